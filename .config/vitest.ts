@@ -1,0 +1,55 @@
+import { availableParallelism } from 'node:os';
+import { defineConfig } from 'vitest/config';
+
+const shared = { environment: 'node', pool: 'forks' } as const;
+
+export default defineConfig({
+  root: new URL('..', import.meta.url).pathname,
+  define: { LEADS_VERSION: JSON.stringify('0.0.0-test') },
+  test: {
+    maxWorkers: availableParallelism(),
+    projects: [
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/cli/**', 'test/faults/**', 'test/bench/**'],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'cli',
+          include: ['test/cli/**/*.test.ts'],
+          globalSetup: 'test/support/build.ts',
+          testTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'faults',
+          include: ['test/faults/**/*.test.ts'],
+          globalSetup: 'test/support/build.ts',
+          testTimeout: 1_800_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'bench',
+          include: ['test/bench/**/*.bench.ts'],
+          globalSetup: 'test/support/build.ts',
+          fileParallelism: false,
+          testTimeout: 1_800_000,
+        },
+      },
+    ],
+  },
+});

@@ -1,0 +1,43 @@
+import js from '@eslint/js';
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+export default defineConfig(
+  { ignores: ['dist/', 'node_modules/', '.cache/'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // A control character in a pattern is this tool's trade: it scrubs them.
+      'no-control-regex': 'off',
+      'no-restricted-globals': [
+        'error',
+        { name: 'process', message: 'Only src/context.ts and the launcher touch the process.' },
+        { name: 'fetch', message: 'Import from undici: the global one cannot be configured.' },
+      ],
+      'no-console': 'error',
+    },
+  },
+  {
+    files: ['src/context.ts', 'src/entry.ts', 'test/**/*.ts', '.config/*.ts'],
+    rules: { 'no-restricted-globals': 'off' },
+  },
+  { files: ['test/bench/**/*.ts', 'test/faults/**/*.ts'], rules: { 'no-console': 'off' } },
+  {
+    files: ['**/*.js', '**/*.mjs'],
+    languageOptions: {
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        URL: 'readonly',
+        require: 'readonly',
+        module: 'writable',
+      },
+    },
+  },
+);

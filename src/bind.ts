@@ -1,0 +1,146 @@
+import { Command, CommanderError, Option } from 'commander';
+import type { CommandSpec, Outcome } from './commands/spec.ts';
+import type { Context, Globals, Host } from './context.ts';
+import { UsageError } from './errors.ts';
+import { commands, rootHelp } from './program.ts';
+
+const valued = ['--profile', '--base-url', '--timeout', '--retries'];
+
+/** Parses `argv`, loads the one command it names, and runs it with a context made from the global flags. */
+export async function parseAndRun(
+  argv: readonly string[],
+  host: Host,
+  contextFor: (globals: Globals) => Context,
+): Promise<Outcome> {
+  let outcome: Outcome = 'done';
+  const root = prepare(new Command('leads'), host)
+    .version(LEADS_VERSION, '-V, --version')
+    .helpCommand(false)
+    .configureHelp({ formatHelp: rootHelp });
+  const wanted = commandName(argv);
+  for (const entry of commands) {
+    const command = prepare(root.command(entry.name), host).summary(entry.summary);
+    if (entry.name !== wanted) continue;
+    add(command, (await entry.load()).default, host, async (spec, flags, globals) => {
+      if (spec.run !== undefined) outcome = await spec.run(flags, contextFor(globals));
+    });
+  }
+  if (wanted === undefined || wanted === 'help') {
+    const topic = argv[argv.indexOf('help') + 1];
+    if (wanted === 'help' && topic !== undefined) return parseAndRun([topic, '--help'], host, contextFor);
+  }
+  try {
+    await root.parseAsync([...(wanted === 'help' ? ['--help'] : argv)], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw usageError(error, wanted);
+  }
+  return outcome;
+}
+
+type Action = (
+  spec: CommandSpec,
+  flags: Readonly<Record<string, unknown>>,
+  globals: Globals,
+) => Promise<void>;
+
+function add(command: Command, spec: CommandSpec, host: Host, action: Action): void {
+  command.description(spec.description ?? spec.summary);
+  for (const child of spec.subcommands ?? []) {
+    add(prepare(command.command(child.name), host).summary(child.summary), child, host, action);
+  }
+  spec.flags?.(command);
+  if (spec.formats !== undefined) addFormat(command, spec.formats);
+  if (spec.examples !== undefined) {
+    command.addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  $ ${line}`).join('\n')}`);
+  }
+  if (spec.run === undefined) return;
+  command.action(async () => {
+    const options: Record<string, unknown> = { ...command.opts() };
+    command.registeredArguments.forEach((argument, i) => {
+      if (command.processedArgs[i] !== undefined) options[argument.name()] = command.processedArgs[i];
+    });
+    const formats = spec.formats;
+    if (formats !== undefined) options['format'] = chosenFormat(options, formats);
+    await action(spec, options, globalsOf(command));
+  });
+}
+
+function addFormat(command: Command, formats: readonly [string, ...string[]]): void {
+  command.addOption(new Option('--format <form>', `${formats.join(', ')} (default: ${formats[0]})`));
+  command.addOption(new Option('--json', `short for --format ${jsonFormat(formats)}`));
+}
+
+const jsonFormat = (formats: readonly string[]): string => (formats.includes('json') ? 'json' : 'events');
+
+function chosenFormat(
+  options: Readonly<Record<string, unknown>>,
+  formats: readonly [string, ...string[]],
+): string {
+  const asked = options['format'] ?? (options['json'] === true ? jsonFormat(formats) : formats[0]);
+  if (typeof asked === 'string' && formats.includes(asked)) return asked;
+  throw new UsageError(`--format: '${String(asked)}' is not one of ${formats.join(', ')}`);
+}
+
+/** Global flags stand before or after the command's name; exits and output are `main`'s, not commander's. */
+function prepare(command: Command, host: Host): Command {
+  return command
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void host.stdout.write(text),
+      writeErr: () => undefined,
+      getOutHelpWidth: () => (host.stdout.isTTY === true ? (host.stdout.columns ?? 80) : 80),
+      getOutHasColors: () => false,
+    })
+    .configureHelp({ showGlobalOptions: false })
+    .showSuggestionAfterError(true)
+    .optionsGroup('Everywhere:')
+    .addOption(new Option('--profile <name>', 'account to use').helpGroup('Everywhere:'))
+    .addOption(new Option('--base-url <url>', 'of the service').helpGroup('Everywhere:'))
+    .addOption(new Option('--timeout <duration>', 'for one request').helpGroup('Everywhere:'))
+    .addOption(new Option('--retries <n>', 'for a failed request').helpGroup('Everywhere:'))
+    .addOption(
+      new Option('-v, --verbose', 'requests, retries and timings on stderr').helpGroup('Everywhere:'),
+    )
+    .addOption(new Option('-q, --quiet', 'no messages but errors').helpGroup('Everywhere:'))
+    .addOption(new Option('--no-color', 'no colour').helpGroup('Everywhere:'))
+    .helpOption('-h, --help', 'this help')
+    .optionsGroup('Options:');
+}
+
+/** The nearest value wins: `leads --profile a list --profile b` means b. */
+function globalsOf(command: Command): Globals {
+  const chain: Command[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) chain.unshift(at);
+  const all = chain.map((one) => one.opts<Partial<Globals>>());
+  const last = <K extends keyof Globals>(key: K): Globals[K] | undefined =>
+    all.findLast((one) => one[key] !== undefined)?.[key];
+  return {
+    profile: last('profile'),
+    baseUrl: last('baseUrl'),
+    timeout: last('timeout'),
+    retries: last('retries'),
+    verbose: all.some((one) => one.verbose === true),
+    quiet: all.some((one) => one.quiet === true),
+    color: all.every((one) => one.color !== false),
+  };
+}
+
+/** The first word that is neither a flag nor a global flag's value. */
+function commandName(argv: readonly string[]): string | undefined {
+  for (let i = 0; i < argv.length; i += 1) {
+    const word = argv[i] ?? '';
+    if (valued.includes(word)) i += 1;
+    else if (!word.startsWith('-')) return word;
+  }
+  return undefined;
+}
+
+function usageError(error: CommanderError, command: string | undefined): UsageError {
+  const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
+  const suggestion = rest.find((line) => line.startsWith('(Did you mean'))?.slice(1, -1);
+  const help = commands.some((entry) => entry.name === command)
+    ? `leads ${command ?? ''} --help`
+    : 'leads --help';
+  return new UsageError(first, { hint: suggestion ?? `see '${help}'`, cause: error });
+}

@@ -1,0 +1,106 @@
+import type { Globals } from '../context.ts';
+import { ConfigError, UsageError } from '../errors.ts';
+import { Secret } from '../secret.ts';
+import { parseDuration } from './duration.ts';
+import type { Paths } from './paths.ts';
+import { readConfig } from './read.ts';
+import type { Profile } from './schema.ts';
+import type { Account, Settings } from './settings.ts';
+
+interface Sources {
+  readonly globals: Globals;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly paths: Paths;
+}
+
+/** Flag > environment > profile > default. Throws a `ConfigError` for an unreadable file or an unknown profile. */
+export function loadSettings({ globals, env, paths }: Sources): Settings {
+  const config = readConfig(paths.configDir);
+  const name = profileName(globals, env) ?? config.profile ?? 'default';
+  const profile = config.profiles?.[name] ?? {};
+  const given = set(globals.baseUrl) ?? set(env['LEADS_BASE_URL']) ?? profile.baseUrl;
+  const baseUrl = given === undefined ? undefined : parseBaseUrl(given);
+  return {
+    profile: name,
+    baseUrl,
+    account: () => account(baseUrl, name, profile, set(env['LEADS_API_KEY'])),
+    dialect: profile.api ?? {},
+    webhookToken: secret(set(env['LEADS_WEBHOOK_TOKEN']) ?? profile.webhook?.token),
+    webhookSecret: secret(set(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
+    webhookScheme: profile.webhook?.scheme,
+    timeoutMs: timeout(globals.timeout, profile.timeout),
+    retries: retries(globals.retries, profile.retries),
+  };
+}
+
+/** The profile that flag or environment names. */
+export function profileName(globals: Globals, env: Sources['env']): string | undefined {
+  return set(globals.profile) ?? set(env['LEADS_PROFILE']);
+}
+
+/** A base URL as the user gives it: https, or http to a loopback address only, since the key travels with it. */
+export function parseBaseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new ConfigError(`the base URL '${text}' is not a URL that starts with https://`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ConfigError('the base URL must not hold a user name or password');
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw new ConfigError(`the base URL ${url.origin} is plain HTTP: the API key would travel unencrypted`, {
+      hint: 'use https:// (plain http:// is for loopback addresses only)',
+    });
+  }
+  return url;
+}
+
+/** `localhost` and names below it, 127.0.0.0/8 and ::1. */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
+}
+
+function account(
+  baseUrl: URL | undefined,
+  name: string,
+  profile: Profile,
+  fromEnv: string | undefined,
+): Account {
+  if (baseUrl === undefined) {
+    throw new ConfigError('no base URL is set', {
+      hint: "run 'leads login --base-url https://…', or set LEADS_BASE_URL",
+    });
+  }
+  if (fromEnv !== undefined) return { baseUrl, apiKey: new Secret(fromEnv) };
+  if (profile.apiKey === undefined) {
+    throw new ConfigError(`no API key is stored${name === 'default' ? '' : ` in profile '${name}'`}`, {
+      hint: "run 'leads login', or set LEADS_API_KEY",
+    });
+  }
+  if (profile.apiKeyOrigin !== baseUrl.origin) {
+    throw new ConfigError(
+      `the stored API key is for ${profile.apiKeyOrigin ?? 'an unknown origin'} and is not sent to ${baseUrl.origin}`,
+      { hint: `run 'leads login --base-url ${baseUrl.origin}', with --profile to keep both` },
+    );
+  }
+  return { baseUrl, apiKey: new Secret(profile.apiKey) };
+}
+
+function timeout(flag: string | undefined, stored: string | undefined): number {
+  const text = flag ?? stored ?? '30s';
+  const value = parseDuration(text);
+  if (value !== undefined && value > 0) return value;
+  throw new UsageError(`--timeout: '${text}' is not a duration such as 500ms, 30s or 5m`);
+}
+
+function retries(flag: string | undefined, stored: number | undefined): number {
+  if (flag === undefined) return stored ?? 5;
+  if (/^\d{1,3}$/.test(flag)) return Number(flag);
+  throw new UsageError(`--retries: '${flag}' is not a whole number from 0 to 999`);
+}
+
+const secret = (text: string | undefined): Secret | undefined =>
+  text === undefined ? undefined : new Secret(text);
+
+/** An empty variable or flag counts as not given. */
+const set = (text: string | undefined): string | undefined => (text === '' ? undefined : text);

@@ -1,0 +1,58 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { ConfigError } from '../errors.ts';
+import { type Config, configSchema } from './schema.ts';
+
+export const configFile = (configDir: string): string => join(configDir, 'config.json');
+
+/**
+ * The configuration file, checked; an absent one is empty. Throws a `ConfigError` for one that is corrupt, unreadable
+ * or reached through a symbolic link of another user: it is never overwritten or silently ignored.
+ */
+export function readConfig(configDir: string): Config {
+  const path = configFile(configDir);
+  refuseForeignLink(configDir);
+  refuseForeignLink(path);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return {};
+    throw new ConfigError(`cannot read the configuration file ${path}: ${code ?? String(cause)}`, { cause });
+  }
+  return parseConfig(text, path);
+}
+
+function parseConfig(text: string, path: string): Config {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new ConfigError(`the configuration file ${path} is not JSON`, {
+      hint: 'mend it, or move it away and log in again; leads does not overwrite it',
+      cause,
+    });
+  }
+  const parsed = z.safeParse(configSchema, json);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const where = issue?.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys] : (issue?.path ?? []);
+  throw new ConfigError(`the configuration file ${path} is not valid at '${where.join('.')}'`, {
+    hint: 'mend it with an editor; leads does not overwrite it',
+    cause: parsed.error,
+  });
+}
+
+/** A link that somebody else placed could make us read, or overwrite, a file of theirs. */
+export function refuseForeignLink(path: string): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const own = userInfo().uid;
+  if (stat?.isSymbolicLink() === true && own !== -1 && stat.uid !== own) {
+    throw new ConfigError(`${path} is a symbolic link that belongs to another user`, {
+      hint: 'remove it, or name another directory with LEADS_CONFIG_DIR',
+    });
+  }
+}

@@ -1,0 +1,29 @@
+import * as z from 'zod/mini';
+import { dialectSchema } from './dialect.ts';
+
+/** What one account has stored. Secrets are plain text in the file, which is why it is 0600. */
+export const profileSchema = z.strictObject({
+  baseUrl: z.optional(z.string()),
+  apiKey: z.optional(z.string()),
+  /** The origin that the key was stored for: it is sent nowhere else. */
+  apiKeyOrigin: z.optional(z.string()),
+  timeout: z.optional(z.string()),
+  retries: z.optional(z.int().check(z.nonnegative())),
+  webhook: z.optional(
+    z.strictObject({
+      scheme: z.optional(z.string()),
+      token: z.optional(z.string()),
+      secret: z.optional(z.string()),
+    }),
+  ),
+  api: z.optional(dialectSchema),
+});
+
+export const configSchema = z.strictObject({
+  /** Used when neither `--profile` nor `LEADS_PROFILE` names one. */
+  profile: z.optional(z.string()),
+  profiles: z.optional(z.record(z.string(), profileSchema)),
+});
+
+export type Profile = z.output<typeof profileSchema>;
+export type Config = z.output<typeof configSchema>;

@@ -1,0 +1,27 @@
+import type { Secret } from '../secret.ts';
+import type { Dialect } from './dialect.ts';
+
+/** What is needed to talk to the service. */
+export interface Account {
+  readonly baseUrl: URL;
+  readonly apiKey: Secret;
+}
+
+/** What flags, environment and the profile say together. Nothing here has a default but what is named so. */
+export interface Settings {
+  readonly profile: string;
+  /** Base URL and key, or a `ConfigError` that says which is missing and how to give it. */
+  account(): Account;
+  readonly baseUrl: URL | undefined;
+  readonly dialect: Dialect;
+  /** `LEADS_WEBHOOK_TOKEN`, or the profile's. */
+  readonly webhookToken: Secret | undefined;
+  /** `LEADS_WEBHOOK_SECRET`, or the profile's. */
+  readonly webhookSecret: Secret | undefined;
+  /** The profile's scheme name. */
+  readonly webhookScheme: string | undefined;
+  /** For one request, headers and each wait for more of the body. Default 30 s. */
+  readonly timeoutMs: number;
+  /** How often a failed request is tried again. Default 5. */
+  readonly retries: number;
+}

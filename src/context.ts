@@ -1,0 +1,123 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import type { Paths } from './config/paths.ts';
+import type { Settings } from './config/settings.ts';
+import { InterruptedError } from './errors.ts';
+import type { Notes } from './output/notes.ts';
+
+/** Time as a dependency: milliseconds since the epoch; `sleep` rejects with the signal's reason when aborted. */
+export interface Clock {
+  now(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface Input extends Readable {
+  readonly isTTY?: boolean;
+  setRawMode?(on: boolean): unknown;
+}
+
+export interface Output extends Writable {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** What the world outside offers; tests hand in their own. */
+export interface Host {
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+  /** Aborted by Ctrl-C and SIGTERM, with an `InterruptedError` as its reason. */
+  readonly signal: AbortSignal;
+  readonly platform: string;
+}
+
+/** The flags that every command takes. */
+export interface Globals {
+  readonly profile?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly timeout?: string | undefined;
+  readonly retries?: string | undefined;
+  readonly verbose: boolean;
+  readonly quiet: boolean;
+  /** False for `--no-color`. */
+  readonly color: boolean;
+}
+
+/** Everything a command may touch; `main` makes it from a host once the flags are known. */
+export interface Context extends Host {
+  readonly globals: Globals;
+  readonly paths: Paths;
+  /** Messages for the person, on stderr. */
+  readonly notes: Notes;
+  /** Flag > environment > profile > default. Read once a run. */
+  settings(): Promise<Settings>;
+  /** For requests to the service: proxy, extra authorities and time-outs are set. Closed by `main`. */
+  http(): Promise<Dispatcher>;
+}
+
+const systemClock: Clock = {
+  now: Date.now,
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const stop = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      }, ms);
+      if (signal?.aborted === true) stop();
+      else signal?.addEventListener('abort', stop, { once: true });
+    }),
+};
+
+/** The first Ctrl-C or SIGTERM asks for an orderly end; the second ends the process at once. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      const interrupted = new InterruptedError(name);
+      if (controller.signal.aborted) process.exit(interrupted.exitCode);
+      controller.abort(interrupted);
+    });
+  }
+  return controller.signal;
+}
+
+/** Write errors are reported by each write's callback; without a listener the event would also crash us. */
+function quietly<S extends Output>(stream: S): S {
+  if (stream.listenerCount('error') === 0) stream.on('error', () => undefined);
+  return stream;
+}
+
+/** The real world: the only code that touches `process`. Streams are opened when first used. */
+export function processHost(): Host {
+  return {
+    get stdin() {
+      return process.stdin;
+    },
+    get stdout() {
+      return quietly(process.stdout);
+    },
+    get stderr() {
+      return quietly(process.stderr);
+    },
+    env: process.env,
+    clock: systemClock,
+    random: Math.random,
+    signal: interruption(),
+    platform: process.platform,
+  };
+}
+
+/** Runs the program on this process's arguments and leaves its result as the exit code. */
+export async function runProcess(
+  main: (argv: readonly string[], host: Host) => Promise<number>,
+): Promise<void> {
+  process.exitCode = await main(process.argv.slice(2), processHost());
+}

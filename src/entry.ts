@@ -1,0 +1,4 @@
+import { runProcess } from './context.ts';
+import { main } from './main.ts';
+
+void runProcess(main);

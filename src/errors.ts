@@ -1,0 +1,81 @@
+/** What the process ends with; the meanings are public API (README, "Exit codes"). */
+export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 130 | 141 | 143;
+
+export interface ErrorDetails {
+  /** What the user can do about it, one sentence. */
+  readonly hint?: string | undefined;
+  readonly cause?: unknown;
+  /** HTTP status of the answer that caused it. */
+  readonly status?: number | undefined;
+  /** The service's name for the request, for its support. */
+  readonly requestId?: string | undefined;
+}
+
+/** A failure that was foreseen: one line, a hint, and an exit code. Anything else that is thrown is a bug. */
+export abstract class LeadsError extends Error {
+  /** Stable, machine-readable name in JSON errors. */
+  abstract readonly code: string;
+  abstract readonly exitCode: ExitCode;
+  readonly hint: string | undefined;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = new.target.name;
+    this.hint = details.hint;
+    this.status = details.status;
+    this.requestId = details.requestId;
+  }
+}
+
+/** Unknown command, flag or value. */
+export class UsageError extends LeadsError {
+  readonly code = 'usage';
+  readonly exitCode = 2;
+}
+
+/** No API key, no base URL, unreadable configuration. */
+export class ConfigError extends LeadsError {
+  readonly code = 'config';
+  readonly exitCode = 3;
+}
+
+/** The service refused the key (401, 403). */
+export class KeyRefusedError extends LeadsError {
+  readonly code = 'key_refused';
+  readonly exitCode = 4;
+}
+
+/** The service could not be reached, or kept failing, or kept rate-limiting. */
+export class ServiceError extends LeadsError {
+  readonly code = 'service_unavailable';
+  readonly exitCode = 5;
+}
+
+/** The service's answer, or an input file, is not what it must be. */
+export class DataError extends LeadsError {
+  readonly code = 'invalid_data';
+  readonly exitCode = 6;
+}
+
+/** Output could not be written: disk full, I/O error. */
+export class OutputError extends LeadsError {
+  readonly code = 'output';
+  readonly exitCode = 8;
+}
+
+const exitCodeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGPIPE: 141 } as const;
+
+/** Somebody ended the run before it was done: output is incomplete. */
+export class InterruptedError extends LeadsError {
+  readonly code = 'interrupted';
+  readonly exitCode: ExitCode;
+  readonly signal: keyof typeof exitCodeOfSignal;
+
+  constructor(signal: keyof typeof exitCodeOfSignal, details: ErrorDetails = {}) {
+    super(signal === 'SIGPIPE' ? 'the reader of stdout went away' : 'interrupted', details);
+    this.signal = signal;
+    this.exitCode = exitCodeOfSignal[signal];
+  }
+}

@@ -1,0 +1,40 @@
+import type { CommandSpec } from './commands/spec.ts';
+
+/** One line of the command table; `load` brings the flags, which in turn bring the code when the command runs. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly group: 'Setup' | 'Pull' | 'Push' | 'Prove' | 'Emulate';
+  readonly summary: string;
+  load(): Promise<{ default: CommandSpec }>;
+}
+
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'login',
+    group: 'Setup',
+    summary: 'store an API key and check it',
+    load: () => import('./commands/login/command.ts'),
+  },
+];
+
+export const summary = 'list, export and receive leads, and prove that none was lost';
+
+/** `leads --help`: fits a screen of 24 lines, and is drawn without loading anything else. */
+export function rootHelp(): string {
+  const rows = commands.map((command, i) => {
+    const group = commands[i - 1]?.group === command.group ? '' : command.group;
+    return `  ${group.padEnd(8)} ${command.name.padEnd(11)} ${command.summary}`;
+  });
+  return [
+    `leads: ${summary}`,
+    '',
+    'Usage: leads <command> [flags]',
+    '',
+    ...rows,
+    '',
+    'Everywhere: --profile NAME  --base-url URL  --timeout DURATION  --retries N',
+    '            -v, --verbose  -q, --quiet  --no-color  -V, --version  -h, --help',
+    'More about one: leads <command> --help',
+    '',
+  ].join('\n');
+}

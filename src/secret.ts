@@ -1,0 +1,28 @@
+import { inspect } from 'node:util';
+
+/** Text that must not be shown. Every way of printing it gives `…` and its last four characters. */
+export class Secret {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The text itself: for signing and for the one header that carries it, never for output. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  /** Short secrets show nothing: four characters would be too large a part of them. */
+  toString(): string {
+    return this.#text.length < 12 ? '…' : `…${this.#text.slice(-4)}`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+}

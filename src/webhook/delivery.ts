@@ -1,0 +1,21 @@
+/** One HTTP request that pushes a lead to a receiver, whole and unread. */
+export interface Delivery {
+  readonly method: string;
+  /** Path and query exactly as they stood in the request line. */
+  readonly path: string;
+  /** Scheme, host, path and query, for schemes that sign the URL. */
+  readonly url: string;
+  /** As sent: order, case and repetitions kept. */
+  readonly rawHeaders: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array;
+  /** Address of the peer. */
+  readonly remote: string;
+  /** Milliseconds since the epoch, when the body was complete. */
+  readonly receivedAt: number;
+}
+
+/** Every value sent under this name, in order. Names compare without case (RFC 9110, section 5.1). */
+export function headerValues(delivery: Pick<Delivery, 'rawHeaders'>, name: string): string[] {
+  const wanted = name.toLowerCase();
+  return delivery.rawHeaders.filter(([key]) => key.toLowerCase() === wanted).map(([, value]) => value);
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import type { Clock, Host, Input, Output } from '../../src/context.ts';
+import type { ExitCode } from '../../src/errors.ts';
+import { main } from '../../src/main.ts';
+import { FakeClock } from './clock.ts';
+
+export interface RunOptions {
+  readonly stdin?: string | Readable;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly signal?: AbortSignal;
+  /** Streams that say they are terminals, this many columns wide. */
+  readonly terminal?: number;
+  /** Config and data directories; a fresh one by default. */
+  readonly home?: string;
+}
+
+export interface Run {
+  readonly exitCode: ExitCode;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface LiveRun {
+  /** What was written so far, growing while the command runs. */
+  readonly stdout: Output & { text(): string };
+  readonly stderr: Output & { text(): string };
+  readonly done: Promise<Run>;
+  readonly abort: (reason: Error) => void;
+  readonly home: string;
+}
+
+export const freshHome = (): string => mkdtempSync(join(tmpdir(), 'leads-test-'));
+
+/** Runs the program in this process to its end, with memory streams and, unless given, a clock that hurries. */
+export function leads(argv: readonly string[], options: RunOptions = {}): Promise<Run> {
+  return startLeads(argv, options).done;
+}
+
+/** The same, for commands that go on until they are stopped. */
+export function startLeads(argv: readonly string[], options: RunOptions = {}): LiveRun {
+  const stdout = memory(options.terminal);
+  const stderr = memory(options.terminal);
+  const stopper = new AbortController();
+  const home = options.home ?? freshHome();
+  const stdin =
+    typeof options.stdin === 'object' ? options.stdin : Readable.from(options.stdin ? [options.stdin] : []);
+  const host: Host = {
+    stdin: Object.assign(stdin, options.terminal === undefined ? {} : { isTTY: true }) as Input,
+    stdout,
+    stderr,
+    env: {
+      HOME: home,
+      LEADS_CONFIG_DIR: join(home, 'config'),
+      LEADS_DATA_DIR: join(home, 'data'),
+      ...options.env,
+    },
+    clock: options.clock ?? new FakeClock(undefined, { hasty: true }),
+    random: options.random ?? (() => 0.5),
+    signal: options.signal ? AbortSignal.any([options.signal, stopper.signal]) : stopper.signal,
+    platform: 'linux',
+  };
+  const done = main(argv, host).then((exitCode) => ({
+    exitCode,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+  }));
+  return { stdout, stderr, done, home, abort: (reason) => stopper.abort(reason) };
+}
+
+function memory(columns: number | undefined): Output & { text(): string } {
+  const chunks: Buffer[] = [];
+  const stream = new PassThrough();
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return Object.assign(stream, {
+    ...(columns === undefined ? {} : { isTTY: true, columns }),
+    text: () => Buffer.concat(chunks).toString('utf8'),
+  });
+}
