@@ -77,9 +77,10 @@ function chosenFormat(
   options: Readonly<Record<string, unknown>>,
   formats: readonly [string, ...string[]],
 ): string {
-  const asked = options['format'] ?? (options['json'] === true ? jsonFormat(formats) : formats[0]);
-  if (typeof asked === 'string' && formats.includes(asked)) return asked;
-  throw new UsageError(`--format: '${String(asked)}' is not one of ${formats.join(', ')}`);
+  const given = typeof options['format'] === 'string' ? options['format'] : undefined;
+  const asked = given ?? (options['json'] === true ? jsonFormat(formats) : formats[0]);
+  if (formats.includes(asked)) return asked;
+  throw new UsageError(`--format: '${asked}' is not one of ${formats.join(', ')}`);
 }
 
 /** Global flags stand before or after the command's name; exits and output are `main`'s, not commander's. */

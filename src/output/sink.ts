@@ -16,12 +16,12 @@ export function outputError(error: NodeJS.ErrnoException, what = 'the output'): 
   if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') {
     return new InterruptedError('SIGPIPE', { cause: error });
   }
-  const reason = {
+  const reason: Readonly<Record<string, string>> = {
     ENOSPC: 'no space left on the device',
     EDQUOT: 'the disk quota is used up',
     EIO: 'I/O error',
   };
-  const why = reason[error.code as keyof typeof reason] ?? error.message;
+  const why = reason[error.code ?? ''] ?? error.message;
   return new OutputError(`cannot write ${what}: ${why}`, {
     cause: error,
     ...(error.code === 'ENOSPC' && { hint: 'free some space, or write to another place' }),

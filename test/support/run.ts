@@ -50,7 +50,7 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
   const stdin =
     typeof options.stdin === 'object' ? options.stdin : Readable.from(options.stdin ? [options.stdin] : []);
   const host: Host = {
-    stdin: Object.assign(stdin, options.terminal === undefined ? {} : { isTTY: true }) as Input,
+    stdin: Object.assign(stdin, options.terminal === undefined ? {} : { isTTY: true }),
     stdout,
     stderr,
     env: {
