@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import type { Clock, Host, Input, Output } from '../../src/context.ts';
+import type { Clock, Host, Output } from '../../src/context.ts';
 import type { ExitCode } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
 import { FakeClock } from './clock.ts';
