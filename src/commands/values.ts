@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { parseDuration } from '../config/duration.ts';
 import { parseInstant } from '../config/instant.ts';
+import { parseCondition } from '../lead/condition.ts';
 
 /** A flag's text turned into a value, with one sentence for what is not one. */
 function parsed<T>(parse: (text: string) => T | undefined, expectation: string) {
@@ -53,3 +54,5 @@ export const url = () =>
       URL.canParse(given) && /^https?:$/.test(new URL(given).protocol) ? new URL(given) : undefined,
     'a URL that starts with https:// or http://',
   );
+
+export const condition = () => parsed(parseCondition, 'a condition such as metadata.source=facebook');

@@ -1,0 +1,22 @@
+/**
+ * Where a page begins: a plain JSON value that can be stored in a checkpoint and handed back to `leadPages`.
+ * Page and offset positions name the record before them (`after`), so that a resumed walk can see whether the
+ * service's list has shifted since.
+ */
+export type Position =
+  | { readonly style: 'start' }
+  /** A `Link` header or a next URL in the body; absolute, of the service's own origin. */
+  | { readonly style: 'url'; readonly url: string }
+  | { readonly style: 'cursor'; readonly param: string; readonly cursor: string }
+  | {
+      readonly style: 'page';
+      readonly param: string;
+      readonly page: number;
+      readonly after?: string | undefined;
+    }
+  | {
+      readonly style: 'offset';
+      readonly param: string;
+      readonly offset: number;
+      readonly after?: string | undefined;
+    };

@@ -1,0 +1,38 @@
+import type { Dispatcher } from 'undici';
+import type { Dialect } from '../config/dialect.ts';
+import type { Account } from '../config/settings.ts';
+import type { Clock, Context } from '../context.ts';
+import type { Notes } from '../output/notes.ts';
+
+/** One account at one service, and the means to ask it. */
+export interface Service {
+  readonly account: Account;
+  readonly dialect: Dialect;
+  readonly dispatcher: Dispatcher;
+  readonly notes: Notes;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly retries: number;
+}
+
+/** Throws a `ConfigError` when no key or base URL is set; sends nothing yet. */
+export async function openService(context: Context): Promise<Service> {
+  const settings = await context.settings();
+  const { dialect, timeoutMs, retries } = settings;
+  const { notes, clock, random, signal } = context;
+  // The account first: without a key there is no need to load an HTTP client.
+  const account = settings.account();
+  return {
+    account,
+    dialect,
+    dispatcher: await context.http(),
+    notes,
+    clock,
+    random,
+    signal,
+    timeoutMs,
+    retries,
+  };
+}
