@@ -33,6 +33,8 @@ export interface Host {
   /** Aborted by Ctrl-C and SIGTERM, with an `InterruptedError` as its reason. */
   readonly signal: AbortSignal;
   readonly platform: string;
+  /** Of this process: a lock names its holder by it. */
+  readonly pid: number;
 }
 
 /** The flags that every command takes. */
@@ -112,6 +114,7 @@ export function processHost(): Host {
     random: Math.random,
     signal: interruption(),
     platform: process.platform,
+    pid: process.pid,
   };
 }
 

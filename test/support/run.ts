@@ -63,6 +63,7 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
     random: options.random ?? (() => 0.5),
     signal: options.signal ? AbortSignal.any([options.signal, stopper.signal]) : stopper.signal,
     platform: 'linux',
+    pid: process.pid,
   };
   const done = main(argv, host).then((exitCode) => ({
     exitCode,

@@ -1,0 +1,118 @@
+import { link, open, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Context } from '../context.ts';
+import { OutputError } from '../errors.ts';
+import { writing } from './failure.ts';
+import { type Holder, describeSelf, isAlive, parseHolder } from './holder.ts';
+
+export interface Lock {
+  release(): Promise<void>;
+}
+
+interface Options {
+  /** How long to wait for a live holder, in milliseconds; default 0: refuse at once. */
+  readonly waitMs?: number;
+}
+
+/** Tokens of this process: in a container every run has the same pid, so the pid cannot tell ours from a dead one's. */
+const own = new Set<string>();
+
+/**
+ * Takes the exclusive right to write `path`, by a file `path.lock` that names its holder. A lock whose holder is dead
+ * is taken over at once; a live one is waited for, then refused with an `OutputError` that names its pid.
+ */
+export async function lock(
+  path: string,
+  { pid, clock, signal }: Pick<Context, 'pid' | 'clock' | 'signal'>,
+  { waitMs = 0 }: Options = {},
+): Promise<Lock> {
+  const file = `${path}.lock`;
+  const self = await describeSelf(pid);
+  own.add(self.token);
+  const deadline = clock.now() + waitMs;
+  for (let attempt = 0; ; attempt += 1) {
+    const holder = await writing(path, () => tryToTake(file, self));
+    if (holder === self) break;
+    if (clock.now() >= deadline || attempt > 10_000) throw heldBy(holder, path, file);
+    await clock.sleep(25, signal);
+  }
+  return {
+    async release() {
+      if (!own.has(self.token)) return;
+      await rm(file, { force: true });
+      own.delete(self.token);
+    },
+  };
+}
+
+/** Who has the lock now. */
+async function tryToTake(file: string, self: Holder): Promise<Holder> {
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  await writeFile(draft, JSON.stringify(self), { flag: 'wx' });
+  try {
+    for (;;) {
+      // Linking instead of creating: the file appears with its content or not at all.
+      if (await created(() => link(draft, file))) return self;
+      const holder = parseHolder(await readIfThere(file));
+      if (holder === undefined) continue;
+      const alive = holder.pid === self.pid ? own.has(holder.token) : await isAlive(holder);
+      if (alive) return holder;
+      if (!(await discard(file, holder))) return holder;
+    }
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/**
+ * Removes a dead holder's lock. Two processes that find it dead at the same time must not remove each other's new
+ * one, so the removal has a lock of its own, held for one look and one unlink. False: somebody else is at it.
+ */
+async function discard(file: string, dead: Holder): Promise<boolean> {
+  const guard = `${file}.takeover`;
+  if (!(await created(async () => (await open(guard, 'wx')).close()))) {
+    const age = await stat(guard).then(
+      (found) => Date.now() - found.mtimeMs,
+      () => 0,
+    );
+    if (age > 10_000) await rm(guard, { force: true });
+    return false;
+  }
+  try {
+    const now = parseHolder(await readIfThere(file));
+    if (now?.token === dead.token) await unlink(file);
+  } finally {
+    await rm(guard, { force: true });
+  }
+  return true;
+}
+
+async function created(make: () => Promise<void>): Promise<boolean> {
+  try {
+    await make();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function heldBy(holder: Holder, path: string, file: string): OutputError {
+  const elsewhere = holder.host !== hostname();
+  const who = `process ${holder.pid}${elsewhere ? ` on ${holder.host}` : ''}`;
+  return new OutputError(`${path} is in use by another leads (${who})`, {
+    hint: elsewhere
+      ? `if that machine no longer runs it, remove ${file}`
+      : 'wait for it to end, or write to another file',
+  });
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { writing } from './failure.ts';
+
+interface Options {
+  /** Permissions of the new file; default 0666 less the umask. */
+  readonly mode?: number;
+}
+
+/**
+ * Replaces a file in one step that survives power loss: whoever reads it, at any moment, finds the old content or the
+ * new one, whole. Throws an `OutputError` and leaves the old content when it cannot.
+ */
+export async function replaceFile(path: string, content: string | Uint8Array, options: Options = {}) {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  await writing(path, async () => {
+    try {
+      const file = await open(draft, 'wx', options.mode);
+      await finish(file, () => file.writeFile(content));
+      await renameDurably(draft, path);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  });
+}
+
+/** Renames and makes the new name durable; both paths are in one directory. */
+export async function renameDurably(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncDirectory(dirname(to));
+}
+
+async function finish(file: FileHandle, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** A name is on disk only when its directory is. Windows cannot open directories, and needs no such step. */
+async function syncDirectory(path: string): Promise<void> {
+  let directory: FileHandle;
+  try {
+    directory = await open(path, 'r');
+  } catch (error) {
+    if (['EISDIR', 'EPERM', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return;
+    throw error;
+  }
+  await finish(directory, () => Promise.resolve()).catch((error: unknown) => {
+    // Some network file systems refuse to sync a directory; the content itself is synced already.
+    if (!['EINVAL', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  });
+}

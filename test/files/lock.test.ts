@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { lock } from '../../src/files/lock.ts';
+import { FakeClock } from '../support/clock.ts';
+
+const never = new AbortController().signal;
+const me = () => ({ pid: process.pid, clock: new FakeClock(undefined, { hasty: true }), signal: never });
+const target = () => join(mkdtempSync(join(tmpdir(), 'leads-lock-')), 'file.ndjson');
+const heldBy = (path: string, holder: object) =>
+  writeFileSync(`${path}.lock`, JSON.stringify({ token: 'x', ...holder }));
+
+describe('lock', () => {
+  it('refuses a second holder with its pid, and is free after release', async () => {
+    const path = target();
+    const first = await lock(path, me());
+    await expect(lock(path, me())).rejects.toThrow(`in use by another leads (process ${process.pid})`);
+    await first.release();
+    expect(existsSync(`${path}.lock`)).toBe(false);
+    await (await lock(path, me())).release();
+  });
+
+  it('refuses while the holder lives and is taken over at once when it was killed', async () => {
+    const path = target();
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000); console.log(1)']);
+    await once(child.stdout, 'data');
+    heldBy(path, { pid: child.pid, host: hostname(), started: null });
+    await expect(lock(path, me())).rejects.toMatchObject({ exitCode: 8 });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await (await lock(path, me())).release();
+  });
+
+  it.each([
+    ['a later process has the same pid', { pid: process.ppid, host: hostname(), started: '1' }],
+    ['this process has the same pid', { pid: process.pid, host: hostname(), started: null }],
+    ['the file is torn', { pid: 'x' }],
+  ])('is taken over when %s', async (_, holder) => {
+    const path = target();
+    heldBy(path, holder);
+    await (await lock(path, me())).release();
+  });
+
+  it('is not taken over from another machine', async () => {
+    const path = target();
+    heldBy(path, { pid: 1, host: 'elsewhere.example', started: null });
+    await expect(lock(path, me())).rejects.toThrow('process 1 on elsewhere.example');
+  });
+
+  it('waits for a holder that lets go', async () => {
+    const path = target();
+    const clock = new FakeClock();
+    const first = await lock(path, me());
+    const second = lock(path, { ...me(), clock }, { waitMs: 1000 });
+    await expect.poll(() => clock.sleeps.length).toBe(1);
+    await first.release();
+    clock.advance(25);
+    await (await second).release();
+  });
+
+  it('has one holder at a time when many find a dead one', async () => {
+    const path = target();
+    heldBy(path, { pid: 0, host: hostname(), started: null });
+    let inside = 0;
+    const seen: number[] = [];
+    await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const held = await lock(path, me(), { waitMs: 60_000 });
+        inside += 1;
+        seen.push(inside);
+        await new Promise(setImmediate);
+        inside -= 1;
+        await held.release();
+      }),
+    );
+    expect(seen).toEqual(Array.from({ length: 20 }, () => 1));
+  });
+});

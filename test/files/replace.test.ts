@@ -1,0 +1,25 @@
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { replaceFile } from '../../src/files/replace.ts';
+
+const directory = () => mkdtempSync(join(tmpdir(), 'leads-replace-'));
+
+describe('replaceFile', () => {
+  it('puts the new content in place with the mode asked for, and leaves nothing else', async () => {
+    const path = join(directory(), 'a.json');
+    writeFileSync(path, 'old');
+    await replaceFile(path, 'new', { mode: 0o600 });
+    expect(readFileSync(path, 'utf8')).toBe('new');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(path, '..'))).toEqual(['a.json']);
+  });
+
+  it('keeps what was there, and leaves no draft, when it cannot', async () => {
+    const path = directory();
+    mkdirSync(join(path, 'a.json', 'full'), { recursive: true });
+    await expect(replaceFile(join(path, 'a.json'), 'new')).rejects.toMatchObject({ exitCode: 8 });
+    expect(readdirSync(path)).toEqual(['a.json']);
+  });
+});
