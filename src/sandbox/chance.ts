@@ -1,0 +1,35 @@
+/** A 32-bit hash of text: FNV-1a, finished so that near texts give far numbers. Not for secrets. */
+export function hashText(text: string, seed = 0): number {
+  let hash = (0x811c9dc5 ^ seed) >>> 0;
+  for (let i = 0; i < text.length; i += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  }
+  return scatter(hash >>> 0);
+}
+
+/** Murmur3's finaliser: a bijection of the 32-bit numbers, so that distinct numbers stay distinct. */
+export function scatter(n: number): number {
+  let hash = n >>> 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/**
+ * Chance that depends on what is decided and not on when: the same seed and key always give the same number in
+ * [0, 1), in whatever order requests arrive.
+ */
+export function drawFor(seed: number, key: string): number {
+  return hashText(key, seed) / 0x1_0000_0000;
+}
+
+/** A stream of numbers in [0, 1) from one start (mulberry32). */
+export function drawsFrom(start: number): () => number {
+  let state = start >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+}

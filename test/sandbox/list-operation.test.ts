@@ -1,0 +1,182 @@
+import { afterEach, expect, test } from 'vitest';
+import { request } from 'undici';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/start.ts';
+import { FakeClock } from '../support/clock.ts';
+
+let sandbox: Sandbox;
+afterEach(() => sandbox.close());
+
+interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Record<string, unknown>;
+}
+type Lead = { id: string; category: string; createdAt: string; status: string };
+
+async function start(options: SandboxOptions = {}): Promise<void> {
+  sandbox = await startSandbox({ leads: 60, ...options }, { clock: new FakeClock() });
+}
+
+async function get(pathOrUrl: string, headers: Record<string, string> = {}): Promise<Answer> {
+  const url = new URL(pathOrUrl, sandbox.url);
+  const answer = await request(url, { headers: { authorization: `Bearer ${sandbox.apiKey}`, ...headers } });
+  return { status: answer.statusCode, headers: answer.headers, body: (await answer.body.json()) as never };
+}
+
+/** Follows `next` until it gives undefined; the ids in the order they came. */
+async function walk(first: string, next: (answer: Answer) => string | undefined): Promise<string[]> {
+  const ids: string[] = [];
+  for (let at: string | undefined = first; at !== undefined;) {
+    const answer: Answer = await get(at);
+    const found = (Array.isArray(answer.body) ? answer.body : answer.body['data']) as Lead[];
+    ids.push(...found.map((lead) => lead.id));
+    at = next(answer);
+    expect(ids.length).toBeLessThanOrEqual(60);
+  }
+  return ids;
+}
+
+const all = (): string[] => [...sandbox.leads].map((lead) => lead.id).reverse();
+
+test('a request without a valid key is refused', async () => {
+  await start();
+  const cases = ['Bearer nope', 'Basic sandbox-key', 'Bearer', 'Bearer sandbox-key2'];
+  for (const authorization of cases) {
+    const { status, body } = await get('/api/leads', { authorization });
+    expect([status, body['error'], typeof body['message']]).toEqual([401, 'unauthorized', 'string']);
+  }
+  const bare = await request(`${sandbox.url}/api/leads`);
+  expect(bare.statusCode).toBe(401);
+  await bare.body.dump();
+});
+
+test('cursor pages give every lead once, newest first', async () => {
+  await start();
+  const ids = await walk('/api/leads?limit=7', ({ body }) =>
+    body['nextCursor'] === null ? undefined : `/api/leads?limit=7&cursor=${body['nextCursor'] as string}`,
+  );
+  expect(ids).toEqual(all());
+});
+
+test('a cursor holds while new leads arrive', async () => {
+  await start();
+  const ids = await walk('/api/leads?limit=7', ({ body }) => {
+    sandbox.addLead();
+    return body['nextCursor'] === null
+      ? undefined
+      : `/api/leads?limit=7&cursor=${body['nextCursor'] as string}`;
+  });
+  expect(ids).toEqual(all().slice(-60));
+});
+
+test('the next page as an absolute URL, and as a path', async () => {
+  for (const next of ['url', 'path'] as const) {
+    await start({ next });
+    const ids = await walk(
+      '/api/leads?limit=7&foo=bar',
+      ({ body }) => (body['next'] as string | null) ?? undefined,
+    );
+    expect(ids).toEqual(all());
+    if (next === 'url') await sandbox.close();
+  }
+});
+
+test('has_more with the last id', async () => {
+  await start({ next: 'id', params: { cursor: 'starting_after' } });
+  const ids = await walk('/api/leads?limit=7', ({ body }) =>
+    body['has_more'] === true
+      ? `/api/leads?limit=7&starting_after=${(body['data'] as Lead[]).at(-1)?.id ?? ''}`
+      : undefined,
+  );
+  expect(ids).toEqual(all());
+});
+
+test('numbered pages, and offsets, with a total', async () => {
+  await start({ pagination: 'page' });
+  const paged = await walk('/api/leads?limit=7&page=1', ({ body }) =>
+    Number(body['page']) * 7 < Number(body['total'])
+      ? `/api/leads?limit=7&page=${Number(body['page']) + 1}`
+      : undefined,
+  );
+  expect(paged).toEqual(all());
+  await sandbox.close();
+  await start({ pagination: 'offset' });
+  const offset = await walk('/api/leads?limit=7', ({ body }) =>
+    Number(body['offset']) + 7 < Number(body['total'])
+      ? `/api/leads?limit=7&offset=${Number(body['offset']) + 7}`
+      : undefined,
+  );
+  expect(offset).toEqual(all());
+});
+
+test('a Link header over a bare array', async () => {
+  await start({ pagination: 'link', envelope: 'none', order: 'oldest' });
+  const ids = await walk(
+    '/api/leads?limit=7',
+    ({ headers }) => /<(.*)>; rel="next"/.exec(String(headers['link']))?.[1],
+  );
+  expect(ids).toEqual(all().reverse());
+});
+
+test('no pagination: everything at once, whatever limit says', async () => {
+  await start({ pagination: 'none', envelope: 'result.leads' });
+  const { body } = await get('/api/leads?limit=3');
+  expect((body as { result: { leads: Lead[] } }).result.leads).toHaveLength(60);
+});
+
+test('each filter narrows; the dates are half-open', async () => {
+  await start();
+  const leadsOf = async (query: string): Promise<Lead[]> =>
+    (await get(`/api/leads?${query}`)).body['data'] as Lead[];
+  const everything = await leadsOf('limit=100');
+  const fresh = await leadsOf('limit=100&status=new');
+  expect(fresh).toEqual(everything.filter((lead) => lead.status === 'new'));
+  expect(fresh.length).toBeGreaterThan(0);
+  expect(await leadsOf('limit=100&category=solar&category=legal')).toEqual(
+    everything.filter((lead) => ['solar', 'legal'].includes(lead.category)),
+  );
+  const [until, since] = [everything[10]?.createdAt ?? '', everything[20]?.createdAt ?? ''];
+  const between = everything.filter((lead) => lead.createdAt >= since && lead.createdAt < until);
+  expect(await leadsOf(`limit=100&since=${since}&until=${until}`)).toEqual(between);
+  const [unixSince, unixUntil] = [Date.parse(since), Date.parse(until)];
+  expect(await leadsOf(`limit=100&since=${unixSince / 1000}&until=${unixUntil}`)).toEqual(between);
+  expect(await leadsOf('limit=2&category=solar&page=9')).toHaveLength(2);
+});
+
+test('limits: default, cap, and nonsense', async () => {
+  await start({ defaultLimit: 5, maxLimit: 20 });
+  const count = async (query: string): Promise<number> =>
+    ((await get(`/api/leads${query}`)).body['data'] as Lead[]).length;
+  expect([await count(''), await count('?limit=8'), await count('?limit=1000')]).toEqual([5, 8, 20]);
+  for (const bad of ['limit=0', 'limit=-1', 'limit=x', 'cursor=%00', 'since=tuesday']) {
+    const { status, body } = await get(`/api/leads?${bad}`);
+    expect([bad, status, body['error']]).toEqual([bad, 400, 'invalid_request']);
+  }
+});
+
+test('a rate limit answers 429 with Retry-After and says what is left', async () => {
+  const clock = new FakeClock();
+  sandbox = await startSandbox({ rateLimit: { requests: 2, windowMs: 10_000 } }, { clock });
+  expect((await get('/api/leads')).headers['x-ratelimit-remaining']).toBe('1');
+  await get('/api/leads');
+  const refused = await get('/api/leads');
+  expect([refused.status, refused.body['error'], refused.headers['retry-after']]).toEqual([
+    429,
+    'rate_limited',
+    '10',
+  ]);
+  clock.advance(10_000);
+  expect((await get('/api/leads')).status).toBe(200);
+});
+
+test('the same seed gives the same bytes, another seed others', async () => {
+  const read = async (seed: number): Promise<unknown> => {
+    await start({ seed });
+    const { body } = await get('/api/leads?limit=60');
+    await sandbox.close();
+    return body;
+  };
+  const first = await read(7);
+  expect(await read(7)).toEqual(first);
+  expect(await read(8)).not.toEqual(first);
+});
