@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import type { Delivery } from './delivery.ts';
 import type { RejectReason } from './verdict.ts';
@@ -5,8 +6,10 @@ import type { RejectReason } from './verdict.ts';
 /** A secret in the form its scheme works with; made once, used for every delivery. */
 export interface Key {
   readonly secret: Secret;
-  /** Decoded bytes, or a parsed public or private key for asymmetric schemes. */
-  readonly material: unknown;
+  /** Decoded bytes, or a public or private key for asymmetric schemes. Its type decides the algorithm, never the sender. */
+  readonly material: KeyObject;
+  /** The name that a sender gives this key (`keyid`), where the scheme has one and the key states it. */
+  readonly id?: string | undefined;
 }
 
 /** What is about to be sent: a `Delivery` before it has a remote end. */
@@ -18,18 +21,30 @@ export interface Outgoing {
   readonly id: string;
 }
 
+/** What a matching credential vouches for. */
+export interface Authentic {
+  readonly ok: true;
+  /** Index of the key that matched, for telling that an old secret is still in use; -1 when nothing was checked. */
+  readonly key: number;
+  /** Signed time in milliseconds, when the scheme has one. */
+  readonly timestamp?: number | undefined;
+  /** Signed time in milliseconds from which on the delivery is void, when the sender set one. */
+  readonly expires?: number | undefined;
+  /** Signed value that is good for one body only, when the scheme has one. */
+  readonly nonce?: string | undefined;
+}
+
+export interface Refused {
+  readonly ok: false;
+  readonly reason: RejectReason;
+  /** One sentence without any secret or expected signature. */
+  readonly detail: string;
+}
+
 /** Expected outcomes are values: a delivery that does not verify is not an error of ours. */
-export type Verification =
-  | {
-      readonly ok: true;
-      /** Which of the keys matched, for telling that an old secret is still in use. */
-      readonly key: number;
-      /** Signed time in milliseconds, when the scheme has one. */
-      readonly timestamp?: number;
-      /** Signed value that is good for one body only, when the scheme has one. */
-      readonly nonce?: string;
-    }
-  | { readonly ok: false; readonly reason: RejectReason; readonly detail: string };
+export type Verification = Authentic | Refused;
+
+export const refused = (reason: RejectReason, detail: string): Refused => ({ ok: false, reason, detail });
 
 /**
  * How a delivery is authenticated. Signing and verifying stand side by side, so that the sandbox signs with the very
@@ -39,10 +54,12 @@ export interface Scheme {
   readonly name: string;
   /** Lower-case names of headers that hold a credential: redacted wherever a delivery is stored or shown. */
   readonly credentialHeaders: readonly string[];
+  /** How far a signed time may lie from now, either way, in milliseconds; undefined when the scheme signs no time. */
+  readonly toleranceMs: number | undefined;
   /** Reads a secret as the scheme writes them. Throws a `ConfigError` for one that is empty or malformed. */
   key(secret: Secret): Key;
-  /** `now` in milliseconds since the epoch. */
-  verify(delivery: Delivery, keys: readonly Key[], now: number): Verification;
-  /** The headers to send with `message`, beside `content-type`. */
+  /** The credential alone, over the raw bytes. Whether its time is right is `timely`'s to say, after the content type. */
+  authenticate(delivery: Delivery, keys: readonly Key[]): Verification;
+  /** The headers to send with `message`, beside `content-type`. `now` in milliseconds since the epoch. */
   sign(message: Outgoing, key: Key, now: number): readonly (readonly [name: string, value: string])[];
 }

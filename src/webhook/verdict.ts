@@ -1,24 +1,28 @@
+/** What each reason is answered with (contract, "Answers"). */
+const statuses = {
+  wrong_path: 404,
+  wrong_method: 405,
+  missing_credential: 401,
+  repeated_credential: 401,
+  malformed_credential: 401,
+  wrong_credential: 401,
+  missing_timestamp: 401,
+  malformed_timestamp: 401,
+  stale_timestamp: 401,
+  future_timestamp: 401,
+  missing_nonce: 401,
+  replayed_nonce: 401,
+  wrong_content_type: 415,
+  encoded_body: 415,
+  not_json: 400,
+  not_a_lead: 400,
+  too_large: 413,
+  too_slow: 408,
+  cannot_store: 503,
+} as const;
+
 /** Why a delivery was not taken in. Machine-readable; part of the `events` format. */
-export type RejectReason =
-  | 'wrong_path'
-  | 'wrong_method'
-  | 'missing_credential'
-  | 'repeated_credential'
-  | 'malformed_credential'
-  | 'wrong_credential'
-  | 'missing_timestamp'
-  | 'malformed_timestamp'
-  | 'stale_timestamp'
-  | 'future_timestamp'
-  | 'missing_nonce'
-  | 'replayed_nonce'
-  | 'wrong_content_type'
-  | 'encoded_body'
-  | 'not_json'
-  | 'not_a_lead'
-  | 'too_large'
-  | 'too_slow'
-  | 'cannot_store';
+export type RejectReason = keyof typeof statuses;
 
 /** A delivery that was refused, and what it was answered. */
 export interface Rejection {
@@ -28,3 +32,10 @@ export interface Rejection {
   /** One sentence for the person debugging; never holds a secret or an expected signature. */
   readonly detail: string;
 }
+
+export const rejection = (reason: RejectReason, detail: string): Rejection => ({
+  kind: 'rejected',
+  status: statuses[reason],
+  reason,
+  detail,
+});

@@ -1,0 +1,149 @@
+import * as z from 'zod/mini';
+import type { Settings } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { ConfigError, UsageError } from '../errors.ts';
+import { Secret } from '../secret.ts';
+import { encodings } from '../webhook/encoding.ts';
+import { algorithms } from '../webhook/hmac.ts';
+import { secretEncodings } from '../webhook/key.ts';
+import type { Key, Scheme } from '../webhook/scheme.ts';
+import { schemeNamed, schemeNames } from '../webhook/schemes.ts';
+import { unverified } from '../webhook/schemes/unverified.ts';
+import { timestampFormats } from '../webhook/timestamp.ts';
+import { readSecrets } from './secret-source.ts';
+import { duration, oneOf, text } from './values.ts';
+
+/** Empty ones pass here: an empty secret is a configuration error of its own, found when the key is made. */
+const secrets = () =>
+  z._default(
+    z.array(
+      z.pipe(
+        z.string(),
+        z.transform((given) => new Secret(given)),
+      ),
+    ),
+    [],
+  );
+
+const files = () => z._default(z.array(text()), []);
+
+/** Spread into a command's `options`: `z.object({ ...schemeShape, … })`; its flags are `addSchemeFlags`. */
+export const schemeShape = {
+  verify: z._default(z.boolean(), true),
+  token: secrets(),
+  tokenFile: files(),
+  scheme: z.optional(oneOf(schemeNames)),
+  secret: secrets(),
+  secretFile: files(),
+  tolerance: z.optional(duration()),
+  signatureHeader: z.optional(text()),
+  algorithm: z.optional(oneOf(algorithms)),
+  encoding: z.optional(oneOf(encodings)),
+  prefix: z.optional(z.string()),
+  signedContent: z.optional(text()),
+  timestampHeader: z.optional(text()),
+  timestampFormat: z.optional(oneOf(timestampFormats)),
+  nonceHeader: z.optional(text()),
+  secretEncoding: z.optional(oneOf(secretEncodings)),
+};
+
+export type SchemeFlags = z.output<z.ZodMiniObject<typeof schemeShape>>;
+
+/** How deliveries are authenticated in this run; the first key is the one to sign with. */
+export interface Guard {
+  readonly scheme: Scheme;
+  readonly keys: readonly Key[];
+}
+
+/**
+ * Flag > environment > profile. Throws a `ConfigError` (exit 3) when nothing says who may deliver, or a secret is empty or
+ * malformed; a `UsageError` for flags that contradict each other. Only `--no-verify` leads to `unverified`.
+ */
+export async function resolveScheme(
+  options: SchemeFlags,
+  settings: Settings,
+  context: Pick<Context, 'stdin'>,
+): Promise<Guard> {
+  refuseConflicts(options);
+  if (!options.verify) return { scheme: unverified, keys: [] };
+  const name = schemeName(options, settings);
+  if (name !== 'custom') refuseRecipe(options, name);
+  const scheme = schemeNamed(name, { ...options, toleranceMs: options.tolerance });
+  if (options.tolerance !== undefined && scheme.toleranceMs === undefined) {
+    throw new UsageError(`--tolerance: the scheme '${name}' signs no time`);
+  }
+  const given = await givenSecrets(name, options, settings, context);
+  return { scheme, keys: given.map((secret) => scheme.key(secret)) };
+}
+
+const hasToken = (options: SchemeFlags): boolean => options.token.length + options.tokenFile.length > 0;
+
+const hasSecret = (options: SchemeFlags): boolean => options.secret.length + options.secretFile.length > 0;
+
+const recipeFlags = [
+  'signatureHeader',
+  'algorithm',
+  'encoding',
+  'prefix',
+  'signedContent',
+  'timestampHeader',
+  'timestampFormat',
+  'nonceHeader',
+  'secretEncoding',
+] as const;
+
+function refuseConflicts(options: SchemeFlags): void {
+  if (!options.verify && (hasToken(options) || hasSecret(options) || options.scheme !== undefined)) {
+    throw new UsageError('--no-verify contradicts --token, --secret and --scheme');
+  }
+  if (hasToken(options) && hasSecret(options)) {
+    throw new UsageError('--token and --secret are two ways to authenticate: give one');
+  }
+  if (hasToken(options) && options.scheme !== undefined && options.scheme !== 'token') {
+    throw new UsageError(`--scheme ${options.scheme} takes --secret, not --token`);
+  }
+  if (hasSecret(options) && options.scheme === 'token') {
+    throw new UsageError('--scheme token takes --token, not --secret');
+  }
+}
+
+function refuseRecipe(options: SchemeFlags, name: string): void {
+  const stray = recipeFlags.find((key) => options[key] !== undefined);
+  if (stray === undefined) return;
+  const flag = stray.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new UsageError(`--${flag} belongs to --scheme custom, and the scheme is '${name}'`);
+}
+
+function schemeName(options: SchemeFlags, settings: Settings): string {
+  if (options.scheme !== undefined) return options.scheme;
+  if (hasToken(options)) return 'token';
+  const stored = settings.webhookScheme;
+  if (hasSecret(options)) {
+    if (stored !== undefined && stored !== 'token') return stored;
+    throw new UsageError('--secret needs --scheme, which says how it is used', {
+      hint: `--scheme is one of ${schemeNames.filter((name) => name !== 'token').join(', ')}`,
+    });
+  }
+  // A stored scheme stands against a token in the environment: a token alone may be the weaker proof.
+  if (stored !== undefined) return stored;
+  if (settings.webhookToken !== undefined) return 'token';
+  throw new ConfigError('nothing says who may deliver', {
+    hint: 'give --token T, or --scheme NAME with --secret S, or set LEADS_WEBHOOK_TOKEN; --no-verify takes anything',
+  });
+}
+
+async function givenSecrets(
+  name: string,
+  options: SchemeFlags,
+  settings: Settings,
+  context: Pick<Context, 'stdin'>,
+): Promise<readonly Secret[]> {
+  const what = name === 'token' ? 'token' : 'secret';
+  const given = [...options[what], ...(await readSecrets(options[`${what}File`], context))];
+  if (given.length > 0) return given;
+  const stored = name === 'token' ? settings.webhookToken : settings.webhookSecret;
+  if (stored !== undefined) return [stored];
+  throw new ConfigError(`the scheme '${name}' has no ${what}`, {
+    hint: `give --${what} or --${what}-file, or set LEADS_WEBHOOK_${what.toUpperCase()}`,
+  });
+}

@@ -1,0 +1,50 @@
+import type { Rejection, RejectReason } from './verdict.ts';
+
+/** What becomes of a delivery once the inbox, and whatever it was forwarded to, have spoken. */
+export type Settled =
+  { readonly kind: 'accepted' | 'duplicate' | 'pending'; readonly leadId: string } | Rejection;
+
+/** What a deliverer is told: `body` is sent as JSON. */
+export interface DeliveryAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The contract's answers. What a rejection's detail says is for the receiver's person alone: it is not sent. */
+export function answerFor(verdict: Settled): DeliveryAnswer {
+  switch (verdict.kind) {
+    case 'accepted':
+    case 'duplicate':
+      return { status: 200, body: { status: verdict.kind, id: verdict.leadId } };
+    case 'pending':
+      return { status: 502, body: { error: 'not_forwarded', message: 'stored, but not yet passed on' } };
+    case 'rejected': {
+      const body = { error: verdict.reason, message: messages[verdict.reason] };
+      if (verdict.status === 405) return { status: 405, body, headers: { allow: 'POST' } };
+      return { status: verdict.status, body };
+    }
+  }
+}
+
+const messages: Readonly<Record<RejectReason, string>> = {
+  wrong_path: 'nothing is received at this path',
+  wrong_method: 'a delivery must be a POST',
+  missing_credential: 'the token or signature is missing',
+  repeated_credential: 'the token or signature was sent more than once',
+  malformed_credential: 'the token or signature is malformed',
+  wrong_credential: 'the token or signature is wrong',
+  missing_timestamp: 'the timestamp is missing',
+  malformed_timestamp: 'the timestamp is malformed',
+  stale_timestamp: 'the timestamp is too old',
+  future_timestamp: 'the timestamp lies in the future',
+  missing_nonce: 'the nonce or delivery id is missing',
+  replayed_nonce: 'the nonce or delivery id was used before with another body',
+  wrong_content_type: 'the content type must be application/json in UTF-8',
+  encoded_body: 'the body must not be compressed or otherwise encoded',
+  not_json: 'the body is not JSON',
+  not_a_lead: 'the body is not a lead: a JSON object with an id',
+  too_large: 'the body is too large',
+  too_slow: 'the request took too long',
+  cannot_store: 'the lead could not be stored; send it again later',
+};

@@ -1,0 +1,26 @@
+import { type Delivery, headerValues } from './delivery.ts';
+import { type Refused, refused } from './scheme.ts';
+
+const mediaType = /^application\/(?:[!#$&^_.+a-z0-9-]+\+)?json$/i;
+const charset = /^charset=(?:utf-?8|"utf-?8")$/i;
+
+/** `application/json`, or another JSON type, in UTF-8 and as it is: what the specification, section 4.2, sends. */
+export function jsonContent(delivery: Delivery): { ok: true } | Refused {
+  const [type, ...others] = headerValues(delivery, 'content-type');
+  if (type === undefined) return refused('wrong_content_type', 'the header content-type is missing');
+  if (others.length > 0) return refused('wrong_content_type', 'the header content-type was sent twice');
+  const [media = '', ...parameters] = type.split(';').map((part) => part.trim());
+  if (!mediaType.test(media)) {
+    return refused('wrong_content_type', `the content type is '${media}', not application/json`);
+  }
+  const wrong = parameters.find((one) => /^charset\s*=/i.test(one) && !charset.test(one));
+  if (wrong !== undefined) return refused('wrong_content_type', `the body's ${wrong} is not UTF-8`);
+  const coding = headerValues(delivery, 'content-encoding').find((one) => !/^identity$/i.test(one));
+  if (coding !== undefined) {
+    return refused(
+      'encoded_body',
+      `the body is sent with content-encoding '${coding}'; only identity is taken`,
+    );
+  }
+  return { ok: true };
+}

@@ -1,0 +1,58 @@
+import type { LeadText } from '../lead/text.ts';
+import { jsonContent } from './content-type.ts';
+import type { Delivery } from './delivery.ts';
+import { readLead } from './lead-body.ts';
+import type { Key, Scheme } from './scheme.ts';
+import { timely } from './timestamp.ts';
+import { type Rejection, rejection } from './verdict.ts';
+
+/** Who may deliver, and where. */
+export interface Policy {
+  /** The only path taken, without query; undefined takes any. */
+  readonly path: string | undefined;
+  readonly scheme: Scheme;
+  readonly keys: readonly Key[];
+}
+
+/** A delivery that may be stored: authentic, in time, and one lead. Whether it is new is the inbox's to say. */
+export interface Examined {
+  readonly kind: 'lead';
+  readonly delivery: Delivery;
+  readonly lead: LeadText;
+  readonly leadId: string;
+  /** Index of the key that matched; -1 when nothing was verified. */
+  readonly key: number;
+  /** Signed; binds to the body's digest in the inbox (`nonceKey`, `bodyDigest`). */
+  readonly nonce?: string | undefined;
+  /** Signed time, milliseconds since the epoch. */
+  readonly timestamp?: number | undefined;
+  /** Deviations from the specification that are no reason to refuse a lead. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The order of work for a delivery whose size was checked already: path and method, credential over the raw bytes,
+ * content type, signed time, then JSON. Nothing is parsed for somebody who did not prove who they are. `now` in
+ * milliseconds since the epoch. Never throws, whatever was sent.
+ */
+export function examine(delivery: Delivery, policy: Policy, now: number): Examined | Rejection {
+  const path = delivery.path.split('?', 1)[0] ?? '';
+  if (policy.path !== undefined && path !== policy.path) {
+    return rejection('wrong_path', `nothing is received at ${path}`);
+  }
+  if (delivery.method !== 'POST') {
+    return rejection('wrong_method', `a delivery is a POST, not a ${delivery.method}`);
+  }
+  const authentic = policy.scheme.authenticate(delivery, policy.keys);
+  if (!authentic.ok) return rejection(authentic.reason, authentic.detail);
+  const content = jsonContent(delivery);
+  if (!content.ok) return rejection(content.reason, content.detail);
+  const time = timely(authentic, policy.scheme.toleranceMs, now);
+  if (!time.ok) return rejection(time.reason, time.detail);
+  const read = readLead(delivery.body);
+  if (!read.ok) return rejection('not_a_lead', read.detail);
+  const { lead, warnings } = read;
+  if (lead.id === undefined) return rejection('not_a_lead', 'the lead has no usable id');
+  const { key, nonce, timestamp } = authentic;
+  return { kind: 'lead', delivery, lead, leadId: lead.id, key, nonce, timestamp, warnings };
+}

@@ -1,0 +1,147 @@
+import { ConfigError } from '../../errors.ts';
+import type { Delivery } from '../delivery.ts';
+import { decode, encode, type Encoding } from '../encoding.ts';
+import { soleHeader } from '../headers.ts';
+import { type Algorithm, hmac, macLength, matchingKey } from '../hmac.ts';
+import { type SecretEncoding, symmetricKey } from '../key.ts';
+import { type Outgoing, type Refused, refused, type Scheme } from '../scheme.ts';
+import { parseTemplate, type Slot } from '../template.ts';
+import { formatTimestamp, parseTimestamp, type TimestampFormat } from '../timestamp.ts';
+
+/** An HMAC over a template, in a header: what most services' schemes come down to. */
+export interface Recipe {
+  readonly name: string;
+  readonly signatureHeader: string;
+  readonly algorithm: Algorithm;
+  readonly encoding: Encoding;
+  /** What stands before the signature, such as `sha256=`. */
+  readonly prefix: string;
+  /** Set where the header may hold several signatures; those with another prefix are then passed over. */
+  readonly separator?: string;
+  /** The signed bytes: `{timestamp}.{body}`. */
+  readonly content: string;
+  readonly secretEncoding: SecretEncoding;
+  readonly timestampHeader?: string | undefined;
+  readonly timestampFormat: TimestampFormat;
+  /** Of the nonce or delivery id: `{nonce}` and `{id}` both mean it. */
+  readonly nonceHeader?: string | undefined;
+  readonly toleranceMs: number;
+}
+
+/** More than a rotation ever needs; without a bound, one request could ask for thousands of comparisons. */
+export const maxSignatures = 16;
+
+/** Throws a `ConfigError` for a recipe that would check less than it seems to. */
+export function recipeScheme(recipe: Recipe): Scheme {
+  const template = parseTemplate(recipe.content);
+  refuseUnsigned(recipe, template.slots);
+  const { name, algorithm, timestampHeader, timestampFormat, nonceHeader } = recipe;
+  return {
+    name,
+    credentialHeaders: [recipe.signatureHeader.toLowerCase()],
+    toleranceMs: timestampHeader === undefined ? undefined : recipe.toleranceMs,
+    key: (secret) => symmetricKey(secret, recipe.secretEncoding),
+
+    authenticate(delivery, keys) {
+      const candidates = givenSignatures(recipe, delivery);
+      if ('ok' in candidates) return candidates;
+      const stamp = optionalHeader(delivery, timestampHeader, 'missing_timestamp');
+      if (!stamp.ok) return stamp;
+      const timestamp = parseTimestamp(stamp.value, timestampFormat);
+      if (timestampHeader !== undefined && timestamp === undefined) {
+        const detail = `the header ${timestampHeader} is not a time in the form '${timestampFormat}'`;
+        return refused('malformed_timestamp', detail);
+      }
+      const nonce = optionalHeader(delivery, nonceHeader, 'missing_nonce');
+      if (!nonce.ok) return nonce;
+      const signed = template.fill(values(delivery, stamp.value, nonce.value));
+      const key = matchingKey(algorithm, keys, signed, candidates);
+      if (key === -1) {
+        return refused('wrong_credential', `the signature in ${recipe.signatureHeader} does not match`);
+      }
+      return { ok: true, key, timestamp, nonce: nonceHeader === undefined ? undefined : nonce.value };
+    },
+
+    sign(message, key, now) {
+      const stamp = formatTimestamp(now, timestampFormat);
+      const mac = hmac(algorithm, key, template.fill(values(sent(message), stamp, message.id)));
+      const headers: [string, string][] = [];
+      if (nonceHeader !== undefined) headers.push([nonceHeader, message.id]);
+      if (timestampHeader !== undefined) headers.push([timestampHeader, stamp]);
+      headers.push([recipe.signatureHeader, recipe.prefix + encode(mac, recipe.encoding)]);
+      return headers;
+    },
+  };
+}
+
+/** An unsigned time or nonce proves nothing: whoever replays a delivery would write a new one. */
+function refuseUnsigned(recipe: Recipe, slots: ReadonlySet<Slot>): void {
+  const named = { timestamp: recipe.timestampHeader, nonce: recipe.nonceHeader };
+  const used = { timestamp: slots.has('timestamp'), nonce: slots.has('nonce') || slots.has('id') };
+  for (const what of ['timestamp', 'nonce'] as const) {
+    if (used[what] && named[what] === undefined) {
+      throw new ConfigError(`the signed content holds {${what}}, but no header is named that carries it`, {
+        hint: `name it with --${what}-header`,
+      });
+    }
+    if (!used[what] && named[what] !== undefined) {
+      throw new ConfigError(`the ${what} header is not part of the signed content, so it proves nothing`, {
+        hint: `add {${what}} to --signed-content, or leave out --${what}-header`,
+      });
+    }
+  }
+}
+
+function givenSignatures(recipe: Recipe, delivery: Delivery): readonly Buffer[] | Refused {
+  const { signatureHeader, separator, prefix, encoding, algorithm } = recipe;
+  const found = soleHeader(delivery, signatureHeader);
+  if (!found.ok) return found;
+  if (separator === undefined && found.value.includes(',')) {
+    return refused('repeated_credential', `the header ${signatureHeader} holds more than one value`);
+  }
+  const entries = separator === undefined ? [found.value] : found.value.split(separator);
+  const own = entries.filter((entry) => entry.startsWith(prefix));
+  if (own.length === 0) {
+    return refused('malformed_credential', `the header ${signatureHeader} has no signature '${prefix}…'`);
+  }
+  if (entries.length > maxSignatures) {
+    return refused('malformed_credential', `the header ${signatureHeader} holds too many signatures`);
+  }
+  const decoded = own.map((entry) => decode(entry.slice(prefix.length), encoding));
+  const whole = decoded.filter((bytes) => bytes?.length === macLength[algorithm]) as Buffer[];
+  if (whole.length < own.length) {
+    const detail = `the signature in ${signatureHeader} is not ${macLength[algorithm]} bytes in ${encoding}`;
+    return refused('malformed_credential', detail);
+  }
+  return whole;
+}
+
+function optionalHeader(
+  delivery: Delivery,
+  name: string | undefined,
+  absent: 'missing_timestamp' | 'missing_nonce',
+): { ok: true; value: string } | Refused {
+  return name === undefined ? { ok: true, value: '' } : soleHeader(delivery, name, absent);
+}
+
+type Request = Pick<Delivery, 'method' | 'url' | 'path' | 'body'>;
+
+function sent(message: Outgoing): Request {
+  const { pathname, search } = new URL(message.url);
+  return { method: message.method, url: message.url, path: pathname + search, body: message.body };
+}
+
+/** Header values and request lines are bytes; node hands them over as Latin-1. */
+function values(request: Request, timestamp: string, id: string): Record<Slot, Uint8Array> {
+  const wire = (text: string): Buffer => Buffer.from(text, 'latin1');
+  const { method, url, path, body } = request;
+  return {
+    timestamp: wire(timestamp),
+    nonce: wire(id),
+    id: wire(id),
+    method: wire(method),
+    url: wire(url),
+    path: wire(path),
+    body,
+  };
+}

@@ -1,0 +1,29 @@
+import type { Scheme } from '../scheme.ts';
+import { recipeScheme } from './recipe.ts';
+
+/**
+ * `webhook-id`, `webhook-timestamp` and `webhook-signature: v1,<base64> …` over `<id>.<timestamp>.<body>`; the secret is
+ * base64 behind `whsec_`. Signatures of other versions stand beside and are passed over.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export const standardWebhooks = (toleranceMs: number): Scheme =>
+  signedId('standard-webhooks', 'webhook', toleranceMs);
+
+/** The same under Svix's own header names. https://docs.svix.com/receiving/verifying-payloads/how-manual */
+export const svix = (toleranceMs: number): Scheme => signedId('svix', 'svix', toleranceMs);
+
+const signedId = (name: string, headers: string, toleranceMs: number): Scheme =>
+  recipeScheme({
+    name,
+    signatureHeader: `${headers}-signature`,
+    algorithm: 'hmac-sha256',
+    encoding: 'base64',
+    prefix: 'v1,',
+    separator: ' ',
+    content: '{id}.{timestamp}.{body}',
+    secretEncoding: 'whsec',
+    timestampHeader: `${headers}-timestamp`,
+    timestampFormat: 'unix',
+    nonceHeader: `${headers}-id`,
+    toleranceMs,
+  });

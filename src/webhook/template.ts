@@ -1,0 +1,41 @@
+import { ConfigError } from '../errors.ts';
+
+export const slots = ['timestamp', 'nonce', 'id', 'method', 'url', 'path', 'body'] as const;
+
+export type Slot = (typeof slots)[number];
+
+type Piece = { readonly literal: Buffer } | { readonly slot: Slot };
+
+/** What a signature is made over, such as `{timestamp}.{body}`. */
+export interface Template {
+  readonly slots: ReadonlySet<Slot>;
+  /** The signed bytes, in order, for these values. Values from the wire are given as the bytes that were there. */
+  fill(values: Readonly<Record<Slot, Uint8Array>>): readonly Uint8Array[];
+}
+
+/** Throws a `ConfigError` for an unknown name in braces, and for a template that does not cover the body. */
+export function parseTemplate(text: string): Template {
+  const pieces = text
+    .split(/(\{[^{}]*\})/)
+    .filter((piece) => piece !== '')
+    .map(pieceOf);
+  const used = new Set(pieces.flatMap((piece) => ('slot' in piece ? [piece.slot] : [])));
+  if (!used.has('body')) {
+    throw new ConfigError(
+      `the signed content '${text}' does not cover {body}: anybody could change the lead`,
+    );
+  }
+  return {
+    slots: used,
+    fill: (values) => pieces.map((piece) => ('slot' in piece ? values[piece.slot] : piece.literal)),
+  };
+}
+
+function pieceOf(text: string): Piece {
+  if (!text.startsWith('{')) return { literal: Buffer.from(text, 'utf8') };
+  const slot = slots.find((name) => `{${name}}` === text);
+  if (slot !== undefined) return { slot };
+  throw new ConfigError(`the signed content names ${text}, which is unknown`, {
+    hint: `it may hold ${slots.map((name) => `{${name}}`).join(' ')}`,
+  });
+}

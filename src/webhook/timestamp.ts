@@ -1,0 +1,58 @@
+import { type Authentic, type Refused, refused } from './scheme.ts';
+
+export const timestampFormats = ['unix', 'milliseconds', 'iso'] as const;
+
+export type TimestampFormat = (typeof timestampFormats)[number];
+
+/** Five minutes: what Stripe, Slack, Svix and Standard Webhooks advise. */
+export const defaultToleranceMs = 300_000;
+
+const integer = /^(0|[1-9]\d{0,14})$/;
+const iso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+
+/** Milliseconds since the epoch, or undefined unless the text is exactly such a time: no signs, blanks or fractions. */
+export function parseTimestamp(text: string, format: TimestampFormat): number | undefined {
+  if (format === 'iso') {
+    const value = iso.test(text) ? Date.parse(text) : Number.NaN;
+    return Number.isNaN(value) ? undefined : value;
+  }
+  return integer.test(text) ? Number(text) * (format === 'unix' ? 1000 : 1) : undefined;
+}
+
+export function formatTimestamp(ms: number, format: TimestampFormat): string {
+  if (format === 'iso') return new Date(ms).toISOString();
+  return String(format === 'unix' ? Math.floor(ms / 1000) : Math.floor(ms));
+}
+
+/**
+ * Whether a signed time lies within the tolerance of `now`, both in milliseconds: a stale one may be a replay, and one
+ * from the future would be good for a replay for longer than the tolerance.
+ */
+export function timely(
+  authentic: Pick<Authentic, 'timestamp' | 'expires'>,
+  toleranceMs: number | undefined,
+  now: number,
+): { ok: true } | Refused {
+  const { timestamp, expires } = authentic;
+  if (expires !== undefined && now >= expires) {
+    return refused('stale_timestamp', `the signature expired ${seconds(now - expires)} ago`);
+  }
+  if (toleranceMs === undefined) return { ok: true };
+  if (timestamp === undefined) return refused('missing_timestamp', 'the delivery carries no signed time');
+  const age = now - timestamp;
+  if (age > toleranceMs) {
+    return refused(
+      'stale_timestamp',
+      `it was signed ${seconds(age)} ago, more than the tolerated ${seconds(toleranceMs)}`,
+    );
+  }
+  if (-age > toleranceMs) {
+    return refused(
+      'future_timestamp',
+      `it was signed ${seconds(-age)} in the future, more than the tolerated ${seconds(toleranceMs)}`,
+    );
+  }
+  return { ok: true };
+}
+
+const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;

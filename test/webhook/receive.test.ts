@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { Secret } from '../../src/secret.ts';
+import { examine } from '../../src/webhook/receive.ts';
+import { schemeNamed } from '../../src/webhook/schemes.ts';
+import { delivered, outgoing, sampleBody } from './delivery.ts';
+
+const now = Date.UTC(2026, 0, 15, 12);
+const token = schemeNamed('token');
+const key = token.key(new Secret('a-shared-token'));
+const policy = { path: undefined, scheme: token, keys: [key] };
+
+test('a delivery with the token is a lead', () => {
+  const found = examine(delivered(token.sign(outgoing(), key, now)), policy, now);
+  expect(found).toMatchObject({ kind: 'lead', leadId: 'lead_1', key: 0, warnings: [] });
+});
+
+test('authentication comes before everything that reads the body', () => {
+  const forged = { ...delivered([['x-webhook-token', 'wrong']]), body: Buffer.from('{') };
+  expect(examine(forged, policy, now)).toMatchObject({ status: 401, reason: 'wrong_credential' });
+});
+
+test('path and method come first', () => {
+  const got = delivered([]);
+  expect(examine(got, { ...policy, path: '/other' }, now)).toMatchObject({ status: 404 });
+  expect(examine({ ...got, method: 'GET' }, policy, now)).toMatchObject({ status: 405 });
+  expect(examine(got, { ...policy, path: '/leads' }, now)).toMatchObject({ status: 401 });
+});
+
+test('the content type is judged before a stale signature', () => {
+  const slack = schemeNamed('slack');
+  const signer = slack.key(new Secret('s'));
+  const headers = slack.sign(outgoing(), signer, now - 600_000);
+  const guard = { path: undefined, scheme: slack, keys: [signer] };
+  const text = { ...delivered(headers), rawHeaders: [['content-type', 'text/plain'], ...headers] as const };
+  expect(examine(text, guard, now)).toMatchObject({ status: 415, reason: 'wrong_content_type' });
+  expect(examine(delivered(headers), guard, now)).toMatchObject({ status: 401, reason: 'stale_timestamp' });
+});
+
+test.each([
+  ['application/json', undefined],
+  ['Application/JSON; charset=UTF-8', undefined],
+  ['application/json;charset="utf-8"', undefined],
+  ['application/vnd.leads.v1+json', undefined],
+  ['text/json', 'wrong_content_type'],
+  ['application/json; charset=latin1', 'wrong_content_type'],
+  ['application/jsonx', 'wrong_content_type'],
+  ['', 'wrong_content_type'],
+])('content type %j: %s', (type, reason) => {
+  const headers = token.sign(outgoing(), key, now);
+  const got = { ...delivered(headers), rawHeaders: [['content-type', type], ...headers] as const };
+  const found = examine(got, policy, now);
+  expect(found.kind === 'rejected' ? found.reason : undefined).toBe(reason);
+});
+
+test('a compressed body is refused', () => {
+  const headers = [...token.sign(outgoing(), key, now), ['content-encoding', 'gzip']] as const;
+  expect(examine(delivered(headers), policy, now)).toMatchObject({ status: 415, reason: 'encoded_body' });
+});
+
+test('a body that is not a lead is refused', () => {
+  for (const body of ['', '[]', '{}', '{"id":""}', '{"id":null}', 'nul']) {
+    const message = outgoing(Buffer.from(body));
+    const found = examine(delivered(token.sign(message, key, now), message), policy, now);
+    expect(found).toMatchObject({ kind: 'rejected', status: 400 });
+  }
+  expect(sampleBody.length).toBeGreaterThan(0);
+});
