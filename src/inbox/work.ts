@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { fromColumn, textOf } from './column.ts';
+import type { Database, Statement } from './database.ts';
+
+/**
+ * What is to be done with each lead, by target, and who is at it. A claim runs out by itself, so that a receiver that
+ * was killed leaves nothing behind that could not be done by another.
+ */
+export class Work {
+  readonly #owner = randomUUID();
+  readonly #wanted: readonly string[];
+  readonly #leaseMs: number;
+  readonly #find: Statement;
+  readonly #claim: Statement;
+  readonly #release: Statement;
+  readonly #finish: Statement;
+  readonly #accept: Statement;
+  readonly #acceptDelivery: Statement;
+  readonly #unsettled: Statement;
+
+  /** `wanted`: everything that this receiver was asked to do with each lead. */
+  constructor(database: Database, wanted: readonly string[], leaseMs: number) {
+    this.#wanted = wanted;
+    this.#leaseMs = leaseMs;
+    this.#find = database.prepare('SELECT done, owner, lease FROM work WHERE lead = ? AND target = ?');
+    this.#claim = database.prepare(
+      `INSERT INTO work VALUES (?, ?, 0, ?, ?)
+       ON CONFLICT DO UPDATE SET owner = excluded.owner, lease = excluded.lease`,
+    );
+    this.#release = database.prepare(
+      'UPDATE work SET lease = 0 WHERE lead = ? AND target = ? AND owner = ? AND done = 0',
+    );
+    this.#finish = database.prepare(
+      `INSERT INTO work VALUES (?, ?, 1, ?, 0) ON CONFLICT DO UPDATE SET done = 1, lease = 0`,
+    );
+    this.#accept = database.prepare("UPDATE leads SET state = 'accepted' WHERE id = ? AND state = 'pending'");
+    this.#acceptDelivery = database.prepare(
+      "UPDATE deliveries SET verdict = 'accepted', status = 200 WHERE seq = ? AND verdict = 'pending'",
+    );
+    this.#unsettled = database.prepare('SELECT lead FROM work WHERE target = ? AND done = 0');
+  }
+
+  /** Claims what is undone and not claimed by another; `busy` when another receiver is at any of it. */
+  claim(id: string, now: number): { targets: string[]; busy: boolean } {
+    const free: string[] = [];
+    for (const target of this.#wanted) {
+      const row = this.#find.get([id, target]);
+      if (row?.['done'] === 1) continue;
+      if (row !== undefined && row['owner'] !== this.#owner && Number(row['lease']) > now) {
+        return { targets: [], busy: true };
+      }
+      free.push(target);
+    }
+    for (const target of free) this.#claim.run([id, target, this.#owner, now + this.#leaseMs]);
+    return { targets: free, busy: false };
+  }
+
+  release(id: string, target: string): void {
+    this.#release.run([id, target, this.#owner]);
+  }
+
+  /** True when nothing of what was wanted is left to do for this lead. */
+  settle(id: string, seq: number, target: string): boolean {
+    this.#finish.run([id, target, this.#owner]);
+    if (!this.#wanted.every((one) => this.#find.get([id, one])?.['done'] === 1)) return false;
+    this.accept(id);
+    this.#acceptDelivery.run([seq]);
+    return true;
+  }
+
+  accept(id: string): void {
+    this.#accept.run([id]);
+  }
+
+  unsettled(target: string): string[] {
+    return this.#unsettled.all([target]).map((row) => fromColumn(textOf(row['lead'])));
+  }
+}

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import type { Delivery } from '../webhook/delivery.ts';
+import type { Rejection } from '../webhook/verdict.ts';
+import { toColumn } from './column.ts';
+import type { Database, Row, Statement } from './database.ts';
+import { differences } from './differences.ts';
+import type { Arrival, Taken, VerdictKind } from './inbox.ts';
+import { Nonces } from './nonces.ts';
+import { Work } from './work.ts';
+
+/** Of unauthenticated and otherwise refused deliveries: how many are kept, and how much of each body. */
+const rejectedKept = 1000;
+const rejectedBody = 16 * 1024;
+
+/** What is stored of a delivery beside what its verdict says; both without credentials. */
+export interface Shown {
+  readonly path: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+export interface WriterOptions {
+  /** Everything that was asked for with each new lead. */
+  readonly targets: readonly string[];
+  /** How long a claim on such work holds when its claimer goes away, in milliseconds. */
+  readonly leaseMs: number;
+  readonly nonceLifetimeMs: number;
+  /** Takes the credentials out. */
+  readonly redact: (delivery: Delivery) => Shown;
+}
+
+interface Verdict {
+  readonly kind: VerdictKind;
+  readonly status: number;
+  readonly attempt: number;
+  readonly reason?: string;
+  readonly detail?: string;
+  readonly differs?: readonly string[] | undefined;
+}
+
+/** The statements that take deliveries in. Every method runs inside a transaction that the caller opened. */
+export class Writer {
+  readonly work: Work;
+  readonly #options: WriterOptions;
+  readonly #nonces: Nonces;
+  readonly #lastSeq: Statement;
+  readonly #keepSeq: Statement;
+  readonly #addLead: Statement;
+  readonly #findLead: Statement;
+  readonly #countAttempt: Statement;
+  readonly #addDelivery: Statement;
+  readonly #bodyOf: Statement;
+  readonly #trim: Statement;
+  #seq = 0;
+
+  constructor(database: Database, options: WriterOptions) {
+    this.#options = options;
+    this.work = new Work(database, options.targets, options.leaseMs);
+    this.#nonces = new Nonces(database, options.nonceLifetimeMs);
+    this.#lastSeq = database.prepare('SELECT seq FROM counter');
+    this.#keepSeq = database.prepare('UPDATE counter SET seq = ?');
+    this.#addLead = database.prepare('INSERT INTO leads VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT DO NOTHING');
+    this.#findLead = database.prepare(
+      'SELECT seq, state, first_at, attempts, digest FROM leads WHERE id = ?',
+    );
+    this.#countAttempt = database.prepare('UPDATE leads SET attempts = attempts + 1 WHERE id = ?');
+    this.#addDelivery = database.prepare(
+      'INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    );
+    this.#bodyOf = database.prepare('SELECT body FROM deliveries WHERE seq = ?');
+    this.#trim = database.prepare(
+      `DELETE FROM deliveries WHERE seq IN
+       (SELECT seq FROM deliveries WHERE verdict = 'rejected' ORDER BY seq DESC LIMIT -1 OFFSET ${rejectedKept})`,
+    );
+  }
+
+  /** Numbers are drawn from the database, since another receiver may have added some. */
+  begin(): void {
+    this.#seq = Number(this.#lastSeq.get([])?.['seq'] ?? 0);
+  }
+
+  end(now: number, counts: { readonly nonces: number; readonly rejected: number }): void {
+    if (counts.nonces > 0) this.#nonces.clear(now, counts.nonces);
+    if (counts.rejected > 0) this.#trim.run([]);
+    this.#keepSeq.run([this.#seq]);
+  }
+
+  take(arrival: Arrival, now: number): Taken {
+    const { delivery, nonce } = arrival;
+    const id = toColumn(arrival.leadId);
+    const digest = createHash('sha256').update(delivery.body).digest();
+    if (nonce !== undefined && !this.#nonces.bind(nonce, digest, now)) {
+      const rejection: Rejection = {
+        kind: 'rejected',
+        status: 401,
+        reason: 'replayed_nonce',
+        detail: 'the nonce came before, with another body',
+      };
+      this.reject(delivery, rejection, arrival.leadId);
+      return rejection;
+    }
+    const seq = this.#seq + 1;
+    const state = this.#options.targets.length > 0 ? 'pending' : 'accepted';
+    if (this.#addLead.run([id, seq, state, delivery.receivedAt, digest]).changes === 1) {
+      const { targets } = this.work.claim(id, now);
+      this.#add(arrival, { kind: state, status: state === 'pending' ? 502 : 200, attempt: 1 });
+      const known = { leadId: arrival.leadId, seq, attempt: 1, firstAt: delivery.receivedAt };
+      return state === 'accepted'
+        ? { kind: 'accepted', ...known }
+        : { kind: 'pending', ...known, targets, busy: false };
+    }
+    return this.#repeat(arrival, id, digest, now);
+  }
+
+  reject(delivery: Delivery, rejection: Rejection, leadId: string | undefined): void {
+    const { status, reason, detail } = rejection;
+    const body = delivery.body.subarray(0, rejectedBody);
+    this.#add(
+      { delivery: { ...delivery, body }, leadId },
+      { kind: 'rejected', attempt: 1, status, reason, detail },
+    );
+  }
+
+  #repeat(arrival: Arrival, id: string, digest: Uint8Array, now: number): Taken {
+    const lead = this.#findLead.get([id]);
+    if (lead === undefined) throw new Error('a lead id is both known and unknown');
+    this.#countAttempt.run([id]);
+    const attempt = Number(lead['attempts']) + 1;
+    const differs = this.#differences(lead, digest, arrival.delivery.body);
+    const { targets, busy } = this.work.claim(id, now);
+    // Pending from an earlier run that wanted more than this one does: nothing is left, so it is taken in now.
+    const kind =
+      targets.length > 0 || busy ? 'pending' : lead['state'] === 'pending' ? 'accepted' : 'duplicate';
+    if (kind === 'accepted') this.work.accept(id);
+    this.#add(arrival, { kind, status: kind === 'pending' ? 502 : 200, attempt, differs });
+    const known = {
+      leadId: arrival.leadId,
+      seq: this.#seq,
+      attempt,
+      firstAt: Number(lead['first_at']),
+      ...(differs !== undefined && { differs }),
+    };
+    return kind === 'pending' ? { kind, ...known, targets, busy } : { kind, ...known };
+  }
+
+  #differences(lead: Row, digest: Uint8Array, body: Uint8Array): readonly string[] | undefined {
+    if (Buffer.compare(lead['digest'] as Uint8Array, digest) === 0) return undefined;
+    const first = this.#bodyOf.get([lead['seq'] ?? 0])?.['body'];
+    if (!(first instanceof Uint8Array)) return ['*'];
+    const names = differences(first, body);
+    return names.length === 0 ? undefined : names;
+  }
+
+  #add(
+    { delivery, leadId, source }: Omit<Arrival, 'leadId'> & { leadId: string | undefined },
+    verdict: Verdict,
+  ): void {
+    const { path, headers } = this.#options.redact(delivery);
+    this.#seq += 1;
+    this.#addDelivery.run([
+      this.#seq,
+      delivery.receivedAt,
+      leadId === undefined ? null : toColumn(leadId),
+      verdict.kind,
+      verdict.reason ?? null,
+      verdict.detail ?? null,
+      verdict.status,
+      verdict.attempt,
+      source ?? 'push',
+      verdict.differs === undefined ? null : JSON.stringify(verdict.differs),
+      delivery.remote,
+      delivery.method,
+      path,
+      JSON.stringify(headers),
+      delivery.body,
+    ]);
+  }
+}

@@ -1,0 +1,30 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Arrival } from '../../src/inbox/inbox.ts';
+import type { Delivery } from '../../src/webhook/delivery.ts';
+
+export const freshDirectory = (): string => mkdtempSync(join(tmpdir(), 'leads-inbox-'));
+
+export function deliveryOf(body: string | Uint8Array, more: Partial<Delivery> = {}): Delivery {
+  return {
+    method: 'POST',
+    path: '/leads',
+    url: 'https://localhost/leads',
+    rawHeaders: [['Content-Type', 'application/json']],
+    body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
+    remote: '127.0.0.1',
+    receivedAt: 1_000,
+    ...more,
+  };
+}
+
+export function arrivalOf(lead: { readonly id: string }, more: Partial<Arrival> = {}): Arrival {
+  return { delivery: deliveryOf(JSON.stringify(lead)), leadId: lead.id, ...more };
+}
+
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
