@@ -21,6 +21,7 @@ export default defineConfig(
         { name: 'fetch', message: 'Import from undici: the global one cannot be configured.' },
       ],
       'no-console': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
     },
   },
   {

@@ -1,8 +1,8 @@
-import { Command, CommanderError, Option } from 'commander';
+import { type Argument, Command, CommanderError, Option } from 'commander';
 import type { CommandSpec, Outcome } from './commands/spec.ts';
 import type { Context, Globals, Host } from './context.ts';
 import { UsageError } from './errors.ts';
-import { commands, rootHelp } from './program.ts';
+import { commands, everywhere, rootHelp } from './program.ts';
 
 const valued = ['--profile', '--base-url', '--timeout', '--retries'];
 
@@ -15,9 +15,10 @@ export async function parseAndRun(
   let outcome: Outcome = 'done';
   const root = prepare(new Command('leads'), host)
     .version(LEADS_VERSION, '-V, --version')
-    .helpCommand(false)
     .configureHelp({ formatHelp: rootHelp });
-  const wanted = commandName(argv);
+  // `leads help list` is `leads list --help`.
+  const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+  const wanted = commandName(words);
   for (const entry of commands) {
     const command = prepare(root.command(entry.name), host).summary(entry.summary);
     if (entry.name !== wanted) continue;
@@ -25,12 +26,8 @@ export async function parseAndRun(
       if (spec.run !== undefined) outcome = await spec.run(flags, contextFor(globals));
     });
   }
-  if (wanted === undefined || wanted === 'help') {
-    const topic = argv[argv.indexOf('help') + 1];
-    if (wanted === 'help' && topic !== undefined) return parseAndRun([topic, '--help'], host, contextFor);
-  }
   try {
-    await root.parseAsync([...(wanted === 'help' ? ['--help'] : argv)], { from: 'user' });
+    await root.parseAsync([...words], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode !== 0) throw usageError(error, wanted);
@@ -51,10 +48,19 @@ function add(command: Command, spec: CommandSpec, host: Host, action: Action): v
   }
   spec.flags?.(command);
   if (spec.formats !== undefined) addFormat(command, spec.formats);
-  if (spec.examples !== undefined) {
-    command.addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  $ ${line}`).join('\n')}`);
+  const examples = (spec.examples ?? []).map((line) => `\n  $ ${line}`).join('');
+  command.addHelpText('after', `\n${everywhere}${examples && `\n\nExamples:${examples}`}`);
+  if (spec.run === undefined) {
+    command.allowExcessArguments().action(() => {
+      const [word] = command.args;
+      if (word === undefined) command.outputHelp();
+      else
+        throw new UsageError(`unknown command '${command.name()} ${word}'`, {
+          hint: `see 'leads ${command.name()} --help'`,
+        });
+    });
+    return;
   }
-  if (spec.run === undefined) return;
   command.action(async () => {
     const options: Record<string, unknown> = { ...command.opts() };
     command.registeredArguments.forEach((argument, i) => {
@@ -93,21 +99,23 @@ function prepare(command: Command, host: Host): Command {
       getOutHelpWidth: () => (host.stdout.isTTY === true ? (host.stdout.columns ?? 80) : 80),
       getOutHasColors: () => false,
     })
-    .configureHelp({ showGlobalOptions: false })
+    .configureHelp({
+      subcommandTerm: (child) => [child.name(), ...child.registeredArguments.map(argumentTerm)].join(' '),
+    })
     .showSuggestionAfterError(true)
-    .optionsGroup('Everywhere:')
-    .addOption(new Option('--profile <name>', 'account to use').helpGroup('Everywhere:'))
-    .addOption(new Option('--base-url <url>', 'of the service').helpGroup('Everywhere:'))
-    .addOption(new Option('--timeout <duration>', 'for one request').helpGroup('Everywhere:'))
-    .addOption(new Option('--retries <n>', 'for a failed request').helpGroup('Everywhere:'))
-    .addOption(
-      new Option('-v, --verbose', 'requests, retries and timings on stderr').helpGroup('Everywhere:'),
-    )
-    .addOption(new Option('-q, --quiet', 'no messages but errors').helpGroup('Everywhere:'))
-    .addOption(new Option('--no-color', 'no colour').helpGroup('Everywhere:'))
-    .helpOption('-h, --help', 'this help')
-    .optionsGroup('Options:');
+    .addOption(hidden('--profile <name>'))
+    .addOption(hidden('--base-url <url>'))
+    .addOption(hidden('--timeout <duration>'))
+    .addOption(hidden('--retries <n>'))
+    .addOption(hidden('-v, --verbose'))
+    .addOption(hidden('-q, --quiet'))
+    .addOption(hidden('--no-color'))
+    .addHelpOption(hidden('-h, --help'))
+    .helpCommand(false);
 }
+
+/** The global flags are many and the same everywhere: help shows them in two lines at its end. */
+const hidden = (flags: string): Option => new Option(flags).hideHelp();
 
 /** The nearest value wins: `leads --profile a list --profile b` means b. */
 function globalsOf(command: Command): Globals {
@@ -145,3 +153,6 @@ function usageError(error: CommanderError, command: string | undefined): UsageEr
     : 'leads --help';
   return new UsageError(first, { hint: suggestion ?? `see '${help}'`, cause: error });
 }
+
+const argumentTerm = (argument: Argument): string =>
+  argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;

@@ -15,9 +15,25 @@ export const commands: readonly CommandEntry[] = [
     summary: 'store an API key and check it',
     load: () => import('./commands/login/command.ts'),
   },
+  {
+    name: 'logout',
+    group: 'Setup',
+    summary: 'remove the stored API key',
+    load: () => import('./commands/logout/command.ts'),
+  },
+  {
+    name: 'config',
+    group: 'Setup',
+    summary: 'show and change settings',
+    load: () => import('./commands/config/command.ts'),
+  },
 ];
 
 export const summary = 'list, export and receive leads, and prove that none was lost';
+
+/** The global flags, as every help shows them. */
+export const everywhere = `Everywhere: --profile NAME  --base-url URL  --timeout DURATION  --retries N
+            -v, --verbose  -q, --quiet  --no-color  -V, --version  -h, --help`;
 
 /** `leads --help`: fits a screen of 24 lines, and is drawn without loading anything else. */
 export function rootHelp(): string {
@@ -32,8 +48,7 @@ export function rootHelp(): string {
     '',
     ...rows,
     '',
-    'Everywhere: --profile NAME  --base-url URL  --timeout DURATION  --retries N',
-    '            -v, --verbose  -q, --quiet  --no-color  -V, --version  -h, --help',
+    everywhere,
     'More about one: leads <command> --help',
     '',
   ].join('\n');

@@ -23,7 +23,7 @@ export interface CommandSpec {
   /** Command lines that run as printed. */
   readonly examples?: readonly string[];
   /** Arguments and flags. */
-  readonly flags?: (command: Command) => void;
+  readonly flags?: (command: Command) => unknown;
   readonly subcommands?: readonly CommandSpec[];
   /** Loads the code, checks the flags against its schema, runs it. */
   readonly run?: (flags: Readonly<Record<string, unknown>>, context: Context) => Promise<Outcome>;

@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
@@ -8,22 +8,38 @@ import { type Config, configSchema } from './schema.ts';
 export const configFile = (configDir: string): string => join(configDir, 'config.json');
 
 /**
- * The configuration file, checked; an absent one is empty. Throws a `ConfigError` for one that is corrupt, unreadable
- * or reached through a symbolic link of another user: it is never overwritten or silently ignored.
+ * The configuration file, checked; an absent one is empty. A file or directory that others may read is tightened to
+ * 0600 and 0700. Throws a `ConfigError` for a file that is corrupt, unreadable or reached through a symbolic link of
+ * another user: it is never overwritten and never silently ignored.
  */
 export function readConfig(configDir: string): Config {
   const path = configFile(configDir);
-  refuseForeignLink(configDir);
-  refuseForeignLink(path);
-  let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    guard(configDir, 0o700);
+    guard(path, 0o600);
+    return parseConfig(readFileSync(path, 'utf8'), path);
   } catch (cause) {
+    if (cause instanceof ConfigError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return {};
-    throw new ConfigError(`cannot read the configuration file ${path}: ${code ?? String(cause)}`, { cause });
+    throw new ConfigError(`cannot read the configuration file ${path}: ${code ?? String(cause)}`, {
+      hint: code === 'EACCES' ? 'it must belong to you' : undefined,
+      cause,
+    });
   }
-  return parseConfig(text, path);
+}
+
+/** A link that somebody else placed could make us read, or overwrite, a file of theirs. */
+function guard(path: string, mode: number): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (stat.isSymbolicLink()) {
+    if (stat.uid === userInfo().uid) return;
+    throw new ConfigError(`${path} is a symbolic link that belongs to another user`, {
+      hint: 'remove it, or name another directory with LEADS_CONFIG_DIR',
+    });
+  }
+  if ((stat.mode & 0o077) !== 0) chmodSync(path, mode);
 }
 
 function parseConfig(text: string, path: string): Config {
@@ -44,15 +60,4 @@ function parseConfig(text: string, path: string): Config {
     hint: 'mend it with an editor; leads does not overwrite it',
     cause: parsed.error,
   });
-}
-
-/** A link that somebody else placed could make us read, or overwrite, a file of theirs. */
-export function refuseForeignLink(path: string): void {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  const own = userInfo().uid;
-  if (stat?.isSymbolicLink() === true && own !== -1 && stat.uid !== own) {
-    throw new ConfigError(`${path} is a symbolic link that belongs to another user`, {
-      hint: 'remove it, or name another directory with LEADS_CONFIG_DIR',
-    });
-  }
 }

@@ -17,13 +17,13 @@ export interface Service {
   readonly retries: number;
 }
 
-/** Throws a `ConfigError` when no key or base URL is set; sends nothing yet. */
-export async function openService(context: Context): Promise<Service> {
+/** The stored account, or another one to try. Throws a `ConfigError` when no key or base URL is set; sends nothing yet. */
+export async function openService(context: Context, other?: Account): Promise<Service> {
   const settings = await context.settings();
   const { dialect, timeoutMs, retries } = settings;
   const { notes, clock, random, signal } = context;
   // The account first: without a key there is no need to load an HTTP client.
-  const account = settings.account();
+  const account = other ?? settings.account();
   return {
     account,
     dialect,

@@ -1,14 +1,57 @@
 import * as z from 'zod/mini';
+import { parseBaseUrl } from '../../config/load.ts';
+import { ask } from '../../config/prompt.ts';
+import { secretFromFile, secretFromPerson } from '../../config/secret-input.ts';
+import type { Account } from '../../config/settings.ts';
+import { updateProfile } from '../../config/write.ts';
 import type { Context } from '../../context.ts';
+import { ConfigError } from '../../errors.ts';
+import { leadPages } from '../../service/pages.ts';
+import { openService } from '../../service/service.ts';
 import type { Outcome } from '../spec.ts';
 import { text } from '../values.ts';
 
 export const options = z.object({
   apiKeyFile: z.optional(text()),
+  /** False for `--no-check`. */
   check: z.boolean(),
 });
 
-export async function run(_: z.output<typeof options>, context: Context): Promise<Outcome> {
-  await context.settings();
+export async function run(flags: z.output<typeof options>, context: Context): Promise<Outcome> {
+  const { profile, baseUrl: known } = await context.settings();
+  const baseUrl = known ?? (await askBaseUrl(context));
+  const what = 'API key';
+  const apiKey =
+    flags.apiKeyFile === undefined
+      ? await secretFromPerson(what, context)
+      : await secretFromFile(flags.apiKeyFile, what, context);
+  if (flags.check) await tryKey({ baseUrl, apiKey }, context);
+  await updateProfile(context, profile, (stored) => ({
+    ...stored,
+    baseUrl: baseUrl.href.replace(/\/$/, ''),
+    apiKey: apiKey.reveal(),
+    apiKeyOrigin: baseUrl.origin,
+  }));
+  const where = profile === 'default' ? '' : ` in profile '${profile}'`;
+  context.notes.say(
+    `${flags.check ? 'key accepted' : 'key not checked'}; stored ${apiKey.toString()} for ${baseUrl.origin}${where}`,
+  );
+  if ((context.env['LEADS_API_KEY'] ?? '') !== '') {
+    context.notes.note('env-key', 'LEADS_API_KEY is set and goes before the stored key');
+  }
   return 'done';
+}
+
+async function askBaseUrl(context: Context): Promise<URL> {
+  if (context.stdin.isTTY === true) return parseBaseUrl(await ask('base URL of the service: ', context));
+  throw new ConfigError('no base URL is set', { hint: "add '--base-url https://…', or set LEADS_BASE_URL" });
+}
+
+/** One real call: throws what the service, or the way to it, objects to. */
+async function tryKey(account: Account, context: Context): Promise<void> {
+  const service = await openService(context, account);
+  for await (const batch of leadPages(service, { query: {}, pageSize: 1 })) {
+    context.notes.verbose(`the service answered with ${batch.leads.length} leads`);
+    break;
+  }
 }

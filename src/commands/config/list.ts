@@ -1,0 +1,25 @@
+import * as z from 'zod/mini';
+import { settingsInForce } from '../../config/in-force.ts';
+import type { Context } from '../../context.ts';
+import { paletteFor } from '../../output/colour.ts';
+import { escapeJson } from '../../output/scrub.ts';
+import { write } from '../../output/sink.ts';
+import { renderTable } from '../../output/table.ts';
+import type { Outcome } from '../spec.ts';
+
+export const options = z.object({ format: z.enum(['table', 'json']) });
+
+export async function run({ format }: z.output<typeof options>, context: Context): Promise<Outcome> {
+  const { stdout } = context;
+  const settings = await settingsInForce(context);
+  if (format === 'json') {
+    const json = `${JSON.stringify(settings, null, 2)}\n`;
+    await write(stdout, stdout.isTTY === true ? escapeJson(json) : json);
+    return 'done';
+  }
+  const { dim } = await paletteFor(stdout, context);
+  const rows = settings.map(({ key, value, from }) => [key, value, from]);
+  const width = stdout.isTTY === true ? stdout.columns : undefined;
+  await write(stdout, await renderTable(['KEY', 'VALUE', 'FROM'], rows, { width, head: dim }));
+  return 'done';
+}

@@ -1,0 +1,15 @@
+import * as z from 'zod/mini';
+import { settingKey, withValue } from '../../config/keys.ts';
+import { updateProfile } from '../../config/write.ts';
+import type { Context } from '../../context.ts';
+import type { Outcome } from '../spec.ts';
+import { text } from '../values.ts';
+
+export const options = z.object({ key: text() });
+
+export async function run({ key }: z.output<typeof options>, context: Context): Promise<Outcome> {
+  const { path } = settingKey(key);
+  const { profile } = await context.settings();
+  await updateProfile(context, profile, (stored) => withValue(stored, path, undefined));
+  return 'done';
+}

@@ -1,0 +1,16 @@
+import * as z from 'zod/mini';
+import { readConfig } from '../../config/read.ts';
+import { updateProfile } from '../../config/write.ts';
+import type { Context } from '../../context.ts';
+import type { Outcome } from '../spec.ts';
+
+export const options = z.object({});
+
+export async function run(_: z.output<typeof options>, context: Context): Promise<Outcome> {
+  const { profile } = await context.settings();
+  const removed = readConfig(context.paths.configDir).profiles?.[profile]?.apiKey !== undefined;
+  await updateProfile(context, profile, ({ apiKey: _key, apiKeyOrigin: _origin, ...kept }) => kept);
+  const where = profile === 'default' ? '' : ` in profile '${profile}'`;
+  context.notes.say(removed ? `removed the API key${where}` : `no API key was stored${where}`);
+  return 'done';
+}

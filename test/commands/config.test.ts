@@ -1,0 +1,147 @@
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  lchownSync,
+} from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { processHost } from '../../src/context.ts';
+import { freshHome, leads } from '../support/run.ts';
+
+const key = 'sk_test_1234567890abcd';
+
+function configOf(home: string): unknown {
+  return JSON.parse(readFileSync(join(home, 'config', 'config.json'), 'utf8'));
+}
+
+describe('leads config', () => {
+  it('stores, shows and removes settings', async () => {
+    const home = freshHome();
+    expect((await leads(['config', 'set', 'base-url', 'https://api.example.com/'], { home })).exitCode).toBe(
+      0,
+    );
+    await leads(['config', 'set', 'api.params.since', 'created_after'], { home });
+    await leads(['config', 'set', 'api.params.limit', 'null'], { home });
+    await leads(['config', 'set', 'api.pageSize', '500'], { home });
+    expect(configOf(home)).toEqual({
+      profiles: {
+        default: {
+          baseUrl: 'https://api.example.com',
+          api: { params: { since: 'created_after', limit: null }, pageSize: 500 },
+        },
+      },
+    });
+    expect((await leads(['config', 'get', 'base-url'], { home })).stdout).toBe('https://api.example.com\n');
+    for (const name of ['api.params.since', 'api.params.limit', 'api.pageSize', 'base-url']) {
+      await leads(['config', 'unset', name], { home });
+    }
+    expect(configOf(home)).toEqual({ profiles: {} });
+  });
+
+  it('reads a secret from stdin, binds an API key to the origin, and never shows it', async () => {
+    const home = freshHome();
+    const first = await leads(['config', 'set', 'api-key', '-'], { home, stdin: `${key}\n` });
+    expect(first.exitCode).toBe(3);
+    await leads(['config', 'set', 'base-url', 'https://api.example.com/v1'], { home });
+    await leads(['config', 'set', 'api-key', '-'], { home, stdin: `${key}\n` });
+    expect(configOf(home)).toMatchObject({
+      profiles: { default: { apiKey: key, apiKeyOrigin: 'https://api.example.com' } },
+    });
+    const shown = await leads(['config', 'list', '--json'], { home });
+    expect(shown.stdout).not.toContain(key);
+    expect(JSON.parse(shown.stdout)).toContainEqual({ key: 'api-key', value: '…abcd', from: 'profile' });
+    expect((await leads(['config', 'get', 'api-key'], { home })).stdout).toBe('…abcd\n');
+  });
+
+  it('tells where each setting comes from: flag, environment, profile, default', async () => {
+    const home = freshHome();
+    await leads(['config', 'set', 'base-url', 'https://stored.example.com'], { home });
+    const sources = async (argv: string[], env = {}): Promise<unknown> =>
+      (
+        JSON.parse((await leads(['config', 'list', '--json', ...argv], { home, env })).stdout) as unknown[]
+      )[1];
+    const env = { LEADS_BASE_URL: 'https://env.example.com' };
+    expect(await sources([])).toMatchObject({ value: 'https://stored.example.com', from: 'profile' });
+    expect(await sources([], env)).toMatchObject({ value: 'https://env.example.com', from: 'environment' });
+    expect(await sources(['--base-url', 'https://flag.example.com'], env)).toMatchObject({ from: 'flag' });
+  });
+
+  it.each([
+    [['set', 'api.pagination', 'sideways'], 'one of auto, link, cursor'],
+    [['set', 'nonsense', 'x'], 'settings: base-url'],
+    [['set', 'api.pageSize', '-3'], 'usage'],
+    [['set', 'timeout', 'soon'], 'duration'],
+    [['set', 'api.path', 'leads'], 'api.path'],
+  ])('refuses %j', async (argv) => {
+    const { exitCode, stderr } = await leads(['config', ...argv]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^error: /);
+  });
+
+  it.each([
+    'http://api.example.com',
+    'ftp://api.example.com',
+    'https://user:pw@api.example.com',
+    'api.example.com',
+  ])('refuses %s as a base URL', async (url) => {
+    expect((await leads(['config', 'set', 'base-url', url])).exitCode).toBe(3);
+  });
+
+  it('keeps the file 0600 in a 0700 directory and tightens looser ones', async () => {
+    const home = freshHome();
+    const directory = join(home, 'config');
+    const file = join(directory, 'config.json');
+    await leads(['config', 'set', 'retries', '3'], { home });
+    const modes = (): string[] => [directory, file].map((path) => (statSync(path).mode & 0o777).toString(8));
+    expect(modes()).toEqual(['700', '600']);
+    chmodSync(directory, 0o755);
+    chmodSync(file, 0o644);
+    await leads(['config', 'list'], { home });
+    expect(modes()).toEqual(['700', '600']);
+  });
+
+  it.each(['{"profiles": ', '[]', '{"profiles":{"default":{"baseUrl":7}}}', '{"unknown":1}'])(
+    'reports and never overwrites a broken file: %s',
+    async (content) => {
+      const home = freshHome();
+      const file = join(home, 'config', 'config.json');
+      mkdirSync(join(home, 'config'));
+      writeFileSync(file, content);
+      for (const argv of [['list'], ['set', 'retries', '3'], ['unset', 'retries']]) {
+        const { exitCode, stderr } = await leads(['config', ...argv], { home });
+        expect(exitCode).toBe(3);
+        expect(stderr).toContain(file);
+      }
+      expect(readFileSync(file, 'utf8')).toBe(content);
+    },
+  );
+
+  it.runIf(userInfo().uid === 0)('refuses a symbolic link that belongs to another user', async () => {
+    const home = freshHome();
+    const file = join(home, 'config', 'config.json');
+    mkdirSync(join(home, 'config'));
+    writeFileSync(join(home, 'target.json'), '{}');
+    symlinkSync(join(home, 'target.json'), file);
+    lchownSync(file, 12345, 12345);
+    expect((await leads(['config', 'set', 'retries', '3'], { home })).exitCode).toBe(3);
+    expect(readFileSync(join(home, 'target.json'), 'utf8')).toBe('{}');
+  });
+
+  it('loses nothing between writers at the same time', async () => {
+    const home = freshHome();
+    const names = ['limit', 'status', 'category', 'since', 'until', 'cursor', 'page', 'offset'];
+    const { clock } = processHost();
+    const runs = await Promise.all(
+      names.map((name) => leads(['config', 'set', `api.params.${name}`, name], { home, clock })),
+    );
+    expect(runs.map((run) => run.exitCode)).toEqual(names.map(() => 0));
+    expect(configOf(home)).toEqual({
+      profiles: { default: { api: { params: Object.fromEntries(names.map((name) => [name, name])) } } },
+    });
+  });
+});

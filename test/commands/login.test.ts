@@ -1,0 +1,87 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshHome, leads, startLeads } from '../support/run.ts';
+
+const key = 'sk_live_0987654321wxyz';
+const seen: (string | undefined)[] = [];
+const server = createServer((request, response) => {
+  seen.push(request.headers.authorization);
+  const known = request.headers.authorization === `Bearer ${key}`;
+  response.writeHead(known ? 200 : 401, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(known ? { data: [] } : { error: 'unauthorized', message: 'no such key' }));
+});
+let baseUrl = '';
+
+beforeAll(async () => {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  baseUrl = `http://localhost:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+
+const stored = (home: string): unknown =>
+  (JSON.parse(readFileSync(join(home, 'config', 'config.json'), 'utf8')) as { profiles: unknown }).profiles;
+
+describe('leads login', () => {
+  it('checks a piped key with one call and stores it for the origin', async () => {
+    const home = freshHome();
+    const run = await leads(['login', '--base-url', baseUrl], { home, stdin: `${key}\n` });
+    expect(run).toEqual({ exitCode: 0, stdout: '', stderr: `key accepted; stored …wxyz for ${baseUrl}\n` });
+    expect(stored(home)).toEqual({ default: { baseUrl, apiKey: key, apiKeyOrigin: baseUrl } });
+  });
+
+  it('stores nothing when the service refuses the key', async () => {
+    const home = freshHome();
+    const run = await leads(['login', '--base-url', baseUrl], { home, stdin: 'sk_wrong_0000000000\n' });
+    expect(run.exitCode).toBe(4);
+    expect(run.stderr).toContain('no such key');
+    expect(existsSync(join(home, 'config', 'config.json'))).toBe(false);
+  });
+
+  it('asks on a terminal and does not show what is typed', async () => {
+    const home = freshHome();
+    const stdin = new PassThrough();
+    const run = startLeads(['login'], { home, stdin, terminal: 80 });
+    await expect.poll(() => run.stderr.text()).toContain('base URL');
+    stdin.write(`${baseUrl}\r`);
+    await expect.poll(() => run.stderr.text()).toContain('API key: ');
+    stdin.write(`${key}\r`);
+    const { exitCode, stderr } = await run.done;
+    expect(exitCode).toBe(0);
+    expect(stderr).not.toContain(key);
+    expect(stored(home)).toMatchObject({ default: { apiKey: key } });
+  });
+
+  it('reads a key file, keeps profiles apart, and logs out of one', async () => {
+    const home = freshHome();
+    writeFileSync(join(home, 'key.txt'), `${key}\n`);
+    const file = join(home, 'key.txt');
+    await leads(['login', '--base-url', baseUrl, '--api-key-file', file], { home });
+    const work = ['--profile', 'work'];
+    await leads(['login', ...work, '--base-url', baseUrl, '--api-key-file', file, '--no-check'], { home });
+    const out = await leads(['logout', ...work], { home });
+    expect(out).toMatchObject({ exitCode: 0, stderr: "removed the API key in profile 'work'\n" });
+    expect(stored(home)).toEqual({
+      default: { baseUrl, apiKey: key, apiKeyOrigin: baseUrl },
+      work: { baseUrl },
+    });
+  });
+
+  it.each([
+    ['', 2],
+    ['two words\n', 2],
+    ['k\u00e9y\n', 2],
+  ])('refuses %j as a key', async (stdin, code) => {
+    expect((await leads(['login', '--base-url', baseUrl, '--no-check'], { stdin })).exitCode).toBe(code);
+  });
+
+  it('sends nothing over plain HTTP but to loopback', async () => {
+    const calls = seen.length;
+    const run = await leads(['login', '--base-url', 'http://leads.example.com'], { stdin: key });
+    expect(run.exitCode).toBe(3);
+    expect(seen.length).toBe(calls);
+  });
+});

@@ -1,0 +1,88 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { InterruptedError } from '../src/errors.ts';
+import { commands } from '../src/program.ts';
+import { leads, startLeads } from './support/run.ts';
+
+describe('leads', () => {
+  it.each([[], ['--help'], ['-h'], ['help'], ['--no-color', '--help']])(
+    'shows its help for %j on one screen',
+    async (...argv) => {
+      const { exitCode, stdout, stderr } = await leads(argv);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+      expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(24);
+      for (const command of commands) expect(stdout).toContain(command.name);
+      for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    },
+  );
+
+  it('prints its version', async () => {
+    expect(await leads(['--version'])).toEqual({ exitCode: 0, stdout: '0.0.0-test\n', stderr: '' });
+  });
+
+  it.each([
+    [['lgin'], "unknown command 'lgin'", 'login'],
+    [['--nope'], "unknown option '--nope'", 'leads --help'],
+    [['login', '--nope'], "unknown option '--nope'", 'leads login --help'],
+    [['config', 'foo'], "unknown command 'config foo'", 'leads config --help'],
+    [['config', 'get'], "missing required argument 'key'", 'leads config --help'],
+    [['config', 'list', '--format', 'xml'], "'xml' is not one of table, json", undefined],
+  ])('answers %j with one clear line and exit 2', async (argv, message, hint) => {
+    const { exitCode, stdout, stderr } = await leads(argv);
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe('');
+    const [error, hinted, ...rest] = stderr.trimEnd().split('\n');
+    expect(error).toMatch(/^error: /);
+    expect(error).toContain(message);
+    if (hint !== undefined) expect(hinted).toContain(hint);
+    expect(rest).toEqual([]);
+  });
+
+  it('writes errors as one JSON object when JSON was asked for', async () => {
+    const { exitCode, stderr } = await leads(['config', 'list', '--json', '--bogus']);
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'usage', message: "unknown option '--bogus'" },
+    });
+  });
+
+  it('takes global flags before and after the command', async () => {
+    for (const argv of [
+      ['--profile', 'work', 'config', 'list', '--json'],
+      ['config', '--profile', 'work', 'list', '--json'],
+      ['config', 'list', '--json', '--profile', 'work'],
+    ]) {
+      const { stdout } = await leads(argv);
+      expect(JSON.parse(stdout)).toContainEqual({ key: 'profile', value: 'work', from: 'flag' });
+    }
+  });
+
+  it('scrubs what it says', async () => {
+    const { stderr } = await leads(['config', 'get', 'a\u001b[2Jb']);
+    expect(stderr).not.toContain('\u001b');
+  });
+
+  it('says under which exit code a signal ended it, and nothing else', async () => {
+    for (const [signal, code] of [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+    ] as const) {
+      const stdin = new PassThrough();
+      const run = startLeads(['login', '--base-url', 'https://localhost:1'], { terminal: 80, stdin });
+      await expect.poll(() => run.stderr.text()).toContain('API key: ');
+      run.abort(new InterruptedError(signal));
+      expect((await run.done).exitCode).toBe(code);
+    }
+  });
+
+  it('gives every command a help with examples that begin with its name', async () => {
+    for (const { name } of commands) {
+      const { exitCode, stdout } = await leads([name, '--help']);
+      expect(exitCode).toBe(0);
+      const examples = stdout.slice(stdout.indexOf('Examples:')).match(/^ {2}\$ .*/gm) ?? [];
+      expect(examples.length, name).toBeGreaterThanOrEqual(1);
+      for (const example of examples) expect(example).toContain(`leads ${name}`);
+      for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(100);
+    }
+  });
+});
