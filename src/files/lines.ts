@@ -1,0 +1,42 @@
+import type { FileHandle } from 'node:fs/promises';
+
+const chunkSize = 256 * 1024;
+const newline = 0x0a;
+
+/** A file's lines without their ends, many at a time; each is valid until the next batch is asked for. */
+export async function* linesOf(
+  file: FileHandle,
+  end = Number.MAX_SAFE_INTEGER,
+): AsyncGenerator<readonly { readonly bytes: Uint8Array }[], void, undefined> {
+  yield* linesIn(chunksOf(file, end));
+}
+
+/** The same for bytes that come in chunks of any size. */
+export async function* linesIn(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly { readonly bytes: Uint8Array }[], void, undefined> {
+  let rest: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    const lines: { bytes: Uint8Array }[] = [];
+    let start = 0;
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, start)) {
+      const piece = chunk.subarray(start, at);
+      lines.push({ bytes: rest.length === 0 ? piece : Buffer.concat([...rest, piece]) });
+      rest = [];
+      start = at + 1;
+    }
+    if (start < chunk.length) rest.push(Buffer.from(chunk.subarray(start)));
+    if (lines.length > 0) yield lines;
+  }
+  if (rest.length > 0) yield [{ bytes: Buffer.concat(rest) }];
+}
+
+async function* chunksOf(file: FileHandle, end: number): AsyncGenerator<Uint8Array, void, undefined> {
+  const buffer = Buffer.allocUnsafe(chunkSize);
+  for (let position = 0; position < end;) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(chunkSize, end - position), position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
