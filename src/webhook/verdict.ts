@@ -18,6 +18,11 @@ const statuses = {
   not_a_lead: 400,
   too_large: 413,
   too_slow: 408,
+  too_many_headers: 431,
+  malformed_request: 400,
+  failed_expectation: 417,
+  incomplete_body: 400,
+  overloaded: 503,
   cannot_store: 503,
 } as const;
 

@@ -1,0 +1,89 @@
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** One accepted connection. Times in milliseconds of the monotonic clock. */
+export interface Connection {
+  /** The raw socket until the TLS handshake is done, then the TLS socket. */
+  socket: Socket;
+  readonly acceptedAt: number;
+  /** Whether HTTP can be spoken on `socket`. */
+  ready: boolean;
+  /** Whether a first request came whole. */
+  opened: boolean;
+  /** Requests whose body is on its way. */
+  receiving: number;
+  /** Requests that came whole and have no answer yet. */
+  pending: number;
+  /** Our last words were sent: whatever comes now is not looked at. */
+  ending: boolean;
+  /** What the reader had taken when last looked at, and since when nothing more. */
+  taken: number;
+  stalledAt: number;
+}
+
+/** Every open connection of a receiver, from accept on, so that those whom node's own time-outs miss end too. */
+export class Connections {
+  readonly #open = new Set<Connection>();
+  readonly #bySocket = new WeakMap<Duplex, Connection>();
+  /** Handshakes under way, by the peer's address: node does not tell which raw socket a TLS socket is made of. */
+  readonly #shaking = new Map<string, Connection>();
+
+  accept(socket: Socket, ready: boolean): void {
+    const connection: Connection = {
+      socket,
+      acceptedAt: performance.now(),
+      ready,
+      opened: false,
+      receiving: 0,
+      pending: 0,
+      ending: false,
+      taken: 0,
+      stalledAt: 0,
+    };
+    const peer = peerOf(socket);
+    this.#open.add(connection);
+    this.#bySocket.set(socket, connection);
+    if (!ready) this.#shaking.set(peer, connection);
+    socket.once('close', () => {
+      this.#open.delete(connection);
+      if (this.#shaking.get(peer) === connection) this.#shaking.delete(peer);
+    });
+  }
+
+  /** The TLS handshake is done: from now on the connection is this socket. */
+  secure(socket: Socket): void {
+    const peer = peerOf(socket);
+    const connection = this.#shaking.get(peer);
+    if (connection === undefined) {
+      this.accept(socket, true);
+      return;
+    }
+    this.#shaking.delete(peer);
+    connection.socket = socket;
+    connection.ready = true;
+    this.#bySocket.set(socket, connection);
+    socket.once('close', () => this.#open.delete(connection));
+  }
+
+  of(socket: Duplex): Connection | undefined {
+    return this.#bySocket.get(socket);
+  }
+
+  [Symbol.iterator](): IterableIterator<Connection> {
+    return this.#open.values();
+  }
+}
+
+const peerOf = (socket: Socket): string => `${socket.remotePort ?? ''} ${socket.remoteAddress ?? ''}`;
+
+/** Whether the answer's reader has taken nothing for `ms`. */
+export function isStalled(connection: Connection, now: number, ms: number): boolean {
+  const { socket } = connection;
+  const taken = socket.bytesWritten - socket.writableLength;
+  if (socket.writableLength === 0 || taken !== connection.taken) {
+    connection.taken = taken;
+    connection.stalledAt = now;
+    return false;
+  }
+  return now - connection.stalledAt > ms;
+}

@@ -1,0 +1,178 @@
+import { createServer as createPlainServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { errorBody, linger, rawAnswer } from './answer.ts';
+import { Connections, isStalled, type Connection } from './connections.ts';
+import { handshakeDetail, listenError, refusalFor, tooSlow } from './errors.ts';
+import { exchange, refuse, type Shared } from './exchange.ts';
+import { refusal, type Refusal } from './head.ts';
+import { connectionLimit, defaultLimits, type Limits } from './limits.ts';
+import type { Receiver, ReceiverOptions } from './receiver.ts';
+
+/**
+ * Listens for deliveries over HTTP/1.1, on TLS 1.2 or 1.3 unless plain was asked for, and bounds what any client can
+ * cost. Throws a `ConfigError` or `UsageError` when the address cannot be had.
+ */
+export async function openReceiver(options: ReceiverOptions): Promise<Receiver> {
+  const limits: Limits = {
+    ...defaultLimits,
+    ...options.limits,
+    connections: options.limits?.connections ?? (await connectionLimit()),
+  };
+  const scheme = options.tls === undefined ? 'http' : 'https';
+  const shared: Shared = { options, limits, scheme, buffered: 0, draining: false };
+  const connections = new Connections();
+  const server = createServer(options, limits);
+  watchRequests(server, shared, connections);
+  watchConnections(server, shared, connections);
+  await listen(server, options);
+  const { port } = server.address() as AddressInfo;
+  const sweep = setInterval(() => sweepOnce(shared, connections), checkEvery(limits));
+  sweep.unref();
+  return {
+    url: `${scheme}://${announced(options.host)}:${port}`,
+    port,
+    close: (drainMs = 5_000) => {
+      shared.draining = true;
+      return drain(server, connections, drainMs).finally(() => clearInterval(sweep));
+    },
+  };
+}
+
+const checkEvery = (limits: Limits): number => Math.max(10, Math.min(1_000, limits.requestMs / 15));
+
+function createServer(options: ReceiverOptions, limits: Limits): Server {
+  const http = {
+    requestTimeout: limits.requestMs,
+    headersTimeout: limits.requestMs,
+    keepAliveTimeout: limits.idleMs,
+    connectionsCheckingInterval: checkEvery(limits),
+    maxHeaderSize: limits.headerBytes,
+  };
+  const server =
+    options.tls === undefined
+      ? createPlainServer(http)
+      : createTlsServer({
+          ...http,
+          cert: options.tls.certPem,
+          key: options.tls.keyPem,
+          minVersion: 'TLSv1.2',
+          maxVersion: 'TLSv1.3',
+          handshakeTimeout: limits.requestMs,
+        });
+  // One more than allowed is let through, to see that there was one.
+  server.maxHeadersCount = limits.headers + 1;
+  server.maxConnections = limits.connections;
+  return server;
+}
+
+function watchRequests(server: Server, shared: Shared, connections: Connections): void {
+  const found = (socket: Duplex): Connection => {
+    const connection = connections.of(socket);
+    if (connection === undefined) throw new Error('a request on an unknown connection');
+    return connection;
+  };
+  server.on('request', (request, response) => {
+    exchange(shared, found(request.socket), request, response);
+  });
+  server.on('checkContinue', (request, response) => {
+    exchange(shared, found(request.socket), request, response);
+  });
+  server.on('checkExpectation', (request, response) => {
+    const refused = refusal(417, 'malformed_request', 'an expectation other than 100-continue');
+    refuse(shared, found(request.socket), request, response, refused);
+  });
+  server.on('connect', (request, socket) => {
+    const refused = refusal(405, 'wrong_method', 'the method CONNECT is not for a receiver');
+    end(shared, found(socket), refused, { method: request.method, path: request.url });
+  });
+}
+
+function watchConnections(server: Server, shared: Shared, connections: Connections): void {
+  const { options, limits } = shared;
+  server.on('connection', (socket) => connections.accept(socket, options.tls === undefined));
+  server.on('secureConnection', (socket: Socket) => connections.secure(socket));
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const { code = '' } = error;
+    const detail = handshakeDetail(code);
+    if (detail !== undefined) options.onHandshake?.({ remote: socket.remoteAddress ?? '', code, detail });
+    socket.destroy();
+  });
+  server.on('clientError', (error: Error, socket) => {
+    const refused = refusalFor(error, limits);
+    const connection = connections.of(socket);
+    if (refused === undefined || connection === undefined) socket.destroy();
+    // Its last words are on their way, and this is only more of what they answered.
+    else if (!connection.ending) end(shared, connection, refused);
+  });
+  // One client that could not be accepted: the others must not notice.
+  server.on('error', (error: NodeJS.ErrnoException) => {
+    if (!server.listening) return;
+    options.onHandshake?.({ remote: '', code: error.code ?? '', detail: 'a connection was not accepted' });
+  });
+  server.on('drop', () => {
+    // Room for others: nothing is lost with a connection on which nothing is under way.
+    server.closeIdleConnections();
+    options.onFull?.(limits.connections);
+  });
+}
+
+/** Ends a connection on which no response object is at hand, with an answer where it can still be told apart. */
+function end(
+  shared: Shared,
+  connection: Connection,
+  refused: Refusal,
+  request: { method?: string | undefined; path?: string | undefined } = {},
+): void {
+  const { socket } = connection;
+  const remote = socket.remoteAddress ?? '';
+  connection.ending = true;
+  shared.options.onRefused?.({ ...refused, ...request, remote, receivedAt: shared.options.clock.now() });
+  if (connection.pending > 0 || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.write(rawAnswer(refused.status, errorBody(refused.reason, refused.detail)));
+  linger(socket);
+}
+
+/** Ends whoever did not get a first request through in time, and whoever does not take its answers. */
+function sweepOnce(shared: Shared, connections: Connections): void {
+  const now = performance.now();
+  const { limits } = shared;
+  for (const connection of connections) {
+    const { socket } = connection;
+    if (isStalled(connection, now, limits.answerMs)) socket.destroy();
+    else if (!connection.opened && !connection.ending && now - connection.acceptedAt > limits.requestMs) {
+      // Who never said a word, or did not get through the handshake, has no delivery to be told about.
+      if (connection.ready && socket.bytesRead > 0) end(shared, connection, tooSlow(limits));
+      else socket.destroy();
+    }
+  }
+}
+
+async function drain(server: Server, connections: Connections, drainMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  for (const { socket, opened, receiving } of connections) {
+    if (!opened && receiving === 0) socket.destroy();
+  }
+  const timer = setTimeout(() => {
+    for (const { socket } of connections) socket.destroy();
+  }, drainMs);
+  await closed;
+  clearTimeout(timer);
+}
+
+function listen(server: Server, { host, port }: ReceiverOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+    server.listen(port, host, () => resolve());
+  });
+}
+
+/** `localhost` for every address that it reaches: the certificate names it, and `https://[::1]` never validates on node 22. */
+function announced(host: string): string {
+  if (/^(localhost|127(\.\d+){3}|::1|0\.0\.0\.0|::)$/.test(host)) return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
