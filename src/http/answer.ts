@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** What a delivery is answered. A `body` is sent as JSON. */
@@ -7,23 +7,6 @@ export interface Answer {
   readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
-
-const reasons: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  413: 'Payload Too Large',
-  417: 'Expectation Failed',
-  431: 'Request Header Fields Too Large',
-  501: 'Not Implemented',
-  503: 'Service Unavailable',
-};
-
-/** `{"error","message"}`, the service's own form of an error (specification, section 7). */
-export const errorBody = (error: string, message: string): { error: string; message: string } => ({
-  error,
-  message,
-});
 
 /** Writes a whole answer in one piece. `last` announces that the connection ends with it. */
 export function sendAnswer(response: ServerResponse, answer: Answer, last: boolean): void {
@@ -40,12 +23,13 @@ export function sendAnswer(response: ServerResponse, answer: Answer, last: boole
 }
 
 /** The same for a request that never became one, so that node has no response object for it. */
-export function rawAnswer(status: number, body: object): string {
+export function rawAnswer({ status, body = {}, headers = {} }: Answer): string {
   const text = JSON.stringify(body);
   return [
-    `HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'content-type: application/json',
     `content-length: ${Buffer.byteLength(text)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
     '',
     text,

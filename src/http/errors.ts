@@ -1,28 +1,28 @@
 import { ConfigError, UsageError, type LeadsError } from '../errors.ts';
-import { refusal, type Refusal } from './head.ts';
+import { rejection, type Rejection } from '../webhook/verdict.ts';
 import type { Limits } from './limits.ts';
 
 /** What a parser's or a time-out's error means for the client; undefined when there is nobody left to tell. */
 export function refusalFor(
   error: Error & { code?: string; reason?: string; rawPacket?: Buffer },
   limits: Limits,
-): Refusal | undefined {
+): Rejection | undefined {
   const { code = '', reason, rawPacket } = error;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow(limits);
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return refusal(431, 'too_many_headers', `headers larger than ${limits.headerBytes} bytes`);
+    return rejection('too_many_headers', `headers larger than ${limits.headerBytes} bytes`);
   }
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
-    return refusal(413, 'too_large', 'chunk extensions are too large');
+    return rejection('too_large', 'chunk extensions are too large');
   }
   if (!code.startsWith('HPE_')) return undefined;
   // 0x16 begins every TLS handshake.
   const detail = rawPacket?.[0] === 0x16 ? 'TLS on a plain HTTP port' : `not HTTP/1.1: ${reason ?? code}`;
-  return refusal(400, 'malformed_request', detail);
+  return rejection('malformed_request', detail);
 }
 
-export const tooSlow = (limits: Limits): Refusal =>
-  refusal(408, 'too_slow', `the request was not complete within ${limits.requestMs / 1000} s`);
+export const tooSlow = (limits: Limits): Rejection =>
+  rejection('too_slow', `the request was not complete within ${limits.requestMs / 1000} s`);
 
 /** One sentence for a TLS handshake that failed; undefined for a peer that merely went away. */
 export function handshakeDetail(code: string): string | undefined {

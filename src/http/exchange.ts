@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answerFor } from '../webhook/answer.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import { errorBody, linger, sendAnswer, type Answer } from './answer.ts';
+import { rejection, type Rejection } from '../webhook/verdict.ts';
+import { linger, sendAnswer, type Answer } from './answer.ts';
 import type { Connection } from './connections.ts';
-import { readHead, refusal, tooLarge, type Head, type Refusal } from './head.ts';
+import { readHead, tooLarge, type Head } from './head.ts';
 import type { Limits } from './limits.ts';
 import type { ReceiverOptions } from './receiver.ts';
 
@@ -59,7 +61,7 @@ function receive(
       size > limits.bodyBytes
         ? tooLarge(limits.bodyBytes)
         : shared.buffered > limits.bufferedBytes
-          ? refusal(503, 'overloaded', 'too many unfinished requests')
+          ? rejection('overloaded', 'too many unfinished requests')
           : undefined;
     if (refused === undefined) return;
     settle();
@@ -80,7 +82,7 @@ function receive(
     report(
       shared,
       request,
-      refusal(400, 'incomplete_body', `the connection ended after ${size}${of} bytes of the body`),
+      rejection('incomplete_body', `the connection ended after ${size}${of} bytes of the body`),
     );
   });
 }
@@ -111,7 +113,7 @@ async function answer(
     given = await shared.options.handle(delivery);
   } catch (error) {
     shared.options.onError(error, delivery);
-    given = { status: 503, body: errorBody('unavailable', 'the delivery could not be taken in') };
+    given = answerFor(rejection('cannot_store', 'a bug of the receiver'));
   }
   connection.pending -= 1;
   try {
@@ -128,17 +130,17 @@ export function refuse(
   connection: Connection,
   request: IncomingMessage,
   response: ServerResponse,
-  refused: Refusal,
+  refused: Rejection,
 ): void {
   const { socket } = request;
   connection.ending = true;
   // Node would close at once, on what the client still sends.
   socket.destroySoon = () => linger(socket);
-  sendAnswer(response, { status: refused.status, body: errorBody(refused.reason, refused.detail) }, true);
+  sendAnswer(response, answerFor(refused), true);
   report(shared, request, refused);
 }
 
-function report(shared: Shared, request: IncomingMessage, refused: Refusal): void {
+function report(shared: Shared, request: IncomingMessage, refused: Rejection): void {
   shared.options.onRefused?.({
     ...refused,
     remote: request.socket.remoteAddress ?? '',

@@ -1,13 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { RejectReason } from '../webhook/verdict.ts';
-
-/** Why a request was refused before anybody looked at what it delivers. */
-export interface Refusal {
-  readonly status: number;
-  readonly reason: RejectReason;
-  /** One sentence, shown to both ends. */
-  readonly detail: string;
-}
+import { rejection, type Rejection } from '../webhook/verdict.ts';
 
 /** What was read from a request's head and is allowed. */
 export interface Head {
@@ -17,12 +9,6 @@ export interface Head {
   readonly length: number | undefined;
 }
 
-export const refusal = (status: number, reason: RejectReason, detail: string): Refusal => ({
-  status,
-  reason,
-  detail,
-});
-
 /**
  * Reads a head the way node's parser leaves it, and refuses what the parser lets pass: more headers than allowed, whose
  * rest would vanish silently; a second `Host` or `Content-Length`; a transfer coding other than plain `chunked`.
@@ -30,10 +16,10 @@ export const refusal = (status: number, reason: RejectReason, detail: string): R
 export function readHead(
   request: IncomingMessage,
   limits: { readonly headers: number; readonly bodyBytes: number },
-): Head | Refusal {
+): Head | Rejection {
   const raw = request.rawHeaders;
   if (raw.length > limits.headers * 2) {
-    return refusal(431, 'too_many_headers', `more than ${limits.headers} headers`);
+    return rejection('too_many_headers', `more than ${limits.headers} headers`);
   }
   const rawHeaders: (readonly [string, string])[] = [];
   let host: string | undefined;
@@ -45,25 +31,25 @@ export function readHead(
     rawHeaders.push([name, value]);
     // Lengths of the four names that matter here: most headers cost no lower-casing.
     if (name.length === 4 && name.toLowerCase() === 'host') {
-      if (host !== undefined) return refusal(400, 'malformed_request', 'two Host headers');
+      if (host !== undefined) return rejection('malformed_request', 'two Host headers');
       host = value;
     } else if (name.length === 14 && name.toLowerCase() === 'content-length') {
-      if (length !== undefined) return refusal(400, 'malformed_request', 'two Content-Length headers');
+      if (length !== undefined) return rejection('malformed_request', 'two Content-Length headers');
       length = value;
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
       coding = coding === undefined ? value : `${coding}, ${value}`;
     }
   }
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    return refusal(501, 'malformed_request', 'a transfer coding other than chunked');
+    return rejection('malformed_request', 'a transfer coding other than chunked');
   }
   if (coding !== undefined && length !== undefined) {
-    return refusal(400, 'malformed_request', 'both Content-Length and Transfer-Encoding');
+    return rejection('malformed_request', 'both Content-Length and Transfer-Encoding');
   }
   const declared = length === undefined ? 0 : Number(length);
   if (declared > limits.bodyBytes) return tooLarge(limits.bodyBytes);
   return { rawHeaders, host: host ?? '', length: coding === undefined ? declared : undefined };
 }
 
-export const tooLarge = (limit: number): Refusal =>
-  refusal(413, 'too_large', `the body is larger than ${limit} bytes`);
+export const tooLarge = (limit: number): Rejection =>
+  rejection('too_large', `the body is larger than ${limit} bytes`);

@@ -1,11 +1,11 @@
 import type { Clock } from '../context.ts';
 import type { Delivery } from '../webhook/delivery.ts';
+import type { Rejection } from '../webhook/verdict.ts';
 import type { Answer } from './answer.ts';
-import type { Refusal } from './head.ts';
 import type { Limits } from './limits.ts';
 
 /** A request that got no further than the socket's own rules. */
-export interface RefusedRequest extends Refusal {
+export interface RefusedRequest extends Rejection {
   readonly remote: string;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;

@@ -2,11 +2,12 @@ import { createServer as createPlainServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { errorBody, linger, rawAnswer } from './answer.ts';
+import { answerFor } from '../webhook/answer.ts';
+import { rejection, type Rejection } from '../webhook/verdict.ts';
+import { linger, rawAnswer } from './answer.ts';
 import { Connections, isStalled, type Connection } from './connections.ts';
 import { handshakeDetail, listenError, refusalFor, tooSlow } from './errors.ts';
 import { exchange, refuse, type Shared } from './exchange.ts';
-import { refusal, type Refusal } from './head.ts';
 import { connectionLimit, defaultLimits, type Limits } from './limits.ts';
 import type { Receiver, ReceiverOptions } from './receiver.ts';
 
@@ -80,11 +81,11 @@ function watchRequests(server: Server, shared: Shared, connections: Connections)
     exchange(shared, found(request.socket), request, response);
   });
   server.on('checkExpectation', (request, response) => {
-    const refused = refusal(417, 'malformed_request', 'an expectation other than 100-continue');
+    const refused = rejection('failed_expectation', 'an expectation other than 100-continue');
     refuse(shared, found(request.socket), request, response, refused);
   });
   server.on('connect', (request, socket) => {
-    const refused = refusal(405, 'wrong_method', 'the method CONNECT is not for a receiver');
+    const refused = rejection('wrong_method', 'the method CONNECT is not for a receiver');
     end(shared, found(socket), refused, { method: request.method, path: request.url });
   });
 }
@@ -122,7 +123,7 @@ function watchConnections(server: Server, shared: Shared, connections: Connectio
 function end(
   shared: Shared,
   connection: Connection,
-  refused: Refusal,
+  refused: Rejection,
   request: { method?: string | undefined; path?: string | undefined } = {},
 ): void {
   const { socket } = connection;
@@ -133,7 +134,7 @@ function end(
     socket.destroy();
     return;
   }
-  socket.write(rawAnswer(refused.status, errorBody(refused.reason, refused.detail)));
+  socket.write(rawAnswer(answerFor(refused)));
   linger(socket);
 }
 

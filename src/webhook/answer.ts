@@ -46,5 +46,10 @@ const messages: Readonly<Record<RejectReason, string>> = {
   not_a_lead: 'the body is not a lead: a JSON object with an id',
   too_large: 'the body is too large',
   too_slow: 'the request took too long',
+  too_many_headers: 'the headers are too many or too large',
+  malformed_request: 'this is not a well-formed HTTP/1.1 request',
+  failed_expectation: 'only 100-continue can be expected',
+  incomplete_body: 'the body is not complete',
+  overloaded: 'too much at once; send it again later',
   cannot_store: 'the lead could not be stored; send it again later',
 };
