@@ -16,6 +16,7 @@ const tiers: readonly (readonly string[])[] = [
   ['commands'],
   ['program'],
   ['bind'],
+  ['session', 'report'],
   ['main', 'context'],
   ['entry'],
 ];
@@ -75,7 +76,9 @@ function faults(arrows: readonly Arrow[]): string[] {
     const arrow = `${from} → ${to}`;
     if (outside) {
       if (['lead', 'webhook'].includes(folder(from)) && impure.test(to)) return [`${arrow}: must stay pure`];
-      const mayUseCommander = /^(bind|program|main)\.ts$|^commands\/([^/]+\/)+command\.ts$/.test(from);
+      const mayUseCommander = /^(bind|program|main)\.ts$|^commands\/(.+\/)?(command|[a-z]+-flags)\.ts$/.test(
+        from,
+      );
       if (to === 'commander' && !typeOnly && !mayUseCommander) return [`${arrow}: not for commander`];
       return [];
     }

@@ -1,0 +1,48 @@
+import type { Host } from './context.ts';
+import { type ExitCode, InterruptedError, LeadsError } from './errors.ts';
+import { escapeJson, scrub } from './output/scrub.ts';
+
+/** Says on stderr what ended the run, one line and a hint or one JSON object, and gives its exit code. */
+export function report(error: unknown, argv: readonly string[], host: Host): ExitCode {
+  const failure = isAbort(error) && host.signal.aborted ? (host.signal.reason as unknown) : error;
+  if (failure instanceof InterruptedError && failure.hint === undefined) return failure.exitCode;
+  const { message, hint, code, status, requestId, exitCode } = describe(failure);
+  if (wantsJson(argv)) {
+    const json = JSON.stringify({ error: { code, message, hint, status, requestId } });
+    host.stderr.write(`${host.stderr.isTTY === true ? escapeJson(json) : json}\n`);
+  } else {
+    host.stderr.write(`error: ${scrub(message)}\n`);
+    if (hint !== undefined) host.stderr.write(`hint: ${scrub(hint)}\n`);
+  }
+  if (exitCode === 1 && failure instanceof Error && (argv.includes('-v') || argv.includes('--verbose'))) {
+    host.stderr.write(`${failure.stack ?? ''}\n`);
+  }
+  return exitCode;
+}
+
+/** What libraries throw when the run's own signal stopped them; the signal's reason says more. */
+function isAbort(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return error.name === 'AbortError' || code === 'ABORT_ERR' || code === 'UND_ERR_ABORTED';
+}
+
+function describe(
+  failure: unknown,
+): Pick<LeadsError, 'message' | 'hint' | 'code' | 'status' | 'requestId' | 'exitCode'> {
+  if (failure instanceof LeadsError) return failure;
+  return {
+    message: `a bug in leads: ${failure instanceof Error ? failure.message : String(failure)}`,
+    hint: 'run it again with --verbose and report what it prints',
+    code: 'bug',
+    status: undefined,
+    requestId: undefined,
+    exitCode: 1,
+  };
+}
+
+/** Read from the words themselves: the error may be that they could not be parsed. */
+function wantsJson(argv: readonly string[]): boolean {
+  const format = argv.findLast((word, i) => argv[i - 1] === '--format' || word.startsWith('--format='));
+  return argv.includes('--json') || /^(--format=)?(json|ndjson|events)$/.test(format ?? '');
+}
