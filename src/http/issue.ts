@@ -2,12 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 import { bits, integer, octets, oid, sequence, set, tagged, tagging, time, utf8, yes } from './der.ts';
-
-/** PEM texts. */
-export interface Issued {
-  readonly certPem: string;
-  readonly keyPem: string;
-}
+import type { CertificatePair } from './server-certificate.ts';
 
 const day = 86_400_000;
 /** Ten years: whoever trusted the authority once should not have to do it again. */
@@ -26,7 +21,7 @@ const serverAuth = (): Buffer => extension('2.5.29.37', sequence(oid('1.3.6.1.5.
  * An authority of its own that can vouch for loopback addresses and `names` alone (RFC 5280, section 4.2.1.10): whoever
  * trusts it, and whoever steals its key, gains nothing beyond this machine.
  */
-export function issueAuthority(names: readonly string[], now: number): Issued {
+export function issueAuthority(names: readonly string[], now: number): CertificatePair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const serial = newSerial();
   const subject = distinguishedName(`leads local authority ${serial.subarray(0, 4).toString('hex')}`);
@@ -51,7 +46,7 @@ export function issueAuthority(names: readonly string[], now: number): Issued {
       extension('2.5.29.30', sequence(tagged(0, ...permitted.map((name) => sequence(name)))), true),
     ],
   });
-  return { certPem, keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string };
+  return { certPem, keyPem: pemOf(privateKey) };
 }
 
 /** A server certificate for `names`, DNS names and IP addresses, never outliving its authority. */
@@ -59,7 +54,7 @@ export function issueServer(
   authority: { readonly certificate: X509Certificate; readonly key: KeyObject },
   names: readonly string[],
   now: number,
-): Issued {
+): CertificatePair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const issuer = authority.certificate;
   const certPem = signed(authority.key, {
@@ -79,7 +74,7 @@ export function issueServer(
       extension('2.5.29.35', sequence(tagging(0, keyIdentifier(issuer.publicKey)))),
     ],
   });
-  return { certPem, keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string };
+  return { certPem, keyPem: pemOf(privateKey) };
 }
 
 interface Contents {
@@ -109,6 +104,8 @@ function signed(signer: KeyObject, of: Contents): string {
   const lines = certificate.toString('base64').replace(/.{1,64}/g, '$&\n');
   return `-----BEGIN CERTIFICATE-----\n${lines}-----END CERTIFICATE-----\n`;
 }
+
+const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }) as string;
 
 const distinguishedName = (commonName: string): Buffer =>
   sequence(set(sequence(oid('2.5.4.3'), utf8(commonName))));
