@@ -1,0 +1,25 @@
+/** Bytes that mean something to JSON (RFC 8259). */
+export const quote = 0x22;
+export const backslash = 0x5c;
+export const comma = 0x2c;
+export const colon = 0x3a;
+export const openBracket = 0x5b;
+export const closeBracket = 0x5d;
+export const openBrace = 0x7b;
+export const closeBrace = 0x7d;
+export const minus = 0x2d;
+export const zero = 0x30;
+export const nine = 0x39;
+
+/** Space, tab, line feed, carriage return (RFC 8259, section 2). */
+export const isSpace = (byte: number): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+export const isDigit = (byte: number): boolean => byte >= zero && byte <= nine;
+
+/** The first byte from `at` that is not white space; `limit` when there is none. */
+export function skipSpace(buf: Uint8Array, at: number, limit: number): number {
+  let i = at;
+  while (i < limit && isSpace(buf[i] as number)) i += 1;
+  return i;
+}

@@ -1,0 +1,46 @@
+/** A parsed JSON value. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/**
+ * Parses JSON, with integers that a double cannot hold as strings of their digits: a cursor or an id must not change
+ * on its way. Throws a `SyntaxError` for what is not JSON.
+ */
+export function parseExact(json: string): Json {
+  if (!/\d{16}/.test(json)) return JSON.parse(json) as Json;
+  return JSON.parse(
+    json.replace(stringOrNumber, (token) =>
+      /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
+    ),
+  ) as Json;
+}
+
+export function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value that a JSON Pointer (RFC 6901) names, in reference tokens. */
+export function valueAt(root: Json | undefined, path: readonly string[]): Json | undefined {
+  let value = root;
+  for (const step of path) {
+    if (Array.isArray(value)) value = (value as readonly Json[])[/^\d+$/.test(step) ? Number(step) : -1];
+    else if (isObject(value) && Object.hasOwn(value, step)) value = value[step];
+    else return undefined;
+  }
+  return value;
+}
+
+/** Reference tokens of a JSON Pointer, `~1` and `~0` read; undefined when it is none (RFC 6901, section 3). */
+export function parsePointer(text: string): string[] | undefined {
+  if (text === '') return [];
+  if (!text.startsWith('/')) return undefined;
+  return text
+    .slice(1)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+export function formatPointer(path: readonly string[]): string {
+  return path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}

@@ -1,0 +1,219 @@
+import { isUtf8 } from 'node:buffer';
+import { DataError } from '../errors.ts';
+import { closeBracket, comma, isDigit, minus, openBrace, skipSpace } from './bytes.ts';
+import { compact } from './compact.ts';
+import { type Envelope, rivalOf } from './envelope.ts';
+import { formatPointer, parseExact } from './exact.ts';
+import { locate, offenderAfter, type Target } from './locate.ts';
+import { incomplete, offenderOf } from './scan-token.ts';
+import { ValueScan } from './scan-value.ts';
+import { ScannedLead } from './scanned.ts';
+
+/** Largest record, and largest rest of an answer beside its leads, in bytes: bounds the memory of a walk. */
+const largest = 16 * 1024 * 1024;
+
+/** How a page ended: whole, or cut off before its JSON was complete; with the records that only its end completed. */
+export interface PageEnd {
+  readonly leads: readonly ScannedLead[];
+  /** Undefined when the page was cut off. */
+  readonly envelope: Envelope | undefined;
+}
+
+/**
+ * Takes a page of leads apart while it arrives, in chunks cut at any byte. Records keep their own bytes; nothing is
+ * built from them. Throws a `DataError` that names the place for anything that is not strict JSON in UTF-8, and for
+ * an answer without an array of leads.
+ */
+export class PageScan {
+  readonly #target: Target;
+  readonly #scan = new ValueScan();
+  #state: 'before' | 'first' | 'record' | 'between' | 'after' = 'before';
+  #path: readonly string[] = [];
+  /** Bytes not yet taken apart; tried again only when they have doubled, so that long records cost linear time. */
+  #pending: Uint8Array[] = [];
+  #pendingLength = 0;
+  #tryAt = 4;
+  /** Bytes in front of the pending ones, for messages. */
+  #passed = 0;
+  #prefix = Buffer.alloc(0);
+  #records = 0;
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  /** The records that this chunk completes. */
+  push(chunk: Uint8Array): ScannedLead[] {
+    this.#pending.push(chunk);
+    this.#pendingLength += chunk.length;
+    if (this.#pendingLength < this.#tryAt) return [];
+    const leads: ScannedLead[] = [];
+    this.#advance(this.#gather(), leads);
+    return leads;
+  }
+
+  /** No more bytes come. */
+  end(): PageEnd {
+    const leads: ScannedLead[] = [];
+    this.#advance(this.#gather(), leads);
+    const rest = this.#gather();
+    if (this.#state === 'before') return { leads, envelope: this.#endWithout(rest) };
+    return { leads, envelope: this.#state === 'after' ? this.#endAfter(rest) : undefined };
+  }
+
+  #gather(): Buffer {
+    const [only] = this.#pending;
+    const all =
+      this.#pending.length === 1 && only !== undefined
+        ? Buffer.from(only.buffer, only.byteOffset, only.byteLength)
+        : Buffer.concat(this.#pending, this.#pendingLength);
+    this.#pending = [all];
+    return all;
+  }
+
+  /** Keeps what is behind `from` until enough more has come. */
+  #keep(buf: Buffer, from: number): void {
+    const rest = buf.subarray(from);
+    this.#passed += from;
+    this.#pending = rest.length === 0 ? [] : [rest];
+    this.#pendingLength = rest.length;
+    this.#tryAt = rest.length * 2;
+    if (rest.length > largest) {
+      throw new DataError(
+        this.#state === 'before' || this.#state === 'after'
+          ? `the answer holds more than ${largest / 1024 / 1024} MiB beside the leads`
+          : `${this.#recordName()} is larger than ${largest / 1024 / 1024} MiB`,
+      );
+    }
+  }
+
+  #advance(whole: Buffer, leads: ScannedLead[]): void {
+    let buf = whole;
+    let at = 0;
+    if (this.#state === 'before') {
+      // A byte order mark may be ignored (RFC 8259, section 8.1).
+      if (buf[0] === 0xef && buf[1] === 0xbb && buf[2] === 0xbf) {
+        this.#passed = 3;
+        buf = buf.subarray(3);
+      }
+      const found = locate(buf, buf.length, this.#target);
+      if (found.kind === 'invalid') throw this.#invalid(buf, found.at);
+      if (found.kind !== 'array') {
+        this.#keep(buf, 0);
+        return;
+      }
+      this.#path = found.path;
+      this.#prefix = Buffer.from(buf.subarray(0, found.start));
+      this.#state = 'first';
+      at = found.start;
+    }
+    if (this.#state !== 'after') at = this.#takeRecords(buf, at, leads);
+    this.#keep(buf, at);
+  }
+
+  #takeRecords(buf: Buffer, from: number, leads: ScannedLead[]): number {
+    const scan = this.#scan;
+    const first = leads.length;
+    let done = from;
+    for (let i = skipSpace(buf, from, buf.length); i < buf.length; i = skipSpace(buf, i, buf.length)) {
+      const byte = buf[i];
+      if (this.#state === 'between') {
+        i += 1;
+        if (byte === comma) this.#state = 'record';
+        else if (byte === closeBracket) this.#state = 'after';
+        else throw this.#invalid(buf, i - 1);
+        done = i;
+        if (byte === closeBracket) break;
+        continue;
+      }
+      if (this.#state === 'first' && byte === closeBracket) {
+        this.#state = 'after';
+        done = i + 1;
+        break;
+      }
+      const end = scan.end(buf, i, buf.length);
+      if (end === incomplete) break;
+      if (end < incomplete) throw this.#invalid(buf, offenderOf(end));
+      if (byte !== openBrace) throw new DataError(`${this.#recordName()} is not a JSON object`);
+      leads.push(this.#lead(buf, i, end));
+      this.#records += 1;
+      this.#state = 'between';
+      done = i = end;
+    }
+    if (!isUtf8(buf.subarray(from, done))) throw this.#badUtf8(leads.slice(first));
+    return done;
+  }
+
+  #lead(buf: Buffer, start: number, end: number): ScannedLead {
+    if (!this.#scan.spaced) return new ScannedLead(buf, start, end, this.#scan);
+    const bytes = compact(buf.subarray(start, end));
+    this.#scan.end(bytes, 0, bytes.length);
+    return new ScannedLead(bytes, 0, bytes.length, this.#scan);
+  }
+
+  #endAfter(suffix: Buffer): Envelope | undefined {
+    const whole = Buffer.concat([this.#prefix, Buffer.from(']'), suffix]);
+    const start = skipSpace(whole, 0, whole.length);
+    // The array of leads is empty here, so an offender lies in front of it or behind it.
+    const end = this.#scan.end(whole, start, whole.length);
+    if (end === incomplete) return undefined;
+    const offender = end < incomplete ? offenderOf(end) : offenderAfter(whole, end, whole.length);
+    if (offender !== undefined) throw this.#invalid(suffix, offender - this.#prefix.length - 1);
+    if (!isUtf8(whole)) throw new DataError('the answer is not valid JSON: bytes that are not UTF-8');
+    const envelope = { root: parseExact(whole.toString('utf8')), path: this.#path };
+    const rival = this.#target === 'auto' ? rivalOf(envelope) : undefined;
+    if (rival === undefined) return envelope;
+    throw new DataError(
+      `the answer holds two arrays of objects: ${formatPointer(this.#path)} and ${formatPointer(rival)}`,
+      { hint: `say which one holds the leads: leads config set api.items ${formatPointer(this.#path)}` },
+    );
+  }
+
+  #endWithout(whole: Buffer): Envelope | undefined {
+    const first = whole[skipSpace(whole, 0, whole.length)] ?? 0;
+    // A number ends only where something follows it.
+    const closed = isDigit(first) || first === minus ? Buffer.concat([whole, Buffer.from('\n')]) : whole;
+    const found = locate(closed, closed.length, this.#target);
+    if (found.kind === 'incomplete' || found.kind === 'array') return undefined;
+    if (found.kind === 'invalid') throw this.#invalid(closed, found.at);
+    const offender = offenderAfter(closed, found.end, closed.length);
+    if (offender !== undefined) throw this.#invalid(closed, offender);
+    if (!isUtf8(whole)) throw new DataError('the answer is not valid JSON: bytes that are not UTF-8');
+    if (found.empty !== undefined) {
+      return { root: parseExact(whole.toString('utf8')), path: found.empty };
+    }
+    const elsewhere = found.arrays.map(formatPointer);
+    throw new DataError(
+      this.#target === 'auto'
+        ? 'the answer holds no array of leads in a usual place'
+        : `the answer holds no array at ${formatPointer(this.#target)}`,
+      {
+        hint:
+          elsewhere[0] === undefined
+            ? 'api.path may name another operation; see: leads config get api.path'
+            : `if the leads are at ${elsewhere.join(' or ')}: leads config set api.items ${elsewhere[0]}`,
+      },
+    );
+  }
+
+  #recordName(): string {
+    return `lead ${this.#records + 1} of the page`;
+  }
+
+  #invalid(buf: Uint8Array, at: number): DataError {
+    const byte = buf[at] ?? 0;
+    const shown = byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte ${byte}`;
+    const where = this.#state === 'record' || this.#state === 'first' ? `, in ${this.#recordName()}` : '';
+    return new DataError(
+      `the answer is not valid JSON: unexpected ${shown} at byte ${this.#passed + at}${where}`,
+    );
+  }
+
+  #badUtf8(leads: readonly ScannedLead[]): DataError {
+    const nth = leads.findIndex((lead) => !isUtf8(lead.bytes));
+    const number = this.#records - leads.length + nth + 1;
+    return new DataError(
+      `the answer is not valid JSON: bytes that are not UTF-8${nth < 0 ? '' : `, in lead ${number} of the page`}`,
+    );
+  }
+}
