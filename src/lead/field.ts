@@ -1,0 +1,25 @@
+import { isObject, type Json, parseExact } from './exact.ts';
+import type { LeadText } from './text.ts';
+
+/** A field by its dot path: `contact.email`, `tags.0`. A key that holds the dots itself is found as well. */
+export function fieldAt(record: Json | undefined, path: readonly string[]): Json | undefined {
+  if (path.length === 0) return record;
+  if (Array.isArray(record)) {
+    const [first = '', ...rest] = path;
+    return /^\d+$/.test(first) ? fieldAt((record as readonly Json[])[Number(first)], rest) : undefined;
+  }
+  if (!isObject(record)) return undefined;
+  for (let length = 1; length <= path.length; length += 1) {
+    const key = path.slice(0, length).join('.');
+    if (!Object.hasOwn(record, key)) continue;
+    const found = fieldAt(record[key], path.slice(length));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The whole record as a value; integers that a double cannot hold are strings of their digits. */
+export function parseLead(lead: Pick<LeadText, 'bytes'>): Json {
+  const { buffer, byteOffset, byteLength } = lead.bytes;
+  return parseExact(Buffer.from(buffer, byteOffset, byteLength).toString('utf8'));
+}

@@ -1,0 +1,49 @@
+import { isUtf8 } from 'node:buffer';
+import { openBrace, skipSpace } from './bytes.ts';
+import { compact } from './compact.ts';
+import { deviations } from './deviations.ts';
+import { isObject, parseExact } from './exact.ts';
+import { offenderAfter } from './locate.ts';
+import { incomplete, offenderOf } from './scan-token.ts';
+import { ValueScan } from './scan-value.ts';
+import { ScannedLead } from './scanned.ts';
+import type { LeadText } from './text.ts';
+
+export type Reading =
+  | { readonly ok: true; readonly lead: LeadText; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly detail: string };
+
+/**
+ * Reads one lead, such as a webhook body: strict JSON in UTF-8, one object, with a usable `id` (a string or an integer,
+ * not repeated as a key). Anything else that departs from section 2 of the specification is a warning. `detail` says
+ * what is wrong in a few words and quotes nothing but single characters.
+ */
+export function readLead(body: Uint8Array): Reading {
+  if (!isUtf8(body)) return { ok: false, detail: 'the body is not UTF-8' };
+  const marked = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+  const start = skipSpace(body, marked ? 3 : 0, body.length);
+  if (start === body.length) return { ok: false, detail: 'the body is empty' };
+  const scan = new ValueScan();
+  const end = scan.end(body, start, body.length);
+  if (body[start] !== openBrace) {
+    return { ok: false, detail: end < 0 ? 'the body is not JSON' : 'the body is not a JSON object' };
+  }
+  if (end === incomplete) return { ok: false, detail: 'the JSON ends too early' };
+  const offender = end < 0 ? offenderOf(end) : offenderAfter(body, end, body.length);
+  if (offender !== undefined) return { ok: false, detail: `the body is not JSON: ${shown(body, offender)}` };
+  if (scan.id.count > 1) return { ok: false, detail: "the key 'id' stands there more than once" };
+  const bytes = scan.spaced || start > 0 || end < body.length ? compact(body) : body;
+  if (bytes !== body) scan.end(bytes, 0, bytes.length);
+  const lead = new ScannedLead(bytes, 0, bytes.length, scan);
+  if (lead.id === undefined) {
+    return { ok: false, detail: scan.id.count === 0 ? "there is no 'id'" : "'id' is no string or integer" };
+  }
+  const record = parseExact(Buffer.from(bytes).toString('utf8'));
+  const warnings = isObject(record) ? deviations(record) : [];
+  return { ok: true, lead, warnings: marked ? ['starts with a byte order mark', ...warnings] : warnings };
+}
+
+function shown(body: Uint8Array, at: number): string {
+  const byte = body[at] ?? 0;
+  return `unexpected ${byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte ${byte}`} at byte ${at}`;
+}

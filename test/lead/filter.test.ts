@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { parseCondition } from '../../src/lead/condition.ts';
+import { type LeadFilter, leadFilter } from '../../src/lead/filter.ts';
+import { readLead } from '../../src/lead/read.ts';
+
+function passes(json: string, filter: Partial<LeadFilter>, where: readonly string[] = []): boolean {
+  const reading = readLead(Buffer.from(json));
+  if (!reading.ok) throw new Error(reading.detail);
+  const conditions = where.map((text) => {
+    const condition = parseCondition(text);
+    if (condition === undefined) throw new Error(text);
+    return condition;
+  });
+  return leadFilter({ categories: [], since: undefined, until: undefined, where: conditions, ...filter })(
+    reading.lead,
+  );
+}
+
+const lead = (createdAt: string): string => `{"id":"a","createdAt":${JSON.stringify(createdAt)}}`;
+
+describe('filters', () => {
+  it('take any of several categories', () => {
+    const categories = ['solar', 'w\u00e4rme'];
+    expect(passes('{"id":1,"category":"w\\u00e4rme"}', { categories })).toBe(true);
+    expect(passes('{"id":1,"category":"Solar"}', { categories })).toBe(false);
+    expect(passes('{"id":1}', { categories })).toBe(false);
+  });
+
+  it('take times from since up to, not including, until', () => {
+    const since = Date.UTC(2026, 0, 1);
+    const until = Date.UTC(2026, 0, 2);
+    expect(passes(lead('2026-01-01T00:00:00Z'), { since, until })).toBe(true);
+    expect(passes(lead('2026-01-01T23:59:59.999Z'), { since, until })).toBe(true);
+    expect(passes(lead('2026-01-02T00:00:00Z'), { since, until })).toBe(false);
+    expect(passes(lead('2026-01-02T00:30:00+01:00'), { since, until })).toBe(true);
+    expect(passes(lead('2026-01-01T00:00:00'), { since, until })).toBe(true);
+    expect(passes(lead('2026-01-01'), { since })).toBe(true);
+    expect(passes(lead('soon'), { since })).toBe(false);
+    expect(passes('{"id":1}', { until })).toBe(false);
+  });
+
+  const record =
+    '{"id":"a","n":10,"big":12345678901234567890,"ok":true,"no":null,"tags":["x","yy"],"metadata":{"source":"facebook"},"a.b":{"c":"dots"},"list":[{"k":1},{"k":2}]}';
+  it.each([
+    ['metadata.source=facebook', true],
+    ['metadata.source=face', false],
+    ['metadata.source~face', true],
+    ['metadata.source!=google', true],
+    ['metadata.source!=facebook', false],
+    ['metadata.none=x', false],
+    ['metadata.none!=x', true],
+    ['n=10', true],
+    ['n=10.0', true],
+    ['n=1', false],
+    ['big=12345678901234567890', true],
+    ['big=12345678901234567891', false],
+    ['ok=true', true],
+    ['no=null', true],
+    ['tags=yy', true],
+    ['tags~y', true],
+    ['tags!=x', false],
+    ['tags.1=yy', true],
+    ['a.b.c=dots', true],
+    ['list.1.k=2', true],
+    ['constructor!=x', true],
+    ['metadata.source=', false],
+  ])('check %s', (condition, expected) => {
+    expect(passes(record, {}, [condition])).toBe(expected);
+  });
+
+  it('must all hold', () => {
+    expect(passes(record, {}, ['n=10', 'ok=true'])).toBe(true);
+    expect(passes(record, {}, ['n=10', 'ok=false'])).toBe(false);
+  });
+
+  it.each(['', 'name', '=x', '!=x', ' '])('are refused when they are no condition: "%s"', (text) => {
+    expect(parseCondition(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { IdSet } from '../../src/lead/id-set.ts';
+
+describe('the set of ids', () => {
+  it('agrees with a Set on any ids', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 12 }), { maxLength: 400 }), (ids) => {
+        const ours = new IdSet();
+        const theirs = new Set<string>();
+        for (const id of ids) {
+          expect(ours.meet(id)).toBe(theirs.has(id) ? 'repeat' : 'new');
+          theirs.add(id);
+          expect(ours.has(id)).toBe(true);
+        }
+        expect(ours.size).toBe(theirs.size);
+      }),
+    );
+  });
+
+  it('knows 200,000 ids through every growth', () => {
+    const ids = new IdSet();
+    for (let i = 0; i < 200_000; i += 1) expect(ids.meet(`lead_${i}`) === 'new').toBe(true);
+    for (let i = 0; i < 200_000; i += 1) expect(ids.meet(`lead_${i}`) === 'repeat').toBe(true);
+    expect(ids.has('lead_200000')).toBe(false);
+  });
+
+  it('tells apart what UTF-8 would make alike', () => {
+    const ids = new IdSet();
+    expect(['\ud800', '\ud801', '\udfff', '\ufffd'].map((id) => ids.meet(id))).toEqual(Array(4).fill('new'));
+  });
+
+  it('takes ids of any length', () => {
+    const ids = new IdSet();
+    const long = (tail: string): string => 'x'.repeat(3_000_000) + tail;
+    expect([long('a'), long('b'), long('a')].map((id) => ids.meet(id))).toEqual(['new', 'new', 'repeat']);
+    expect(ids.has(long('b'))).toBe(true);
+    expect(ids.has(long('c'))).toBe(false);
+  });
+
+  it('meets bytes and texts as the same id', () => {
+    const ids = new IdSet();
+    const bytes = Buffer.from('"žluťoučký"');
+    expect(ids.meetBytes(bytes, 1, bytes.length - 1)).toBe('new');
+    expect(ids.meet('žluťoučký')).toBe('repeat');
+  });
+
+  it('tells what an earlier pass met from what this one repeats', () => {
+    const ids = new IdSet();
+    ids.preload('a');
+    expect([ids.meet('a'), ids.meet('a'), ids.meet('b')]).toEqual(['earlier', 'repeat', 'new']);
+    ids.nextPass();
+    ids.preload('b');
+    expect([ids.meet('b'), ids.meet('b'), ids.meet('a')]).toEqual(['earlier', 'repeat', 'earlier']);
+  });
+});
