@@ -108,7 +108,9 @@ function refuseConflicts(options: SchemeFlags): void {
 }
 
 function refuseRecipe(options: SchemeFlags, name: string): void {
-  const stray = recipeFlags.find((key) => options[key] !== undefined);
+  const stray = recipeFlags.find(
+    (key) => options[key] !== undefined && !(key === 'secretEncoding' && name === 'rfc9421'),
+  );
   if (stray === undefined) return;
   const flag = stray.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   throw new UsageError(`--${flag} belongs to --scheme custom, and the scheme is '${name}'`);

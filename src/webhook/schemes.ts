@@ -2,6 +2,7 @@ import { ConfigError } from '../errors.ts';
 import type { Scheme } from './scheme.ts';
 import { custom, type CustomOptions } from './schemes/custom.ts';
 import { github } from './schemes/github.ts';
+import { rfc9421 } from './schemes/rfc9421.ts';
 import { shopify } from './schemes/shopify.ts';
 import { slack } from './schemes/slack.ts';
 import { standardWebhooks, svix } from './schemes/standard-webhooks.ts';
@@ -17,6 +18,7 @@ export const schemeNames = [
   'github',
   'slack',
   'shopify',
+  'rfc9421',
   'custom',
 ] as const;
 
@@ -51,6 +53,8 @@ export function schemeNamed(name: string, options: SchemeOptions = {}): Scheme {
       return slack(tolerance);
     case 'shopify':
       return shopify;
+    case 'rfc9421':
+      return rfc9421(tolerance, options.secretEncoding ?? 'utf8');
     case 'custom':
       return custom(options, tolerance);
   }

@@ -25,6 +25,8 @@ export interface Recipe {
   readonly timestampFormat: TimestampFormat;
   /** Of the nonce or delivery id: `{nonce}` and `{id}` both mean it. */
   readonly nonceHeader?: string | undefined;
+  /** What a nonce or id may look like, where the scheme restricts it; default: anything. */
+  readonly noncePattern?: RegExp;
   readonly toleranceMs: number;
 }
 
@@ -54,6 +56,9 @@ export function recipeScheme(recipe: Recipe): Scheme {
       }
       const nonce = optionalHeader(delivery, nonceHeader, 'missing_nonce');
       if (!nonce.ok) return nonce;
+      if (recipe.noncePattern?.test(nonce.value) === false) {
+        return refused('malformed_credential', `the header ${nonceHeader ?? ''} holds what no id may hold`);
+      }
       const signed = template.fill(values(delivery, stamp.value, nonce.value));
       const key = matchingKey(algorithm, keys, signed, candidates);
       if (key === -1) {

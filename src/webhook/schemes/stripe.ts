@@ -9,6 +9,9 @@ import { maxSignatures } from './recipe.ts';
 const header = 'stripe-signature';
 const algorithm = 'hmac-sha256';
 
+/** A blank before a name is a second header that a proxy folded into the first. */
+const malformed = (field: readonly string[]): boolean => field.length !== 2 || !/^\w+$/.test(field[0] ?? '');
+
 /**
  * `Stripe-Signature: t=<unix>,v1=<hex>[,v1=…]` over `<t>.<body>`, keyed with the whole secret as text, `whsec_` included.
  * Other versions stand beside and are passed over. https://docs.stripe.com/webhooks/signature
@@ -23,7 +26,7 @@ export const stripe = (toleranceMs: number): Scheme => ({
     const found = soleHeader(delivery, header);
     if (!found.ok) return found;
     const fields = found.value.split(',').map((field) => field.split('='));
-    if (fields.length > maxSignatures || fields.some((field) => field.length !== 2)) {
+    if (fields.length > maxSignatures || fields.some(malformed)) {
       return refused('malformed_credential', `the header ${header} is not a list of name=value`);
     }
     const named = (name: string): string[] =>

@@ -1,0 +1,157 @@
+import type { Delivery } from '../delivery.ts';
+import { soleHeader } from '../headers.ts';
+import type { SecretEncoding } from '../key.ts';
+import { componentOf, coveredComponents, signatureBase, type SignatureInput } from '../rfc9421/base.ts';
+import { contentDigest, digestMatches } from '../rfc9421/digest.ts';
+import { algorithmOf, messageKey, signatureMatches, signatureOf } from '../rfc9421/key.ts';
+import { type Member, parseDictionary } from '../rfc9421/structured.ts';
+import { type Key, refused, type Refused, type Scheme, type Verification } from '../scheme.ts';
+
+/** A sender, and at most a few proxies that signed again. */
+const maxLabels = 4;
+
+/**
+ * HTTP Message Signatures (RFC 9421) with HMAC-SHA256, Ed25519 or ECDSA P-256, whichever the key is for. The signature must
+ * cover the method, the whole target and `content-digest`, which is computed again from the body, and state when it was
+ * created. `expires` is honoured, `nonce` taken, and a key with an id (a JWK's `kid`) answers to that `keyid` alone.
+ */
+export const rfc9421 = (toleranceMs: number, secretEncoding: SecretEncoding): Scheme => ({
+  name: 'rfc9421',
+  credentialHeaders: ['signature', 'signature-input'],
+  toleranceMs,
+  key: (secret) => messageKey(secret, secretEncoding),
+
+  authenticate(delivery, keys) {
+    const inputs = dictionaryHeader(delivery, 'signature-input');
+    if ('ok' in inputs) return inputs;
+    const signatures = dictionaryHeader(delivery, 'signature');
+    if ('ok' in signatures) return signatures;
+    const labels = [...inputs.keys()];
+    if (labels.length > maxLabels || labels.length !== signatures.size) {
+      return refused('malformed_credential', 'signature-input and signature do not name the same signatures');
+    }
+    const results = labels.map((label) =>
+      authenticateOne(delivery, keys, inputs.get(label), signatures.get(label)),
+    );
+    const result = results.find((one) => one.ok) ?? results[0];
+    return result ?? refused('missing_credential', 'the delivery is not signed');
+  },
+
+  sign(message, key, now) {
+    const digest = contentDigest(message.body);
+    const created = Math.floor(now / 1000);
+    const params = `created=${created};keyid=${quoted(key.id ?? 'leads')};nonce=${quoted(message.id)};alg="${algorithmOf(key)}"`;
+    const member = `sig1=("@method" "@target-uri" "content-digest");${params}`;
+    const { pathname, search } = new URL(message.url);
+    const request = {
+      ...message,
+      path: pathname + search,
+      rawHeaders: [['content-digest', digest]],
+    } as const;
+    const input = inputOf(parseDictionary(member)?.get('sig1'));
+    const base = input && signatureBase(input, (name) => componentOf(request, name));
+    if (base === undefined) throw new TypeError(`a delivery id that no header can carry: ${message.id}`);
+    return [
+      ['content-digest', digest],
+      ['signature-input', member],
+      ['signature', `sig1=:${signatureOf(key, base).toString('base64')}:`],
+    ];
+  },
+});
+
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
+
+function dictionaryHeader(delivery: Delivery, name: string): ReadonlyMap<string, Member> | Refused {
+  const found = soleHeader(delivery, name);
+  if (!found.ok) return found;
+  return (
+    parseDictionary(found.value) ??
+    refused('malformed_credential', `the header ${name} is not a dictionary (RFC 8941)`)
+  );
+}
+
+const inputOf = (member: Member | undefined): SignatureInput | undefined =>
+  member !== undefined && 'items' in member ? member : undefined;
+
+function authenticateOne(
+  delivery: Delivery,
+  keys: readonly Key[],
+  inputMember: Member | undefined,
+  signature: Member | undefined,
+): Verification {
+  const input = inputOf(inputMember);
+  if (
+    input === undefined ||
+    signature === undefined ||
+    'items' in signature ||
+    signature.bare.kind !== 'bytes'
+  ) {
+    return refused('malformed_credential', 'signature-input must hold a list, and signature its bytes');
+  }
+  const given = signature.bare.value;
+  const covered = coverage(input, delivery);
+  if (covered !== undefined) return covered;
+  const created = integer(input, 'created');
+  if (created === undefined)
+    return refused('missing_timestamp', 'the signature does not say when it was created');
+  const expires = integer(input, 'expires');
+  if (expires === undefined && input.params.has('expires')) {
+    return refused('malformed_timestamp', 'expires is not a whole number of seconds');
+  }
+  const digest = soleHeader(delivery, 'content-digest');
+  if (!digest.ok) return digest;
+  const base = signatureBase(input, (name) => componentOf(delivery, name));
+  if (base === undefined) {
+    return refused('malformed_credential', 'the signature covers a component that the request does not have');
+  }
+  const keyid = string(input, 'keyid');
+  const alg = string(input, 'alg');
+  const matches = keys.map(
+    (key) =>
+      (key.id === undefined || key.id === keyid) &&
+      (!input.params.has('alg') || alg === algorithmOf(key)) &&
+      signatureMatches(key, base, given),
+  );
+  const key = matches.indexOf(true);
+  if (key === -1)
+    return refused('wrong_credential', 'the signature does not match, or its keyid or alg is another');
+  if (!digestMatches(digest.value, delivery.body)) {
+    return refused('wrong_credential', 'content-digest is not the digest of the body');
+  }
+  const nonce = string(input, 'nonce');
+  return { ok: true, key, timestamp: created, expires, nonce };
+}
+
+/** What a signature must cover, lest the rest of the delivery could be changed under it. */
+function coverage(input: SignatureInput, delivery: Delivery): Refused | undefined {
+  const names = coveredComponents(input);
+  if (names === undefined) {
+    return refused(
+      'malformed_credential',
+      'the signature covers a component twice, or with unknown parameters',
+    );
+  }
+  const target =
+    names.has('@target-uri') ||
+    (names.has('@authority') &&
+      (names.has('@request-target') ||
+        (names.has('@path') && (names.has('@query') || !delivery.path.includes('?')))));
+  const missing = [
+    ...['@method', 'content-digest'].filter((name) => !names.has(name)),
+    ...(target ? [] : ['@target-uri']),
+  ];
+  return missing.length === 0
+    ? undefined
+    : refused('malformed_credential', `the signature does not cover ${missing.join(' and ')}`);
+}
+
+/** A parameter in whole seconds, as milliseconds. */
+function integer(input: SignatureInput, name: string): number | undefined {
+  const found = input.params.get(name);
+  return found?.kind === 'integer' ? found.value * 1000 : undefined;
+}
+
+function string(input: SignatureInput, name: string): string | undefined {
+  const found = input.params.get(name);
+  return found?.kind === 'string' ? found.value : undefined;
+}
