@@ -3,7 +3,18 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** What goes wrong on the way. */
+  readonly wire?: Wire | undefined;
 }
+
+/**
+ * How the bytes are spoilt: a connection that is reset before the answer; a body that ends in its middle, with its
+ * length announced, in chunks, or delimited by the connection's end alone; or one that comes in drops.
+ */
+export type Wire =
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'truncate'; readonly framing: 'length' | 'chunked' | 'close' }
+  | { readonly kind: 'slow'; readonly overMs: number };
 
 export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
   return jsonBytes(status, Buffer.from(JSON.stringify(value)), headers);

@@ -7,8 +7,10 @@ import { itemBytes } from './record.ts';
 const mark = '\u0000records\u0000';
 
 /** A page in the form that the options ask for: body, and `Link` header where the style has one. */
-export function envelope(page: Page, query: Query, url: URL, api: ApiOptions): Answer {
-  const next = page.more ? wayOn(page, query, url, api) : undefined;
+export function envelope(page: Page, query: Query, url: URL, api: ApiOptions, stuck: boolean): Answer {
+  const next = page.more
+    ? ((stuck ? sameAgain(url, api) : undefined) ?? wayOn(page, query, url, api))
+    : undefined;
   const headers: Record<string, string> = {};
   if (api.pagination === 'link' && next !== undefined) headers['link'] = `<${next.url.href}>; rel="next"`;
   const items = page.leads.map((lead) => itemBytes(lead, api.statusField));
@@ -41,6 +43,13 @@ function wayOn(page: Page, query: Query, url: URL, api: ApiOptions): WayOn | und
   const on = new URL(url);
   on.searchParams.set(api.params[parameter] ?? parameter, String(value));
   return { value, url: on };
+}
+
+/** The cursor that was given, over and over: a client that trusts it never ends. */
+function sameAgain(url: URL, api: ApiOptions): WayOn | undefined {
+  const parameter = api.pagination === 'page' || api.pagination === 'offset' ? api.pagination : 'cursor';
+  const value = url.searchParams.get(api.params[parameter] ?? parameter);
+  return value === null ? undefined : { value, url };
 }
 
 /** What stands before and after the array. */

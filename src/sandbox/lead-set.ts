@@ -12,7 +12,8 @@ export interface SandboxLead {
   readonly category: string | undefined;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  status: DeliveryStatus;
+  /** A `DeliveryStatus`, unless the record came with a status of its own. */
+  status: string;
   /** True when the record names a status of its own, which then is never overwritten. */
   readonly ownStatus?: boolean;
   /** The record's own bytes: what a webhook carries. Made when first needed. */

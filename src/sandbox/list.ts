@@ -3,9 +3,10 @@ import { envelope } from './envelope.ts';
 import { checkKey } from './key.ts';
 import type { LeadSet } from './lead-set.ts';
 import type { ApiOptions } from './options.ts';
-import { takePage } from './page.ts';
-import { readQuery } from './query.ts';
+import { repeatLast, takePage } from './page.ts';
+import { readQuery, withoutFilters } from './query.ts';
 import type { RateLimit } from './rate-limit.ts';
+import type { Trouble } from './trouble.ts';
 
 export interface ListRequest {
   readonly method: string;
@@ -14,23 +15,56 @@ export interface ListRequest {
   readonly authorization: string | undefined;
 }
 
+export interface ListMeans {
+  readonly leads: LeadSet;
+  readonly api: ApiOptions;
+  readonly limit: RateLimit;
+  /** Drawn only for requests that would have been answered. */
+  readonly trouble: () => Trouble | undefined;
+}
+
+/** The answer, and what the truth has to say about it. */
+export interface Listed {
+  readonly answer: Answer;
+  /** How many leads the page holds. */
+  readonly count: number;
+  readonly trouble: Trouble | undefined;
+}
+
 /** The list operation (specification, section 4.1). */
-export function listLeads(request: ListRequest, leads: LeadSet, api: ApiOptions, limit: RateLimit): Answer {
+export function listLeads(request: ListRequest, means: ListMeans): Listed {
+  const { leads, api } = means;
+  const refuse = (answer: Answer): Listed => ({ answer, count: 0, trouble: undefined });
   if (request.method !== 'GET') {
-    return failure(405, 'method_not_allowed', 'Use GET to list leads.', { allow: 'GET' });
+    return refuse(failure(405, 'method_not_allowed', 'Use GET to list leads.', { allow: 'GET' }));
   }
   const key = checkKey(request.authorization, api.apiKeys);
   if (key !== 'valid') {
     const message = key === 'missing' ? 'An API key is required.' : 'The API key is not valid.';
-    return failure(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' });
+    return refuse(failure(401, 'unauthorized', message, { 'www-authenticate': 'Bearer' }));
   }
-  const allowance = limit.take();
+  const allowance = means.limit.take();
+  const more = (answer: Answer): Answer => ({
+    ...answer,
+    headers: { ...answer.headers, ...allowance.headers },
+  });
   if (!allowance.ok) {
-    return failure(429, 'rate_limited', 'Too many requests: retry with backoff.', allowance.headers);
+    return refuse(more(failure(429, 'rate_limited', 'Too many requests: retry with backoff.')));
   }
-  const query = readQuery(request.url.searchParams, api, leads);
-  if ('problem' in query) return failure(400, 'invalid_request', query.problem, allowance.headers);
+  const asked = readQuery(request.url.searchParams, api, leads);
+  if ('problem' in asked) return refuse(more(failure(400, 'invalid_request', asked.problem)));
+  const trouble = means.trouble();
+  if (trouble?.instead !== undefined) {
+    return {
+      answer: { ...trouble.instead, headers: { ...allowance.headers, ...trouble.instead.headers } },
+      count: 0,
+      trouble,
+    };
+  }
+  const query = trouble?.ignoreFilters === true ? withoutFilters(asked) : asked;
   const counted = api.totals && (api.pagination === 'page' || api.pagination === 'offset');
-  const answer = envelope(takePage(leads, query, api.order, counted), query, request.url, api);
-  return { ...answer, headers: { ...answer.headers, ...allowance.headers } };
+  const taken = takePage(leads, query, api.order, counted);
+  const page = trouble?.duplicate === true ? repeatLast(taken, leads, query, api.order) : taken;
+  const answer = envelope(page, query, request.url, api, trouble?.repeatCursor === true);
+  return { answer: { ...more(answer), wire: trouble?.wire }, count: page.leads.length, trouble };
 }

@@ -40,6 +40,19 @@ export function takePage(set: LeadSet, query: Query, order: 'newest' | 'oldest',
   };
 }
 
+/** The page with the last lead of the page before it in front: what a service does that lost its place. */
+export function repeatLast(page: Page, set: LeadSet, query: Query, order: 'newest' | 'oldest'): Page {
+  const { from } = query;
+  const before =
+    from.kind === 'skip' && from.count > 0
+      ? takePage(set, { ...query, limit: 1, from: { kind: 'skip', count: from.count - 1 } }, order, false)
+          .leads[0]
+      : from.kind === 'after'
+        ? set.at(set.positionAfter(from.createdAt, from.seq) - 1)
+        : page.leads[0];
+  return before === undefined ? page : { ...page, leads: [before, ...page.leads] };
+}
+
 /** Without filters, places are arithmetic: a walk over many leads must not count them anew for each page. */
 function slice(set: LeadSet, query: Query, order: 'newest' | 'oldest', counted: boolean): Page {
   const step = order === 'newest' ? -1 : 1;

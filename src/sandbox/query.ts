@@ -55,6 +55,15 @@ export const isUnfiltered = (query: Query): boolean =>
   query.since === -Infinity &&
   query.until === Infinity;
 
+/** As a service reads it that does not know the filters' names. */
+export const withoutFilters = (query: Query): Query => ({
+  ...query,
+  status: undefined,
+  categories: [],
+  since: -Infinity,
+  until: Infinity,
+});
+
 export const cursorOf = (lead: SandboxLead): string =>
   Buffer.from(`${lead.createdAt}:${lead.seq}`).toString('base64url');
 

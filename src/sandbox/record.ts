@@ -21,7 +21,7 @@ export function itemBytes(lead: SandboxLead, field: string): Uint8Array {
       ? Buffer.concat([text, Buffer.from(',')])
       : Buffer.concat([
           text.subarray(0, text.lastIndexOf(0x7d)),
-          Buffer.from(`,${JSON.stringify(field)}:"${lead.status}"},`),
+          Buffer.from(`,${JSON.stringify(field)}:${JSON.stringify(lead.status)}},`),
         ]);
   shown.set(lead, { status: lead.status, field, bytes });
   return bytes;

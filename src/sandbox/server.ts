@@ -1,58 +1,88 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
-import type { Answer } from './answer.ts';
+import type { Clock } from '../context.ts';
+import { type Answer, failure } from './answer.ts';
+import { send } from './send.ts';
 
 export interface Incoming {
   readonly method: string;
   /** Path and query as they stood in the request line. */
   readonly target: string;
-  readonly authorization: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  /** Address of the peer. */
+  readonly remote: string;
+  /** The whole body; undefined when it is larger than a sandbox takes. */
+  body(): Promise<Buffer | undefined>;
 }
 
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly gzip: boolean;
-  readonly handle: (request: Incoming) => Answer;
+  readonly tls: { readonly certPem: string; readonly keyPem: string } | undefined;
+  readonly clock: Clock;
+  readonly handle: (request: Incoming) => Promise<Answer>;
 }
+
+const maxBody = 16 * 1024 * 1024;
 
 /** The socket side. Rejects with the system's error when the port cannot be had. */
 export async function openServer(
   options: ServerOptions,
 ): Promise<{ url: string; port: number; close(): Promise<void> }> {
-  const server = createServer((request, response) => {
-    const answer = options.handle({
-      method: request.method ?? 'GET',
-      target: request.url ?? '/',
-      authorization: request.headers.authorization,
-    });
-    send(answer, request, response, options.gzip);
-  });
+  const { host, tls } = options;
+  const stop = new AbortController();
+  const listener: RequestListener = (request, response) => {
+    options
+      .handle(incoming(request))
+      .catch((error: unknown) => failure(500, 'sandbox_bug', String(error)))
+      .then((answer) => send(answer, request, response, { ...options, signal: stop.signal }))
+      .catch(() => response.destroy());
+  };
+  const server =
+    tls === undefined
+      ? createServer(listener)
+      : createSecureServer({ cert: tls.certPem, key: tls.keyPem }, listener);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
+    server.listen(options.port, host, resolve);
   });
   const { port } = server.address() as AddressInfo;
+  // A certificate for localhost is what a client can check without fuss on every platform.
+  const name = tls === undefined ? (host.includes(':') ? `[${host}]` : host) : 'localhost';
   return {
-    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${name}:${port}`,
     port,
     close: () =>
       new Promise((resolve) => {
+        stop.abort();
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
 }
 
-function send(answer: Answer, request: IncomingMessage, response: ServerResponse, gzip: boolean): void {
-  const accepted = request.headers['accept-encoding'] ?? '';
-  const packed = gzip && answer.body.length > 1024 && /\bgzip\b(?!\s*;\s*q=0(\.0+)?\b)/.test(accepted);
-  const body = packed ? gzipSync(answer.body, { level: 1 }) : answer.body;
-  response.writeHead(answer.status, {
-    ...answer.headers,
-    ...(packed && { 'content-encoding': 'gzip', vary: 'accept-encoding' }),
-    'content-length': body.length,
-  });
-  response.end(body);
+function incoming(request: IncomingMessage): Incoming {
+  return {
+    method: request.method ?? 'GET',
+    target: request.url ?? '/',
+    headers: request.headers,
+    remote: request.socket.remoteAddress ?? '',
+    async body() {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      for await (const chunk of request as AsyncIterable<Buffer>) {
+        length += chunk.length;
+        if (length > maxBody) return undefined;
+        chunks.push(chunk);
+      }
+      return Buffer.concat(chunks);
+    },
+  };
 }

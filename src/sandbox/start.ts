@@ -1,29 +1,22 @@
 import type { Clock } from '../context.ts';
+import { createPoster } from '../http/post.ts';
 import { type Answer, failure, json } from './answer.ts';
-import { hashText } from './chance.ts';
-import { LeadSet, type SandboxLead } from './lead-set.ts';
+import { control } from './control.ts';
+import type { SandboxLead } from './lead-set.ts';
 import { listLeads } from './list.ts';
 import { type ApiOptions, defaultApi } from './options.ts';
-import { rateLimit } from './rate-limit.ts';
-import { openServer, type Incoming } from './server.ts';
+import type { SandboxOptions } from './sandbox-options.ts';
+import { type Incoming, openServer } from './server.ts';
+import { SandboxState } from './state.ts';
+import { troubleFor } from './trouble.ts';
 
-/** What a sandbox is to be; everything has a default. */
-export interface SandboxOptions extends Partial<Omit<ApiOptions, 'params'>> {
-  /** 0 (the default): any free port. */
-  readonly port?: number;
-  readonly host?: string;
-  /** The same seed gives the same leads, faults and truth. */
-  readonly seed?: string | number;
-  /** How many leads there are at the start. Default 250. */
-  readonly leads?: number;
-  /** When the newest of them was created, in milliseconds. Default: the last UTC midnight. */
-  readonly newest?: number;
-  readonly params?: Partial<ApiOptions['params']>;
-}
+export type { SandboxOptions } from './sandbox-options.ts';
 
 /** What the sandbox takes from the world outside. */
 export interface SandboxWorld {
   readonly clock: Clock;
+  /** Our own authority as PEM, to deliver to receivers on this machine. */
+  readonly loopbackCa?: string | undefined;
 }
 
 export interface Sandbox {
@@ -32,57 +25,107 @@ export interface Sandbox {
   readonly port: number;
   /** The first of the keys that open the list operation. */
   readonly apiKey: string;
-  readonly leads: LeadSet;
+  /** Leads, faults and truth: what the control endpoints show. */
+  readonly state: SandboxState;
+  readonly leads: SandboxState['leads'];
   /** A new lead, as `POST /sandbox/leads` without a body makes it. */
   addLead(): SandboxLead;
+  /** Cuts what is in flight. */
   close(): Promise<void>;
 }
 
-const day = 86_400_000;
-
-/** Starts the service of the specification on this machine; rejects when the port is taken. */
-export async function startSandbox(options: SandboxOptions, { clock }: SandboxWorld): Promise<Sandbox> {
-  const { params, ...rest } = options;
-  const api: ApiOptions = { ...defaultApi, ...rest, params: { ...defaultApi.params, ...params } };
-  const leads = new LeadSet(hashText(String(options.seed ?? 1)));
-  leads.seed(options.leads ?? 250, options.newest ?? Math.floor(clock.now() / day) * day, 'mixed');
-  const limit = rateLimit(api.rateLimit, () => clock.now());
-  let url = '';
-  let requests = 0;
-
-  const handle = (request: Incoming): Answer => {
-    requests += 1;
-    const at = URL.canParse(request.target, url) ? new URL(request.target, url) : undefined;
-    const answer =
-      at?.pathname === api.path
-        ? listLeads(
-            { method: request.method, url: at, authorization: request.authorization },
-            leads,
-            api,
-            limit,
-          )
-        : request.target === '/'
-          ? json(200, { service: 'leads sandbox', list: api.path })
-          : failure(404, 'not_found', `Leads are listed at ${api.path}.`);
-    return {
-      ...answer,
-      headers: { ...answer.headers, 'x-request-id': `req_${String(requests).padStart(6, '0')}` },
-    };
+/** Starts the service of the specification on this machine; rejects with the system's error when the port is taken. */
+export async function startSandbox(options: SandboxOptions, world: SandboxWorld): Promise<Sandbox> {
+  const { clock, loopbackCa } = world;
+  const api: ApiOptions = {
+    ...defaultApi,
+    ...withoutUndefined(options),
+    params: { ...defaultApi.params, ...options.params },
   };
-
+  const poster = createPoster({
+    connections: options.webhook?.concurrency ?? 8,
+    loopbackCa,
+    now: () => clock.now(),
+  });
+  const state = new SandboxState(options, api, clock, poster);
+  state.begin();
+  let url = '';
   const server = await openServer({
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     gzip: api.gzip,
-    handle,
+    tls: options.tls,
+    clock,
+    handle: (request) => answerTo(request, state, url),
   });
   url = server.url;
+  const stop = new AbortController();
+  if (options.everyMs !== undefined) void grow(state, options.everyMs, clock, stop.signal);
   return {
     url,
     port: server.port,
     apiKey: api.apiKeys[0] ?? '',
-    leads,
-    addLead: () => leads.generate(clock.now()),
-    close: () => server.close(),
+    state,
+    leads: state.leads,
+    addLead: () => state.generate(),
+    async close() {
+      stop.abort();
+      state.deliveries.clear();
+      poster.close();
+      await server.close();
+    },
   };
+}
+
+async function answerTo(request: Incoming, state: SandboxState, ownUrl: string): Promise<Answer> {
+  const url = URL.canParse(request.target, ownUrl) ? new URL(request.target, ownUrl) : undefined;
+  if (url?.pathname === state.api.path) return listed(request, url, state);
+  const controlled = url && (await control(state, url, request, ownUrl));
+  if (controlled !== undefined) return controlled;
+  if (url?.pathname === '/') return json(200, { service: 'leads sandbox', leads: state.api.path });
+  return failure(404, 'not_found', `Leads are listed at ${state.api.path}.`);
+}
+
+function listed(request: Incoming, url: URL, state: SandboxState): Answer {
+  const id = state.requests.nextId();
+  const { method, target } = request;
+  const { answer, count, trouble } = listLeads(
+    { method, url, authorization: request.headers.authorization },
+    {
+      leads: state.leads,
+      api: state.api,
+      limit: state.limit,
+      trouble: () => {
+        const drawn = troubleFor(state.apiChaos, state.seed, state.requests.keyOf(target));
+        if (drawn.shift) state.generate();
+        return drawn;
+      },
+    },
+  );
+  state.requests.add({
+    id,
+    at: new Date(state.now()).toISOString(),
+    method,
+    target,
+    status: answer.wire?.kind === 'reset' ? null : answer.status,
+    leads: count,
+    faults: trouble?.names ?? [],
+  });
+  return { ...answer, headers: { ...answer.headers, 'x-request-id': id } };
+}
+
+async function grow(state: SandboxState, everyMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await clock.sleep(everyMs, signal);
+    } catch {
+      // Closed.
+      return;
+    }
+    state.generate();
+  }
+}
+
+function withoutUndefined<T extends object>(options: T): T {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }

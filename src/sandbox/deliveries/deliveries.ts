@@ -1,0 +1,88 @@
+import type { Chaos, DeliveryFault } from '../faults.ts';
+import type { SandboxLead } from '../lead-set.ts';
+import { Courier, type CourierOptions } from './courier.ts';
+import type { Attempt } from './truth.ts';
+
+export interface DeliveriesOptions extends Omit<CourierOptions, 'target' | 'record' | 'settled' | 'chaos'> {
+  readonly targets: readonly string[];
+  readonly chaos: Chaos<DeliveryFault>;
+}
+
+interface Progress {
+  open: number;
+  failed: boolean;
+}
+
+/** Every lead to every target, and the truth about each attempt. */
+export class Deliveries {
+  attempts: Attempt[] = [];
+  readonly #couriers: readonly Courier[];
+  readonly #progress = new Map<SandboxLead, Progress>();
+  #acknowledged = new Set<string>();
+  paused = false;
+
+  constructor({ targets, ...options }: DeliveriesOptions) {
+    this.#couriers = targets.map(
+      (target) =>
+        new Courier({
+          ...options,
+          target,
+          record: (attempt) => this.#record(attempt),
+          settled: (lead, acknowledged) => this.#settled(lead, acknowledged),
+        }),
+    );
+  }
+
+  get pending(): number {
+    return this.#couriers.reduce((sum, courier) => sum + courier.pending, 0);
+  }
+
+  /** Whether some attempt for this lead was answered 200. */
+  isAcknowledged(leadId: string): boolean {
+    return this.#acknowledged.has(leadId);
+  }
+
+  get acknowledged(): number {
+    return this.#acknowledged.size;
+  }
+
+  deliver(lead: SandboxLead): void {
+    if (this.#couriers.length === 0) return;
+    this.#progress.set(lead, { open: this.#couriers.length, failed: false });
+    for (const courier of this.#couriers) courier.enqueue(lead);
+  }
+
+  pause(): void {
+    this.paused = true;
+    for (const courier of this.#couriers) courier.pause();
+  }
+
+  resume(): void {
+    this.paused = false;
+    for (const courier of this.#couriers) courier.resume();
+  }
+
+  /** Gives up everything that is not settled, and forgets what was. */
+  clear(): void {
+    for (const courier of this.#couriers) courier.cancel();
+    this.#progress.clear();
+    this.attempts = [];
+    this.#acknowledged = new Set();
+  }
+
+  #record(attempt: Attempt): void {
+    this.attempts.push(attempt);
+    if (attempt.outcome === 'acknowledged') this.#acknowledged.add(attempt.leadId);
+  }
+
+  /** A lead is delivered once every target has acknowledged it, and failed once one of them was given up. */
+  #settled(lead: SandboxLead, acknowledged: boolean): void {
+    const progress = this.#progress.get(lead);
+    if (progress === undefined) return;
+    progress.open -= 1;
+    progress.failed ||= !acknowledged;
+    if (progress.open > 0) return;
+    this.#progress.delete(lead);
+    if (lead.ownStatus !== true) lead.status = progress.failed ? 'failed' : 'delivered';
+  }
+}
