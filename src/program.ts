@@ -27,6 +27,12 @@ export const commands: readonly CommandEntry[] = [
     summary: 'show and change settings',
     load: () => import('./commands/config/command.ts'),
   },
+  {
+    name: 'listen',
+    group: 'Push',
+    summary: 'receive pushed leads over HTTPS',
+    load: () => import('./commands/listen/command.ts'),
+  },
 ];
 
 export const summary = 'list, export and receive leads, and prove that none was lost';

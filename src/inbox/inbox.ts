@@ -92,8 +92,11 @@ export interface Inbox {
   take(arrivals: readonly Arrival[]): Promise<readonly Taken[]>;
   /** Keeps a refused delivery; only the last 1,000 stay, 16 KiB of body each. */
   reject(delivery: Delivery, rejection: Rejection, leadId?: string): Promise<void>;
-  /** A target has had the lead. Tells whether that was the last thing to be done for it. Durable when it resolves. */
-  settle(entry: Entry, target: string): Promise<boolean>;
+  /**
+   * A target has had the lead. Tells what this delivery of it is now: `pending` while something is left to do, then
+   * `accepted` for the first and `duplicate` for any other. Durable when it resolves.
+   */
+  settle(entry: Entry, target: string): Promise<Exclude<VerdictKind, 'rejected'>>;
   /** The target did not take it: any receiver may try again at once. */
   release(entry: Entry, target: string): Promise<void>;
   /** Ids of leads that this target has not had. */

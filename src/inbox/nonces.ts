@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Database, Statement } from './database.ts';
 
 /** How many outlived nonces a batch clears away for each that it adds: the table shrinks faster than it grows. */
@@ -25,12 +24,11 @@ export class Nonces {
 
   /** Binds the nonce to the body's digest; false when it is bound to another one. Inside a transaction. */
   bind(nonce: string, digest: Uint8Array, now: number): boolean {
-    const key = nonce.length > 64 ? createHash('sha256').update(nonce).digest('base64') : nonce;
-    if (this.#insert.run([key, digest, now + this.#lifetimeMs]).changes === 1) return true;
-    const bound = this.#find.get([key]);
+    if (this.#insert.run([nonce, digest, now + this.#lifetimeMs]).changes === 1) return true;
+    const bound = this.#find.get([nonce]);
     if (bound === undefined) return false;
     if (Number(bound['expires']) <= now) {
-      this.#renew.run([digest, now + this.#lifetimeMs, key]);
+      this.#renew.run([digest, now + this.#lifetimeMs, nonce]);
       return true;
     }
     return Buffer.compare(bound['digest'] as Uint8Array, digest) === 0;

@@ -85,7 +85,7 @@ class SqlInbox implements Inbox {
     }
   }
 
-  settle({ leadId, seq }: Entry, target: string): Promise<boolean> {
+  settle({ leadId, seq }: Entry, target: string): Promise<'accepted' | 'duplicate' | 'pending'> {
     return this.#add((writer) => writer.work.settle(toColumn(leadId), seq, target));
   }
 

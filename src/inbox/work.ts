@@ -15,7 +15,7 @@ export class Work {
   readonly #release: Statement;
   readonly #finish: Statement;
   readonly #accept: Statement;
-  readonly #acceptDelivery: Statement;
+  readonly #conclude: Statement;
   readonly #unsettled: Statement;
 
   /** `wanted`: everything that this receiver was asked to do with each lead. */
@@ -34,8 +34,8 @@ export class Work {
       `INSERT INTO work VALUES (?, ?, 1, ?, 0) ON CONFLICT DO UPDATE SET done = 1, lease = 0`,
     );
     this.#accept = database.prepare("UPDATE leads SET state = 'accepted' WHERE id = ? AND state = 'pending'");
-    this.#acceptDelivery = database.prepare(
-      "UPDATE deliveries SET verdict = 'accepted', status = 200 WHERE seq = ? AND verdict = 'pending'",
+    this.#conclude = database.prepare(
+      "UPDATE deliveries SET verdict = ?, status = 200 WHERE seq = ? AND verdict = 'pending'",
     );
     this.#unsettled = database.prepare('SELECT lead FROM work WHERE target = ? AND done = 0');
   }
@@ -59,17 +59,18 @@ export class Work {
     this.#release.run([id, target, this.#owner]);
   }
 
-  /** True when nothing of what was wanted is left to do for this lead. */
-  settle(id: string, seq: number, target: string): boolean {
+  /** What the delivery is now: `pending` while something of what was wanted is left to do for this lead. */
+  settle(id: string, seq: number, target: string): 'accepted' | 'duplicate' | 'pending' {
     this.#finish.run([id, target, this.#owner]);
-    if (!this.#wanted.every((one) => this.#find.get([id, one])?.['done'] === 1)) return false;
-    this.accept(id);
-    this.#acceptDelivery.run([seq]);
-    return true;
+    if (!this.#wanted.every((one) => this.#find.get([id, one])?.['done'] === 1)) return 'pending';
+    const kind = this.accept(id) ? 'accepted' : 'duplicate';
+    this.#conclude.run([kind, seq]);
+    return kind;
   }
 
-  accept(id: string): void {
-    this.#accept.run([id]);
+  /** False when the lead was accepted before. */
+  accept(id: string): boolean {
+    return this.#accept.run([id]).changes === 1;
   }
 
   unsettled(target: string): string[] {

@@ -52,4 +52,5 @@ const messages: Readonly<Record<RejectReason, string>> = {
   incomplete_body: 'the body is not complete',
   overloaded: 'too much at once; send it again later',
   cannot_store: 'the lead could not be stored; send it again later',
+  told_to_fail: 'failed on purpose, to see what the sender does',
 };

@@ -24,6 +24,7 @@ const statuses = {
   incomplete_body: 400,
   overloaded: 503,
   cannot_store: 503,
+  told_to_fail: 503,
 } as const;
 
 /** Why a delivery was not taken in. Machine-readable; part of the `events` format. */

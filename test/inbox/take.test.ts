@@ -146,12 +146,12 @@ describe('work asked for with each lead', () => {
     const first = await one(inbox, arrivalOf({ id: 'a' }));
     expect(first).toMatchObject({ kind: 'pending', targets, busy: false });
     const entry = first as { leadId: string; seq: number };
-    expect(await inbox.settle(entry, targets[0] ?? '')).toBe(false);
+    expect(await inbox.settle(entry, targets[0] ?? '')).toBe('pending');
     const retry = await one(inbox, arrivalOf({ id: 'a' }));
     expect(retry).toMatchObject({ kind: 'pending', targets: [targets[1]], attempt: 2 });
     expect(await all(inbox.leads({}))).toHaveLength(0);
     expect(await inbox.unsettled(targets[1] ?? '')).toEqual(['a']);
-    expect(await inbox.settle(entry, targets[1] ?? '')).toBe(true);
+    expect(await inbox.settle(entry, targets[1] ?? '')).toBe('accepted');
     expect(await one(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate', attempt: 3 });
     expect(await all(inbox.leads({}))).toHaveLength(1);
     expect((await all(inbox.list({}))).map((row) => row.verdict)).toEqual([

@@ -1,0 +1,67 @@
+import type { Entry, Inbox, Taken } from '../../inbox/inbox.ts';
+import type { Examined } from '../../webhook/receive.ts';
+import type { Handed, Target } from './target.ts';
+
+/** How a delivery stands after its lead was handed on. */
+export interface Carried {
+  readonly kind: 'accepted' | 'duplicate' | 'pending';
+  readonly handed: readonly Handed[];
+}
+
+/** Hands leads to their targets: at least once each, in order, and never twice at the same time. */
+export class Carrier {
+  readonly #inbox: Inbox;
+  readonly #targets: readonly Target[];
+  readonly #bestEffort: boolean;
+  readonly #inFlight = new Map<string, Promise<Carried>>();
+
+  /** `bestEffort`: a target that failed counts as done, since the service will not send the lead again. */
+  constructor(inbox: Inbox, targets: readonly Target[], bestEffort: boolean) {
+    this.#inbox = inbox;
+    this.#targets = targets;
+    this.#bestEffort = bestEffort;
+  }
+
+  /** A delivery of a lead that is being handed on already waits for that, and shares its fate. */
+  async carry(examined: Examined, pending: Taken & { kind: 'pending' }): Promise<Carried> {
+    if (pending.busy) return { kind: 'pending', handed: [] };
+    const { leadId } = examined;
+    const running = this.#inFlight.get(leadId);
+    if (running !== undefined) return this.#join(await running, pending);
+    const work = this.#hand(examined, pending);
+    this.#inFlight.set(leadId, work);
+    try {
+      return await work;
+    } finally {
+      // Deliveries stored in the same batch as the last step learn of it only now, and must still find it here.
+      setImmediate(() => this.#inFlight.delete(leadId));
+    }
+  }
+
+  async #join(fate: Carried, entry: Entry): Promise<Carried> {
+    const first = this.#targets[0];
+    if (fate.kind === 'pending' || first === undefined) return { kind: 'pending', handed: [] };
+    return { kind: await this.#inbox.settle(entry, first.name), handed: [] };
+  }
+
+  async #hand(examined: Examined, { leadId, seq, targets }: Taken & { kind: 'pending' }): Promise<Carried> {
+    const entry = { leadId, seq };
+    const handed: Handed[] = [];
+    let kind: Carried['kind'] = 'pending';
+    for (const target of this.#targets) {
+      if (!targets.includes(target.name)) continue;
+      const result = await target.hand(examined);
+      handed.push(result);
+      if (!result.ok && !this.#isForgiven(result)) {
+        // Free for whoever gets the retry; when this cannot be stored, the claim runs out by itself.
+        for (const name of targets) void this.#inbox.release(entry, name).catch(() => undefined);
+        return { kind: 'pending', handed };
+      }
+      kind = await this.#inbox.settle(entry, target.name);
+    }
+    return { kind, handed };
+  }
+
+  /** The file is ours: that it could not be written is never forgiven. */
+  readonly #isForgiven = ({ to }: Handed): boolean => this.#bestEffort && to !== 'output';
+}

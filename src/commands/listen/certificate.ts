@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import type { Context } from '../../context.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
+import { ensureAuthority } from '../../http/authority.ts';
+import type { ListenOptions } from './options.ts';
+
+export interface Certificate {
+  readonly tls: { readonly certPem: string; readonly keyPem: string } | undefined;
+  /** For `curl --cacert`; undefined when the certificate is not ours. */
+  readonly caPath: string | undefined;
+}
+
+export async function certificateFor(
+  options: ListenOptions,
+  { paths, clock }: Pick<Context, 'paths' | 'clock'>,
+): Promise<Certificate> {
+  const { http, cert, key } = options;
+  if (http && (cert !== undefined || key !== undefined)) {
+    throw new UsageError('--http contradicts --cert and --key');
+  }
+  if (http) return { tls: undefined, caPath: undefined };
+  if (cert !== undefined && key !== undefined) {
+    return { tls: { certPem: await readPem(cert), keyPem: await readPem(key) }, caPath: undefined };
+  }
+  if (cert !== undefined || key !== undefined) throw new UsageError('--cert and --key go together');
+  const { caPath, certPem, keyPem } = await ensureAuthority(paths.dataDir, clock);
+  return { tls: { certPem, keyPem }, caPath };
+}
+
+async function readPem(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new ConfigError(`cannot read ${file}: ${(cause as NodeJS.ErrnoException).code ?? String(cause)}`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,125 @@
+import type { Context } from '../../context.ts';
+import type { Answer } from '../../http/answer.ts';
+import { CannotStoreError } from '../../inbox/errors.ts';
+import type { Inbox, Source, Taken } from '../../inbox/inbox.ts';
+import { answerFor, type Settled } from '../../webhook/answer.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
+import { examine, type Examined, type Policy } from '../../webhook/receive.ts';
+import { nonceKey } from '../../webhook/replay.ts';
+import { type Rejection, rejection } from '../../webhook/verdict.ts';
+import type { Carried, Carrier } from './carry.ts';
+import type { Rehearsal } from './rehearsal.ts';
+import type { Report } from './report.ts';
+
+export interface DeskOptions {
+  readonly policy: Policy;
+  readonly inbox: Inbox;
+  readonly carrier: Carrier;
+  readonly rehearsal: Rehearsal;
+  readonly clock: Context['clock'];
+  readonly notes: Context['notes'];
+  /** Shows what became of a delivery; resolves when there is room to show more. */
+  readonly show: (report: Report, delivery: Delivery) => Promise<void> | void;
+  /** What else a rejected delivery would have matched. */
+  readonly explain?: ((delivery: Delivery, rejection: Rejection) => readonly string[]) | undefined;
+}
+
+/** Where every delivery is dealt with, in the contract's order: examine, dedupe and store, hand on, answer. */
+export class Desk {
+  readonly #options: DeskOptions;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  async handle(delivery: Delivery): Promise<Answer> {
+    const { policy, clock, rehearsal } = this.#options;
+    const examined = examine(delivery, policy, clock.now());
+    if (examined.kind === 'rejected') return this.refuse(delivery, examined);
+    const failure = rehearsal.failureFor(examined.leadId);
+    if (failure !== undefined) {
+      await rehearsal.wait();
+      return this.refuse(delivery, failure, examined.leadId);
+    }
+    return this.takeIn(examined, 'push');
+  }
+
+  /** Stores the lead, hands it on, and tells what to answer. */
+  async takeIn(examined: Examined, source: Source): Promise<Answer> {
+    const { leadId } = examined;
+    let taken: Taken | undefined;
+    let carried: Carried | undefined;
+    try {
+      taken = await this.#store(examined, source);
+      if (taken.kind === 'pending') carried = await this.#options.carrier.carry(examined, taken);
+    } catch (error) {
+      if (!(error instanceof CannotStoreError)) throw error;
+      return this.#report(examined, rejection('cannot_store', error.message), { source });
+    }
+    await this.#options.rehearsal.wait();
+    if (taken.kind === 'rejected') return this.#report(examined, taken, { source });
+    const { attempt, firstAt, differs } = taken;
+    const handed = carried?.handed;
+    const kind = carried?.kind ?? taken.kind;
+    return this.#report(examined, { kind, leadId }, { source, attempt, firstAt, differs, handed });
+  }
+
+  /** Keeps and shows a delivery that is not taken in. */
+  async refuse(delivery: Delivery, refused: Rejection, leadId?: string): Promise<Answer> {
+    const { inbox, notes, explain } = this.#options;
+    inbox.reject(delivery, refused, leadId).catch((error: unknown) => {
+      if (!(error instanceof CannotStoreError)) throw error;
+      notes.note('reject', `${error.message}; rejected deliveries are not kept`);
+    });
+    const explanation = explain?.(delivery, refused);
+    return this.#report({ delivery }, refused, { leadId, explanation });
+  }
+
+  async #store(examined: Examined, source: Source): Promise<Taken> {
+    const { delivery, leadId, nonce } = examined;
+    const { inbox, policy } = this.#options;
+    const [taken] = await inbox.take([
+      {
+        delivery,
+        leadId,
+        source,
+        nonce: nonce === undefined ? undefined : nonceKey(policy.scheme.name, nonce),
+      },
+    ]);
+    if (taken === undefined) throw new Error('the inbox gave no verdict');
+    return taken;
+  }
+
+  async #report(
+    about: Pick<Examined, 'delivery'> & Partial<Pick<Examined, 'lead' | 'leadId' | 'warnings'>>,
+    verdict: Settled,
+    more: Partial<Report>,
+  ): Promise<Answer> {
+    const { clock, rehearsal, show } = this.#options;
+    const { delivery } = about;
+    const given = answerFor(verdict);
+    const answer =
+      verdict.kind === 'rejected' ? given : { ...given, status: rehearsal.statusFor(given.status) };
+    const refused = verdict.kind === 'rejected' ? verdict : undefined;
+    await show(
+      {
+        source: 'push',
+        ...more,
+        receivedAt: delivery.receivedAt,
+        verdict: verdict.kind,
+        status: answer.status,
+        durationMs: Math.max(0, clock.now() - delivery.receivedAt),
+        remote: delivery.remote,
+        method: delivery.method,
+        path: delivery.path,
+        reason: refused?.reason,
+        detail: refused?.detail,
+        leadId: about.leadId ?? more.leadId,
+        lead: refused === undefined ? about.lead?.bytes : undefined,
+        warnings: about.warnings,
+      },
+      delivery,
+    );
+    return answer;
+  }
+}

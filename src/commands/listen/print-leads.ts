@@ -1,0 +1,15 @@
+import { escapeJson } from '../../output/scrub.ts';
+import type { Printer } from './report.ts';
+
+/** Each newly accepted lead on a line, in the webhook's own bytes, compact. */
+export function leadsPrinter(isTerminal: boolean): Printer {
+  return {
+    listening: () => '',
+    delivery({ verdict, lead }) {
+      if (verdict !== 'accepted' || lead === undefined) return '';
+      const text = Buffer.from(lead).toString('utf8');
+      return `${isTerminal ? escapeJson(text) : text}\n`;
+    },
+    summary: () => '',
+  };
+}

@@ -1,0 +1,71 @@
+import { formatDuration } from '../../config/duration.ts';
+import type { Palette } from '../../output/colour.ts';
+import { scrub } from '../../output/scrub.ts';
+import type { Printer, Report } from './report.ts';
+
+/** A line for each delivery: when, what became of it, which lead, why, how long it took. */
+export function prettyPrinter(colours: Palette): Printer {
+  const paint = {
+    accepted: colours.green,
+    duplicate: colours.cyan,
+    pending: colours.yellow,
+    rejected: colours.red,
+  };
+  return {
+    listening: () => '',
+    delivery(report) {
+      const { verdict, durationMs } = report;
+      const when = colours.dim(`${new Date(report.receivedAt).toISOString().slice(11, 19)}Z`);
+      const took = colours.dim(formatDuration(durationMs));
+      const first = `${when}  ${paint[verdict](verdict.padEnd(9))}  ${subject(report)}  ${took}`;
+      const rest = remarks(report).map((text) => `           ${scrub(text)}`);
+      return `${[first, ...rest].join('\n')}\n`;
+    },
+    summary: () => '',
+  };
+}
+
+function subject(report: Report): string {
+  const { leadId, verdict, status, reason, lead } = report;
+  const parts = leadId === undefined ? [] : [scrub(shortened(leadId))];
+  if (lead !== undefined) parts.push(...about(lead));
+  if (verdict === 'pending') parts.push(`answered ${status}`);
+  if (verdict === 'rejected') parts.push(`${status} ${reason ?? ''}`);
+  if (report.source === 'backfill') parts.push('fetched from the service');
+  return parts.join('  ');
+}
+
+/** Name and category, as far as they are what the specification says. */
+function about(bytes: Uint8Array): string[] {
+  const lead = JSON.parse(Buffer.from(bytes).toString('utf8')) as {
+    contact?: { name?: unknown } | null;
+    category?: unknown;
+  };
+  const texts = [lead.contact?.name, lead.category];
+  return texts.filter((text) => typeof text === 'string').map((text) => scrub(shortened(text)));
+}
+
+function remarks(report: Report): string[] {
+  const { verdict, detail, attempt, firstAt, differs, warnings = [], handed = [], explanation = [] } = report;
+  const lines: string[] = [];
+  if (verdict === 'rejected')
+    lines.push(`${detail ?? ''} (${report.method} ${shortened(report.path)} from ${report.remote})`);
+  if (verdict !== 'rejected' && (attempt ?? 1) > 1 && firstAt !== undefined) {
+    lines.push(`delivery ${attempt ?? 1} of this id, which first came ${new Date(firstAt).toISOString()}`);
+  }
+  if (differs !== undefined) {
+    lines.push(
+      differs[0] === '*' ? 'the payload is not the first one' : `not as it first came: ${differs.join(', ')}`,
+    );
+  }
+  for (const warning of warnings) lines.push(`warning: ${warning}`);
+  for (const { to, answer, durationMs, body } of handed) {
+    lines.push(`${to}: ${answer} (${formatDuration(durationMs)})${body === undefined ? '' : ` ${body}`}`);
+  }
+  lines.push(...explanation);
+  return lines;
+}
+
+const longest = 80;
+
+const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);

@@ -1,0 +1,59 @@
+import type { Context } from '../../context.ts';
+import type { Shown } from '../../inbox/writer.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
+import type { Outlet } from './outlet.ts';
+import type { Listening, Printer, Report } from './report.ts';
+import { count, emptyTally, summaryLine } from './tally.ts';
+
+interface ShowOptions {
+  readonly printer: Printer;
+  readonly outlet: Outlet;
+  readonly context: Pick<Context, 'clock' | 'notes' | 'globals'>;
+  readonly conceal: (delivery: Delivery) => Shown;
+  readonly onAccepted: () => void;
+}
+
+/** Of a body that is shown to the person debugging, in bytes. */
+const shownBody = 4096;
+
+/** Tells what happens: data to stdout, the rest to stderr, and counts it. */
+export class Show {
+  readonly #options: ShowOptions;
+  readonly #tally = emptyTally();
+  readonly #started: number;
+
+  constructor(options: ShowOptions) {
+    this.#options = options;
+    this.#started = options.context.clock.now();
+  }
+
+  listening(listening: Listening): Promise<void> | void {
+    const { outlet, printer } = this.#options;
+    return outlet.write(printer.listening(listening));
+  }
+
+  delivery(report: Report, delivery: Delivery): Promise<void> | void {
+    const { outlet, printer, context, conceal, onAccepted } = this.#options;
+    const { path, headers } = conceal(delivery);
+    count(this.#tally, report);
+    if (context.globals.verbose) this.#verbose(delivery, { path, headers });
+    const wait = outlet.write(printer.delivery({ ...report, path }));
+    if (report.verdict === 'accepted') onAccepted();
+    return wait;
+  }
+
+  async summary(): Promise<void> {
+    const { outlet, printer, context } = this.#options;
+    const durationMs = context.clock.now() - this.#started;
+    await outlet.write(printer.summary(this.#tally, durationMs));
+    context.notes.say(summaryLine(this.#tally, durationMs));
+  }
+
+  #verbose({ method, body }: Delivery, { path, headers }: Shown): void {
+    const { notes } = this.#options.context;
+    notes.verbose(`${method} ${path}`);
+    for (const [name, value] of headers) notes.verbose(`  ${name}: ${value}`);
+    const text = Buffer.from(body.subarray(0, shownBody)).toString('utf8');
+    notes.verbose(`  ${text}${body.length > shownBody ? ` … (${body.length} bytes)` : ''}`);
+  }
+}

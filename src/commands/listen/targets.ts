@@ -1,0 +1,26 @@
+import type { Settings } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import { appendTo } from './append.ts';
+import { execCommand } from './exec.ts';
+import { forwardTo } from './forward.ts';
+import type { ListenOptions } from './options.ts';
+import type { Target } from './target.ts';
+
+/** Everything that was asked for with each lead, in the order in which it is done. */
+export async function targetsFor(
+  options: ListenOptions,
+  { timeoutMs }: Settings,
+  context: Context,
+): Promise<Target[]> {
+  const targets: Target[] = [];
+  if (options.forwardTo !== undefined) {
+    const dispatcher = await context.http();
+    targets.push(forwardTo({ url: options.forwardTo, dispatcher, timeoutMs, keepBody: options.showAnswer }));
+  }
+  if (options.exec !== undefined) {
+    const { env, notes } = context;
+    targets.push(execCommand({ command: options.exec, env, timeoutMs, notes }));
+  }
+  if (options.output !== undefined) targets.push(await appendTo(options.output, context));
+  return targets;
+}
