@@ -1,7 +1,7 @@
+import { readLead } from '../lead/read.ts';
 import type { LeadText } from '../lead/text.ts';
 import { jsonContent } from './content-type.ts';
 import type { Delivery } from './delivery.ts';
-import { readLead } from './lead-body.ts';
 import type { Key, Scheme } from './scheme.ts';
 import { timely } from './timestamp.ts';
 import { type Rejection, rejection } from './verdict.ts';
@@ -50,9 +50,18 @@ export function examine(delivery: Delivery, policy: Policy, now: number): Examin
   const time = timely(authentic, policy.scheme.toleranceMs, now);
   if (!time.ok) return rejection(time.reason, time.detail);
   const read = readLead(delivery.body);
-  if (!read.ok) return rejection('not_a_lead', read.detail);
+  if (!read.ok) return rejection(isJson(delivery.body) ? 'not_a_lead' : 'not_json', read.detail);
   const { lead, warnings } = read;
   if (lead.id === undefined) return rejection('not_a_lead', 'the lead has no usable id');
   const { key, nonce, timestamp } = authentic;
   return { kind: 'lead', delivery, lead, leadId: lead.id, key, nonce, timestamp, warnings };
+}
+
+function isJson(body: Uint8Array): boolean {
+  try {
+    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -14,7 +14,7 @@ export interface CustomOptions {
   /** Default `hex`. */
   readonly encoding?: Encoding | undefined;
   readonly prefix?: string | undefined;
-  /** Default `{body}`, or `{timestamp}.{body}` where a timestamp header is named. */
+  /** `\\n` stands for a line break. Default `{body}`, or `{timestamp}.{body}` where a timestamp header is named. */
   readonly signedContent?: string | undefined;
   readonly timestampHeader?: string | undefined;
   /** Default `unix`. */
@@ -47,7 +47,9 @@ export function custom(options: CustomOptions, toleranceMs: number): Scheme {
     algorithm: options.algorithm ?? 'hmac-sha256',
     encoding: options.encoding ?? 'hex',
     prefix: options.prefix ?? '',
-    content: options.signedContent ?? (timestampHeader === undefined ? '{body}' : '{timestamp}.{body}'),
+    content:
+      options.signedContent?.replaceAll('\\n', '\n') ??
+      (timestampHeader === undefined ? '{body}' : '{timestamp}.{body}'),
     secretEncoding: options.secretEncoding ?? 'utf8',
     timestampHeader: timestampHeader?.toLowerCase(),
     timestampFormat: options.timestampFormat ?? 'unix',

@@ -1,0 +1,67 @@
+/** A body that the sender may have signed instead of the one that came. */
+export interface BodyForm {
+  readonly bytes: Uint8Array;
+  /** How it differs from what came; completes "the signature was made over …". */
+  readonly what: string;
+}
+
+/** Above this, only forms that need no parsing are tried. */
+const maxParsed = 262_144;
+
+/** The usual ways in which a signed body and a sent body come to differ; the body as it came is not among them. */
+export function bodyForms(body: Uint8Array): readonly BodyForm[] {
+  const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const forms: BodyForm[] = [];
+  const add = (what: string, text: string | Uint8Array | undefined): void => {
+    if (text === undefined) return;
+    const bytes = typeof text === 'string' ? Buffer.from(text, 'utf8') : text;
+    if (raw.equals(bytes) || forms.some((form) => Buffer.compare(form.bytes, bytes) === 0)) return;
+    forms.push({ bytes, what });
+  };
+  const text = raw.toString('utf8');
+  add('the body without its line break at the end', text.replace(/[\r\n]+$/, ''));
+  add('the body with a line break at its end', `${text}\n`);
+  if (raw.length <= maxParsed) {
+    const json = parsed(text);
+    if (json !== undefined) {
+      const compact = JSON.stringify(json.value);
+      add('the JSON written again without white space', compact);
+      add('the JSON written again with two blanks of indentation', JSON.stringify(json.value, null, 2));
+      add('the JSON written again with four blanks of indentation', JSON.stringify(json.value, null, 4));
+      add('the JSON written again as Python does', escaped(spaced(json.value)));
+      add('the JSON written again as Python does, unescaped', spaced(json.value));
+      add('the JSON written again with \\u escapes', escaped(compact));
+      add('the JSON written again as PHP does', escaped(compact).replaceAll('/', '\\/'));
+      add('the JSON written again with its keys sorted', JSON.stringify(sorted(json.value)));
+    }
+  }
+  add('the body with LF for CR LF', text.replaceAll('\r\n', '\n'));
+  add('the body with CR LF for LF', text.replace(/\r?\n/g, '\r\n'));
+  add('the body without its byte order mark', text.replace(/^\ufeff/, ''));
+  add('the body with its invalid UTF-8 replaced', text);
+  add('the body in Latin-1', raw.toString('latin1'));
+  add('an empty body', Buffer.alloc(0));
+  return forms;
+}
+
+function parsed(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text.replace(/^\ufeff/, '')) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+const escaped = (json: string): string =>
+  json.replace(/[\u0080-\uffff]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** With a blank after each comma and colon, but not inside of strings. */
+const spaced = (value: unknown): string =>
+  JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (one) => (one.length === 1 ? `${one} ` : one));
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, one]) => [key, sorted(one)]));
+}

@@ -1,0 +1,136 @@
+import { ConfigError } from '../../errors.ts';
+import type { Delivery } from '../delivery.ts';
+import type { Key, Scheme, Verification } from '../scheme.ts';
+import { schemeNamed, schemeNames } from '../schemes.ts';
+import { bodyForms } from './body-forms.ts';
+import { flagsFor } from './flags.ts';
+import { type Found, searchRecipe } from './search.ts';
+import { secretForms } from './secret-forms.ts';
+import { explainTime } from './time.ts';
+import { explainToken } from './token.ts';
+
+/**
+ * Why a delivery that was refused did not verify: sentences for the person debugging, on their own terminal only, without
+ * any secret or signature. Nothing is ever accepted on it. `now` in milliseconds; work and output are bounded whatever was
+ * sent.
+ */
+export function explain(
+  delivery: Delivery,
+  { scheme, keys }: { readonly scheme: Scheme; readonly keys: readonly Key[] },
+  now: number,
+): readonly string[] {
+  const verification = scheme.authenticate(delivery, keys);
+  if (verification.ok) return explainTime(verification, scheme, now);
+  const found =
+    (scheme.name === 'token' ? explainToken(delivery, keys) : undefined) ??
+    explainDelivery(delivery, scheme, keys) ??
+    explainSecret(delivery, scheme, keys) ??
+    explainScheme(delivery, scheme, keys);
+  if (found !== undefined) return [found];
+  const recipe = searchRecipe(delivery, keys);
+  if (recipe !== undefined) return describe(recipe);
+  return explainAbsence(delivery, scheme, verification);
+}
+
+/** The same scheme and key over a delivery that differs a little. */
+function explainDelivery(delivery: Delivery, scheme: Scheme, keys: readonly Key[]): string | undefined {
+  const matches = (other: Partial<Delivery>): boolean =>
+    scheme.authenticate({ ...delivery, ...other }, keys).ok;
+  const small = delivery.rawHeaders.map(
+    ([name, value]) =>
+      [name, scheme.credentialHeaders.includes(name.toLowerCase()) ? value.toLowerCase() : value] as const,
+  );
+  if (matches({ rawHeaders: small })) return 'The signature is right, but written in capital letters.';
+  for (const url of otherUrls(delivery)) {
+    if (matches({ url })) {
+      return `The signature was made for ${url}, but the delivery came to ${delivery.url}: something in front changed it.`;
+    }
+  }
+  if (scheme.name === 'token') return undefined;
+  const form = bodyForms(delivery.body).find(({ bytes }) => matches({ body: bytes }));
+  return form && changedBody(form.what);
+}
+
+const changedBody = (what: string): string =>
+  `The signature was made over ${what}, not over the bytes that came: sign what is sent, or look for what changed it on its way.`;
+
+/** The URL as a proxy that ends TLS, or passes another host on, would have received it. */
+function otherUrls(delivery: Delivery): readonly string[] {
+  const url = URL.canParse(delivery.url) ? new URL(delivery.url) : undefined;
+  if (url === undefined) return [];
+  const header = (name: string): string | undefined =>
+    delivery.rawHeaders.find(([key]) => key.toLowerCase() === name)?.[1];
+  const hosts = [header('x-forwarded-host'), header('x-original-host'), header('host'), url.host];
+  return hosts.flatMap((host) =>
+    host !== undefined && /^[\w.:[\]-]{1,253}$/.test(host)
+      ? ['https', 'http'].map((protocol) => `${protocol}://${host}${delivery.path}`)
+      : [],
+  );
+}
+
+/** The same scheme with the secret read in another way. */
+function explainSecret(delivery: Delivery, scheme: Scheme, keys: readonly Key[]): string | undefined {
+  const symmetric = keys.filter((key) => key.material.type === 'secret' && scheme.name !== 'token');
+  const form = symmetric
+    .flatMap((key) => secretForms(key.secret))
+    .find(({ key }) => scheme.authenticate(delivery, [key]).ok);
+  return form && `It matches with the secret ${form.what}: the sender uses it so.`;
+}
+
+/** Another scheme that has a name here, with the same secrets. */
+function explainScheme(delivery: Delivery, scheme: Scheme, keys: readonly Key[]): string | undefined {
+  for (const name of schemeNames) {
+    if (name === scheme.name || name === 'custom') continue;
+    const other = schemeNamed(name);
+    const otherKeys = keys.flatMap((key) => readAs(other, key));
+    if (otherKeys.length === 0 || !other.authenticate(delivery, otherKeys).ok) continue;
+    return `It matches under the scheme '${name}', and the scheme here is '${scheme.name}'.`;
+  }
+  return undefined;
+}
+
+function readAs(scheme: Scheme, key: Key): readonly Key[] {
+  try {
+    return [scheme.key(key.secret)];
+  } catch (error) {
+    // A secret that this scheme could not have is no way to explain anything.
+    if (error instanceof ConfigError) return [];
+    throw error;
+  }
+}
+
+function describe(found: Found): readonly string[] {
+  const { signature, secret, content, timestampHeader, timestamp, idHeader, body } = found;
+  const over = content.replaceAll('\n', '\\n');
+  const where = [
+    timestamp === undefined ? [] : [`{timestamp} from ${timestampHeader ?? signature.header}`],
+    idHeader === undefined ? [] : [`{id} from ${idHeader}`],
+  ].flat();
+  const flags = flagsFor(found);
+  return [
+    `The header ${signature.header} holds a matching ${signature.algorithm} in ${signature.capitals ? 'upper-case ' : ''}${signature.encoding}, made over '${over}'${where.length === 0 ? '' : ` (${where.join(', ')})`} with the secret ${secret.what}.`,
+    ...(body === undefined ? [] : [changedBody(body.what)]),
+    ...(flags === undefined || body !== undefined ? [] : [`To take such deliveries: ${flags}`]),
+  ];
+}
+
+/** Nothing matches: at least say what the headers look like. */
+function explainAbsence(delivery: Delivery, scheme: Scheme, verification: Verification): readonly string[] {
+  const names = delivery.rawHeaders.map(([name]) => name.toLowerCase());
+  const marks = schemeNames
+    .filter((name) => name !== 'custom' && name !== scheme.name)
+    .filter((name) => schemeNamed(name).credentialHeaders.every((header) => names.includes(header)));
+  if (marks.length > 0) {
+    return [
+      `It carries the header of the scheme '${marks.join("' and '")}', but does not match with this secret; the scheme here is '${scheme.name}'.`,
+    ];
+  }
+  if (!verification.ok && verification.reason === 'missing_credential') {
+    return [
+      `No header holds anything that matches; the scheme '${scheme.name}' reads ${scheme.credentialHeaders.join(', ')}.`,
+    ];
+  }
+  return [
+    'No known scheme, encoding or form of the body matches: most likely the sender has another secret.',
+  ];
+}

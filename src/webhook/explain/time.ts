@@ -1,0 +1,27 @@
+import type { Authentic, Scheme } from '../scheme.ts';
+import { timely } from '../timestamp.ts';
+
+/** Why an authentic delivery's time is refused: a unit misread, or clocks that differ. */
+export function explainTime(authentic: Authentic, scheme: Scheme, now: number): readonly string[] {
+  const { timestamp } = authentic;
+  if (timestamp === undefined || timely(authentic, scheme.toleranceMs, now).ok) return [];
+  const near = (ms: number): boolean => Math.abs(ms - now) < 86_400_000;
+  if (near(timestamp / 1000)) {
+    return [
+      "The signature matches; its time is in milliseconds and was read as seconds: '--timestamp-format milliseconds'.",
+    ];
+  }
+  if (near(timestamp * 1000)) {
+    return [
+      "The signature matches; its time is in seconds and was read as milliseconds: '--timestamp-format unix'.",
+    ];
+  }
+  if (timestamp > now) {
+    return [
+      'The signature matches; only its time is ahead: compare the clocks of the sender and of this machine.',
+    ];
+  }
+  return [
+    'The signature matches; only its time is too old: a delivery sent again as it was, a slow queue, or clocks that differ.',
+  ];
+}
