@@ -33,6 +33,12 @@ export const commands: readonly CommandEntry[] = [
     summary: 'receive pushed leads over HTTPS',
     load: () => import('./commands/listen/command.ts'),
   },
+  {
+    name: 'sandbox',
+    group: 'Emulate',
+    summary: 'the whole service on this machine',
+    load: () => import('./commands/sandbox/command.ts'),
+  },
 ];
 
 export const summary = 'list, export and receive leads, and prove that none was lost';

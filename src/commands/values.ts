@@ -4,7 +4,7 @@ import { parseInstant } from '../config/instant.ts';
 import { parseCondition } from '../lead/condition.ts';
 
 /** A flag's text turned into a value, with one sentence for what is not one. */
-function parsed<T>(parse: (text: string) => T | undefined, expectation: string) {
+export function parsed<T>(parse: (text: string) => T | undefined, expectation: string) {
   return z.pipe(
     z.string(),
     z.transform((text, context): T => {

@@ -1,30 +1,23 @@
 import { parseIso } from '../config/instant.ts';
+import { readLead } from '../lead/read.ts';
 import type { SandboxLead } from './lead-set.ts';
 
 export type Given = Omit<SandboxLead, 'seq'>;
 
-/** A lead from outside in its own bytes, or one sentence on why it is none. */
+/** A lead from outside, kept in its own bytes, or one sentence on why it is none. */
 export function readGiven(bytes: Uint8Array, statusField: string, now: number): Given | { problem: string } {
-  let record: unknown;
-  try {
-    record = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    return { problem: 'it is not JSON' };
-  }
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) {
-    return { problem: 'a lead is a JSON object' };
-  }
-  const { id, category, createdAt, [statusField]: status } = record as Record<string, unknown>;
-  if (typeof id !== 'string' && !Number.isSafeInteger(id)) {
-    return { problem: "a lead needs an 'id' that is a string or an integer" };
-  }
-  const created = typeof createdAt === 'string' ? parseIso(createdAt) : undefined;
+  const reading = readLead(bytes);
+  if (!reading.ok) return { problem: reading.detail };
+  const { lead } = reading;
+  const text = lead.bytes;
+  const record = JSON.parse(Buffer.from(text).toString('utf8')) as Record<string, unknown>;
+  const status = record[statusField];
   return {
-    id: String(id),
-    category: typeof category === 'string' ? category : undefined,
-    createdAt: created ?? now,
+    id: lead.id ?? '',
+    category: lead.category,
+    createdAt: (lead.createdAt === undefined ? undefined : parseIso(lead.createdAt)) ?? now,
     status: typeof status === 'string' ? status : 'new',
-    ...(typeof status === 'string' && { ownStatus: true }),
-    text: () => bytes,
+    ...(status !== undefined && { ownStatus: true }),
+    text: () => text,
   };
 }

@@ -23,6 +23,11 @@ export class RequestLog {
   #asked = new Map<string, number>();
   #count = 0;
 
+  /** Since the start, or the last reset. */
+  get total(): number {
+    return this.#count;
+  }
+
   nextId(): string {
     this.#count += 1;
     return `req_${String(this.#count).padStart(6, '0')}`;

@@ -7,6 +7,7 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../context.ts';
+import { listenError } from '../http/errors.ts';
 import { type Answer, failure } from './answer.ts';
 import { send } from './send.ts';
 
@@ -32,7 +33,7 @@ export interface ServerOptions {
 
 const maxBody = 16 * 1024 * 1024;
 
-/** The socket side. Rejects with the system's error when the port cannot be had. */
+/** The socket side. Rejects with a `ConfigError` or `UsageError` when the port cannot be had. */
 export async function openServer(
   options: ServerOptions,
 ): Promise<{ url: string; port: number; close(): Promise<void> }> {
@@ -50,7 +51,7 @@ export async function openServer(
       ? createServer(listener)
       : createSecureServer({ cert: tls.certPem, key: tls.keyPem }, listener);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(listenError(error, host, options.port)));
     server.listen(options.port, host, resolve);
   });
   const { port } = server.address() as AddressInfo;

@@ -2,9 +2,11 @@ import type { Clock } from '../context.ts';
 import { createPoster } from '../http/post.ts';
 import { type Answer, failure, json } from './answer.ts';
 import { control } from './control.ts';
+import type { Attempt } from './deliveries/truth.ts';
 import type { SandboxLead } from './lead-set.ts';
 import { listLeads } from './list.ts';
 import { type ApiOptions, defaultApi } from './options.ts';
+import type { LoggedRequest } from './request-log.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
 import { type Incoming, openServer } from './server.ts';
 import { SandboxState } from './state.ts';
@@ -17,6 +19,8 @@ export interface SandboxWorld {
   readonly clock: Clock;
   /** Our own authority as PEM, to deliver to receivers on this machine. */
   readonly loopbackCa?: string | undefined;
+  /** Told of each request of the list operation, and each attempt to deliver, once it is over. */
+  readonly observe?: (happened: LoggedRequest | Attempt) => void;
 }
 
 export interface Sandbox {
@@ -34,7 +38,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Starts the service of the specification on this machine; rejects with the system's error when the port is taken. */
+/** Starts the service of the specification on this machine; rejects when the port is taken. */
 export async function startSandbox(options: SandboxOptions, world: SandboxWorld): Promise<Sandbox> {
   const { clock, loopbackCa } = world;
   const api: ApiOptions = {
@@ -47,7 +51,7 @@ export async function startSandbox(options: SandboxOptions, world: SandboxWorld)
     loopbackCa,
     now: () => clock.now(),
   });
-  const state = new SandboxState(options, api, clock, poster);
+  const state = new SandboxState(options, api, { ...world, poster });
   state.begin();
   let url = '';
   const server = await openServer({
@@ -70,7 +74,7 @@ export async function startSandbox(options: SandboxOptions, world: SandboxWorld)
     addLead: () => state.generate(),
     async close() {
       stop.abort();
-      state.deliveries.clear();
+      state.deliveries.cancel();
       poster.close();
       await server.close();
     },
@@ -102,7 +106,7 @@ function listed(request: Incoming, url: URL, state: SandboxState): Answer {
       },
     },
   );
-  state.requests.add({
+  state.logged({
     id,
     at: new Date(state.now()).toISOString(),
     method,

@@ -1,16 +1,24 @@
 import type { Clock } from '../context.ts';
 import type { Poster } from '../http/post.ts';
+import { DataError } from '../errors.ts';
 import { unverified } from '../webhook/schemes/unverified.ts';
 import { hashText } from './chance.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
+import type { Attempt } from './deliveries/truth.ts';
 import { refuseImpossible } from './deliveries/sign.ts';
 import { type ApiFault, Chaos, type DeliveryFault, type Faults } from './faults.ts';
 import { type Given, readGiven } from './given.ts';
 import { LeadSet, type SandboxLead } from './lead-set.ts';
 import type { ApiOptions } from './options.ts';
 import { rateLimit, type RateLimit } from './rate-limit.ts';
-import { RequestLog } from './request-log.ts';
+import { type LoggedRequest, RequestLog } from './request-log.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
+
+interface Means {
+  readonly clock: Clock;
+  readonly poster: Poster;
+  readonly observe?: (happened: LoggedRequest | Attempt) => void;
+}
 
 /** Everything one sandbox knows and can do; the list operation and the control endpoints are two views of it. */
 export class SandboxState {
@@ -24,10 +32,13 @@ export class SandboxState {
   limit: RateLimit;
   readonly #options: SandboxOptions;
   readonly #clock: Clock;
+  readonly #observe: (happened: LoggedRequest | Attempt) => void;
 
-  constructor(options: SandboxOptions, api: ApiOptions, clock: Clock, poster: Poster) {
+  constructor(options: SandboxOptions, api: ApiOptions, means: Means) {
+    const { clock, poster, observe = () => undefined } = means;
     this.#options = options;
     this.#clock = clock;
+    this.#observe = observe;
     this.api = api;
     this.seed = hashText(String(options.seed ?? 1));
     this.leads = new LeadSet(this.seed);
@@ -45,6 +56,7 @@ export class SandboxState {
       concurrency: webhook?.concurrency ?? 8,
       poster,
       clock,
+      observe,
     });
     this.setDeliveryFaults(options.deliveryFaults ?? {});
     if (webhook?.paused === true) this.deliveries.pause();
@@ -52,6 +64,11 @@ export class SandboxState {
 
   now(): number {
     return this.#clock.now();
+  }
+
+  logged(request: LoggedRequest): void {
+    this.requests.add(request);
+    this.#observe(request);
   }
 
   /** Throws a `ConfigError` for a fault that the scheme cannot show. */
@@ -77,7 +94,10 @@ export class SandboxState {
     return lead;
   }
 
-  /** Puts the leads in that there are at the start. With a webhook all are new, and delivered oldest first. */
+  /**
+   * Puts the leads in that there are at the start. With a webhook all are new, and delivered oldest first. Throws a
+   * `DataError` for a record that is no lead.
+   */
   begin(): void {
     const { leads = 250, newest, records } = this.#options;
     const hasTargets = (this.#options.webhook?.targets.length ?? 0) > 0;
@@ -85,9 +105,10 @@ export class SandboxState {
       const midnight = Math.floor(this.now() / 86_400_000) * 86_400_000;
       this.leads.seed(leads, newest ?? midnight, hasTargets ? 'new' : 'mixed');
     }
-    for (const bytes of records ?? []) {
+    for (const [i, bytes] of (records ?? []).entries()) {
       const given = this.#given(bytes);
-      if (!('problem' in given)) this.leads.add(given);
+      if ('problem' in given) throw new DataError(`lead ${i + 1} cannot be served: ${given.problem}`);
+      this.leads.add(given);
     }
     if (hasTargets) for (const lead of this.leads) this.deliveries.deliver(lead);
   }

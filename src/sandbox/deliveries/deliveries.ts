@@ -6,6 +6,7 @@ import type { Attempt } from './truth.ts';
 export interface DeliveriesOptions extends Omit<CourierOptions, 'target' | 'record' | 'settled' | 'chaos'> {
   readonly targets: readonly string[];
   readonly chaos: Chaos<DeliveryFault>;
+  readonly observe: (attempt: Attempt) => void;
 }
 
 interface Progress {
@@ -20,8 +21,10 @@ export class Deliveries {
   readonly #progress = new Map<SandboxLead, Progress>();
   #acknowledged = new Set<string>();
   paused = false;
+  readonly #observe: (attempt: Attempt) => void;
 
-  constructor({ targets, ...options }: DeliveriesOptions) {
+  constructor({ targets, observe, ...options }: DeliveriesOptions) {
+    this.#observe = observe;
     this.#couriers = targets.map(
       (target) =>
         new Courier({
@@ -62,16 +65,22 @@ export class Deliveries {
     for (const courier of this.#couriers) courier.resume();
   }
 
-  /** Gives up everything that is not settled, and forgets what was. */
-  clear(): void {
+  /** Gives up everything that is not settled. */
+  cancel(): void {
     for (const courier of this.#couriers) courier.cancel();
     this.#progress.clear();
+  }
+
+  /** Gives up everything that is not settled, and forgets what was. */
+  clear(): void {
+    this.cancel();
     this.attempts = [];
     this.#acknowledged = new Set();
   }
 
   #record(attempt: Attempt): void {
     this.attempts.push(attempt);
+    this.#observe(attempt);
     if (attempt.outcome === 'acknowledged') this.#acknowledged.add(attempt.leadId);
   }
 

@@ -1,0 +1,53 @@
+import type * as z from 'zod/mini';
+import type { Context } from '../../context.ts';
+import { isLoopback } from '../../config/load.ts';
+import { InterruptedError } from '../../errors.ts';
+import { ensureAuthority } from '../../http/authority.ts';
+import { paletteFor } from '../../output/colour.ts';
+import { write } from '../../output/sink.ts';
+import { startSandbox } from '../../sandbox/start.ts';
+import type { Outcome } from '../spec.ts';
+import { assemble } from './assemble.ts';
+import { banner, readiness } from './banner.ts';
+import { options } from './options.ts';
+import { line, summary } from './summary.ts';
+
+export { options };
+
+export async function run(flags: z.output<typeof options>, context: Context): Promise<Outcome> {
+  const { clock, notes, signal, stdout, stderr } = context;
+  const sandbox = await startSandbox(await assemble(flags, context), {
+    clock,
+    loopbackCa: await authorityFor(flags.webhook, context),
+    observe: (happened) => notes.verbose(line(happened)),
+  });
+  try {
+    if (flags.format === 'json') await write(stdout, `${JSON.stringify(readiness(sandbox, flags))}\n`);
+    else for (const line of banner(sandbox, flags, await paletteFor(stderr, context))) notes.say(line);
+    await ended(signal);
+  } finally {
+    const last = summary(sandbox.state);
+    await sandbox.close();
+    notes.say(last);
+  }
+  // Ctrl-C is the ordinary end; a SIGTERM is reported as one.
+  if (signal.reason instanceof InterruptedError && signal.reason.signal === 'SIGINT') return 'done';
+  throw signal.reason;
+}
+
+/** Made here when `listen` has not made it yet, so that it does not matter which of the two starts first. */
+async function authorityFor(
+  targets: readonly string[],
+  { paths, clock }: Context,
+): Promise<string | undefined> {
+  const own = targets
+    .map((target) => new URL(target))
+    .some((url) => url.protocol === 'https:' && isLoopback(url.hostname));
+  return own ? (await ensureAuthority(paths.dataDir, clock)).caPem : undefined;
+}
+
+const ended = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
