@@ -34,6 +34,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/listen/command.ts'),
   },
   {
+    name: 'inbox',
+    group: 'Push',
+    summary: 'show what was received',
+    load: () => import('./commands/inbox/command.ts'),
+  },
+  {
     name: 'sandbox',
     group: 'Emulate',
     summary: 'the whole service on this machine',

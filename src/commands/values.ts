@@ -35,6 +35,14 @@ export const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) =>
     max === Number.MAX_SAFE_INTEGER ? `a whole number from ${min}` : `a whole number from ${min} to ${max}`,
   );
 
+/** `--limit`: a whole number from 1, or `all`. */
+export const limit = () =>
+  parsed(
+    (given) =>
+      given === 'all' ? Number.POSITIVE_INFINITY : /^[1-9]\d{0,14}$/.test(given) ? Number(given) : undefined,
+    "a whole number from 1, or 'all'",
+  );
+
 /** Milliseconds. */
 export const duration = () => parsed(parseDuration, 'a duration such as 500ms, 30s, 5m, 2h or 7d');
 

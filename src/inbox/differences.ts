@@ -1,3 +1,6 @@
+import { compact } from '../lead/compact.ts';
+import { parseExact } from '../lead/exact.ts';
+
 const most = 20;
 
 /**
@@ -28,4 +31,4 @@ const own = (object: Readonly<Record<string, unknown>>, key: string): unknown =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-const parse = (json: Uint8Array): unknown => JSON.parse(Buffer.from(json).toString('utf8'));
+const parse = (json: Uint8Array): unknown => parseExact(Buffer.from(compact(json)).toString('utf8'));

@@ -5,6 +5,7 @@ import type { Printer, Report } from './report.ts';
 
 /** A line for each delivery: when, what became of it, which lead, why, how long it took. */
 export function prettyPrinter(colours: Palette): Printer {
+  const told = new Set<string>();
   const paint = {
     accepted: colours.green,
     duplicate: colours.cyan,
@@ -18,7 +19,7 @@ export function prettyPrinter(colours: Palette): Printer {
       const when = colours.dim(`${new Date(report.receivedAt).toISOString().slice(11, 19)}Z`);
       const took = colours.dim(formatDuration(durationMs));
       const first = `${when}  ${paint[verdict](verdict.padEnd(9))}  ${subject(report)}  ${took}`;
-      const rest = remarks(report).map((text) => `           ${scrub(text)}`);
+      const rest = remarks(report, told).map((text) => `           ${scrub(text)}`);
       return `${[first, ...rest].join('\n')}\n`;
     },
     summary: () => '',
@@ -45,7 +46,8 @@ function about(bytes: Uint8Array): string[] {
   return texts.filter((text) => typeof text === 'string').map((text) => scrub(shortened(text)));
 }
 
-function remarks(report: Report): string[] {
+/** `told`: deviations from the specification are said once each, since a service repeats them in every lead. */
+function remarks(report: Report, told: Set<string>): string[] {
   const { verdict, detail, attempt, firstAt, differs, warnings = [], handed = [], explanation = [] } = report;
   const lines: string[] = [];
   if (verdict === 'rejected')
@@ -58,7 +60,9 @@ function remarks(report: Report): string[] {
       differs[0] === '*' ? 'the payload is not the first one' : `not as it first came: ${differs.join(', ')}`,
     );
   }
-  for (const warning of warnings) lines.push(`warning: ${warning}`);
+  const news = warnings.filter((warning) => !told.has(warning));
+  for (const warning of news) told.add(warning);
+  if (news.length > 0) lines.push(`not as specified: ${news.join(', ')}`);
   for (const { to, answer, durationMs, body } of handed) {
     lines.push(`${to}: ${answer} (${formatDuration(durationMs)})${body === undefined ? '' : ` ${body}`}`);
   }

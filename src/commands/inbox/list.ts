@@ -1,0 +1,101 @@
+import * as z from 'zod/mini';
+import type { Context } from '../../context.ts';
+import type { Inbox, InboxQuery, StoredDelivery } from '../../inbox/inbox.ts';
+import { paletteFor } from '../../output/colour.ts';
+import { recordWriter, streamSink } from '../../output/records.ts';
+import { write } from '../../output/sink.ts';
+import { renderTable } from '../../output/table.ts';
+import type { Outcome } from '../spec.ts';
+import { limit, oneOf, pointInTime, text } from '../values.ts';
+import { withInbox } from './open.ts';
+import { summaryOf } from './record.ts';
+
+export const options = z.object({
+  format: oneOf(['table', 'json', 'ndjson', 'csv']),
+  verdict: z.optional(z.array(oneOf(['accepted', 'duplicate', 'pending', 'rejected']))),
+  since: z.optional(pointInTime()),
+  until: z.optional(pointInTime()),
+  limit: z.optional(limit()),
+  inbox: z.optional(text()),
+});
+
+type ListOptions = z.output<typeof options>;
+
+export async function run(given: ListOptions, context: Context): Promise<Outcome> {
+  const now = context.clock.now();
+  const query = { verdicts: given.verdict, since: given.since?.(now), until: given.until?.(now) };
+  const most = given.limit ?? 20;
+  if (given.format === 'table') await table(given, query, most, context);
+  else await records(given, given.format, query, most, context);
+  return 'done';
+}
+
+async function table(given: ListOptions, query: InboxQuery, most: number, context: Context): Promise<void> {
+  const { stdout, notes } = context;
+  const found: StoredDelivery[] = [];
+  const more = await withInbox(given.inbox, context, async (inbox) => {
+    for await (const delivery of inbox.list(query)) {
+      if (found.length === most) return true;
+      found.push(delivery);
+    }
+    return false;
+  });
+  if (more === undefined) return;
+  if (found.length === 0) {
+    notes.say('no delivery matches');
+    return;
+  }
+  const { dim } = await paletteFor(stdout, context);
+  const width = stdout.isTTY === true ? stdout.columns : undefined;
+  const heads = ['RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
+  await write(stdout, await renderTable(heads, found.map(rowOf), { width, head: dim }));
+  if (more) notes.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
+}
+
+async function records(
+  given: ListOptions,
+  format: 'json' | 'ndjson' | 'csv',
+  query: InboxQuery,
+  most: number,
+  context: Context,
+): Promise<void> {
+  const writer = await recordWriter(format, streamSink(context.stdout), {
+    terminal: context.stdout.isTTY === true,
+  });
+  await withInbox(given.inbox, context, async (inbox) => {
+    for await (const delivery of firstOf(inbox, query, most)) {
+      await writer.write([{ bytes: Buffer.from(JSON.stringify(summaryOf(delivery))) }]);
+    }
+  });
+  await writer.end();
+}
+
+async function* firstOf(inbox: Inbox, query: InboxQuery, most: number): AsyncGenerator<StoredDelivery> {
+  let left = most;
+  for await (const delivery of inbox.list(query)) {
+    if (left === 0) return;
+    left -= 1;
+    yield delivery;
+  }
+}
+
+function rowOf(delivery: StoredDelivery): string[] {
+  const { receivedAt, verdict, status, leadId, attempt, remote, reason, differs, source } = delivery;
+  const remarks = [
+    reason,
+    source === 'backfill' ? 'backfill' : undefined,
+    differs && `differs: ${differs.join(', ')}`,
+  ];
+  return [
+    new Date(receivedAt).toISOString(),
+    verdict,
+    String(status),
+    leadId ?? '',
+    leadId === undefined ? '' : String(attempt),
+    remote,
+    remarks.filter((text) => text !== undefined).join(' '),
+  ];
+}
+
+const last = (found: readonly StoredDelivery[]): string =>
+  new Date(found.at(-1)?.receivedAt ?? 0).toISOString();

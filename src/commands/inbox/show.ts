@@ -1,0 +1,64 @@
+import * as z from 'zod/mini';
+import type { Context } from '../../context.ts';
+import { DataError } from '../../errors.ts';
+import type { StoredDelivery } from '../../inbox/inbox.ts';
+import { paletteFor } from '../../output/colour.ts';
+import { renderFields } from '../../output/fields.ts';
+import { recordWriter, streamSink } from '../../output/records.ts';
+import { write } from '../../output/sink.ts';
+import type { Outcome } from '../spec.ts';
+import { flag, oneOf, text } from '../values.ts';
+import { withInbox } from './open.ts';
+import { wholeOf } from './record.ts';
+
+export const options = z.object({
+  format: oneOf(['table', 'json', 'ndjson']),
+  id: text(),
+  raw: flag(),
+  inbox: z.optional(text()),
+});
+
+type ShowOptions = z.output<typeof options>;
+
+export async function run(given: ShowOptions, context: Context): Promise<Outcome> {
+  const found: StoredDelivery[] = [];
+  await withInbox(given.inbox, context, async (inbox) => {
+    for await (const delivery of inbox.list({ leadId: given.id })) found.push(delivery);
+  });
+  const [first] = found.reverse();
+  if (first === undefined) throw new DataError(`the inbox has no delivery of the lead '${given.id}'`);
+  if (given.raw) await write(context.stdout, first.body);
+  else if (given.format === 'table') await draw(found, context);
+  else await records(found, given.format, context);
+  return 'done';
+}
+
+async function draw(found: readonly StoredDelivery[], context: Context): Promise<void> {
+  const { stdout } = context;
+  const { bold, dim } = await paletteFor(stdout, context);
+  const width = stdout.isTTY === true ? stdout.columns : undefined;
+  const parts = found.map((delivery) => {
+    const { headers, body, bodyBase64, differs, ...rest } = wholeOf(delivery) as Record<string, unknown> & {
+      headers: readonly (readonly [string, string])[];
+    };
+    const fields: [string, string][] = Object.entries(rest)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [name, String(value)]);
+    if (Array.isArray(differs)) fields.push(['differs', differs.join(', ')]);
+    for (const [name, value] of headers) fields.push([name, value]);
+    fields.push(['body', String(body ?? bodyBase64)]);
+    return renderFields(fields, { width, name: dim });
+  });
+  const title = (i: number): string => bold(`delivery ${i + 1} of ${found.length}`);
+  await write(stdout, parts.map((part, i) => `${title(i)}\n${part}`).join('\n'));
+}
+
+async function records(
+  found: readonly StoredDelivery[],
+  format: 'json' | 'ndjson',
+  { stdout }: Context,
+): Promise<void> {
+  const writer = await recordWriter(format, streamSink(stdout), { terminal: stdout.isTTY === true });
+  await writer.write(found.map((delivery) => ({ bytes: Buffer.from(JSON.stringify(wholeOf(delivery))) })));
+  await writer.end();
+}
