@@ -91,13 +91,18 @@ async function ensureAuthorityIn(
 async function readAuthorityIn(directory: string): Promise<Authority | undefined> {
   const pem = await readIfThere(join(directory, 'ca.pem'));
   if (pem === undefined) return undefined;
-  const keyPath = join(directory, 'ca-key.pem');
-  const keyPem = await readFile(keyPath, 'utf8');
-  await chmod(keyPath, 0o600);
-  const certificate = new X509Certificate(pem);
-  const key = createPrivateKey(keyPem);
-  if (certificate.checkPrivateKey(key)) return { pem, certificate, key };
-  throw new Error('ca.pem and ca-key.pem do not belong together');
+  try {
+    const keyPath = join(directory, 'ca-key.pem');
+    const key = createPrivateKey(await readFile(keyPath, 'utf8'));
+    await chmod(keyPath, 0o600);
+    const certificate = new X509Certificate(pem);
+    if (certificate.checkPrivateKey(key)) return { pem, certificate, key };
+    throw new Error('ca.pem and ca-key.pem do not belong together');
+  } catch (error) {
+    // Half of it may have been read before another process replaced it, and half after.
+    if ((await readIfThere(join(directory, 'ca.pem'))) === pem) throw error;
+    return readAuthorityIn(directory);
+  }
 }
 
 /** Renames a directory; that another process was faster is as good. */

@@ -5,9 +5,13 @@ import type { Duplex } from 'node:stream';
 export interface Connection {
   /** The raw socket until the TLS handshake is done, then the TLS socket. */
   socket: Socket;
+  /** Address of the peer, which the socket itself forgets when it closes. */
+  readonly remote: string;
   readonly acceptedAt: number;
   /** Whether HTTP can be spoken on `socket`. */
   ready: boolean;
+  /** Bytes that do not speak HTTP: those of the TLS handshake and of its goodbye. */
+  preamble: number;
   /** Whether a first request came whole. */
   opened: boolean;
   /** Requests whose body is on its way. */
@@ -21,6 +25,9 @@ export interface Connection {
   stalledAt: number;
 }
 
+/** A `close_notify` record in its longest form, that of TLS 1.2. */
+const goodbyeBytes = 31;
+
 /** Every open connection of a receiver, from accept on, so that those whom node's own time-outs miss end too. */
 export class Connections {
   readonly #open = new Set<Connection>();
@@ -28,11 +35,13 @@ export class Connections {
   /** Handshakes under way, by the peer's address: node does not tell which raw socket a TLS socket is made of. */
   readonly #shaking = new Map<string, Connection>();
 
-  accept(socket: Socket, ready: boolean): void {
+  accept(socket: Socket, ready: boolean): Connection {
     const connection: Connection = {
       socket,
+      remote: socket.remoteAddress ?? '',
       acceptedAt: performance.now(),
       ready,
+      preamble: 0,
       opened: false,
       receiving: 0,
       pending: 0,
@@ -48,21 +57,26 @@ export class Connections {
       this.#open.delete(connection);
       if (this.#shaking.get(peer) === connection) this.#shaking.delete(peer);
     });
+    return connection;
   }
 
   /** The TLS handshake is done: from now on the connection is this socket. */
-  secure(socket: Socket): void {
+  secure(socket: Socket): Connection {
     const peer = peerOf(socket);
     const connection = this.#shaking.get(peer);
-    if (connection === undefined) {
-      this.accept(socket, true);
-      return;
-    }
+    if (connection === undefined) return this.accept(socket, true);
     this.#shaking.delete(peer);
     connection.socket = socket;
     connection.ready = true;
+    connection.preamble = socket.bytesRead + goodbyeBytes;
     this.#bySocket.set(socket, connection);
     socket.once('close', () => this.#open.delete(connection));
+    return connection;
+  }
+
+  /** The connection whose handshake failed on this socket. */
+  shaking(socket: Socket): Connection | undefined {
+    return this.#shaking.get(peerOf(socket));
   }
 
   of(socket: Duplex): Connection | undefined {
@@ -75,6 +89,17 @@ export class Connections {
 }
 
 const peerOf = (socket: Socket): string => `${socket.remotePort ?? ''} ${socket.remoteAddress ?? ''}`;
+
+/** Whether anything of a request came. */
+export const hasSpoken = ({ ready, socket, preamble }: Connection): boolean =>
+  ready && socket.bytesRead > preamble;
+
+/** Whether a TLS client went away on its own account, at a moment when clients do that refuse a certificate. */
+export const wentAway = (connection: Connection): boolean =>
+  !connection.ending &&
+  !hasSpoken(connection) &&
+  connection.socket.bytesRead > 0 &&
+  performance.now() - connection.acceptedAt < 2_000;
 
 /** Whether the answer's reader has taken nothing for `ms`. */
 export function isStalled(connection: Connection, now: number, ms: number): boolean {

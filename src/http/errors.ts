@@ -15,7 +15,7 @@ export function refusalFor(
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
     return rejection('too_large', 'chunk extensions are too large');
   }
-  if (!code.startsWith('HPE_')) return undefined;
+  if (!code.startsWith('HPE_') || code === 'HPE_INVALID_EOF_STATE') return undefined;
   // 0x16 begins every TLS handshake.
   const detail = rawPacket?.[0] === 0x16 ? 'TLS on a plain HTTP port' : `not HTTP/1.1: ${reason ?? code}`;
   return rejection('malformed_request', detail);
@@ -23,6 +23,8 @@ export function refusalFor(
 
 export const tooSlow = (limits: Limits): Rejection =>
   rejection('too_slow', `the request was not complete within ${limits.requestMs / 1000} s`);
+
+export const closedAtOnce = 'the client went away at the TLS handshake: it may not trust this certificate';
 
 /** One sentence for a TLS handshake that failed; undefined for a peer that merely went away. */
 export function handshakeDetail(code: string): string | undefined {

@@ -40,6 +40,8 @@ export function readHead(
       coding = coding === undefined ? value : `${coding}, ${value}`;
     }
   }
+  if (host === undefined && request.httpVersion !== '1.0')
+    return rejection('malformed_request', 'no Host header');
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     return rejection('malformed_request', 'a transfer coding other than chunked');
   }

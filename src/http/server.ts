@@ -5,8 +5,8 @@ import type { Duplex } from 'node:stream';
 import { answerFor } from '../webhook/answer.ts';
 import { rejection, type Rejection } from '../webhook/verdict.ts';
 import { linger, rawAnswer } from './answer.ts';
-import { Connections, isStalled, type Connection } from './connections.ts';
-import { handshakeDetail, listenError, refusalFor, tooSlow } from './errors.ts';
+import { Connections, hasSpoken, isStalled, wentAway, type Connection } from './connections.ts';
+import { closedAtOnce, handshakeDetail, listenError, refusalFor, tooSlow } from './errors.ts';
 import { exchange, refuse, type Shared } from './exchange.ts';
 import { connectionLimit, defaultLimits, type Limits } from './limits.ts';
 import type { Receiver, ReceiverOptions } from './receiver.ts';
@@ -50,6 +50,8 @@ function createServer(options: ReceiverOptions, limits: Limits): Server {
     keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: checkEvery(limits),
     maxHeaderSize: limits.headerBytes,
+    // Looked at with the other headers: node's own refusal would go unreported.
+    requireHostHeader: false,
   };
   const server =
     options.tls === undefined
@@ -92,12 +94,26 @@ function watchRequests(server: Server, shared: Shared, connections: Connections)
 
 function watchConnections(server: Server, shared: Shared, connections: Connections): void {
   const { options, limits } = shared;
-  server.on('connection', (socket) => connections.accept(socket, options.tls === undefined));
-  server.on('secureConnection', (socket: Socket) => connections.secure(socket));
+  const plain = options.tls === undefined;
+  const handshakeFailed = (connection: Connection | undefined, code: string, detail: string): void => {
+    if (connection !== undefined) connection.ending = true;
+    options.onHandshake?.({ remote: connection?.remote ?? '', code, detail });
+  };
+  server.on('connection', (socket) => {
+    const connection = connections.accept(socket, plain);
+    if (!plain) socket.once('close', () => afterClose(connection));
+  });
+  server.on('secureConnection', (socket: Socket) => {
+    const connection = connections.secure(socket);
+    socket.once('close', () => afterClose(connection));
+  });
+  const afterClose = (connection: Connection): void => {
+    if (wentAway(connection) && !shared.draining) handshakeFailed(connection, 'ERR_CLOSED', closedAtOnce);
+  };
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const { code = '' } = error;
     const detail = handshakeDetail(code);
-    if (detail !== undefined) options.onHandshake?.({ remote: socket.remoteAddress ?? '', code, detail });
+    if (detail !== undefined) handshakeFailed(connections.shaking(socket), code, detail);
     socket.destroy();
   });
   server.on('clientError', (error: Error, socket) => {
@@ -110,7 +126,7 @@ function watchConnections(server: Server, shared: Shared, connections: Connectio
   // One client that could not be accepted: the others must not notice.
   server.on('error', (error: NodeJS.ErrnoException) => {
     if (!server.listening) return;
-    options.onHandshake?.({ remote: '', code: error.code ?? '', detail: 'a connection was not accepted' });
+    handshakeFailed(undefined, error.code ?? '', 'a connection could not be accepted');
   });
   server.on('drop', () => {
     // Room for others: nothing is lost with a connection on which nothing is under way.
@@ -126,9 +142,13 @@ function end(
   refused: Rejection,
   request: { method?: string | undefined; path?: string | undefined } = {},
 ): void {
-  const { socket } = connection;
-  const remote = socket.remoteAddress ?? '';
+  const { socket, remote } = connection;
   connection.ending = true;
+  // Who never said a word has no delivery to be told about.
+  if (!hasSpoken(connection)) {
+    socket.destroy();
+    return;
+  }
   shared.options.onRefused?.({ ...refused, ...request, remote, receivedAt: shared.options.clock.now() });
   if (connection.pending > 0 || !socket.writable) {
     socket.destroy();
@@ -146,9 +166,7 @@ function sweepOnce(shared: Shared, connections: Connections): void {
     const { socket } = connection;
     if (isStalled(connection, now, limits.answerMs)) socket.destroy();
     else if (!connection.opened && !connection.ending && now - connection.acceptedAt > limits.requestMs) {
-      // Who never said a word, or did not get through the handshake, has no delivery to be told about.
-      if (connection.ready && socket.bytesRead > 0) end(shared, connection, tooSlow(limits));
-      else socket.destroy();
+      end(shared, connection, tooSlow(limits));
     }
   }
 }
