@@ -11,6 +11,7 @@ export type SecretEncoding = (typeof secretEncodings)[number];
 
 /** Throws a `ConfigError` for a secret that is empty or not written in this encoding. */
 export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
+  if (secret.reveal().trim() === '') throw new ConfigError('the webhook secret is empty');
   const bytes = secretBytes(secret.reveal(), encoding);
   if (bytes === undefined) {
     throw new ConfigError(`the webhook secret is not ${written[encoding]}`, {

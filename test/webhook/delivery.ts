@@ -1,7 +1,10 @@
 import type { Delivery } from '../../src/webhook/delivery.ts';
 import type { Outgoing } from '../../src/webhook/scheme.ts';
 
-export const sampleBody = Buffer.from('{"id":"lead_1","category":"solar","contact":{"name":"Ada"}}');
+export const sampleBody = Buffer.from(
+  '{"id":"lead_1","category":"solar","contact":{"name":"Ada","email":"ada@example.com","phone":"+44 20"},' +
+    '"metadata":{"source":"facebook"},"createdAt":"2026-01-15T12:00:00Z"}',
+);
 
 export type Headers = readonly (readonly [name: string, value: string])[];
 

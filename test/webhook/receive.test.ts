@@ -65,3 +65,22 @@ test('a body that is not a lead is refused', () => {
   }
   expect(sampleBody.length).toBeGreaterThan(0);
 });
+
+test('what departs from the specification is taken in with a warning', () => {
+  const message = outgoing(Buffer.from('\ufeff{"id":7,"contact":"Ada"}'));
+  const found = examine(delivered(token.sign(message, key, now), message), policy, now);
+  expect(found).toMatchObject({ kind: 'lead', leadId: '7' });
+  expect(found.kind === 'lead' && found.warnings.join()).toContain('contact');
+});
+
+test.each([
+  ['{"id":"a"', 'not_json'],
+  ['', 'not_json'],
+  ['[1]', 'not_a_lead'],
+  ['{"id":true}', 'not_a_lead'],
+  ['{"id":"a","id":"b"}', 'not_a_lead'],
+])('%s: %s', (body, reason) => {
+  const message = outgoing(Buffer.from(body));
+  const found = examine(delivered(token.sign(message, key, now), message), policy, now);
+  expect(found).toMatchObject({ status: 400, reason });
+});

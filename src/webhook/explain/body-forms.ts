@@ -45,11 +45,22 @@ export function bodyForms(body: Uint8Array): readonly BodyForm[] {
 }
 
 function parsed(text: string): { value: unknown } | undefined {
+  if (deep(text)) return undefined;
   try {
     return { value: JSON.parse(text.replace(/^\ufeff/, '')) as unknown };
   } catch {
     return undefined;
   }
+}
+
+/** What nests deeper than any lead parses, but exhausts the stack when it is written. */
+function deep(text: string): boolean {
+  let depth = 0;
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+    if (depth > 200) return true;
+  }
+  return false;
 }
 
 const escaped = (json: string): string =>

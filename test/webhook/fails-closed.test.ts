@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { ConfigError } from '../../src/errors.ts';
+import { Secret } from '../../src/secret.ts';
+import { examine } from '../../src/webhook/receive.ts';
+import { schemeNamed, schemeNames } from '../../src/webhook/schemes.ts';
+import { delivered, outgoing } from './delivery.ts';
+import { cases, keyOf } from './schemes/every.ts';
+
+const now = Date.UTC(2026, 0, 15, 12);
+
+test.each(cases)('$name: an empty secret is a configuration error', ({ scheme }) => {
+  for (const empty of ['', ' ', '\n', 'whsec_'.slice(0, 0)]) {
+    expect(() => scheme.key(new Secret(empty))).toThrow(ConfigError);
+  }
+});
+
+test.each(cases)('$name: without keys nothing is taken', ({ scheme, secret }) => {
+  const arrived = delivered(scheme.sign(outgoing(), keyOf(scheme, secret), now));
+  expect(examine(arrived, { path: undefined, scheme, keys: [] }, now)).toMatchObject({ status: 401 });
+});
+
+test.each(cases)('$name: without its header nothing is taken', ({ scheme, secret }) => {
+  const keys = [keyOf(scheme, secret)];
+  const found = examine(delivered([]), { path: undefined, scheme, keys }, now);
+  expect(found).toMatchObject({ status: 401, reason: 'missing_credential' });
+});
+
+test.each(cases)('$name: what any other scheme vouches for is not taken', ({ scheme, secret, name }) => {
+  const keys = [keyOf(scheme, secret)];
+  for (const other of cases) {
+    if (other.scheme.name === scheme.name) continue;
+    const headers = other.scheme.sign(outgoing(), keyOf(other.scheme, other.secret), now);
+    const found = examine(delivered(headers), { path: undefined, scheme, keys }, now);
+    expect(found, `${other.name} under ${name}`).toMatchObject({ status: 401, reason: 'missing_credential' });
+  }
+});
+
+test('a name that is no scheme is an error, and the open door has no name', () => {
+  const names = [
+    '',
+    'none',
+    'None',
+    'unverified',
+    'Token',
+    ' token',
+    'hmac',
+    'toString',
+    '__proto__',
+    'constructor',
+  ];
+  for (const name of names) expect(() => schemeNamed(name)).toThrow(ConfigError);
+  expect(schemeNames).not.toContain('none');
+});

@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { test, expect } from 'vitest';
+import { verify } from '../../src/webhook/verify.ts';
+import { delivered, outgoing } from './delivery.ts';
+import { cases, keyOf } from './schemes/every.ts';
+
+const seconds = fc.integer({ min: 1_000_000_000, max: 4_000_000_000 });
+const id = fc.stringMatching(/^[A-Za-z0-9_-]{1,40}$/);
+const skew = fc.integer({ min: -299, max: 299 });
+
+test.each(cases)('$name: what is signed verifies, with its time and nonce', ({ scheme, secret, other }) => {
+  const [key, wrong] = [keyOf(scheme, secret), keyOf(scheme, other)];
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), seconds, id, skew, (body, at, nonce, off) => {
+      const message = { ...outgoing(body), id: nonce };
+      const arrived = delivered(scheme.sign(message, key, at * 1000), message);
+      const verdict = verify(arrived, scheme, [wrong, key], (at + off) * 1000);
+      expect(verdict).toMatchObject({ ok: true, key: 1 });
+      if (!verdict.ok) return;
+      if (scheme.toleranceMs !== undefined) expect(verdict.timestamp).toBe(at * 1000);
+      if (verdict.nonce !== undefined) expect(verdict.nonce).toBe(nonce);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test.each(cases.filter((one) => one.coversBody))(
+  '$name: one flipped bit is noticed',
+  ({ scheme, secret }) => {
+    const key = keyOf(scheme, secret);
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 300 }), fc.nat(), seconds, (body, bit, at) => {
+        const message = outgoing(body);
+        const changed = Uint8Array.from(body);
+        const i = (bit >> 3) % changed.length;
+        changed[i] = (changed[i] ?? 0) ^ (1 << (bit & 7));
+        const arrived = { ...delivered(scheme.sign(message, key, at * 1000), message), body: changed };
+        expect(verify(arrived, scheme, [key], at * 1000).ok).toBe(false);
+      }),
+      { numRuns: 60 },
+    );
+  },
+);

@@ -1,0 +1,142 @@
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { ConfigError } from '../../../src/errors.ts';
+import { Secret } from '../../../src/secret.ts';
+import { schemeNamed, type SchemeOptions } from '../../../src/webhook/schemes.ts';
+import { verify } from '../../../src/webhook/verify.ts';
+import { delivered, type Headers, sampleBody } from '../delivery.ts';
+
+const now = Date.UTC(2026, 0, 15, 12);
+const signature = { signatureHeader: 'X-Sig' };
+const text = sampleBody.toString();
+
+const take = (options: SchemeOptions, headers: Headers, secret = 's3cret') => {
+  const scheme = schemeNamed('custom', { ...signature, ...options });
+  return verify(delivered(headers), scheme, [scheme.key(new Secret(secret))], now);
+};
+const mac = (content: string, key: string | Buffer = 's3cret', hash = 'sha256') =>
+  createHmac(hash, key).update(content);
+
+test.each([
+  ['hmac-sha1', 'sha1'],
+  ['hmac-sha256', 'sha256'],
+  ['hmac-sha512', 'sha512'],
+] as const)('%s in hex, base64 and base64url', (algorithm, hash) => {
+  for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+    const value = mac(text, 's3cret', hash).digest(encoding);
+    expect(take({ algorithm, encoding }, [['x-sig', value]])).toMatchObject({ ok: true });
+    expect(take({ algorithm, encoding, prefix: 'v=' }, [['x-sig', `v=${value}`]])).toMatchObject({
+      ok: true,
+    });
+    expect(take({ algorithm, encoding, prefix: 'v=' }, [['x-sig', value]])).toMatchObject({ ok: false });
+    for (const other of ['hmac-sha1', 'hmac-sha256', 'hmac-sha512'] as const) {
+      if (other !== algorithm)
+        expect(take({ algorithm: other, encoding }, [['x-sig', value]]).ok).toBe(false);
+    }
+  }
+});
+
+test.each([
+  ['utf8', 'clé', Buffer.from('clé')],
+  ['hex', 'DEADbeef', Buffer.from('deadbeef', 'hex')],
+  ['base64', 'AQID/+8', Buffer.from('AQID/+8=', 'base64')],
+  ['whsec', 'whsec_AQIDBA==', Buffer.from('AQIDBA==', 'base64')],
+] as const)('a secret in %s', (secretEncoding, secret, key) => {
+  expect(take({ secretEncoding }, [['x-sig', mac(text, key).digest('hex')]], secret)).toMatchObject({
+    ok: true,
+  });
+});
+
+test.each([
+  ['hex', 'abc'],
+  ['hex', 'zz'],
+  ['base64', 'a'],
+  ['base64', 'ab cd'],
+  ['whsec', 'whpk_AQIDBA=='],
+  ['utf8', ''],
+  ['hex', ''],
+  ['base64', ''],
+  ['whsec', 'whsec_'],
+  ['utf8', ' \n'],
+] as const)('no secret: %s %j', (secretEncoding, secret) => {
+  const scheme = schemeNamed('custom', { ...signature, secretEncoding });
+  expect(() => scheme.key(new Secret(secret))).toThrow(ConfigError);
+});
+
+test.each([
+  ['unix', String(now / 1000)],
+  ['milliseconds', String(now)],
+  ['iso', '2026-01-15T12:00:00Z'],
+  ['iso', '2026-01-15T13:00:00.000+01:00'],
+] as const)('a time as %s: %s', (timestampFormat, stamp) => {
+  const options = { timestampHeader: 'X-Time', timestampFormat };
+  const headers = [
+    ['x-time', stamp],
+    ['x-sig', mac(`${stamp}.${text}`).digest('hex')],
+  ] as const;
+  expect(take(options, headers)).toMatchObject({ ok: true, timestamp: now });
+});
+
+test.each([
+  ['unix', `+${now / 1000}`],
+  ['unix', `${now / 1000}.0`],
+  ['unix', `0${now / 1000}`],
+  ['unix', `${now / 1000} `],
+  ['unix', '1.7684784e9'],
+  ['unix', '0x69691b40'],
+  ['unix', '-1'],
+  ['unix', 'NaN'],
+  ['unix', '９'],
+  ['milliseconds', '12345678901234567'],
+  ['iso', '2026-01-15'],
+  ['iso', '2026-01-15T12:00:00'],
+  ['iso', '2026-13-15T12:00:00Z'],
+  ['iso', 'Thu, 15 Jan 2026 12:00:00 GMT'],
+] as const)('no time, though rightly signed: %s %j', (timestampFormat, stamp) => {
+  const options = { timestampHeader: 'X-Time', timestampFormat };
+  const signed = createHmac('sha256', 's3cret')
+    .update(Buffer.from(`${stamp}.`, 'latin1'))
+    .update(sampleBody);
+  const headers = [
+    ['x-time', stamp],
+    ['x-sig', signed.digest('hex')],
+  ] as const;
+  expect(take(options, headers)).toMatchObject({ reason: 'malformed_timestamp' });
+});
+
+test('a line break in the signed content is written \\n', () => {
+  const headers = [
+    ['x-time', String(now / 1000)],
+    ['x-sig', mac(`${now / 1000}\n${text}`).digest('hex')],
+  ] as const;
+  const options = { timestampHeader: 'x-time', signedContent: String.raw`{timestamp}\n{body}` };
+  expect(take(options, headers)).toMatchObject({ ok: true });
+});
+
+test('the tolerance is the given one, both ways', () => {
+  const stamp = (ms: number) => String((now + ms) / 1000);
+  const at = (ms: number) =>
+    take({ timestampHeader: 'x-time', toleranceMs: 10_000 }, [
+      ['x-time', stamp(ms)],
+      ['x-sig', mac(`${stamp(ms)}.${text}`).digest('hex')],
+    ]);
+  expect(at(-10_000)).toMatchObject({ ok: true });
+  expect(at(10_000)).toMatchObject({ ok: true });
+  expect(at(-11_000)).toMatchObject({ reason: 'stale_timestamp' });
+  expect(at(11_000)).toMatchObject({ reason: 'future_timestamp' });
+});
+
+test.each<[string, SchemeOptions]>([
+  ['no header', { signatureHeader: undefined }],
+  ['no header name', { signatureHeader: 'x sig' }],
+  ['one header for two things', { signatureHeader: 'X-Sig', timestampHeader: 'x-sig' }],
+  ['a body that is not signed', { signedContent: '{timestamp}', timestampHeader: 'x-time' }],
+  ['an unknown part', { signedContent: '{body}{host}' }],
+  ['a brace left open', { signedContent: '{body}{' }],
+  ['a time without its header', { signedContent: '{timestamp}.{body}' }],
+  ['a nonce without its header', { signedContent: '{nonce}.{body}' }],
+  ['a time that is not signed', { signedContent: '{body}', timestampHeader: 'x-time' }],
+  ['a nonce that is not signed', { nonceHeader: 'x-nonce' }],
+])('a recipe that would check less than it seems to: %s', (_, options) => {
+  expect(() => schemeNamed('custom', { ...signature, ...options })).toThrow(ConfigError);
+});
