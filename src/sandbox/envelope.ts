@@ -2,7 +2,7 @@ import { type Answer, jsonBytes } from './answer.ts';
 import type { ApiOptions, ParameterNames } from './options.ts';
 import type { Page } from './page.ts';
 import { cursorOf, type Query } from './query.ts';
-import { itemBytes } from './record.ts';
+import { joinRecords } from './record.ts';
 
 const mark = '\u0000records\u0000';
 
@@ -13,15 +13,8 @@ export function envelope(page: Page, query: Query, url: URL, api: ApiOptions, st
     : undefined;
   const headers: Record<string, string> = {};
   if (api.pagination === 'link' && next !== undefined) headers['link'] = `<${next.url.href}>; rel="next"`;
-  const items = page.leads.map((lead) => itemBytes(lead, api.statusField));
-  const last = items.pop();
   const [head = '', tail = ''] = frame(page, query, next, api);
-  const rest = last === undefined ? [] : [last.subarray(0, -1)];
-  return jsonBytes(
-    200,
-    Buffer.concat([Buffer.from(`${head}[`), ...items, ...rest, Buffer.from(`]${tail}`)]),
-    headers,
-  );
+  return jsonBytes(200, joinRecords(page.leads, api.statusField, `${head}[`, `]${tail}`), headers);
 }
 
 interface WayOn {

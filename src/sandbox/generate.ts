@@ -55,20 +55,28 @@ export function seededTime(seed: number, seq: number, count: number, newest: num
   return newest - (count - own + 1) * slotMs + (scatter(seed ^ own) % slotMs);
 }
 
-/** The record as the service sends it: compact JSON in UTF-8, about 490 bytes. */
+/** Where the delivery of a lead stands; shown by the list operation as `status`. */
+export type DeliveryStatus = 'new' | 'delivered' | 'failed';
+
+/** How the delivery of lead `seq` went, where nobody is there to deliver it to. */
+export function seededStatus(seed: number, seq: number): DeliveryStatus {
+  const drawn = scatter(seed ^ Math.imul(seq, 0xc2b2ae35)) % 100;
+  return drawn < 20 ? 'new' : drawn < 97 ? 'delivered' : 'failed';
+}
+
+/** The record as the service sends it: compact JSON in UTF-8, about 550 bytes. */
 export function leadText(seed: number, seq: number, { id, category }: Outline, createdAt: number): Buffer {
   const draw = drawsFrom(scatter(seed ^ Math.imul(seq, 0x85ebca6b)));
   const { name, email, phone } = person(draw);
-  const digits = (count: number): string =>
-    `9${Array.from({ length: count - 1 }, () => Math.floor(draw() * 10)).join('')}`;
+  const nine = (): string => String(Math.floor(1e8 + draw() * 9e8));
   return Buffer.from(
     `{"id":"${id}","category":"${category}",` +
       `"contact":{"name":${JSON.stringify(name)},"email":"${email}","phone":${JSON.stringify(phone)},` +
       `"language":"${pick(languages, draw)}"},` +
-      `"metadata":{"source":"${pick(sources, draw)}","campaignId":${digits(19)},` +
-      `"utm":{"medium":"${pick(mediums, draw)}","term":"${category} near me","clickId":"${digits(12)}"},` +
+      `"metadata":{"source":"${pick(sources, draw)}","campaignId":9${nine()}${nine()},` +
+      `"utm":{"medium":"${pick(mediums, draw)}","term":"${category} near me","clickId":"${nine()}"},` +
       `"budget":{"amount":${pick(amounts, draw)},"currency":"EUR"},"score":${draw().toFixed(2)},` +
-      `"form":{"id":${digits(17)},"answers":[{"q":"timeframe","a":"${Math.floor(draw() * 12)} months"},` +
+      `"form":{"id":${nine()}${nine()},"answers":[{"q":"timeframe","a":"${Math.floor(draw() * 12)} months"},` +
       `{"q":"owner","a":${draw() < 0.5}}]},` +
       `"note":${pick(notes, draw)}},"createdAt":"${new Date(createdAt).toISOString()}"}`,
   );

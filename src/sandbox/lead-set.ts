@@ -1,8 +1,13 @@
-import { drawFor } from './chance.ts';
-import { leadText, outline, seededTime } from './generate.ts';
+import {
+  type DeliveryStatus,
+  leadText,
+  type Outline,
+  outline,
+  seededStatus,
+  seededTime,
+} from './generate.ts';
 
-/** Where the delivery of a lead stands; shown by the list operation as `status`. */
-export type DeliveryStatus = 'new' | 'delivered' | 'failed';
+export type { DeliveryStatus } from './generate.ts';
 
 /** One lead of the sandbox. */
 export interface SandboxLead {
@@ -18,6 +23,36 @@ export interface SandboxLead {
   readonly ownStatus?: boolean;
   /** The record's own bytes: what a webhook carries. Made when first needed. */
   text(): Uint8Array;
+}
+
+/** A lead of the seed: its text is made when it is first asked for, since most are never asked for. */
+class GeneratedLead implements SandboxLead {
+  readonly seq: number;
+  readonly createdAt: number;
+  status: string;
+  readonly #seed: number;
+  readonly #outline: Outline;
+  #text: Uint8Array | undefined;
+
+  constructor(seed: number, seq: number, createdAt: number, status: DeliveryStatus) {
+    this.#seed = seed;
+    this.seq = seq;
+    this.createdAt = createdAt;
+    this.status = status;
+    this.#outline = outline(seed, seq);
+  }
+
+  get id(): string {
+    return this.#outline.id;
+  }
+
+  get category(): string {
+    return this.#outline.category;
+  }
+
+  text(): Uint8Array {
+    return (this.#text ??= leadText(this.#seed, this.seq, this.#outline, this.createdAt));
+  }
 }
 
 /** All leads, oldest first; those created at the same time stand in order of arrival. */
@@ -52,33 +87,19 @@ export class LeadSet {
   /** The first `count` leads of the seed, the newest created shortly before `newest`. */
   seed(count: number, newest: number, status: DeliveryStatus | 'mixed'): void {
     for (let seq = 1; seq <= count; seq += 1) {
-      this.generate(
-        seededTime(this.#seed, seq, count, newest),
-        status === 'mixed' ? this.#mixedStatus(seq) : status,
-      );
+      const createdAt = seededTime(this.#seed, seq, count, newest);
+      this.generate(createdAt, status === 'mixed' ? seededStatus(this.#seed, seq) : status);
     }
   }
 
   /** The seed's next lead. */
   generate(createdAt: number, status: DeliveryStatus = 'new'): SandboxLead {
-    const seq = this.#seq + 1;
-    const about = outline(this.#seed, seq);
-    let text: Buffer | undefined;
-    return this.add({
-      ...about,
-      createdAt,
-      status,
-      text: () => (text ??= leadText(this.#seed, seq, about, createdAt)),
-    });
+    return this.#insert(new GeneratedLead(this.#seed, this.#nextSeq(), createdAt, status));
   }
 
   /** A lead from outside. The caller has made sure that its id is not taken. */
   add(lead: Omit<SandboxLead, 'seq'>): SandboxLead {
-    this.#seq += 1;
-    const added = Object.assign(lead, { seq: this.#seq });
-    this.#ordered.splice(this.positionAfter(added.createdAt, added.seq), 0, added);
-    this.#byId?.set(added.id, added);
-    return added;
+    return this.#insert({ ...lead, seq: this.#nextSeq() });
   }
 
   clear(): void {
@@ -100,8 +121,16 @@ export class LeadSet {
     return low;
   }
 
-  #mixedStatus(seq: number): DeliveryStatus {
-    const drawn = drawFor(this.#seed, `status ${seq}`);
-    return drawn < 0.2 ? 'new' : drawn < 0.97 ? 'delivered' : 'failed';
+  #insert(lead: SandboxLead): SandboxLead {
+    const last = this.#ordered.at(-1);
+    if (last === undefined || last.createdAt <= lead.createdAt) this.#ordered.push(lead);
+    else this.#ordered.splice(this.positionAfter(lead.createdAt, lead.seq), 0, lead);
+    this.#byId?.set(lead.id, lead);
+    return lead;
+  }
+
+  #nextSeq(): number {
+    this.#seq += 1;
+    return this.#seq;
   }
 }

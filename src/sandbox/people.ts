@@ -132,8 +132,18 @@ export function person(draw: () => number): { name: string; email: string; phone
   return {
     name: people.familyFirst ? family + given : `${given} ${family}`,
     email: `${mailGiven}.${mailFamily}${number}@${pick(people.domains, draw)}`,
-    phone: pick(people.phones, draw).replace(/#/g, () => String(Math.floor(draw() * 10))),
+    phone: numbered(pick(people.phones, draw), draw),
   };
+}
+
+/** Puts digits where the pattern has `#`. */
+function numbered(pattern: string, draw: () => number): string {
+  let text = '';
+  for (let i = 0; i < pattern.length; i += 1) {
+    const letter = pattern.charAt(i);
+    text += letter === '#' ? String(Math.floor(draw() * 10)) : letter;
+  }
+  return text;
 }
 
 export function pick<T>(from: readonly T[], draw: () => number): T {

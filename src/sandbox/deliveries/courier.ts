@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../context.ts';
 import type { Poster } from '../../http/post.ts';
 import { hashText } from '../chance.ts';
@@ -39,6 +40,13 @@ const defaultDelayMs = 2000;
 /** A delivery that is to be overtaken waits for another one this long at most. */
 const overtakenWithinMs = 1000;
 
+/** A backlog's worth of waits ends with one signal: that is no leak. */
+function stopper(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+}
+
 /** Delivers leads to one target, in order unless a fault says otherwise. */
 export class Courier {
   readonly #options: CourierOptions;
@@ -47,7 +55,7 @@ export class Courier {
   #inFlight = 0;
   #waiting = 0;
   #paused = false;
-  #stop = new AbortController();
+  #stop = stopper();
   #lastUsedId: string | undefined;
 
   constructor(options: CourierOptions) {
@@ -79,7 +87,7 @@ export class Courier {
   /** Forgets what is not settled, and cuts what is in flight. */
   cancel(): void {
     this.#stop.abort();
-    this.#stop = new AbortController();
+    this.#stop = stopper();
     while (this.#ready.length > 0) this.#ready.shift();
     this.#overtaken = [];
   }

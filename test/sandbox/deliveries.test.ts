@@ -1,0 +1,284 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
+import { afterEach, expect, test } from 'vitest';
+import { Secret } from '../../src/secret.ts';
+import { parseFaults, deliveryFaults } from '../../src/sandbox/faults.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
+import type { WebhookOptions } from '../../src/sandbox/sandbox-options.ts';
+import { examine } from '../../src/webhook/receive.ts';
+import type { Key, Scheme } from '../../src/webhook/scheme.ts';
+import { schemeNamed } from '../../src/webhook/schemes.ts';
+import { FakeClock } from '../support/clock.ts';
+import { type ReceivedRequest, ScriptedReceiver } from '../support/scripted-receiver.ts';
+
+const secrets: Record<string, string> = {
+  token: 'a-shared-token',
+  'standard-webhooks': 'whsec_c2VjcmV0IG9mIHRoZSBzYW5kYm94IHRlc3Rz',
+};
+
+const closers: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of closers.splice(0)) await one.close();
+});
+
+async function receiver(...given: ConstructorParameters<typeof ScriptedReceiver>): Promise<ScriptedReceiver> {
+  const opened = await new ScriptedReceiver(...given).open();
+  closers.push(opened);
+  return opened;
+}
+
+interface Setup {
+  readonly targets: readonly string[];
+  readonly scheme?: string;
+  readonly faults?: string;
+  readonly webhook?: Partial<WebhookOptions>;
+  readonly options?: SandboxOptions;
+}
+
+async function deliver({ targets, scheme = 'token', faults = '', webhook, options }: Setup): Promise<{
+  sandbox: Sandbox;
+  clock: FakeClock;
+}> {
+  const clock = new FakeClock();
+  const named = schemeNamed(scheme);
+  const sandbox = await startSandbox(
+    {
+      leads: 0,
+      deliveryFaults: parseFaults(faults, deliveryFaults),
+      ...options,
+      webhook: {
+        targets,
+        signer: { scheme: named, key: named.key(new Secret(secrets[scheme] ?? 'secret')) },
+        ...webhook,
+      },
+    },
+    { clock },
+  );
+  closers.push(sandbox);
+  return { sandbox, clock };
+}
+
+/** The status that a receiver with replay protection answers; `seen` holds its nonces. */
+function verdict(
+  { method, path, rawHeaders, body }: ReceivedRequest,
+  scheme: Scheme,
+  key: Key,
+  now: number,
+  seen: Map<string, string>,
+): number {
+  const delivery = { method, path, url: path, rawHeaders, body, remote: '', receivedAt: now };
+  const examined = examine(delivery, { path: undefined, scheme, keys: [key] }, now);
+  if (examined.kind === 'rejected') return examined.status;
+  const { nonce } = examined;
+  if (nonce === undefined) return 200;
+  const bound = seen.get(nonce) ?? String(body);
+  seen.set(nonce, bound);
+  return bound === String(body) ? 200 : 401;
+}
+
+const attemptsOf = (sandbox: Sandbox): string[] =>
+  sandbox.state.deliveries.attempts.map(
+    ({ attempt, outcome, status, error }) => `${attempt} ${outcome} ${status ?? error ?? ''}`,
+  );
+
+test('a lead goes out in its own bytes, with token and content type, and becomes delivered', async () => {
+  const ok = await receiver(() => 200);
+  const { sandbox } = await deliver({ targets: [ok.url] });
+  const lead = sandbox.addLead();
+  expect(lead.status).toBe('new');
+  await expect.poll(() => lead.status).toBe('delivered');
+  const [got] = ok.received;
+  expect(got?.headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-webhook-token': 'a-shared-token',
+  });
+  expect(got?.body.equals(lead.text())).toBe(true);
+});
+
+test('with a webhook, the leads of the start are new and are delivered oldest first', async () => {
+  const ok = await receiver(() => 200);
+  const { sandbox } = await deliver({
+    targets: [ok.url],
+    options: { leads: 30 },
+    webhook: { concurrency: 1 },
+  });
+  await expect.poll(() => sandbox.state.deliveries.acknowledged).toBe(30);
+  expect(ok.received.map(({ body }) => (JSON.parse(String(body)) as { id: string }).id)).toEqual(
+    [...sandbox.leads].map((lead) => lead.id),
+  );
+});
+
+test('retries follow the schedule; only 200 acknowledges; after the last it gives up', async () => {
+  const answers = [500, 204, 302, undefined];
+  const failing = await receiver((_, count) => answers[count - 1]);
+  const { sandbox, clock } = await deliver({
+    targets: [failing.url],
+    webhook: { retryMs: [1000, 5000, 30_000] },
+  });
+  const lead = sandbox.addLead();
+  for (const [i, wait] of [1000, 5000, 30_000].entries()) {
+    await expect.poll(() => sandbox.state.deliveries.attempts.length).toBe(i + 1);
+    await expect.poll(() => clock.sleeps.length).toBe(i + 1);
+    clock.advance(wait - 1);
+    expect(failing.received).toHaveLength(i + 1);
+    clock.advance(1);
+  }
+  await expect.poll(() => lead.status).toBe('failed');
+  expect(attemptsOf(sandbox)).toEqual([
+    '1 refused 500',
+    '2 refused 204',
+    '3 refused 302',
+    '4 unanswered ECONNRESET',
+  ]);
+  expect(clock.sleeps).toEqual([1000, 5000, 30_000]);
+});
+
+test('a receiver that does not answer in time, or is not there, has failed', async () => {
+  const silent = createServer(() => undefined);
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  for (const [target, error] of [
+    [`http://127.0.0.1:${port}/`, 'timeout'],
+    ['http://127.0.0.1:1/', 'ECONNREFUSED'],
+  ] as const) {
+    const { sandbox } = await deliver({ targets: [target], webhook: { retryMs: [], timeoutMs: 50 } });
+    const lead = sandbox.addLead();
+    await expect.poll(() => lead.status).toBe('failed');
+    expect(attemptsOf(sandbox)).toEqual([`1 unanswered ${error}`]);
+  }
+  silent.closeAllConnections();
+  silent.close();
+});
+
+test('with several targets a lead is delivered once all of them have it, failed when one gave up', async () => {
+  const [ok, broken] = [await receiver(() => 200), await receiver(() => 500)];
+  const { sandbox, clock } = await deliver({ targets: [ok.url, broken.url], webhook: { retryMs: [1000] } });
+  const lead = sandbox.addLead();
+  await expect.poll(() => sandbox.state.deliveries.attempts.length).toBe(2);
+  expect(lead.status).toBe('new');
+  await expect.poll(() => clock.sleeps.length).toBe(1);
+  clock.advance(1000);
+  await expect.poll(() => lead.status).toBe('failed');
+  expect(sandbox.state.deliveries.isAcknowledged(lead.id)).toBe(true);
+});
+
+test('pause holds deliveries, resume sends them, cancelling forgets them', async () => {
+  const ok = await receiver(() => 200);
+  const { sandbox } = await deliver({ targets: [ok.url], webhook: { paused: true } });
+  const call = async (path: string, method: 'GET' | 'POST' | 'DELETE'): Promise<unknown> =>
+    (await request(`${sandbox.url}${path}`, { method })).body.json();
+  sandbox.addLead();
+  expect(await call('/sandbox/deliveries', 'GET')).toMatchObject({ pending: 1, paused: true });
+  expect(ok.received).toHaveLength(0);
+  await call('/sandbox/deliveries/resume', 'POST');
+  await expect.poll(() => ok.received.length).toBe(1);
+  await call('/sandbox/deliveries/pause', 'POST');
+  sandbox.addLead();
+  expect(await call('/sandbox/deliveries', 'DELETE')).toMatchObject({ pending: 0 });
+  await call('/sandbox/deliveries/resume', 'POST');
+  sandbox.addLead();
+  await expect.poll(() => sandbox.state.deliveries.acknowledged).toBe(1);
+  expect(ok.received).toHaveLength(2);
+});
+
+test('every forgery is refused by a receiver that verifies, and the retry gets through', async () => {
+  for (const [scheme, faults] of [
+    ['standard-webhooks', 'badSignature=12%,staleTimestamp=12%,alteredPayload=12%,reusedNonce=12%'],
+    ['token', 'badSignature=50%'],
+  ] as const) {
+    const seen = new Map<string, string>();
+    const named = schemeNamed(scheme);
+    const key = named.key(new Secret(secrets[scheme] ?? ''));
+    let now = new FakeClock().now();
+    const guarded = await receiver((request) => verdict(request, named, key, now, seen));
+    const { sandbox, clock } = await deliver({
+      targets: [guarded.url],
+      scheme,
+      faults,
+      webhook: { retryMs: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], concurrency: 1 },
+      options: { leads: 40 },
+    });
+    await expect
+      .poll(() => {
+        clock.advance(1);
+        now = clock.now();
+        return sandbox.state.deliveries.pending;
+      })
+      .toBe(0);
+    const { attempts } = sandbox.state.deliveries;
+    const forged = attempts.filter((attempt) => attempt.forged);
+    expect(new Set(forged.flatMap((attempt) => attempt.faults)).size).toBe(faults.split(',').length);
+    expect(forged.filter((attempt) => attempt.outcome !== 'refused')).toEqual([]);
+    const honest = attempts.filter((attempt) => !attempt.forged);
+    expect(honest.filter((attempt) => attempt.outcome !== 'acknowledged')).toEqual([]);
+    expect(sandbox.state.deliveries.acknowledged).toBe(40);
+  }
+});
+
+test('what a scheme does not sign cannot be forged: the sandbox says so instead of lying', async () => {
+  for (const [scheme, fault] of [
+    ['token', 'staleTimestamp'],
+    ['token', 'alteredPayload'],
+    ['github', 'reusedNonce'],
+    ['stripe', 'reusedNonce'],
+  ] as const) {
+    await expect(
+      deliver({ targets: ['http://127.0.0.1:1/'], scheme, faults: `${fault}=1%` }),
+    ).rejects.toThrow(`the scheme '${scheme}' cannot show the fault ${fault}`);
+  }
+});
+
+test('a duplicate comes again in the same bytes; a dropped one never comes', async () => {
+  const ok = await receiver(() => 200);
+  const { sandbox } = await deliver({
+    targets: [ok.url],
+    faults: 'duplicate=30%,drop=30%',
+    options: { leads: 40 },
+  });
+  await expect.poll(() => sandbox.state.deliveries.pending).toBe(0);
+  const times = new Map<string, number>();
+  for (const { body } of ok.received) times.set(String(body), (times.get(String(body)) ?? 0) + 1);
+  const { attempts } = sandbox.state.deliveries;
+  const of = (fault: string): string[] =>
+    attempts
+      .filter((attempt) => attempt.faults.some((one) => one === fault))
+      .map((attempt) => attempt.leadId);
+  for (const lead of sandbox.leads) {
+    const expected = of('drop').includes(lead.id) ? 0 : of('duplicate').includes(lead.id) ? 2 : 1;
+    expect(times.get(String(lead.text())) ?? 0).toBe(expected);
+    expect(lead.status).toBe(expected === 0 ? 'failed' : 'delivered');
+  }
+  expect(of('drop').length).toBeGreaterThan(0);
+  expect(of('duplicate').length).toBeGreaterThan(0);
+});
+
+test('a reordered delivery is overtaken; the last one is sent after a while', async () => {
+  const ok = await receiver(() => 200);
+  const { sandbox, clock } = await deliver({
+    targets: [ok.url],
+    faults: 'reorder=40%',
+    webhook: { concurrency: 1 },
+    options: { leads: 30 },
+  });
+  await expect
+    .poll(() => {
+      clock.advance(100);
+      return sandbox.state.deliveries.pending;
+    })
+    .toBe(0);
+  const order = sandbox.state.deliveries.attempts.map(
+    (attempt) => sandbox.leads.get(attempt.leadId)?.seq ?? 0,
+  );
+  expect(order).not.toEqual([...order].sort((a, b) => a - b));
+  expect([...order].sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
+});
+
+test('a delayed delivery waits as long as the fault says', async () => {
+  const ok = await receiver(() => 200);
+  const { sandbox, clock } = await deliver({ targets: [ok.url], faults: 'delay=100%:3s' });
+  const lead = sandbox.addLead();
+  expect(clock.sleeps).toEqual([3000]);
+  clock.advance(3000);
+  await expect.poll(() => lead.status).toBe('delivered');
+});
