@@ -99,13 +99,13 @@ export interface Inbox {
   settle(entry: Entry, target: string): Promise<Exclude<VerdictKind, 'rejected'>>;
   /** The target did not take it: any receiver may try again at once. */
   release(entry: Entry, target: string): Promise<void>;
-  /** Ids of leads that this target has not had. */
-  unsettled(target: string): Promise<readonly string[]>;
+  /** Leads that this target has not had. */
+  unsettled(target: string): Promise<readonly Entry[]>;
   /** Newest first. */
   list(query: InboxQuery): AsyncIterable<StoredDelivery>;
   /** Every accepted lead once, in order of arrival; leads whose body was pruned are left out. */
   leads(query: Pick<InboxQuery, 'since' | 'until'>): AsyncIterable<StoredLead>;
-  /** Whether this id was ever accepted, pruned or not. */
+  /** Whether this lead was ever accepted, pruned or not. */
   has(leadId: string): Promise<boolean>;
   /** Drops deliveries received before that time, and keeps the ids. Returns how many went. */
   prune(before: number): Promise<number>;

@@ -3,6 +3,7 @@ import type { Delivery } from '../webhook/delivery.ts';
 import type { Rejection } from '../webhook/verdict.ts';
 import { toColumn } from './column.ts';
 import { type Database, openDatabase } from './database.ts';
+import { claimant, freeDeadClaims } from './claims.ts';
 import { cannotOpen, cannotStore } from './errors.ts';
 import { Group } from './group.ts';
 import type { Arrival, Entry, Inbox, InboxQuery, StoredDelivery, StoredLead, Taken } from './inbox.ts';
@@ -10,10 +11,12 @@ import { prune } from './prune.ts';
 import { deliveries, leads } from './reader.ts';
 import { Writer, type WriterOptions } from './writer.ts';
 
-export interface InboxOptions extends Partial<WriterOptions> {
+export interface InboxOptions extends Partial<Omit<WriterOptions, 'owner'>> {
   /** A file, or `:memory:`. */
   readonly place: string;
   readonly clock: Pick<Clock, 'now'>;
+  /** Of this process; needed where there are targets. */
+  readonly pid?: number | undefined;
 }
 
 /** Bounds what a flood of refused deliveries can hold in memory before it is stored. */
@@ -30,7 +33,9 @@ type Step = (writer: Writer, now: number, counts: Counts) => unknown;
 export async function openInbox(options: InboxOptions): Promise<Inbox> {
   const database = await openDatabase(options.place);
   try {
-    return new SqlInbox(database, options);
+    const { pid = 0 } = options;
+    await freeDeadClaims(database, pid);
+    return new SqlInbox(database, { ...options, owner: await claimant(pid) });
   } catch (error) {
     database.close();
     throw cannotOpen(options.place, error);
@@ -46,12 +51,13 @@ class SqlInbox implements Inbox {
   readonly #group = new Group<Step, unknown>((steps) => this.#commit(steps));
   #rejectsWaiting = 0;
 
-  constructor(database: Database, options: InboxOptions) {
+  constructor(database: Database, options: InboxOptions & { readonly owner: string }) {
     this.place = options.place;
     this.#database = database;
     this.#clock = options.clock;
     this.#writer = new Writer(database, {
       targets: options.targets ?? [],
+      owner: options.owner,
       leaseMs: options.leaseMs ?? 0,
       nonceLifetimeMs: options.nonceLifetimeMs ?? 0,
       redact: options.redact ?? (({ path, rawHeaders }) => ({ path, headers: rawHeaders })),
@@ -93,7 +99,7 @@ class SqlInbox implements Inbox {
     return this.#add((writer) => writer.work.release(toColumn(leadId), target));
   }
 
-  unsettled(target: string): Promise<readonly string[]> {
+  unsettled(target: string): Promise<readonly Entry[]> {
     return Promise.resolve(this.#writer.work.unsettled(target));
   }
 
@@ -106,7 +112,7 @@ class SqlInbox implements Inbox {
   }
 
   has(leadId: string): Promise<boolean> {
-    const found = this.#database.prepare('SELECT 1 FROM leads WHERE id = ?').get([toColumn(leadId)]);
+    const found = this.#database.prepare("SELECT 1 FROM leads WHERE id = ? AND state = 'accepted'").get([toColumn(leadId)]);
     return Promise.resolve(found !== undefined);
   }
 

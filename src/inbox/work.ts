@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { fromColumn, textOf } from './column.ts';
 import type { Database, Statement } from './database.ts';
+import type { Entry } from './inbox.ts';
 
 /**
  * What is to be done with each lead, by target, and who is at it. A claim runs out by itself, so that a receiver that
  * was killed leaves nothing behind that could not be done by another.
  */
 export class Work {
-  readonly #owner = randomUUID();
+  readonly #owner: string;
   readonly #wanted: readonly string[];
   readonly #leaseMs: number;
   readonly #find: Statement;
@@ -18,8 +18,9 @@ export class Work {
   readonly #conclude: Statement;
   readonly #unsettled: Statement;
 
-  /** `wanted`: everything that this receiver was asked to do with each lead. */
-  constructor(database: Database, wanted: readonly string[], leaseMs: number) {
+  /** `wanted`: everything that this receiver, which signs its claims as `owner`, was asked to do with each lead. */
+  constructor(database: Database, wanted: readonly string[], owner: string, leaseMs: number) {
+    this.#owner = owner;
     this.#wanted = wanted;
     this.#leaseMs = leaseMs;
     this.#find = database.prepare('SELECT done, owner, lease FROM work WHERE lead = ? AND target = ?');
@@ -37,7 +38,7 @@ export class Work {
     this.#conclude = database.prepare(
       "UPDATE deliveries SET verdict = ?, status = 200 WHERE seq = ? AND verdict = 'pending'",
     );
-    this.#unsettled = database.prepare('SELECT lead FROM work WHERE target = ? AND done = 0');
+    this.#unsettled = database.prepare('SELECT id, seq FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0');
   }
 
   /** Claims what is undone and not claimed by another; `busy` when another receiver is at any of it. */
@@ -73,7 +74,9 @@ export class Work {
     return this.#accept.run([id]).changes === 1;
   }
 
-  unsettled(target: string): string[] {
-    return this.#unsettled.all([target]).map((row) => fromColumn(textOf(row['lead'])));
+  unsettled(target: string): Entry[] {
+    return this.#unsettled
+      .all([target])
+      .map((row) => ({ leadId: fromColumn(textOf(row['id'])), seq: Number(row['seq']) }));
   }
 }

@@ -24,6 +24,8 @@ export interface WriterOptions {
   /** How long a claim on such work holds when its claimer goes away, in milliseconds. */
   readonly leaseMs: number;
   readonly nonceLifetimeMs: number;
+  /** How claims are signed (`claimant`). */
+  readonly owner: string;
   /** Takes the credentials out. */
   readonly redact: (delivery: Delivery) => Shown;
 }
@@ -54,7 +56,7 @@ export class Writer {
 
   constructor(database: Database, options: WriterOptions) {
     this.#options = options;
-    this.work = new Work(database, options.targets, options.leaseMs);
+    this.work = new Work(database, options.targets, options.owner, options.leaseMs);
     this.#nonces = new Nonces(database, options.nonceLifetimeMs);
     this.#lastSeq = database.prepare('SELECT seq FROM counter');
     this.#keepSeq = database.prepare('UPDATE counter SET seq = ?');

@@ -150,7 +150,7 @@ describe('work asked for with each lead', () => {
     const retry = await one(inbox, arrivalOf({ id: 'a' }));
     expect(retry).toMatchObject({ kind: 'pending', targets: [targets[1]], attempt: 2 });
     expect(await all(inbox.leads({}))).toHaveLength(0);
-    expect(await inbox.unsettled(targets[1] ?? '')).toEqual(['a']);
+    expect(await inbox.unsettled(targets[1] ?? '')).toEqual([{ leadId: 'a', seq: 1 }]);
     expect(await inbox.settle(entry, targets[1] ?? '')).toBe('accepted');
     expect(await one(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate', attempt: 3 });
     expect(await all(inbox.leads({}))).toHaveLength(1);

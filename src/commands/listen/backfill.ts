@@ -1,0 +1,71 @@
+import type { Context } from '../../context.ts';
+import type { Inbox } from '../../inbox/inbox.ts';
+import { leadFilter } from '../../lead/filter.ts';
+import type { LeadText } from '../../lead/text.ts';
+import { leadPages } from '../../service/pages.ts';
+import type { Service } from '../../service/service.ts';
+import type { Examined } from '../../webhook/receive.ts';
+import type { Desk } from './desk.ts';
+
+interface BackfillOptions {
+  readonly service: Service;
+  readonly inbox: Inbox;
+  readonly desk: Desk;
+  readonly clock: Context['clock'];
+  readonly notes: Context['notes'];
+  readonly signal: AbortSignal;
+  readonly windowMs: number;
+}
+
+/**
+ * Lists the service's leads of the last `windowMs` and takes in what the inbox lacks, through the same steps as a pushed
+ * lead. What goes wrong is said and ends the backfill alone: the receiver goes on.
+ */
+export async function backfill(options: BackfillOptions): Promise<void> {
+  const { service, inbox, desk, clock, notes, signal, windowMs } = options;
+  const since = clock.now() - windowMs;
+  const matches = leadFilter({ categories: [], since, until: undefined, where: [] });
+  let known = 0;
+  let fetched = 0;
+  try {
+    for await (const { leads } of leadPages(service, { query: { since } })) {
+      for (const lead of leads) {
+        if (signal.aborted) return;
+        if (lead.id === undefined || !matches(lead)) continue;
+        if (await inbox.has(lead.id)) {
+          known += 1;
+          continue;
+        }
+        await desk.takeIn(examined(lead, lead.id, service, clock.now()), 'backfill');
+        fetched += 1;
+      }
+    }
+    notes.say(`backfill: ${fetched} fetched, ${known} known already`);
+  } catch (error) {
+    if (signal.aborted) return;
+    notes.warn(`the backfill ended early: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** A lead of the list as if it had been delivered, so that it can be forwarded like any other. */
+function examined(lead: LeadText, leadId: string, { account }: Service, now: number): Examined {
+  const { baseUrl } = account;
+  // Its bytes are a part of a page's, and the page's memory is used again.
+  const bytes = Buffer.from(lead.bytes);
+  return {
+    kind: 'lead',
+    delivery: {
+      method: 'GET',
+      path: baseUrl.pathname,
+      url: baseUrl.href,
+      rawHeaders: [['content-type', 'application/json']],
+      body: bytes,
+      remote: baseUrl.host,
+      receivedAt: now,
+    },
+    lead: { bytes, id: leadId, createdAt: lead.createdAt, category: lead.category },
+    leadId,
+    key: -1,
+    warnings: [],
+  };
+}
