@@ -112,7 +112,9 @@ class SqlInbox implements Inbox {
   }
 
   has(leadId: string): Promise<boolean> {
-    const found = this.#database.prepare("SELECT 1 FROM leads WHERE id = ? AND state = 'accepted'").get([toColumn(leadId)]);
+    const found = this.#database
+      .prepare("SELECT 1 FROM leads WHERE id = ? AND state = 'accepted'")
+      .get([toColumn(leadId)]);
     return Promise.resolve(found !== undefined);
   }
 

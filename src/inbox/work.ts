@@ -38,7 +38,9 @@ export class Work {
     this.#conclude = database.prepare(
       "UPDATE deliveries SET verdict = ?, status = 200 WHERE seq = ? AND verdict = 'pending'",
     );
-    this.#unsettled = database.prepare('SELECT id, seq FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0');
+    this.#unsettled = database.prepare(
+      'SELECT id, seq FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0',
+    );
   }
 
   /** Claims what is undone and not claimed by another; `busy` when another receiver is at any of it. */

@@ -6,6 +6,9 @@ import { outputError } from '../../files/failure.ts';
 import { lock } from '../../files/lock.ts';
 import type { Handed, Target } from './target.ts';
 
+/** Names the file in the inbox. */
+export const outputTarget = (path: string): string => `output ${resolve(path)}`;
+
 /**
  * `--output FILE`: appends each lead on a line of its own; the line is on disk when `hand` resolves. Lines that arrive
  * while others are being synced share the next sync. Throws an `OutputError` when the file cannot be opened.
@@ -22,7 +25,7 @@ export async function appendTo(
   const file = await openMended(resolve(path));
   const queue = new Appender(file);
   return {
-    name: `output ${resolve(path)}`,
+    name: outputTarget(path),
     async hand({ lead }): Promise<Handed> {
       const started = performance.now();
       const done = (ok: boolean, answer: string): Handed => ({

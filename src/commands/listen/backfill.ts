@@ -7,6 +7,9 @@ import type { Service } from '../../service/service.ts';
 import type { Examined } from '../../webhook/receive.ts';
 import type { Desk } from './desk.ts';
 
+/** Leads that share a transaction; as many may be forwarded at a time. */
+const atOnce = 50;
+
 interface BackfillOptions {
   readonly service: Service;
   readonly inbox: Inbox;
@@ -29,15 +32,14 @@ export async function backfill(options: BackfillOptions): Promise<void> {
   let fetched = 0;
   try {
     for await (const { leads } of leadPages(service, { query: { since } })) {
-      for (const lead of leads) {
-        if (signal.aborted) return;
-        if (lead.id === undefined || !matches(lead)) continue;
-        if (await inbox.has(lead.id)) {
-          known += 1;
-          continue;
-        }
-        await desk.takeIn(examined(lead, lead.id, service, clock.now()), 'backfill');
-        fetched += 1;
+      if (signal.aborted) return;
+      const wanted = leads.filter((lead) => lead.id !== undefined && matches(lead));
+      const lacking = await missing(wanted, inbox);
+      known += wanted.length - lacking.length;
+      fetched += lacking.length;
+      const whole = lacking.map((lead) => examined(lead, service, clock.now()));
+      while (whole.length > 0) {
+        await Promise.all(whole.splice(0, atOnce).map((one) => desk.takeIn(one, 'backfill')));
       }
     }
     notes.say(`backfill: ${fetched} fetched, ${known} known already`);
@@ -47,9 +49,16 @@ export async function backfill(options: BackfillOptions): Promise<void> {
   }
 }
 
+async function missing(leads: readonly LeadText[], inbox: Inbox): Promise<LeadText[]> {
+  const found: LeadText[] = [];
+  for (const lead of leads) if (!(await inbox.has(lead.id ?? ''))) found.push(lead);
+  return found;
+}
+
 /** A lead of the list as if it had been delivered, so that it can be forwarded like any other. */
-function examined(lead: LeadText, leadId: string, { account }: Service, now: number): Examined {
+function examined(lead: LeadText, { account }: Service, now: number): Examined {
   const { baseUrl } = account;
+  const leadId = lead.id ?? '';
   // Its bytes are a part of a page's, and the page's memory is used again.
   const bytes = Buffer.from(lead.bytes);
   return {

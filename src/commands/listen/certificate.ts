@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
-import { ConfigError, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { ensureAuthority } from '../../http/authority.ts';
+import { readGivenCertificate } from '../../http/given-certificate.ts';
 import type { ListenOptions } from './options.ts';
 
 export interface Certificate {
@@ -20,19 +20,9 @@ export async function certificateFor(
   }
   if (http) return { tls: undefined, caPath: undefined };
   if (cert !== undefined && key !== undefined) {
-    return { tls: { certPem: await readPem(cert), keyPem: await readPem(key) }, caPath: undefined };
+    return { tls: await readGivenCertificate(cert, key, clock.now()), caPath: undefined };
   }
   if (cert !== undefined || key !== undefined) throw new UsageError('--cert and --key go together');
   const { caPath, certPem, keyPem } = await ensureAuthority(paths.dataDir, clock);
   return { tls: { certPem, keyPem }, caPath };
-}
-
-async function readPem(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new ConfigError(`cannot read ${file}: ${(cause as NodeJS.ErrnoException).code ?? String(cause)}`, {
-      cause,
-    });
-  }
 }

@@ -27,12 +27,29 @@ export interface DeskOptions {
 /** Where every delivery is dealt with, in the contract's order: examine, dedupe and store, hand on, answer. */
 export class Desk {
   readonly #options: DeskOptions;
+  #busy = 0;
+  #whenIdle: (() => void)[] = [];
 
   constructor(options: DeskOptions) {
     this.#options = options;
   }
 
+  /** Resolves when no delivery is being dealt with. */
+  idle(): Promise<void> {
+    return this.#busy === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
   async handle(delivery: Delivery): Promise<Answer> {
+    this.#busy += 1;
+    try {
+      return await this.#handle(delivery);
+    } finally {
+      this.#busy -= 1;
+      if (this.#busy === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+    }
+  }
+
+  async #handle(delivery: Delivery): Promise<Answer> {
     const { policy, clock, rehearsal } = this.#options;
     const examined = examine(delivery, policy, clock.now());
     if (examined.kind === 'rejected') return this.refuse(delivery, examined);

@@ -7,6 +7,8 @@ interface ExecOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
   readonly notes: Notes;
+  /** Ends what runs. */
+  readonly stop: AbortSignal;
 }
 
 /** Commands at once: a burst of leads must not become a burst of processes. */
@@ -40,7 +42,7 @@ const withoutSecrets = (env: ExecOptions['env']): Record<string, string | undefi
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.toUpperCase().startsWith('LEADS_')));
 
 function runOnce(options: ExecOptions, env: NodeJS.ProcessEnv, body: Uint8Array): Promise<Handed> {
-  const { command, timeoutMs, notes } = options;
+  const { command, timeoutMs, notes, stop } = options;
   const started = performance.now();
   return new Promise((resolve) => {
     const done = (ok: boolean, answer: string): void =>
@@ -51,6 +53,7 @@ function runOnce(options: ExecOptions, env: NodeJS.ProcessEnv, body: Uint8Array)
       stdio: 'pipe',
       timeout: timeoutMs,
       killSignal: 'SIGKILL',
+      signal: stop,
     });
     let output = '';
     const collect = (chunk: Buffer): void => {

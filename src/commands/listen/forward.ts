@@ -7,6 +7,8 @@ interface ForwardOptions {
   readonly dispatcher: Dispatcher;
   readonly timeoutMs: number;
   readonly keepBody: boolean;
+  /** Gives up what is in flight. */
+  readonly stop: AbortSignal;
 }
 
 /** Of an answer's body: enough to see what the app said. */
@@ -18,7 +20,7 @@ const ownToEachHop =
 
 /** Passes the exact bytes and headers on. Follows no redirect: a 3xx is not a 2xx. */
 export function forwardTo(options: ForwardOptions): Target {
-  const { url, dispatcher, timeoutMs, keepBody } = options;
+  const { url, dispatcher, timeoutMs, keepBody, stop } = options;
   return {
     name: `forward ${url.href}`,
     async hand({ delivery }) {
@@ -37,7 +39,7 @@ export function forwardTo(options: ForwardOptions): Target {
           method: 'POST',
           headers: forwardedHeaders(delivery),
           body: delivery.body,
-          signal: AbortSignal.timeout(timeoutMs),
+          signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), stop]),
         });
         const body = await firstBytes(response.body);
         const ok = response.statusCode >= 200 && response.statusCode < 300;

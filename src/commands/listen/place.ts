@@ -1,6 +1,6 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { inboxPlace } from '../inbox-place.ts';
@@ -11,12 +11,11 @@ export async function listenPlace(
   options: ListenOptions,
   settings: Settings,
   { paths }: Pick<Context, 'paths'>,
-): Promise<{ readonly place: string; readonly fresh: boolean }> {
+): Promise<string> {
   if (options.inbox !== undefined || !isForTests(options)) {
-    return { place: inboxPlace(options.inbox, settings, paths), fresh: false };
+    return inboxPlace(options.inbox, settings, paths);
   }
-  const directory = await mkdtemp(join(tmpdir(), 'leads-inbox-'));
-  return { place: resolve(directory, 'inbox.db'), fresh: true };
+  return join(await mkdtemp(join(tmpdir(), 'leads-inbox-')), 'inbox.db');
 }
 
 const isForTests = (options: ListenOptions): boolean =>

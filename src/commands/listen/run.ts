@@ -1,25 +1,27 @@
+import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import type { RefusedRequest, Receiver } from '../../http/receiver.ts';
-import { openReceiver } from '../../http/server.ts';
-import { type Inbox } from '../../inbox/inbox.ts';
+import type { Inbox } from '../../inbox/inbox.ts';
 import { openInbox } from '../../inbox/sql.ts';
-import type { Delivery } from '../../webhook/delivery.ts';
-import { resolveScheme } from '../scheme-options.ts';
+import { openService } from '../../service/service.ts';
+import { type Guard, resolveScheme } from '../scheme-options.ts';
 import type { Outcome } from '../spec.ts';
-import { announce, warnOf } from './banner.ts';
+import { settleWritten } from './already-written.ts';
+import { outputTarget } from './append.ts';
+import { backfill } from './backfill.ts';
 import { Carrier } from './carry.ts';
 import { certificateFor } from './certificate.ts';
 import { concealer } from './conceal.ts';
 import { Desk } from './desk.ts';
 import { type End, Ending } from './ending.ts';
+import { explainer } from './explaining.ts';
 import { type ListenOptions, options } from './options.ts';
 import { Outlet } from './outlet.ts';
 import { listenPlace } from './place.ts';
 import { printerFor } from './printer.ts';
 import { Rehearsal } from './rehearsal.ts';
-import type { Listening, Report } from './report.ts';
 import { Show } from './show.ts';
+import { openDoor } from './door.ts';
 import type { Target } from './target.ts';
 import { targetsFor } from './targets.ts';
 
@@ -37,38 +39,52 @@ export async function run(given: ListenOptions, context: Context): Promise<Outco
   }
   const settings = await context.settings();
   const guard = await resolveScheme(given, settings, context);
-  const certificate = await certificateFor(given, context);
-  const { place, fresh } = await listenPlace(given, settings, context);
-  const targets = await targetsFor(given, settings, context);
-  const { toleranceMs } = guard.scheme;
-  const inbox = await openInbox({
-    place,
-    clock: context.clock,
-    targets: targets.map((target) => target.name),
-    leaseMs: settings.timeoutMs + 1000,
-    nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
-    redact: concealer(guard),
-  });
+  const stop = new AbortController();
+  const targets = await targetsFor(given, settings, context, stop.signal);
   try {
-    return await receive(given, context, { guard, certificate, inbox, fresh, targets, settings });
+    const inbox = await openOwn(given, context, settings, guard, targets);
+    try {
+      if (given.output !== undefined) await settleWritten(given.output, outputTarget(given.output), inbox);
+      return await receive(given, context, { guard, inbox, targets, stop });
+    } finally {
+      await inbox.close();
+    }
   } finally {
-    await inbox.close();
     for (const target of targets) await target.close?.();
   }
 }
 
+async function openOwn(
+  given: ListenOptions,
+  context: Context,
+  settings: Settings,
+  guard: Guard,
+  targets: readonly Target[],
+): Promise<Inbox> {
+  const { toleranceMs } = guard.scheme;
+  return openInbox({
+    place: await listenPlace(given, settings, context),
+    clock: context.clock,
+    pid: context.pid,
+    targets: targets.map((target) => target.name),
+    // As long as one target may take, for each of them.
+    leaseMs: (settings.timeoutMs + 1000) * targets.length,
+    nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
+    redact: concealer(guard),
+  });
+}
+
 interface Parts {
-  readonly guard: Awaited<ReturnType<typeof resolveScheme>>;
-  readonly certificate: Awaited<ReturnType<typeof certificateFor>>;
-  readonly settings: Awaited<ReturnType<Context['settings']>>;
+  readonly guard: Guard;
   readonly inbox: Inbox;
-  readonly fresh: boolean;
   readonly targets: readonly Target[];
+  readonly stop: AbortController;
 }
 
 async function receive(given: ListenOptions, context: Context, parts: Parts): Promise<Outcome> {
   const { clock, notes, signal } = context;
-  const { guard, certificate, inbox, targets } = parts;
+  const { guard, inbox, targets, stop } = parts;
+  const service = given.backfill === undefined ? undefined : await openService(context);
   const ending = new Ending({ count: given.count, forMs: given.for }, context);
   const outlet = new Outlet(context.stdout, (error) => ending.failed(error));
   const show = new Show({
@@ -78,54 +94,33 @@ async function receive(given: ListenOptions, context: Context, parts: Parts): Pr
     conceal: concealer(guard),
     onAccepted: () => ending.accepted(),
   });
+  const { respond, failFirst, delay: delayMs } = given;
   const desk = new Desk({
     policy: { path: given.path, ...guard },
     inbox,
     carrier: new Carrier(inbox, targets, given.forwardBestEffort),
-    rehearsal: new Rehearsal({
-      respond: given.respond,
-      failFirst: given.failFirst,
-      delayMs: given.delay,
-      clock,
-      signal,
-    }),
+    rehearsal: new Rehearsal({ respond, failFirst, delayMs, clock, signal }),
     clock,
     notes,
-    show: (report: Report, delivery: Delivery) => show.delivery(report, delivery),
+    show: (report, delivery) => show.delivery(report, delivery),
+    explain: given.explain ? explainer(guard, clock) : undefined,
   });
-  const host = given.host ?? '127.0.0.1';
-  const receiver = await openReceiver({
-    host,
-    port: given.port ?? 8443,
-    tls: certificate.tls,
-    clock,
-    handle: (delivery) => desk.handle(delivery),
-    onError: (error) =>
-      notes.warn(`a delivery failed: ${error instanceof Error ? error.message : String(error)}`),
-    onRefused: (refused) => void desk.refuse(wholeOf(refused), { ...refused, kind: 'rejected' }),
-    onHandshake: ({ code, detail, remote }) => notes.note(`handshake ${code}`, `${remote}: ${detail}`),
-    onFull: (connections) =>
-      notes.note('full', `${connections} connections are open: others are turned away`),
+  const door = await openDoor(given, context, {
+    guard,
+    desk,
+    inbox,
+    certificate: await certificateFor(given, context),
   });
-  const listening: Listening = {
-    url: receiver.url,
-    path: given.path,
-    scheme: guard.scheme.name,
-    inbox: inbox.place,
-    caPath: certificate.caPath,
-  };
-  warnOf(given, host, notes);
-  announce(listening, given, notes);
-  await show.listening(listening);
+  await show.listening(door.listening);
+  if (service !== undefined && given.backfill !== undefined) {
+    void backfill({ service, inbox, desk, clock, notes, signal: stop.signal, windowMs: given.backfill });
+  }
   const end = await ending.reached;
-  await close(receiver, show, outlet);
-  return outcomeOf(end, given, signal);
-}
-
-async function close(receiver: Receiver, show: Show, outlet: Outlet): Promise<void> {
-  await receiver.close(drainMs);
+  await door.close(drainMs);
+  stop.abort();
+  await desk.idle();
   await show.summary();
-  await outlet.drained();
+  return outcomeOf(end, given, signal);
 }
 
 function outcomeOf(end: End, { count }: ListenOptions, signal: AbortSignal): Outcome {
@@ -136,14 +131,3 @@ function outcomeOf(end: End, { count }: ListenOptions, signal: AbortSignal): Out
   if (end.by === 'signal' && (count !== undefined || reason?.exitCode !== 130)) throw signal.reason;
   return 'done';
 }
-
-/** A request that was refused before it was a delivery, as far as it came. */
-const wholeOf = ({ remote, receivedAt, method, path }: RefusedRequest): Delivery => ({
-  method: method ?? '',
-  path: path ?? '',
-  url: '',
-  rawHeaders: [],
-  body: new Uint8Array(),
-  remote,
-  receivedAt,
-});

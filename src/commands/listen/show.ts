@@ -46,6 +46,7 @@ export class Show {
     const { outlet, printer, context } = this.#options;
     const durationMs = context.clock.now() - this.#started;
     await outlet.write(printer.summary(this.#tally, durationMs));
+    await outlet.drained();
     context.notes.say(summaryLine(this.#tally, durationMs));
   }
 

@@ -11,15 +11,18 @@ export async function targetsFor(
   options: ListenOptions,
   { timeoutMs }: Settings,
   context: Context,
+  stop: AbortSignal,
 ): Promise<Target[]> {
   const targets: Target[] = [];
   if (options.forwardTo !== undefined) {
     const dispatcher = await context.http();
-    targets.push(forwardTo({ url: options.forwardTo, dispatcher, timeoutMs, keepBody: options.showAnswer }));
+    targets.push(
+      forwardTo({ url: options.forwardTo, dispatcher, timeoutMs, keepBody: options.showAnswer, stop }),
+    );
   }
   if (options.exec !== undefined) {
     const { env, notes } = context;
-    targets.push(execCommand({ command: options.exec, env, timeoutMs, notes }));
+    targets.push(execCommand({ command: options.exec, env, timeoutMs, notes, stop }));
   }
   if (options.output !== undefined) targets.push(await appendTo(options.output, context));
   return targets;

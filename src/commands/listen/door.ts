@@ -1,0 +1,63 @@
+import type { Context } from '../../context.ts';
+import type { RefusedRequest } from '../../http/receiver.ts';
+import { openReceiver } from '../../http/server.ts';
+import type { Inbox } from '../../inbox/inbox.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
+import type { Guard } from '../scheme-options.ts';
+import { announce, warnOf } from './banner.ts';
+import type { Certificate } from './certificate.ts';
+import type { Desk } from './desk.ts';
+import type { ListenOptions } from './options.ts';
+import type { Listening } from './report.ts';
+
+interface Behind {
+  readonly guard: Guard;
+  readonly desk: Desk;
+  readonly inbox: Inbox;
+  readonly certificate: Certificate;
+}
+
+/** Opens the socket in front of the desk, and says where it is. */
+export async function openDoor(
+  given: ListenOptions,
+  { clock, notes }: Context,
+  { guard, desk, inbox, certificate }: Behind,
+): Promise<{ readonly listening: Listening; close(drainMs: number): Promise<void> }> {
+  const host = given.host ?? '127.0.0.1';
+  const receiver = await openReceiver({
+    host,
+    port: given.port ?? 8443,
+    tls: certificate.tls,
+    clock,
+    handle: (delivery) => desk.handle(delivery),
+    onError(error) {
+      const { message } = error instanceof Error ? error : new Error(String(error));
+      notes.warn(`a delivery was answered 503: ${message}`);
+    },
+    onRefused: (refused) => void desk.refuse(asDelivery(refused), { ...refused, kind: 'rejected' }),
+    onHandshake: ({ code, detail, remote }) => notes.note(`handshake ${code}`, `${remote}: ${detail}`),
+    onFull: (connections) =>
+      notes.note('full', `${connections} connections are open: others are turned away`),
+  });
+  const listening: Listening = {
+    url: receiver.url,
+    path: given.path,
+    scheme: guard.scheme.name,
+    inbox: inbox.place,
+    caPath: certificate.caPath,
+  };
+  warnOf(given, host, notes);
+  announce(listening, given, notes);
+  return { listening, close: (drainMs) => receiver.close(drainMs) };
+}
+
+/** A request that was refused before it was a delivery, as far as it came. */
+const asDelivery = ({ remote, receivedAt, method, path }: RefusedRequest): Delivery => ({
+  method: method ?? '',
+  path: path ?? '',
+  url: '',
+  rawHeaders: [],
+  body: new Uint8Array(),
+  remote,
+  receivedAt,
+});
