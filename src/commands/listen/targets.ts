@@ -1,5 +1,6 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
+import { readAuthority } from '../../http/authority.ts';
 import { appendTo } from './append.ts';
 import { execCommand } from './exec.ts';
 import { forwardTo } from './forward.ts';
@@ -15,9 +16,9 @@ export async function targetsFor(
 ): Promise<Target[]> {
   const targets: Target[] = [];
   if (options.forwardTo !== undefined) {
-    const dispatcher = await context.http();
+    const loopbackCa = await readAuthority(context.paths.dataDir);
     targets.push(
-      forwardTo({ url: options.forwardTo, dispatcher, timeoutMs, keepBody: options.showAnswer, stop }),
+      forwardTo({ url: options.forwardTo, loopbackCa, timeoutMs, keepBody: options.showAnswer, stop }),
     );
   }
   if (options.exec !== undefined) {

@@ -1,0 +1,195 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { leads } from '../../support/run.ts';
+import { type Listener, listen, token } from './support.ts';
+
+const open: Listener[] = [];
+
+async function start(...args: Parameters<typeof listen>): Promise<Listener> {
+  const listener = await listen(...args);
+  open.push(listener);
+  return listener;
+}
+
+afterEach(async () => {
+  for (const listener of open.splice(0)) await listener.stop();
+});
+
+const lead = (id: string, more: object = {}): object => ({
+  id,
+  category: 'solar',
+  contact: { name: 'Ada Lovelace', email: 'ada@example.com', phone: '1' },
+  metadata: { source: 'web' },
+  createdAt: '2026-01-15T11:00:00Z',
+  ...more,
+});
+
+describe('what a delivery is answered', () => {
+  it('200 accepted, then 200 duplicate, also in another run', async () => {
+    const first = await start();
+    expect(await first.post(lead('a'))).toMatchObject({ status: 200, body: { status: 'accepted', id: 'a' } });
+    expect(await first.post(lead('a'))).toMatchObject({
+      status: 200,
+      body: { status: 'duplicate', id: 'a' },
+    });
+    expect((await first.stop()).exitCode).toBe(0);
+    const second = await start([], { home: first.home });
+    expect((await second.post(lead('a'))).body).toEqual({ status: 'duplicate', id: 'a' });
+    expect((await second.post(lead('b'))).body).toEqual({ status: 'accepted', id: 'b' });
+    expect((await second.stop()).stdout).toContain('which first came 2026-01-15T12:00:00.000Z');
+  });
+
+  it.each([
+    ['a wrong token', lead('a'), { 'x-webhook-token': 'x' }, '/', 'POST', 401, 'wrong_credential'],
+    ['no token', lead('a'), {}, '/', 'POST', 401, 'missing_credential'],
+    ['two tokens', lead('a'), { 'x-webhook-token': [token, token] }, '/', 'POST', 401, 'repeated_credential'],
+    ['another path', lead('a'), { 'x-webhook-token': token }, '/other', 'POST', 404, 'wrong_path'],
+    ['another method', lead('a'), { 'x-webhook-token': token }, '/hook', 'PUT', 405, 'wrong_method'],
+    [
+      'another type',
+      'id=a',
+      { 'x-webhook-token': token, 'content-type': 'text/plain' },
+      '/hook',
+      'POST',
+      415,
+      'wrong_content_type',
+    ],
+    ['no JSON', '{"id":', { 'x-webhook-token': token }, '/hook', 'POST', 400, 'not_json'],
+    ['no id', '{"x":1}', { 'x-webhook-token': token }, '/hook', 'POST', 400, 'not_a_lead'],
+    ['two ids', '{"id":"a","id":"b"}', { 'x-webhook-token': token }, '/hook', 'POST', 400, 'not_a_lead'],
+    [
+      '1 MiB and more',
+      Buffer.alloc(1_100_000, ' '),
+      { 'x-webhook-token': token },
+      '/hook',
+      'POST',
+      413,
+      'too_large',
+    ],
+  ])('%s', async (_, body, headers, path, method, status, reason) => {
+    const listener = await start(['--path', '/hook', '--format', 'events']);
+    const target = reason.endsWith('credential') ? '/hook' : path;
+    const answer = await listener.post(body, headers, target, method);
+    expect(answer).toMatchObject({ status, body: { error: reason } });
+    expect(Object.keys(answer.body)).toEqual(['error', 'message']);
+    if (status === 405) expect(answer.headers['allow']).toBe('POST');
+    expect((await listener.post(lead('ok'), undefined, '/hook')).status).toBe(200);
+    await listener.stop();
+    expect(listener.events().filter((event) => event['verdict'] === 'rejected')).toMatchObject([
+      { type: 'delivery', reason, status, lead: null },
+    ]);
+    const stored = await leads(['inbox', 'list', '--verdict', 'rejected', '--json'], { home: listener.home });
+    expect(JSON.parse(stored.stdout)).toMatchObject([{ reason, status }]);
+  });
+
+  it('takes in what merely departs from the specification, with a warning', async () => {
+    const listener = await start(['--format', 'events']);
+    expect((await listener.post('{ "id": 7, "x": 12345678901234567890 }')).body).toEqual({
+      status: 'accepted',
+      id: '7',
+    });
+    await listener.stop();
+    const text = listener.stdout.text();
+    expect(text).toContain('"lead":{"id":7,"x":12345678901234567890}}');
+    expect(text).toContain('id is not a string');
+  });
+});
+
+describe('for integration tests', () => {
+  it('--count ends with 0 and a fresh inbox, whose place is said', async () => {
+    const listener = await start(['--count', '2', '--format', 'events']);
+    await listener.post(lead('a'));
+    await listener.post(lead('a'));
+    await listener.post(lead('b'));
+    const run = await listener.done;
+    expect(run.exitCode).toBe(0);
+    expect(listener.events().map((event) => event['type'])).toEqual([
+      'listening',
+      'delivery',
+      'delivery',
+      'delivery',
+      'summary',
+    ]);
+    const { inbox } = listener.events()[0] as { inbox: string };
+    expect(inbox.startsWith(join(tmpdir(), 'leads-inbox-'))).toBe(true);
+    expect(run.stderr).toContain(inbox);
+    const again = await start(['--count', '1', '--format', 'events'], { home: listener.home });
+    expect((await again.post(lead('a'))).body).toMatchObject({ status: 'accepted' });
+    expect((await again.done).exitCode).toBe(0);
+  });
+
+  it('--for ends with 7 when the count was not reached, and with 0 without one', async () => {
+    const short = await start(['--count', '2', '--for', '30s']);
+    await short.post(lead('a'));
+    short.clock.advance(30_000);
+    expect((await short.done).exitCode).toBe(7);
+    const plain = await start(['--for', '30s']);
+    plain.clock.advance(30_000);
+    expect((await plain.done).exitCode).toBe(0);
+  });
+
+  it('Ctrl-C is 130 while a count is not reached', async () => {
+    const listener = await start(['--count', '2']);
+    expect((await listener.stop()).exitCode).toBe(130);
+  });
+
+  it('--fail-first and --respond answer before the lead is known', async () => {
+    const failing = await start(['--fail-first', '2', '--format', 'events']);
+    const answers = [];
+    for (let i = 0; i < 4; i += 1) answers.push(await failing.post(lead('a')));
+    expect(answers.map(({ status, body }) => [status, body['error'] ?? body['status']])).toEqual([
+      [503, 'told_to_fail'],
+      [503, 'told_to_fail'],
+      [200, 'accepted'],
+      [200, 'duplicate'],
+    ]);
+    const refusing = await start(['--respond', '418']);
+    expect((await refusing.post(lead('a'))).status).toBe(418);
+    const other = await start(['--respond', '202']);
+    expect(await other.post(lead('a'))).toMatchObject({ status: 202, body: { status: 'accepted' } });
+  });
+
+  it('--delay waits before the answer, and Ctrl-C does not wait for it', async () => {
+    const listener = await start(['--delay', '10s']);
+    let answered = false;
+    const answer = listener.post(lead('a')).then((given) => {
+      answered = true;
+      return given;
+    });
+    await expect.poll(() => listener.clock.sleeps).toContain(10_000);
+    expect(answered).toBe(false);
+    listener.clock.advance(10_000);
+    expect((await answer).status).toBe(200);
+    const second = listener.post(lead('b'));
+    await expect.poll(() => listener.clock.sleeps).toHaveLength(2);
+    const run = listener.stop();
+    expect((await second).status).toBe(200);
+    expect((await run).exitCode).toBe(0);
+  });
+
+  it('needs to be told who may deliver', async () => {
+    const run = await leads(['listen', '--port', '0']);
+    expect(run.exitCode).toBe(3);
+    expect(run.stderr).toContain('--token');
+    const empty = await leads(['listen', '--port', '0', '--token', '']);
+    expect(empty.exitCode).toBe(3);
+    const open = await start(['--no-verify']);
+    expect(open.stderr.text()).toContain('warning: --no-verify');
+    expect((await open.post(lead('a'), {})).status).toBe(200);
+  });
+});
+
+it('keeps going on one inbox beside another receiver and a reader', async () => {
+  const place = join(mkdtempSync(join(tmpdir(), 'leads-test-')), 'shared.db');
+  const [one, two] = [await start(['--inbox', place]), await start(['--inbox', place])];
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? one : two).post(lead(`l${i >> 1}`))),
+  );
+  const kinds = answers.map(({ body }) => body['status']);
+  expect(kinds.filter((kind) => kind === 'accepted')).toHaveLength(20);
+  expect(kinds.filter((kind) => kind === 'duplicate')).toHaveLength(20);
+  const listed = await leads(['inbox', 'export', '--inbox', place]);
+  expect(listed.stdout.trim().split('\n')).toHaveLength(20);
+});

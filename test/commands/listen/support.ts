@@ -1,0 +1,117 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { request } from 'node:https';
+import { request as plainRequest } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
+import { InterruptedError } from '../../../src/errors.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { type LiveRun, type Run, type RunOptions, startLeads } from '../../support/run.ts';
+
+export interface Answered {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface Listener extends LiveRun {
+  readonly url: string;
+  readonly clock: FakeClock;
+  /** Delivers a body, with the right token unless other headers are given. */
+  post(body: unknown, headers?: OutgoingHttpHeaders, path?: string, method?: string): Promise<Answered>;
+  /** As Ctrl-C does. */
+  stop(): Promise<Run>;
+  /** The records of `--format events`, so far. */
+  events(): Record<string, unknown>[];
+}
+
+export const token = 'token-of-the-tests';
+
+/** A condition that some work going on elsewhere will make true. */
+export async function until(condition: () => boolean, what = 'a condition', ms = 15_000): Promise<void> {
+  const deadline = Date.now() + ms;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** `leads listen` in this process, on a free port, ready when it resolves. */
+export async function listen(argv: readonly string[] = [], options: RunOptions = {}): Promise<Listener> {
+  const clock = (options.clock as FakeClock | undefined) ?? new FakeClock();
+  const guarded = argv.some((word) => /^--(token|scheme|no-verify)/.test(word));
+  const live = startLeads(['listen', '--port', '0', ...(guarded ? [] : ['--token', token]), ...argv], {
+    ...options,
+    clock,
+  });
+  const ready = /listening on (\S+?)(?:,|$)/m;
+  let over = false;
+  void live.done.then(() => (over = true));
+  await until(() => over || ready.test(live.stderr.text()), 'the readiness line');
+  const url = ready.exec(live.stderr.text())?.[1];
+  if (url === undefined) throw new Error(`listen ended: ${(await live.done).stderr}`);
+  const post: Listener['post'] = (
+    body,
+    headers = { 'x-webhook-token': token },
+    path = '/',
+    method = 'POST',
+  ) => deliver(new URL(path, url), body, headers, live.home, method);
+  return {
+    ...live,
+    url,
+    clock,
+    post,
+    stop: () => {
+      live.abort(new InterruptedError('SIGINT'));
+      return live.done;
+    },
+    events: () =>
+      live.stdout
+        .text()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+  };
+}
+
+function deliver(
+  url: URL,
+  body: unknown,
+  headers: OutgoingHttpHeaders,
+  home: string,
+  method: string,
+): Promise<Answered> {
+  const bytes = body instanceof Uint8Array || typeof body === 'string' ? body : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const options = { method, headers: { 'content-type': 'application/json', ...headers }, agent: false };
+    const sent =
+      url.protocol === 'http:'
+        ? plainRequest(url, options)
+        : request(url, { ...options, ca: authority(home) });
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        resolve({
+          status: response.statusCode ?? 0,
+          body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+          headers: response.headers,
+        });
+      });
+      response.on('error', reject);
+    });
+    sent.end(bytes);
+  });
+}
+
+function authority(home: string): string {
+  const found = readFileSync(findAuthority(home), 'utf8');
+  return found;
+}
+
+/** Where the local authority is: one directory for this host's name. */
+export function findAuthority(home: string): string {
+  const directory = `${home}/data/tls`;
+  const [host] = readdirSync(directory);
+  return `${directory}/${host ?? ''}/ca.pem`;
+}
