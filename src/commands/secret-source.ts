@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { readAll } from '../config/prompt.ts';
 import type { Context } from '../context.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { Secret } from '../secret.ts';
@@ -29,10 +30,4 @@ async function readText(file: string): Promise<string> {
     const { code } = cause as NodeJS.ErrnoException;
     throw new ConfigError(`cannot read the secret in ${file}: ${code ?? String(cause)}`, { cause });
   }
-}
-
-async function readAll(input: Context['stdin']): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of input) chunks.push(Buffer.from(chunk as Uint8Array | string));
-  return Buffer.concat(chunks).toString('utf8');
 }

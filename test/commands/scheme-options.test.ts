@@ -1,0 +1,143 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { Command } from 'commander';
+import { describe, expect, it, test } from 'vitest';
+import * as z from 'zod/mini';
+import { addSchemeFlags } from '../../src/commands/scheme-flags.ts';
+import { resolveScheme, schemeShape } from '../../src/commands/scheme-options.ts';
+import type { Settings } from '../../src/config/settings.ts';
+import { ConfigError, UsageError } from '../../src/errors.ts';
+import { Secret } from '../../src/secret.ts';
+import { schemeNames } from '../../src/webhook/schemes.ts';
+
+type Stored = Partial<Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret'>>;
+
+/** Words as typed, through the real flags and the real schema. */
+async function resolve(argv: readonly string[], stored: Stored = {}, stdin = '') {
+  const command = new Command().exitOverride();
+  addSchemeFlags(command);
+  command.parse(argv, { from: 'user' });
+  const options = z.parse(z.object(schemeShape), command.opts());
+  const { scheme, keys } = await resolveScheme(options, stored as Settings, {
+    stdin: Readable.from(stdin === '' ? [] : [stdin]),
+  });
+  return { name: scheme.name, secrets: keys.map((key) => key.secret.reveal()), scheme };
+}
+
+const token = new Secret('stored-token');
+const secret = new Secret('stored-secret');
+const file = (text: string): string => {
+  const path = join(mkdtempSync(join(tmpdir(), 'leads-scheme-')), 'secret');
+  writeFileSync(path, text);
+  return path;
+};
+
+describe('who may deliver', () => {
+  it('takes flags before what is stored', async () => {
+    expect(await resolve(['--token', 'a'], { webhookToken: token })).toMatchObject({ secrets: ['a'] });
+    const github = { webhookScheme: 'github', webhookSecret: secret };
+    expect(await resolve(['--token', 'a'], github)).toMatchObject({ name: 'token', secrets: ['a'] });
+    expect(await resolve(['--scheme', 'slack'], github)).toMatchObject({
+      name: 'slack',
+      secrets: ['stored-secret'],
+    });
+    expect(await resolve(['--secret', 's'], github)).toMatchObject({ name: 'github', secrets: ['s'] });
+  });
+
+  it('takes what is stored when there is no flag', async () => {
+    expect(await resolve([], { webhookToken: token })).toMatchObject({
+      name: 'token',
+      secrets: ['stored-token'],
+    });
+    const stored = { webhookScheme: 'stripe', webhookSecret: secret, webhookToken: token };
+    expect(await resolve([], stored)).toMatchObject({ name: 'stripe', secrets: ['stored-secret'] });
+  });
+
+  it('takes several, from flags and files, and one of them from stdin', async () => {
+    const given = await resolve(
+      ['--token', 'one', '--token', 'two', '--token-file', file('three\n'), '--token-file', '-'],
+      {},
+      'four\r\n',
+    );
+    expect(given).toMatchObject({ name: 'token', secrets: ['one', 'two', 'three', 'four'] });
+    await expect(resolve(['--token-file', '-', '--token-file', '-'])).rejects.toThrow(UsageError);
+  });
+
+  it('names the ways when nothing says who', async () => {
+    const error: unknown = await resolve([]).catch((one: unknown) => one);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error).toMatchObject({ exitCode: 3 });
+    for (const way of ['--token', '--scheme', 'LEADS_WEBHOOK_TOKEN', '--no-verify']) {
+      expect((error as ConfigError).hint).toContain(way);
+    }
+  });
+
+  it('never takes a token where a scheme is asked for', async () => {
+    for (const name of schemeNames.filter((one) => one !== 'token' && one !== 'custom')) {
+      await expect(resolve(['--scheme', name], { webhookToken: token })).rejects.toThrow(ConfigError);
+      await expect(resolve([], { webhookScheme: name, webhookToken: token })).rejects.toThrow(ConfigError);
+    }
+    await expect(resolve([], { webhookScheme: 'githib', webhookToken: token })).rejects.toThrow(ConfigError);
+    await expect(resolve(['--scheme', 'token'], { webhookSecret: secret })).rejects.toThrow(ConfigError);
+  });
+
+  it('opens the door for --no-verify alone', async () => {
+    expect(await resolve(['--no-verify'], { webhookToken: token })).toMatchObject({
+      name: 'none',
+      secrets: [],
+    });
+  });
+});
+
+test.each([
+  [['--no-verify', '--token', 'a']],
+  [['--no-verify', '--scheme', 'github']],
+  [['--token', 'a', '--secret', 'b']],
+  [['--token', 'a', '--scheme', 'github']],
+  [['--scheme', 'token', '--secret', 'b']],
+  [['--secret', 'b']],
+  [['--scheme', 'github', '--secret', 'b', '--encoding', 'base64']],
+  [['--scheme', 'github', '--secret', 'b', '--tolerance', '1m']],
+  [['--token', 'a', '--tolerance', '1m']],
+  [['--token', 'a', '--secret-encoding', 'hex']],
+])('flags that contradict each other are a usage error: %j', async (argv) => {
+  await expect(resolve(argv)).rejects.toThrow(UsageError);
+});
+
+test.each([
+  [['--token', '']],
+  [['--token', ' blank ']],
+  [['--token', 'a\nb']],
+  [['--token-file', file('')]],
+  [['--token-file', file('\n')]],
+  [['--token-file', join(tmpdir(), 'leads-no-such-file')]],
+  [['--scheme', 'github', '--secret', '']],
+  [['--scheme', 'svix', '--secret', 'whsec_']],
+  [['--scheme', 'svix', '--secret', 'whsec_not base64']],
+  [['--scheme', 'custom', '--secret', 'a']],
+  [['--scheme', 'custom', '--secret', 'a', '--signature-header', 'x-sig', '--signed-content', 'x']],
+])('a secret or recipe that cannot be is a configuration error: %j', async (argv) => {
+  await expect(resolve(argv)).rejects.toThrow(ConfigError);
+});
+
+test('a custom recipe comes through whole', async () => {
+  const argv =
+    '--scheme custom --secret s --signature-header X-Sig --algorithm hmac-sha512 --encoding base64 --prefix v1= ' +
+    '--signed-content {timestamp}.{nonce}.{body} --timestamp-header X-Time --timestamp-format iso --nonce-header X-Id ' +
+    '--secret-encoding utf8 --tolerance 30s';
+  const { scheme } = await resolve(argv.split(' '));
+  expect(scheme.toleranceMs).toBe(30_000);
+  const key = scheme.key(secret);
+  const message = { method: 'POST', url: 'https://a.example/', body: Buffer.from('{}'), id: 'n1' };
+  const headers = Object.fromEntries(scheme.sign(message, key, Date.UTC(2026, 0, 1)));
+  expect(headers).toMatchObject({ 'x-id': 'n1', 'x-time': '2026-01-01T00:00:00.000Z' });
+  expect(headers['x-sig']).toMatch(/^v1=[A-Za-z0-9+/]{86}==$/);
+});
+
+test('the help names every scheme', () => {
+  const command = new Command();
+  addSchemeFlags(command);
+  for (const name of schemeNames) expect(command.helpInformation()).toContain(name);
+});

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { bodyDigest, nonceKey } from '../../src/webhook/replay.ts';
+
+test('a nonce is remembered under a short name of its own, apart for each scheme', () => {
+  const names = [
+    nonceKey('svix', 'a'),
+    nonceKey('standard-webhooks', 'a'),
+    nonceKey('svix', 'b'),
+    nonceKey('svix', 'x'.repeat(100_000)),
+    nonceKey('svix', ''),
+  ];
+  expect(new Set(names).size).toBe(names.length);
+  expect(new Set(names.map((name) => name.length))).toEqual(new Set([43]));
+  expect(nonceKey('svix', 'a')).toBe(names[0]);
+});
+
+test('a body is known by its bytes', () => {
+  expect(bodyDigest(Buffer.from([0xff]))).not.toBe(bodyDigest(Buffer.from('\ufffd')));
+  expect(bodyDigest(Buffer.from('{}'))).toBe(bodyDigest(Uint8Array.from([0x7b, 0x7d])));
+});
