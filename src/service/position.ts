@@ -3,7 +3,12 @@
  * Page and offset positions name the record before them (`after`), so that a resumed walk can see whether the
  * service's list has shifted since.
  */
-export type Position =
+export type Position = Place & {
+  /** Records asked for per page: places counted in pages mean something with the same size only. */
+  readonly size?: number | undefined;
+};
+
+type Place =
   | { readonly style: 'start' }
   /** A `Link` header or a next URL in the body; absolute, of the service's own origin. */
   | { readonly style: 'url'; readonly url: string }

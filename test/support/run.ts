@@ -73,7 +73,7 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
   return { stdout, stderr, done, home, abort: (reason) => stopper.abort(reason) };
 }
 
-function memory(columns: number | undefined): Output & { text(): string } {
+export function memory(columns: number | undefined): Output & { text(): string } {
   const chunks: Buffer[] = [];
   const stream = new PassThrough();
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -1,0 +1,213 @@
+import { DataError } from '../errors.ts';
+import { IdSet } from '../lead/id-set.ts';
+import type { ScannedLead } from '../lead/scanned.ts';
+import { Ahead, keyOf, predict } from './ahead.ts';
+import { type Asking, askingOf, pageUrl } from './asking.ts';
+import { fetchPage, type PageFacts } from './fetch-page.ts';
+import { Footing } from './footing.ts';
+import { looksFull, noWayPast, Probe } from './silence.ts';
+import type { Batch, WalkOptions, WalkStats } from './pages.ts';
+import { dropKnown, emptyTally, LoopGuard, type PageTally, stuck } from './pass.ts';
+import type { Position } from './position.ts';
+import type { Service } from './service.ts';
+import { noteOtherStatus } from './status-note.ts';
+import { wayOn } from './way-on.ts';
+
+/** Asked for when nobody says how many, from the first on while the service refuses; undefined: its own default. */
+const usualSizes: readonly (number | undefined)[] = [1000, 100, undefined];
+
+/** The last part of a page and what it told; or that it has to be read elsewhere, or anew, or that there is none. */
+type Read =
+  | { readonly kind: 'whole'; readonly facts: PageFacts; readonly leads: ScannedLead[] }
+  | { readonly kind: 'moved' | 'again' | 'past-the-end' };
+
+/** The walk behind `leadPages`. */
+export async function* walk(
+  service: Service,
+  options: WalkOptions,
+  stats: WalkStats,
+): AsyncGenerator<Batch, void, undefined> {
+  const stop = new AbortController();
+  const asking = askingOf(service.account.baseUrl, service.dialect);
+  try {
+    yield* new Walker(service, asking, options, stats, AbortSignal.any([service.signal, stop.signal])).run();
+  } finally {
+    stop.abort(new DOMException('the walk has ended', 'AbortError'));
+  }
+}
+
+class Walker {
+  readonly #service: Service;
+  readonly #asking: Asking;
+  readonly #options: WalkOptions;
+  readonly #stats: WalkStats;
+  readonly #seen: IdSet;
+  readonly #ahead: Ahead;
+  readonly #guard = new LoopGuard();
+  readonly #footing: Footing;
+  readonly #probe = new Probe();
+  readonly #sizes: (number | undefined)[];
+  /** Different records met; undefined when the walk began in the middle. */
+  #walked: number | undefined;
+  /** Records on the longest page and on the one before: a page shorter than others may be the last. */
+  #longest = 0;
+  #previous: { readonly count: number; readonly mark: string } | undefined;
+
+  constructor(service: Service, asking: Asking, options: WalkOptions, stats: WalkStats, signal: AbortSignal) {
+    this.#service = service;
+    this.#asking = asking;
+    this.#options = options;
+    this.#stats = stats;
+    this.#seen = options.seen ?? new IdSet();
+    this.#seen.nextPass();
+    const size = options.pageSize ?? asking.pageSize ?? options.from?.size;
+    this.#sizes = size === undefined && asking.limit !== undefined ? [...usualSizes] : [size];
+    this.#walked = options.from === undefined || options.from.style === 'start' ? 0 : undefined;
+    this.#footing = new Footing(this.#seen, stats, asking.firstPage);
+    this.#ahead = new Ahead((at) =>
+      fetchPage(service, asking, pageUrl(asking, options.query, this.#sizes[0], at), stats, signal),
+    );
+  }
+
+  async *run(): AsyncGenerator<Batch, void, undefined> {
+    let at = this.#footing.begin(this.#options.from ?? { style: 'start' }) as Position | undefined;
+    while (at !== undefined) {
+      this.#guard.enter(keyOf(at));
+      const tally = emptyTally();
+      const page: Read = yield* this.#page(at, tally);
+      if (page.kind === 'moved' || page.kind === 'again') {
+        this.#guard.reset();
+        if (page.kind === 'moved') at = this.#stepBack(at);
+        continue;
+      }
+      const [next, leads] = page.kind === 'whole' ? this.#turn(at, page, tally) : [undefined, []];
+      if (next === undefined) this.#footing.judge(this.#options.query, this.#walked);
+      yield { leads, next, last: next === undefined };
+      at = next;
+    }
+  }
+
+  /** What is read again from here on was met in an earlier pass: it is no sign of a loop. */
+  #stepBack(at: Position): Position {
+    this.#ahead.clear();
+    this.#seen.nextPass();
+    this.#walked = undefined;
+    return this.#footing.stepBack(at);
+  }
+
+  /** A page is complete: finds the next one, and asks for it where that saves time. */
+  #turn(
+    at: Position,
+    { facts, leads }: Extract<Read, { kind: 'whole' }>,
+    tally: PageTally,
+  ): [Position | undefined, readonly ScannedLead[]] {
+    const on = this.#next(at, facts, tally, leads);
+    const next = on === undefined ? undefined : { ...on, size: this.#sizes[0] };
+    if (next !== undefined) this.#askAhead(next, facts);
+    this.#stats.leads += leads.length;
+    return [next, leads];
+  }
+
+  /** Hands out all but the last part of a page, and gives that one back. */
+  async *#page(at: Position, tally: PageTally): AsyncGenerator<Batch, Read> {
+    let begun = false;
+    try {
+      for await (const part of this.#ahead.take(at)) {
+        if (!begun && this.#footing.lost(at, part.leads)) return { kind: 'moved' };
+        const records = begun ? part.leads : this.#footing.after(at, part.leads);
+        begun = true;
+        const before = tally.repeated;
+        const leads = dropKnown(records, this.#seen, tally);
+        // An attempt that broke off has sent some of these already: the service did not repeat them.
+        if (part.again) tally.fresh += tally.repeated - before;
+        else this.#stats.duplicates += tally.repeated - before;
+        this.#stats.withoutId += leads.reduce((sum, lead) => (lead.id === undefined ? sum + 1 : sum), 0);
+        noteOtherStatus(this.#service, this.#options.query.status, leads);
+        if (part.facts !== undefined) return { kind: 'whole', facts: part.facts, leads };
+        this.#stats.leads += leads.length;
+        yield { leads, next: undefined, last: false };
+      }
+    } catch (error) {
+      if (!(error instanceof DataError) || begun) throw error;
+      if (this.#isSizeRefused(at, error)) return { kind: 'again' };
+      if (error.status === 404 && at.style === 'page' && (this.#previous?.count ?? 0) > 0)
+        return { kind: 'past-the-end' };
+      throw error;
+    }
+    throw new Error('a page ended without an end');
+  }
+
+  /** A service may refuse our guess of a page size; one that was given stands. */
+  #isSizeRefused(at: Position, error: DataError): boolean {
+    if (this.#sizes.length === 1 || at.style !== 'start') return false;
+    if (![400, 413, 414, 416, 422].includes(error.status ?? 0)) return false;
+    this.#sizes.shift();
+    return true;
+  }
+
+  #next(
+    at: Position,
+    facts: PageFacts,
+    tally: PageTally,
+    leads: readonly ScannedLead[],
+  ): Position | undefined {
+    const { count } = facts;
+    this.#stats.pages += 1;
+    this.#guard.count(count, this.#stats);
+    if (this.#walked !== undefined) this.#walked += tally.fresh + leads.length - countNamed(leads);
+    const previous = this.#previous;
+    const mark = count === 0 || tally.identified > 0 ? '' : markOf(leads);
+    this.#previous = { count, mark };
+    const shortBefore = previous !== undefined && previous.count < this.#longest;
+    this.#longest = Math.max(this.#longest, count);
+    const nothingNew =
+      (tally.identified > 0 && tally.fresh === 0 && leads.length === 0) ||
+      (mark !== '' && previous?.mark === mark);
+    const way = wayOn(this.#asking, at, facts, this.#walked);
+    this.#footing.hear(way.total);
+    if (nothingNew) {
+      const probed = this.#probe.next(this.#asking, at, facts, this.#walked);
+      if (probed !== undefined) return probed;
+      if (this.#probe.failed) throw noWayPast(this.#walked ?? count, way.total);
+      // Past the end, some services give their last page again.
+      if (at.style === 'page' && shortBefore) return undefined;
+      throw stuck();
+    }
+    if (way.kind === 'next') return way.at;
+    if (way.kind === 'silent') return this.#silent(at, facts, way.total);
+    return undefined;
+  }
+
+  #silent(at: Position, facts: PageFacts, total: number | undefined): Position | undefined {
+    const walked = this.#walked ?? facts.count;
+    if (total !== undefined && walked < total) {
+      const probed = this.#probe.next(this.#asking, at, facts, walked);
+      if (probed !== undefined) return probed;
+      throw noWayPast(walked, total);
+    }
+    if (total === undefined && looksFull(facts.count, this.#sizes[0])) {
+      this.#service.notes.note(
+        'silent',
+        `${facts.count} leads came and the answer shows no way on: there may be more (see api.pagination)`,
+      );
+    }
+    return undefined;
+  }
+
+  #askAhead(next: Position, { count }: PageFacts): void {
+    const many = this.#options.concurrency ?? 1;
+    if (this.#options.prefetch === true || many > 1) this.#ahead.ask(next);
+    if (many < 2) return;
+    const step = next.style === 'offset' && next.after !== undefined ? count - 1 : count;
+    for (const at of predict(next, step, this.#stats.total, many - 1)) this.#ahead.ask(at);
+  }
+}
+
+const countNamed = (leads: readonly ScannedLead[]): number =>
+  leads.reduce((sum, lead) => (lead.id === undefined ? sum : sum + 1), 0);
+
+/** Tells pages apart whose records have no ids. */
+function markOf(leads: readonly ScannedLead[]): string {
+  const ends = [leads[0], leads.at(-1)].map((lead) => Buffer.from(lead?.bytes ?? []).toString('latin1'));
+  return `${leads.length} ${ends.join(' ')}`;
+}

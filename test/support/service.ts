@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Dispatcher } from 'undici';
+import type { Dialect } from '../../src/config/dialect.ts';
+import type { Clock } from '../../src/context.ts';
+import { createAgent } from '../../src/http/agent.ts';
+import { createNotes } from '../../src/output/notes.ts';
+import { Secret } from '../../src/secret.ts';
+import type { Service } from '../../src/service/service.ts';
+import { FakeClock } from './clock.ts';
+import { freshHome, memory } from './run.ts';
+
+export interface Scripted {
+  readonly url: string;
+  /** Path and query of every request so far. */
+  readonly requests: string[];
+  close(): Promise<void>;
+}
+
+/** A plain HTTP server on a free port; `answer` gets the number of the request, from 0. */
+export async function scripted(
+  answer: (request: IncomingMessage, response: ServerResponse, nth: number) => void,
+): Promise<Scripted> {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    answer(request, response, requests.length - 1);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export function sendJson(
+  response: ServerResponse,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(200, { 'content-type': 'application/json', ...headers });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+export interface TestService extends Service {
+  readonly clock: FakeClock;
+  /** What was written to stderr. */
+  said(): string;
+  close(): Promise<void>;
+}
+
+/** A service as commands open it, on a clock that hurries, with everything that it says. */
+export async function serviceAt(
+  url: string,
+  options: {
+    readonly key?: string;
+    readonly dialect?: Dialect;
+    readonly retries?: number;
+    readonly timeoutMs?: number;
+    readonly random?: () => number;
+    readonly clock?: FakeClock;
+  } = {},
+): Promise<TestService> {
+  const stderr = memory(undefined);
+  const timeoutMs = options.timeoutMs ?? 5000;
+  const dispatcher: Dispatcher = await createAgent({
+    env: {},
+    paths: { dataDir: freshHome() },
+    settings: { timeoutMs },
+  });
+  const clock: Clock & FakeClock = options.clock ?? new FakeClock(undefined, { hasty: true });
+  return {
+    account: { baseUrl: new URL(url), apiKey: new Secret(options.key ?? 'sandbox-key') },
+    dialect: options.dialect ?? {},
+    dispatcher,
+    notes: createNotes(stderr, { verbose: true, quiet: false }),
+    clock,
+    random: options.random ?? (() => 0.5),
+    signal: new AbortController().signal,
+    timeoutMs,
+    retries: options.retries ?? 5,
+    said: () => stderr.text(),
+    close: () => dispatcher.destroy(),
+  };
+}
