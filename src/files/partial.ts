@@ -1,0 +1,78 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { DataError } from '../errors.ts';
+import { writing } from './failure.ts';
+
+/**
+ * A file that is being written and may be cut anywhere by a crash. What was written before a successful `sync` is on
+ * disk. After one failed write or sync the file is dead: the system may have dropped what a later sync claims to keep.
+ */
+export class PartialFile {
+  readonly path: string;
+  readonly #file: FileHandle;
+  #size: number;
+  #failure: Error | undefined;
+
+  private constructor(path: string, file: FileHandle, size: number) {
+    this.path = path;
+    this.#file = file;
+    this.#size = size;
+  }
+
+  /** An empty file, whatever was there. `mode` is for a new one. */
+  static create(path: string, mode?: number): Promise<PartialFile> {
+    return writing(path, async () => new PartialFile(path, await open(path, 'w+', mode), 0));
+  }
+
+  /** Goes on behind the first `size` bytes; what follows them is cut off. Throws a `DataError` when it has fewer. */
+  static async resume(path: string, size: number): Promise<PartialFile> {
+    const file = await writing(path, () => open(path, 'r+'));
+    const found = await file.stat();
+    if (found.size < size) {
+      await file.close();
+      throw new DataError(`${path} has ${found.size} bytes, but its checkpoint says ${size}`, {
+        hint: 'start again without --resume',
+      });
+    }
+    await writing(path, () => file.truncate(size));
+    return new PartialFile(path, file, size);
+  }
+
+  /** Bytes written so far, durable or not. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** For reading what was written. */
+  get handle(): FileHandle {
+    return this.#file;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    await this.#step(async () => {
+      for (let done = 0; done < bytes.length;) {
+        const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.#size);
+        done += bytesWritten;
+        this.#size += bytesWritten;
+      }
+    });
+  }
+
+  /** Makes everything written so far durable. */
+  async sync(): Promise<void> {
+    await this.#step(() => this.#file.sync());
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  async #step(step: () => Promise<void>): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      await writing(this.path, step);
+    } catch (error) {
+      this.#failure = error as Error;
+      throw error;
+    }
+  }
+}

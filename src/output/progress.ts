@@ -1,0 +1,54 @@
+import { formatDuration } from '../config/duration.ts';
+import type { Clock, Output } from '../context.ts';
+
+const everyMs = 200;
+/** Estimates before this are noise. */
+const settledMs = 2000;
+
+export interface Progress {
+  /** `total` where the service tells it, or the user asked for no more. */
+  update(leads: number, total: number | undefined): void;
+  /** Wipes the line, before anything else is written to the terminal. */
+  clear(): void;
+}
+
+/** One line on stderr that is drawn again and again; nothing at all unless that is a terminal. */
+export function showProgress(stderr: Output, clock: Clock, wanted: boolean): Progress {
+  if (!wanted || stderr.isTTY !== true) return { update: () => undefined, clear: () => undefined };
+  const begun = clock.now();
+  let drawnAt = begun;
+  let shown = false;
+  return {
+    update(leads, total) {
+      const now = clock.now();
+      if (now - drawnAt < everyMs) return;
+      drawnAt = now;
+      shown = true;
+      const line = progressLine(leads, total, now - begun).slice(0, (stderr.columns ?? 80) - 1);
+      stderr.write(`\r\u001b[K${line}`);
+    },
+    clear() {
+      if (shown) stderr.write('\r\u001b[K');
+      shown = false;
+    },
+  };
+}
+
+export function progressLine(leads: number, total: number | undefined, elapsedMs: number): string {
+  const rate = (leads * 1000) / Math.max(elapsedMs, 1);
+  const parts = [`${grouped(leads)}${total === undefined ? '' : ` of ${grouped(total)}`} leads`];
+  if (elapsedMs > 0) parts.push(`${grouped(Math.round(rate))}/s`);
+  if (total !== undefined && total > leads && rate > 0 && elapsedMs >= settledMs) {
+    parts.push(`about ${formatDuration(((total - leads) * 1000) / rate)} left`);
+  }
+  return parts.join(', ');
+}
+
+/** 1234567 as `1,234,567`: Intl would cost milliseconds at every start. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+export function counted(count: number, one: string, many: string): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}
