@@ -28,6 +28,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/config/command.ts'),
   },
   {
+    name: 'export',
+    group: 'Pull',
+    summary: 'write every lead that matches, each once',
+    load: () => import('./commands/export/command.ts'),
+  },
+  {
     name: 'listen',
     group: 'Push',
     summary: 'receive pushed leads over HTTPS',

@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { addFilterFlags } from '../filter-flags.ts';
 import { lazily, type CommandSpec } from '../spec.ts';
 
@@ -21,9 +20,7 @@ export default {
       .optionsGroup('Again and again:')
       .option('--bookmark <file>', 'only what is new since the last complete run with this file')
       .option('--overlap <duration>', 'how late a lead may come and still be found (default: 24h)')
-      .addOption(
-        new Option('--follow [duration]', 'keep polling for new leads (default: every 30s)').preset('30s'),
-      )
+      .option('--follow [duration]', 'keep polling for new leads (default: every 30s)')
       .optionsGroup('Requests:')
       .option('--page-size <n>', 'leads asked for at once')
       .option('--concurrency <n>', 'requests at once, where pages or offsets are numbered')

@@ -25,7 +25,12 @@ export const options = z.object({
   max: z.optional(wholeNumber(1)),
   bookmark: z.optional(text()),
   overlap: z.optional(duration()),
-  follow: z.optional(duration()),
+  follow: z.optional(
+    z.pipe(
+      z.transform((given: unknown) => (given === true ? '30s' : given)),
+      duration(),
+    ),
+  ),
   pageSize: z.optional(wholeNumber(1)),
   concurrency: z.optional(wholeNumber(1, 32)),
 });
