@@ -9,7 +9,13 @@ import { deliveriesTruth, leadsTruth, requestsTruth } from './truth.ts';
 type Endpoint = (state: SandboxState, url: URL, request: Incoming) => Answer | Promise<Answer>;
 
 /** What a test, or a person with curl, can ask and tell the sandbox itself. */
-export const endpoints: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
+const endpoints: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
+  '/openapi.json': {
+    GET: async (state, url) => {
+      const { openapi } = await import('./openapi/document.ts');
+      return json(200, openapi(state.api, url.origin, state.credentialHeaders));
+    },
+  },
   '/sandbox/leads': { GET: leadsTruth, POST: addLeads },
   '/sandbox/requests': { GET: requestsTruth },
   '/sandbox/deliveries': {
@@ -97,13 +103,12 @@ function faultsInForce(state: SandboxState): Answer {
 /** Replaces the faults of each side that is named; the other one stays. */
 async function changeFaults(state: SandboxState, _: URL, request: Incoming): Promise<Answer> {
   try {
-    const given = JSON.parse(String(await request.body())) as { api?: unknown; deliveries?: unknown } | null;
-    const api = asObject(given?.api);
-    const deliveries = asObject(given?.deliveries);
-    const stray = Object.keys(given ?? {}).find((key) => key !== 'api' && key !== 'deliveries');
+    const given = asObject(JSON.parse(String(await request.body())));
+    const { api, deliveries, ...strays } = given as Record<string, unknown>;
+    const stray = Object.keys(strays)[0];
     if (stray !== undefined) return failure(400, 'invalid_request', `there is no '${stray}' to change`);
-    const next = api && readFaults(api, apiFaults);
-    if (deliveries !== undefined) state.setDeliveryFaults(readFaults(deliveries, deliveryFaults));
+    const next = api === undefined ? undefined : readFaults(asObject(api), apiFaults);
+    if (deliveries !== undefined) state.setDeliveryFaults(readFaults(asObject(deliveries), deliveryFaults));
     if (next !== undefined) state.apiChaos.faults = next;
   } catch (error) {
     const message = error instanceof LeadsError ? error.message : 'the body must be a JSON object';
@@ -112,8 +117,7 @@ async function changeFaults(state: SandboxState, _: URL, request: Incoming): Pro
   return faultsInForce(state);
 }
 
-function asObject(value: unknown): object | undefined {
-  if (value === undefined) return undefined;
+function asObject(value: unknown): object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new TypeError('not an object');
 }

@@ -62,6 +62,11 @@ export class SandboxState {
     if (webhook?.paused === true) this.deliveries.pause();
   }
 
+  /** Of the webhooks' scheme. */
+  get credentialHeaders(): readonly string[] {
+    return this.#options.webhook?.signer.scheme.credentialHeaders ?? [];
+  }
+
   now(): number {
     return this.#clock.now();
   }

@@ -1,0 +1,45 @@
+import type { ApiOptions } from '../options.ts';
+import { controlOperations } from './control-operations.ts';
+import { listOperation } from './list-operation.ts';
+import { ref, schemas } from './schemas.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The whole service as OpenAPI 3.1: the list operation as these options make it, the webhook, control and truth. */
+export function openapi(api: ApiOptions, url: string, credentialHeaders: readonly string[]): Json {
+  const { path } = api;
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Lead delivery service (sandbox)',
+      version: LEADS_VERSION,
+      description:
+        'Lists leads, and pushes each of them to webhooks. Everything below /sandbox is for tests.',
+    },
+    servers: [{ url }],
+    paths: { [path.split('?', 1)[0] ?? path]: { get: listOperation(api) }, ...controlOperations },
+    webhooks: { lead: { post: webhook(credentialHeaders) } },
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } },
+      schemas: schemas(api),
+    },
+  };
+}
+
+/** Section 4.2 of the specification. */
+const webhook = (credentialHeaders: readonly string[]): Json => ({
+  operationId: 'deliverLead',
+  summary: 'One lead, pushed',
+  parameters: credentialHeaders.map((name) => ({
+    name,
+    in: 'header',
+    required: true,
+    description: 'Proves who sent it.',
+    schema: { type: 'string' },
+  })),
+  requestBody: { required: true, content: { 'application/json': { schema: ref('Lead') } } },
+  responses: {
+    200: { description: 'Acknowledged. Anything else is tried again later.' },
+    default: { description: 'Not acknowledged.' },
+  },
+});

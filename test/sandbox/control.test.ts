@@ -1,0 +1,184 @@
+import { type Dispatcher, request } from 'undici';
+import { afterEach, expect, test } from 'vitest';
+import { parseFaults, apiFaults } from '../../src/sandbox/faults.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
+import { FakeClock } from '../support/clock.ts';
+
+let sandbox: Sandbox;
+let clock: FakeClock;
+afterEach(() => sandbox.close());
+
+async function start(options: SandboxOptions = {}): Promise<void> {
+  clock = new FakeClock();
+  sandbox = await startSandbox({ leads: 20, ...options }, { clock });
+}
+
+async function call(
+  method: Dispatcher.HttpMethod,
+  path: string,
+  options: { body?: string; headers?: Record<string, string> } = {},
+): Promise<{ status: number; text: string; body: Record<string, unknown> }> {
+  const answer = await request(`${sandbox.url}${path}`, {
+    method,
+    ...options,
+    headers: { authorization: `Bearer ${sandbox.apiKey}`, ...options.headers },
+  });
+  const text = await answer.body.text();
+  return { status: answer.statusCode, text, body: JSON.parse(text) as Record<string, unknown> };
+}
+
+test('control is refused under a foreign Host or Origin', async () => {
+  await start();
+  const { port } = sandbox;
+  for (const headers of [
+    { host: 'evil.example' },
+    { host: `evil.example:${port}` },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: `http://localhost:${port + 1}` },
+    { origin: `https://127.0.0.1:${port}` },
+  ]) {
+    expect((await call('POST', '/sandbox/reset', { headers })).status, JSON.stringify(headers)).toBe(403);
+    expect((await call('GET', '/sandbox/leads', { headers })).status).toBe(403);
+  }
+  for (const headers of [
+    { host: `localhost:${port}` },
+    { host: '127.0.0.1' },
+    { host: '[::1]:1' },
+    { origin: `http://localhost:${port}` },
+    { origin: `http://127.0.0.1:${port}` },
+  ]) {
+    expect((await call('POST', '/sandbox/reset', { headers })).status, JSON.stringify(headers)).toBe(200);
+  }
+});
+
+test('a wrong method is answered 405 with Allow, an unknown path 404', async () => {
+  await start();
+  expect((await call('PATCH', '/sandbox/faults')).status).toBe(405);
+  expect((await call('GET', '/sandbox/reset')).status).toBe(405);
+  expect((await call('GET', '/nowhere')).body).toMatchObject({ error: 'not_found' });
+  expect((await call('POST', '/api/leads')).status).toBe(405);
+});
+
+test('a posted lead is listed in its own bytes, with its status last', async () => {
+  await start({ leads: 0 });
+  const own =
+    '{"z":1.0,"id":12345678901234567890,"category":"solar","e":"\\u00e9é","n":1e400,"createdAt":"2026-01-15T11:00:00Z"}';
+  expect((await call('POST', '/sandbox/leads', { body: own })).body).toEqual({
+    ids: ['12345678901234567890'],
+  });
+  const listed = await call('GET', '/api/leads?category=solar');
+  expect(listed.text).toBe(`{"data":[${own.slice(0, -1)},"status":"new"}],"nextCursor":null}`);
+  expect((await call('GET', '/sandbox/leads')).text).toContain(`"lead":${own}`);
+  expect((await call('POST', '/sandbox/leads', { body: own })).status).toBe(409);
+  for (const bad of ['{}', '[]', '{"id":""', '{"id":1,"id":2}']) {
+    expect([bad, (await call('POST', '/sandbox/leads', { body: bad })).status]).toEqual([bad, 400]);
+  }
+});
+
+test('a record that names a status of its own keeps it', async () => {
+  await start({ records: [Buffer.from('{"id":"a","status":"won","createdAt":"2026-01-01T00:00:00Z"}')] });
+  expect((await call('GET', '/api/leads?status=won')).text).toContain(
+    '[{"id":"a","status":"won","createdAt":"2026-01-01T00:00:00Z"}]',
+  );
+});
+
+test('a lead with an older time is listed where it belongs, and a cursor does not miss what follows', async () => {
+  await start();
+  const first = (await call('GET', '/api/leads?limit=5')).body as {
+    data: { createdAt: string }[];
+    nextCursor: string;
+  };
+  const between = new Date(Date.parse(first.data[2]?.createdAt ?? '') - 1).toISOString();
+  await call('POST', '/sandbox/leads', { body: `{"id":"late","createdAt":"${between}"}` });
+  const ids = ((await call('GET', '/api/leads?limit=100')).body as { data: { id: string }[] }).data.map(
+    ({ id }) => id,
+  );
+  expect(ids.indexOf('late')).toBe(3);
+  const rest = (await call('GET', `/api/leads?limit=100&cursor=${first.nextCursor}`)).body as {
+    data: unknown[];
+  };
+  expect(rest.data).toHaveLength(15);
+});
+
+test('the truth about requests: what was asked, answered and injected', async () => {
+  await start({ faults: parseFaults('status429=100%', apiFaults) });
+  await call('GET', '/api/leads?limit=3');
+  await call('PUT', '/sandbox/faults', { body: '{"api":{}}' });
+  await call('GET', '/api/leads?limit=3');
+  await call('GET', '/api/leads', { headers: { authorization: 'Bearer x' } });
+  const { requests } = (await call('GET', '/sandbox/requests')).body as {
+    requests: Record<string, unknown>[];
+  };
+  expect(requests.map(({ status, leads, faults }) => [status, leads, faults])).toEqual([
+    [429, 0, ['status429']],
+    [200, 3, []],
+    [401, 0, []],
+  ]);
+  expect(requests[0]).toMatchObject({
+    id: 'req_000001',
+    target: '/api/leads?limit=3',
+    at: new Date(clock.now()).toISOString(),
+  });
+  expect((await call('GET', '/sandbox/requests?after=1&limit=1')).body).toMatchObject({
+    requests: { length: 1 },
+    next: 2,
+    total: 3,
+  });
+});
+
+test('faults change at run time, are shown with their counts, and nonsense changes nothing', async () => {
+  await start();
+  const put = (body: string): ReturnType<typeof call> => call('PUT', '/sandbox/faults', { body });
+  await put('{"api":{"status500":"100%"}}');
+  await call('GET', '/api/leads');
+  const bad = [
+    '{"api":{"status501":"5%"}}',
+    '{"api":{"status500":"500%"}}',
+    '{"x":{}}',
+    '[]',
+    'null',
+    'no',
+    '{"api":[]}',
+  ];
+  for (const body of bad) expect([body, (await put(body)).status]).toEqual([body, 400]);
+  expect((await call('GET', '/sandbox/faults')).body).toEqual({
+    api: { status500: '100%' },
+    deliveries: {},
+    injected: { api: { status500: 1 }, deliveries: {} },
+  });
+});
+
+test('reset gives the same leads, a clean truth, and the faults of the start', async () => {
+  await start({ seed: 'x', faults: parseFaults('status500=50%', apiFaults) });
+  const walk = async (): Promise<string> => {
+    for (let i = 1; i <= 20; i += 1) await call('GET', `/api/leads?limit=${i}`);
+    const truths = ['requests', 'leads', 'faults'].map((what) => call('GET', `/sandbox/${what}`));
+    return (await Promise.all(truths)).map(({ text }) => text).join('\n');
+  };
+  const first = await walk();
+  expect(first).toContain('"status500"');
+  await call('PUT', '/sandbox/faults', { body: '{"api":{}}' });
+  await call('POST', '/sandbox/leads?count=5');
+  await call('POST', '/sandbox/reset');
+  expect(await walk()).toBe(first);
+});
+
+test('growing: a new lead each time the clock says so', async () => {
+  await start({ leads: 0, everyMs: 100 });
+  for (let i = 1; i <= 3; i += 1) {
+    await expect.poll(() => clock.sleeps.length).toBe(i);
+    clock.advance(100);
+    await expect.poll(() => sandbox.leads.size).toBe(i);
+  }
+});
+
+test('gzip for those who ask', async () => {
+  await start();
+  const packed = await request(`${sandbox.url}/api/leads`, {
+    headers: { authorization: `Bearer ${sandbox.apiKey}`, 'accept-encoding': 'gzip' },
+  });
+  const bytes = Buffer.from(await packed.body.arrayBuffer());
+  expect(packed.headers['content-encoding']).toBe('gzip');
+  expect([bytes[0], bytes[1]]).toEqual([0x1f, 0x8b]);
+});
