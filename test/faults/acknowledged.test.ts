@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { authorityOf, freePort, listenProcess } from '../support/listen-process.ts';
+import { openInbox } from '../../src/inbox/sql.ts';
+
+const full = process.env['LEADS_FAULTS'] === 'full';
+const leads = full ? 20_000 : 2_000;
+const kills = full ? 100 : 10;
+const token = 'token-of-the-tests';
+const sender = fileURLToPath(new URL('retrying-sender.mjs', import.meta.url));
+
+/** A retrying sender in a process of its own; what it was told, growing. */
+function startSender(
+  url: string,
+  ca: string,
+): { told: Map<string, string[]>; done: Promise<void>; acks: () => number } {
+  const told = new Map<string, string[]>();
+  let acks = 0;
+  let rest = '';
+  const child = spawn(process.execPath, [sender, url, ca, token, String(leads), '40']);
+  child.stdout.on('data', (chunk: Buffer) => {
+    const lines = (rest + chunk.toString('utf8')).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const [id = '', verdict = ''] = line.split(' ');
+      told.set(id, [...(told.get(id) ?? []), verdict]);
+      acks += 1;
+    }
+  });
+  const done = new Promise<void>((resolve, reject) => {
+    child.on('close', (code) =>
+      code === 0 ? resolve() : reject(new Error(`the sender ended with ${code ?? ''}`)),
+    );
+  });
+  return { told, done, acks: () => acks };
+}
+
+it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --output'])(
+  'promise 1: a 200 means that the lead is on disk: %s',
+  async (what) => {
+    const port = String(await freePort());
+    const first = await listenProcess(['--token', token, '--port', port]);
+    const { home } = first;
+    const output = join(home, 'leads.ndjson');
+    const argv = ['--token', token, '--port', port, ...(what === 'the inbox' ? [] : ['--output', output])];
+    await first.end('SIGINT');
+
+    let listener = await listenProcess(argv, { home });
+    const sending = startSender(listener.url, authorityOf(home));
+    const sent = { all: false };
+    void sending.done.finally(() => (sent.all = true));
+    let killed = 0;
+    for (; killed < kills && !sent.all; killed += 1) {
+      const after = ((killed + Math.random()) * leads) / (kills + 1);
+      while (sending.acks() < after && !sent.all) await new Promise((resolve) => setTimeout(resolve, 1));
+      await listener.end('SIGKILL');
+      listener = await listenProcess(argv, { home });
+    }
+    await sending.done;
+    await listener.end('SIGINT');
+
+    const inbox = await openInbox({ place: join(home, 'data', 'inbox.db'), clock: Date });
+    const stored = new Map<string, number>();
+    for await (const { leadId } of inbox.leads({})) stored.set(leadId, (stored.get(leadId) ?? 0) + 1);
+    await inbox.close();
+    const written = new Map<string, number>();
+    if (what !== 'the inbox') {
+      for (const line of readFileSync(output, 'utf8').trimEnd().split('\n')) {
+        const { id } = JSON.parse(line) as { id: string };
+        written.set(id, (written.get(id) ?? 0) + 1);
+      }
+    }
+    const places = what === 'the inbox' ? [stored] : [stored, written];
+    const lost = [...sending.told.keys()].filter((id) => places.some((place) => !place.has(id)));
+    const twice = places.flatMap((place) => [...place].filter(([, times]) => times > 1));
+    console.log(
+      `promise 1 (${what}): ${killed} × kill -9 under ${leads} deliveries: ` +
+        `acknowledged ${sending.told.size}, lost ${lost.length}, stored twice ${twice.length}`,
+    );
+    expect(killed).toBe(kills);
+    expect(sending.told.size).toBe(leads);
+    expect(lost).toEqual([]);
+    expect(twice).toEqual([]);
+  },
+);

@@ -1,0 +1,101 @@
+import { createHmac } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { openInbox } from '../../src/inbox/sql.ts';
+import { FakeClock } from '../support/clock.ts';
+import { freshHome } from '../support/run.ts';
+import { arrivalOf } from '../inbox/support.ts';
+import { type Listener, listen } from '../commands/listen/support.ts';
+
+const full = process.env['LEADS_FAULTS'] === 'full';
+const secret = 'a-secret-of-the-tests';
+
+const scheme = [
+  ...['--scheme', 'custom', '--secret', secret, '--signature-header', 'x-signature'],
+  ...['--signed-content', '{timestamp}.{nonce}.{body}', '--timestamp-header', 'x-time'],
+  ...['--nonce-header', 'x-nonce', '--tolerance', '5m'],
+];
+
+function signed(body: string, nonce: string, ms: number): Record<string, string> {
+  const time = String(Math.floor(ms / 1000));
+  const signature = createHmac('sha256', secret).update(`${time}.${nonce}.${body}`).digest('hex');
+  return { 'x-signature': signature, 'x-time': time, 'x-nonce': nonce };
+}
+
+async function tell(listener: Listener, body: string, headers: Record<string, string>): Promise<string> {
+  const { status, body: answer } = await listener.post(body, headers);
+  return `${status} ${String(answer['status'] ?? answer['error'])}`;
+}
+
+it('promise 4: replays are refused and retries are not, before and after a restart', async () => {
+  const clock = new FakeClock();
+  const now = clock.now();
+  const a = '{"id":"a"}';
+  const b = '{"id":"b"}';
+  const first = await listen(scheme, { clock });
+  const told = [
+    await tell(first, a, signed(a, 'n1', now)),
+    await tell(first, a, signed(a, 'n1', now)),
+    await tell(first, b, signed(b, 'n1', now)),
+    await tell(first, b, signed(b, 'n2', now - 301_000)),
+    await tell(first, b, signed(b, 'n2', now + 301_000)),
+    await tell(first, b, signed(a, 'n2', now)),
+  ];
+  await first.stop();
+  const second = await listen(scheme, { clock, home: first.home });
+  clock.advance(60_000);
+  told.push(
+    await tell(second, b, signed(b, 'n1', now)),
+    await tell(second, a, signed(a, 'n1', now)),
+    await tell(second, b, signed(b, 'n3', now)),
+  );
+  await second.stop();
+  console.log(`promise 4: ${told.join(', ')}`);
+  expect(told).toEqual([
+    '200 accepted',
+    '200 duplicate',
+    '401 replayed_nonce',
+    '401 stale_timestamp',
+    '401 future_timestamp',
+    '401 wrong_credential',
+    '401 replayed_nonce',
+    '200 duplicate',
+    '200 accepted',
+  ]);
+});
+
+it('promise 4: the guard is bounded', async () => {
+  const nonces = full ? 1_000_000 : 100_000;
+  const lifetimeMs = 600_000;
+  const clock = new FakeClock();
+  const place = join(freshHome(), 'inbox.db');
+  const inbox = await openInbox({ place, clock, nonceLifetimeMs: lifetimeMs });
+  await inbox.take([arrivalOf({ id: 'a' }, { nonce: 'warm' })]);
+  const before = process.memoryUsage().rss;
+  const arrival = arrivalOf({ id: 'a' });
+  let sizeAtHalf = 0;
+  for (let i = 0; i < nonces; i += 500) {
+    // A tenth of them fit into the time that one is remembered.
+    clock.advance((lifetimeMs * 10 * 500) / nonces);
+    await inbox.take(Array.from({ length: 500 }, (_, k) => ({ ...arrival, nonce: `nonce-${i + k}` })));
+    // The deliveries themselves go, so that the file shows what the guard keeps.
+    if (i % (nonces / 10) === 0) await inbox.prune(Number.MAX_SAFE_INTEGER);
+    if (i * 2 === nonces) sizeAtHalf = statSync(place).size;
+    await turn();
+  }
+  const growth = (process.memoryUsage().rss - before) / 1e6;
+  await inbox.prune(Number.MAX_SAFE_INTEGER);
+  const last = `nonce-${nonces - 1}`;
+  const [replayed] = await inbox.take([arrivalOf({ id: 'b' }, { nonce: last })]);
+  const size = statSync(place).size;
+  await inbox.close();
+  console.log(
+    `promise 4: ${nonces} nonces: memory +${growth.toFixed(0)} MB, ` +
+      `file ${(sizeAtHalf / 1e6).toFixed(1)} MB at half time, ${(size / 1e6).toFixed(1)} MB at the end`,
+  );
+  expect(replayed).toMatchObject({ kind: 'rejected', reason: 'replayed_nonce' });
+  expect(growth).toBeLessThan(60);
+  expect(size).toBeLessThan(sizeAtHalf * 1.5 + 1e6);
+});
