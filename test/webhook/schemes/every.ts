@@ -8,6 +8,8 @@ export interface Case {
   readonly scheme: Scheme;
   readonly secret: string;
   readonly other: string;
+  /** The flags that choose it, but for its secret. */
+  readonly flags: readonly string[];
   /** False for a bare token, which vouches for the sender only. */
   readonly coversBody: boolean;
 }
@@ -25,7 +27,17 @@ const ed25519 = (): string => pem(() => generateKeyPairSync('ed25519'));
 
 function make(label: string, secrets: { secret: string; other: string }, options: SchemeOptions = {}): Case {
   const name = label.split(' ')[0] ?? '';
-  return { name: label, scheme: schemeNamed(name, options), ...secrets, coversBody: name !== 'token' };
+  const flags = Object.entries(options).flatMap(([key, value]) => [
+    `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    String(value),
+  ]);
+  return {
+    name: label,
+    scheme: schemeNamed(name, options),
+    ...secrets,
+    flags: ['--scheme', name, ...flags],
+    coversBody: name !== 'token',
+  };
 }
 
 const signed = { timestampHeader: 'X-Time', nonceHeader: 'X-Nonce', signatureHeader: 'X-Signature' };

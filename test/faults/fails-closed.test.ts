@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { overhear } from '../support/overheard.ts';
+import { leads } from '../support/run.ts';
+import { outgoing } from '../webhook/delivery.ts';
+import { cases, keyOf } from '../webhook/schemes/every.ts';
+
+test('promise 5: without a usable secret no receiver starts', async () => {
+  const started: string[] = [];
+  let tried = 0;
+  const refused = async (argv: readonly string[], exitCode: number, env: Record<string, string> = {}) => {
+    tried += 1;
+    const run = await leads(['listen', '--http', '--port', '0', '--for', '1s', ...argv], { env });
+    if (run.exitCode !== exitCode || run.stdout !== '')
+      started.push(`${String(run.exitCode)}: ${argv.join(' ')}`);
+  };
+  for (const { name, flags } of cases) {
+    const flag = name === 'token' ? '--token' : '--secret';
+    await refused(flags, 3);
+    for (const empty of ['', ' ', '\n']) await refused([...flags, flag, empty], 3);
+    await refused([...flags, flag, 'good-secret-of-some-length', flag, ''], 3);
+    // A token at hand is no reason to ask for less than the scheme that was named.
+    if (name !== 'token') await refused(flags, 3, { LEADS_WEBHOOK_TOKEN: 'a-token-in-the-environment' });
+  }
+  await refused([], 3);
+  await refused(['--token', ''], 3);
+  for (const unknown of ['none', 'Token', 'hmac', ''])
+    await refused(['--scheme', unknown, '--secret', 's'], 2);
+  await refused(['--secret', 's'], 2);
+  await refused(['--no-verify', '--token', 't'], 2);
+  console.log(
+    `promise 5: ${tried} ways to start without a secret or with contradictions: started ${started.length}`,
+  );
+  expect(started).toEqual([]);
+});
+
+test('promise 5: a missing, repeated, emptied or borrowed credential is never accepted', async () => {
+  const accepted: string[] = [];
+  let sent = 0;
+  for (const { name, scheme, secret, flags } of cases) {
+    const receiver = await overhear(flags, secret);
+    const message = { ...outgoing(), url: `${receiver.url}/` };
+    const key = keyOf(scheme, secret);
+    const right = scheme.sign(message, key, Date.now());
+    const bad: (readonly (readonly [string, string])[])[] = [[], [...right, ...right]];
+    for (const [i, [header, value]] of right.entries()) {
+      bad.push(right.toSpliced(i, 1));
+      bad.push(right.with(i, [header, '']));
+      bad.push([...right, [header, value]]);
+      bad.push([[header.toUpperCase(), 'x'], ...right]);
+      bad.push(right.with(i, [header, `${value}, ${value}`]));
+      bad.push(right.with(i, [`x_${header}`, value]));
+    }
+    for (const other of cases) {
+      if (other.scheme.name === scheme.name) continue;
+      bad.push(other.scheme.sign(message, keyOf(other.scheme, other.secret), Date.now()));
+    }
+    for (const headers of bad) {
+      sent += 1;
+      const { status } = await receiver.post(headers, message.body);
+      if (status !== 401) accepted.push(`${name}, ${status}: ${JSON.stringify(headers)}`);
+    }
+    expect(await receiver.post(right, message.body), name).toMatchObject({ status: 200 });
+    await receiver.stop();
+  }
+  console.log(
+    `promise 5: ${sent} deliveries with a missing, repeated, empty or foreign credential: accepted ${accepted.length}`,
+  );
+  expect(accepted).toEqual([]);
+});

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { examine } from '../../src/webhook/receive.ts';
+import { bodyDigest, nonceKey } from '../../src/webhook/replay.ts';
+import { verify } from '../../src/webhook/verify.ts';
+import { delivered, outgoing, sampleBody } from '../webhook/delivery.ts';
+import { cases, keyOf } from '../webhook/schemes/every.ts';
+
+const full = process.env['LEADS_FAULTS'] === 'full';
+const now = Date.UTC(2026, 0, 15, 12);
+const timed = cases.filter((one) => one.scheme.toleranceMs !== undefined);
+
+test('promise 4: outside of the tolerance, on either side, nothing is taken', () => {
+  const count = full ? 2000 : 200;
+  let [inside, outside, wrong] = [0, 0, 0];
+  for (const { scheme, secret } of timed) {
+    const key = keyOf(scheme, secret);
+    const tolerance = scheme.toleranceMs ?? 0;
+    const arrived = delivered(scheme.sign(outgoing(), key, now));
+    for (let i = 0; i <= count; i += 1) {
+      const within = Math.round((tolerance * i) / count);
+      const beyond = tolerance + 1 + i ** 3;
+      for (const sign of [1, -1]) {
+        inside += 1;
+        outside += 1;
+        if (!verify(arrived, scheme, [key], now + sign * within).ok) wrong += 1;
+        const late = verify(arrived, scheme, [key], now + sign * beyond);
+        const reason = sign === 1 ? 'stale_timestamp' : 'future_timestamp';
+        if (late.ok || late.reason !== reason) wrong += 1;
+      }
+    }
+  }
+  console.log(
+    `promise 4: ${timed.length} forms of signing a time: ${inside} in time, ${outside} stale or future, judged wrongly ${wrong}`,
+  );
+  expect(wrong).toBe(0);
+});
+
+test('promise 4: a nonce is bound to its body, known only once it is authentic, and remembered in fixed length', () => {
+  let bound = 0;
+  for (const { scheme, secret, other } of cases) {
+    const key = keyOf(scheme, secret);
+    const policy = { path: undefined, scheme, keys: [key] };
+    const again = (body: Buffer, signer = key) =>
+      examine(delivered(scheme.sign(outgoing(body), signer, now), outgoing(body)), policy, now);
+    const [first, retry] = [again(sampleBody), again(sampleBody)];
+    if (first.kind !== 'lead' || retry.kind !== 'lead') throw new Error('an honest delivery was refused');
+    if (first.nonce === undefined) continue;
+    bound += 1;
+    const marks = (found: typeof first) => [
+      nonceKey(scheme.name, found.nonce ?? ''),
+      bodyDigest(found.delivery.body),
+    ];
+    expect(marks(retry)).toEqual(marks(first));
+    const reused = again(Buffer.from(sampleBody.toString().replace('lead_1', 'lead_2')));
+    if (reused.kind !== 'lead') throw new Error('a signed delivery was refused');
+    expect(marks(reused)[0]).toBe(marks(first)[0]);
+    expect(marks(reused)[1]).not.toBe(marks(first)[1]);
+    expect(again(sampleBody, keyOf(scheme, other))).toMatchObject({ kind: 'rejected' });
+    expect(again(sampleBody, keyOf(scheme, other))).not.toHaveProperty('nonce');
+  }
+  const long = nonceKey('custom', 'n'.repeat(60_000));
+  console.log(
+    `promise 4: ${bound} forms of signing a nonce bind it to the body; remembered in ${long.length} characters`,
+  );
+  expect(bound).toBe(7);
+  expect(long).toHaveLength(nonceKey('custom', 'n').length);
+});
