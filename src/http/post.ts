@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent, type IncomingMessage, request as requestPlain } from 'node:http';
 import { Agent as HttpsAgent, request as requestSecure } from 'node:https';
 import * as tls from 'node:tls';
@@ -61,9 +62,18 @@ export function createPoster({ connections, loopbackCa, now }: PosterOptions): P
       const target = new URL(url);
       return new Promise((resolve) => {
         const stop = new AbortController();
-        const timer = setTimeout(() => stop.abort(), timeoutMs);
-        const failed = (error: NodeJS.ErrnoException): void => {
+        const cut = (): void => stop.abort();
+        const timer = setTimeout(cut, timeoutMs);
+        // By hand: on node 20, signals joined by `AbortSignal.any` stay in memory as long as the oldest of them.
+        if (signal !== undefined) setMaxListeners(0, signal);
+        if (signal?.aborted === true) cut();
+        signal?.addEventListener('abort', cut);
+        const over = (): void => {
           clearTimeout(timer);
+          signal?.removeEventListener('abort', cut);
+        };
+        const failed = (error: NodeJS.ErrnoException): void => {
+          over();
           const code =
             signal?.aborted === true
               ? 'aborted'
@@ -75,11 +85,11 @@ export function createPoster({ connections, loopbackCa, now }: PosterOptions): P
         const options = {
           method: 'POST',
           headers: wireHeaders(target, headers, body),
-          signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
+          signal: stop.signal,
         };
         const onAnswer = (answer: IncomingMessage): void => {
           void collect(answer).then((got) => {
-            clearTimeout(timer);
+            over();
             const status = answer.statusCode ?? 0;
             const seen = pairs(answer.rawHeaders);
             resolve({ ok: true, status, headers: seen, body: got, durationMs: now() - started });
