@@ -41,12 +41,14 @@ export async function openReceiver(options: ReceiverOptions): Promise<Receiver> 
   };
 }
 
+/** How often clocks are looked at; they run out so much earlier that nobody outlives the limit. */
 const checkEvery = (limits: Limits): number => Math.max(10, Math.min(1_000, limits.requestMs / 15));
+const patience = (limits: Limits): number => limits.requestMs - checkEvery(limits);
 
 function createServer(options: ReceiverOptions, limits: Limits): Server {
   const http = {
-    requestTimeout: limits.requestMs,
-    headersTimeout: limits.requestMs,
+    requestTimeout: patience(limits),
+    headersTimeout: patience(limits),
     keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: checkEvery(limits),
     maxHeaderSize: limits.headerBytes,
@@ -62,7 +64,7 @@ function createServer(options: ReceiverOptions, limits: Limits): Server {
           key: options.tls.keyPem,
           minVersion: 'TLSv1.2',
           maxVersion: 'TLSv1.3',
-          handshakeTimeout: limits.requestMs,
+          handshakeTimeout: patience(limits),
         });
   // One more than allowed is let through, to see that there was one.
   server.maxHeadersCount = limits.headers + 1;
@@ -165,7 +167,7 @@ function sweepOnce(shared: Shared, connections: Connections): void {
   for (const connection of connections) {
     const { socket } = connection;
     if (isStalled(connection, now, limits.answerMs)) socket.destroy();
-    else if (!connection.opened && !connection.ending && now - connection.acceptedAt > limits.requestMs) {
+    else if (!connection.opened && !connection.ending && now - connection.acceptedAt > patience(limits)) {
       end(shared, connection, tooSlow(limits));
     }
   }

@@ -30,7 +30,7 @@ describe('cut after the time for one request', () => {
     const receiver = await start();
     const since = performance.now();
     const wire = await openWire(receiver.port);
-    expect(await lived(wire, since)).toBeGreaterThan(290);
+    expect(await lived(wire, since)).toBeGreaterThan(270);
     expect(wire.text()).toBe('');
     expect(receiver.refused).toEqual([]);
   });
@@ -38,14 +38,14 @@ describe('cut after the time for one request', () => {
   test('a client that never begins its TLS handshake', async () => {
     const receiver = await start({ tls });
     const since = performance.now();
-    expect(await lived(await openWire(receiver.port), since)).toBeGreaterThan(290);
+    expect(await lived(await openWire(receiver.port), since)).toBeGreaterThan(270);
   });
 
   test('a client that is silent after its TLS handshake', async () => {
     const receiver = await start({ tls });
     const since = performance.now();
     const wire = await openWire(receiver.port, tls.caPem);
-    expect(await lived(wire, since)).toBeGreaterThan(290);
+    expect(await lived(wire, since)).toBeGreaterThan(270);
   });
 
   test.each([
@@ -81,7 +81,7 @@ describe('cut after the time for one request', () => {
     const since = performance.now();
     wire.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
     await Promise.all([trickle(wire, 'x'), wire.closed()]);
-    expect(performance.now() - since).toBeGreaterThan(290);
+    expect(performance.now() - since).toBeGreaterThan(270);
     expect(statuses(wire.text())).toEqual([200, 408]);
   });
 });

@@ -12,6 +12,7 @@ export interface Listening {
   readonly port: number;
   /** Undefined with `--http`. */
   readonly ca: string | undefined;
+  readonly caPath: string | undefined;
   readonly dataDir: string;
   readonly stderr: () => string;
   /** Resident memory, in bytes; 0 where the system does not tell. */
@@ -22,7 +23,7 @@ export interface Listening {
 
 export interface ListenOptions {
   readonly dataDir?: string;
-  /** Program and arguments that start another: `['prlimit', '--nofile=1024:1024']`. */
+  /** Program and arguments that start another. */
   readonly under?: readonly string[];
   readonly nodeFlags?: readonly string[];
 }
@@ -30,16 +31,21 @@ export interface ListenOptions {
 const bin = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));
 
 /** Starts it with these flags on a free port, and resolves once it is ready. Its standard output is not kept. */
-export async function startListen(
-  flags: readonly string[],
-  options: ListenOptions = {},
-): Promise<Listening> {
+export function startListen(flags: readonly string[], options: ListenOptions = {}): Promise<Listening> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'leads-listen-'));
-  const [program = '', ...args] = [
-    ...(options.under ?? []),
-    ...[process.execPath, ...(options.nodeFlags ?? []), bin],
-    ...['listen', '--port', '0', '--format', 'events', ...flags],
-  ];
+  return startReady(
+    [
+      ...(options.under ?? []),
+      ...[process.execPath, ...(options.nodeFlags ?? []), bin],
+      ...['listen', '--port', '0', '--format', 'events', ...flags],
+    ],
+    dataDir,
+  );
+}
+
+/** The same for any program whose first line says, as the `events` format does, where it listens. */
+export async function startReady(command: readonly string[], dataDir: string): Promise<Listening> {
+  const [program = '', ...args] = command;
   const child = spawn(program, args, {
     env: { PATH: process.env['PATH'], LEADS_DATA_DIR: dataDir, LEADS_CONFIG_DIR: join(dataDir, 'config') },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -54,6 +60,7 @@ export async function startListen(
     pid,
     port: Number(new URL(url).port),
     ca: typeof ca === 'string' ? readFileSync(ca, 'utf8') : undefined,
+    caPath: ca ?? undefined,
     dataDir,
     stderr: () => stderr,
     memory: () => residentBytes(pid),
@@ -70,7 +77,7 @@ export async function startListen(
 function firstLine(child: ChildProcess, stderr: () => string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
-    child.once('exit', (code) => reject(new Error(`leads listen ended with ${String(code)}: ${stderr()}`)));
+    child.once('exit', (code) => reject(new Error(`it ended with ${String(code)}: ${stderr()}`)));
     child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
       if (text.includes('\n')) return;
       text += chunk;

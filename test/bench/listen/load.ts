@@ -58,7 +58,13 @@ function next(): string | undefined {
 
 function drive(): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ port: load.port, host: '127.0.0.1', servername: 'localhost', ca, minVersion: 'TLSv1.3' });
+    const socket = connect({
+      port: load.port,
+      host: '127.0.0.1',
+      servername: 'localhost',
+      ca,
+      minVersion: 'TLSv1.3',
+    });
     let since = 0;
     let text = '';
     const send = (): void => {
