@@ -28,6 +28,18 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/config/command.ts'),
   },
   {
+    name: 'list',
+    group: 'Pull',
+    summary: 'show recent leads',
+    load: () => import('./commands/list/command.ts'),
+  },
+  {
+    name: 'show',
+    group: 'Pull',
+    summary: 'one lead with all its fields',
+    load: () => import('./commands/show/command.ts'),
+  },
+  {
     name: 'export',
     group: 'Pull',
     summary: 'write every lead that matches, each once',

@@ -64,3 +64,15 @@ export const url = () =>
   );
 
 export const condition = () => parsed(parseCondition, 'a condition such as metadata.source=facebook');
+
+/** `--fields id,contact.email`: dot paths. */
+export const fieldList = () =>
+  z.pipe(
+    text(),
+    z.transform((list) =>
+      list
+        .split(',')
+        .map((field) => field.trim())
+        .filter((field) => field !== ''),
+    ),
+  );

@@ -2,18 +2,7 @@ import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
 import { recordFormats } from '../../output/records.ts';
 import { filterShape } from '../filter-options.ts';
-import { duration, flag, oneOf, text, wholeNumber } from '../values.ts';
-
-const fieldList = () =>
-  z.pipe(
-    text(),
-    z.transform((list) =>
-      list
-        .split(',')
-        .map((field) => field.trim())
-        .filter((field) => field !== ''),
-    ),
-  );
+import { duration, fieldList, flag, oneOf, text, wholeNumber } from '../values.ts';
 
 export const options = z.object({
   ...filterShape,

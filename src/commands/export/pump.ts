@@ -17,9 +17,6 @@ export interface Totals extends Counts {
   shifted: boolean;
 }
 
-/** Asked for when nobody names a size: services that allow less give what they allow. */
-const largestPage = 1000;
-
 /** Takes the leads of one walk to its end, or to `--max`; adds to `totals` as it goes. */
 export async function pump(
   job: Job,
@@ -34,7 +31,7 @@ export async function pump(
   if (max !== undefined && totals.leads >= max) return;
   const walk = leadPages(job.service, {
     query: job.query,
-    pageSize: options.pageSize ?? job.service.dialect.pageSize ?? largestPage,
+    pageSize: options.pageSize,
     from,
     seen: job.seen,
     concurrency: options.concurrency,

@@ -1,0 +1,103 @@
+import type { Context } from '../../context.ts';
+import type { LeadText } from '../../lead/text.ts';
+import { paletteFor } from '../../output/colour.ts';
+import { type RecordFormat, recordWriter, streamSink } from '../../output/records.ts';
+import { write } from '../../output/sink.ts';
+import { renderTable } from '../../output/table.ts';
+import { openService } from '../../service/service.ts';
+import { resolveFilter } from '../filter-options.ts';
+import type { Outcome } from '../spec.ts';
+import { columnsFor, rowsOf } from './columns.ts';
+import { type ListOptions, options, refuseContradictions } from './options.ts';
+import { type Rest, selectLeads } from './select.ts';
+
+export { options };
+
+const usualLimit = 20;
+
+export async function run(given: ListOptions, context: Context): Promise<Outcome> {
+  refuseContradictions(given);
+  const service = await openService(context);
+  const { query, filter } = resolveFilter(given, context.clock.now());
+  const printer = await printerFor(given, context);
+  const selected = selectLeads(service, query, filter, given.limit ?? usualLimit);
+  let shown = 0;
+  for (;;) {
+    const part = await selected.next();
+    if (part.done === true) {
+      await printer.end();
+      if (given.watch === undefined) sayRest(part.value, shown, context);
+      break;
+    }
+    shown += part.value.length;
+    await printer.print(part.value);
+  }
+  if (given.watch === undefined) {
+    if (shown === 0 && given.format === 'table') context.notes.say('no lead matches');
+    return 'done';
+  }
+  const { watch } = await import('./watch.ts');
+  await watch({ service, query, filter, every: given.watch, print: printer.print }, context);
+  return 'done';
+}
+
+function sayRest(rest: Rest, shown: number, { notes }: Context): void {
+  if (rest === 'more')
+    notes.note('more', `these are the first ${shown} leads; for more: --limit ${shown * 5}, or --limit all`);
+}
+
+interface Printer {
+  readonly print: (leads: readonly LeadText[]) => Promise<void>;
+  readonly end: () => Promise<void>;
+}
+
+async function printerFor(given: ListOptions, context: Context): Promise<Printer> {
+  const { format } = given;
+  return format === 'table' ? tablePrinter(given, context) : recordPrinter(given, format, context);
+}
+
+/** A table is drawn as a whole, so that its columns fit; while watching, each group of new leads is one. */
+async function tablePrinter(given: ListOptions, context: Context): Promise<Printer> {
+  const { stdout, clock } = context;
+  const { dialect } = await context.settings();
+  const { dim } = await paletteFor(stdout, context);
+  const all = columnsFor(given.fields, dialect);
+  let held: LeadText[] | undefined = [];
+  const draw = async (leads: readonly LeadText[], withHead: boolean): Promise<void> => {
+    if (leads.length === 0) return;
+    const rows = rowsOf(leads, all, given.relative ? clock.now() : undefined);
+    // A column that no lead fills says nothing, unless somebody asked for it.
+    const kept = all.map((_, i) => given.fields !== undefined || rows.some((row) => row[i] !== ''));
+    const heads = all.filter((_, i) => kept[i]).map((column) => column.head);
+    const width = stdout.isTTY === true ? stdout.columns : undefined;
+    const cells = rows.map((row) => row.filter((_, i) => kept[i]));
+    const text = await renderTable(heads, cells, { width, head: dim });
+    await write(stdout, withHead ? text : text.slice(text.indexOf('\n') + 1));
+  };
+  return {
+    async print(leads) {
+      if (held === undefined) await draw(leads, false);
+      else held.push(...leads);
+    },
+    async end() {
+      await draw(held ?? [], true);
+      held = undefined;
+    },
+  };
+}
+
+async function recordPrinter(
+  { fields, watch }: ListOptions,
+  format: RecordFormat,
+  { stdout }: Context,
+): Promise<Printer> {
+  const terminal = stdout.isTTY === true;
+  const writer = await recordWriter(format, streamSink(stdout), { fields, terminal });
+  return {
+    async print(leads) {
+      await writer.write(leads);
+      if (watch !== undefined) await writer.flush();
+    },
+    end: () => (watch === undefined ? writer.end() : writer.flush()),
+  };
+}

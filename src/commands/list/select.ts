@@ -1,0 +1,41 @@
+import type { LeadFilter } from '../../lead/filter.ts';
+import { leadFilter } from '../../lead/filter.ts';
+import type { LeadText } from '../../lead/text.ts';
+import { leadPages } from '../../service/pages.ts';
+import type { LeadQuery } from '../../service/query.ts';
+import type { Service } from '../../service/service.ts';
+
+/** Asked for at once when filters are checked here and many records may not pass. */
+const filteredPage = 100;
+
+/** Whether leads beyond the limit exist that were not handed out. */
+export type Rest = 'none' | 'more';
+
+/** The first `limit` leads that pass, page by page. Asks for no page that is not needed. */
+export async function* selectLeads(
+  service: Service,
+  query: LeadQuery,
+  filter: LeadFilter,
+  limit: number,
+): AsyncGenerator<readonly LeadText[], Rest, undefined> {
+  const passes = leadFilter(filter);
+  const narrows =
+    filter.categories.length + filter.where.length > 0 ||
+    filter.since !== undefined ||
+    filter.until !== undefined;
+  const wanted = narrows ? Math.max(limit, filteredPage) : limit;
+  const pageSize = service.dialect.pageSize ?? (wanted > 1000 ? undefined : wanted);
+  const pages = leadPages(service, { query, pageSize, prefetch: limit === Infinity });
+  let left = limit;
+  for await (const batch of pages) {
+    const passing = batch.leads.filter(passes);
+    if (passing.length > left) {
+      yield passing.slice(0, left);
+      return 'more';
+    }
+    left -= passing.length;
+    yield passing;
+    if (left === 0) return batch.last ? 'none' : 'more';
+  }
+  return 'none';
+}
