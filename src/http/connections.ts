@@ -90,9 +90,9 @@ export class Connections {
 
 const peerOf = (socket: Socket): string => `${socket.remotePort ?? ''} ${socket.remoteAddress ?? ''}`;
 
-/** Whether anything of a request came. */
-export const hasSpoken = ({ ready, socket, preamble }: Connection): boolean =>
-  ready && socket.bytesRead > preamble;
+/** Whether anything of a request came, as far as can be told: what comes with the end of the handshake counts to it. */
+export const hasSpoken = ({ ready, opened, receiving, socket, preamble }: Connection): boolean =>
+  opened || receiving > 0 || (ready && socket.bytesRead > preamble);
 
 /** Whether a TLS client went away on its own account, at a moment when clients do that refuse a certificate. */
 export const wentAway = (connection: Connection): boolean =>

@@ -147,7 +147,7 @@ function end(
   const { socket, remote } = connection;
   connection.ending = true;
   // Who never said a word has no delivery to be told about.
-  if (!hasSpoken(connection)) {
+  if (refused.reason === 'too_slow' && !hasSpoken(connection)) {
     socket.destroy();
     return;
   }
