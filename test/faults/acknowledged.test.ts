@@ -51,11 +51,12 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
     let listener = await listenProcess(argv, { home });
     const sending = startSender(listener.url, authorityOf(home));
     const sent = { all: false };
+    const isOver = (): boolean => sent.all;
     void sending.done.finally(() => (sent.all = true));
     let killed = 0;
-    for (; killed < kills && !sent.all; killed += 1) {
+    for (; killed < kills && !isOver(); killed += 1) {
       const after = ((killed + Math.random()) * leads) / (kills + 1);
-      while (sending.acks() < after && !sent.all) await new Promise((resolve) => setTimeout(resolve, 1));
+      while (sending.acks() < after && !isOver()) await new Promise((resolve) => setTimeout(resolve, 1));
       await listener.end('SIGKILL');
       listener = await listenProcess(argv, { home });
     }

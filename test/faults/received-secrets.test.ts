@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import {
+  authorityOf,
+  binary,
+  environment,
+  type ListenProcess,
+  listenProcess,
+} from '../support/listen-process.ts';
+import { freshHome } from '../support/run.ts';
+
+const token = 'tok_8f3a91c7e25b4d60';
+
+function deliver(listener: ListenProcess, headers: Record<string, string>, path = '/', body = '{"id":"a"}') {
+  return new Promise<string>((resolve, reject) => {
+    const options = {
+      method: 'POST',
+      ca: readFileSync(authorityOf(listener.home)),
+      agent: false,
+      headers: { 'content-type': 'application/json', ...headers },
+    } as const;
+    const sent = request(new URL(path, listener.url), options, (response) => {
+      let text = JSON.stringify(response.headers);
+      response.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
+      response.on('end', () => resolve(`${response.statusCode ?? 0} ${text}`));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+/** Every file below a directory, as bytes read as Latin-1. */
+function everythingIn(directory: string): string {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(directory, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => readFileSync(path, 'latin1'))
+    .join('\n');
+}
+
+const forms: readonly [name: string, (file: string) => { argv: string[]; env: Record<string, string> }][] = [
+  ['a file', (file) => ({ argv: ['--token-file', file], env: {} })],
+  ['the environment', () => ({ argv: [], env: { LEADS_WEBHOOK_TOKEN: token } })],
+];
+
+it.each(forms)('promise 11, received: a token from %s shows up nowhere', async (name, make) => {
+  const home = freshHome();
+  const file = join(freshHome(), 'token');
+  writeFileSync(file, `${token}\n`);
+  const { argv, env } = make(file);
+  const seen: string[] = [];
+  for (const format of ['pretty', 'events', 'leads']) {
+    const listener = await listenProcess(
+      [...argv, '--port', '0', '--format', format, '--explain', '--verbose', '--exec', 'env'],
+      { home, env },
+    );
+    const pid = String(listener.child.pid);
+    seen.push(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
+    seen.push(await deliver(listener, { 'x-webhook-token': token }));
+    seen.push(await deliver(listener, { 'x-webhook-token': `${token}x` }));
+    seen.push(await deliver(listener, { 'x-webhook-token': token.toUpperCase() }));
+    seen.push(
+      await deliver(listener, { authorization: `Bearer ${token}`, 'x-other': token }, `/?token=${token}`),
+    );
+    seen.push(await deliver(listener, { 'x-webhook-token': token }, `/?t=${token}`, '{"id":'));
+    seen.push(await deliver(listener, { 'x-webhook-token': token, cookie: `a=${token}` }, '/', '{"id":"b"}'));
+    await listener.end('SIGINT');
+    seen.push(listener.stdout(), listener.stderr());
+  }
+  for (const words of [['list', '--json'], ['list'], ['show', 'a', '--json'], ['show', 'b'], ['export']]) {
+    const options = { env: { PATH: process.env['PATH'], ...environment(home), ...env } };
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      [binary, 'inbox', ...words],
+      options,
+    );
+    seen.push(stdout, stderr);
+  }
+  seen.push(everythingIn(home));
+  const text = seen.join('\n');
+  const found = text.toLowerCase().split(token.toLowerCase()).length - 1;
+  console.log(`promise 11, received (${name}): ${text.length} characters searched, found ${found} times`);
+  expect(text).toContain('[redacted]');
+  expect(found).toBe(0);
+});
