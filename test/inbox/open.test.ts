@@ -1,0 +1,98 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Libsql from 'libsql';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openInbox } from '../../src/inbox/sql.ts';
+import { leads } from '../support/run.ts';
+import { FakeClock } from '../support/clock.ts';
+import { all, arrivalOf, freshDirectory } from './support.ts';
+
+const clock = new FakeClock();
+const clean: (() => void)[] = [];
+afterEach(() => {
+  for (const step of clean.splice(0)) step();
+});
+
+const messageOf = async (place: string): Promise<string> => {
+  const run = await leads(['inbox', 'list', '--inbox', place]);
+  expect(run.exitCode).toBe(3);
+  expect(run.stdout).toBe('');
+  return run.stderr;
+};
+
+describe('an inbox that cannot be opened says why', () => {
+  it('made by a newer version', async () => {
+    const place = join(freshDirectory(), 'inbox.db');
+    await (await openInbox({ place, clock })).close();
+    const database = new Libsql(place);
+    database.exec('PRAGMA user_version = 999');
+    database.close();
+    expect(await messageOf(place)).toMatch(/newer version of leads\nhint: update leads/);
+  });
+
+  it('of another program, which is left alone', async () => {
+    const place = join(freshDirectory(), 'other.db');
+    const database = new Libsql(place);
+    database.exec('CREATE TABLE theirs (x)');
+    database.close();
+    expect(await messageOf(place)).toContain('another program');
+    const after = new Libsql(place);
+    const tables = after.prepare('SELECT name FROM sqlite_master').all() as { name: string }[];
+    after.close();
+    expect(tables.map(({ name }) => name)).toEqual(['theirs']);
+  });
+
+  it('no database, or a damaged one', async () => {
+    const place = join(freshDirectory(), 'text.db');
+    writeFileSync(place, 'no database at all, but some text. '.repeat(100));
+    expect(await messageOf(place)).toContain('is not an inbox database');
+    const torn = join(freshDirectory(), 'torn.db');
+    writeFileSync(torn, Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(5000, 0xff)]));
+    expect(await messageOf(torn)).toMatch(/not an inbox database|damaged/);
+  });
+
+  it('a directory', async () => {
+    const place = join(freshDirectory(), 'inbox.db');
+    mkdirSync(place);
+    expect(await messageOf(place)).toContain('cannot open the inbox');
+  });
+
+  it('read-only', async ({ skip }) => {
+    const directory = freshDirectory();
+    const place = join(directory, 'inbox.db');
+    await (await openInbox({ place, clock })).close();
+    // Root may write whatever its mode is, so only a file system can refuse it.
+    const mounted = spawnSync('mount', ['--bind', '-o', 'ro', directory, directory]).status === 0;
+    if (!mounted || spawnSync('mount', ['-o', 'remount,bind,ro', directory]).status !== 0) {
+      return skip('mounting is not allowed here');
+    }
+    clean.push(() => execFileSync('umount', ['-l', directory]));
+    expect(await messageOf(place)).toContain('cannot open the inbox');
+  });
+
+  it('a URL', async () => {
+    const run = await leads(['inbox', 'list', '--inbox', 'http://127.0.0.1:1/x']);
+    expect(run).toMatchObject({ exitCode: 2 });
+  });
+});
+
+it('has nothing to show before anything came, and makes no file for it', async () => {
+  const run = await leads(['inbox', 'list', '--json']);
+  expect(run).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+  expect(run.stderr).toContain('nothing was received yet');
+});
+
+it('is read while a receiver holds a transaction open', async () => {
+  const place = join(freshDirectory(), 'inbox.db');
+  const inbox = await openInbox({ place, clock });
+  await inbox.take([arrivalOf({ id: 'a' })]);
+  const writer = new Libsql(place);
+  writer.exec('BEGIN IMMEDIATE');
+  expect(await all(inbox.list({}))).toHaveLength(1);
+  const run = await leads(['inbox', 'export', '--inbox', place]);
+  expect(run).toMatchObject({ exitCode: 0, stdout: '{"id":"a"}\n' });
+  writer.exec('ROLLBACK');
+  writer.close();
+  await inbox.close();
+});
