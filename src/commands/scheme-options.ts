@@ -27,15 +27,7 @@ const secrets = () =>
 
 const files = () => z._default(z.array(text()), []);
 
-/** Spread into a command's `options`: `z.object({ ...schemeShape, … })`; its flags are `addSchemeFlags`. */
-export const schemeShape = {
-  verify: z._default(z.boolean(), true),
-  token: secrets(),
-  tokenFile: files(),
-  scheme: z.optional(oneOf(schemeNames)),
-  secret: secrets(),
-  secretFile: files(),
-  tolerance: z.optional(duration()),
+const recipeShape = {
   signatureHeader: z.optional(text()),
   algorithm: z.optional(oneOf(algorithms)),
   encoding: z.optional(oneOf(encodings)),
@@ -45,6 +37,30 @@ export const schemeShape = {
   timestampFormat: z.optional(oneOf(timestampFormats)),
   nonceHeader: z.optional(text()),
   secretEncoding: z.optional(oneOf(secretEncodings)),
+};
+
+const recipeFlags = [
+  'signatureHeader',
+  'algorithm',
+  'encoding',
+  'prefix',
+  'signedContent',
+  'timestampHeader',
+  'timestampFormat',
+  'nonceHeader',
+  'secretEncoding',
+] as const satisfies readonly (keyof typeof recipeShape)[];
+
+/** Spread into a command's `options`: `z.object({ ...schemeShape, … })`; its flags are `addSchemeFlags`. */
+export const schemeShape = {
+  verify: z._default(z.boolean(), true),
+  token: secrets(),
+  tokenFile: files(),
+  scheme: z.optional(oneOf(schemeNames)),
+  secret: secrets(),
+  secretFile: files(),
+  tolerance: z.optional(duration()),
+  ...recipeShape,
 };
 
 export type SchemeFlags = z.output<z.ZodMiniObject<typeof schemeShape>>;
@@ -68,7 +84,12 @@ export async function resolveScheme(
   if (!options.verify) return { scheme: unverified, keys: [] };
   const name = schemeName(options, settings);
   if (name !== 'custom') refuseRecipe(options, name);
-  const scheme = schemeNamed(name, { ...options, toleranceMs: options.tolerance });
+  const stored = storedRecipe(settings);
+  const scheme = schemeNamed(name, {
+    ...stored,
+    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
+    toleranceMs: options.tolerance ?? stored.tolerance,
+  });
   if (options.tolerance !== undefined && scheme.toleranceMs === undefined) {
     throw new UsageError(`--tolerance: the scheme '${name}' signs no time`);
   }
@@ -79,18 +100,6 @@ export async function resolveScheme(
 const hasToken = (options: SchemeFlags): boolean => options.token.length + options.tokenFile.length > 0;
 
 const hasSecret = (options: SchemeFlags): boolean => options.secret.length + options.secretFile.length > 0;
-
-const recipeFlags = [
-  'signatureHeader',
-  'algorithm',
-  'encoding',
-  'prefix',
-  'signedContent',
-  'timestampHeader',
-  'timestampFormat',
-  'nonceHeader',
-  'secretEncoding',
-] as const;
 
 function refuseConflicts(options: SchemeFlags): void {
   if (!options.verify && (hasToken(options) || hasSecret(options) || options.scheme !== undefined)) {
@@ -115,6 +124,19 @@ function refuseRecipe(options: SchemeFlags, name: string): void {
   const flag = stray.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   throw new UsageError(`--${flag} belongs to --scheme custom, and the scheme is '${name}'`);
 }
+
+/** The recipe of the profile: a flag of the same name goes before each part. */
+function storedRecipe(settings: Settings): z.output<typeof storedSchema> {
+  const parsed = z.safeParse(storedSchema, settings.webhookRecipe);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const key = String(issue?.path[0] ?? '');
+  throw new ConfigError(
+    `the profile's webhook.${key === 'tolerance' ? '' : 'custom.'}${key}: ${issue?.message ?? ''}`,
+  );
+}
+
+const storedSchema = z.object({ ...recipeShape, tolerance: z.optional(duration()) });
 
 function schemeName(options: SchemeFlags, settings: Settings): string {
   if (options.scheme !== undefined) return options.scheme;

@@ -18,6 +18,17 @@ export interface SettingKey {
 const plain = (text: string): string => text;
 const secretText = (what: string) => (text: string) => parseSecret(text, what).reveal();
 
+const recipe = [
+  'signatureHeader',
+  'algorithm',
+  'encoding',
+  'prefix',
+  'signedContent',
+  'timestampHeader',
+  'timestampFormat',
+  'nonceHeader',
+  'secretEncoding',
+];
 const parameters = ['limit', 'status', 'category', 'since', 'until', 'cursor', 'page', 'offset'];
 
 export const settingKeys: readonly SettingKey[] = [
@@ -28,6 +39,12 @@ export const settingKeys: readonly SettingKey[] = [
   { name: 'webhook.scheme', path: ['webhook', 'scheme'], parse: plain },
   { name: 'webhook.token', path: ['webhook', 'token'], secret: true, parse: secretText('token') },
   { name: 'webhook.secret', path: ['webhook', 'secret'], secret: true, parse: secretText('secret') },
+  { name: 'webhook.tolerance', path: ['webhook', 'tolerance'], parse: duration },
+  ...recipe.map((name) => ({
+    name: `webhook.custom.${name}`,
+    path: ['webhook', 'custom', name],
+    parse: plain,
+  })),
   { name: 'api.path', path: ['api', 'path'], parse: plain },
   ...parameters.map((name) => ({
     name: `api.params.${name}`,

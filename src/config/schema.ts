@@ -1,6 +1,19 @@
 import * as z from 'zod/mini';
 import { dialectSchema } from './dialect.ts';
 
+/** The flags of `--scheme custom`, as the user wrote them; checked where they are used. */
+const recipeSchema = z.strictObject({
+  signatureHeader: z.optional(z.string()),
+  algorithm: z.optional(z.string()),
+  encoding: z.optional(z.string()),
+  prefix: z.optional(z.string()),
+  signedContent: z.optional(z.string()),
+  timestampHeader: z.optional(z.string()),
+  timestampFormat: z.optional(z.string()),
+  nonceHeader: z.optional(z.string()),
+  secretEncoding: z.optional(z.string()),
+});
+
 /** What one account has stored. Secrets are plain text in the file, which is why it is 0600. */
 export const profileSchema = z.strictObject({
   baseUrl: z.optional(z.string()),
@@ -14,6 +27,8 @@ export const profileSchema = z.strictObject({
       scheme: z.optional(z.string()),
       token: z.optional(z.string()),
       secret: z.optional(z.string()),
+      tolerance: z.optional(z.string()),
+      custom: z.optional(recipeSchema),
     }),
   ),
   api: z.optional(dialectSchema),
@@ -25,5 +40,6 @@ export const configSchema = z.strictObject({
   profiles: z.optional(z.record(z.string(), profileSchema)),
 });
 
+export type StoredRecipe = z.output<typeof recipeSchema>;
 export type Profile = z.output<typeof profileSchema>;
 export type Config = z.output<typeof configSchema>;

@@ -12,7 +12,7 @@ import { ConfigError, UsageError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
 import { schemeNames } from '../../src/webhook/schemes.ts';
 
-type Stored = Partial<Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret'>>;
+type Stored = Partial<Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret' | 'webhookRecipe'>>;
 
 /** Words as typed, through the real flags and the real schema. */
 async function resolve(argv: readonly string[], stored: Stored = {}, stdin = '') {
@@ -20,7 +20,7 @@ async function resolve(argv: readonly string[], stored: Stored = {}, stdin = '')
   addSchemeFlags(command);
   command.parse(argv, { from: 'user' });
   const options = z.parse(z.object(schemeShape), command.opts());
-  const { scheme, keys } = await resolveScheme(options, stored as Settings, {
+  const { scheme, keys } = await resolveScheme(options, { webhookRecipe: {}, ...stored } as Settings, {
     stdin: Readable.from(stdin === '' ? [] : [stdin]),
   });
   return { name: scheme.name, secrets: keys.map((key) => key.secret.reveal()), scheme };
@@ -134,6 +134,31 @@ test('a custom recipe comes through whole', async () => {
   const headers = Object.fromEntries(scheme.sign(message, key, Date.UTC(2026, 0, 1)));
   expect(headers).toMatchObject({ 'x-id': 'n1', 'x-time': '2026-01-01T00:00:00.000Z' });
   expect(headers['x-sig']).toMatch(/^v1=[A-Za-z0-9+/]{86}==$/);
+});
+
+test('a recipe may be stored, and a flag goes before each of its parts', async () => {
+  const stored = {
+    webhookScheme: 'custom',
+    webhookSecret: secret,
+    webhookRecipe: { signatureHeader: 'X-Sig', prefix: 'v1=', timestampHeader: 'X-Time', tolerance: '30s' },
+  };
+  const signs = async (...argv: string[]) => {
+    const { scheme } = await resolve(argv, stored);
+    const message = { method: 'POST', url: 'https://a.example/', body: Buffer.from('{}'), id: 'n1' };
+    return { scheme, headers: Object.fromEntries(scheme.sign(message, scheme.key(secret), 0)) };
+  };
+  const { scheme, headers } = await signs();
+  expect(scheme.toleranceMs).toBe(30_000);
+  expect(headers).toMatchObject({ 'x-time': '0', 'x-sig': expect.stringMatching(/^v1=/) as string });
+  const other = await signs('--prefix', 'v2=', '--tolerance', '1m');
+  expect(other.scheme.toleranceMs).toBe(60_000);
+  expect(other.headers['x-sig']).toMatch(/^v2=/);
+  for (const bad of [{ algorithm: 'md5' }, { tolerance: 'soon' }, { signatureHeader: '' }]) {
+    const recipe = { ...stored.webhookRecipe, ...bad };
+    await expect(resolve([], { ...stored, webhookRecipe: recipe })).rejects.toThrow(ConfigError);
+  }
+  const github = { ...stored, webhookScheme: 'github' };
+  expect(await resolve([], github)).toMatchObject({ name: 'github' });
 });
 
 test('the help names every scheme', () => {
