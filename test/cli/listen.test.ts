@@ -1,0 +1,150 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { answering, type App, startApp } from '../commands/listen/app.ts';
+import { authorityOf, freePort, type ListenProcess, listenProcess } from '../support/listen-process.ts';
+
+const run = promisify(execFile);
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+const open: (() => Promise<unknown>)[] = [];
+
+async function start(...args: Parameters<typeof listenProcess>): Promise<ListenProcess> {
+  const listener = await listenProcess(...args);
+  open.push(() => listener.end('SIGKILL'));
+  return listener;
+}
+
+async function app(...args: Parameters<typeof startApp>): Promise<App> {
+  const started = await startApp(...args);
+  open.push(() => started.close());
+  return started;
+}
+
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+/** Delivers as a person would; the answer's body and status. */
+async function curl(listener: ListenProcess, body: string, token = 'secret'): Promise<string> {
+  const { stdout } = await run('curl', [
+    ...[
+      '--silent',
+      '--max-time',
+      '20',
+      '--cacert',
+      authorityOf(listener.home),
+      '--write-out',
+      ' %{http_code}',
+    ],
+    ...['-H', `x-webhook-token: ${token}`, '-H', 'content-type: application/json', '-d', body, listener.url],
+  ]);
+  return stdout;
+}
+
+describe.skipIf(!hasCurl)('leads listen, by curl', () => {
+  it('accepts, knows a duplicate, refuses a wrong token, and ends with 0 on Ctrl-C', async () => {
+    const listener = await start(['--token', 'secret', '--port', '0']);
+    expect(await curl(listener, '{"id":"a"}')).toBe('{"status":"accepted","id":"a"} 200');
+    expect(await curl(listener, '{"id":"a"}')).toBe('{"status":"duplicate","id":"a"} 200');
+    expect(await curl(listener, '{"id":"a"}', 'wrong')).toMatch(/wrong_credential.* 401$/);
+    expect(await listener.end('SIGINT')).toBe(0);
+    expect(listener.stdout()).toMatch(/accepted[^]*duplicate[^]*rejected/);
+    expect(listener.stderr()).toContain('1 accepted, 1 duplicate, 1 rejected');
+  });
+
+  it('runs the printed command as it stands', async () => {
+    const env = { LEADS_WEBHOOK_TOKEN: 'secret' };
+    const listener = await start(['--port', '0'], { env });
+    await expect.poll(() => listener.stderr()).toContain('try it');
+    const command = /try it +(curl .*)/.exec(listener.stderr())?.[1] ?? '';
+    const { stdout } = await run(
+      'sh',
+      ['-c', `${command.replace('--json', '-H content-type:application/json -d')} -s`],
+      {
+        env: { PATH: process.env['PATH'], ...env },
+      },
+    );
+    expect(stdout).toBe('{"status":"accepted","id":"try-1"}');
+  });
+
+  it('ends with 143 on SIGTERM and 0 when the count is reached', async () => {
+    const terminated = await start(['--token', 'secret', '--port', '0']);
+    expect(await terminated.end('SIGTERM')).toBe(143);
+    const counted = await start([
+      '--token',
+      'secret',
+      '--port',
+      '0',
+      '--count',
+      '1',
+      '--for',
+      '30s',
+      '--json',
+    ]);
+    const ended = new Promise((resolve) => counted.child.on('close', resolve));
+    await curl(counted, '{"id":"a"}');
+    expect(await ended).toBe(0);
+    const types = counted
+      .stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { type: string }).type);
+    expect(types).toEqual(['listening', 'delivery', 'summary']);
+  });
+
+  it('ends with 7 when the count is not reached in time', async () => {
+    const listener = await start(['--token', 'secret', '--port', '0', '--count', '2', '--for', '300ms']);
+    expect(await new Promise((resolve) => listener.child.on('close', resolve))).toBe(7);
+  });
+
+  it('forwards at once after it was killed in the middle of a forward', async () => {
+    let hold = true;
+    const behind = await app((request, response) => {
+      if (!hold) answering(200)(request, response);
+    });
+    const port = String(await freePort());
+    const argv = ['--token', 'secret', '--port', port, '--forward-to', behind.url];
+    const first = await start(argv);
+    const lost = curl(first, '{"id":"a"}').catch(() => 'no answer');
+    await expect.poll(() => behind.received.length).toBe(1);
+    await first.end('SIGKILL');
+    expect(await lost).toMatch(/no answer| 000/);
+    hold = false;
+    const second = await start(argv, { home: first.home });
+    expect(await curl(second, '{"id":"a"}')).toBe('{"status":"accepted","id":"a"} 200');
+    expect(await curl(second, '{"id":"a"}')).toBe('{"status":"duplicate","id":"a"} 200');
+    expect(behind.received).toHaveLength(2);
+  });
+
+  it('finishes the delivery when the reader of stdout is gone, then ends with 141', async () => {
+    const listener = await start(['--token', 'secret', '--port', '0', '--format', 'leads']);
+    listener.child.stdout?.destroy();
+    const ended = new Promise((resolve) => listener.child.on('close', resolve));
+    expect(await curl(listener, '{"id":"a"}')).toBe('{"status":"accepted","id":"a"} 200');
+    expect(await ended).toBe(141);
+    expect(listener.stderr()).not.toContain(' at ');
+  });
+
+  it('ends with 8 when stdout is a full disk', async () => {
+    const listener = await start(['--token', 'secret', '--port', '0', '--format', 'events'], {
+      through: ['sh', '-c', 'exec "$@" > /dev/full', 'sh'],
+    });
+    expect(await new Promise((resolve) => listener.child.on('close', resolve))).toBe(8);
+    expect(listener.stderr()).toContain('no space left on the device');
+  });
+
+  it('keeps its files to the owner', async () => {
+    const listener = await start(['--token', 'secret', '--port', '0']);
+    await curl(listener, '{"id":"a"}');
+    const { stdout } = await run('sh', ['-c', `stat -c '%a' '${join(listener.home, 'data')}'/inbox.db*`]);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .every((mode) => mode === '600'),
+    ).toBe(true);
+    expect(readFileSync(authorityOf(listener.home), 'utf8')).toContain('BEGIN CERTIFICATE');
+  });
+});

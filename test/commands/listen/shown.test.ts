@@ -1,0 +1,119 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/start.ts';
+import { leads } from '../../support/run.ts';
+import { type Listener, listen, until } from './support.ts';
+
+const open: (() => Promise<unknown>)[] = [];
+
+async function start(...args: Parameters<typeof listen>): Promise<Listener> {
+  const listener = await listen(...args);
+  open.push(() => listener.stop());
+  return listener;
+}
+
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+describe('what a person sees', () => {
+  it('one line when ready, then how to try it, with no secret in it', async () => {
+    const listener = await start(['--token', 'do-not-show']);
+    await listener.stop();
+    const lines = listener.stderr.text().trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^listening on https:\/\/localhost:\d+, inbox \S+inbox\.db$/);
+    expect(lines[1]).toContain('curl --cacert');
+    expect(lines[1]).toContain('$LEADS_WEBHOOK_TOKEN');
+    expect(lines.length).toBeLessThanOrEqual(4);
+    expect(lines.at(-1)).toMatch(/^0 accepted in /);
+    expect(listener.stderr.text()).not.toContain('do-not-show');
+    expect(listener.stdout.text()).toBe('');
+  });
+
+  it('only the line of readiness for a program', async () => {
+    const listener = await start(['--format', 'events']);
+    expect(listener.stderr.text().trimEnd().split('\n')).toHaveLength(1);
+    expect(listener.events()[0]).toMatchObject({ type: 'listening', url: listener.url, scheme: 'token' });
+  });
+
+  it('lead, verdict, reason and time of each delivery', async () => {
+    const listener = await start();
+    const lead = { id: 'lead_1', category: 'solar', contact: { name: 'Ada' }, metadata: {} };
+    await listener.post(lead);
+    await listener.post({ ...lead, contact: { name: 'Bob' } });
+    await listener.post(lead, { 'x-webhook-token': 'wrong' });
+    await listener.post('{"id":1e2}');
+    await listener.stop();
+    const text = listener.stdout.text();
+    expect(text).toMatch(/^12:00:00Z {2}accepted {3}lead_1 {2}Ada {2}solar {2}0ms$/m);
+    expect(text).toMatch(
+      /duplicate {2}lead_1 {2}Bob[^]*first came 2026-01-15T12:00:00\.000Z[^]*contact\.name/,
+    );
+    expect(text).toMatch(/rejected {3}401 wrong_credential[^]*POST \/ from 127\.0\.0\.1/);
+    expect(text).toMatch(/rejected {3}400 not_a_lead/);
+    expect(listener.stderr.text()).toMatch(
+      /1 accepted, 1 duplicate, 2 rejected \(1 wrong_credential, 1 not_a_lead\)/,
+    );
+  });
+
+  it('--explain says what would have matched, and never accepts on it', async () => {
+    const argv = ['--scheme', 'github', '--secret', 'shared-secret-text'];
+    const body = '{"id": "a"}';
+    const signature = createHmac('sha256', 'shared-secret-text').update('{"id":"a"}').digest('hex');
+    const headers = { 'x-hub-signature-256': `sha256=${signature}` };
+    const silent = await start(argv);
+    expect((await silent.post(body, headers)).status).toBe(401);
+    const listener = await start([...argv, '--explain']);
+    expect((await listener.post(body, headers)).status).toBe(401);
+    await listener.stop();
+    expect(listener.stdout.text()).toContain('without white space');
+    expect(silent.stdout.text()).not.toContain('without white space');
+    expect(listener.stdout.text()).not.toContain(signature);
+  });
+
+  it('warns when other machines can reach it', async () => {
+    const listener = await start(['--host', '0.0.0.0']);
+    expect(listener.stderr.text()).toContain('warning: bound to 0.0.0.0');
+  });
+
+  it('speaks plain HTTP behind a tunnel', async () => {
+    const listener = await start(['--http']);
+    expect(listener.url).toMatch(/^http:\/\/localhost:/);
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
+  });
+});
+
+describe('--backfill', () => {
+  it('takes in what the inbox lacks, marked as such', async () => {
+    const sandbox = await startSandbox(
+      { leads: 30 },
+      { clock: { now: Date.now, sleep: () => Promise.resolve() } },
+    );
+    open.push(() => sandbox.close());
+    const env = { LEADS_API_KEY: sandbox.apiKey, LEADS_BASE_URL: sandbox.url };
+    const first = await start(['--format', 'events', '--backfill', '36500d'], { env });
+    await until(() => first.stderr.text().includes('backfill:'));
+    expect(first.stderr.text()).toContain('backfill: 30 fetched, 0 known already');
+    await first.stop();
+    const events = first.events().filter((event) => event['type'] === 'delivery');
+    expect(events).toHaveLength(30);
+    expect(events[0]).toMatchObject({
+      verdict: 'accepted',
+      source: 'backfill',
+      lead: { id: events[0]?.['leadId'] },
+    });
+    const second = await start(['--format', 'events', '--backfill', '36500d'], { env, home: first.home });
+    await until(() => second.stderr.text().includes('backfill:'));
+    expect(second.stderr.text()).toContain('backfill: 0 fetched, 30 known already');
+    expect((await second.post({ id: events[0]?.['leadId'] })).body).toMatchObject({ status: 'duplicate' });
+  });
+
+  it('needs a key, and outlives a service that cannot be reached', async () => {
+    const without = await leads(['listen', '--port', '0', '--token', 't', '--backfill', '1d']);
+    expect(without.exitCode).toBe(3);
+    const env = { LEADS_API_KEY: 'k', LEADS_BASE_URL: 'http://127.0.0.1:1' };
+    const listener = await start(['--backfill', '1d', '--retries', '0'], { env });
+    await until(() => listener.stderr.text().includes('backfill ended early'));
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
+  });
+});
