@@ -12,10 +12,18 @@ export function addSchemeFlags(command: Command, heading = 'Who may deliver:'): 
       '--scheme <name>',
       'token, standard-webhooks, svix, stripe, github, slack, shopify, rfc9421, custom',
     )
-    .addOption(several('--secret <secret>', "the scheme's secret (repeatable)"))
+    .addOption(
+      several('--secret <secret>', "the scheme's secret, for rfc9421 also a PEM or JWK (repeatable)"),
+    )
     .addOption(several('--secret-file <file>', 'the same, from a file (- for stdin)'))
     .option('--tolerance <duration>', 'how far a signed time may be off (default: 5m)')
     .option('--no-verify', 'no authentication at all')
+    .optionsGroup('Options:');
+}
+
+/** The rest of them, which stand last in a command's help: few services need them. */
+export function addRecipeFlags(command: Command): void {
+  command
     .optionsGroup('For --scheme custom:')
     .option('--signature-header <name>', 'header that holds the signature')
     .option('--algorithm <name>', 'hmac-sha256 (default), hmac-sha512 or hmac-sha1')

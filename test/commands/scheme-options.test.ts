@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { Command } from 'commander';
 import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod/mini';
-import { addSchemeFlags } from '../../src/commands/scheme-flags.ts';
+import { addRecipeFlags, addSchemeFlags } from '../../src/commands/scheme-flags.ts';
 import { resolveScheme, schemeShape } from '../../src/commands/scheme-options.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { ConfigError, UsageError } from '../../src/errors.ts';
@@ -18,6 +18,7 @@ type Stored = Partial<Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhook
 async function resolve(argv: readonly string[], stored: Stored = {}, stdin = '') {
   const command = new Command().exitOverride();
   addSchemeFlags(command);
+  addRecipeFlags(command);
   command.parse(argv, { from: 'user' });
   const options = z.parse(z.object(schemeShape), command.opts());
   const { scheme, keys } = await resolveScheme(options, { webhookRecipe: {}, ...stored } as Settings, {

@@ -1,5 +1,5 @@
 import { lazily, type CommandSpec } from '../spec.ts';
-import { addSchemeFlags } from '../scheme-flags.ts';
+import { addRecipeFlags, addSchemeFlags } from '../scheme-flags.ts';
 
 export default {
   name: 'listen',
@@ -32,8 +32,8 @@ export default {
       .option('--for <duration>', 'end at the latest then; exit 7 if --count was not reached')
       .option('--respond <status>', 'answer every delivery with this status')
       .option('--fail-first <n>', 'fail the first deliveries of each lead, so that it is retried')
-      .option('--delay <duration>', 'wait before each answer')
-      .optionsGroup('Options:');
+      .option('--delay <duration>', 'wait before each answer');
+    addRecipeFlags(command);
   },
   examples: [
     'leads listen --token secret',

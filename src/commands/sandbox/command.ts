@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { addSchemeFlags } from '../scheme-flags.ts';
+import { addRecipeFlags, addSchemeFlags } from '../scheme-flags.ts';
 import { lazily, type CommandSpec } from '../spec.ts';
 
 export default {
@@ -58,4 +58,5 @@ function addFlags(command: Command): void {
     .option('--status-field <name>', 'of the delivery status in each lead (default: status)')
     .option('--no-totals', 'no total in page and offset bodies')
     .option('--no-gzip', 'never compress');
+  addRecipeFlags(command);
 }
