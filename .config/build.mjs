@@ -84,7 +84,11 @@ function asCommonJs(esm) {
         .join('\n'),
     )
     .replace(/^export default /gm, 'exports.default = ')
-    .replace(/\bimport\((".*?")\)/g, 'Promise.resolve().then(() => require($1))');
+    .replace(/\bimport\(("\..*?")\)/g, 'Promise.resolve().then(() => require($1))')
+    .replace(
+      /\bimport\((".*?")\)/g,
+      'Promise.resolve(require($1)).then((all) => ({ ...all, default: all }))',
+    );
   const left = /^(?:import|export)\b.*|\b__esm\(/m.exec(commonJs);
   if (left !== null) throw new Error(`a form of module that the build does not know: ${left[0]}`);
   return commonJs;
