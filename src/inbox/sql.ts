@@ -9,7 +9,7 @@ import { Group } from './group.ts';
 import type { Arrival, Entry, Inbox, InboxQuery, StoredDelivery, StoredLead, Taken } from './inbox.ts';
 import { prune } from './prune.ts';
 import { deliveries, leads } from './reader.ts';
-import { Writer, type WriterOptions } from './writer.ts';
+import { type Conceal, Writer, type WriterOptions } from './writer.ts';
 
 export interface InboxOptions extends Partial<Omit<WriterOptions, 'owner'>> {
   /** A file, or `:memory:`. */
@@ -21,6 +21,8 @@ export interface InboxOptions extends Partial<Omit<WriterOptions, 'owner'>> {
 
 /** Bounds what a flood of refused deliveries can hold in memory before it is stored. */
 const rejectsWaiting = 1000;
+
+const nothing: Conceal = { path: ({ path }) => path, headers: ({ rawHeaders }) => rawHeaders };
 
 interface Counts {
   nonces: number;
@@ -60,7 +62,7 @@ class SqlInbox implements Inbox {
       owner: options.owner,
       leaseMs: options.leaseMs ?? 0,
       nonceLifetimeMs: options.nonceLifetimeMs ?? 0,
-      redact: options.redact ?? (({ path, rawHeaders }) => ({ path, headers: rawHeaders })),
+      conceal: options.conceal ?? nothing,
     });
   }
 

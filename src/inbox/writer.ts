@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { Rejection } from '../webhook/verdict.ts';
 import { toColumn } from './column.ts';
@@ -12,10 +12,10 @@ import { Work } from './work.ts';
 const rejectedKept = 1000;
 const rejectedBody = 16 * 1024;
 
-/** What is stored of a delivery beside what its verdict says; both without credentials. */
-export interface Shown {
-  readonly path: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
+/** What may be stored and shown of a delivery's path and headers: everything but credentials. */
+export interface Conceal {
+  readonly path: (delivery: Delivery) => string;
+  readonly headers: (delivery: Delivery) => Delivery['rawHeaders'];
 }
 
 export interface WriterOptions {
@@ -26,8 +26,7 @@ export interface WriterOptions {
   readonly nonceLifetimeMs: number;
   /** How claims are signed (`claimant`). */
   readonly owner: string;
-  /** Takes the credentials out. */
-  readonly redact: (delivery: Delivery) => Shown;
+  readonly conceal: Conceal;
 }
 
 interface Verdict {
@@ -89,7 +88,7 @@ export class Writer {
   take(arrival: Arrival, now: number): Taken {
     const { delivery, nonce } = arrival;
     const id = toColumn(arrival.leadId);
-    const digest = createHash('sha256').update(delivery.body).digest();
+    const digest = hash('sha256', delivery.body, 'buffer');
     if (nonce !== undefined && !this.#nonces.bind(nonce, digest, now)) {
       const rejection: Rejection = {
         kind: 'rejected',
@@ -156,7 +155,7 @@ export class Writer {
     { delivery, leadId, source }: Omit<Arrival, 'leadId'> & { leadId: string | undefined },
     verdict: Verdict,
   ): void {
-    const { path, headers } = this.#options.redact(delivery);
+    const { conceal } = this.#options;
     this.#seq += 1;
     this.#addDelivery.run([
       this.#seq,
@@ -171,8 +170,8 @@ export class Writer {
       verdict.differs === undefined ? null : JSON.stringify(verdict.differs),
       delivery.remote,
       delivery.method,
-      path,
-      JSON.stringify(headers),
+      conceal.path(delivery),
+      JSON.stringify(conceal.headers(delivery)),
       delivery.body,
     ]);
   }

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 
 /**
  * Whether two byte strings are the same, in a time that tells nothing of how much of them is: only their digests, which
@@ -8,4 +8,4 @@ export function equal(expected: Uint8Array, given: Uint8Array): boolean {
   return timingSafeEqual(digest(expected), digest(given));
 }
 
-const digest = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
+const digest = (bytes: Uint8Array): Buffer => hash('sha256', bytes, 'buffer');

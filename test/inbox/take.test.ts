@@ -79,7 +79,7 @@ describe.each([':memory:', 'a file'])('an inbox in %s', (kind) => {
   it('stores raw bytes, headers without credentials, and the verdict', async () => {
     const inbox = await open({
       place: place(),
-      redact: ({ rawHeaders }) => ({ path: '/p', headers: rawHeaders.map(([name]) => [name, '…']) }),
+      conceal: { path: () => '/p', headers: ({ rawHeaders }) => rawHeaders.map(([name]) => [name, '…']) },
     });
     const body = Uint8Array.from([0x7b, 0x22, 0x69, 0x64, 0x22, 0x3a, 0x22, 0x1b, 0xff, 0x22, 0x7d]);
     await one(inbox, {

@@ -1,17 +1,16 @@
-import type { Shown } from '../../inbox/writer.ts';
-import type { Delivery } from '../../webhook/delivery.ts';
+import type { Conceal } from '../../inbox/writer.ts';
 import { redact } from '../../webhook/redact.ts';
 import type { Guard } from '../scheme-options.ts';
 
 /** Takes out every header that holds a credential, and the secrets themselves wherever else they stand. */
-export function concealer({ scheme, keys }: Guard): (delivery: Delivery) => Shown {
+export function concealer({ scheme, keys }: Guard): Conceal {
   // Shorter ones would be found by chance, and are no secrets.
   const secrets = keys.map(({ secret }) => secret.reveal()).filter((text) => text.length >= 4);
   const forms = [...new Set(secrets.flatMap((text) => [text, encodeURIComponent(text)]))];
   const without = (text: string): string =>
-    forms.reduce((rest, form) => rest.replaceAll(form, '[redacted]'), text);
-  return (delivery) => ({
-    path: without(delivery.path),
-    headers: redact(delivery.rawHeaders, scheme).map(([name, value]) => [name, without(value)]),
-  });
+    forms.reduce((rest, form) => (rest.includes(form) ? rest.replaceAll(form, '[redacted]') : rest), text);
+  return {
+    path: (delivery) => without(delivery.path),
+    headers: (delivery) => redact(delivery.rawHeaders, scheme).map(([name, value]) => [name, without(value)]),
+  };
 }

@@ -70,7 +70,7 @@ async function openOwn(
     // As long as one target may take, for each of them.
     leaseMs: (settings.timeoutMs + 1000) * targets.length,
     nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
-    redact: concealer(guard),
+    conceal: concealer(guard),
   });
 }
 

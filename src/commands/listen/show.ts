@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import type { Shown } from '../../inbox/writer.ts';
+import type { Conceal } from '../../inbox/writer.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Outlet } from './outlet.ts';
 import type { Listening, Printer, Report } from './report.ts';
@@ -9,7 +9,7 @@ interface ShowOptions {
   readonly printer: Printer;
   readonly outlet: Outlet;
   readonly context: Pick<Context, 'clock' | 'notes' | 'globals'>;
-  readonly conceal: (delivery: Delivery) => Shown;
+  readonly conceal: Conceal;
   readonly onAccepted: () => void;
 }
 
@@ -34,9 +34,9 @@ export class Show {
 
   delivery(report: Report, delivery: Delivery): Promise<void> | void {
     const { outlet, printer, context, conceal, onAccepted } = this.#options;
-    const { path, headers } = conceal(delivery);
+    const path = conceal.path(delivery);
     count(this.#tally, report);
-    if (context.globals.verbose) this.#verbose(delivery, { path, headers });
+    if (context.globals.verbose) this.#verbose(delivery, path, conceal.headers(delivery));
     const wait = outlet.write(printer.delivery({ ...report, path }));
     if (report.verdict === 'accepted') onAccepted();
     return wait;
@@ -50,7 +50,7 @@ export class Show {
     context.notes.say(summaryLine(this.#tally, durationMs));
   }
 
-  #verbose({ method, body }: Delivery, { path, headers }: Shown): void {
+  #verbose({ method, body }: Delivery, path: string, headers: Delivery['rawHeaders']): void {
     const { notes } = this.#options.context;
     notes.verbose(`${method} ${path}`);
     for (const [name, value] of headers) notes.verbose(`  ${name}: ${value}`);
