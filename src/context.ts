@@ -35,6 +35,8 @@ export interface Host {
   readonly platform: string;
   /** Of this process: a lock names its holder by it. */
   readonly pid: number;
+  /** The words that start this program once more, for `demo`. */
+  readonly program: readonly [command: string, ...args: string[]];
 }
 
 /** The flags that every command takes. */
@@ -115,6 +117,7 @@ export function processHost(): Host {
     signal: interruption(),
     platform: process.platform,
     pid: process.pid,
+    program: [process.execPath, process.argv[1] ?? ''],
   };
 }
 

@@ -63,6 +63,12 @@ export const commands: readonly CommandEntry[] = [
     summary: 'the whole service on this machine',
     load: () => import('./commands/sandbox/command.ts'),
   },
+  {
+    name: 'demo',
+    group: 'Emulate',
+    summary: 'a tour of it all in ten seconds',
+    load: () => import('./commands/demo/command.ts'),
+  },
 ];
 
 export const summary = 'list, export and receive leads, and prove that none was lost';

@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { PassThrough, Readable } from 'node:stream';
 import type { Clock, Host, Output } from '../../src/context.ts';
 import type { ExitCode } from '../../src/errors.ts';
@@ -64,6 +65,7 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
     signal: options.signal ? AbortSignal.any([options.signal, stopper.signal]) : stopper.signal,
     platform: 'linux',
     pid: process.pid,
+    program: [process.execPath, fileURLToPath(new URL('../../bin/leads.js', import.meta.url))],
   };
   const done = main(argv, host).then((exitCode) => ({
     exitCode,

@@ -10,6 +10,8 @@ import type { Attempt, Outcome } from './truth.ts';
 
 export interface CourierOptions {
   readonly target: string;
+  /** Place among the targets: chance depends on it, and not on the URL with its port. */
+  readonly index: number;
   readonly signer: Signer;
   readonly seed: number;
   readonly chaos: Chaos<DeliveryFault>;
@@ -68,9 +70,9 @@ export class Courier {
   }
 
   enqueue(lead: SandboxLead): void {
-    const { seed, target } = this.#options;
+    const { seed, index } = this.#options;
     const half = (salt: string): string =>
-      hashText(`${salt} ${target} ${lead.id}`, seed).toString(32).padStart(7, '0');
+      hashText(`${salt} ${index} ${lead.id}`, seed).toString(32).padStart(7, '0');
     this.#ready.push({ lead, id: `msg_${half('a')}${half('b')}`, attempts: 0, drawn: false, faults: [] });
     this.#pump();
   }
@@ -108,8 +110,8 @@ export class Courier {
   #isHeldBack(job: Job): boolean {
     if (job.drawn) return false;
     job.drawn = true;
-    const { chaos, target } = this.#options;
-    const key = `${job.lead.id} ${target}`;
+    const { chaos, index } = this.#options;
+    const key = `${job.lead.id} ${index}`;
     const struck = chaos.strikeOne(['drop', 'delay', 'reorder'], key);
     if (struck === undefined) return false;
     job.faults.push(struck.name);
@@ -126,9 +128,9 @@ export class Courier {
   }
 
   async #attempt(job: Job, signal: AbortSignal): Promise<void> {
-    const { poster, target, signer, timeoutMs, clock, retryMs } = this.#options;
+    const { poster, target, index, signer, timeoutMs, clock, retryMs } = this.#options;
     job.attempts += 1;
-    const key = `${job.lead.id} ${target}`;
+    const key = `${job.lead.id} ${index}`;
     const forgery = job.again === true ? undefined : this.#forgery(`${key} ${job.attempts}`);
     if (forgery !== undefined) job.faults.push(forgery);
     const plan = {

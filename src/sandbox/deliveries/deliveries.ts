@@ -3,7 +3,10 @@ import type { SandboxLead } from '../lead-set.ts';
 import { Courier, type CourierOptions } from './courier.ts';
 import type { Attempt } from './truth.ts';
 
-export interface DeliveriesOptions extends Omit<CourierOptions, 'target' | 'record' | 'settled' | 'chaos'> {
+export interface DeliveriesOptions extends Omit<
+  CourierOptions,
+  'target' | 'index' | 'record' | 'settled' | 'chaos'
+> {
   readonly targets: readonly string[];
   readonly chaos: Chaos<DeliveryFault>;
   readonly observe: (attempt: Attempt) => void;
@@ -26,10 +29,11 @@ export class Deliveries {
   constructor({ targets, observe, ...options }: DeliveriesOptions) {
     this.#observe = observe;
     this.#couriers = targets.map(
-      (target) =>
+      (target, index) =>
         new Courier({
           ...options,
           target,
+          index,
           record: (attempt) => this.#record(attempt),
           settled: (lead, acknowledged) => this.#settled(lead, acknowledged),
         }),
