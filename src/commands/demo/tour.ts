@@ -41,7 +41,7 @@ export async function tour(
   const hook = `https://localhost:${hookPort}/`;
   const faults = 'duplicate=20%,badSignature=20%';
   const portFlag = servicePort === 8080 ? [] : ['--port', String(servicePort)];
-  const about = ['--leads', String(leads), '--seed', '2', '--paused', ...portFlag];
+  const about = ['--leads', String(leads), '--seed', '15', '--paused', ...portFlag];
   const pushing = ['--webhook', hook, '--token', token];
   await stage.typed(
     [
@@ -58,11 +58,11 @@ export async function tour(
   await stage.shown(lines(await finish(['login', '--base-url', baseUrl], 'sandbox-key\n')));
 
   await stage.step('List: the newest leads, in any script.');
-  const list = ['list', '--limit', '4', '--fields', 'id,category,contact.name,status'];
+  const list = ['list', '--fields', 'id,category,contact.name,status'];
   await stage.typed(`leads ${list.join(' ')}`);
   const listed = await finish(list);
   await stage.shown(lines(listed));
-  expect(listed.stdout.match(/lead_/g)?.length === 4, 'the table does not show four leads');
+  expect(listed.stdout.match(/lead_/g)?.length === leads, 'the table does not show every lead');
 
   await stage.step("Export: one lead per line, in the service's own bytes.");
   await stage.typed('leads export > leads.ndjson');

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+import { expect, test } from 'vitest';
+import { freshHome } from '../support/run.ts';
+
+const binary = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));
+
+interface Ended {
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function demo(argv: readonly string[]): {
+  child: ReturnType<typeof spawn>;
+  stdout: () => string;
+  done: Promise<Ended>;
+} {
+  const home = freshHome();
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    LEADS_API_KEY: 'the-users-own-key',
+    LEADS_BASE_URL: 'https://invalid.example',
+  };
+  const child = spawn(process.execPath, [binary, 'demo', ...argv], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const done = new Promise<Ended>((resolve) =>
+    child.on('close', (exitCode) => resolve({ exitCode, stdout, stderr })),
+  );
+  return { child, stdout: () => stdout, done };
+}
+
+test('the tour runs to its end: table, NDJSON, accepted, duplicate and rejected, both sides equal', async () => {
+  const { exitCode, stdout, stderr } = await demo([]).done;
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout.match(/^\d\. .*$/gm)).toHaveLength(7);
+  expect(stdout.match(/^\$ leads \w+/gm)?.map((line) => line.slice(8))).toEqual([
+    'sandbox',
+    'list',
+    'export',
+    'listen',
+    'inbox',
+  ]);
+  expect(stdout.match(/ accepted {3}lead_/g)).toHaveLength(6);
+  expect(stdout.match(/ duplicate {2}lead_/g)).toHaveLength(1);
+  expect(stdout.match(/ rejected {3}401 wrong_credential/g)).toHaveLength(1);
+  expect(stdout).toContain('✓ 6 leads pulled, 6 received');
+  const directory = /in (\S+leads-demo-\w+)\./.exec(stdout)?.[1] ?? '';
+  expect(existsSync(directory)).toBe(false);
+  expect(stdout).not.toContain('\u001b');
+});
+
+test('--keep leaves the service running until Ctrl-C, with the commands to go on', async () => {
+  const { child, stdout, done } = demo(['--keep']);
+  await expect.poll(stdout, { timeout: 25_000 }).toContain('In another terminal:');
+  const url = /curl -X POST '(\S+)\/sandbox\/leads\?count=3'/.exec(stdout())?.[1] ?? '';
+  const answer = await request(`${url}/sandbox/deliveries`);
+  expect(await answer.body.json()).toMatchObject({ acknowledged: 6, pending: 0 });
+  child.kill('SIGINT');
+  expect((await done).exitCode).toBe(0);
+  await expect(request(`${url}/sandbox/deliveries`)).rejects.toThrow();
+});
