@@ -46,7 +46,7 @@ export class Connections {
       receiving: 0,
       pending: 0,
       ending: false,
-      taken: 0,
+      taken: -1,
       stalledAt: 0,
     };
     const peer = peerOf(socket);

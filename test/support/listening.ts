@@ -94,12 +94,12 @@ export function residentBytes(pid: number): number {
   }
 }
 
-/** User and system time that a process has used, in seconds; 0 where the system does not tell. */
+/** User and system time that a process and its ended children have used, in seconds; 0 where the system does not tell. */
 export function cpuSeconds(pid: number): number {
   try {
     // The fields after the name in parentheses, which may hold spaces; times are in hundredths.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / 100;
+    return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / 100;
   } catch {
     return 0;
   }
