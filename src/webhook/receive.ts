@@ -22,7 +22,7 @@ export interface Examined {
   readonly leadId: string;
   /** Index of the key that matched; -1 when nothing was verified. */
   readonly key: number;
-  /** Signed; binds to the body's digest in the inbox (`nonceKey`, `bodyDigest`). */
+  /** Signed; the inbox binds it, under its `nonceKey`, to the body's digest. */
   readonly nonce?: string | undefined;
   /** Signed time, milliseconds since the epoch. */
   readonly timestamp?: number | undefined;

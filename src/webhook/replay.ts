@@ -6,6 +6,3 @@ import { createHash } from 'node:crypto';
  */
 export const nonceKey = (scheme: string, nonce: string): string =>
   createHash('sha256').update(`${scheme}\n${nonce}`, 'utf8').digest('base64url');
-
-/** What a nonce is bound to: the same nonce with another digest is a replay. Base64url of SHA-256 over the raw bytes. */
-export const bodyDigest = (body: Uint8Array): string => createHash('sha256').update(body).digest('base64url');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { examine } from '../../src/webhook/receive.ts';
-import { bodyDigest, nonceKey } from '../../src/webhook/replay.ts';
+import { nonceKey } from '../../src/webhook/replay.ts';
 import { verify } from '../../src/webhook/verify.ts';
 import { delivered, outgoing, sampleBody } from '../webhook/delivery.ts';
 import { cases, keyOf } from '../webhook/schemes/every.ts';
@@ -46,15 +46,12 @@ test('promise 4: a nonce is bound to its body, known only once it is authentic, 
     if (first.kind !== 'lead' || retry.kind !== 'lead') throw new Error('an honest delivery was refused');
     if (first.nonce === undefined) continue;
     bound += 1;
-    const marks = (found: typeof first) => [
-      nonceKey(scheme.name, found.nonce ?? ''),
-      bodyDigest(found.delivery.body),
-    ];
-    expect(marks(retry)).toEqual(marks(first));
+    const mark = (found: typeof first) => nonceKey(scheme.name, found.nonce ?? '');
+    expect(mark(retry)).toBe(mark(first));
     const reused = again(Buffer.from(sampleBody.toString().replace('lead_1', 'lead_2')));
     if (reused.kind !== 'lead') throw new Error('a signed delivery was refused');
-    expect(marks(reused)[0]).toBe(marks(first)[0]);
-    expect(marks(reused)[1]).not.toBe(marks(first)[1]);
+    expect(mark(reused)).toBe(mark(first));
+    expect(reused.delivery.body).not.toEqual(first.delivery.body);
     expect(again(sampleBody, keyOf(scheme, other))).toMatchObject({ kind: 'rejected' });
     expect(again(sampleBody, keyOf(scheme, other))).not.toHaveProperty('nonce');
   }

@@ -133,6 +133,11 @@ test('a token that is nearly right, or in the wrong place', () => {
   expect(of('X-Webhook-Token', 'Correct-Horsf')).toContain('another secret');
 });
 
+test('a secret that was sent where it should have signed', () => {
+  expect(why('github', [['Authorization', `Bearer ${secret}`]])).toContain('sent as a token');
+  expect(why('github', [['X-Webhook-Token', secret]])).toContain('header x-webhook-token');
+});
+
 test('times: units misread, clocks that differ', () => {
   const stamped = (ms: number, format: 'unix' | 'milliseconds') => {
     const options = { ...header, timestampHeader: 'x-time' };

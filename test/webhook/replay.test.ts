@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bodyDigest, nonceKey } from '../../src/webhook/replay.ts';
+import { nonceKey } from '../../src/webhook/replay.ts';
 
 test('a nonce is remembered under a short name of its own, apart for each scheme', () => {
   const names = [
@@ -12,9 +12,4 @@ test('a nonce is remembered under a short name of its own, apart for each scheme
   expect(new Set(names).size).toBe(names.length);
   expect(new Set(names.map((name) => name.length))).toEqual(new Set([43]));
   expect(nonceKey('svix', 'a')).toBe(names[0]);
-});
-
-test('a body is known by its bytes', () => {
-  expect(bodyDigest(Buffer.from([0xff]))).not.toBe(bodyDigest(Buffer.from('\ufffd')));
-  expect(bodyDigest(Buffer.from('{}'))).toBe(bodyDigest(Uint8Array.from([0x7b, 0x7d])));
 });

@@ -22,7 +22,7 @@ export function explain(
   const verification = scheme.authenticate(delivery, keys);
   if (verification.ok) return explainTime(verification, scheme, now);
   const found =
-    (scheme.name === 'token' ? explainToken(delivery, keys) : undefined) ??
+    explainToken(delivery, scheme, keys) ??
     explainDelivery(delivery, scheme, keys) ??
     explainSecret(delivery, scheme, keys) ??
     explainScheme(delivery, scheme, keys);

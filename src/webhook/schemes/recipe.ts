@@ -115,7 +115,7 @@ function givenSignatures(recipe: Recipe, delivery: Delivery): readonly Buffer[] 
   const decoded = own.map((entry) => decode(entry.slice(prefix.length), encoding));
   const whole = decoded.filter((bytes) => bytes?.length === macLength[algorithm]) as Buffer[];
   if (whole.length < own.length) {
-    const detail = `the signature in ${signatureHeader} is not ${macLength[algorithm]} bytes in ${encoding}`;
+    const detail = `the signature in ${signatureHeader} is not ${macLength[algorithm]} bytes in ${encoding === 'hex' ? 'lower-case hex' : encoding}`;
     return refused('malformed_credential', detail);
   }
   return whole;

@@ -42,7 +42,7 @@ export const stripe = (toleranceMs: number): Scheme => ({
     if (given.length === 0) return refused('malformed_credential', `the header ${header} has no v1=`);
     const candidates = given.filter((bytes) => bytes?.length === macLength[algorithm]) as Buffer[];
     if (candidates.length < given.length) {
-      return refused('malformed_credential', `v1= in the header ${header} is not 32 bytes in hex`);
+      return refused('malformed_credential', `v1= in the header ${header} is not 32 bytes in lower-case hex`);
     }
     const key = matchingKey(algorithm, keys, [Buffer.from(`${stamp}.`), delivery.body], candidates);
     if (key === -1) return refused('wrong_credential', `the signature in ${header} does not match`);
