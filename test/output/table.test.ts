@@ -26,6 +26,25 @@ describe('renderTable', () => {
     expect(lines[1]).toContain('…');
   });
 
+  it('keeps whole what must be whole and leaves out what may be left out, in that order', async () => {
+    const heads = ['ID', 'NAME', 'EMAIL', 'PHONE', 'SOURCE'];
+    const rows = [['lead_0123456789', 'n'.repeat(40), 'e'.repeat(40), 'p'.repeat(20), 's'.repeat(20)]];
+    const at = async (width: number): Promise<string[]> =>
+      (await renderTable(heads, rows, { width, whole: ['ID'], optional: ['PHONE', 'SOURCE'] })).split('\n');
+    expect((await at(200))[0]).toMatch(/^ID +NAME +EMAIL +PHONE +SOURCE$/);
+    expect((await at(60))[0]).toMatch(/^ID +NAME +EMAIL +SOURCE$/);
+    const narrow = await at(48);
+    expect(narrow[0]).toMatch(/^ID +NAME +EMAIL$/);
+    expect(narrow[1]).toContain('lead_0123456789');
+    expect(narrow[1]?.length).toBeLessThanOrEqual(48);
+  });
+
+  it('draws heads and cells with the given colours and nothing else', async () => {
+    const paint = (...given: unknown[]): string => `<${given.join('|')}>`;
+    const text = await renderTable(['A', 'B'], [['1', '2']], { width: 80, head: paint, cell: paint });
+    expect(text).toBe('<A>  <B>\n<1|0|A>  <2|0|B>\n');
+  });
+
   it('cuts nothing in a pipe', async () => {
     const name = 'n'.repeat(500);
     expect(await renderTable(columns, [['a', name, 'e']], { width: undefined })).toContain(name);

@@ -23,6 +23,12 @@ const usual: readonly Column[] = [
   { head: 'SOURCE', paths: ['metadata.source'] },
 ];
 
+/** What is looked for, or copied, by its whole text. */
+export const whole = ['ID', 'CREATED', 'STATUS'];
+
+/** What gives way on a narrow terminal. */
+export const optional = ['PHONE', 'SOURCE'];
+
 export function columnsFor(fields: readonly string[] | undefined, { statusField }: Dialect): Column[] {
   if (fields !== undefined) return fields.map((path) => ({ head: path, paths: [path] }));
   const named = statusField === undefined || statusField === 'auto' ? statusFields : [statusField];

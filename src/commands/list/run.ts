@@ -7,7 +7,7 @@ import { renderTable } from '../../output/table.ts';
 import { openService } from '../../service/service.ts';
 import { resolveFilter } from '../filter-options.ts';
 import type { Outcome } from '../spec.ts';
-import { columnsFor, rowsOf } from './columns.ts';
+import { columnsFor, optional, rowsOf, whole } from './columns.ts';
 import { type ListOptions, options, refuseContradictions } from './options.ts';
 import { type Rest, selectLeads } from './select.ts';
 
@@ -71,7 +71,8 @@ async function tablePrinter(given: ListOptions, context: Context): Promise<Print
     const heads = all.filter((_, i) => kept[i]).map((column) => column.head);
     const width = stdout.isTTY === true ? stdout.columns : undefined;
     const cells = rows.map((row) => row.filter((_, i) => kept[i]));
-    const text = await renderTable(heads, cells, { width, head: dim });
+    const fitting = given.fields === undefined ? { whole, optional } : {};
+    const text = await renderTable(heads, cells, { width, head: dim, ...fitting });
     await write(stdout, withHead ? text : text.slice(text.indexOf('\n') + 1));
   };
   return {
