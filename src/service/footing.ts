@@ -78,12 +78,16 @@ export class Footing {
     this.#stats.total = total;
   }
 
-  /** A page walk cannot see what moved over the border of a page; the total may tell that something is missing. */
-  judge(query: LeadQuery, walked: number | undefined): void {
-    const { total, restarts } = this.#stats;
+  /**
+   * Other walks than by offset cannot see what moved over the border of a page. A total that fell, or that is larger
+   * than what was met although nothing was filtered, tells that something may be missing.
+   */
+  judge(query: LeadQuery, last: Position, walked: number | undefined): void {
+    const { total } = this.#stats;
+    if (last.style === 'offset' || total === undefined) return;
     const filtered = query.status !== undefined || (query.categories ?? []).length > 0;
-    if (total === undefined || walked === undefined || restarts > 0) return;
-    if (walked < total && (this.#shrank || !filtered)) this.#stats.shifted = true;
+    const missing = walked !== undefined && walked < total && !filtered;
+    if (missing || (this.#shrank && last.style !== 'cursor')) this.#stats.shifted = true;
   }
 
   #isStart(at: Position): boolean {

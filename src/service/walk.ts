@@ -81,7 +81,7 @@ class Walker {
         continue;
       }
       const [next, leads] = page.kind === 'whole' ? this.#turn(at, page, tally) : [undefined, []];
-      if (next === undefined) this.#footing.judge(this.#options.query, this.#walked);
+      if (next === undefined) this.#footing.judge(this.#options.query, at, this.#walked);
       yield { leads, next, last: next === undefined };
       at = next;
     }

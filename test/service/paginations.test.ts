@@ -1,32 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
-import { leadPages, type WalkOptions, type WalkStats } from '../../src/service/pages.ts';
 import type { Position } from '../../src/service/position.ts';
 import { FakeClock } from '../support/clock.ts';
-import { serviceAt, type TestService } from '../support/service.ts';
+import { serviceAt } from '../support/service.ts';
+import { walk } from '../support/walk.ts';
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
-
-interface Walked {
-  readonly ids: (string | undefined)[];
-  readonly positions: (Position | undefined)[];
-  readonly stats: Readonly<WalkStats>;
-}
-
-async function walk(service: TestService, options: Partial<WalkOptions> = {}): Promise<Walked> {
-  const pages = leadPages(service, { query: {}, ...options });
-  const ids: (string | undefined)[] = [];
-  const positions: (Position | undefined)[] = [];
-  for await (const batch of pages) {
-    ids.push(...batch.leads.map((lead) => lead.id));
-    positions.push(batch.next);
-  }
-  return { ids, positions, stats: pages.stats };
-}
 
 async function sandbox(options: SandboxOptions, dialect: Dialect = {}) {
   const box = await startSandbox({ leads: 73, maxLimit: 10, ...options }, { clock: new FakeClock() });

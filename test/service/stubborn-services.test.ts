@@ -1,0 +1,313 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Dialect } from '../../src/config/dialect.ts';
+import { IdSet } from '../../src/lead/id-set.ts';
+import { type Scripted, scripted, sendJson, serviceAt, type TestService } from '../support/service.ts';
+import { walk } from '../support/walk.ts';
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+type Reply = (
+  query: URLSearchParams,
+  nth: number,
+  response: ServerResponse,
+  request: IncomingMessage,
+) => unknown;
+
+/** A service that answers with what `reply` returns, unless that has answered itself. */
+async function stub(
+  reply: Reply,
+  dialect: Dialect = {},
+): Promise<{ server: Scripted; service: TestService }> {
+  const server = await scripted((request, response, nth) => {
+    const body = reply(new URL(request.url ?? '', 'http://x').searchParams, nth, response, request);
+    if (!response.writableEnded && body !== undefined) sendJson(response, body);
+  });
+  const service = await serviceAt(server.url, { dialect });
+  open.push(
+    () => service.close(),
+    () => server.close(),
+  );
+  return { server, service };
+}
+
+const leads = (from: number, to: number): { id: string }[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, i) => ({ id: `l${from + i}` }));
+const names = (from: number, to: number): string[] => leads(from, to).map(({ id }) => id);
+
+describe('a walk ends with an error, never with a loop,', () => {
+  it('when the cursor is ignored', async () => {
+    const { service } = await stub((_, nth) => ({ data: leads(0, 5), next_cursor: `c${nth}` }));
+    await expect(walk(service)).rejects.toThrow('brought no new lead');
+  });
+
+  it('when the cursor repeats', async () => {
+    const { service } = await stub((query) => ({
+      data: query.get('cursor') === 'a' ? leads(5, 9) : leads(0, 5),
+      next_cursor: 'a',
+    }));
+    await expect(walk(service)).rejects.toThrow('was read before');
+  });
+
+  it('when two cursors name each other', async () => {
+    const { service } = await stub((query, nth) => ({
+      data: leads(nth, nth + 1),
+      next: query.get('cursor') === 'a' ? 'b' : 'a',
+    }));
+    await expect(walk(service)).rejects.toThrow('was read before');
+  });
+
+  it('when the next URL is its own', async () => {
+    const { service } = await stub(() => ({ data: leads(0, 5), next: '?page=2' }));
+    await expect(walk(service)).rejects.toThrow(/brought no new lead|was read before/);
+  });
+
+  it('when records have no ids and come again and again', async () => {
+    const { service } = await stub((_, nth) => ({ data: [{ n: 1 }, { n: 2 }], next_cursor: `c${nth}` }));
+    await expect(walk(service)).rejects.toThrow('brought no new lead');
+  });
+
+  it('when one empty page follows another', async () => {
+    const { service } = await stub((_, nth) => ({ data: [], next_cursor: `c${nth}` }));
+    await expect(walk(service)).rejects.toThrow('one empty page after another');
+  });
+
+  it('when an asked-for style is ignored', async () => {
+    const page = await stub(() => ({ data: leads(0, 5) }), { pagination: 'page' });
+    await expect(walk(page.service)).rejects.toThrow('brought no new lead');
+    const offset = await stub(() => ({ data: leads(0, 5) }), { pagination: 'offset' });
+    await expect(walk(offset.service)).rejects.toThrow('brought no new lead');
+  });
+});
+
+describe('a walk goes on', () => {
+  it('over an empty page in the middle', async () => {
+    const { service } = await stub((query) => {
+      const at = query.get('cursor') ?? '0';
+      return at === '0'
+        ? { data: leads(0, 3), next_cursor: '1' }
+        : at === '1'
+          ? { data: [], next_cursor: '2' }
+          : { data: leads(3, 5), next_cursor: null };
+    });
+    expect((await walk(service)).ids).toEqual(names(0, 5));
+  });
+
+  it('when the service gives fewer than it was asked for', async () => {
+    const { service, server } = await stub((query) => {
+      const offset = Number(query.get('offset') ?? 0);
+      return { data: leads(offset, Math.min(offset + 4, 18)), offset, total: 18 };
+    });
+    expect((await walk(service, { pageSize: 500 })).ids).toEqual(names(0, 18));
+    expect(server.requests[0]).toContain('limit=500');
+  });
+
+  it('with large numbers as cursors, by their digits', async () => {
+    const { service, server } = await stub((query) => ({
+      data: query.has('cursor') ? leads(2, 3) : leads(0, 2),
+      next_cursor: query.has('cursor') ? null : '§',
+    }));
+
+    const exact = await stub((query, _, response) => {
+      if (query.has('cursor')) sendJson(response, { data: leads(2, 3), next_cursor: null });
+      else sendJson(response, '{"data":[{"id":"l0"},{"id":"l1"}],"next_cursor":12345678901234567890}');
+    });
+    expect((await walk(exact.service)).ids).toEqual(names(0, 3));
+    expect(exact.server.requests[1]).toContain('cursor=12345678901234567890');
+    expect((await walk(service)).ids).toEqual(names(0, 3));
+    expect(server.requests[1]).toContain('cursor=%C2%A7');
+  });
+
+  it('with half the page size when the service refuses ours', async () => {
+    const { service, server } = await stub((query, _, response) => {
+      if (Number(query.get('limit')) > 100) {
+        response.writeHead(422).end('{"error":"invalid","message":"limit must be at most 100"}');
+        return undefined;
+      }
+      return { data: leads(0, 3), has_more: false };
+    });
+    expect((await walk(service)).ids).toEqual(names(0, 3));
+    expect(server.requests).toHaveLength(2);
+    await expect(walk(service, { pageSize: 500 })).rejects.toThrow('limit must be at most 100');
+  });
+
+  it('by page number where a total says that there is more', async () => {
+    const { service } = await stub((query) => {
+      const page = Number(query.get('page') ?? 1);
+      return { leads: leads((page - 1) * 4, Math.min(page * 4, 10)), total: 10 };
+    });
+    expect((await walk(service)).ids).toEqual(names(0, 10));
+  });
+
+  it('by offset where the page number is ignored', async () => {
+    const { service } = await stub((query) => {
+      const offset = Number(query.get('offset') ?? 0);
+      return { leads: leads(offset, Math.min(offset + 4, 10)), total: 10 };
+    });
+    expect((await walk(service)).ids).toEqual(names(0, 10));
+  });
+
+  it('not at all, and says so, where neither helps', async () => {
+    const { service } = await stub(() => ({ leads: leads(0, 4), total: 10 }));
+    await expect(walk(service)).rejects.toThrow('has 10 leads, and its answers show no way past the first 4');
+  });
+
+  it('past the end where the service gives its last page again, or 404', async () => {
+    const clamped = await stub(
+      (query) => {
+        const page = Math.min(Number(query.get('page') ?? 1), 3);
+        return leads((page - 1) * 4, Math.min(page * 4, 10));
+      },
+      { pagination: 'page' },
+    );
+    expect((await walk(clamped.service)).ids).toEqual(names(0, 10));
+    const missing = await stub(
+      (query, _, response) => {
+        const page = Number(query.get('page') ?? 1);
+        if (page <= 2) return leads((page - 1) * 4, page * 4);
+        response.writeHead(404).end('{"error":"not_found","message":"no such page"}');
+        return undefined;
+      },
+      { pagination: 'page' },
+    );
+    expect((await walk(missing.service)).ids).toEqual(names(0, 8));
+  });
+
+  it('and counts what came twice', async () => {
+    const { service } = await stub((query) =>
+      query.has('cursor')
+        ? { data: [{ id: 'l3' }, { id: 'l4' }, { n: 'no id' }], next_cursor: null }
+        : { data: leads(0, 4), next_cursor: 'b' },
+    );
+    const { ids, stats } = await walk(service);
+    expect(ids).toEqual([...names(0, 5), undefined]);
+    expect(stats).toMatchObject({ duplicates: 1, withoutId: 1, leads: 6, pages: 2 });
+  });
+});
+
+describe('a list that moves while it is read', () => {
+  /** Pages of four by offset; before request `nth` leads are taken out. */
+  function moving(all: string[], change: (nth: number) => void, total: boolean): Reply {
+    return (query, nth) => {
+      change(nth);
+      const offset = Number(query.get('offset') ?? 0);
+      const data = all.slice(offset, offset + 4).map((id) => ({ id }));
+      return total ? { data, offset, total: all.length } : { data, offset };
+    };
+  }
+
+  it.each([true, false])('loses nothing that stays, by offset (total: %s)', async (total) => {
+    const all = names(0, 30);
+    const { service } = await stub(moving(all, (nth) => nth % 2 === 1 && nth < 8 && all.splice(0, 2), total));
+    const { ids, stats } = await walk(service);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toEqual(expect.arrayContaining(all));
+    expect(stats.restarts).toBeGreaterThan(0);
+    expect(stats.shifted).toBe(false);
+  });
+
+  it('repeats nothing when leads are added in front', async () => {
+    const all = names(0, 30);
+    let added = 0;
+    const { service } = await stub(moving(all, () => all.unshift(`new${(added += 1)}`), true));
+    const { ids, stats } = await walk(service);
+    expect(ids.filter((id) => id?.startsWith('l'))).toEqual(names(0, 30));
+    expect(stats).toMatchObject({ restarts: 0 });
+    expect(stats.duplicates).toBeGreaterThan(0);
+  });
+
+  it('is said when a page walk cannot see what went', async () => {
+    const all = names(0, 30);
+    const { service } = await stub((query, nth) => {
+      if (nth === 2) all.splice(0, 2);
+      const page = Number(query.get('page') ?? 1);
+      return { data: all.slice((page - 1) * 4, page * 4).map((id) => ({ id })), page, total: all.length };
+    });
+    const { stats } = await walk(service);
+    expect(stats.shifted).toBe(true);
+  });
+
+  it('is walked again from where it still fits, when resumed', async () => {
+    const all = names(0, 30);
+    const { service } = await stub((query) => {
+      const page = Number(query.get('page') ?? 1);
+      return { data: all.slice((page - 1) * 4, page * 4).map((id) => ({ id })), page, total: all.length };
+    });
+    const seen = new IdSet();
+    for (const id of names(0, 20)) seen.preload(id);
+    all.splice(3, 5);
+    const from = { style: 'page', param: 'page', page: 6, after: 'l19' } as const;
+    const { ids, stats } = await walk(service, { from, seen });
+    expect(ids).toEqual(names(20, 30));
+    expect(stats.restarts).toBeGreaterThan(0);
+  });
+});
+
+describe('what is said once', () => {
+  it('is a page as long as the limit with no way on', async () => {
+    const { service } = await stub(() => leads(0, 100));
+    await walk(service, { pageSize: 100 });
+    expect(service.said()).toContain('note: 100 leads came and the answer shows no way on');
+    const short = await stub(() => leads(0, 37));
+    await walk(short.service, { pageSize: 100 });
+    expect(short.service.said()).not.toContain('note:');
+  });
+
+  it('is a limit that was capped without a word', async () => {
+    const { service } = await stub(() => leads(0, 50));
+    await walk(service, { pageSize: 1000 });
+    expect(service.said()).toContain('there may be more');
+  });
+
+  it('is a status filter that was ignored', async () => {
+    const { service } = await stub(() => [
+      { id: 'a', deliveryStatus: 'new' },
+      { id: 'b', deliveryStatus: 'sent\u001b[31m' },
+      { id: 'c', deliveryStatus: 'sent' },
+    ]);
+    await walk(service, { query: { status: 'new' } });
+    expect(service.said().match(/note:/g)).toHaveLength(1);
+    expect(service.said()).toContain('--where deliveryStatus=new');
+    expect(service.said()).not.toContain('\u001b');
+  });
+});
+
+describe('what is asked for', () => {
+  it('is named by the dialect, and dates are a day wider', async () => {
+    const { service, server } = await stub(() => ({ list: { rows: leads(0, 1) }, on: { to: null } }), {
+      path: '/v2/leads?account=7',
+      items: '/list/rows',
+      next: '/on/to',
+      dateFormat: 'unix',
+      params: { limit: 'n', status: null, category: 'type', since: 'from', until: 'to' },
+    });
+    const at = Date.UTC(2026, 0, 10);
+    const query = { status: 'new', categories: ['solar'], since: at, until: at + 1000 };
+    expect((await walk(service, { query, pageSize: 5 })).ids).toEqual(['l0']);
+    const day = 86_400;
+    expect(Object.fromEntries(new URL(server.requests[0] ?? '', 'http://x').searchParams)).toEqual({
+      account: '7',
+      n: '5',
+      type: 'solar',
+      from: String(at / 1000 - day),
+      to: String(at / 1000 + 1 + day),
+    });
+  });
+
+  it('is left to the filter here when several categories will do', async () => {
+    const { service, server } = await stub(() => leads(0, 1));
+    await walk(service, { query: { categories: ['a', 'b'], since: 0 } });
+    expect(server.requests[0]).toBe('/api/leads?limit=1000');
+  });
+
+  it('lies below the path of the base URL', async () => {
+    const { server } = await stub(() => leads(0, 1));
+    const service = await serviceAt(`${server.url}/tenant/7/`);
+    open.push(() => service.close());
+    await walk(service);
+    expect(server.requests[0]).toMatch(/^\/tenant\/7\/api\/leads\?/);
+  });
+});
