@@ -1,7 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-const shared = { environment: 'node', pool: 'forks' } as const;
+const shared = {
+  environment: 'node',
+  pool: 'forks',
+  // A busy machine must not fail a test that waits for something observable.
+  expect: { poll: { timeout: 15_000, interval: 20 } },
+} as const;
 
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,

@@ -5,7 +5,7 @@ import * as tls from 'node:tls';
 import { isLoopback } from '../config/load.ts';
 
 /** One request to send, exactly: header names, order and repetitions stay as given, and so does every body byte. */
-export interface Message {
+interface Message {
   readonly url: string;
   /** `host`, `content-length` and `connection` are added where they are missing. */
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -13,7 +13,7 @@ export interface Message {
 }
 
 /** What came of it. That nobody answers is an outcome, not an error of ours. */
-export type Posted =
+type Posted =
   | {
       readonly ok: true;
       readonly status: number;

@@ -11,7 +11,7 @@ export interface Answer {
  * How the bytes are spoilt: a connection that is reset before the answer; a body that ends in its middle, with its
  * length announced, in chunks, or delimited by the connection's end alone; or one that comes in drops.
  */
-export type Wire =
+type Wire =
   | { readonly kind: 'reset' }
   | { readonly kind: 'truncate'; readonly framing: 'length' | 'chunked' | 'close' }
   | { readonly kind: 'slow'; readonly overMs: number };

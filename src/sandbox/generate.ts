@@ -1,7 +1,7 @@
 import { drawsFrom, scatter } from './chance.ts';
 import { person, pick } from './people.ts';
 
-export const categories = [
+const categories = [
   'solar',
   'roofing',
   'heat-pump',
