@@ -27,8 +27,12 @@ const hex = Uint8Array.from({ length: 256 }, (_, byte) =>
 /** `at` is behind the opening quote. Behind the closing one, or `incomplete`, or `invalidAt`. */
 export function stringEnd(buf: Uint8Array, at: number, limit: number): number {
   for (let i = at; i < limit; i += 1) {
-    const what = inString[buf[i] as number] as number;
-    if (what === plain) continue;
+    let what = inString[buf[i] as number] as number;
+    while (what === plain) {
+      i += 1;
+      if (i >= limit) return incomplete;
+      what = inString[buf[i] as number] as number;
+    }
     if (what === ends) return i + 1;
     if (what !== escapes) return invalidAt(i);
     i += 1;

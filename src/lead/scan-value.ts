@@ -21,7 +21,11 @@ export interface Span {
 }
 
 const names = ['id', 'createdAt', 'category'] as const;
-const nameBytes = names.map((name) => Buffer.from(name));
+const [idName, createdAtName, categoryName] = [
+  Buffer.from('id'),
+  Buffer.from('createdAt'),
+  Buffer.from('category'),
+];
 const span = (): Span => ({ start: 0, end: 0, count: 0 });
 
 const expectValue = 0;
@@ -88,6 +92,11 @@ export class ValueScan {
         if (depth === 1) field = this.#fieldNamed(buf, i + 1, end - 1);
         i = end;
         expect = expectColon;
+        // Compact JSON is the usual case: what is expected next stands right here.
+        if (i < limit && buf[i] === colon) {
+          i += 1;
+          expect = expectValue;
+        }
         continue;
       } else if (
         (expect === expectKeyOrEnd && byte === closeBrace) ||
@@ -123,15 +132,21 @@ export class ValueScan {
         field = undefined;
       }
       expect = expectMore;
+      if (i < limit && buf[i] === comma) {
+        i += 1;
+        expect = nesting[depth - 1] === inObject ? expectKey : expectValue;
+      }
     }
     return incomplete;
   }
 
   #fieldNamed(buf: Uint8Array, start: number, end: number): Span | undefined {
-    for (let which = 0; which < names.length; which += 1) {
-      if (sameBytes(nameBytes[which] as Uint8Array, buf, start, end)) return this.#fields[which];
-    }
-    return buf.subarray(start, end).includes(backslash) ? this.#fieldEscaped(buf, start, end) : undefined;
+    const length = end - start;
+    if (length === 2 && sameBytes(idName, buf, start)) return this.id;
+    if (length === 9 && sameBytes(createdAtName, buf, start)) return this.createdAt;
+    if (length === 8 && sameBytes(categoryName, buf, start)) return this.category;
+    for (let i = start; i < end; i += 1) if (buf[i] === backslash) return this.#fieldEscaped(buf, start, end);
+    return undefined;
   }
 
   /** A key may be written with escapes: `"\u0069d"` is `id`. */
@@ -147,8 +162,7 @@ export class ValueScan {
   }
 }
 
-function sameBytes(word: Uint8Array, buf: Uint8Array, start: number, end: number): boolean {
-  if (end - start !== word.length) return false;
+function sameBytes(word: Uint8Array, buf: Uint8Array, start: number): boolean {
   for (let i = 0; i < word.length; i += 1) if (buf[start + i] !== word[i]) return false;
   return true;
 }

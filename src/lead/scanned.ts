@@ -43,6 +43,11 @@ export class ScannedLead implements LeadText {
     return this.source.subarray(this.start, this.end);
   }
 
+  /** Whether there is a usable id, without making a text of it. */
+  get hasId(): boolean {
+    return this.idEnd > this.idStart || this.#idText !== undefined;
+  }
+
   get id(): string | undefined {
     if (this.idEnd === this.idStart) return this.#idText;
     return Buffer.from(

@@ -25,6 +25,20 @@ export class Coalescer {
     this.#used += 1;
   }
 
+  /** Bytes that still fit. */
+  get room(): number {
+    return capacity - this.#used;
+  }
+
+  /** Adds records that lie side by side from `start` on; the byte behind each of the `ends` becomes `terminator`. */
+  addRun(source: Uint8Array, start: number, ends: readonly number[], terminator: number): void {
+    const shift = this.#used - start;
+    const end = ends.at(-1) ?? start;
+    this.#buffer.set(source.subarray(start, end), this.#used);
+    for (const at of ends) this.#buffer[at + shift] = terminator;
+    this.#used += end - start + 1;
+  }
+
   async addAny(bytes: Uint8Array): Promise<void> {
     if (!this.fits(bytes.length)) await this.flush();
     if (bytes.length > capacity) return this.#sink.write(bytes);

@@ -4,6 +4,10 @@ import { write } from './sink.ts';
 /** A lead as the writers need it: its own compact bytes. */
 export interface RecordBytes {
   readonly bytes: Uint8Array;
+  /** Where `bytes` lie, if they are part of something larger: neighbours are then copied at once. */
+  readonly source?: Uint8Array;
+  readonly start?: number;
+  readonly end?: number;
 }
 
 /** Draws leads in one form of data. All of it may be held back until `flush` or `end`. */

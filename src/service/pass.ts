@@ -34,7 +34,7 @@ export function dropKnown(leads: readonly ScannedLead[], seen: IdSet, tally: Pag
 
 function meet(lead: ScannedLead, seen: IdSet): Meeting | undefined {
   if (lead.idEnd > lead.idStart) return seen.meetBytes(lead.source, lead.idStart, lead.idEnd);
-  return lead.id === undefined ? undefined : seen.meet(lead.id);
+  return lead.hasId ? seen.meet(lead.id ?? '') : undefined;
 }
 
 /** Fails a walk that does not move: the same position again, or a page that brings nothing new (promise: no loop). */

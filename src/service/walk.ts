@@ -121,7 +121,7 @@ class Walker {
         // An attempt that broke off has sent some of these already: the service did not repeat them.
         if (part.again) tally.fresh += tally.repeated - before;
         else this.#stats.duplicates += tally.repeated - before;
-        this.#stats.withoutId += leads.reduce((sum, lead) => (lead.id === undefined ? sum + 1 : sum), 0);
+        this.#stats.withoutId += leads.length - countNamed(leads);
         noteOtherStatus(this.#service, this.#options.query.status, leads);
         if (part.facts !== undefined) return { kind: 'whole', facts: part.facts, leads };
         this.#stats.leads += leads.length;
@@ -204,7 +204,7 @@ class Walker {
 }
 
 const countNamed = (leads: readonly ScannedLead[]): number =>
-  leads.reduce((sum, lead) => (lead.id === undefined ? sum : sum + 1), 0);
+  leads.reduce((sum, lead) => (lead.hasId ? sum + 1 : sum), 0);
 
 /** Tells pages apart whose records have no ids. */
 function markOf(leads: readonly ScannedLead[]): string {
