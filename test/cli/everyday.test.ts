@@ -128,7 +128,7 @@ describe('text from outside', () => {
         'export',
       ]) {
         const drawn = await run(`script -qec "$NODE $LEADS ${command}" /dev/null`, { env });
-        expect(drawn.stdout.replace(/\r+\n/g, '\n').replace(/\u001b\[\d+m/g, ''), command).not.toMatch(
+        expect(drawn.stdout.replace(/\r+(\n|$)/g, '\n').replace(/\u001b\[\d+m/g, ''), command).not.toMatch(
           /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/,
         );
         expect(drawn.stdout, command).toContain('Eve');
