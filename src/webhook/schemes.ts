@@ -1,4 +1,5 @@
 import { ConfigError } from '../errors.ts';
+import { underPublicUrl } from './public-url.ts';
 import type { Scheme } from './scheme.ts';
 import { custom, type CustomOptions } from './schemes/custom.ts';
 import { github } from './schemes/github.ts';
@@ -21,8 +22,6 @@ export const schemeNames = [
   'rfc9421',
   'custom',
 ] as const;
-
-export type SchemeName = (typeof schemeNames)[number];
 
 export interface SchemeOptions extends CustomOptions {
   /** How far a signed time may lie from now, in milliseconds. Default 5 minutes. */
@@ -54,8 +53,8 @@ export function schemeNamed(name: string, options: SchemeOptions = {}): Scheme {
     case 'shopify':
       return shopify;
     case 'rfc9421':
-      return rfc9421(tolerance, options.secretEncoding ?? 'utf8');
+      return underPublicUrl(rfc9421(tolerance, options.secretEncoding ?? 'utf8'));
     case 'custom':
-      return custom(options, tolerance);
+      return underPublicUrl(custom(options, tolerance));
   }
 }

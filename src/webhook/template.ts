@@ -1,6 +1,6 @@
 import { ConfigError } from '../errors.ts';
 
-export const slots = ['timestamp', 'nonce', 'id', 'method', 'url', 'path', 'body'] as const;
+const slots = ['timestamp', 'nonce', 'id', 'method', 'url', 'path', 'body'] as const;
 
 export type Slot = (typeof slots)[number];
 

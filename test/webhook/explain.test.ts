@@ -116,7 +116,8 @@ test('a URL that a proxy changed', () => {
   const keys = [keyOf(rfc, secret)];
   const message = outgoing(body);
   const sent = delivered(rfc.sign(message, keyOf(rfc, secret), now), message);
-  const came = { ...sent, url: message.url.replace('https://', 'http://') };
+  const rawHeaders = [...sent.rawHeaders, ['X-Forwarded-Host', 'hooks.example.com']] as const;
+  const came = { ...sent, rawHeaders, url: message.url.replace('hooks.example.com', '10.0.0.7:8443') };
   expect(explain(came, { scheme: rfc, keys }, now).join()).toContain(
     'was made for https://hooks.example.com',
   );

@@ -1,7 +1,7 @@
 import { decode } from '../encoding.ts';
 
 /** `text` is the value as RFC 8941 serialises it. */
-export type BareItem =
+type BareItem =
   | { readonly kind: 'string' | 'token'; readonly value: string; readonly text: string }
   | { readonly kind: 'integer'; readonly value: number; readonly text: string }
   | { readonly kind: 'boolean'; readonly value: boolean; readonly text: string }

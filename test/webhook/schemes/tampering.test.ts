@@ -128,6 +128,14 @@ test.each(signed.filter((one) => /custom everything|rfc9421/.test(one.name)))(
     const elsewhere = { path: '/leads?source=z', url: 'https://hooks.example.com/leads?source=z' };
     expect(check(one, { ...arrived, method: 'PUT' })).toMatchObject({ reason: 'wrong_credential' });
     expect(check(one, { ...arrived, ...elsewhere })).toMatchObject({ reason: 'wrong_credential' });
+    // Behind something that ends TLS the receiver knows the address without its s; on TLS it must be as signed.
+    expect(check(one, { ...arrived, url: arrived.url.replace('https:', 'http:') })).toMatchObject({
+      ok: true,
+    });
+    expect(check(one, { ...arrived, url: arrived.url.replace('hooks.', 'hook.') }).ok).toBe(false);
+    const plain = { ...outgoing(), url: arrived.url.replace('https:', 'http:') };
+    const forPlain = one.scheme.sign(plain, keyOf(one.scheme, one.secret), now);
+    expect(check(one, delivered(forPlain)).ok).toBe(false);
   },
 );
 
