@@ -40,6 +40,15 @@ export function renderFields(
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
     ...(right !== undefined && { colWidths: [left, right], wordWrap: true, wrapOnWordBoundary: false }),
   });
-  table.push(...fields.map(([, value], i) => [paint(names[i] ?? ''), scrub(value)]));
-  return `${table.toString().replace(/ +$/gm, '')}\n`;
+  table.push(...fields.map(([, value], i) => [names[i] ?? '', scrub(value)]));
+  // Painted afterwards: cli-table3 may cut a name in the middle of a colour's code.
+  const drawn = table.toString().replace(/ +$/gm, '').split('\n');
+  const waiting = names.filter((name) => name !== '');
+  const lines = drawn.map((line) => {
+    const [name] = waiting;
+    if (name === undefined || !line.startsWith(name)) return line;
+    waiting.shift();
+    return paint(name) + line.slice(name.length);
+  });
+  return `${lines.join('\n')}\n`;
 }
