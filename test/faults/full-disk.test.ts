@@ -36,7 +36,12 @@ function deliverer(listener: ListenProcess): (id: string) => Promise<Told> {
 }
 
 /** Delivers until there is no room, makes room, delivers the same leads again, and looks what is there. */
-async function fillAndRecover(listener: ListenProcess, place: string, makeRoom: () => void): Promise<void> {
+async function fillAndRecover(
+  listener: ListenProcess,
+  place: string,
+  makeRoom: () => void,
+  refusal = { status: 503, error: 'cannot_store' },
+): Promise<void> {
   const deliver = deliverer(listener);
   const acknowledged: string[] = [];
   let refused: Told | undefined;
@@ -45,11 +50,11 @@ async function fillAndRecover(listener: ListenProcess, place: string, makeRoom: 
     if (told.status === 200) acknowledged.push(`lead-${i}`);
     else refused = told;
   }
-  expect(refused?.status).toBe(503);
-  expect(JSON.parse(refused?.text ?? '')).toMatchObject({ error: 'cannot_store' });
+  expect(refused?.status).toBe(refusal.status);
+  expect(JSON.parse(refused?.text ?? '')).toMatchObject({ error: refusal.error });
   expect(acknowledged.length).toBeGreaterThan(10);
   const failed = `lead-${acknowledged.length}`;
-  expect((await deliver(failed)).status).toBe(503);
+  expect((await deliver(failed)).status).toBe(refusal.status);
   makeRoom();
   expect(await deliver(failed)).toMatchObject({
     status: 200,
@@ -64,7 +69,7 @@ async function fillAndRecover(listener: ListenProcess, place: string, makeRoom: 
   const lost = [...acknowledged, failed].filter((id) => !stored.includes(id));
   console.log(
     `promise 1, no room: ${acknowledged.length} acknowledged, then 503, then 200 again; lost ${lost.length} ` +
-      `(${/cannot store[^\n(]*/.exec(listener.stdout())?.[0] ?? ''})`,
+      `(${/cannot (?:store|write)[^\n(]*/.exec(listener.stdout())?.[0] ?? ''})`,
   );
   expect(lost).toEqual([]);
 }
@@ -87,6 +92,23 @@ describe('promise 1 without room', () => {
     const place = join(directory, 'inbox.db');
     const listener = await listenProcess(['--token', token, '--port', '0', '--inbox', place]);
     await fillAndRecover(listener, place, () => rmSync(filler));
+  });
+
+  it('a full disk under --output is answered 502, and no line is torn or missing', async ({ skip }) => {
+    const directory = smallDisk();
+    if (directory === undefined) return skip('mounting is not allowed here');
+    const filler = join(directory, 'filler');
+    writeFileSync(filler, Buffer.alloc(2_000_000));
+    const home = freshHome();
+    const output = join(directory, 'leads.ndjson');
+    const listener = await listenProcess(['--token', token, '--port', '0', '--output', output], { home });
+    await fillAndRecover(listener, join(home, 'data', 'inbox.db'), () => rmSync(filler), {
+      status: 502,
+      error: 'not_forwarded',
+    });
+    const lines = readFileSync(output, 'utf8').trimEnd().split('\n');
+    const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(ids).toEqual(ids.map((_, i) => `lead-${i}`));
   });
 
   it('a write error is answered 503 and nothing acknowledged is lost', async ({ skip }) => {

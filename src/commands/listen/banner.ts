@@ -5,14 +5,14 @@ import type { ListenOptions } from './options.ts';
 
 /** One line that says where; for a person also how to try it and how to be reached from outside. */
 export function announce(listening: Listening, options: ListenOptions, notes: Notes): void {
-  const { url, caPath, inbox } = listening;
+  const { url, inbox } = listening;
   notes.say(`listening on ${url}${options.path ?? ''}, inbox ${inbox}`);
   if (options.format !== 'pretty') return;
   const command = tryIt(listening, options);
   if (command !== undefined) notes.say(`  try it   ${command}`);
-  if (caPath !== undefined) {
-    notes.say('  tunnel   restart with --http and point it at the port, or have it trust the CA above');
-  }
+  const { port } = new URL(url);
+  const plain = options.http ? '' : 'add --http, then ';
+  notes.say(`  tunnel   ${plain}cloudflared tunnel --url http://localhost:${port}, or ngrok http ${port}`);
 }
 
 export function warnOf(options: ListenOptions, host: string, notes: Notes): void {
@@ -22,14 +22,18 @@ export function warnOf(options: ListenOptions, host: string, notes: Notes): void
   }
 }
 
-/** The secret stands in a variable: neither the screen nor the shell's history needs to have it. */
 function tryIt({ url, caPath, scheme, path }: Listening, options: ListenOptions): string | undefined {
   if (scheme !== 'token' && scheme !== 'none') return undefined;
   const trust = caPath === undefined ? '' : ` --cacert ${quoted(caPath)}`;
-  const file = options.tokenFile.find((one) => one !== '-');
-  const variable = file === undefined ? '$LEADS_WEBHOOK_TOKEN' : `$(cat ${quoted(file)})`;
-  const header = scheme === 'none' ? '' : ` -H "x-webhook-token: ${variable}"`;
+  const header = scheme === 'none' ? '' : ` -H "x-webhook-token: ${tokenOf(options)}"`;
   return `curl${trust}${header} --json '{"id":"try-1"}' ${url}${path ?? '/'}`;
+}
+
+/** Never the token itself: neither the screen nor the shell's history needs to have it. */
+function tokenOf({ token, tokenFile }: ListenOptions): string {
+  const file = tokenFile.find((one) => one !== '-');
+  if (file !== undefined) return `$(cat ${quoted(file)})`;
+  return token.length > 0 ? 'YOUR-TOKEN' : '$LEADS_WEBHOOK_TOKEN';
 }
 
 const quoted = (text: string): string =>

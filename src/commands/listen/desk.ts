@@ -64,6 +64,7 @@ export class Desk {
   /** Stores the lead, hands it on, and tells what to answer. */
   async takeIn(examined: Examined, source: Source): Promise<Answer> {
     const { leadId } = examined;
+    this.#watchRotation(examined.key);
     let taken: Taken | undefined;
     let carried: Carried | undefined;
     try {
@@ -90,6 +91,13 @@ export class Desk {
     });
     const explanation = explain?.(delivery, refused);
     return this.#report({ delivery }, refused, { leadId, explanation });
+  }
+
+  /** The first secret is the current one: who still uses another has to be told before it can go. */
+  #watchRotation(key: number): void {
+    if (key < 1) return;
+    const { notes, policy } = this.#options;
+    notes.note('rotation', `deliveries still come with secret ${key + 1} of ${policy.keys.length}`);
   }
 
   async #store(examined: Examined, source: Source): Promise<Taken> {

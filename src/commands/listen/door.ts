@@ -35,7 +35,11 @@ export async function openDoor(
       notes.warn(`a delivery was answered 503: ${message}`);
     },
     onRefused: (refused) => void desk.refuse(asDelivery(refused), { ...refused, kind: 'rejected' }),
-    onHandshake: ({ code, detail, remote }) => notes.note(`handshake ${code}`, `${remote}: ${detail}`),
+    onHandshake({ code, detail, remote }) {
+      const trust = certificate.caPath === undefined ? '' : ` (to trust: ${certificate.caPath})`;
+      const who = remote === '' ? '' : `${remote}: `;
+      notes.note(`handshake ${code}`, `${who}${detail}${/trust/.test(detail) ? trust : ''}`);
+    },
     onFull: (connections) =>
       notes.note('full', `${connections} connections are open: others are turned away`),
   });

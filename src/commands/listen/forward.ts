@@ -34,8 +34,12 @@ export function forwardTo(options: ForwardOptions): Target {
       const posted = await poster.post(message, { timeoutMs, signal: stop });
       const durationMs = Math.round(posted.durationMs);
       if (!posted.ok) {
-        const why = posted.code === 'timeout' ? `no answer within ${timeoutMs / 1000} s` : posted.detail;
-        return { to: 'forward', ok: false, answer: why, durationMs };
+        return {
+          to: 'forward',
+          ok: false,
+          answer: whyNot(posted.code, posted.detail, timeoutMs),
+          durationMs,
+        };
       }
       const ok = posted.status >= 200 && posted.status < 300;
       const body = keepBody ? posted.body.toString('utf8').slice(0, shownBody) : undefined;
@@ -46,6 +50,12 @@ export function forwardTo(options: ForwardOptions): Target {
       return Promise.resolve();
     },
   };
+}
+
+function whyNot(code: string, detail: string, timeoutMs: number): string {
+  if (code === 'timeout') return `no answer within ${timeoutMs / 1000} s`;
+  if (code === 'ECONNREFUSED') return 'connection refused';
+  return code === 'aborted' ? 'given up at the end' : detail;
 }
 
 function forwardedHeaders({ rawHeaders }: Delivery): Delivery['rawHeaders'] {

@@ -23,7 +23,7 @@ describe('what a person sees', () => {
     const lines = listener.stderr.text().trimEnd().split('\n');
     expect(lines[0]).toMatch(/^listening on https:\/\/localhost:\d+, inbox \S+inbox\.db$/);
     expect(lines[1]).toContain('curl --cacert');
-    expect(lines[1]).toContain('$LEADS_WEBHOOK_TOKEN');
+    expect(lines[1]).toContain('YOUR-TOKEN');
     expect(lines.length).toBeLessThanOrEqual(4);
     expect(lines.at(-1)).toMatch(/^0 accepted in /);
     expect(listener.stderr.text()).not.toContain('do-not-show');
@@ -69,6 +69,16 @@ describe('what a person sees', () => {
     expect(listener.stdout.text()).toContain('without white space');
     expect(silent.stdout.text()).not.toContain('without white space');
     expect(listener.stdout.text()).not.toContain(signature);
+  });
+
+  it('says that an old secret is still in use', async () => {
+    const listener = await start(['--token', 'new-token', '--token', 'old-token']);
+    for (const id of ['a', 'b']) await listener.post({ id }, { 'x-webhook-token': 'old-token' });
+    const notes = listener.stderr
+      .text()
+      .split('\n')
+      .filter((line) => line.startsWith('note: '));
+    expect(notes).toEqual(['note: deliveries still come with secret 2 of 2']);
   });
 
   it('warns when other machines can reach it', async () => {
