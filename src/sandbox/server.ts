@@ -55,10 +55,8 @@ export async function openServer(
     server.listen(options.port, host, resolve);
   });
   const { port } = server.address() as AddressInfo;
-  // A certificate for localhost is what a client can check without fuss on every platform.
-  const name = tls === undefined ? (host.includes(':') ? `[${host}]` : host) : 'localhost';
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${name}:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${nameFor(host, tls !== undefined)}:${port}`,
     port,
     close: () =>
       new Promise((resolve) => {
@@ -67,6 +65,13 @@ export async function openServer(
         server.closeAllConnections();
       }),
   };
+}
+
+/** What a client on this machine says: the certificate is for localhost, and nobody connects to 0.0.0.0. */
+function nameFor(host: string, secure: boolean): string {
+  if (secure || host === '::1' || host === '::') return 'localhost';
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 function incoming(request: IncomingMessage): Incoming {
@@ -80,10 +85,11 @@ function incoming(request: IncomingMessage): Incoming {
       let length = 0;
       for await (const chunk of request as AsyncIterable<Buffer>) {
         length += chunk.length;
-        if (length > maxBody) return undefined;
-        chunks.push(chunk);
+        if (length <= maxBody) chunks.push(chunk);
+        // Read on without keeping it: a client that is still sending would not see the answer.
+        else chunks.length = 0;
       }
-      return Buffer.concat(chunks);
+      return length > maxBody ? undefined : Buffer.concat(chunks);
     },
   };
 }

@@ -282,3 +282,33 @@ test('a delayed delivery waits as long as the fault says', async () => {
   clock.advance(3000);
   await expect.poll(() => lead.status).toBe('delivered');
 });
+
+test('the same seed gives the same truth, whatever the concurrency, port and order of answers', async () => {
+  const faults = 'duplicate=15%,reorder=15%,drop=10%,delay=10%:50ms,badSignature=15%,staleTimestamp=10%';
+  const truth = async (concurrency: number, seed: number): Promise<string[]> => {
+    const moody = await receiver((request) => (request.body.includes('"solar"') ? 500 : 200));
+    const { sandbox, clock } = await deliver({
+      targets: [moody.url],
+      scheme: 'standard-webhooks',
+      faults,
+      webhook: { concurrency, retryMs: [100, 100] },
+      options: { leads: 60, seed },
+    });
+    await expect
+      .poll(() => {
+        clock.advance(50);
+        return sandbox.state.deliveries.pending;
+      })
+      .toBe(0);
+    return sandbox.state.deliveries.attempts
+      .map(({ deliveryId, leadId, attempt, outcome, status, faults: injected, forged }) =>
+        [leadId, deliveryId, attempt, outcome, status, injected.join('+'), forged].join(' '),
+      )
+      .sort();
+  };
+  const first = await truth(1, 5);
+  expect(new Set(first.flatMap((line) => line.split(' ')[5]?.split('+') ?? [])).size).toBeGreaterThan(5);
+  expect(await truth(1, 5)).toEqual(first);
+  expect(await truth(16, 5)).toEqual(first);
+  expect(await truth(1, 6)).not.toEqual(first);
+});

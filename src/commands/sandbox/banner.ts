@@ -1,24 +1,28 @@
 import type { Palette } from '../../output/colour.ts';
 import type { Sandbox } from '../../sandbox/start.ts';
 import type { Options } from './options.ts';
+import { counted } from './summary.ts';
 
 /** What a person needs to go on: where it is, and commands that run as printed. */
 export function banner(sandbox: Sandbox, options: Options, colour: Palette): string[] {
-  const { url, apiKey } = sandbox;
-  const seed = options.from === undefined ? `seed ${options.seed ?? '1'}` : `from ${options.from}`;
-  const shownKey = options.apiKeyFile.length > 0 ? '' : `, API key ${apiKey}`;
-  const command = (text: string): string => `  $ ${colour.bold(text)}`;
+  const { url, apiKey, leads } = sandbox;
+  const [keyFile] = options.apiKeyFile;
+  const origin = options.from === undefined ? `seed ${options.seed ?? '1'}` : `from ${options.from}`;
+  const key = keyFile === undefined ? `, API key ${apiKey}` : '';
+  const command = (text: string): string => `  ${colour.dim('$')} ${colour.bold(text)}`;
   const login =
-    options.apiKeyFile[0] !== undefined
-      ? `leads login --base-url ${url} --api-key-file ${options.apiKeyFile[0]}`
-      : `echo ${apiKey} | leads login --base-url ${url}`;
+    keyFile === undefined
+      ? `echo ${quoted(apiKey)} | leads login --base-url ${url}`
+      : `leads login --base-url ${url} --api-key-file ${quoted(keyFile)}`;
   return [
-    `${colour.green('ready')}: ${colour.bold(url)} serves ${count(sandbox)} (${seed}${shownKey})`,
+    `${colour.green('ready')}: ${colour.bold(url)} serves ${counted(leads.size, 'lead')} (${origin}${key})`,
+    '',
     command(login),
     command('leads list --status new'),
     command('leads export > leads.ndjson'),
-    ...pushed(options, colour),
-    `truth and control: ${url}/sandbox/deliveries, all of them in ${url}/openapi.json`,
+    '',
+    ...pushed(options),
+    `truth: ${url}/sandbox/deliveries, and all the rest in /openapi.json`,
   ];
 }
 
@@ -37,17 +41,16 @@ export function readiness(sandbox: Sandbox, options: Options): object {
   };
 }
 
-function pushed(options: Options, colour: Palette): string[] {
+function pushed(options: Options): string[] {
   if (options.webhook.length === 0) {
     return [
-      `to have them pushed as well: ${colour.bold('leads listen --token secret')}, and here ` +
-        colour.bold('--webhook https://localhost:8443/ --token secret'),
+      'push:  add --webhook https://localhost:8443/ --token secret,',
+      "       and start 'leads listen --token secret'",
     ];
   }
-  const every = options.every === undefined ? '' : ', and each new one';
-  return options.webhook.map(
-    (target) => `delivers them to ${target}${every}${options.paused ? ', paused' : ''}`,
-  );
+  const held = options.paused ? ', held back until POST /sandbox/deliveries/resume' : '';
+  return options.webhook.map((target) => `push:  each lead goes to ${target}${held}`);
 }
 
-const count = ({ leads }: Sandbox): string => (leads.size === 1 ? '1 lead' : `${leads.size} leads`);
+const quoted = (text: string): string =>
+  /^[\w./~@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

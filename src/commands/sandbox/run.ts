@@ -10,7 +10,7 @@ import type { Outcome } from '../spec.ts';
 import { assemble } from './assemble.ts';
 import { banner, readiness } from './banner.ts';
 import { options } from './options.ts';
-import { line, summary } from './summary.ts';
+import { line, summary, summaryRecord } from './summary.ts';
 
 export { options };
 
@@ -21,14 +21,21 @@ export async function run(flags: z.output<typeof options>, context: Context): Pr
     loopbackCa: await authorityFor(flags.webhook, context),
     observe: (happened) => notes.verbose(line(happened)),
   });
+  if (flags.host !== undefined && !isLoopback(flags.host.includes(':') ? `[${flags.host}]` : flags.host)) {
+    notes.warn(`bound to ${flags.host}: other machines can list these leads with the key`);
+  }
   try {
     if (flags.format === 'json') await write(stdout, `${JSON.stringify(readiness(sandbox, flags))}\n`);
-    else for (const line of banner(sandbox, flags, await paletteFor(stderr, context))) notes.say(line);
+    else if (!context.globals.quiet) {
+      const lines = banner(sandbox, flags, await paletteFor(stderr, context));
+      await write(stderr, `${lines.join('\n')}\n`);
+    }
     await ended(signal);
   } finally {
-    const last = summary(sandbox.state);
+    const done = summaryRecord(sandbox.state);
     await sandbox.close();
-    notes.say(last);
+    if (flags.format === 'json') await write(stdout, `${JSON.stringify(done)}\n`);
+    else notes.say(summary(done));
   }
   // Ctrl-C is the ordinary end; a SIGTERM is reported as one.
   if (signal.reason instanceof InterruptedError && signal.reason.signal === 'SIGINT') return 'done';

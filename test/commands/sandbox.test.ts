@@ -1,0 +1,200 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { afterEach, expect, test } from 'vitest';
+import { InterruptedError } from '../../src/errors.ts';
+import { freshHome, leads, type LiveRun, startLeads } from '../support/run.ts';
+import { ScriptedReceiver } from '../support/scripted-receiver.ts';
+
+const running: LiveRun[] = [];
+afterEach(async () => {
+  for (const run of running.splice(0)) {
+    run.abort(new InterruptedError('SIGINT'));
+    await run.done;
+  }
+});
+
+interface Ready {
+  url: string;
+  port: number;
+  apiKey?: string;
+  leads: number;
+}
+
+/** Starts it on a free port and waits for its readiness record. */
+async function sandbox(
+  argv: readonly string[],
+  options: Parameters<typeof startLeads>[1] = {},
+): Promise<{ run: LiveRun; ready: Ready }> {
+  const run = startLeads(['sandbox', '--port', '0', '--json', ...argv], options);
+  running.push(run);
+  await expect.poll(() => run.stdout.text() + run.stderr.text()).toContain('\n');
+  expect(run.stderr.text()).toBe('');
+  return { run, ready: JSON.parse(run.stdout.text()) as Ready };
+}
+
+async function list(
+  ready: Ready,
+  query = '',
+  key = 'sandbox-key',
+): Promise<{ status: number; text: string }> {
+  const answer = await request(`${ready.url}/api/leads${query}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return { status: answer.statusCode, text: await answer.body.text() };
+}
+
+test('it says where it is, serves, and ends at Ctrl-C with 0 and a summary', async () => {
+  const { run, ready } = await sandbox(['--leads', '12']);
+  expect(ready).toMatchObject({ type: 'ready', leads: 12, apiKey: 'sandbox-key', seed: '1', webhooks: [] });
+  expect((await list(ready)).status).toBe(200);
+  run.abort(new InterruptedError('SIGINT'));
+  expect(await run.done).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(JSON.parse(run.stdout.text().split('\n')[1] ?? '')).toEqual({
+    type: 'summary',
+    leads: 12,
+    requests: 1,
+    attempts: 0,
+    acknowledged: 0,
+    pending: 0,
+    faults: { api: {}, deliveries: {} },
+  });
+});
+
+test('SIGTERM ends it as well, and is reported as what it was', async () => {
+  const { run } = await sandbox([]);
+  run.abort(new InterruptedError('SIGTERM'));
+  expect((await run.done).exitCode).toBe(143);
+});
+
+test('for a person, readiness is on stderr with commands that run as printed', async () => {
+  const run = startLeads(['sandbox', '--port', '0']);
+  running.push(run);
+  await expect.poll(() => run.stderr.text()).toContain('openapi.json');
+  expect(run.stdout.text()).toBe('');
+  const [, key = '', login = ''] = /\$ echo (\S+) \| leads (login .*)/.exec(run.stderr.text()) ?? [];
+  const { home } = run;
+  expect(await leads(login.split(' '), { home, stdin: `${key}\n` })).toMatchObject({ exitCode: 0 });
+  expect((await leads(['list', '--status', 'new', '--format', 'ndjson'], { home })).stdout).toMatch(
+    /^\{"id":"lead_/,
+  );
+});
+
+test('the port is taken: one clear line, exit 3', async () => {
+  const { ready } = await sandbox([]);
+  const { exitCode, stderr } = await leads(['sandbox', '--port', String(ready.port)]);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 3,
+    stderr: `error: 127.0.0.1:${ready.port} is in use by another program\nhint: give another --port, or --port 0 for any that is free\n`,
+  });
+});
+
+test('flags that cannot work together, or at all, are usage errors', async () => {
+  const cases: [string, ...string[]][] = [
+    ['--faults', 'status501=5%'],
+    ['--faults', 'reset=200%'],
+    ['--delivery-faults', 'drop=1%'],
+    ['--retry', '1s'],
+    ['--retry', '1s,soon', '--webhook', 'https://localhost/'],
+    ['--envelope', 'none'],
+    ['--pagination', 'pages'],
+    ['--param', 'when=since'],
+    ['--rate-limit', '100'],
+    ['--webhook', 'http://example.com/', '--token', 't'],
+    ['--webhook', 'ftp://localhost/', '--token', 't'],
+    ['--path', 'api'],
+  ];
+  for (const argv of cases) {
+    const { exitCode, stderr } = await leads(['sandbox', '--port', '0', ...argv]);
+    expect([argv, exitCode, stderr.split(':')[0]]).toEqual([argv, 2, 'error']);
+  }
+  const unsigned = await leads(['sandbox', '--port', '0', '--webhook', 'https://localhost/']);
+  expect([unsigned.exitCode, unsigned.stderr]).toEqual([3, expect.stringContaining('--token')]);
+});
+
+test('names, limits, rate limit, keys and order are as the flags say', async () => {
+  const keyFile = join(freshHome(), 'key');
+  writeFileSync(keyFile, 'from-a-file\n');
+  const { ready } = await sandbox([
+    ...[
+      '--pagination',
+      'offset',
+      '--envelope',
+      'result.leads',
+      '--no-totals',
+      '--order',
+      'oldest',
+      '--max-limit',
+      '3',
+    ],
+    ...['--param', 'limit=size', '--param', 'status=', '--status-field', 'state', '--path', '/v2/leads'],
+    ...['--rate-limit', '2/m', '--api-key-file', keyFile, '--seed', 'x', '--newest', '2026-01-31'],
+  ]);
+  expect(ready.apiKey).toBeUndefined();
+  const answer = await request(`${ready.url}/v2/leads?size=100&status=failed`, {
+    headers: { authorization: 'Bearer from-a-file' },
+  });
+  const body = (await answer.body.json()) as {
+    result: { leads: { createdAt: string; state: string }[] };
+    total?: number;
+  };
+  expect(body.result.leads).toHaveLength(3);
+  expect(body.total).toBeUndefined();
+  expect(new Set(body.result.leads.map((lead) => lead.state))).not.toEqual(new Set(['failed']));
+  expect(body.result.leads.every((lead) => lead.createdAt < '2026-01-31')).toBe(true);
+  expect(answer.headers['x-ratelimit-remaining']).toBe('1');
+});
+
+test('leads of a file are served in their own bytes; one that is none is named', async () => {
+  const file = join(freshHome(), 'leads.ndjson');
+  const lines = ['{"id":"a","n":1.0,"createdAt":"2026-01-02T00:00:00Z"}', '{"id":12345678901234567890}'];
+  writeFileSync(file, `${lines.join('\n')}\n\n`);
+  const { ready } = await sandbox(['--from', file]);
+  const { text } = await list(ready);
+  for (const line of lines) expect(text).toContain(`${line.slice(0, -1)},"status":"new"}`);
+  writeFileSync(file, `${lines.join('\n')}\n{"name":"x"}\n`);
+  const refused = await leads(['sandbox', '--port', '0', '--from', file]);
+  expect([refused.exitCode, refused.stderr]).toEqual([
+    6,
+    "error: lead 3 cannot be served: there is no 'id'\n",
+  ]);
+  const absent = await leads(['sandbox', '--port', '0', '--from', `${file}.absent`]);
+  expect([absent.exitCode, absent.stderr]).toEqual([6, expect.stringContaining('ENOENT')]);
+});
+
+test('HTTPS by the local authority', async () => {
+  const { run, ready } = await sandbox(['--tls', '--leads', '3']);
+  expect(ready.url).toMatch(/^https:\/\/localhost:/);
+  const home = run.home;
+  const listed = await leads(['list', '--format', 'ndjson'], {
+    home,
+    env: { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: ready.url },
+  });
+  expect(listed).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(listed.stdout.split('\n')).toHaveLength(4);
+});
+
+test('--verbose tells of every request and attempt, without the key', async () => {
+  const ok = await new ScriptedReceiver(() => 200).open();
+  const run = startLeads([
+    'sandbox',
+    '--port',
+    '0',
+    '-v',
+    '--leads',
+    '1',
+    '--webhook',
+    ok.url,
+    '--token',
+    'tok-en-of-the-test',
+  ]);
+  running.push(run);
+  await expect
+    .poll(() => run.stderr.text())
+    .toMatch(/· POST http:\S+ lead_\w+ attempt 1: acknowledged 200 in \d+ ms/);
+  const url = /ready: (\S+)/.exec(run.stderr.text())?.[1] ?? '';
+  await list({ url, port: 0, leads: 1 }, '?limit=1');
+  await expect.poll(() => run.stderr.text()).toContain('· GET /api/leads?limit=1: 200, 1 lead\n');
+  expect(run.stderr.text()).not.toContain('tok-en-of-the-test');
+  await ok.close();
+});
