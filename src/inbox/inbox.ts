@@ -80,6 +80,7 @@ export interface StoredLead {
 export interface InboxQuery {
   readonly verdicts?: readonly VerdictKind[] | undefined;
   readonly leadId?: string | undefined;
+  readonly seq?: number | undefined;
   readonly since?: number | undefined;
   readonly until?: number | undefined;
 }

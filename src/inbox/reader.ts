@@ -51,6 +51,7 @@ function conditions(query: InboxQuery): { sql: string; values: Value[] } {
     parts.push(`AND ${part}`);
     values.push(...given);
   };
+  if (query.seq !== undefined) add('seq = ?', query.seq);
   if (query.since !== undefined) add('received_at >= ?', query.since);
   if (query.until !== undefined) add('received_at < ?', query.until);
   if (query.verdicts !== undefined) {

@@ -33,8 +33,8 @@ describe('leads inbox list', () => {
     const { stdout, exitCode } = await run(await filled(), 'list');
     expect(exitCode).toBe(0);
     const lines = stdout.trimEnd().split('\n');
-    expect(lines[0]).toMatch(/^RECEIVED +VERDICT +STATUS +LEAD +ATTEMPT +FROM +REMARK/);
-    expect(lines.slice(1).map((line) => line.split(/ {2,}/).slice(1, 3).join())).toEqual([
+    expect(lines[0]).toMatch(/^NO +RECEIVED +VERDICT +STATUS +LEAD +ATTEMPT +FROM +REMARK/);
+    expect(lines.slice(1).map((line) => line.split(/ {2,}/).slice(2, 4).join())).toEqual([
       'rejected,401',
       'duplicate,200',
       'accepted,200',
@@ -75,6 +75,14 @@ describe('leads inbox show', () => {
     ]);
     expect((await run(home, 'show', 'a')).stdout).toMatch(/delivery 1 of 2[^]*delivery 2 of 2/);
     expect((await run(home, 'show', 'a', '--raw')).stdout).toBe('{ "id": "a", "n": 1.0 }');
+  });
+
+  it('shows one delivery by its number, also one that holds no lead', async () => {
+    const home = await filled();
+    const [newest] = JSON.parse((await run(home, 'list', '--json')).stdout) as { number: number }[];
+    const { stdout } = await run(home, 'show', '--number', String(newest?.number), '--json');
+    expect(JSON.parse(stdout)).toMatchObject([{ reason: 'wrong_credential', bodyBase64: '/wA=' }]);
+    expect((await run(home, 'show')).exitCode).toBe(2);
   });
 
   it('says when there is none', async () => {

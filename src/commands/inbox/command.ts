@@ -29,14 +29,15 @@ export default {
     },
     {
       name: 'show',
-      summary: 'every delivery of one lead, with headers and body',
+      summary: 'every delivery of one lead, or one delivery, with headers and body',
       formats: ['table', 'json', 'ndjson'],
       flags: (command) =>
         command
-          .argument('<id>', 'of the lead')
-          .option('--raw', 'only the raw body of its first delivery')
+          .argument('[id]', 'of the lead')
+          .option('--number <n>', 'one delivery, by its number in the list')
+          .option('--raw', 'only the raw body, of the first delivery')
           .addOption(place()),
-      examples: ['leads inbox show lead_123', 'leads inbox show lead_123 --raw > body.json'],
+      examples: ['leads inbox show lead_123', 'leads inbox show --number 17 --raw > body.json'],
       run: lazily(() => import('./show.ts')),
     },
     {

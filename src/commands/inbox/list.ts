@@ -47,7 +47,7 @@ async function table(given: ListOptions, query: InboxQuery, most: number, contex
   }
   const { dim } = await paletteFor(stdout, context);
   const width = stdout.isTTY === true ? stdout.columns : undefined;
-  const heads = ['RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
+  const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
   await write(stdout, await renderTable(heads, found.map(rowOf), { width, head: dim }));
   if (more) notes.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
 }
@@ -80,13 +80,14 @@ async function* firstOf(inbox: Inbox, query: InboxQuery, most: number): AsyncGen
 }
 
 function rowOf(delivery: StoredDelivery): string[] {
-  const { receivedAt, verdict, status, leadId, attempt, remote, reason, differs, source } = delivery;
+  const { seq, receivedAt, verdict, status, leadId, attempt, remote, reason, differs, source } = delivery;
   const remarks = [
     reason,
     source === 'backfill' ? 'backfill' : undefined,
     differs && `differs: ${differs.join(', ')}`,
   ];
   return [
+    String(seq),
     new Date(receivedAt).toISOString(),
     verdict,
     String(status),

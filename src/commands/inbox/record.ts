@@ -5,8 +5,21 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** A delivery as one JSON object, without headers and body. */
 export function summaryOf(delivery: StoredDelivery): Record<string, unknown> {
-  const { verdict, reason, detail, status, leadId, attempt, source, remote, method, path } = delivery;
+  const {
+    seq: number,
+    verdict,
+    reason,
+    detail,
+    status,
+    leadId,
+    attempt,
+    source,
+    remote,
+    method,
+    path,
+  } = delivery;
   return {
+    number,
     receivedAt: iso(delivery.receivedAt),
     verdict,
     reason: reason ?? null,

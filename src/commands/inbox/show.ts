@@ -1,19 +1,20 @@
 import * as z from 'zod/mini';
 import type { Context } from '../../context.ts';
-import { DataError } from '../../errors.ts';
+import { DataError, UsageError } from '../../errors.ts';
 import type { StoredDelivery } from '../../inbox/inbox.ts';
 import { paletteFor } from '../../output/colour.ts';
 import { renderFields } from '../../output/fields.ts';
 import { recordWriter, streamSink } from '../../output/records.ts';
 import { write } from '../../output/sink.ts';
 import type { Outcome } from '../spec.ts';
-import { flag, oneOf, text } from '../values.ts';
+import { flag, oneOf, text, wholeNumber } from '../values.ts';
 import { withInbox } from './open.ts';
 import { wholeOf } from './record.ts';
 
 export const options = z.object({
   format: oneOf(['table', 'json', 'ndjson']),
-  id: text(),
+  id: z.optional(text()),
+  number: z.optional(wholeNumber(1)),
   raw: flag(),
   inbox: z.optional(text()),
 });
@@ -21,12 +22,20 @@ export const options = z.object({
 type ShowOptions = z.output<typeof options>;
 
 export async function run(given: ShowOptions, context: Context): Promise<Outcome> {
+  const { id, number } = given;
+  if ((id === undefined) === (number === undefined)) {
+    throw new UsageError("give a lead's id, or --number N of the list");
+  }
   const found: StoredDelivery[] = [];
   await withInbox(given.inbox, context, async (inbox) => {
-    for await (const delivery of inbox.list({ leadId: given.id })) found.push(delivery);
+    for await (const delivery of inbox.list({ leadId: id, seq: number })) found.push(delivery);
   });
   const [first] = found.reverse();
-  if (first === undefined) throw new DataError(`the inbox has no delivery of the lead '${given.id}'`);
+  if (first === undefined) {
+    throw new DataError(
+      `the inbox has no delivery ${id === undefined ? `number ${number ?? ''}` : `of the lead '${id}'`}`,
+    );
+  }
   if (given.raw) await write(context.stdout, first.body);
   else if (given.format === 'table') await draw(found, context);
   else await records(found, given.format, context);

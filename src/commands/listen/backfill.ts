@@ -16,7 +16,8 @@ interface BackfillOptions {
   readonly desk: Desk;
   readonly clock: Context['clock'];
   readonly notes: Context['notes'];
-  readonly signal: AbortSignal;
+  /** Ends it before its time. */
+  readonly stop: AbortSignal;
   readonly windowMs: number;
 }
 
@@ -25,7 +26,9 @@ interface BackfillOptions {
  * lead. What goes wrong is said and ends the backfill alone: the receiver goes on.
  */
 export async function backfill(options: BackfillOptions): Promise<void> {
-  const { service, inbox, desk, clock, notes, signal, windowMs } = options;
+  const { inbox, desk, clock, notes, stop, windowMs } = options;
+  const signal = AbortSignal.any([options.service.signal, stop]);
+  const service = { ...options.service, signal };
   const since = clock.now() - windowMs;
   const matches = leadFilter({ categories: [], since, until: undefined, where: [] });
   let known = 0;

@@ -112,12 +112,14 @@ async function receive(given: ListenOptions, context: Context, parts: Parts): Pr
     certificate: await certificateFor(given, context),
   });
   await show.listening(door.listening);
-  if (service !== undefined && given.backfill !== undefined) {
-    void backfill({ service, inbox, desk, clock, notes, signal: stop.signal, windowMs: given.backfill });
-  }
+  const filling =
+    service === undefined || given.backfill === undefined
+      ? undefined
+      : backfill({ service, inbox, desk, clock, notes, stop: stop.signal, windowMs: given.backfill });
   const end = await ending.reached;
   await door.close(drainMs);
   stop.abort();
+  await filling;
   await desk.idle();
   await show.summary();
   return outcomeOf(end, given, signal);

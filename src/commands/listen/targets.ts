@@ -18,7 +18,13 @@ export async function targetsFor(
   if (options.forwardTo !== undefined) {
     const loopbackCa = await readAuthority(context.paths.dataDir);
     targets.push(
-      forwardTo({ url: options.forwardTo, loopbackCa, timeoutMs, keepBody: options.showAnswer, stop }),
+      forwardTo({
+        url: options.forwardTo,
+        loopbackCa,
+        timeoutMs,
+        keepBody: options.showAnswer || context.globals.verbose,
+        stop,
+      }),
     );
   }
   if (options.exec !== undefined) {

@@ -6,7 +6,7 @@ import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type LiveRun, type Run, type RunOptions, startLeads } from '../../support/run.ts';
 
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly body: Record<string, unknown>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
