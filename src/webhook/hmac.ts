@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { ed25519Matches } from './ed25519.ts';
 import { equal } from './equal.ts';
 import type { Key } from './scheme.ts';
 
@@ -21,17 +22,26 @@ export function hmac(algorithm: Algorithm, key: Key, parts: readonly Uint8Array[
   return mac.digest();
 }
 
-/** Index of the first key that made one of the candidates, or -1. Always tries every key with every candidate. */
+/** What a delivery carries: for secrets, and for the asymmetric keys of the schemes that have them. */
+export interface GivenSignatures {
+  readonly macs: readonly Uint8Array[];
+  readonly ed25519?: readonly Uint8Array[];
+}
+
+/** Index of the first key that made one of the signatures, or -1. Always tries every key with every one of its kind. */
 export function matchingKey(
   algorithm: Algorithm,
   keys: readonly Key[],
   parts: readonly Uint8Array[],
-  candidates: readonly Uint8Array[],
+  { macs, ed25519 = [] }: GivenSignatures,
 ): number {
   return keys
     .map((key) => {
+      if (key.material.type !== 'secret') {
+        return ed25519.map((given) => ed25519Matches(key, parts, given)).includes(true);
+      }
       const expected = hmac(algorithm, key, parts);
-      return candidates.map((given) => equal(expected, given)).includes(true);
+      return macs.map((given) => equal(expected, given)).includes(true);
     })
     .indexOf(true);
 }

@@ -1,12 +1,14 @@
 import { ConfigError } from '../../errors.ts';
 import type { Delivery } from '../delivery.ts';
-import { decode, encode, type Encoding } from '../encoding.ts';
+import { ed25519Key, ed25519Sign, isEd25519 } from '../ed25519.ts';
+import { encode, type Encoding } from '../encoding.ts';
 import { soleHeader } from '../headers.ts';
-import { type Algorithm, hmac, macLength, matchingKey } from '../hmac.ts';
+import { type Algorithm, hmac, matchingKey } from '../hmac.ts';
 import { type SecretEncoding, symmetricKey } from '../key.ts';
 import { type Outgoing, type Refused, refused, type Scheme } from '../scheme.ts';
 import { parseTemplate, type Slot } from '../template.ts';
 import { formatTimestamp, parseTimestamp, type TimestampFormat } from '../timestamp.ts';
+import { givenSignatures } from './given.ts';
 
 /** An HMAC over a template, in a header: what most services' schemes come down to. */
 export interface Recipe {
@@ -18,6 +20,8 @@ export interface Recipe {
   readonly prefix: string;
   /** Set where the header may hold several signatures; those with another prefix are then passed over. */
   readonly separator?: string;
+  /** What stands before an Ed25519 signature, where the scheme knows asymmetric keys beside its secrets. */
+  readonly ed25519Prefix?: string;
   /** The signed bytes: `{timestamp}.{body}`. */
   readonly content: string;
   readonly secretEncoding: SecretEncoding;
@@ -30,9 +34,6 @@ export interface Recipe {
   readonly toleranceMs: number;
 }
 
-/** More than a rotation ever needs; without a bound, one request could ask for thousands of comparisons. */
-export const maxSignatures = 16;
-
 /** Throws a `ConfigError` for a recipe that would check less than it seems to. */
 export function recipeScheme(recipe: Recipe): Scheme {
   const template = parseTemplate(recipe.content);
@@ -42,11 +43,14 @@ export function recipeScheme(recipe: Recipe): Scheme {
     name,
     credentialHeaders: [recipe.signatureHeader.toLowerCase()],
     toleranceMs: timestampHeader === undefined ? undefined : recipe.toleranceMs,
-    key: (secret) => symmetricKey(secret, recipe.secretEncoding),
+    key: (secret) =>
+      recipe.ed25519Prefix !== undefined && isEd25519(secret)
+        ? ed25519Key(secret)
+        : symmetricKey(secret, recipe.secretEncoding),
 
     authenticate(delivery, keys) {
-      const candidates = givenSignatures(recipe, delivery);
-      if ('ok' in candidates) return candidates;
+      const given = givenSignatures(recipe, delivery);
+      if ('ok' in given) return given;
       const stamp = optionalHeader(delivery, timestampHeader, 'missing_timestamp');
       if (!stamp.ok) return stamp;
       const timestamp = parseTimestamp(stamp.value, timestampFormat);
@@ -60,7 +64,7 @@ export function recipeScheme(recipe: Recipe): Scheme {
         return refused('malformed_credential', `the header ${nonceHeader ?? ''} holds what no id may hold`);
       }
       const signed = template.fill(values(delivery, stamp.value, nonce.value));
-      const key = matchingKey(algorithm, keys, signed, candidates);
+      const key = matchingKey(algorithm, keys, signed, given);
       if (key === -1) {
         return refused('wrong_credential', `the signature in ${recipe.signatureHeader} does not match`);
       }
@@ -69,11 +73,15 @@ export function recipeScheme(recipe: Recipe): Scheme {
 
     sign(message, key, now) {
       const stamp = formatTimestamp(now, timestampFormat);
-      const mac = hmac(algorithm, key, template.fill(values(sent(message), stamp, message.id)));
+      const signed = template.fill(values(sent(message), stamp, message.id));
+      const signature =
+        key.material.type === 'secret'
+          ? recipe.prefix + encode(hmac(algorithm, key, signed), recipe.encoding)
+          : (recipe.ed25519Prefix ?? '') + encode(ed25519Sign(key, signed), recipe.encoding);
       const headers: [string, string][] = [];
       if (nonceHeader !== undefined) headers.push([nonceHeader, message.id]);
       if (timestampHeader !== undefined) headers.push([timestampHeader, stamp]);
-      headers.push([recipe.signatureHeader, recipe.prefix + encode(mac, recipe.encoding)]);
+      headers.push([recipe.signatureHeader, signature]);
       return headers;
     },
   };
@@ -95,30 +103,6 @@ function refuseUnsigned(recipe: Recipe, slots: ReadonlySet<Slot>): void {
       });
     }
   }
-}
-
-function givenSignatures(recipe: Recipe, delivery: Delivery): readonly Buffer[] | Refused {
-  const { signatureHeader, separator, prefix, encoding, algorithm } = recipe;
-  const found = soleHeader(delivery, signatureHeader);
-  if (!found.ok) return found;
-  if (separator === undefined && found.value.includes(',')) {
-    return refused('repeated_credential', `the header ${signatureHeader} holds more than one value`);
-  }
-  const entries = separator === undefined ? [found.value] : found.value.split(separator);
-  const own = entries.filter((entry) => entry.startsWith(prefix));
-  if (own.length === 0) {
-    return refused('malformed_credential', `the header ${signatureHeader} has no signature '${prefix}…'`);
-  }
-  if (entries.length > maxSignatures) {
-    return refused('malformed_credential', `the header ${signatureHeader} holds too many signatures`);
-  }
-  const decoded = own.map((entry) => decode(entry.slice(prefix.length), encoding));
-  const whole = decoded.filter((bytes) => bytes?.length === macLength[algorithm]) as Buffer[];
-  if (whole.length < own.length) {
-    const detail = `the signature in ${signatureHeader} is not ${macLength[algorithm]} bytes in ${encoding === 'hex' ? 'lower-case hex' : encoding}`;
-    return refused('malformed_credential', detail);
-  }
-  return whole;
 }
 
 function optionalHeader(

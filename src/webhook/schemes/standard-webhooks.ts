@@ -3,7 +3,8 @@ import { recipeScheme } from './recipe.ts';
 
 /**
  * `webhook-id`, `webhook-timestamp` and `webhook-signature: v1,<base64> …` over `<id>.<timestamp>.<body>`; the secret is
- * base64 behind `whsec_`. Signatures of other versions stand beside and are passed over.
+ * base64 behind `whsec_`. With a public key behind `whpk_` it is `v1a,<base64>`, in Ed25519, that counts. Signatures of other
+ * versions stand beside and are passed over.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export const standardWebhooks = (toleranceMs: number): Scheme =>
@@ -20,6 +21,7 @@ const signedId = (name: string, headers: string, toleranceMs: number): Scheme =>
     encoding: 'base64',
     prefix: 'v1,',
     separator: ' ',
+    ed25519Prefix: 'v1a,',
     content: '{id}.{timestamp}.{body}',
     secretEncoding: 'whsec',
     timestampHeader: `${headers}-timestamp`,

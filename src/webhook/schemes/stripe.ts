@@ -4,7 +4,7 @@ import { hmac, macLength, matchingKey } from '../hmac.ts';
 import { symmetricKey } from '../key.ts';
 import { refused, type Scheme } from '../scheme.ts';
 import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
-import { maxSignatures } from './recipe.ts';
+import { maxSignatures } from './given.ts';
 
 const header = 'stripe-signature';
 const algorithm = 'hmac-sha256';
@@ -44,7 +44,7 @@ export const stripe = (toleranceMs: number): Scheme => ({
     if (candidates.length < given.length) {
       return refused('malformed_credential', `v1= in the header ${header} is not 32 bytes in lower-case hex`);
     }
-    const key = matchingKey(algorithm, keys, [Buffer.from(`${stamp}.`), delivery.body], candidates);
+    const key = matchingKey(algorithm, keys, [Buffer.from(`${stamp}.`), delivery.body], { macs: candidates });
     if (key === -1) return refused('wrong_credential', `the signature in ${header} does not match`);
     return { ok: true, key, timestamp };
   },

@@ -25,6 +25,8 @@ const pem = (make: () => { privateKey: { export(options: object): string | Buffe
 const p256 = (): string => pem(() => generateKeyPairSync('ec', { namedCurve: 'P-256' }));
 const ed25519 = (): string => pem(() => generateKeyPairSync('ed25519'));
 
+const whsk = (fill: number): string => `whsk_${Buffer.alloc(32, fill).toString('base64')}`;
+
 function make(label: string, secrets: { secret: string; other: string }, options: SchemeOptions = {}): Case {
   const name = label.split(' ')[0] ?? '';
   const flags = Object.entries(options).flatMap(([key, value]) => [
@@ -46,6 +48,7 @@ const signed = { timestampHeader: 'X-Time', nonceHeader: 'X-Nonce', signatureHea
 export const cases: readonly Case[] = [
   make('token', text),
   make('standard-webhooks', whsec),
+  make('standard-webhooks v1a', { secret: whsk(1), other: whsk(2) }),
   make('svix', whsec),
   make('stripe', text),
   make('github', text),
