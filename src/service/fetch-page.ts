@@ -29,13 +29,13 @@ export interface PagePart {
 }
 
 /** A page is handed out whole up to this size, in bytes, so that an attempt that breaks off leaves no trace. */
-const partSize = 8 * 1024 * 1024;
+const partSize = 2 * 1024 * 1024;
 
 /** Bytes a second; slower than that, an answer does not outlive the deadline. */
 const slowest = 1024;
 
 /**
- * One page with all its retries. Only a page beyond 8 MiB comes in several parts. Throws like `request`, and a
+ * One page with all its retries. Only a page beyond 2 MiB comes in several parts. Throws like `request`, and a
  * `ServiceError` when every attempt failed.
  */
 export async function* fetchPage(
