@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { DataError } from '../errors.ts';
 import { IdSet } from '../lead/id-set.ts';
 import type { ScannedLead } from '../lead/scanned.ts';
@@ -27,6 +28,9 @@ export async function* walk(
   options: WalkOptions,
   stats: WalkStats,
 ): AsyncGenerator<Batch, void, undefined> {
+  // The young generation would grow to 48 MB with what dies at once anyway, page after page: a third of the memory of
+  // a long walk, for a twentieth of its time.
+  setFlagsFromString('--semi-space-growth-factor=1');
   const stop = new AbortController();
   const asking = askingOf(service.account.baseUrl, service.dialect);
   try {
