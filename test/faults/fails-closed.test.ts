@@ -4,6 +4,21 @@ import { leads } from '../support/run.ts';
 import { outgoing } from '../webhook/delivery.ts';
 import { cases, keyOf } from '../webhook/schemes/every.ts';
 
+/** A receiver of its own for every form of signing, or, by default, for the richest of each scheme. */
+const received = process.env['LEADS_FAULTS'] === 'full' ? cases : [...perScheme().values()];
+
+function perScheme(): Map<string, (typeof cases)[number]> {
+  const richest = new Map<string, (typeof cases)[number]>();
+  for (const one of cases) {
+    const headers = one.scheme.sign(outgoing(), keyOf(one.scheme, one.secret), 0).length;
+    const known = richest.get(one.scheme.name);
+    const before =
+      known === undefined ? 0 : known.scheme.sign(outgoing(), keyOf(known.scheme, known.secret), 0).length;
+    if (headers > before) richest.set(one.scheme.name, one);
+  }
+  return richest;
+}
+
 test('promise 5: without a usable secret no receiver starts', async () => {
   const started: string[] = [];
   let tried = 0;
@@ -36,7 +51,7 @@ test('promise 5: without a usable secret no receiver starts', async () => {
 test('promise 5: a missing, repeated, emptied or borrowed credential is never accepted', async () => {
   const accepted: string[] = [];
   let sent = 0;
-  for (const { name, scheme, secret, flags } of cases) {
+  for (const { name, scheme, secret, flags } of received) {
     const receiver = await overhear(flags, secret);
     const message = { ...outgoing(), url: `${receiver.url}/` };
     const key = keyOf(scheme, secret);
