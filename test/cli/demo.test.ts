@@ -53,7 +53,7 @@ test('the tour runs to its end: table, NDJSON, accepted, duplicate and rejected,
   expect(stdout.match(/ accepted {3}lead_/g)).toHaveLength(6);
   expect(stdout.match(/ duplicate {2}lead_/g)).toHaveLength(1);
   expect(stdout.match(/ rejected {3}401 wrong_credential/g)).toHaveLength(1);
-  expect(stdout).toContain('✓ 6 leads pulled, 6 received');
+  expect(stdout).toContain('✓ 6 pulled, 6 pushed: the same ids');
   const directory = /in (\S+leads-demo-\w+)\./.exec(stdout)?.[1] ?? '';
   expect(existsSync(directory)).toBe(false);
   expect(stdout).not.toContain('\u001b');
@@ -68,4 +68,15 @@ test('--keep leaves the service running until Ctrl-C, with the commands to go on
   child.kill('SIGINT');
   expect((await done).exitCode).toBe(0);
   await expect(request(`${url}/sandbox/deliveries`)).rejects.toThrow();
+});
+
+test('Ctrl-C in the middle ends everything and leaves nothing behind', async () => {
+  const { child, stdout, done } = demo([]);
+  await expect.poll(stdout, { timeout: 25_000 }).toMatch(/^ready: /m);
+  child.kill('SIGINT');
+  const ended = await done;
+  expect({ exitCode: ended.exitCode, stderr: ended.stderr }).toEqual({ exitCode: 130, stderr: '' });
+  expect(existsSync(/in (\S+leads-demo-\w+)\./.exec(stdout())?.[1] ?? '')).toBe(false);
+  const url = /ready: (\S+)/.exec(stdout())?.[1] ?? '';
+  await expect(request(url)).rejects.toThrow();
 });

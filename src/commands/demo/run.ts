@@ -7,9 +7,10 @@ import type { Context } from '../../context.ts';
 import { InterruptedError } from '../../errors.ts';
 import type { Outcome } from '../spec.ts';
 import { flag } from '../values.ts';
+import { Broken } from './broken.ts';
 import type { Child, Place } from './child.ts';
 import { openStage, type Stage } from './stage.ts';
-import { Broken, tour } from './tour.ts';
+import { tour } from './tour.ts';
 
 export const options = z.object({ keep: flag() });
 

@@ -21,13 +21,10 @@ export async function openStage(context: Context): Promise<Stage> {
   const { stdout } = context;
   const colour = await paletteFor(stdout, context);
   const width = stdout.columns ?? 80;
+  const verdicts = { accepted: colour.green, duplicate: colour.yellow, rejected: colour.red };
   const paint = (line: string): string =>
-    line.replace(/\b(accepted|duplicate|rejected)\b/, (word) =>
-      word === 'accepted'
-        ? colour.green(word)
-        : word === 'duplicate'
-          ? colour.yellow(word)
-          : colour.red(word),
+    line.replace(/(?<=^[\d:]+Z {2})(accepted|duplicate|rejected)/, (word) =>
+      verdicts[word as keyof typeof verdicts](word),
     );
   let steps = 0;
   return {

@@ -1,15 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { get, request } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
+import { call, settled } from './ask.ts';
+import { Broken } from './broken.ts';
 import { type Child, type Finished, type Place, start } from './child.ts';
 import { compare } from './compare.ts';
 import { freePort } from './free-port.ts';
 import type { Stage } from './stage.ts';
-
-/** A step that did not do what it says. */
-export class Broken extends Error {}
 
 const leads = 6;
 const token = 'demo-token';
@@ -100,9 +97,7 @@ export async function tour(
     received.stdout,
   );
   expect(pulled === leads && differences.length === 0, differences.join('; '));
-  await stage.good(
-    `${pulled} leads pulled, ${pushed} received: the same ids and, beside the status, the same bytes`,
-  );
+  await stage.good(`${pulled} pulled, ${pushed} pushed: the same ids and, beside the status, the same bytes`);
   return { baseUrl, token };
 }
 
@@ -120,21 +115,3 @@ const lines = ({ stdout, stderr }: Finished): string[] => (stdout + stderr).trim
 
 const count = (printed: string, pattern: RegExp): number =>
   printed.split('\n').filter((line) => pattern.test(line)).length;
-
-/** Waits until the sandbox says that no delivery is pending any more. */
-async function settled(baseUrl: string, { clock, signal }: Context): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const truth = JSON.parse(await call('GET', `${baseUrl}/sandbox/deliveries`)) as { pending: number };
-    if (truth.pending === 0) return;
-    await clock.sleep(50, signal);
-  }
-  throw new Broken('the deliveries did not come to an end');
-}
-
-function call(method: 'GET' | 'POST', url: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const asked = method === 'GET' ? get(url) : request(url, { method }).end();
-    asked.on('error', reject);
-    asked.on('response', (answer) => void text(answer).then(resolve, reject));
-  });
-}
