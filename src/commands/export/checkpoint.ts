@@ -5,12 +5,13 @@ import { readState } from '../../files/state.ts';
 import type { Position } from '../../service/position.ts';
 
 const after = z.optional(z.string());
+const size = z.optional(z.int());
 const position = z.discriminatedUnion('style', [
-  z.object({ style: z.literal('start') }),
-  z.object({ style: z.literal('url'), url: z.string() }),
-  z.object({ style: z.literal('cursor'), param: z.string(), cursor: z.string() }),
-  z.object({ style: z.literal('page'), param: z.string(), page: z.int(), after }),
-  z.object({ style: z.literal('offset'), param: z.string(), offset: z.int(), after }),
+  z.object({ style: z.literal('start'), size }),
+  z.object({ style: z.literal('url'), url: z.string(), size }),
+  z.object({ style: z.literal('cursor'), param: z.string(), cursor: z.string(), size }),
+  z.object({ style: z.literal('page'), param: z.string(), page: z.int(), after, size }),
+  z.object({ style: z.literal('offset'), param: z.string(), offset: z.int(), after, size }),
 ]);
 
 const counts = z.object({ leads: z.int(), duplicates: z.int(), withoutId: z.int(), retries: z.int() });

@@ -16,7 +16,7 @@ import type { ExportOptions } from './options.ts';
 import { type Totals, pump } from './pump.ts';
 import { partialWriter } from './target.ts';
 
-const everyMs = 1000;
+const everyMs = 250;
 const everyBytes = 16 * 1024 * 1024;
 
 export interface Beginning {

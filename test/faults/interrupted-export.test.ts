@@ -1,0 +1,191 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startProgram } from '../support/beside.ts';
+import { printFigure, sized } from '../support/faults.ts';
+import { type FaultyService, type Style, faultyService, seeded } from '../support/faulty-service.ts';
+import { binary } from '../support/listen-process.ts';
+import { freshHome } from '../support/run.ts';
+
+const forms = [[], ['--gzip'], ['--format', 'csv'], ['--format', 'json'], ['--fields', 'id,contact.name']];
+const styles: readonly Style[] = ['cursor', 'page', 'offset', 'link'];
+const services = new Map<Style, FaultyService>();
+
+beforeAll(async () => {
+  for (const style of styles) {
+    services.set(style, await faultyService({ leads: 12_000, pageSize: 300, style, seed: 1, latencyMs: 15 }));
+  }
+});
+afterAll(() => {
+  for (const service of services.values()) service.close();
+});
+
+const urlOf = (style: Style): string => services.get(style)?.url ?? '';
+const envFor = (url: string): Record<string, string> => ({
+  LEADS_BASE_URL: url,
+  LEADS_API_KEY: 'key-0123456789',
+});
+
+/** Runs the real program; `after` is when it gets the signal, in milliseconds, if it still runs. */
+async function run(
+  argv: readonly string[],
+  url: string,
+  stop?: { signal: NodeJS.Signals; after: number },
+): Promise<{ exitCode: number | null; stderr: string }> {
+  const program = startProgram(argv, freshHome(), envFor(url));
+  if (stop !== undefined) {
+    await Promise.race([pause(stop.after), program.done]);
+    program.child.kill(stop.signal);
+  }
+  const { exitCode } = await program.done;
+  return { exitCode, stderr: program.stderr() };
+}
+
+describe('promise 9: an export killed anywhere resumes', () => {
+  it('to the same bytes', async () => {
+    const kills = sized(100);
+    const random = seeded(9);
+    const whole = new Map<string, { bytes: Buffer; took: number }>();
+    for (const [i, form] of forms.entries()) {
+      const style = styles[i % styles.length] ?? 'cursor';
+      const file = join(freshHome(), 'whole');
+      const begun = Date.now();
+      expect(await run(['export', '-o', file, ...form], urlOf(style))).toMatchObject({ exitCode: 0 });
+      whole.set(form.join(' '), { bytes: readFileSync(file), took: Date.now() - begun });
+    }
+    let [same, hit, resumed] = [0, 0, 0];
+    const one = async (i: number): Promise<void> => {
+      const form = forms[i % forms.length] ?? [];
+      const style = styles[(i % forms.length) % styles.length] ?? 'cursor';
+      const { bytes, took } = whole.get(form.join(' ')) ?? { bytes: Buffer.alloc(0), took: 0 };
+      const file = join(freshHome(), 'out');
+      const argv = ['export', '-o', file, '--resume', ...form];
+      // Two of three attempts are killed again.
+      for (let attempt = 0; attempt < 1 + (i % 3); attempt += 1) {
+        await run(argv, urlOf(style), { signal: 'SIGKILL', after: random() * took });
+        if (!existsSync(file)) hit += 1;
+        if (existsSync(`${file}.checkpoint`)) resumed += 1;
+      }
+      const last = await run(argv, urlOf(style));
+      if (last.exitCode === 0 && readFileSync(file).equals(bytes) && !existsSync(`${file}.partial`))
+        same += 1;
+    };
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      while (next < kills) {
+        next += 1;
+        await one(next - 1);
+      }
+    };
+    await Promise.all([worker(), worker(), worker(), worker()]);
+    printFigure(
+      9,
+      `${kills} exports killed at random moments (${hit} kills hit, ${resumed} left a checkpoint), resumed: the same bytes ${same} of ${kills}`,
+    );
+    expect(same).toBe(kills);
+    expect(hit).toBeGreaterThan(kills / 2);
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s ends it with %i and says how to go on', async (signal, code) => {
+    const file = join(freshHome(), 'out');
+    const program = startProgram(['export', '-o', file], freshHome(), envFor(urlOf('cursor')));
+    await expect.poll(() => checkpointBytes(file), { timeout: 10_000 }).toBeGreaterThan(0);
+    program.child.kill(signal);
+    expect(await program.done).toEqual({ exitCode: code });
+    expect(program.stderr()).toContain('--resume');
+    expect(program.stderr()).not.toContain(' at ');
+    expect(existsSync(file)).toBe(false);
+    expect(await run(['export', '-o', file, '--resume'], urlOf('cursor'))).toMatchObject({ exitCode: 0 });
+    expect(idsIn(readFileSync(file, 'utf8'))).toEqual(services.get('cursor')?.ids);
+  });
+
+  it('a second export onto the same file is refused while the first one lives', async () => {
+    const file = join(freshHome(), 'out');
+    const first = startProgram(['export', '-o', file], freshHome(), envFor(urlOf('cursor')));
+    await expect.poll(() => existsSync(`${file}.lock`), { timeout: 10_000 }).toBe(true);
+    const second = await run(['export', '-o', file], urlOf('cursor'));
+    expect(second.exitCode).toBe(8);
+    expect(second.stderr).toContain(`process ${first.child.pid ?? 0}`);
+    expect(await first.done).toEqual({ exitCode: 0 });
+  });
+});
+
+describe('promise 9: every incomplete output exits non-zero', () => {
+  const shell = async (line: string): Promise<{ code: number | null; stderr: string }> => {
+    const child = spawn('bash', ['-c', line], {
+      env: {
+        PATH: process.env['PATH'],
+        HOME: freshHome(),
+        LEADS: `${process.execPath} ${binary}`,
+        ...envFor(urlOf('cursor')),
+      },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, stderr };
+  };
+
+  it('a full device', async () => {
+    for (const form of forms) {
+      for (const line of [
+        `$LEADS export ${form.join(' ')} > /dev/full`,
+        `$LEADS export ${form.join(' ')} -o /dev/full`,
+      ]) {
+        const { code, stderr } = await shell(line);
+        expect({ line, code }).toEqual({ line, code: 8 });
+        expect(stderr).toContain('no space left on the device');
+      }
+    }
+    printFigure(9, `/dev/full: exit 8 in ${forms.length * 2} of ${forms.length * 2} forms`);
+  });
+
+  it('a reader that goes away', async () => {
+    const { code, stderr } = await shell('$LEADS export | head -1; exit ${PIPESTATUS[0]}');
+    expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
+  });
+
+  it('a file system that fills up, and goes on when there is room', async ({ skip }) => {
+    const place = join(freshHome(), 'small');
+    mkdirSync(place);
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', place], { stdio: 'ignore' });
+    } catch {
+      skip('this machine does not let us mount a tmpfs');
+    }
+    try {
+      for (const form of forms) {
+        const file = join(place, `out${form.join('')}`);
+        const full = await run(['export', '-o', file, ...form], urlOf('cursor'));
+        expect({ form, exitCode: full.exitCode }).toEqual({ form, exitCode: 8 });
+        expect(existsSync(file)).toBe(false);
+        execFileSync('mount', ['-o', 'remount,size=64m', place]);
+        const after = await run(['export', '-o', file, '--resume', ...form], urlOf('cursor'));
+        expect({ form, after: after.exitCode, said: after.stderr }).toMatchObject({ form, after: 0 });
+        execFileSync('bash', ['-c', `rm -f ${place}/*`]);
+        execFileSync('mount', ['-o', 'remount,size=64k', place]);
+      }
+      printFigure(9, `64 KB file system: exit 8, then resumed, in ${forms.length} of ${forms.length} forms`);
+    } finally {
+      execFileSync('umount', [place]);
+    }
+  });
+});
+
+function checkpointBytes(file: string): number {
+  if (!existsSync(`${file}.checkpoint`)) return 0;
+  return (JSON.parse(readFileSync(`${file}.checkpoint`, 'utf8')) as { bytes: number }).bytes;
+}
+
+const idsIn = (text: string): string[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { id: string }).id);
