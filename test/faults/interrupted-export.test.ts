@@ -13,13 +13,17 @@ import { freshHome } from '../support/run.ts';
 const forms = [[], ['--gzip'], ['--format', 'csv'], ['--format', 'json'], ['--fields', 'id,contact.name']];
 const styles: readonly Style[] = ['cursor', 'page', 'offset', 'link'];
 const services = new Map<Style, FaultyService>();
+/** Slow enough to be met in the middle. */
+let slow: FaultyService;
 
 beforeAll(async () => {
+  slow = await faultyService({ leads: 6000, pageSize: 100, style: 'cursor', seed: 1, latencyMs: 30 });
   for (const style of styles) {
-    services.set(style, await faultyService({ leads: 12_000, pageSize: 300, style, seed: 1, latencyMs: 15 }));
+    services.set(style, await faultyService({ leads: 6000, pageSize: 200, style, seed: 1, latencyMs: 10 }));
   }
 });
 afterAll(() => {
+  slow.close();
   for (const service of services.values()) service.close();
 });
 
@@ -94,22 +98,22 @@ describe('promise 9: an export killed anywhere resumes', () => {
     ['SIGTERM', 143],
   ] as const)('%s ends it with %i and says how to go on', async (signal, code) => {
     const file = join(freshHome(), 'out');
-    const program = startProgram(['export', '-o', file], freshHome(), envFor(urlOf('cursor')));
+    const program = startProgram(['export', '-o', file], freshHome(), envFor(slow.url));
     await expect.poll(() => checkpointBytes(file), { timeout: 10_000 }).toBeGreaterThan(0);
     program.child.kill(signal);
     expect(await program.done).toEqual({ exitCode: code });
     expect(program.stderr()).toContain('--resume');
     expect(program.stderr()).not.toContain(' at ');
     expect(existsSync(file)).toBe(false);
-    expect(await run(['export', '-o', file, '--resume'], urlOf('cursor'))).toMatchObject({ exitCode: 0 });
-    expect(idsIn(readFileSync(file, 'utf8'))).toEqual(services.get('cursor')?.ids);
+    expect(await run(['export', '-o', file, '--resume'], slow.url)).toMatchObject({ exitCode: 0 });
+    expect(idsIn(readFileSync(file, 'utf8'))).toEqual(slow.ids);
   });
 
   it('a second export onto the same file is refused while the first one lives', async () => {
     const file = join(freshHome(), 'out');
-    const first = startProgram(['export', '-o', file], freshHome(), envFor(urlOf('cursor')));
+    const first = startProgram(['export', '-o', file], freshHome(), envFor(slow.url));
     await expect.poll(() => existsSync(`${file}.lock`), { timeout: 10_000 }).toBe(true);
-    const second = await run(['export', '-o', file], urlOf('cursor'));
+    const second = await run(['export', '-o', file], slow.url);
     expect(second.exitCode).toBe(8);
     expect(second.stderr).toContain(`process ${first.child.pid ?? 0}`);
     expect(await first.done).toEqual({ exitCode: 0 });
@@ -134,16 +138,16 @@ describe('promise 9: every incomplete output exits non-zero', () => {
   };
 
   it('a full device', async () => {
-    for (const form of forms) {
-      for (const line of [
-        `$LEADS export ${form.join(' ')} > /dev/full`,
-        `$LEADS export ${form.join(' ')} -o /dev/full`,
-      ]) {
+    const lines = forms.flatMap((form) =>
+      ['>', '-o'].map((way) => `$LEADS export ${form.join(' ')} ${way} /dev/full`),
+    );
+    await Promise.all(
+      lines.map(async (line) => {
         const { code, stderr } = await shell(line);
         expect({ line, code }).toEqual({ line, code: 8 });
         expect(stderr).toContain('no space left on the device');
-      }
-    }
+      }),
+    );
     printFigure(9, `/dev/full: exit 8 in ${forms.length * 2} of ${forms.length * 2} forms`);
   });
 
