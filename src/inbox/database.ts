@@ -2,7 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from '../errors.ts';
 import { cannotOpen } from './errors.ts';
-import { migrate } from './schema.ts';
+import { migrate, versionOf } from './schema.ts';
 
 /** `get` gives blobs as a Buffer, `all` as an ArrayBuffer. */
 export type Value = string | number | null | Uint8Array | ArrayBuffer;
@@ -38,6 +38,9 @@ export async function openDatabase(place: string): Promise<Database> {
   try {
     if (place !== ':memory:') makeFile(place);
     database = new Libsql(place, { timeout: busyMs });
+    // Only read so far: another program's database must stay as it is.
+    versionOf(database, place);
+    if (place !== ':memory:') chmodSync(place, 0o600);
     database.prepare('PRAGMA journal_mode = WAL').all([]);
     // An acknowledged lead must survive a power cut: every commit is synced.
     database.exec('PRAGMA synchronous = FULL');
@@ -52,7 +55,5 @@ export async function openDatabase(place: string): Promise<Database> {
 /** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const descriptor = openSync(path, 'a+', 0o600);
-  closeSync(descriptor);
-  chmodSync(path, 0o600);
+  closeSync(openSync(path, 'a+', 0o600));
 }

@@ -46,7 +46,8 @@ export function migrate(database: Database, place: string): void {
   }
 }
 
-function versionOf(database: Database, place: string): number {
+/** How many migrations a database has had. Only reads; throws as `migrate` does. */
+export function versionOf(database: Database, place: string): number {
   const version = pragma(database, 'user_version');
   const isEmpty = database.prepare('SELECT name FROM sqlite_master LIMIT 1').get([]) === undefined;
   if (!isEmpty && pragma(database, 'application_id') !== applicationId) {

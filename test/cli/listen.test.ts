@@ -59,13 +59,9 @@ describe.skipIf(!hasCurl)('leads listen, by curl', () => {
     const listener = await start(['--port', '0'], { env });
     await expect.poll(() => listener.stderr()).toContain('try it');
     const command = /try it +(curl .*)/.exec(listener.stderr())?.[1] ?? '';
-    const { stdout } = await run(
-      'sh',
-      ['-c', `${command.replace('--json', '-H content-type:application/json -d')} -s`],
-      {
-        env: { PATH: process.env['PATH'], ...env },
-      },
-    );
+    const { stdout } = await run('sh', ['-c', `${command} -s`], {
+      env: { PATH: process.env['PATH'], ...env },
+    });
     expect(stdout).toBe('{"status":"accepted","id":"try-1"}');
   });
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -36,11 +36,15 @@ describe('an inbox that cannot be opened says why', () => {
     const database = new Libsql(place);
     database.exec('CREATE TABLE theirs (x)');
     database.close();
+    chmodSync(place, 0o644);
+    const before = readFileSync(place);
     expect(await messageOf(place)).toContain('another program');
+    expect(readFileSync(place).equals(before)).toBe(true);
     const after = new Libsql(place);
     const tables = after.prepare('SELECT name FROM sqlite_master').all() as { name: string }[];
     after.close();
     expect(tables.map(({ name }) => name)).toEqual(['theirs']);
+    expect(statSync(place).mode & 0o777).toBe(0o644);
   });
 
   it('no database, or a damaged one', async () => {

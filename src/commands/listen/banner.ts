@@ -26,7 +26,7 @@ function tryIt({ url, caPath, scheme, path }: Listening, options: ListenOptions)
   if (scheme !== 'token' && scheme !== 'none') return undefined;
   const trust = caPath === undefined ? '' : ` --cacert ${quoted(caPath)}`;
   const header = scheme === 'none' ? '' : ` -H "x-webhook-token: ${tokenOf(options)}"`;
-  return `curl${trust}${header} --json '{"id":"try-1"}' ${url}${path ?? '/'}`;
+  return `curl${trust}${header} -H content-type:application/json -d '{"id":"try-1"}' ${url}${path ?? '/'}`;
 }
 
 /** Never the token itself: neither the screen nor the shell's history needs to have it. */
