@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { InterruptedError } from '../../../src/errors.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { leads, type RunOptions, startLeads } from '../../support/run.ts';
+import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+
+const now = Date.UTC(2026, 0, 15, 12);
+let box: Sandbox;
+beforeAll(async () => {
+  box = await startSandbox({ leads: 250, newest: now }, { clock: new FakeClock(now) });
+});
+afterAll(() => box.close());
+
+const at = (url: string): RunOptions => ({ env: { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: url } });
+const list = (...flags: string[]) => leads(['list', ...flags], at(box.url));
+const ids = (ndjson: string): string[] =>
+  ndjson
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { id: string }).id);
+
+/** Runs `list` against a service that lists these records. */
+async function listed(records: unknown, ...flags: string[]) {
+  const server = await scripted((_, response) => sendJson(response, records));
+  try {
+    return await leads(['list', ...flags], at(server.url));
+  } finally {
+    await server.close();
+  }
+}
+
+describe('leads list', () => {
+  it('shows the first twenty as a table, and says that there are more', async () => {
+    const run = await list();
+    const lines = run.stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(21);
+    expect(lines[0]).toMatch(/^ID +CREATED +CATEGORY +NAME +EMAIL +PHONE +SOURCE +STATUS$/);
+    expect(lines[1]).toMatch(/^lead_\w+ +2026-01-1\dT\d\d:\d\d:\d\dZ +\S+ +/);
+    expect(run.stderr).toBe('note: these are the first 20 leads; for more: --limit 100, or --limit all\n');
+    expect(run.exitCode).toBe(0);
+  });
+
+  it('counts the limit after filtering', async () => {
+    const run = await list(
+      '--category',
+      'solar',
+      '--where',
+      'metadata.source!=google',
+      '--limit',
+      '12',
+      '--format',
+      'ndjson',
+    );
+    const records = run.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { category: string; metadata: { source: string } });
+    expect(records).toHaveLength(12);
+    expect(records.every((one) => one.category === 'solar' && one.metadata.source !== 'google')).toBe(true);
+  });
+
+  it('shows all with --limit all, and then has nothing to say', async () => {
+    const run = await list('--limit', 'all', '--format', 'ndjson');
+    expect(ids(run.stdout)).toEqual([...box.leads].map((lead) => lead.id).reverse());
+    expect(run.stderr).toBe('');
+    expect((await list('--limit', '250', '--format', 'ndjson')).stderr).toBe('');
+  });
+
+  it('asks for no more than it needs', async () => {
+    const run = await list('--limit', '3', '--format', 'ndjson', '--verbose');
+    expect(run.stderr).toContain('GET /api/leads?limit=3 →');
+    expect(run.stderr.match(/GET/g)).toHaveLength(1);
+  });
+
+  it('narrows by time, half-open, also where the service does not listen', async () => {
+    const records = ['2026-01-01T00:00:00Z', '2026-01-01T12:00:00Z', '2026-01-02T00:00:00Z'].map(
+      (createdAt, id) => ({ id, createdAt }),
+    );
+    const run = await listed(records, '--since', '2026-01-01', '--until', '2026-01-02', '--format', 'ndjson');
+    expect(run.stdout.match(/"id":\d/g)).toEqual(['"id":0', '"id":1']);
+  });
+
+  it('writes JSON, NDJSON and CSV in the exact values', async () => {
+    const records = '[{"id":"a","n":12345678901234567890,"f":1.0,"t":"\\u00e9=1"}]';
+    expect((await listed(records, '--json')).stdout).toBe(`[\n${records.slice(1, -1)}\n]\n`);
+    expect((await listed(records, '--format', 'ndjson')).stdout).toBe(`${records.slice(1, -1)}\n`);
+    expect((await listed(records, '--format', 'csv')).stdout).toBe(
+      'id,n,f,t\r\na,12345678901234567890,1.0,é=1\r\n',
+    );
+    expect((await listed('[]', '--json')).stdout).toBe('[]\n');
+  });
+
+  it('takes only the fields that are asked for', async () => {
+    const records = [{ id: 'a', contact: { email: 'x@example.com', name: 'X' }, n: 1 }];
+    expect((await listed(records, '--fields', 'id,contact.email')).stdout).toBe(
+      'id  contact.email\na   x@example.com\n',
+    );
+    expect((await listed(records, '--fields', 'contact.email,id', '--json')).stdout).toBe(
+      '[\n{"contact":{"email":"x@example.com"},"id":"a"}\n]\n',
+    );
+  });
+
+  it('draws times as distances with --relative', async () => {
+    const times = [30, 200, 7300, 200_000, -90].map((s) => ({
+      id: `${s}`,
+      createdAt: new Date(now - s * 1000).toISOString(),
+    }));
+    const run = await listed(times, '--relative', '--fields', 'createdAt');
+    expect(run.stdout.split('\n').slice(1, 6)).toEqual(['30s ago', '3m ago', '2h ago', '2d ago', 'in 1m']);
+  });
+
+  it('fits a terminal, whatever characters come', async () => {
+    const records = [
+      {
+        id: '1',
+        contact: { name: '王小明'.repeat(9), email: 'a@example.com' },
+        createdAt: '2026-01-01T00:00:00Z',
+      },
+      {
+        id: '2',
+        contact: { name: '👩‍💻👍🏽', email: '\u001b[31mred\u202eevil@example.com' },
+        createdAt: '2026-01-01T00:00:00Z',
+      },
+    ];
+    const server = await scripted((_, response) => sendJson(response, records));
+    const run = await leads(['list'], { ...at(server.url), terminal: 60 });
+    await server.close();
+    const { default: width } = await import('string-width');
+    for (const line of run.stdout.split('\n')) expect(width(line)).toBeLessThanOrEqual(60);
+    expect(run.stdout).not.toMatch(/\u202e|\u001b\[31m/);
+    expect(run.stdout).toContain('…');
+  });
+
+  it('says so when nothing matches', async () => {
+    const run = await listed([], '--category', 'none');
+    expect(run).toMatchObject({ stdout: '', stderr: 'no lead matches\n', exitCode: 0 });
+  });
+
+  it.each([
+    [['--limit', '0'], "'0' is not a whole number from 1, or 'all'"],
+    [['--since', 'soonish'], "'soonish' is not a point in time"],
+    [['--where', 'nonsense'], "'nonsense' is not a condition"],
+    [['--format', 'xml'], "'xml' is not one of table, json, ndjson, csv"],
+    [['--json', '--relative'], '--relative is for the table form'],
+    [['--json', '--watch'], 'the array would never end'],
+  ])('refuses %s', async (flags, message) => {
+    const run = await list(...flags);
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toContain(message);
+    expect(run.stdout).toBe('');
+  });
+
+  it('ends with the exit codes of the contract', async () => {
+    expect((await leads(['list'], { env: {} })).exitCode).toBe(3);
+    expect(
+      (await leads(['list'], { env: { LEADS_BASE_URL: box.url, LEADS_API_KEY: 'wrong-key' } })).exitCode,
+    ).toBe(4);
+    expect((await leads(['list', '--retries', '0'], at('http://127.0.0.1:9'))).exitCode).toBe(5);
+    expect((await listed('{"data":')).exitCode).toBe(5);
+    expect((await listed('<html>')).exitCode).toBe(6);
+  });
+});
+
+describe('leads list --watch', () => {
+  const until = async (condition: () => boolean): Promise<void> => {
+    for (const end = Date.now() + 10_000; Date.now() < end;) {
+      if (condition()) return;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    throw new Error('it did not happen');
+  };
+
+  it('prints what is new until Ctrl-C, which is the ordinary end', async () => {
+    const clock = new FakeClock(now);
+    const service = await startSandbox({ leads: 30, newest: now, maxLimit: 7 }, { clock });
+    const live = startLeads(['list', '--watch', '10s', '--limit', '2', '--format', 'ndjson'], {
+      ...at(service.url),
+      clock,
+    });
+    await until(() => clock.sleeps.length === 1);
+    expect(ids(live.stdout.text())).toHaveLength(2);
+    const added: string[] = [];
+    for (const round of [1, 2]) {
+      for (let i = 0; i < round; i += 1) added.push(service.addLead().id);
+      clock.advance(10_000);
+      await until(() => clock.sleeps.length === round + 1);
+    }
+    expect(ids(live.stdout.text()).slice(2)).toEqual(added);
+    live.abort(new InterruptedError('SIGINT'));
+    expect((await live.done).exitCode).toBe(0);
+    await service.close();
+  });
+
+  it('shows new leads as rows without another head', async () => {
+    const clock = new FakeClock(now);
+    const service = await startSandbox({ leads: 3, newest: now }, { clock });
+    const live = startLeads(['list', '--watch', '--fields', 'id'], { ...at(service.url), clock });
+    await until(() => clock.sleeps.length === 1);
+    const { id } = service.addLead();
+    clock.advance(30_000);
+    await until(() => clock.sleeps.length === 2);
+    expect(live.stdout.text().split('\n').slice(-2)).toEqual([id, '']);
+    expect(live.stdout.text().match(/^id$/gm)).toHaveLength(1);
+    live.abort(new InterruptedError('SIGTERM'));
+    expect((await live.done).exitCode).toBe(143);
+    await service.close();
+  });
+});
+
+let server: Scripted | undefined;
+it('names the --where that narrows when the status filter is ignored', async () => {
+  server = await scripted((_, response) =>
+    sendJson(response, [
+      { id: 'a', status: 'new' },
+      { id: 'b', status: 'sent' },
+    ]),
+  );
+  const run = await leads(['list', '--status', 'new', '--fields', 'id'], at(server.url));
+  await server.close();
+  expect(run.stderr).toBe(
+    "note: the service also lists leads with status 'sent'; to narrow here: --where status=new\n",
+  );
+  expect(run.stdout).toBe('id\na\nb\n');
+});
