@@ -57,7 +57,8 @@ export function csvRows(sink: ByteSink, columns: readonly string[], terminal = f
   const out = new Coalescer(sink);
   const index = new Map(columns.map((path, i) => [path, i]));
   const draw = terminal ? (text: string) => scrub(text) : (text: string) => text;
-  const header = `${columns.map((path) => quote(draw(disarm(path)))).join(',')}\r\n`;
+  const lineEnd = terminal ? '\n' : '\r\n';
+  const header = columns.map((path) => quote(draw(disarm(path)))).join(',') + lineEnd;
   let begun = false;
   const begin = async (): Promise<void> => {
     if (begun || columns.length === 0) return;
@@ -79,7 +80,7 @@ export function csvRows(sink: ByteSink, columns: readonly string[], terminal = f
           },
           (path) => index.has(path),
         );
-        await out.addAny(Buffer.from(`${cells.join(',')}\r\n`));
+        await out.addAny(Buffer.from(cells.join(',') + lineEnd));
       }
     },
     flush: () => out.flush(),

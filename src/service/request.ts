@@ -42,7 +42,7 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
     );
     const headers = singly(response.headers);
     if (status === 200) {
-      const requestId = idHeaders.map((name) => headers[name]).find((id) => id !== undefined);
+      const requestId = requestIdIn(headers, service);
       return { url: at, headers, requestId, body: await decoded(response.body, headers['content-encoding']) };
     }
     const target = status >= 300 && status < 400 ? headers['location'] : undefined;
@@ -51,6 +51,12 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
     at = redirected(at, target);
   }
   throw new DataError(`the service redirects more than ${mostRedirects} times`);
+}
+
+/** The service's name for a request, unless it tells the key back in it. */
+function requestIdIn(headers: Answer['headers'], { account }: Service): string | undefined {
+  const id = idHeaders.map((name) => headers[name]).find((value) => value !== undefined);
+  return id === undefined ? undefined : redact(id, account.apiKey);
 }
 
 async function send(service: Service, url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
@@ -101,7 +107,7 @@ async function refused(
     status: response.statusCode,
     error: text(isObject(error) ? (error['code'] ?? error['type']) : error),
     message: text(inner?.['message']),
-    requestId: idHeaders.map((name) => headers[name]).find((id) => id !== undefined),
+    requestId: requestIdIn(headers, service),
     waitMs: retryAfterMs(headers['retry-after'], service.clock.now(), headers['date']),
   });
 }

@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { startProgram } from '../support/beside.ts';
+import { printFigure } from '../support/faults.ts';
+import { faultyService } from '../support/faulty-service.ts';
+import { freshHome, leads } from '../support/run.ts';
+import { scripted, sendJson } from '../support/service.ts';
+
+const key = 'key_7c1e9b40d2f84a63';
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Services that fail in every way, some of them telling the key back. */
+const failures: Readonly<Record<string, Handle>> = {
+  fine: (_, response) => sendJson(response, '{"data":[{"id":"1","category":"a"}]}'),
+  refused: (request, response) =>
+    void response
+      .writeHead(401)
+      .end(`{"error":"key","message":"bad ${request.headers.authorization ?? ''}"}`),
+  down: (request, response) =>
+    void response
+      .writeHead(500, { 'x-request-id': request.headers.authorization ?? '' })
+      .end(request.headers.authorization),
+  limited: (_, response) => void response.writeHead(429, { 'retry-after': '99999' }).end(key),
+  'not JSON': (request, response) =>
+    void response
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end(`<p>${request.headers.authorization ?? ''}`),
+  'broken JSON': (_, response) => sendJson(response, `{"data":[{"id":${key}}]}`),
+  'cut off': (request) => request.socket.destroy(),
+  redirect: (_, response) =>
+    void response.writeHead(302, { location: `http://127.0.0.1:9/?key=${key}` }).end(),
+  'other request': (_, response) => void response.writeHead(400).end(`{"error":"bad","message":"${key}"}`),
+};
+
+const commands = (file: string): readonly string[][] => [
+  ['list'],
+  ['list', '--json'],
+  ['show', '1'],
+  ['export'],
+  ['export', '-o', file],
+  ['export', '--bookmark', `${file}.bookmark`],
+];
+
+function everythingIn(directory: string): string {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(directory, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => `${path}\n${readFileSync(path, 'latin1')}`)
+    .join('\n');
+}
+
+it('promise 11, pulled: the key shows up nowhere', async () => {
+  let [runs, leaks] = [0, 0];
+  for (const [name, handle] of Object.entries(failures)) {
+    const service = await scripted(handle);
+    const home = freshHome();
+    for (const argv of commands(join(home, 'out'))) {
+      for (const flags of [
+        [],
+        ['--verbose'],
+        ['--verbose', '--format', argv[0] === 'show' ? 'json' : 'ndjson'],
+      ]) {
+        const env = { LEADS_API_KEY: key, LEADS_BASE_URL: service.url };
+        const { stdout, stderr } = await leads([...argv, ...flags], { env, home });
+        runs += 1;
+        const told = `${stdout}${stderr}${everythingIn(home)}${service.requests.join('\n')}`;
+        if (!told.includes(key)) continue;
+        leaks += 1;
+        expect.soft({ name, argv, flags, stdout, stderr }).toBe('without the key');
+      }
+    }
+    await service.close();
+  }
+  printFigure(11, `${runs} pulls × failures × --verbose: keys in output, files or URLs ${leaks}`);
+  expect(leaks).toBe(0);
+});
+
+it('promise 11, pulled: the key is not among the arguments that ps shows', async () => {
+  const service = await faultyService({ leads: 1000, pageSize: 10, style: 'cursor', seed: 1, latencyMs: 20 });
+  const program = startProgram(['export'], freshHome(), { LEADS_API_KEY: key, LEADS_BASE_URL: service.url });
+  await expect.poll(() => service.requests(), { timeout: 10_000 }).toBeGreaterThan(2);
+  const shown = readFileSync(`/proc/${program.child.pid ?? 0}/cmdline`, 'latin1');
+  program.child.kill('SIGTERM');
+  await program.done;
+  service.close();
+  expect(shown).toContain('export');
+  expect(shown).not.toContain(key);
+});
