@@ -35,7 +35,7 @@ export function timely(
 ): { ok: true } | Refused {
   const { timestamp, expires } = authentic;
   if (expires !== undefined && now >= expires) {
-    return refused('stale_timestamp', `the signature expired ${seconds(now - expires)} ago`);
+    return refused('stale_timestamp', `the signature expired ${spoken(now - expires)} ago`);
   }
   if (toleranceMs === undefined) return { ok: true };
   if (timestamp === undefined) return refused('missing_timestamp', 'the delivery carries no signed time');
@@ -43,16 +43,26 @@ export function timely(
   if (age > toleranceMs) {
     return refused(
       'stale_timestamp',
-      `it was signed ${seconds(age)} ago, more than the tolerated ${seconds(toleranceMs)}`,
+      `it was signed ${spoken(age)} ago, more than the tolerated ${spoken(toleranceMs)}`,
     );
   }
   if (-age > toleranceMs) {
     return refused(
       'future_timestamp',
-      `it was signed ${seconds(-age)} in the future, more than the tolerated ${seconds(toleranceMs)}`,
+      `it was signed ${spoken(-age)} in the future, more than the tolerated ${spoken(toleranceMs)}`,
     );
   }
   return { ok: true };
 }
 
-const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
+/** Seconds as long as they tell a time from the tolerance. */
+function spoken(ms: number): string {
+  const [, size, unit] = units.find(([least]) => ms >= least) ?? [0, 1000, 's'];
+  return `${Math.round(ms / size)} ${unit}`;
+}
+
+const units = [
+  [172_800_000, 86_400_000, 'days'],
+  [7_200_000, 3_600_000, 'hours'],
+  [900_000, 60_000, 'minutes'],
+] as const;

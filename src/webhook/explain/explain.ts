@@ -131,6 +131,6 @@ function explainAbsence(delivery: Delivery, scheme: Scheme, verification: Verifi
     ];
   }
   return [
-    'No known scheme, encoding or form of the body matches: most likely the sender has another secret.',
+    'No known scheme, encoding or form of the body matches: the sender has another secret, or the body was changed on its way.',
   ];
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { schemeNamed, type SchemeOptions } from '../../../src/webhook/schemes.ts';
+import { timely } from '../../../src/webhook/timestamp.ts';
 import { verify } from '../../../src/webhook/verify.ts';
 import { delivered, type Headers, sampleBody } from '../delivery.ts';
 
@@ -139,4 +140,15 @@ test.each<[string, SchemeOptions]>([
   ['a nonce that is not signed', { nonceHeader: 'x-nonce' }],
 ])('a recipe that would check less than it seems to: %s', (_, options) => {
   expect(() => schemeNamed('custom', { ...signature, ...options })).toThrow(ConfigError);
+});
+
+test.each([
+  [-301_000, 'signed 301 s ago'],
+  [-100_500, 'signed 101 s ago'],
+  [-7_300_000, 'signed 2 hours ago'],
+  [-864_000_000, 'signed 10 days ago'],
+  [1_200_000, 'signed 20 minutes in the future'],
+])('%i ms off is said as a person would: %s', (off, words) => {
+  const verdict = timely({ timestamp: now + off }, 60_000, now);
+  expect(verdict.ok ? '' : verdict.detail).toContain(words);
 });
