@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { authorityOf, freePort, listenProcess } from '../support/listen-process.ts';
 import { openInbox } from '../../src/inbox/sql.ts';
 
@@ -11,6 +11,13 @@ const leads = full ? 20_000 : 2_000;
 const kills = full ? 100 : 10;
 const token = 'token-of-the-tests';
 const sender = fileURLToPath(new URL('retrying-sender.mjs', import.meta.url));
+
+const children: { kill(signal: 'SIGKILL'): unknown }[] = [];
+
+/** A sender never gives up by itself, so a test that failed must not leave one behind. */
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
 
 /** A retrying sender in a process of its own; what it was told, growing. */
 function startSender(
@@ -21,6 +28,7 @@ function startSender(
   let acks = 0;
   let rest = '';
   const child = spawn(process.execPath, [sender, url, ca, token, String(leads), '40']);
+  children.push(child);
   child.stdout.on('data', (chunk: Buffer) => {
     const lines = (rest + chunk.toString('utf8')).split('\n');
     rest = lines.pop() ?? '';
@@ -59,6 +67,7 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
       while (sending.acks() < after && !isOver()) await new Promise((resolve) => setTimeout(resolve, 1));
       await listener.end('SIGKILL');
       listener = await listenProcess(argv, { home });
+      children.push(listener.child);
     }
     await sending.done;
     await listener.end('SIGINT');

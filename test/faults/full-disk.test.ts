@@ -68,7 +68,7 @@ async function fillAndRecover(
   await inbox.close();
   const lost = [...acknowledged, failed].filter((id) => !stored.includes(id));
   console.log(
-    `promise 1, no room: ${acknowledged.length} acknowledged, then 503, then 200 again; lost ${lost.length} ` +
+    `promise 1, no room: ${acknowledged.length} acknowledged, then ${refusal.status}, then 200 again; lost ${lost.length} ` +
       `(${/cannot (?:store|write)[^\n(]*/.exec(listener.stdout())?.[0] ?? ''})`,
   );
   expect(lost).toEqual([]);
