@@ -19,3 +19,9 @@ export function headerValues(delivery: Pick<Delivery, 'rawHeaders'>, name: strin
   const wanted = name.toLowerCase();
   return delivery.rawHeaders.filter(([key]) => key.toLowerCase() === wanted).map(([, value]) => value);
 }
+
+/** The path without query; a request line may hold the whole URL instead (RFC 9112, section 3.2.2). */
+export function pathOf({ path }: Pick<Delivery, 'path'>): string {
+  const plain = path.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '';
+  return plain === '' ? '/' : plain;
+}

@@ -1,7 +1,7 @@
 import { readLead } from '../lead/read.ts';
 import type { LeadText } from '../lead/text.ts';
 import { jsonContent } from './content-type.ts';
-import type { Delivery } from './delivery.ts';
+import { type Delivery, pathOf } from './delivery.ts';
 import type { Key, Scheme } from './scheme.ts';
 import { timely } from './timestamp.ts';
 import { type Rejection, rejection } from './verdict.ts';
@@ -36,7 +36,7 @@ export interface Examined {
  * milliseconds since the epoch. Never throws, whatever was sent.
  */
 export function examine(delivery: Delivery, policy: Policy, now: number): Examined | Rejection {
-  const path = delivery.path.split('?', 1)[0] ?? '';
+  const path = pathOf(delivery);
   if (policy.path !== undefined && path !== policy.path) {
     return rejection('wrong_path', `nothing is received at ${path}`);
   }

@@ -26,6 +26,18 @@ test('path and method come first', () => {
   expect(examine(got, { ...policy, path: '/leads' }, now)).toMatchObject({ status: 401 });
 });
 
+test.each(['/hook', '/hook?a=1', 'http://hooks.example.com/hook', 'https://hooks.example.com/hook?a=/x'])(
+  'the path of %s is /hook',
+  (path) => {
+    const got = { ...delivered(token.sign(outgoing(), key, now)), path };
+    expect(examine(got, { ...policy, path: '/hook' }, now).kind).toBe('lead');
+    expect(examine(got, { ...policy, path: '/hoo' }, now)).toMatchObject({ status: 404 });
+    expect(examine({ ...got, path: 'http://hooks.example.com' }, { ...policy, path: '/' }, now).kind).toBe(
+      'lead',
+    );
+  },
+);
+
 test('the content type is judged before a stale signature', () => {
   const slack = schemeNamed('slack');
   const signer = slack.key(new Secret('s'));

@@ -1,4 +1,4 @@
-import { type Delivery, headerValues } from '../delivery.ts';
+import { type Delivery, headerValues, pathOf } from '../delivery.ts';
 import { type Item, type Parameters, serializeInnerList } from './structured.ts';
 
 /** What components are read from. */
@@ -46,7 +46,7 @@ export function componentOf(message: Message, name: string): string | undefined 
       : values.map((value) => value.trim()).join(', ');
   }
   const url = URL.canParse(message.url) ? new URL(message.url) : undefined;
-  const [path = '', ...query] = message.path.split('?');
+  const [, ...query] = message.path.split('?');
   switch (name) {
     case '@method':
       return message.method;
@@ -59,7 +59,7 @@ export function componentOf(message: Message, name: string): string | undefined 
     case '@request-target':
       return message.path;
     case '@path':
-      return path === '' ? '/' : path;
+      return pathOf(message);
     case '@query':
       return `?${query.join('?')}`;
     default:

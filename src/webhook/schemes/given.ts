@@ -22,7 +22,8 @@ export function givenSignatures(written: Written, delivery: Delivery): GivenSign
   const { signatureHeader, separator, prefix, encoding, algorithm, ed25519Prefix } = written;
   const found = soleHeader(delivery, signatureHeader);
   if (!found.ok) return found;
-  if (separator === undefined && found.value.includes(',')) {
+  const bare = found.value.startsWith(prefix) ? found.value.slice(prefix.length) : found.value;
+  if (separator === undefined && bare.includes(',')) {
     return refused('repeated_credential', `the header ${signatureHeader} holds more than one value`);
   }
   const entries = separator === undefined ? [found.value] : found.value.split(separator);

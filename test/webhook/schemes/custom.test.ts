@@ -105,6 +105,14 @@ test.each([
   expect(take(options, headers)).toMatchObject({ reason: 'malformed_timestamp' });
 });
 
+test('a prefix may hold a comma, what follows it may not', () => {
+  const value = mac(text).digest('hex');
+  expect(take({ prefix: 'v1,' }, [['x-sig', `v1,${value}`]])).toMatchObject({ ok: true });
+  expect(take({ prefix: 'v1,' }, [['x-sig', `v1,${value},v1,${value}`]])).toMatchObject({
+    reason: 'repeated_credential',
+  });
+});
+
 test('a line break in the signed content is written \\n', () => {
   const headers = [
     ['x-time', String(now / 1000)],
