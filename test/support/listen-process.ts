@@ -24,6 +24,13 @@ interface ListenProcessOptions {
   readonly through?: readonly string[];
 }
 
+const running = new Set<ChildProcess>();
+
+// A test that fails half-way must not leave a receiver behind.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** `leads listen` as a process of its own, ready when it resolves. */
 export async function listenProcess(
   argv: readonly string[],
@@ -34,6 +41,8 @@ export async function listenProcess(
     env: { PATH: process.env['PATH'], ...environment(home), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  running.add(child);
+  child.once('close', () => running.delete(child));
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
