@@ -1,4 +1,5 @@
 import { ConfigError } from '../errors.ts';
+import type { Delivery } from './delivery.ts';
 
 const slots = ['timestamp', 'nonce', 'id', 'method', 'url', 'path', 'body'] as const;
 
@@ -9,8 +10,8 @@ type Piece = { readonly literal: Buffer } | { readonly slot: Slot };
 /** What a signature is made over, such as `{timestamp}.{body}`. */
 export interface Template {
   readonly slots: ReadonlySet<Slot>;
-  /** The signed bytes, in order, for these values. Values from the wire are given as the bytes that were there. */
-  fill(values: Readonly<Record<Slot, Uint8Array>>): readonly Uint8Array[];
+  /** The signed bytes, in order. A value from the wire is given as the bytes that were there. */
+  fill(value: (slot: Slot) => Uint8Array): readonly Uint8Array[];
 }
 
 /** Throws a `ConfigError` for an unknown name in braces, and for a template that does not cover the body. */
@@ -27,7 +28,7 @@ export function parseTemplate(text: string): Template {
   }
   return {
     slots: used,
-    fill: (values) => pieces.map((piece) => ('slot' in piece ? values[piece.slot] : piece.literal)),
+    fill: (value) => pieces.map((piece) => ('slot' in piece ? value(piece.slot) : piece.literal)),
   };
 }
 
@@ -38,4 +39,16 @@ function pieceOf(text: string): Piece {
   throw new ConfigError(`the signed content names ${text}, which is unknown`, {
     hint: `it may hold ${slots.map((name) => `{${name}}`).join(' ')}`,
   });
+}
+
+/** What of a request a signature may cover, beside a time and an id. */
+export type Signable = Pick<Delivery, 'method' | 'url' | 'path' | 'body'>;
+
+/** Header values and request lines are bytes; node hands them over as Latin-1. Only those that are asked for are made. */
+export function valuesOf(request: Signable, timestamp: string, id: string): (slot: Slot) => Uint8Array {
+  return (slot) => {
+    if (slot === 'body') return request.body;
+    if (slot === 'timestamp') return Buffer.from(timestamp, 'latin1');
+    return Buffer.from(slot === 'nonce' || slot === 'id' ? id : request[slot], 'latin1');
+  };
 }

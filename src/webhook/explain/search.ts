@@ -2,7 +2,7 @@ import type { Delivery } from '../delivery.ts';
 import { equal } from '../equal.ts';
 import { hmac } from '../hmac.ts';
 import type { Key } from '../scheme.ts';
-import { parseTemplate } from '../template.ts';
+import { parseTemplate, valuesOf } from '../template.ts';
 import { type BodyForm, bodyForms } from './body-forms.ts';
 import { type GivenSignature, givenSignatures } from './given-signatures.ts';
 import { type SecretForm, secretForms } from './secret-forms.ts';
@@ -82,7 +82,8 @@ function* readings(delivery: Delivery): Generator<Reading & { readonly parts: re
       const withStamps = template.slots.has('timestamp') ? stamps : [undefined];
       const withIds = template.slots.has('id') ? ids : [undefined];
       for (const [stamp, id] of withStamps.flatMap((one) => withIds.map((other) => [one, other] as const))) {
-        const parts = template.fill(values(delivery, body, stamp, id));
+        const request = { ...delivery, body: body?.bytes ?? delivery.body };
+        const parts = template.fill(valuesOf(request, stamp?.value ?? '', id?.value ?? ''));
         const timestamp = stamp?.value;
         yield { parts, content, body, timestamp, timestampHeader: stamp?.header, idHeader: id?.header };
       }
@@ -105,22 +106,4 @@ function named(delivery: Delivery, pattern: RegExp): readonly Named[] {
     .filter(([name, value]) => pattern.test(name) && value.length <= 200)
     .slice(0, 3)
     .map(([name, value]) => ({ header: name.toLowerCase(), value }));
-}
-
-function values(
-  delivery: Delivery,
-  body: BodyForm | undefined,
-  stamp: Named | undefined,
-  id: Named | undefined,
-): Parameters<ReturnType<typeof parseTemplate>['fill']>[0] {
-  const wire = (text: string | undefined): Buffer => Buffer.from(text ?? '', 'latin1');
-  return {
-    timestamp: wire(stamp?.value),
-    nonce: wire(id?.value),
-    id: wire(id?.value),
-    method: wire(delivery.method),
-    url: wire(delivery.url),
-    path: wire(delivery.path),
-    body: body?.bytes ?? delivery.body,
-  };
 }

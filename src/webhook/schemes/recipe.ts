@@ -6,7 +6,7 @@ import { soleHeader } from '../headers.ts';
 import { type Algorithm, hmac, matchingKey } from '../hmac.ts';
 import { type SecretEncoding, symmetricKey } from '../key.ts';
 import { type Outgoing, type Refused, refused, type Scheme } from '../scheme.ts';
-import { parseTemplate, type Slot } from '../template.ts';
+import { parseTemplate, type Signable, type Slot, valuesOf } from '../template.ts';
 import { formatTimestamp, parseTimestamp, type TimestampFormat } from '../timestamp.ts';
 import { givenSignatures } from './given.ts';
 
@@ -63,7 +63,7 @@ export function recipeScheme(recipe: Recipe): Scheme {
       if (recipe.noncePattern?.test(nonce.value) === false) {
         return refused('malformed_credential', `the header ${nonceHeader ?? ''} holds what no id may hold`);
       }
-      const signed = template.fill(values(delivery, stamp.value, nonce.value));
+      const signed = template.fill(valuesOf(delivery, stamp.value, nonce.value));
       const key = matchingKey(algorithm, keys, signed, given);
       if (key === -1) {
         return refused('wrong_credential', `the signature in ${recipe.signatureHeader} does not match`);
@@ -73,7 +73,7 @@ export function recipeScheme(recipe: Recipe): Scheme {
 
     sign(message, key, now) {
       const stamp = formatTimestamp(now, timestampFormat);
-      const signed = template.fill(values(sent(message), stamp, message.id));
+      const signed = template.fill(valuesOf(sent(message), stamp, message.id));
       const signature =
         key.material.type === 'secret'
           ? recipe.prefix + encode(hmac(algorithm, key, signed), recipe.encoding)
@@ -113,24 +113,7 @@ function optionalHeader(
   return name === undefined ? { ok: true, value: '' } : soleHeader(delivery, name, absent);
 }
 
-type Request = Pick<Delivery, 'method' | 'url' | 'path' | 'body'>;
-
-function sent(message: Outgoing): Request {
+function sent(message: Outgoing): Signable {
   const { pathname, search } = new URL(message.url);
   return { method: message.method, url: message.url, path: pathname + search, body: message.body };
-}
-
-/** Header values and request lines are bytes; node hands them over as Latin-1. */
-function values(request: Request, timestamp: string, id: string): Record<Slot, Uint8Array> {
-  const wire = (text: string): Buffer => Buffer.from(text, 'latin1');
-  const { method, url, path, body } = request;
-  return {
-    timestamp: wire(timestamp),
-    nonce: wire(id),
-    id: wire(id),
-    method: wire(method),
-    url: wire(url),
-    path: wire(path),
-    body,
-  };
 }
