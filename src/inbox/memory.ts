@@ -188,13 +188,14 @@ function differing({ body }: Lead, given: Uint8Array): readonly string[] | undef
 }
 
 function matches(
-  { verdict, leadId }: Pick<Row, 'verdict' | 'leadId'>,
+  { verdict, leadId, seq }: Pick<Row, 'verdict' | 'leadId' | 'seq'>,
   { receivedAt }: Delivery,
   query: InboxQuery,
 ): boolean {
   return (
     (query.verdicts?.includes(verdict) ?? true) &&
     (query.leadId === undefined || query.leadId === leadId) &&
+    (query.seq === undefined || query.seq === seq) &&
     (query.since === undefined || receivedAt >= query.since) &&
     (query.until === undefined || receivedAt < query.until)
   );
