@@ -28,9 +28,8 @@ export async function createAgent({ env, paths, settings: { timeoutMs } }: Sourc
   // is done; the parser is no slower to notice without it.
   setFlagsFromString('--wasm-tiering-budget=100000000');
   const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-  // Loaded only where the environment names one: it brings SOCKS along.
   const proxied = ['https_proxy', 'http_proxy', 'HTTPS_PROXY', 'HTTP_PROXY'].some((name) => env[name]);
-  const ProxyAgent = proxied ? (await import('undici/lib/dispatcher/proxy-agent.js')).default : undefined;
+  const ProxyAgent = proxied ? (await import('./proxy-agent.ts')).default : undefined;
   const direct = { timeout: timeoutMs };
   const connectLocally = localConnector(env, paths.dataDir, timeoutMs);
   const agent = new Agent({

@@ -30,6 +30,14 @@ export function networkFailure(error: unknown, origin: string): Error {
   if (error instanceof LeadsError || error instanceof Transient) return error;
   const failed = error as Failed;
   const code = failed.code ?? failed.errors?.[0]?.code ?? (failed.cause as Failed | undefined)?.code ?? '';
+  const proxied = /^Proxy response \((\d+)\)/.exec(failed.message)?.[1];
+  if (proxied !== undefined) {
+    const refused = new ServiceError(`the proxy does not connect to ${origin} (${proxied})`, {
+      cause: error,
+      hint: 'see HTTPS_PROXY and NO_PROXY',
+    });
+    return passes(Number(proxied)) ? new Transient(refused) : refused;
+  }
   const known = said[code];
   if (known !== undefined) {
     return new Transient(new ServiceError(`cannot reach ${origin}: ${known}`, { cause: error }));
