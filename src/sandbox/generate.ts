@@ -1,5 +1,6 @@
 import { drawsFrom, scatter } from './chance.ts';
 import { person, pick } from './people.ts';
+import { packed } from './slab.ts';
 
 const categories = [
   'solar',
@@ -65,11 +66,16 @@ export function seededStatus(seed: number, seq: number): DeliveryStatus {
 }
 
 /** The record as the service sends it: compact JSON in UTF-8, about 550 bytes. */
-export function leadText(seed: number, seq: number, { id, category }: Outline, createdAt: number): Buffer {
+export function leadText(
+  seed: number,
+  seq: number,
+  { id, category }: Outline,
+  createdAt: number,
+): Uint8Array {
   const draw = drawsFrom(scatter(seed ^ Math.imul(seq, 0x85ebca6b)));
   const { name, email, phone } = person(draw);
   const nine = (): string => String(Math.floor(1e8 + draw() * 9e8));
-  return Buffer.from(
+  return packed(
     `{"id":"${id}","category":"${category}",` +
       `"contact":{"name":${JSON.stringify(name)},"email":"${email}","phone":${JSON.stringify(phone)},` +
       `"language":"${pick(languages, draw)}"},` +

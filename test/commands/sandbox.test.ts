@@ -103,6 +103,8 @@ test('flags that cannot work together, or at all, are usage errors', async () =>
     ['--webhook', 'http://example.com/', '--token', 't'],
     ['--webhook', 'ftp://localhost/', '--token', 't'],
     ['--path', 'api'],
+    ['--path', '/api?x=1'],
+    ['--api-key', 'two words'],
   ];
   for (const argv of cases) {
     const { exitCode, stderr } = await leads(['sandbox', '--port', '0', ...argv]);
@@ -143,6 +145,13 @@ test('names, limits, rate limit, keys and order are as the flags say', async () 
   expect(new Set(body.result.leads.map((lead) => lead.state))).not.toEqual(new Set(['failed']));
   expect(body.result.leads.every((lead) => lead.createdAt < '2026-01-31')).toBe(true);
   expect(answer.headers['x-ratelimit-remaining']).toBe('1');
+});
+
+test('a key from the environment opens it and is not shown', async () => {
+  const { run, ready } = await sandbox([], { env: { LEADS_API_KEY: 'own-key-of-the-user' } });
+  expect((await list(ready, '', 'own-key-of-the-user')).status).toBe(200);
+  expect((await list(ready)).status).toBe(401);
+  expect(run.stdout.text() + run.stderr.text()).not.toContain('own-key-of-the-user');
 });
 
 test('leads of a file are served in their own bytes; one that is none is named', async () => {

@@ -12,10 +12,6 @@ import type { Options } from './options.ts';
 
 /** What the flags say as what the sandbox is to be. */
 export async function assemble(options: Options, context: Context): Promise<SandboxOptions> {
-  const keys = [
-    ...options.apiKey,
-    ...(await readSecrets(options.apiKeyFile, context)).map((key) => key.reveal()),
-  ];
   refuseDeadEnds(options);
   const { pagination, next, nextField, envelope, order, statusField, totals, gzip, path, host, port } =
     options;
@@ -30,7 +26,7 @@ export async function assemble(options: Options, context: Context): Promise<Sand
     ...given({ faults: options.faults, deliveryFaults: options.deliveryFaults }),
     newest: options.newest?.(context.clock.now()),
     records: options.from === undefined ? undefined : await readRecords(options.from, context),
-    apiKeys: keys.length > 0 ? keys : defaultApi.apiKeys,
+    apiKeys: await apiKeys(options, context),
     params: Object.fromEntries(options.param),
     totals,
     gzip,
@@ -39,6 +35,21 @@ export async function assemble(options: Options, context: Context): Promise<Sand
     webhook: options.webhook.length > 0 ? await webhook(options, context) : undefined,
   };
 }
+
+/** Flag > environment > the default that everybody may know. */
+async function apiKeys(options: Options, context: Context): Promise<readonly string[]> {
+  const files = await readSecrets(options.apiKeyFile, context);
+  const keys = [...options.apiKey, ...files.map((key) => key.reveal())];
+  const unusable = keys.findIndex((key) => !/^[\x21-\x7e]+$/.test(key));
+  if (unusable !== -1) throw new UsageError('an API key is one word of visible characters');
+  if (keys.length > 0) return keys;
+  const fromEnv = context.env['LEADS_API_KEY'] ?? '';
+  return fromEnv === '' ? defaultApi.apiKeys : [fromEnv];
+}
+
+/** Whether the key may be shown: one from a file or the environment stays there. */
+export const showsKey = (options: Options, env: Context['env']): boolean =>
+  options.apiKey.length > 0 || (options.apiKeyFile.length === 0 && (env['LEADS_API_KEY'] ?? '') === '');
 
 async function webhook(options: Options, context: Context): Promise<WebhookOptions> {
   for (const target of options.webhook) {

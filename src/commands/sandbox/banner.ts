@@ -4,15 +4,16 @@ import type { Options } from './options.ts';
 import { counted } from './summary.ts';
 
 /** What a person needs to go on: where it is, and commands that run as printed. */
-export function banner(sandbox: Sandbox, options: Options, colour: Palette): string[] {
+export function banner(sandbox: Sandbox, options: Options, shown: boolean, colour: Palette): string[] {
   const { url, apiKey, leads } = sandbox;
   const [keyFile] = options.apiKeyFile;
   const origin = options.from === undefined ? `seed ${options.seed ?? '1'}` : `from ${options.from}`;
-  const key = keyFile === undefined ? `, API key ${apiKey}` : '';
+  const key = shown ? `, API key ${apiKey}` : '';
   const command = (text: string): string => `  ${colour.dim('$')} ${colour.bold(text)}`;
-  const login =
-    keyFile === undefined
-      ? `echo ${quoted(apiKey)} | leads login --base-url ${url}`
+  const login = shown
+    ? `echo ${quoted(apiKey)} | leads login --base-url ${url}`
+    : keyFile === undefined
+      ? `export LEADS_BASE_URL=${url}`
       : `leads login --base-url ${url} --api-key-file ${quoted(keyFile)}`;
   return [
     `${colour.green('ready')}: ${colour.bold(url)} serves ${counted(leads.size, 'lead')} (${origin}${key})`,
@@ -27,13 +28,12 @@ export function banner(sandbox: Sandbox, options: Options, colour: Palette): str
 }
 
 /** One JSON object for scripts: the same, in fields. */
-export function readiness(sandbox: Sandbox, options: Options): object {
+export function readiness(sandbox: Sandbox, options: Options, shown: boolean): object {
   return {
     type: 'ready',
     url: sandbox.url,
     port: sandbox.port,
-    // A key that came from a file stays there.
-    apiKey: options.apiKeyFile.length > 0 ? undefined : sandbox.apiKey,
+    apiKey: shown ? sandbox.apiKey : undefined,
     leads: sandbox.leads.size,
     seed: options.seed ?? '1',
     webhooks: options.webhook,

@@ -43,7 +43,9 @@ function addFlags(command: Command): void {
     .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
     .option('--port <n>', 'port to listen on, 0 for any (default: 8080)')
     .option('--tls', 'HTTPS, with a certificate of the local authority')
-    .addOption(several('--api-key <key>', 'that opens the API (repeatable; default: sandbox-key)'))
+    .addOption(
+      several('--api-key <key>', 'that opens the API (repeatable; default: LEADS_API_KEY or sandbox-key)'),
+    )
     .addOption(several('--api-key-file <file>', 'the same, from a file (- for stdin)'))
     .option('--path <path>', 'of the list operation (default: /api/leads)')
     .option('--pagination <style>', 'cursor (default), page, offset, link or none')

@@ -63,7 +63,7 @@ export const options = z.object({
   apiKey: texts(),
   apiKeyFile: texts(),
   path: z.optional(
-    parsed((given) => (given.startsWith('/') ? given : undefined), 'a path that starts with /'),
+    parsed((given) => (/^\/[^?#\s]*$/.test(given) ? given : undefined), 'a path that starts with /'),
   ),
   pagination: z.optional(oneOf(paginations)),
   next: z.optional(oneOf(nextForms)),

@@ -7,7 +7,7 @@ import { paletteFor } from '../../output/colour.ts';
 import { write } from '../../output/sink.ts';
 import { startSandbox } from '../../sandbox/start.ts';
 import type { Outcome } from '../spec.ts';
-import { assemble } from './assemble.ts';
+import { assemble, showsKey } from './assemble.ts';
 import { banner, readiness } from './banner.ts';
 import { options } from './options.ts';
 import { line, summary, summaryRecord } from './summary.ts';
@@ -24,10 +24,11 @@ export async function run(flags: z.output<typeof options>, context: Context): Pr
   if (flags.host !== undefined && !isLoopback(flags.host.includes(':') ? `[${flags.host}]` : flags.host)) {
     notes.warn(`bound to ${flags.host}: other machines can list these leads with the key`);
   }
+  const shown = showsKey(flags, context.env);
   try {
-    if (flags.format === 'json') await write(stdout, `${JSON.stringify(readiness(sandbox, flags))}\n`);
+    if (flags.format === 'json') await write(stdout, `${JSON.stringify(readiness(sandbox, flags, shown))}\n`);
     else if (!context.globals.quiet) {
-      const lines = banner(sandbox, flags, await paletteFor(stderr, context));
+      const lines = banner(sandbox, flags, shown, await paletteFor(stderr, context));
       await write(stderr, `${lines.join('\n')}\n`);
     }
     await ended(signal);
