@@ -21,6 +21,10 @@ const leaveOut = {
     bundle.onResolve({ filter: unusedInUndici }, (found) =>
       /[\\/]undici[\\/]/.test(found.importer) ? empty(found.path) : undefined,
     );
+    // commander loads it for commands that are programs of their own; ours are not.
+    bundle.onResolve({ filter: /^node:child_process$/ }, (found) =>
+      /[\\/]commander[\\/]/.test(found.importer) ? empty(found.path) : undefined,
+    );
     bundle.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({
       contents: 'module.exports = class {}; module.exports.default = class {};',
     }));

@@ -15,7 +15,7 @@ export class Secret {
 
   /** Short secrets show nothing: four characters would be too large a part of them. */
   toString(): string {
-    return this.#text.length < 12 ? '…' : `…${this.#text.slice(-4)}`;
+    return this.#text.length < 10 ? '…' : `…${this.#text.slice(-4)}`;
   }
 
   toJSON(): string {

@@ -1,5 +1,5 @@
 import { scrub } from './scrub.ts';
-import { type Measure, measureFor, truncate } from './width.ts';
+import { textWidth, truncate } from './width.ts';
 
 export interface TableOptions {
   /** Columns of the terminal; undefined when piped: then nothing is cut. */
@@ -30,16 +30,15 @@ const readable = 12;
  * columns are left out, the widest of the others are cut, and a cut cell ends in `…`. Wide characters and emoji count
  * as the columns they take.
  */
-export async function renderTable(
+export function renderTable(
   heads: readonly string[],
   rows: readonly (readonly string[])[],
   options: TableOptions,
-): Promise<string> {
+): string {
   const texts = heads.map((_, i) => rows.map((row) => scrub(row[i] ?? '')));
-  const measure = await measureFor([...heads, ...texts.flat()]);
   const all = heads.map((head, i): Column => {
     const cells = texts[i] ?? [];
-    const natural = Math.max(measure(head), ...cells.map(measure));
+    const natural = Math.max(textWidth(head), ...cells.map(textWidth));
     return { head, cells, natural, whole: options.whole?.includes(head) === true };
   });
   const { width, optional = [] } = options;
@@ -52,9 +51,9 @@ export async function renderTable(
       .join(gap)
       .trimEnd()}\n`;
   const drawn = rows.map((_, r) =>
-    line(({ cells, head }, room) => paint(pad(cells[r] ?? '', room, measure), r, head)),
+    line(({ cells, head }, room) => paint(pad(cells[r] ?? '', room), r, head)),
   );
-  return [line(({ head }, room) => paintHead(pad(head, room, measure))), ...drawn].join('');
+  return [line(({ head }, room) => paintHead(pad(head, room))), ...drawn].join('');
 }
 
 const same = (text: string): string => text;
@@ -89,7 +88,7 @@ function fit(columns: readonly Column[], width: number): number[] {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-function pad(text: string, width: number, measure: Measure): string {
-  const shown = truncate(text, width, measure);
-  return shown + ' '.repeat(Math.max(0, width - measure(shown)));
+function pad(text: string, width: number): string {
+  const shown = truncate(text, width);
+  return shown + ' '.repeat(Math.max(0, width - textWidth(shown)));
 }

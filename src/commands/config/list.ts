@@ -20,6 +20,6 @@ export async function run({ format }: z.output<typeof options>, context: Context
   const { dim } = await paletteFor(stdout, context);
   const rows = settings.map(({ key, value, from }) => [key, value, from]);
   const width = stdout.isTTY === true ? stdout.columns : undefined;
-  await write(stdout, await renderTable(['KEY', 'VALUE', 'FROM'], rows, { width, head: dim }));
+  await write(stdout, renderTable(['KEY', 'VALUE', 'FROM'], rows, { width, head: dim }));
   return 'done';
 }

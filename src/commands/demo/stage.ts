@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { paletteFor } from '../../output/colour.ts';
 import { scrub } from '../../output/scrub.ts';
 import { write } from '../../output/sink.ts';
-import { measureFor, truncate } from '../../output/width.ts';
+import { truncate } from '../../output/width.ts';
 
 /** How the tour looks: the same lines on a terminal and in a pipe. */
 export interface Stage {
@@ -34,9 +34,7 @@ export async function openStage(context: Context): Promise<Stage> {
     },
     typed: (command) => write(stdout, `${colour.dim('$')} ${colour.bold(command)}\n`),
     async shown(lines) {
-      const clean = lines.map(scrub);
-      const measure = await measureFor(clean);
-      for (const line of clean) await write(stdout, `${paint(truncate(line, width, measure))}\n`);
+      for (const line of lines) await write(stdout, `${paint(truncate(scrub(line), width))}\n`);
     },
     said: (text) => write(stdout, `${text}\n`),
     good: (text) => write(stdout, `${colour.green('✓')} ${text}\n`),

@@ -48,7 +48,7 @@ async function table(given: ListOptions, query: InboxQuery, most: number, contex
   const { dim } = await paletteFor(stdout, context);
   const width = stdout.isTTY === true ? stdout.columns : undefined;
   const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
-  await write(stdout, await renderTable(heads, found.map(rowOf), { width, head: dim }));
+  await write(stdout, renderTable(heads, found.map(rowOf), { width, head: dim }));
   if (more) notes.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
 }
 

@@ -72,7 +72,7 @@ async function tablePrinter(given: ListOptions, context: Context): Promise<Print
     const width = stdout.isTTY === true ? stdout.columns : undefined;
     const cells = rows.map((row) => row.filter((_, i) => kept[i]));
     const fitting = given.fields === undefined ? { whole, optional } : {};
-    const text = await renderTable(heads, cells, { width, head: dim, ...fitting });
+    const text = renderTable(heads, cells, { width, head: dim, ...fitting });
     await write(stdout, withHead ? text : text.slice(text.indexOf('\n') + 1));
   };
   return {
