@@ -4,6 +4,7 @@ import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { leads, type RunOptions, startLeads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+import { textWidth } from '../../../src/output/width.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
 let box: Sandbox;
@@ -126,8 +127,7 @@ describe('leads list', () => {
     const server = await scripted((_, response) => sendJson(response, records));
     const run = await leads(['list'], { ...at(server.url), terminal: 60 });
     await server.close();
-    const { default: width } = await import('string-width');
-    for (const line of run.stdout.split('\n')) expect(width(line)).toBeLessThanOrEqual(60);
+    for (const line of run.stdout.split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(60);
     expect(run.stdout).not.toMatch(/\u202e|\u001b\[31m/);
     expect(run.stdout).toContain('…');
   });
