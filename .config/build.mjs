@@ -31,6 +31,36 @@ const leaveOut = {
   },
 };
 
+/** Builtins that take milliseconds to load and that most runs never touch: loaded when something of theirs is used. */
+const slowBuiltins =
+  /^(?:node:)?(child_process|crypto|http|http2|https|tls|v8|zlib|dns|worker_threads|readline)$/;
+
+const loadLate = {
+  name: 'load-late',
+  setup(bundle) {
+    bundle.onResolve({ filter: slowBuiltins }, (found) => {
+      const path = `node:${slowBuiltins.exec(found.path)[1]}`;
+      return found.namespace === 'late' ? { path, external: true } : { path, namespace: 'late' };
+    });
+    // It takes a class out of node:http while it loads, and needs it for one comparison.
+    bundle.onLoad({ filter: /undici[\\/]lib[\\/]core[\\/]util\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8')
+        .replace("const { IncomingMessage } = require('node:http')", '')
+        .replace('constructor === IncomingMessage', "constructor === require('node:http').IncomingMessage"),
+      loader: 'js',
+    }));
+    bundle.onLoad({ filter: /.*/, namespace: 'late' }, async ({ path }) => {
+      const names = Object.keys(await import(path)).filter((name) => name !== 'default');
+      // undici asks for it while it loads; node's default.
+      const known = { maxHeaderSize: 16384 };
+      const getters = names.map((name) =>
+        name in known ? `${name}: ${known[name]}` : `get ${name}() { return require('${path}').${name}; }`,
+      );
+      return { contents: `module.exports = {\n${getters.join(',\n')}\n};` };
+    });
+  },
+};
+
 const result = await build({
   absWorkingDir: root,
   entryPoints: { main: 'src/entry.ts' },
@@ -48,7 +78,7 @@ const result = await build({
   logLevel: 'warning',
   external: ['libsql'],
   define: { LEADS_VERSION: JSON.stringify(version), 'import.meta.url': 'undefined' },
-  plugins: [leaveOut],
+  plugins: [leaveOut, loadLate],
 });
 
 await rm(`${root}dist`, { recursive: true, force: true });
