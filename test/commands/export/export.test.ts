@@ -1,0 +1,190 @@
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InterruptedError } from '../../../src/errors.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { type FaultyService, faultyService } from '../../support/faulty-service.ts';
+import { freshHome, leads, startLeads } from '../../support/run.ts';
+import { scripted, sendJson } from '../../support/service.ts';
+
+const key = { LEADS_API_KEY: 'key-0123456789' };
+let service: FaultyService;
+const env = () => ({ ...key, LEADS_BASE_URL: service.url });
+beforeAll(async () => {
+  service = await faultyService({ leads: 250, pageSize: 100, style: 'cursor', seed: 1 });
+});
+afterAll(() => service.close());
+
+const ids = (text: string): string[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { id: string }).id);
+
+describe('export', () => {
+  it('writes every lead to stdout and one line to stderr', async () => {
+    const { exitCode, stdout, stderr } = await leads(['export'], { env: env() });
+    expect(exitCode).toBe(0);
+    expect(ids(stdout)).toEqual(service.ids);
+    expect(stderr).toMatch(/^250 leads in \S+ \([\d,]+\/s\), 0 retries, 0 duplicates dropped\n$/);
+  });
+
+  it('keeps numbers, key order, escapes and repeated keys as they were sent', async () => {
+    const record = '{"id":12345678901234567890,"b":1.0,"a":1e400,"x":"\\u00e9é","b":-0}';
+    const other = await scripted((_, response) => sendJson(response, `{ "data": [ ${record} ] }`));
+    const { stdout } = await leads(['export'], { env: { ...key, LEADS_BASE_URL: other.url } });
+    await other.close();
+    expect(stdout).toBe(`${record}\n`);
+  });
+
+  it('is silent with --quiet and shows progress on a terminal only', async () => {
+    expect((await leads(['export', '-q'], { env: env() })).stderr).toBe('');
+    expect((await leads(['export'], { env: env() })).stderr).not.toContain('\r');
+  });
+
+  it.each([
+    ['--resume'],
+    ['--max', '1', '--bookmark', 'b'],
+    ['--overlap', '1h'],
+    ['--follow', '--format', 'csv'],
+    ['--follow', '--until', 'now'],
+    ['--fields', ','],
+    ['--max', '0'],
+  ])('refuses %j', async (...flags) => {
+    const { exitCode, stderr } = await leads(['export', ...flags], { env: env() });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^error: /);
+  });
+
+  it('stops at --max', async () => {
+    expect(ids((await leads(['export', '--max', '120'], { env: env() })).stdout)).toEqual(
+      service.ids.slice(0, 120),
+    );
+  });
+
+  it('says so when --concurrency cannot help', async () => {
+    const { stderr } = await leads(['export', '--concurrency', '4'], { env: env() });
+    expect(stderr).toContain('note: --concurrency has no effect');
+  });
+
+  it('keeps the order under --concurrency', async () => {
+    const pages = await faultyService({ leads: 2000, pageSize: 50, style: 'page', seed: 1 });
+    const { stdout, exitCode } = await leads(['export', '--concurrency', '4'], {
+      env: { ...key, LEADS_BASE_URL: pages.url },
+    });
+    pages.close();
+    expect(exitCode).toBe(0);
+    expect(ids(stdout)).toEqual(pages.ids);
+  });
+});
+
+describe('export -o', () => {
+  it('replaces the file behind a link, keeps its mode, and leaves nothing else', async () => {
+    const home = freshHome();
+    const real = join(home, 'real.ndjson');
+    writeFileSync(real, 'old', { mode: 0o600 });
+    symlinkSync(real, join(home, 'link.ndjson'));
+    const { stderr, exitCode } = await leads(['export', '-o', join(home, 'link.ndjson')], { env: env() });
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(`250 leads to ${join(home, 'link.ndjson')}`);
+    expect(ids(readFileSync(real, 'utf8'))).toEqual(service.ids);
+    expect(statSync(real).mode & 0o777).toBe(0o600);
+    expect(readdirSync(home).sort()).toEqual(['link.ndjson', 'real.ndjson']);
+  });
+
+  it('writes the same as stdout in every form', async () => {
+    for (const form of [
+      [],
+      ['--json'],
+      ['--format', 'csv'],
+      ['--fields', 'id'],
+      ['--format', 'csv', '--fields', 'id'],
+    ]) {
+      const file = join(freshHome(), 'out');
+      const { stdout } = await leads(['export', ...form], { env: env() });
+      await leads(['export', '-o', file, ...form], { env: env() });
+      expect(readFileSync(file, 'utf8')).toBe(stdout);
+      await leads(['export', '-o', file, '--gzip', ...form], { env: env() });
+      expect(gunzipSync(readFileSync(file)).toString('utf8')).toBe(stdout);
+    }
+  });
+
+  it('refuses a directory, and a place that is not there', async () => {
+    const home = freshHome();
+    mkdirSync(join(home, 'd'));
+    expect((await leads(['export', '-o', join(home, 'd')], { env: env() })).exitCode).toBe(8);
+    expect((await leads(['export', '-o', join(home, 'no', 'x')], { env: env() })).exitCode).toBe(8);
+  });
+
+  it('leaves nothing behind when nothing came', async () => {
+    const refusing = await scripted((_, response) => void response.writeHead(401).end());
+    const home = freshHome();
+    const { exitCode } = await leads(['export', '-o', join(home, 'out')], {
+      env: { ...key, LEADS_BASE_URL: refusing.url },
+      home,
+    });
+    await refusing.close();
+    expect(exitCode).toBe(4);
+    expect(readdirSync(home).filter((name) => name.startsWith('out'))).toEqual([]);
+  });
+
+  it('goes on only with the same filters, resolved as of the beginning', async () => {
+    const broken = await scripted((request, response, nth) => {
+      const second = request.url?.includes('cursor=2') === true;
+      if (second && nth < 3) response.writeHead(400).end('{"error":"no","message":"not now"}');
+      else {
+        const data = [{ id: second ? '2' : '1', createdAt: '2026-01-14T00:00:00Z' }];
+        sendJson(response, { data, next_cursor: second ? null : '2' });
+      }
+    });
+    const home = freshHome();
+    const file = join(home, 'out');
+    const options = { env: { ...key, LEADS_BASE_URL: broken.url }, home };
+    const clock = new FakeClock();
+    const first = await leads(['export', '-o', file, '--since', '7d'], { ...options, clock });
+    expect(first.stderr).toContain('1 lead is kept in');
+    clock.advance(3 * 86_400_000);
+    const other = await leads(['export', '-o', file, '--since', '6d', '--resume'], { ...options, clock });
+    expect(other.exitCode).toBe(2);
+    expect(other.stderr).toContain('differs in since');
+    await leads(['export', '-o', file, '--since', '7d', '--resume'], { ...options, clock });
+    const last = await leads(['export', '-o', file, '--since', '7d', '--resume'], { ...options, clock });
+    await broken.close();
+    expect(last.stderr).toContain('2 leads to');
+    expect(ids(readFileSync(file, 'utf8'))).toEqual(['1', '2']);
+    expect(existsSync(`${file}.partial`)).toBe(false);
+  });
+});
+
+describe('export --follow', () => {
+  it('writes what is new at every poll, until Ctrl-C, which is its ordinary end', async () => {
+    const stored = [{ id: '1', createdAt: '2026-01-15T11:00:00Z' }];
+    const growing = await scripted((_, response) => sendJson(response, { data: stored }));
+    const clock = new FakeClock();
+    const live = startLeads(['export', '--follow', '10s'], {
+      env: { ...key, LEADS_BASE_URL: growing.url },
+      clock,
+    });
+    for (const id of ['2', '3']) {
+      await expect.poll(() => clock.sleeps.length).toBe(Number(id) - 1);
+      stored.unshift({ id, createdAt: `2026-01-15T12:00:0${id}Z` });
+      clock.advance(10_000);
+    }
+    await expect.poll(() => clock.sleeps.length).toBe(3);
+    live.abort(new InterruptedError('SIGINT'));
+    const { exitCode, stdout, stderr } = await live.done;
+    await growing.close();
+    expect(exitCode).toBe(0);
+    expect(ids(stdout)).toEqual(['1', '2', '3']);
+    expect(stderr).toMatch(/^3 leads in /);
+  });
+});
