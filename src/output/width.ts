@@ -5,6 +5,12 @@ export const textWidth = (text: string): number => measure(text).width;
 
 /** The longest beginning that takes at most `width` columns, cut between graphemes and ended with `…`. */
 export function truncate(text: string, width: number): string {
-  const found = measure(text, { limit: width, ellipsis: '…', ellipsisWidth: 1 });
-  return found.truncated ? `${text.slice(0, found.index)}${found.ellipsed ? '…' : ''}` : text;
+  if (textWidth(text) <= width) return text;
+  for (let limit = width; limit > 1; limit -= 1) {
+    const { index } = measure(text, { limit, ellipsis: '…', ellipsisWidth: 1 });
+    const shown = `${text.slice(0, index)}…`;
+    // The library's cut is a column too long where U+FFFD stands, which scrubbing puts in.
+    if (textWidth(shown) <= width) return shown;
+  }
+  return '…';
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderTable } from '../../src/output/table.ts';
-import { textWidth } from '../../src/output/width.ts';
+import { textWidth, truncate } from '../../src/output/width.ts';
 
 const columns = ['ID', 'NAME', 'EMAIL'];
 
@@ -68,5 +68,20 @@ describe('textWidth', () => {
     ['🚀', 2],
   ])('of %s is %i', (text, width) => {
     expect(textWidth(text)).toBe(width);
+  });
+});
+
+describe('truncate', () => {
+  it.each([
+    '\ufffd[31mred\ufffd evil',
+    '王小明'.repeat(4),
+    '👩‍💻👍🏽 and more of it',
+    'e\u0301'.repeat(9),
+    'plain text',
+  ])('of %s never takes more than it may', (text) => {
+    for (let width = 1; width < 12; width += 1) {
+      expect(textWidth(truncate(text, width))).toBeLessThanOrEqual(width);
+    }
+    expect(truncate(text, 7)).toMatch(/^.{2,}…$/u);
   });
 });
