@@ -5,6 +5,9 @@ import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { freshHome } from '../support/run.ts';
 
+/** Seven commands, each started anew, on a machine that may be busy. */
+const patience = 90_000;
+
 const binary = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));
 
 interface Ended {
@@ -39,40 +42,48 @@ function demo(argv: readonly string[]): {
   return { child, stdout: () => stdout, done };
 }
 
-test('the tour runs to its end: table, NDJSON, accepted, duplicate and rejected, both sides equal', async () => {
-  const { exitCode, stdout, stderr } = await demo([]).done;
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-  expect(stdout.match(/^\d\. .*$/gm)).toHaveLength(7);
-  expect(stdout.match(/^\$ leads \w+/gm)?.map((line) => line.slice(8))).toEqual([
-    'sandbox',
-    'list',
-    'export',
-    'listen',
-    'inbox',
-  ]);
-  expect(stdout.match(/ accepted {3}lead_/g)).toHaveLength(6);
-  expect(stdout.match(/ duplicate {2}lead_/g)).toHaveLength(1);
-  expect(stdout.match(/ rejected {3}401 wrong_credential/g)).toHaveLength(1);
-  expect(stdout).toContain('✓ 6 pulled, 6 pushed: the same ids');
-  const directory = /in (\S+leads-demo-\w+)\./.exec(stdout)?.[1] ?? '';
-  expect(existsSync(directory)).toBe(false);
-  expect(stdout).not.toContain('\u001b');
-});
+test(
+  'the tour runs to its end: table, NDJSON, accepted, duplicate and rejected, both sides equal',
+  { timeout: patience },
+  async () => {
+    const { exitCode, stdout, stderr } = await demo([]).done;
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout.match(/^\d\. .*$/gm)).toHaveLength(7);
+    expect(stdout.match(/^\$ leads \w+/gm)?.map((line) => line.slice(8))).toEqual([
+      'sandbox',
+      'list',
+      'export',
+      'listen',
+      'inbox',
+    ]);
+    expect(stdout.match(/ accepted {3}lead_/g)).toHaveLength(6);
+    expect(stdout.match(/ duplicate {2}lead_/g)).toHaveLength(1);
+    expect(stdout.match(/ rejected {3}401 wrong_credential/g)).toHaveLength(1);
+    expect(stdout).toContain('✓ 6 pulled, 6 pushed: the same ids');
+    const directory = /in (\S+leads-demo-\w+)\./.exec(stdout)?.[1] ?? '';
+    expect(existsSync(directory)).toBe(false);
+    expect(stdout).not.toContain('\u001b');
+  },
+);
 
-test('--keep leaves the service running until Ctrl-C, with the commands to go on', async () => {
-  const { child, stdout, done } = demo(['--keep']);
-  await expect.poll(stdout, { timeout: 25_000 }).toContain('In another terminal:');
-  const url = /curl -X POST '(\S+)\/sandbox\/leads\?count=3'/.exec(stdout())?.[1] ?? '';
-  const answer = await request(`${url}/sandbox/deliveries`);
-  expect(await answer.body.json()).toMatchObject({ acknowledged: 6, pending: 0 });
-  child.kill('SIGINT');
-  expect((await done).exitCode).toBe(0);
-  await expect(request(`${url}/sandbox/deliveries`)).rejects.toThrow();
-});
+test(
+  '--keep leaves the service running until Ctrl-C, with the commands to go on',
+  { timeout: patience },
+  async () => {
+    const { child, stdout, done } = demo(['--keep']);
+    await expect.poll(stdout, { timeout: patience }).toContain('In another terminal:');
+    const url = /curl -X POST '(\S+)\/sandbox\/leads\?count=3'/.exec(stdout())?.[1] ?? '';
+    const answer = await request(`${url}/sandbox/deliveries`);
+    expect(await answer.body.json()).toMatchObject({ acknowledged: 6, pending: 0 });
+    child.kill('SIGINT');
+    expect((await done).exitCode).toBe(0);
+    await expect(request(`${url}/sandbox/deliveries`)).rejects.toThrow();
+  },
+);
 
-test('Ctrl-C in the middle ends everything and leaves nothing behind', async () => {
+test('Ctrl-C in the middle ends everything and leaves nothing behind', { timeout: patience }, async () => {
   const { child, stdout, done } = demo([]);
-  await expect.poll(stdout, { timeout: 25_000 }).toMatch(/^ready: /m);
+  await expect.poll(stdout, { timeout: patience }).toMatch(/^ready: /m);
   child.kill('SIGINT');
   const ended = await done;
   expect({ exitCode: ended.exitCode, stderr: ended.stderr }).toEqual({ exitCode: 130, stderr: '' });

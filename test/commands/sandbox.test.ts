@@ -98,6 +98,8 @@ test('flags that cannot work together, or at all, are usage errors', async () =>
     ['--retry', '1s,soon', '--webhook', 'https://localhost/'],
     ['--envelope', 'none'],
     ['--pagination', 'pages'],
+    ['--next', 'number'],
+    ['--next', 'id', '--pagination', 'page'],
     ['--param', 'when=since'],
     ['--rate-limit', '100'],
     ['--webhook', 'http://example.com/', '--token', 't'],

@@ -5,7 +5,7 @@ import { Broken } from './broken.ts';
 
 /** Waits until the sandbox says that no delivery is pending any more. */
 export async function settled(baseUrl: string, { clock, signal }: Context): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 600; tries += 1) {
     const truth = JSON.parse(await call('GET', `${baseUrl}/sandbox/deliveries`)) as { pending: number };
     if (truth.pending === 0) return;
     await clock.sleep(50, signal);

@@ -25,7 +25,7 @@ export interface Child {
   interrupt(): void;
 }
 
-const patienceMs = 15_000;
+const patienceMs = 30_000;
 
 /** Starts a `leads` command; it is ended when the tour is. */
 export function start(

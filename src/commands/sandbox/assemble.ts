@@ -87,6 +87,13 @@ function refuseDeadEnds({
       hint: 'with --envelope none use --pagination link, page, offset or none',
     });
   }
+  const pages = pagination ?? 'cursor';
+  const fitting = { cursor: ['cursor'], id: ['cursor'], number: ['page', 'offset'] } as const;
+  const fits: readonly string[] =
+    next === 'cursor' || next === 'id' || next === 'number' ? fitting[next] : [pages];
+  if (!fits.includes(pages)) {
+    throw new UsageError(`--next ${next ?? ''} goes with --pagination ${fits.join(' or ')}`);
+  }
   const needsWebhook = {
     '--delivery-faults': deliveryFaults,
     '--retry': retry,
