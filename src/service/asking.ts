@@ -1,5 +1,5 @@
 import type { Dialect } from '../config/dialect.ts';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, DataError } from '../errors.ts';
 import { parsePointer } from '../lead/exact.ts';
 import type { Target } from '../lead/locate.ts';
 import type { Position } from './position.ts';
@@ -94,7 +94,12 @@ function pointer(text: string | undefined, key: string): readonly string[] | 'au
 
 /** The address of the page at a position, filters and page size included. */
 export function pageUrl(asking: Asking, query: LeadQuery, size: number | undefined, at: Position): URL {
-  if (at.style === 'url') return new URL(at.url);
+  if (at.style === 'url') {
+    const url = new URL(at.url);
+    // A position may come from a file; the key goes to one origin only.
+    if (url.origin === asking.url.origin) return url;
+    throw new DataError(`the page to go on with lies at ${url.origin}, another origin`);
+  }
   const url = new URL(asking.url);
   const set = (name: string | undefined, value: string | undefined): void => {
     if (name !== undefined && value !== undefined) url.searchParams.set(name, value);

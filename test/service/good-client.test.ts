@@ -288,6 +288,13 @@ describe('the key', () => {
     expect(seen).toEqual([]);
   });
 
+  it('does not follow a position that somebody wrote into a checkpoint', async () => {
+    const { service, server } = await stub((_, response) => sendJson(response, []));
+    const from = { style: 'url', url: 'https://evil.example/api/leads' } as const;
+    await expect(walk(service, { from })).rejects.toThrow('another origin');
+    expect(server.requests).toEqual([]);
+  });
+
   it('follows redirects within its origin, a few', async () => {
     const { service, server } = await stub((request, response) => {
       if (request.url?.includes('/moved') === true) sendJson(response, [{ id: 'a' }]);
@@ -316,7 +323,9 @@ describe('the key', () => {
     );
     const failure = await failureOf(service);
     expect(failure.message).toContain('Bearer …cdef is not valid');
-    expect(`${failure.message} ${failure.hint ?? ''} ${service.said()}`).not.toContain(key);
+    expect(
+      `${failure.message} ${failure.hint ?? ''} ${failure.requestId ?? ''} ${service.said()}`,
+    ).not.toContain(key);
   });
 
   it('is sent as a Bearer token', async () => {
