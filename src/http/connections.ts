@@ -74,9 +74,10 @@ export class Connections {
     return connection;
   }
 
-  /** The connection whose handshake failed on this socket. */
+  /** The connection whose handshake failed on this socket, which may have forgotten its peer by now. */
   shaking(socket: Socket): Connection | undefined {
-    return this.#shaking.get(peerOf(socket));
+    const known = this.#shaking.get(peerOf(socket));
+    return known ?? [...this.#shaking.values()].find((one) => one.socket.destroyed && !one.ending);
   }
 
   of(socket: Duplex): Connection | undefined {
