@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Clock } from '../context.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { type Rejection, rejection } from '../webhook/verdict.ts';
@@ -10,10 +11,10 @@ interface Lead {
   readonly firstAt: number;
   attempts: number;
   accepted: boolean;
-  /** The first payload; undefined once it was pruned. */
-  body: Uint8Array | undefined;
+  /** Of the first payload. */
+  readonly digest: string;
   /** Targets that have had it. */
-  readonly done: Set<string>;
+  done: readonly string[];
 }
 
 type Row = Omit<StoredDelivery, 'path' | 'headers' | 'remote' | 'method' | 'receivedAt' | 'body'> & {
@@ -27,16 +28,19 @@ export interface MemoryInboxOptions {
   readonly conceal: Conceal;
 }
 
-/** The store behind `:memory:`: gone with the process, and at several times the pace of a database. */
+/** Of deliveries that were taken in: how many are kept whole. Of all others the id stays, as after a `prune`. */
+const takenKept = 1000;
+
+/** The store behind `:memory:`: gone with the process, at several times the pace of a database. */
 export class MemoryInbox implements Inbox {
   readonly place = ':memory:';
   readonly #options: MemoryInboxOptions;
   readonly #leads = new Map<string, Lead>();
   readonly #rows = new Map<number, Row>();
-  /** Refused rows, oldest first. */
-  readonly #rejected: number[] = [];
+  readonly #taken = new Ring(takenKept);
+  readonly #rejected = new Ring(rejectedKept);
   /** By nonce, oldest first. */
-  readonly #nonces = new Map<string, { readonly body: Uint8Array; readonly expires: number }>();
+  readonly #nonces = new Map<string, { readonly digest: string; readonly expires: number }>();
   #seq = 0;
 
   constructor(options: MemoryInboxOptions) {
@@ -49,7 +53,8 @@ export class MemoryInbox implements Inbox {
 
   #take(arrival: Arrival): Taken {
     const { delivery, leadId, nonce } = arrival;
-    if (nonce !== undefined && !this.#bind(nonce, delivery.body)) {
+    const digest = hash('sha256', delivery.body, 'base64');
+    if (nonce !== undefined && !this.#bind(nonce, digest)) {
       const replayed = rejection('replayed_nonce', 'the nonce came before, with another body');
       this.#keepRejected(delivery, replayed, leadId);
       return replayed;
@@ -57,33 +62,44 @@ export class MemoryInbox implements Inbox {
     const seq = this.#seq + 1;
     const known = this.#leads.get(leadId);
     const attempt = (known?.attempts ?? 0) + 1;
-    const lead = known ?? this.#add(leadId, seq, delivery);
+    const lead = known ?? this.#add(leadId, seq, delivery.receivedAt, digest);
     lead.attempts = attempt;
-    const differs = known === undefined ? undefined : differing(known, delivery.body);
-    const targets = this.#options.targets.filter((target) => !lead.done.has(target));
+    const differs = lead.digest === digest ? undefined : this.#differences(lead, delivery.body);
+    const targets = this.#options.targets.filter((target) => !lead.done.includes(target));
     const kind = targets.length > 0 ? 'pending' : lead.accepted ? 'duplicate' : 'accepted';
     if (kind === 'accepted') lead.accepted = true;
-    this.#keep(arrival, { verdict: kind, status: kind === 'pending' ? 502 : 200, attempt, differs });
+    this.#keep(
+      arrival,
+      { verdict: kind, status: kind === 'pending' ? 502 : 200, attempt, differs },
+      this.#taken,
+    );
     const more = { leadId, seq, attempt, firstAt: lead.firstAt, ...(differs !== undefined && { differs }) };
     return kind === 'pending' ? { kind, ...more, targets, busy: false } : { kind, ...more };
   }
 
-  #add(leadId: string, seq: number, { receivedAt, body }: Delivery): Lead {
-    const lead = { seq, firstAt: receivedAt, attempts: 0, accepted: false, body, done: new Set<string>() };
+  #add(leadId: string, seq: number, firstAt: number, digest: string): Lead {
+    const lead: Lead = { seq, firstAt, attempts: 0, accepted: false, digest, done: [] };
     this.#leads.set(leadId, lead);
     return lead;
   }
 
+  #differences({ seq }: Lead, given: Uint8Array): readonly string[] | undefined {
+    const first = this.#rows.get(seq);
+    if (first === undefined) return ['*'];
+    const names = differences(first.delivery.body, given);
+    return names.length === 0 ? undefined : names;
+  }
+
   /** False when the nonce is bound to another body. */
-  #bind(nonce: string, body: Uint8Array): boolean {
+  #bind(nonce: string, digest: string): boolean {
     const now = this.#options.clock.now();
     const bound = this.#nonces.get(nonce);
-    if (bound !== undefined && bound.expires > now) return Buffer.compare(bound.body, body) === 0;
+    if (bound !== undefined && bound.expires > now) return bound.digest === digest;
     for (const [old, { expires }] of this.#nonces) {
       if (expires > now) break;
       this.#nonces.delete(old);
     }
-    this.#nonces.set(nonce, { body, expires: now + this.#options.nonceLifetimeMs });
+    this.#nonces.set(nonce, { digest, expires: now + this.#options.nonceLifetimeMs });
     return true;
   }
 
@@ -96,27 +112,26 @@ export class MemoryInbox implements Inbox {
     // A copy, since a part would hold on to the whole.
     const body = Buffer.from(delivery.body.subarray(0, rejectedBody));
     const what = { verdict: 'rejected', status, attempt: 1, reason, detail } as const;
-    this.#keep({ delivery: { ...delivery, body }, leadId }, what);
-    this.#rejected.push(this.#seq);
-    if (this.#rejected.length > rejectedKept) this.#rows.delete(this.#rejected.shift() ?? 0);
+    this.#keep({ delivery: { ...delivery, body }, leadId }, what, this.#rejected);
   }
 
   #keep(
     { delivery, leadId, source = 'push' }: Omit<Arrival, 'leadId'> & { leadId: string | undefined },
     what: Pick<Row, 'verdict' | 'status' | 'attempt'> & Partial<Row>,
+    ring: Ring,
   ): void {
     this.#seq += 1;
     const { verdict, status, attempt, reason, detail, differs } = what;
     const seq = this.#seq;
     this.#rows.set(seq, { seq, delivery, leadId, source, verdict, status, attempt, reason, detail, differs });
+    this.#rows.delete(ring.replace(seq));
   }
 
   settle({ leadId, seq }: Entry, target: string): Promise<'accepted' | 'duplicate' | 'pending'> {
     const lead = this.#leads.get(leadId);
-    lead?.done.add(target);
-    if (lead === undefined || !this.#options.targets.every((one) => lead.done.has(one))) {
-      return Promise.resolve('pending');
-    }
+    if (lead === undefined) return Promise.resolve('pending');
+    lead.done = [...lead.done, target];
+    if (!this.#options.targets.every((one) => lead.done.includes(one))) return Promise.resolve('pending');
     const verdict = lead.accepted ? 'duplicate' : 'accepted';
     lead.accepted = true;
     const row = this.#rows.get(seq);
@@ -132,7 +147,8 @@ export class MemoryInbox implements Inbox {
   unsettled(target: string): Promise<readonly Entry[]> {
     const found: Entry[] = [];
     if (this.#options.targets.includes(target)) {
-      for (const [leadId, { seq, done }] of this.#leads) if (!done.has(target)) found.push({ leadId, seq });
+      for (const [leadId, { seq, done }] of this.#leads)
+        if (!done.includes(target)) found.push({ leadId, seq });
     }
     return Promise.resolve(found);
   }
@@ -168,7 +184,6 @@ export class MemoryInbox implements Inbox {
       const lead = leadId === undefined ? undefined : this.#leads.get(leadId);
       const first = lead?.seq === seq ? lead : undefined;
       if (delivery.receivedAt >= before || first?.accepted === false) continue;
-      if (first !== undefined) first.body = undefined;
       this.#rows.delete(seq);
       dropped += 1;
     }
@@ -178,13 +193,6 @@ export class MemoryInbox implements Inbox {
   close(): Promise<void> {
     return Promise.resolve();
   }
-}
-
-function differing({ body }: Lead, given: Uint8Array): readonly string[] | undefined {
-  if (body === undefined) return ['*'];
-  if (Buffer.compare(body, given) === 0) return undefined;
-  const names = differences(body, given);
-  return names.length === 0 ? undefined : names;
 }
 
 function matches(
@@ -199,4 +207,22 @@ function matches(
     (query.since === undefined || receivedAt >= query.since) &&
     (query.until === undefined || receivedAt < query.until)
   );
+}
+
+/** The last so many numbers. */
+class Ring {
+  readonly #places: number[];
+  #next = 0;
+
+  constructor(size: number) {
+    this.#places = new Array<number>(size).fill(0);
+  }
+
+  /** Puts a number in the oldest one's place, and gives that one. */
+  replace(number: number): number {
+    const oldest = this.#places[this.#next] ?? 0;
+    this.#places[this.#next] = number;
+    this.#next = (this.#next + 1) % this.#places.length;
+    return oldest;
+  }
 }
