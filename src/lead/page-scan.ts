@@ -204,9 +204,13 @@ export class PageScan {
     const byte = buf[at] ?? 0;
     const shown = byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte ${byte}`;
     const where = this.#state === 'record' || this.#state === 'first' ? `, in ${this.#recordName()}` : '';
-    return new DataError(
-      `the answer is not valid JSON: unexpected ${shown} at byte ${this.#passed + at}${where}`,
-    );
+    const place = this.#passed + at;
+    return new DataError(`the answer is not valid JSON: unexpected ${shown} at byte ${place}${where}`, {
+      hint:
+        place === 0
+          ? "the base URL or the path may be another one: 'leads config get base-url', 'leads config get api.path'"
+          : undefined,
+    });
   }
 
   #badUtf8(leads: readonly ScannedLead[]): DataError {

@@ -40,7 +40,12 @@ export function networkFailure(error: unknown, origin: string): Error {
   }
   const known = said[code];
   if (known !== undefined) {
-    return new Transient(new ServiceError(`cannot reach ${origin}: ${known}`, { cause: error }));
+    return new Transient(
+      new ServiceError(`cannot reach ${origin}: ${known}`, {
+        cause: error,
+        hint: "is it up, and is the base URL right? See 'leads config get base-url'",
+      }),
+    );
   }
   if (code === 'ENOTFOUND') {
     return new ServiceError(`cannot reach ${origin}: there is no such host`, {

@@ -74,14 +74,14 @@ describe('the binary, from login to export', () => {
       'leads list --retries 1 --base-url http://127.0.0.1:9',
       { LEADS_API_KEY: 'a-key-0123456789' },
       5,
-      undefined,
+      'base URL',
     ],
-    ['leads list --base-url PAGE', { LEADS_API_KEY: 'a-key-0123456789' }, 6, undefined],
+    ['leads list --base-url PAGE', { LEADS_API_KEY: 'a-key-0123456789' }, 6, 'base URL'],
     ['leads list --base-url https://elsewhere.example.com', {}, 3, 'leads login'],
     ['leads list --limt 3', {}, 2, '--limit'],
-    ['leads list > /dev/full', {}, 8, undefined],
-    ['leads export > /dev/full', {}, 8, undefined],
-    ['leads --version > /dev/full', {}, 8, undefined],
+    ['leads list > /dev/full', {}, 8, 'space'],
+    ['leads export > /dev/full', {}, 8, 'space'],
+    ['leads --version > /dev/full', {}, 8, 'space'],
   ])('%s with %j exits %i with one line and a hint', async (command, env, exitCode, hint) => {
     const ended = await run(command.replace('PAGE', pageUrl()), { env: env });
     expect(ended.exitCode).toBe(exitCode);
