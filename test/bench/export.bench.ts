@@ -56,7 +56,7 @@ const ratio = (a: number, b: number): string => (a / b).toFixed(3);
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
 
 it('costs a fraction of curl and jq', async () => {
-  const count = 200_000;
+  const count = million;
   const { url } = await serve({ leads: count, pageSize: 1000, pagination: 'cursor' });
   const output = join(home, 'out');
   const contestants = {
@@ -110,14 +110,17 @@ it('needs no more memory for a million leads', async () => {
 const ids = (): string => ((million * (36 + 4) + 4 * million * 8) / mebibyte).toFixed(0);
 
 it('asks ahead where it may', async () => {
-  const { url } = await serve({ leads: 100_000, pageSize: 1000, pagination: 'page', latencyMs: 30 });
+  const { url } = await serve({ leads: 60_000, pageSize: 200, pagination: 'page', latencyMs: 30 });
   const serial: number[] = [];
   const parallel: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    serial.push((await measure(`${leads()} > ${home}/serial`, environment(url))).wallMs);
-    parallel.push((await measure(`${leads('--concurrency 4')} > ${home}/parallel`, environment(url))).wallMs);
+    serial.push((await measure(`${leads('--page-size 200')} > ${home}/serial`, environment(url))).wallMs);
+    parallel.push(
+      (await measure(`${leads('--page-size 200 --concurrency 4')} > ${home}/parallel`, environment(url)))
+        .wallMs,
+    );
   }
-  printTable(`100 pages at 30 ms latency, medians of ${rounds}`, [
+  printTable(`300 pages at 30 ms latency, medians of ${rounds}`, [
     ['', 'wall', '× serial'],
     ['serial', seconds(median(serial)), '1.000'],
     ['--concurrency 4', seconds(median(parallel)), ratio(median(parallel), median(serial))],
