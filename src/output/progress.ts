@@ -12,8 +12,11 @@ export interface Progress {
   clear(): void;
 }
 
-/** One line on stderr that is drawn again and again; nothing at all unless that is a terminal. */
-export function showProgress(stderr: Output, clock: Clock, wanted: boolean): Progress {
+/**
+ * One line on stderr that is drawn again and again; nothing at all unless that is a terminal. `before` is how many leads
+ * an earlier attempt wrote: they say nothing about the rate.
+ */
+export function showProgress(stderr: Output, clock: Clock, wanted: boolean, before = 0): Progress {
   if (!wanted || stderr.isTTY !== true) return { update: () => undefined, clear: () => undefined };
   const begun = clock.now();
   let drawnAt = begun;
@@ -24,7 +27,10 @@ export function showProgress(stderr: Output, clock: Clock, wanted: boolean): Pro
       if (now - drawnAt < everyMs) return;
       drawnAt = now;
       shown = true;
-      const line = progressLine(leads, total, now - begun).slice(0, (stderr.columns ?? 80) - 1);
+      const line = progressLine({ leads, before, total, elapsedMs: now - begun }).slice(
+        0,
+        (stderr.columns ?? 80) - 1,
+      );
       stderr.write(`\r\u001b[K${line}`);
     },
     clear() {
@@ -34,8 +40,15 @@ export function showProgress(stderr: Output, clock: Clock, wanted: boolean): Pro
   };
 }
 
-export function progressLine(leads: number, total: number | undefined, elapsedMs: number): string {
-  const rate = (leads * 1000) / Math.max(elapsedMs, 1);
+interface State {
+  readonly leads: number;
+  readonly before: number;
+  readonly total: number | undefined;
+  readonly elapsedMs: number;
+}
+
+export function progressLine({ leads, before, total, elapsedMs }: State): string {
+  const rate = ((leads - before) * 1000) / Math.max(elapsedMs, 1);
   const parts = [`${grouped(leads)}${total === undefined ? '' : ` of ${grouped(total)}`} leads`];
   if (elapsedMs > 0) parts.push(`${grouped(Math.round(rate))}/s`);
   if (total !== undefined && total > leads && rate > 0 && elapsedMs >= settledMs) {

@@ -36,7 +36,7 @@ export async function exportToFile(
   const { options, window } = job;
   const { clock, stderr, globals } = context;
   const { records, mark } = await partialWriter(file, options.gzip && isDirect(options));
-  const progress = showProgress(stderr, clock, !globals.quiet);
+  const progress = showProgress(stderr, clock, !globals.quiet, totals.leads);
   const base = { version: 1, startedAt: job.startedAt, of } as const;
   let reached: Checkpoint = {
     ...base,

@@ -1,0 +1,56 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { PartialFile } from '../../src/files/partial.ts';
+import { readState, writeState } from '../../src/files/state.ts';
+
+const place = () => join(mkdtempSync(join(tmpdir(), 'leads-partial-')), 'file');
+
+describe('a partial file', () => {
+  it('goes on where the checkpoint says, and loses what was behind it', async () => {
+    const path = place();
+    writeFileSync(path, 'kept and torn');
+    const file = await PartialFile.resume(path, 5);
+    await file.write(Buffer.from('on'));
+    await file.sync();
+    await file.close();
+    expect(file.size).toBe(7);
+    expect(readFileSync(path, 'utf8')).toBe('kept on');
+  });
+
+  it('is refused when it is shorter than its checkpoint says', async () => {
+    const path = place();
+    writeFileSync(path, 'abc');
+    await expect(PartialFile.resume(path, 4)).rejects.toMatchObject({ exitCode: 6 });
+  });
+
+  it('is dead after one failure: a later write must not hide it', async () => {
+    const file = await PartialFile.create('/dev/full');
+    await expect(file.write(Buffer.from('x'))).rejects.toMatchObject({ exitCode: 8 });
+    await expect(file.sync()).rejects.toThrow('no space left');
+    await file.close();
+  });
+});
+
+describe('a state file', () => {
+  const schema = z.object({ version: z.literal(1), n: z.number() });
+
+  it('is read back as it was written; an absent one is nothing', async () => {
+    const path = place();
+    expect(await readState(path, schema, 'checkpoint')).toBeUndefined();
+    await writeState(path, { version: 1, n: 2 });
+    expect(await readState(path, schema, 'checkpoint')).toEqual({ version: 1, n: 2 });
+  });
+
+  it.each(['', '{"version":1,', '{"version":2,"n":1}', '[]'])(
+    'is refused, and kept, when it is %j',
+    async (text) => {
+      const path = place();
+      writeFileSync(path, text);
+      await expect(readState(path, schema, 'checkpoint')).rejects.toMatchObject({ exitCode: 6 });
+      expect(readFileSync(path, 'utf8')).toBe(text);
+    },
+  );
+});
