@@ -87,7 +87,7 @@ describe('the binary, from login to export', () => {
     expect(ended.exitCode).toBe(exitCode);
     const [error, hinted, ...rest] = ended.stderr.split('\n');
     expect(error).toMatch(/^error: \S/);
-    if (hint !== undefined) expect(hinted).toMatch(new RegExp(`^hint: .*${hint}`));
+    expect(hinted).toMatch(new RegExp(`^hint: .*${hint}`));
     expect(rest).toEqual([]);
   });
 
