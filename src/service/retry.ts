@@ -20,7 +20,7 @@ const base = 500;
 const cap = 30_000;
 
 /** How long a page may take with all its retries: ten time-outs, five minutes by default. */
-export const deadlineMs = (service: Pick<Service, 'timeoutMs'>): number => service.timeoutMs * 10;
+const deadlineMs = (service: Pick<Service, 'timeoutMs'>): number => service.timeoutMs * 10;
 
 /** The delay before retry number `retry` (from 0), never less than the service asked for. */
 export function retryDelay(retry: number, random: () => number, waitMs = 0): number {

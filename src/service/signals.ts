@@ -29,9 +29,6 @@ const nextNames = [
   'nextpage',
   'nextoffset',
   'next',
-  'endcursor',
-  'after',
-  'cursor',
 ];
 const moreNames = ['hasmore', 'hasnext', 'hasnextpage', 'more'];
 const pageNames = ['page', 'currentpage', 'pagenumber', 'pageindex', 'number'];
@@ -39,7 +36,7 @@ const pagesNames = ['totalpages', 'pages', 'pagecount', 'lastpage', 'numpages'];
 const offsetNames = ['offset', 'skip', 'start'];
 const totalNames = ['total', 'totalcount', 'totalitems', 'totalresults', 'totalrecords', 'totalelements'];
 /** A total in some services, the length of the page in others: only a larger number than that can be the total. */
-const countNames = ['count', 'items', 'size'];
+const countNames = ['count', 'items'];
 /** Objects in which services put these names, from the array's own neighbours outwards. */
 const nestings = [
   'meta',
@@ -116,16 +113,18 @@ function member(object: Members, wanted: string): Json | undefined {
   return undefined;
 }
 
-/** A way on wins over a place that says there is none: `{"next": null, "paging": {"cursors": {"after": "x"}}}`. */
+/** Names that may also stand for the page itself: they count only where no other name says that this was the last. */
+const vagueNames = ['endcursor', 'after', 'cursor'];
+
 function nextIn(places: readonly Members[]): Signals['next'] {
   let end: null | undefined;
-  for (const wanted of nextNames) {
+  for (const wanted of [...nextNames, ...vagueNames]) {
+    if (end === null && vagueNames.includes(wanted)) return null;
     for (const place of places) {
       const value = member(place, wanted);
-      if (value === undefined) continue;
-      const next = nextValue(wanted, value);
-      if (next === null && wanted !== 'cursor' && wanted !== 'after') end = null;
-      else if (next !== undefined && next !== null) return next;
+      const next = value === undefined ? undefined : nextValue(wanted, value);
+      if (next === null) end = null;
+      else if (next !== undefined) return next;
     }
   }
   return end;

@@ -172,7 +172,10 @@ class Walker {
     if (nothingNew) {
       const probed = this.#probe.next(this.#asking, at, facts, this.#walked);
       if (probed !== undefined) return probed;
-      if (this.#probe.failed) throw noWayPast(this.#walked ?? count, way.total);
+      if (this.#probe.failed) {
+        this.#noWayPast(count, way.total);
+        return undefined;
+      }
       // Past the end, some services give their last page again.
       if (at.style === 'page' && shortBefore) return undefined;
       throw stuck();
@@ -186,8 +189,8 @@ class Walker {
     const walked = this.#walked ?? facts.count;
     if (total !== undefined && walked < total) {
       const probed = this.#probe.next(this.#asking, at, facts, walked);
-      if (probed !== undefined) return probed;
-      throw noWayPast(walked, total);
+      if (probed === undefined) this.#noWayPast(facts.count, total);
+      return probed;
     }
     if (total === undefined && looksFull(facts.count, this.#sizes[0])) {
       this.#service.notes.note(
@@ -196,6 +199,18 @@ class Walker {
       );
     }
     return undefined;
+  }
+
+  /** A total may count what a filter leaves out: then a page that does not look cut is taken for the whole. */
+  #noWayPast(count: number, total: number | undefined): void {
+    const walked = this.#walked ?? count;
+    const { status, categories = [] } = this.#options.query;
+    const filtered = status !== undefined || categories.length === 1;
+    if (!filtered || looksFull(count, this.#sizes[0])) throw noWayPast(walked, total);
+    this.#service.notes.note(
+      'silent',
+      `the service counts ${total ?? 'more'} leads and gave ${walked}: its total may ignore the filter`,
+    );
   }
 
   #askAhead(next: Position, { count }: PageFacts): void {

@@ -120,7 +120,7 @@ function overlapping(
 }
 
 function nextOffset(asking: Asking, at: Position, page: PageFacts, signals: Signals): Position | undefined {
-  const here = at.style === 'offset' ? at.offset : 0;
+  const here = at.style === 'offset' ? at.offset : (signals.offset ?? 0);
   const on = here + page.count;
   const overlapOnly = at.style === 'offset' && at.after !== undefined && page.count === 1;
   if (page.count === 0 || overlapOnly) return undefined;

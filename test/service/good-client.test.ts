@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DataError, KeyRefusedError, LeadsError, ServiceError } from '../../src/errors.ts';
 import { retryDelay } from '../../src/service/retry.ts';
@@ -119,6 +120,17 @@ describe('an answer that was cut off', () => {
     const { ids, stats } = await walk(service);
     expect(ids).toEqual(['a', 'b']);
     expect(stats).toMatchObject({ retries: 2, duplicates: 0, pages: 1 });
+  });
+
+  it('is asked for again when it was compressed, although nobody asked for that', async () => {
+    const packed = gzipSync(whole);
+    const { service } = await stub((_, response, nth) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      response.end(nth === 0 ? packed.subarray(0, 30) : packed);
+    });
+    const { ids, stats } = await walk(service);
+    expect(ids).toEqual(['a', 'b']);
+    expect(stats).toMatchObject({ retries: 1 });
   });
 
   it('is asked for again when it had handed out leads, and none comes twice', async () => {

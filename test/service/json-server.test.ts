@@ -11,10 +11,10 @@ import { serviceAt } from '../support/service.ts';
 import { walk } from '../support/walk.ts';
 
 /** A service written by somebody else, in both of its pagination styles. */
-const home = dirname(createRequire(import.meta.url).resolve('json-server/package.json'));
+const require = createRequire(import.meta.url);
 const releases = {
-  '0.17': join(home, 'lib/cli/bin.js'),
-  '1 beta': join(home, '../json-server-1/lib/bin.js'),
+  '0.17': join(dirname(require.resolve('json-server/package.json')), 'lib/cli/bin.js'),
+  '1 beta': join(dirname(require.resolve('json-server-1/package.json')), 'lib/bin.js'),
 };
 
 const running: (() => Promise<void>)[] = [];

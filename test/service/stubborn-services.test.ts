@@ -155,6 +155,21 @@ describe('a walk goes on', () => {
     await expect(walk(service)).rejects.toThrow('has 10 leads, and its answers show no way past the first 4');
   });
 
+  it('no further, and says so, where a total ignores the filter', async () => {
+    const { service } = await stub(() => ({ leads: leads(0, 3), total: 250 }));
+    expect((await walk(service, { query: { status: 'new' } })).ids).toEqual(names(0, 3));
+    expect(service.said()).toContain('note: the service counts 250 leads and gave 3');
+  });
+
+  it('no further where the next one is null, although the own cursor is told', async () => {
+    const { service } = await stub((query) =>
+      query.has('cursor')
+        ? { data: leads(3, 5), cursor: query.get('cursor'), next_cursor: null }
+        : { data: leads(0, 3), cursor: null, next_cursor: 'b' },
+    );
+    expect((await walk(service)).ids).toEqual(names(0, 5));
+  });
+
   it('past the end where the service gives its last page again, or 404', async () => {
     const clamped = await stub(
       (query) => {
