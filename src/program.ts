@@ -71,7 +71,7 @@ export const commands: readonly CommandEntry[] = [
   },
 ];
 
-export const summary = 'list, export and receive leads, and prove that none was lost';
+const summary = 'list, export and receive leads, and prove that none was lost';
 
 /** The global flags, as every help shows them. */
 export const everywhere = `Everywhere: --profile NAME  --base-url URL  --timeout DURATION  --retries N

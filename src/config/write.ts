@@ -12,7 +12,7 @@ type Place = Pick<Context, 'paths' | 'pid' | 'clock' | 'signal'>;
  * Changes the configuration under a lock, so that of two writers neither loses the other's change, and replaces the
  * file atomically, 0600 in a 0700 directory. Throws a `ConfigError` instead of overwriting a file that is not ours.
  */
-export async function updateConfig(place: Place, change: (config: Config) => Config): Promise<void> {
+async function updateConfig(place: Place, change: (config: Config) => Config): Promise<void> {
   const { configDir } = place.paths;
   const path = configFile(configDir);
   await writing(path, async () => {

@@ -26,7 +26,7 @@ export async function paletteFor(
 }
 
 /** `--no-color`, then `NO_COLOR`, then `FORCE_COLOR`, then whether it is a terminal that can (no-color.org). */
-export function showsColour(
+function showsColour(
   stream: Output,
   { env, globals }: { env: Context['env']; globals: { readonly color: boolean } },
 ): boolean {
