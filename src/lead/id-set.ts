@@ -143,13 +143,20 @@ function shortened(id: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([0xfe]), createHash('sha256').update(id).digest()]);
 }
 
-/** MurmurHash3's 32-bit mixing, byte by byte. Equal hashes only cost time: the ids themselves decide. */
+/** MurmurHash3's 32-bit mixing, four bytes a step. Equal hashes only cost time: the ids themselves decide. */
 function hashOf(buf: Uint8Array, start: number, end: number): number {
   let hash = 0x9747b28c ^ (end - start);
-  for (let i = start; i < end; i += 1) {
-    hash = Math.imul(hash ^ (buf[i] as number), 0x5bd1e995);
+  let i = start;
+  for (; i + 4 <= end; i += 4) {
+    const word =
+      (buf[i] as number) |
+      ((buf[i + 1] as number) << 8) |
+      ((buf[i + 2] as number) << 16) |
+      ((buf[i + 3] as number) << 24);
+    hash = Math.imul(hash ^ Math.imul(word, 0xcc9e2d51), 0x5bd1e995);
     hash ^= hash >>> 15;
   }
+  for (; i < end; i += 1) hash = Math.imul(hash ^ (buf[i] as number), 0x5bd1e995);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
