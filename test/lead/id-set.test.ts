@@ -25,6 +25,17 @@ describe('the set of ids', () => {
     expect(ids.has('lead_200000')).toBe(false);
   });
 
+  it('tells ids with the same hash apart', () => {
+    // Of so many ids in 32 bits of hash, some dozen pairs share one.
+    const ids = new IdSet();
+    let state = 1n;
+    const news = Array.from({ length: 400_000 }, () => {
+      state = (state * 6364136223846793005n + 1442695040888963407n) & 0xffffffffffffffffn;
+      return ids.meet(state.toString(16).padStart(16, '0'));
+    });
+    expect(news.every((meeting) => meeting === 'new')).toBe(true);
+  });
+
   it('tells apart what UTF-8 would make alike', () => {
     const ids = new IdSet();
     expect(['\ud800', '\ud801', '\udfff', '\ufffd'].map((id) => ids.meet(id))).toEqual(Array(4).fill('new'));
