@@ -3,9 +3,9 @@ import type { Context } from '../../context.ts';
 import { summaryLine } from '../../output/summary.ts';
 import { openService } from '../../service/service.ts';
 import type { Outcome } from '../spec.ts';
-import { begin } from './begin.ts';
+import { begin, type Walked } from './begin.ts';
 import { deviceSink } from './device.ts';
-import { filePaths } from './file-paths.ts';
+import { type FilePaths, filePaths } from './file-paths.ts';
 import { prepareJob } from './job.ts';
 import { type ExportOptions, options, refuseContradictions } from './options.ts';
 import type { Totals } from './pump.ts';
@@ -40,7 +40,7 @@ export async function run(given: ExportOptions, context: Context): Promise<Outco
       Object.assign(totals, begun.checkpoint?.counts);
       before = totals.leads;
       if ('job' in begun) await exportToFile(begun.job, context, totals, paths, begun.beginning);
-      else await complete(given, paths, begun.file, begun.checkpoint);
+      else await finish(begun, given, paths);
     }
   } finally {
     for (const held of locks) await held.release();
@@ -49,4 +49,12 @@ export async function run(given: ExportOptions, context: Context): Promise<Outco
   const place = given.output === undefined ? '' : ` to ${given.output}`;
   context.notes.say(summaryLine({ ...totals, before, durationMs }, place));
   return 'done';
+}
+
+async function finish({ file, checkpoint }: Walked, given: ExportOptions, paths: FilePaths): Promise<void> {
+  try {
+    await complete(given, paths, file, checkpoint);
+  } finally {
+    await file?.close();
+  }
 }

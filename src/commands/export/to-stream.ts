@@ -1,4 +1,4 @@
-import { type Progress, showProgress } from '../../output/progress.ts';
+import { showProgress } from '../../output/progress.ts';
 import { type ByteSink, type RecordWriter, streamSink } from '../../output/records.ts';
 import { writeBookmark } from '../../files/bookmark.ts';
 import { followOn } from './follow.ts';
@@ -19,7 +19,7 @@ export async function exportToStream(
   const progress = showProgress(stderr, clock, !globals.quiet && !terminal);
   const records = await openWriter(sink ?? streamSink(stdout), options, terminal);
   const walk = (current: Job): Promise<void> =>
-    pump(current, undefined, drainInto(records, progress), totals, context, progress);
+    pump(current, undefined, drainInto(records), totals, context, progress);
   try {
     window?.begin(job.startedAt);
     await walk(job);
@@ -41,13 +41,10 @@ export async function exportToStream(
   }
 }
 
-function drainInto(records: RecordWriter, progress: Progress): Drain {
+function drainInto(records: RecordWriter): Drain {
   return {
     write: (leads) => records.write(leads),
-    async pageEnd() {
-      progress.clear();
-      await records.flush();
-    },
+    pageEnd: () => records.flush(),
   };
 }
 

@@ -188,3 +188,59 @@ describe('export --follow', () => {
     expect(stderr).toMatch(/^3 leads in /);
   });
 });
+
+describe('export -o that was killed after its walk', () => {
+  const killed = async (args: readonly string[], left: readonly string[]): Promise<string> => {
+    const home = freshHome();
+    const file = join(home, 'out');
+    const walked = await leads(['export', '-o', join(home, 'whole'), ...args], { env: env() });
+    expect(walked.exitCode).toBe(0);
+    const partial = (await leads(['export'], { env: env() })).stdout;
+    const of = {
+      ...{
+        service: `${service.url}/`,
+        path: null,
+        status: null,
+        categories: [],
+        where: [],
+        since: null,
+        until: null,
+      },
+      ...{
+        format: args[1] ?? 'ndjson',
+        fields: null,
+        gzip: false,
+        max: null,
+        pageSize: null,
+        bookmark: false,
+      },
+    };
+    const counts = { leads: 250, duplicates: 0, withoutId: 0, retries: 0 };
+    const checkpoint = {
+      version: 1,
+      startedAt: 0,
+      of,
+      position: null,
+      bytes: partial.length,
+      counts,
+      bookmark: null,
+    };
+    writeFileSync(`${file}.checkpoint`, JSON.stringify({ ...checkpoint, bytes: Buffer.byteLength(partial) }));
+    if (left.includes('partial')) writeFileSync(`${file}.partial`, partial);
+    else writeFileSync(file, readFileSync(join(home, 'whole')));
+    const before = service.requests();
+    const { exitCode, stderr } = await leads(['export', '-o', file, '--resume', ...args], { env: env() });
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    expect(service.requests()).toBe(before);
+    expect(readFileSync(file, 'utf8')).toBe(readFileSync(join(home, 'whole'), 'utf8'));
+    return readdirSync(home).sort().join(' ');
+  };
+
+  it.each([[[]], [['--format', 'csv']], [['--format', 'json']]])(
+    'gets its name, asking nothing again: %j',
+    async (args) => {
+      expect(await killed(args, ['partial'])).toBe('out whole');
+      expect(await killed(args, [])).toBe('out whole');
+    },
+  );
+});
