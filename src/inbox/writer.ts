@@ -9,8 +9,8 @@ import { Nonces } from './nonces.ts';
 import { Work } from './work.ts';
 
 /** Of unauthenticated and otherwise refused deliveries: how many are kept, and how much of each body. */
-export const rejectedKept = 1000;
-export const rejectedBody = 16 * 1024;
+const rejectedKept = 1000;
+const rejectedBody = 16 * 1024;
 
 /** What may be stored and shown of a delivery's path and headers: everything but credentials. */
 export interface Conceal {
