@@ -63,9 +63,12 @@ async function tablePrinter(given: ListOptions, context: Context): Promise<Print
   const { dim } = await paletteFor(stdout, context);
   const all = columnsFor(given.fields, dialect);
   let held: LeadText[] | undefined = [];
-  const draw = async (leads: readonly LeadText[], withHead: boolean): Promise<void> => {
+  /** The rows above new ones, which keep the columns where they were. */
+  let above: string[][] = [];
+  const draw = async (leads: readonly LeadText[]): Promise<void> => {
     if (leads.length === 0) return;
-    const rows = rowsOf(leads, all, given.relative ? clock.now() : undefined);
+    const added = rowsOf(leads, all, given.relative ? clock.now() : undefined);
+    const rows = [...above, ...added];
     // A column that no lead fills says nothing, unless somebody asked for it.
     const kept = all.map((_, i) => given.fields !== undefined || rows.some((row) => row[i] !== ''));
     const heads = all.filter((_, i) => kept[i]).map((column) => column.head);
@@ -73,15 +76,17 @@ async function tablePrinter(given: ListOptions, context: Context): Promise<Print
     const cells = rows.map((row) => row.filter((_, i) => kept[i]));
     const fitting = given.fields === undefined ? { whole, optional } : {};
     const text = renderTable(heads, cells, { width, head: dim, ...fitting });
-    await write(stdout, withHead ? text : text.slice(text.indexOf('\n') + 1));
+    const lines = text.split(/(?<=\n)/);
+    await write(stdout, above.length === 0 ? text : lines.slice(-added.length).join(''));
+    if (given.watch !== undefined) above = rows.slice(-20);
   };
   return {
     async print(leads) {
-      if (held === undefined) await draw(leads, false);
+      if (held === undefined) await draw(leads);
       else held.push(...leads);
     },
     async end() {
-      await draw(held ?? [], true);
+      await draw(held ?? []);
       held = undefined;
     },
   };
