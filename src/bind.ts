@@ -17,8 +17,11 @@ export async function parseAndRun(
     .version(LEADS_VERSION, '-V, --version')
     .configureHelp({ formatHelp: rootHelp });
   // `leads help list` is `leads list --help`.
-  const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
-  const wanted = commandName(words);
+  const asked = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+  const wanted = commandName(asked);
+  const isKnown = commands.some((entry) => entry.name === wanted);
+  // Asked for the help of a command that there is not, commander would show that of all.
+  const words = wanted === undefined || isKnown ? asked : [wanted];
   for (const entry of commands) {
     const command = prepare(root.command(entry.name), host).summary(entry.summary);
     if (entry.name !== wanted) continue;
@@ -30,6 +33,8 @@ export async function parseAndRun(
     await root.parseAsync([...words], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.help')
+      throw new UsageError('no command is named', { hint: "see 'leads --help'" });
     if (error.exitCode !== 0) throw usageError(error, wanted);
   }
   return outcome;

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { longestTimerMs } from './config/duration.ts';
 import type { Paths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import { InterruptedError } from './errors.ts';
@@ -63,22 +64,31 @@ export interface Context extends Host {
   http(): Promise<Dispatcher>;
 }
 
-const systemClock: Clock = {
+export const systemClock: Clock = {
   now: Date.now,
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      const stop = (): void => {
-        clearTimeout(timer);
-        reject(signal?.reason as Error);
-      };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', stop);
-        resolve();
-      }, ms);
-      if (signal?.aborted === true) stop();
-      else signal?.addEventListener('abort', stop, { once: true });
-    }),
+  async sleep(ms, signal) {
+    let left = ms;
+    do {
+      await nap(Math.min(left, longestTimerMs), signal);
+      left -= longestTimerMs;
+    } while (left > 0);
+  },
 };
+
+function nap(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}
 
 /** The first Ctrl-C or SIGTERM asks for an orderly end; the second ends the process at once. */
 function interruption(): AbortSignal {

@@ -27,6 +27,12 @@ describe('leads', () => {
     [['config', 'foo'], "unknown command 'config foo'", 'leads config --help'],
     [['config', 'get'], "missing required argument 'key'", 'leads config --help'],
     [['config', 'list', '--format', 'xml'], "'xml' is not one of table, json", undefined],
+    [['list', '--watch', '0s'], "--watch: '0s' is not a duration above zero", undefined],
+    [['export', '--follow', '0s'], "--follow: '0s' is not a duration above zero", undefined],
+    [['sandbox', '--every', '0ms'], "--every: '0ms' is not a duration above zero", undefined],
+    [['help', 'lgin'], "unknown command 'lgin'", 'login'],
+    [['lgin', '--help'], "unknown command 'lgin'", 'login'],
+    [['--verbose'], 'no command is named', 'leads --help'],
   ])('answers %j with one clear line and exit 2', async (argv, message, hint) => {
     const { exitCode, stdout, stderr } = await leads(argv);
     expect(exitCode).toBe(2);

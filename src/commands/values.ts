@@ -46,6 +46,13 @@ export const limit = () =>
 /** Milliseconds. */
 export const duration = () => parsed(parseDuration, 'a duration such as 500ms, 30s, 5m, 2h or 7d');
 
+/** The same, but not none: between two looks, or until something is given up. */
+export const interval = () =>
+  parsed((given) => {
+    const ms = parseDuration(given) ?? 0;
+    return ms > 0 ? ms : undefined;
+  }, 'a duration above zero such as 500ms, 30s, 5m, 2h or 7d');
+
 /** A function of now, since a schema has no clock: `since(context.clock.now())` in milliseconds. */
 export const pointInTime = () =>
   parsed(

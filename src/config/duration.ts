@@ -1,3 +1,6 @@
+/** A timer that is set for longer, 24.8 days, goes off at once (node's documentation of `setTimeout`). */
+export const longestTimerMs = 2 ** 31 - 1;
+
 const units: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1000,

@@ -1,7 +1,7 @@
 import type { Globals } from '../context.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { Secret } from '../secret.ts';
-import { parseDuration } from './duration.ts';
+import { longestTimerMs, parseDuration } from './duration.ts';
 import type { Paths } from './paths.ts';
 import { readConfig } from './read.ts';
 import type { Profile } from './schema.ts';
@@ -90,7 +90,7 @@ function account(
 function timeout(flag: string | undefined, stored: string | undefined): number {
   const text = flag ?? stored ?? '30s';
   const value = parseDuration(text);
-  if (value !== undefined && value > 0) return value;
+  if (value !== undefined && value > 0) return Math.min(value, longestTimerMs);
   throw new UsageError(`--timeout: '${text}' is not a duration such as 500ms, 30s or 5m`);
 }
 

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent, type IncomingMessage, request as requestPlain } from 'node:http';
 import { Agent as HttpsAgent, request as requestSecure } from 'node:https';
 import * as tls from 'node:tls';
+import { longestTimerMs } from '../config/duration.ts';
 import { isLoopback } from '../config/load.ts';
 
 /** One request to send, exactly: header names, order and repetitions stay as given, and so does every body byte. */
@@ -63,7 +64,7 @@ export function createPoster({ connections, loopbackCa, now }: PosterOptions): P
       return new Promise((resolve) => {
         const stop = new AbortController();
         const cut = (): void => stop.abort();
-        const timer = setTimeout(cut, timeoutMs);
+        const timer = setTimeout(cut, Math.min(timeoutMs, longestTimerMs));
         // By hand: on node 20, signals joined by `AbortSignal.any` stay in memory as long as the oldest of them.
         if (signal !== undefined) setMaxListeners(0, signal);
         if (signal?.aborted === true) cut();

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
 import { recordFormats } from '../../output/records.ts';
 import { filterShape } from '../filter-options.ts';
-import { duration, fieldList, flag, oneOf, text, wholeNumber } from '../values.ts';
+import { duration, fieldList, flag, interval, oneOf, text, wholeNumber } from '../values.ts';
 
 export const options = z.object({
   ...filterShape,
@@ -17,7 +17,7 @@ export const options = z.object({
   follow: z.optional(
     z.pipe(
       z.transform((given: unknown) => (given === true ? '30s' : given)),
-      duration(),
+      interval(),
     ),
   ),
   pageSize: z.optional(wholeNumber(1)),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
 import { filterShape } from '../filter-options.ts';
-import { duration, fieldList, flag, limit, oneOf } from '../values.ts';
+import { fieldList, flag, interval, limit, oneOf } from '../values.ts';
 
 export const options = z.object({
   ...filterShape,
@@ -13,7 +13,7 @@ export const options = z.object({
   watch: z.optional(
     z.pipe(
       z.transform((given: unknown) => (given === true ? '30s' : given)),
-      duration(),
+      interval(),
     ),
   ),
 });

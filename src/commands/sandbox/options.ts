@@ -3,7 +3,7 @@ import { parseDuration } from '../../config/duration.ts';
 import { apiFaults, deliveryFaults, parseFaults } from '../../sandbox/faults.ts';
 import { defaultApi, nextForms, paginations } from '../../sandbox/options.ts';
 import { schemeShape } from '../scheme-options.ts';
-import { duration, flag, oneOf, parsed, pointInTime, text, texts, url, wholeNumber } from '../values.ts';
+import { flag, interval, oneOf, parsed, pointInTime, text, texts, url, wholeNumber } from '../values.ts';
 
 /** `1s,5s,30s`, or `none`: milliseconds. */
 function parseSchedule(given: string): readonly number[] | undefined {
@@ -39,11 +39,11 @@ export const options = z.object({
   seed: z.optional(text()),
   newest: z.optional(pointInTime()),
   from: z.optional(text()),
-  every: z.optional(duration()),
+  every: z.optional(interval()),
   webhook: z._default(z.array(webhookUrl()), []),
   retry: z.optional(parsed(parseSchedule, "a list of durations such as 1s,5s,30s, or 'none'")),
   paused: flag(),
-  deliveryTimeout: z.optional(duration()),
+  deliveryTimeout: z.optional(interval()),
   deliveryConcurrency: z.optional(wholeNumber(1, 1000)),
   faults: z.optional(
     z.pipe(
