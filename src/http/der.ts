@@ -1,5 +1,5 @@
 /** One DER element (X.690, section 8.1): tag, length, and the parts as its content. */
-export function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
+function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   if (content.length < 0x80) return Buffer.concat([Buffer.of(tag, content.length), content]);
   const length = Buffer.from(evenHex(content.length), 'hex');
