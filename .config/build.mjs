@@ -33,7 +33,7 @@ const leaveOut = {
 
 /** Builtins that take milliseconds to load and that most runs never touch: loaded when something of theirs is used. */
 const slowBuiltins =
-  /^(?:node:)?(child_process|crypto|http|http2|https|tls|v8|zlib|dns|worker_threads|readline)$/;
+  /^(?:node:)?(child_process|crypto|fs\/promises|http|http2|https|tls|v8|zlib|dns|worker_threads|readline)$/;
 
 const loadLate = {
   name: 'load-late',

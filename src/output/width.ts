@@ -1,7 +1,10 @@
 import measure from 'fast-string-truncated-width';
 
 /** Columns that text takes on a terminal: wide characters and emoji take two, combining marks none. */
-export const textWidth = (text: string): number => measure(text).width;
+export const textWidth = (text: string): number => (plain.test(text) ? text.length : measure(text).width);
+
+/** Most text: spares it the patterns for emoji, which take milliseconds to compile. */
+const plain = /^[\x20-\x7e]*$/;
 
 /** The longest beginning that takes at most `width` columns, cut between graphemes and ended with `…`. */
 export function truncate(text: string, width: number): string {
