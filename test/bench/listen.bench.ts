@@ -13,10 +13,9 @@ import type { Outcome } from './listen/load.ts';
 
 /**
  * Deliveries of 490-byte leads over HTTPS, TLS 1.3, keep-alive, 100 connections, each signed with HMAC-SHA256 and with an
- * id of its own, against a bare node https server that answers 200. Server and load take turns on a core each. The load
- * is a program of ours, since autocannon needs more time for a request with its own id and signature than the servers
- * need to answer it. Where the load is the slower end, rates flatter `leads`: the ratio that counts is the one per second
- * of the server's CPU.
+ * id of its own, against a bare node https server that answers 200. Server and load have a core each, where there are
+ * two. The load is a program of ours, written to cost less than the servers that it drives. Where it is the slower end
+ * all the same, as against the bare server, rates flatter `leads`: look at the ratio per second of the server's CPU.
  */
 const rounds = Number(process.env['LEADS_BENCH_ROUNDS'] ?? 7);
 const requests = 20_000;
