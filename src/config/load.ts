@@ -13,7 +13,7 @@ interface Sources {
   readonly paths: Paths;
 }
 
-/** Flag > environment > profile > default. Throws a `ConfigError` for an unreadable file or an unknown profile. */
+/** Flag > environment > profile > default. Throws a `ConfigError` for an unreadable file. */
 export function loadSettings({ globals, env, paths }: Sources): Settings {
   const config = readConfig(paths.configDir);
   const name = profileName(globals, env) ?? config.profile ?? 'default';
@@ -68,13 +68,13 @@ function account(
   fromEnv: string | undefined,
 ): Account {
   if (baseUrl === undefined) {
-    throw new ConfigError('no base URL is set', {
+    throw new ConfigError(`no base URL is set${inProfile(name)}`, {
       hint: "run 'leads login --base-url https://…', or set LEADS_BASE_URL",
     });
   }
-  if (fromEnv !== undefined) return { baseUrl, apiKey: new Secret(fromEnv) };
+  if (fromEnv !== undefined) return { baseUrl, apiKey: sendable(fromEnv, 'LEADS_API_KEY') };
   if (profile.apiKey === undefined) {
-    throw new ConfigError(`no API key is stored${name === 'default' ? '' : ` in profile '${name}'`}`, {
+    throw new ConfigError(`no API key is stored${inProfile(name)}`, {
       hint: "run 'leads login', or set LEADS_API_KEY",
     });
   }
@@ -84,8 +84,16 @@ function account(
       { hint: `run 'leads login --base-url ${baseUrl.origin}', with --profile to keep both` },
     );
   }
-  return { baseUrl, apiKey: new Secret(profile.apiKey) };
+  return { baseUrl, apiKey: sendable(profile.apiKey, 'the stored API key') };
 }
+
+/** What no header can hold is a slip of copying, and would be refused on its way. */
+function sendable(key: string, what: string): Secret {
+  if (/^[\x21-\x7e]+$/.test(key)) return new Secret(key);
+  throw new ConfigError(`${what} holds white space or other characters that cannot be part of a key`);
+}
+
+const inProfile = (name: string): string => (name === 'default' ? '' : ` in profile '${name}'`);
 
 function timeout(flag: string | undefined, stored: string | undefined): number {
   const text = flag ?? stored ?? '30s';
@@ -103,5 +111,5 @@ function retries(flag: string | undefined, stored: number | undefined): number {
 const secret = (text: string | undefined): Secret | undefined =>
   text === undefined ? undefined : new Secret(text);
 
-/** An empty variable or flag counts as not given. */
-const set = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
+/** An empty variable or flag counts as not given, and the line end of a file that a variable was made from as none. */
+const set = (text: string | undefined): string | undefined => text?.trim() || undefined;

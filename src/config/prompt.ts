@@ -13,22 +13,23 @@ export function ask(
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
     stderr.write(question);
     const lines = createInterface({ input: stdin, output: hidden ? silent : stderr, terminal: true });
-    const finish = (): void => {
-      signal.removeEventListener('abort', stop);
-      lines.close();
-      if (hidden) stderr.write('\n');
-    };
+    let echoed = false;
     const stop = (): void => {
       reject(signal.aborted ? (signal.reason as Error) : new InterruptedError('SIGINT'));
-      finish();
+      lines.close();
     };
     signal.addEventListener('abort', stop, { once: true });
     lines.once('SIGINT', stop);
     lines.once('line', (line) => {
+      echoed = !hidden;
       resolve(line.trim());
-      finish();
+      lines.close();
     });
-    lines.once('close', () => resolve(''));
+    lines.once('close', () => {
+      signal.removeEventListener('abort', stop);
+      if (!echoed) stderr.write('\n');
+      resolve('');
+    });
   });
 }
 

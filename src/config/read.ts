@@ -56,7 +56,8 @@ function parseConfig(text: string, path: string): Config {
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const where = issue?.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys] : (issue?.path ?? []);
-  throw new ConfigError(`the configuration file ${path} is not valid at '${where.join('.')}'`, {
+  const at = where.length === 0 ? '' : ` at '${where.join('.')}'`;
+  throw new ConfigError(`the configuration file ${path} is not valid${at}`, {
     hint: 'mend it with an editor; leads does not overwrite it',
     cause: parsed.error,
   });

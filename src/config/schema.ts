@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { dialectSchema } from './dialect.ts';
+import { parseDuration } from './duration.ts';
 
 /** The flags of `--scheme custom`, as the user wrote them; checked where they are used. */
 const recipeSchema = z.strictObject({
@@ -20,7 +21,7 @@ export const profileSchema = z.strictObject({
   apiKey: z.optional(z.string()),
   /** The origin that the key was stored for: it is sent nowhere else. */
   apiKeyOrigin: z.optional(z.string()),
-  timeout: z.optional(z.string()),
+  timeout: z.optional(z.string().check(z.refine((text) => (parseDuration(text) ?? 0) > 0))),
   retries: z.optional(z.int().check(z.nonnegative())),
   webhook: z.optional(
     z.strictObject({

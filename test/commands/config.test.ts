@@ -105,21 +105,24 @@ describe('leads config', () => {
     expect(modes()).toEqual(['700', '600']);
   });
 
-  it.each(['{"profiles": ', '[]', '{"profiles":{"default":{"baseUrl":7}}}', '{"unknown":1}'])(
-    'reports and never overwrites a broken file: %s',
-    async (content) => {
-      const home = freshHome();
-      const file = join(home, 'config', 'config.json');
-      mkdirSync(join(home, 'config'));
-      writeFileSync(file, content);
-      for (const argv of [['list'], ['set', 'retries', '3'], ['unset', 'retries']]) {
-        const { exitCode, stderr } = await leads(['config', ...argv], { home });
-        expect(exitCode).toBe(3);
-        expect(stderr).toContain(file);
-      }
-      expect(readFileSync(file, 'utf8')).toBe(content);
-    },
-  );
+  it.each([
+    '{"profiles": ',
+    '[]',
+    '{"profiles":{"default":{"baseUrl":7}}}',
+    '{"unknown":1}',
+    '{"profiles":{"default":{"timeout":"soon"}}}',
+  ])('reports and never overwrites a broken file: %s', async (content) => {
+    const home = freshHome();
+    const file = join(home, 'config', 'config.json');
+    mkdirSync(join(home, 'config'));
+    writeFileSync(file, content);
+    for (const argv of [['list'], ['set', 'retries', '3'], ['unset', 'retries']]) {
+      const { exitCode, stderr } = await leads(['config', ...argv], { home });
+      expect(exitCode).toBe(3);
+      expect(stderr).toContain(file);
+    }
+    expect(readFileSync(file, 'utf8')).toBe(content);
+  });
 
   it.runIf(userInfo().uid === 0)('refuses a symbolic link that belongs to another user', async () => {
     const home = freshHome();

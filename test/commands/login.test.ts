@@ -55,6 +55,32 @@ describe('leads login', () => {
     expect(stored(home)).toMatchObject({ default: { apiKey: key } });
   });
 
+  it('ends its line when the prompt is left with Ctrl-D', async () => {
+    const stdin = new PassThrough();
+    const run = startLeads(['login', '--base-url', baseUrl], { stdin, terminal: 80 });
+    await expect.poll(() => run.stderr.text()).toContain('API key: ');
+    stdin.write('\u0004');
+    const { exitCode, stderr } = await run.done;
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^API key: \nerror: no API key was given\n/);
+  });
+
+  it('takes the line end of a key in the environment as none, and refuses one that no header can hold', async () => {
+    const asked = (value: string) =>
+      leads(['list', '--json'], { env: { LEADS_BASE_URL: baseUrl, LEADS_API_KEY: value } });
+    expect(await asked(`${key}\n`)).toMatchObject({ exitCode: 0 });
+    const { exitCode, stderr } = await asked('two words');
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('LEADS_API_KEY holds white space');
+    expect(stderr).not.toContain('two words');
+  });
+
+  it('makes no file to remove what is not there', async () => {
+    const home = freshHome();
+    expect((await leads(['logout'], { home })).exitCode).toBe(0);
+    expect(existsSync(join(home, 'config', 'config.json'))).toBe(false);
+  });
+
   it('reads a key file, keeps profiles apart, and logs out of one', async () => {
     const home = freshHome();
     writeFileSync(join(home, 'key.txt'), `${key}\n`);

@@ -9,7 +9,9 @@ export const options = z.object({});
 export async function run(_: z.output<typeof options>, context: Context): Promise<Outcome> {
   const { profile } = await context.settings();
   const removed = readConfig(context.paths.configDir).profiles?.[profile]?.apiKey !== undefined;
-  await updateProfile(context, profile, ({ apiKey: _key, apiKeyOrigin: _origin, ...kept }) => kept);
+  if (removed) {
+    await updateProfile(context, profile, ({ apiKey: _key, apiKeyOrigin: _origin, ...kept }) => kept);
+  }
   const where = profile === 'default' ? '' : ` in profile '${profile}'`;
   context.notes.say(removed ? `removed the API key${where}` : `no API key was stored${where}`);
   return 'done';
