@@ -60,7 +60,8 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
       LEADS_DATA_DIR: join(home, 'data'),
       ...options.env,
     },
-    clock: options.clock ?? new FakeClock(undefined, { hasty: true }),
+    // Today's date: certificates are issued by it, and real TLS clients check them.
+    clock: options.clock ?? new FakeClock(Date.now(), { hasty: true }),
     random: options.random ?? (() => 0.5),
     signal: options.signal ? AbortSignal.any([options.signal, stopper.signal]) : stopper.signal,
     platform: 'linux',

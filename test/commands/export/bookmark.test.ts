@@ -89,9 +89,10 @@ describe('export --bookmark', () => {
     const service = await serve(() => stored);
     const home = freshHome();
     const argv = ['export', '--bookmark', join(home, 'b')];
-    const first = await leads(argv, { env: env(service), home });
+    const clock = new FakeClock(Date.UTC(2026, 0, 15, 12), { hasty: true });
+    const first = await leads(argv, { env: env(service), home, clock });
     stored.push({ id: 'later', createdAt: '2026-01-15T11:00:00Z' });
-    const second = await leads(argv, { env: env(service), home });
+    const second = await leads(argv, { env: env(service), home, clock });
     await service.close();
     expect(idsIn(first.stdout).sort()).toEqual(['future', 'undated']);
     expect(idsIn(second.stdout)).toEqual(['later']);

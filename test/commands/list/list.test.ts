@@ -13,7 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => box.close());
 
-const at = (url: string): RunOptions => ({ env: { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: url } });
+const at = (url: string): RunOptions => ({
+  clock: new FakeClock(now, { hasty: true }),
+  env: { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: url },
+});
 const list = (...flags: string[]) => leads(['list', ...flags], at(box.url));
 const ids = (ndjson: string): string[] =>
   ndjson
