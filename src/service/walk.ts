@@ -55,7 +55,7 @@ class Walker {
   #walked: number | undefined;
   /** Records on the longest page and on the one before: a page shorter than others may be the last. */
   #longest = 0;
-  #previous: { readonly count: number; readonly mark: string } | undefined;
+  #previous: { readonly count: number; readonly mark: string; readonly idle: boolean } | undefined;
 
   constructor(service: Service, asking: Asking, options: WalkOptions, stats: WalkStats, signal: AbortSignal) {
     this.#service = service;
@@ -161,12 +161,14 @@ class Walker {
     if (this.#walked !== undefined) this.#walked += tally.fresh + leads.length - countNamed(leads);
     const previous = this.#previous;
     const mark = count === 0 || tally.identified > 0 ? '' : markOf(leads);
-    this.#previous = { count, mark };
-    const shortBefore = previous !== undefined && previous.count < this.#longest;
-    this.#longest = Math.max(this.#longest, count);
     const nothingNew =
       (tally.identified > 0 && tally.fresh === 0 && leads.length === 0) ||
       (mark !== '' && previous?.mark === mark);
+    this.#previous = { count, mark, idle: nothingNew };
+    const shortBefore = previous !== undefined && previous.count < this.#longest;
+    const short = count < this.#longest;
+    // Without what the page repeats of others or of itself: that makes no page of the rest short.
+    this.#longest = Math.max(this.#longest, count - tally.repeated);
     const way = wayOn(this.#asking, at, facts, this.#walked);
     this.#footing.hear(way.total);
     if (nothingNew) {
@@ -178,6 +180,8 @@ class Walker {
       }
       // Past the end, some services give their last page again.
       if (at.style === 'page' && shortBefore) return undefined;
+      // New leads in front move known ones onto a page that would have been empty. The page behind it shows the end.
+      if (short && previous?.idle !== true && way.kind === 'next' && isNumbered(way.at)) return way.at;
       throw stuck();
     }
     if (way.kind === 'next') return way.at;
@@ -221,6 +225,8 @@ class Walker {
     for (const at of predict(next, step, this.#stats.total, many - 1)) this.#ahead.ask(at);
   }
 }
+
+const isNumbered = ({ style }: Position): boolean => style === 'page' || style === 'offset';
 
 const countNamed = (leads: readonly ScannedLead[]): number =>
   leads.reduce((sum, lead) => (lead.hasId ? sum + 1 : sum), 0);

@@ -38,6 +38,29 @@ const leads = (from: number, to: number): { id: string }[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, i) => ({ id: `l${from + i}` }));
 const names = (from: number, to: number): string[] => leads(from, to).map(({ id }) => id);
 
+describe('a last page that new leads in front filled with known ones', () => {
+  const moving =
+    (start: (query: URLSearchParams) => number): Reply =>
+    (query, nth) => {
+      // One lead arrives between the second page and the third.
+      const list = leads(nth < 2 ? 1 : 0, 9);
+      return { data: list.slice(start(query), start(query) + 4) };
+    };
+
+  it.each([
+    ['page', (query: URLSearchParams) => (Number(query.get('page') ?? 1) - 1) * 4],
+    ['offset', (query: URLSearchParams) => Number(query.get('offset') ?? 0)],
+  ] as const)('is an ordinary end of numbered pages: %s', async (pagination, start) => {
+    const { service } = await stub(moving(start), { pagination });
+    expect((await walk(service)).ids).toEqual(names(1, 9));
+  });
+
+  it('is none when one follows another', async () => {
+    const { service } = await stub((_, nth) => leads(0, 4 - Math.min(nth, 2)), { pagination: 'offset' });
+    await expect(walk(service)).rejects.toThrow('brought no new lead');
+  });
+});
+
 describe('a walk ends with an error, never with a loop,', () => {
   it('when the cursor is ignored', async () => {
     const { service } = await stub((_, nth) => ({ data: leads(0, 5), next_cursor: `c${nth}` }));
