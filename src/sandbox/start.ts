@@ -84,12 +84,19 @@ export async function startSandbox(options: SandboxOptions, world: SandboxWorld)
 }
 
 async function answerTo(request: Incoming, state: SandboxState, ownUrl: string): Promise<Answer> {
-  const url = URL.canParse(request.target, ownUrl) ? new URL(request.target, ownUrl) : undefined;
+  const reached = reachedAs(request.headers.host, ownUrl);
+  const url = URL.canParse(request.target, reached) ? new URL(request.target, reached) : undefined;
   if (url?.pathname === state.api.path) return listed(request, url, state);
   const controlled = url && (await control(state, url, request, ownUrl));
   if (controlled !== undefined) return controlled;
   if (url?.pathname === '/') return json(200, { service: 'leads sandbox', leads: state.api.path });
   return failure(404, 'not_found', `Leads are listed at ${state.api.path}.`);
+}
+
+/** Links lead on under the name that the client used: its key goes to no other origin. */
+function reachedAs(host: string | undefined, ownUrl: string): string {
+  const named = `${new URL(ownUrl).protocol}//${host ?? ''}`;
+  return URL.canParse(named) ? named : ownUrl;
 }
 
 function listed(request: Incoming, url: URL, state: SandboxState): Answer {

@@ -59,7 +59,6 @@ export class SandboxState {
       observe,
     });
     this.setDeliveryFaults(options.deliveryFaults ?? {});
-    if (webhook?.paused === true) this.deliveries.pause();
   }
 
   /** Of the webhooks' scheme. */
@@ -104,8 +103,10 @@ export class SandboxState {
    * `DataError` for a record that is no lead.
    */
   begin(): void {
-    const { leads = 250, newest, records } = this.#options;
-    const hasTargets = (this.#options.webhook?.targets.length ?? 0) > 0;
+    const { leads = 250, newest, records, webhook } = this.#options;
+    if (webhook?.paused === true) this.deliveries.pause();
+    else this.deliveries.resume();
+    const hasTargets = (webhook?.targets.length ?? 0) > 0;
     if (records === undefined) {
       const midnight = Math.floor(this.now() / 86_400_000) * 86_400_000;
       this.leads.seed(leads, newest ?? midnight, hasTargets ? 'new' : 'mixed');
@@ -118,7 +119,7 @@ export class SandboxState {
     if (hasTargets) for (const lead of this.leads) this.deliveries.deliver(lead);
   }
 
-  /** Back to the start: leads, truth, faults. */
+  /** Back to the start: leads, truth, faults, and whether deliveries wait. */
   reset(): void {
     this.deliveries.clear();
     this.leads.clear();

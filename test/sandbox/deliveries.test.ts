@@ -312,3 +312,28 @@ test('the same seed gives the same truth, whatever the concurrency, port and ord
   expect(await truth(16, 5)).toEqual(first);
   expect(await truth(1, 6)).not.toEqual(first);
 });
+
+test('reset begins anew: deliveries wait as they did at the start, and the same faults hit the same leads', async () => {
+  const target = await receiver(() => 200);
+  const { sandbox } = await deliver({
+    targets: [target.url],
+    scheme: 'standard-webhooks',
+    faults: 'reusedNonce=100%',
+    webhook: { paused: true, concurrency: 1, retryMs: [] },
+    options: { leads: 4 },
+  });
+  const { deliveries } = sandbox.state;
+  const post = async (path: string): Promise<void> => {
+    await (await request(`${sandbox.url}/sandbox/${path}`, { method: 'POST' })).body.dump();
+  };
+  const truth = async (): Promise<unknown> => {
+    expect([deliveries.paused, deliveries.attempts]).toEqual([true, []]);
+    await post('deliveries/resume');
+    await expect.poll(() => deliveries.pending).toBe(0);
+    return deliveries.attempts;
+  };
+  const first = await truth();
+  expect(first).toMatchObject([{ faults: [] }, ...Array<unknown>(3).fill({ faults: ['reusedNonce'] })]);
+  await post('reset');
+  expect(await truth()).toEqual(first);
+});

@@ -180,3 +180,14 @@ test('the same seed gives the same bytes, another seed others', async () => {
   expect(await read(7)).toEqual(first);
   expect(await read(8)).not.toEqual(first);
 });
+
+test('links lead on under the name that the client used', async () => {
+  for (const options of [{ next: 'url' }, { pagination: 'link' }] as const) {
+    await start(options);
+    const base = `http://localhost:${sandbox.port}`;
+    const { headers, body } = await get(`${base}/api/leads?limit=7`);
+    const link = options.next === 'url' ? body['next'] : /<(.*)>/.exec(String(headers['link']))?.[1];
+    expect(new URL(String(link)).origin).toBe(base);
+    await sandbox.close();
+  }
+});

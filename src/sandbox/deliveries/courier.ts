@@ -92,6 +92,7 @@ export class Courier {
     this.#stop = stopper();
     while (this.#ready.length > 0) this.#ready.shift();
     this.#overtaken = [];
+    this.#lastUsedId = undefined;
   }
 
   #pump(): void {
