@@ -36,6 +36,8 @@ export interface Host {
   readonly platform: string;
   /** Of this process: a lock names its holder by it. */
   readonly pid: number;
+  /** Kills a process that leads its own group, and everything in that group; one that is gone already is no error. */
+  readonly killGroup: (leader: number) => void;
   /** The words that start this program once more, for `demo`. */
   readonly program: readonly [command: string, ...args: string[]];
 }
@@ -109,6 +111,14 @@ function quietly<S extends Output>(stream: S): S {
   return stream;
 }
 
+export function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** The real world: the only code that touches `process`. Streams are opened when first used. */
 export function processHost(): Host {
   return {
@@ -127,6 +137,7 @@ export function processHost(): Host {
     signal: interruption(),
     platform: process.platform,
     pid: process.pid,
+    killGroup,
     program: [process.execPath, process.argv[1] ?? ''],
   };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PassThrough, Readable } from 'node:stream';
-import type { Clock, Host, Output } from '../../src/context.ts';
+import { killGroup, type Clock, type Host, type Output } from '../../src/context.ts';
 import type { ExitCode } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
 import { FakeClock } from './clock.ts';
@@ -66,6 +66,7 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
     signal: options.signal ? AbortSignal.any([options.signal, stopper.signal]) : stopper.signal,
     platform: 'linux',
     pid: process.pid,
+    killGroup,
     program: [process.execPath, fileURLToPath(new URL('../../bin/leads.js', import.meta.url))],
   };
   const done = main(argv, host).then((exitCode) => ({

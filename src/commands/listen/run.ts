@@ -67,8 +67,8 @@ async function openOwn(
     clock: context.clock,
     pid: context.pid,
     targets: targets.map((target) => target.name),
-    // As long as one target may take, for each of them.
-    leaseMs: (settings.timeoutMs + 1000) * targets.length,
+    // As long as one target may take, for each of them, and as long again for a command that waits for its turn.
+    leaseMs: (settings.timeoutMs + 1000) * (targets.length + (given.exec === undefined ? 0 : 1)),
     nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
     conceal: concealer(guard),
   });

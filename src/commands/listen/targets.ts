@@ -28,8 +28,8 @@ export async function targetsFor(
     );
   }
   if (options.exec !== undefined) {
-    const { env, notes } = context;
-    targets.push(execCommand({ command: options.exec, env, timeoutMs, notes, stop }));
+    const { env, notes, killGroup } = context;
+    targets.push(execCommand({ command: options.exec, env, timeoutMs, notes, killGroup, stop }));
   }
   if (options.output !== undefined) targets.push(await appendTo(options.output, context));
   return targets;

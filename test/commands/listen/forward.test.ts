@@ -159,6 +159,37 @@ describe('--exec', () => {
   });
 });
 
+describe('--exec, with what a command leaves behind', () => {
+  it('ends all of a command that takes too long', async () => {
+    const file = join(scratch(), 'late');
+    const command = `(sleep 3; echo > '${file}') | cat`;
+    const listener = await start(['--exec', command, '--timeout', '300ms', '--format', 'events']);
+    const began = performance.now();
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    expect(performance.now() - began).toBeLessThan(2500);
+    await until(() => listener.events().length === 2);
+    expect(listener.events()[1]).toMatchObject({ handed: [{ ok: false, answer: 'ended by SIGKILL' }] });
+  });
+
+  it('does not wait for a child that the command left running', async () => {
+    const listener = await start(['--exec', 'sleep 5 & echo said']);
+    const began = performance.now();
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
+    expect(performance.now() - began).toBeLessThan(4000);
+    expect(listener.stderr.text()).toContain('| said');
+  });
+
+  it('gives up a lead that waits too long for its turn', async () => {
+    const listener = await start(['--exec', 'sleep 1', '--timeout', '2500ms', '--format', 'events']);
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, i) => listener.post({ id: `${i}` })));
+    const late = answers.filter(({ status }) => status === 502);
+    expect(late.length).toBeGreaterThan(0);
+    expect(late.length).toBeLessThan(16);
+    const shown = JSON.stringify(listener.events());
+    expect(shown).toContain('others were still running');
+  });
+});
+
 describe('--output', () => {
   it('appends accepted leads once each, over runs, and mends a torn last line', async () => {
     const file = join(scratch(), 'deep', 'leads.ndjson');
