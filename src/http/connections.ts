@@ -77,7 +77,9 @@ export class Connections {
   /** The connection whose handshake failed on this socket, which may have forgotten its peer by now. */
   shaking(socket: Socket): Connection | undefined {
     const known = this.#shaking.get(peerOf(socket));
-    return known ?? [...this.#shaking.values()].find((one) => one.socket.destroyed && !one.ending);
+    if (known !== undefined) return known;
+    const others = [...this.#shaking.values()].filter((one) => !one.ending);
+    return others.find((one) => one.socket.destroyed) ?? (others.length === 1 ? others[0] : undefined);
   }
 
   of(socket: Duplex): Connection | undefined {
