@@ -146,5 +146,8 @@ export function processHost(): Host {
 export async function runProcess(
   main: (argv: readonly string[], host: Host) => Promise<number>,
 ): Promise<void> {
-  process.exitCode = await main(process.argv.slice(2), processHost());
+  const code = await main(process.argv.slice(2), processHost());
+  process.exitCode = code;
+  // From 8 on the output is incomplete anyway, and a write that its reader never takes would keep the process for ever.
+  if (code >= 8 && process.stdout.writableLength > 0) process.exit(code);
 }

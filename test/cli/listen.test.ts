@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -122,6 +122,20 @@ describe.skipIf(!hasCurl)('leads listen, by curl', () => {
     expect(await ended).toBe(141);
     expect(listener.stderr()).not.toContain(' at ');
   });
+
+  it('ends on Ctrl-C although the reader of stdout stopped reading, with 8', async () => {
+    const listener = await start(['--token', 'secret', '--port', '0', '--format', 'leads']);
+    listener.child.stdout?.pause();
+    const file = join(listener.home, 'large.json');
+    for (const id of ['a', 'b']) {
+      writeFileSync(file, JSON.stringify({ id, text: 'x'.repeat(900_000) }));
+      expect(await curl(listener, `@${file}`)).toMatch(/ 200$/);
+    }
+    const exited = new Promise((resolve) => listener.child.once('exit', resolve));
+    listener.child.kill('SIGINT');
+    expect(await exited).toBe(8);
+    expect(listener.stderr()).toContain('its reader stopped reading');
+  }, 20_000);
 
   it('ends with 8 when stdout is a full disk', async () => {
     const listener = await start(['--token', 'secret', '--port', '0', '--format', 'events'], {

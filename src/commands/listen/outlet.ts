@@ -1,6 +1,6 @@
 import type { Output } from '../../context.ts';
 import { outputError } from '../../files/failure.ts';
-import { InterruptedError } from '../../errors.ts';
+import { InterruptedError, OutputError } from '../../errors.ts';
 
 /** Bytes that may wait for a slow reader before deliveries wait as well. */
 const backlog = 1024 * 1024;
@@ -12,15 +12,35 @@ const backlog = 1024 * 1024;
 export class Outlet {
   readonly #stream: Output;
   readonly #onFailure: (error: Error) => void;
+  readonly #onBehind: () => void;
+  #abandoned: OutputError | undefined;
   #waiting = '';
   #unsent = 0;
   #scheduled = false;
   #failed = false;
   #idle: (() => void)[] = [];
 
-  constructor(stream: Output, onFailure: (error: Error) => void) {
+  /** `onBehind`: the reader fell so far behind that deliveries wait for it. */
+  constructor(stream: Output, onFailure: (error: Error) => void, onBehind: () => void = () => undefined) {
     this.#stream = stream;
     this.#onFailure = onFailure;
+    this.#onBehind = onBehind;
+  }
+
+  /** Set once the reader was given up with output still to take. */
+  get abandoned(): OutputError | undefined {
+    return this.#abandoned;
+  }
+
+  /** Nobody waits for the reader any longer than this: a pipe that is never read must not keep the process. */
+  giveUpAfter(ms: number): void {
+    const timer = setTimeout(() => {
+      if (this.#failed || this.#unsent === 0) return;
+      this.#abandoned = new OutputError('cannot write to stdout: its reader stopped reading');
+      this.#fail(this.#abandoned);
+      for (const resolve of this.#idle.splice(0)) resolve();
+    }, ms);
+    timer.unref();
   }
 
   /** Resolves at once, or when a reader that fell behind has caught up. */
@@ -31,7 +51,9 @@ export class Outlet {
       this.#scheduled = true;
       setImmediate(() => this.#flush());
     }
-    if (this.#unsent > backlog) return this.drained();
+    if (this.#unsent <= backlog) return;
+    this.#onBehind();
+    return this.drained();
   }
 
   /** Everything written so far has left, or cannot. */

@@ -86,7 +86,11 @@ async function receive(given: ListenOptions, context: Context, parts: Parts): Pr
   const { guard, inbox, targets, stop } = parts;
   const service = given.backfill === undefined ? undefined : await openService(context);
   const ending = new Ending({ count: given.count, forMs: given.for }, context);
-  const outlet = new Outlet(context.stdout, (error) => ending.failed(error));
+  const outlet = new Outlet(
+    context.stdout,
+    (error) => ending.failed(error),
+    () => notes.note('stdout', 'the reader of stdout is behind: deliveries wait for it'),
+  );
   const show = new Show({
     printer: await printerFor(given.format, context),
     outlet,
@@ -117,11 +121,15 @@ async function receive(given: ListenOptions, context: Context, parts: Parts): Pr
       ? undefined
       : backfill({ service, inbox, desk, clock, notes, stop: stop.signal, windowMs: given.backfill });
   const end = await ending.reached;
+  // The terminal leaves its ^C where the next line would begin.
+  if (end.by === 'signal' && context.stderr.isTTY === true) context.stderr.write('\n');
   await door.close(drainMs);
   stop.abort();
+  outlet.giveUpAfter(drainMs);
   await filling;
   await desk.idle();
   await show.summary();
+  if (outlet.abandoned !== undefined) throw outlet.abandoned;
   return outcomeOf(end, given, signal);
 }
 

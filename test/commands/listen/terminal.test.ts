@@ -81,3 +81,10 @@ it('promise 12: a pipe gets the exact value', async () => {
   await listener.stop();
   expect(listener.stdout.text()).toBe(`${exact}\n`);
 });
+
+it('begins the summary on a line of its own, behind the ^C of the terminal', async () => {
+  const listener = await listen([], { terminal: 80, env: { NO_COLOR: '1' } });
+  open.push(listener);
+  const before = listener.stderr.text().length;
+  expect((await listener.stop()).stderr.slice(before)).toMatch(/^\n0 accepted/);
+});
