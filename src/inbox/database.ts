@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, fstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from '../errors.ts';
 import { cannotOpen } from './errors.ts';
@@ -55,5 +55,9 @@ export async function openDatabase(place: string): Promise<Database> {
 /** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, 'a+', 0o600));
+  const file = openSync(path, 'a+', 0o600);
+  const isFile = fstatSync(file).isFile();
+  closeSync(file);
+  // A device would be given our mode and a journal beside it.
+  if (!isFile) throw new ConfigError(`cannot open the inbox ${path}: it is no regular file`);
 }

@@ -3,24 +3,33 @@ import { parseExact } from '../lead/exact.ts';
 
 const most = 20;
 
+/** Of a name, in characters: one that nests a hundred thousand deep would fill the screen. */
+const longest = 200;
+
 /**
- * Dotted names of the fields whose values are not the same in both JSON texts, at most 20; white space, key order and
- * escapes make no difference. Walks without recursion, since a body may nest deeper than the stack.
+ * Dotted names of the fields whose values are not the same in both JSON texts, at most 20, each cut at 200 characters; white
+ * space, key order and escapes make no difference. Walks without recursion, since a body may nest deeper than the stack.
  */
 export function differences(before: Uint8Array, after: Uint8Array): string[] {
-  const found: string[] = [];
+  const found = new Set<string>();
   const open: [name: string, before: unknown, after: unknown][] = [['', parse(before), parse(after)]];
-  for (let next = open.pop(); next !== undefined && found.length < most; next = open.pop()) {
+  for (let next = open.pop(); next !== undefined && found.size < most; next = open.pop()) {
     const [name, a, b] = next;
     if (a === b) continue;
     if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) {
-      found.push(name);
+      found.add(name);
       continue;
     }
     const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])].reverse();
-    for (const key of keys) open.push([name === '' ? key : `${name}.${key}`, own(a, key), own(b, key)]);
+    for (const key of keys) open.push([within(name, key), own(a, key), own(b, key)]);
   }
-  return found;
+  return [...found];
+}
+
+function within(name: string, key: string): string {
+  if (name.endsWith('…')) return name;
+  const whole = name === '' ? key : `${name}.${key}`;
+  return whole.length > longest ? `${whole.slice(0, longest)}…` : whole;
 }
 
 const absent = Symbol('absent');

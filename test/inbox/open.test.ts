@@ -56,6 +56,13 @@ describe('an inbox that cannot be opened says why', () => {
     expect(await messageOf(torn)).toMatch(/not an inbox database|damaged/);
   });
 
+  it('a device, which keeps its mode', async () => {
+    const place = join(freshDirectory(), 'pipe');
+    execFileSync('mkfifo', ['-m', '644', place]);
+    expect(await messageOf(place)).toContain('no regular file');
+    expect(statSync(place).mode & 0o777).toBe(0o644);
+  });
+
   it('a directory', async () => {
     const place = join(freshDirectory(), 'inbox.db');
     mkdirSync(place);

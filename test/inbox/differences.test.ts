@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { differences } from '../../src/inbox/differences.ts';
+
+const between = (before: string, after: string): string[] =>
+  differences(Buffer.from(before), Buffer.from(after));
+
+it('names the fields, whatever the order, white space and escapes', () => {
+  const before = '{"id":"a","contact":{"name":"A","email":"x"},"n":12345678901234567890}';
+  expect(
+    between(before, '{ "n":12345678901234567890,"contact":{"email":"\\u0078","name":"A"},"id":"a"}'),
+  ).toEqual([]);
+  expect(between(before, '{"id":"a","contact":{"name":"B"},"n":12345678901234567891}').sort()).toEqual([
+    'contact.email',
+    'contact.name',
+    'n',
+  ]);
+});
+
+it('cuts the name of a field that nests deep, and says it once', () => {
+  const nested = (inner: string): string =>
+    `{"id":"a","d":${'{"ab":'.repeat(50_000)}${inner}${'}'.repeat(50_000)}}`;
+  const names = between(nested('[1,2]'), nested('[3,4]'));
+  expect(names).toHaveLength(1);
+  expect(names[0]).toMatch(/^d\.ab\.ab\..*…$/);
+  expect(names[0]?.length).toBeLessThan(300);
+});
