@@ -10,13 +10,12 @@ export interface Answer {
 
 /** Writes a whole answer in one piece. `last` announces that the connection ends with it. */
 export function sendAnswer(response: ServerResponse, answer: Answer, last: boolean): void {
-  const text = answer.body === undefined ? '' : JSON.stringify(answer.body);
-  const headers: string[] = [
-    'content-type',
-    'application/json',
-    'content-length',
-    `${Buffer.byteLength(text)}`,
-  ];
+  // These two have no body, and a 204 must not tell its length (RFC 9110, section 8.6).
+  const isBare = answer.status === 204 || answer.status === 304;
+  const text = isBare || answer.body === undefined ? '' : JSON.stringify(answer.body);
+  const headers: string[] = isBare
+    ? []
+    : ['content-type', 'application/json', 'content-length', `${Buffer.byteLength(text)}`];
   for (const name in answer.headers) headers.push(name, answer.headers[name] ?? '');
   if (last) headers.push('connection', 'close');
   response.writeHead(answer.status, headers).end(text);

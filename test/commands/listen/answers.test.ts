@@ -149,6 +149,11 @@ describe('for integration tests', () => {
     expect((await refusing.post(lead('a'))).status).toBe(418);
     const other = await start(['--respond', '202']);
     expect(await other.post(lead('a'))).toMatchObject({ status: 202, body: { status: 'accepted' } });
+    const bare = await start(['--respond', '204']);
+    const { status, headers } = await bare.post(lead('a'));
+    expect(status).toBe(204);
+    expect(headers).not.toHaveProperty('content-length');
+    expect(headers).not.toHaveProperty('transfer-encoding');
   });
 
   it('--delay waits before the answer, and Ctrl-C does not wait for it', async () => {
