@@ -1,4 +1,5 @@
 import { DataError } from '../errors.ts';
+import { keyOf } from './ahead.ts';
 import type { Asking } from './asking.ts';
 import type { PageFacts } from './fetch-page.ts';
 import type { Position } from './position.ts';
@@ -13,34 +14,46 @@ export function looksFull(count: number, asked: number | undefined): boolean {
 }
 
 /**
- * Where a service says that there are more leads and not how to get them: the next page is asked for by number, and
- * if that brings the same leads again, by offset.
+ * Where a service shows no way on although there are more leads, or may be: the next page is asked for by number, and
+ * by offset, until one brings other leads. A record without an id cannot show that it is another one.
  */
 export class Probe {
-  #tried: 'nothing' | 'page' | 'offset' = 'nothing';
+  /** Of the page that is to be gone on from. */
+  count = 0;
+  total: number | undefined;
+  #left: Position[] | undefined;
+  #asked: Position | undefined;
 
-  /** Neither number nor offset brought anything new. */
-  failed = false;
+  /** Undefined unless this is the first page of a service whose dialect is to be found out. */
+  begin(asking: Asking, at: Position, facts: PageFacts, total: number | undefined): Position | undefined {
+    const { count, lastId: after } = facts;
+    if (this.#left !== undefined || asking.pagination !== 'auto') return undefined;
+    if (at.style !== 'start' || after === undefined) return undefined;
+    const { url, firstPage } = asking;
+    const page = (number: number): Position => ({ style: 'page', param: asking.page, page: number, after });
+    const offset: Position = { style: 'offset', param: asking.offset, offset: count };
+    this.count = count;
+    this.total = total;
+    if (url.searchParams.has(asking.page)) this.#left = [page(firstPage + 1), offset];
+    else if (url.searchParams.has(asking.offset)) this.#left = [offset];
+    // Where the first page has the number 0, number 1 is the second one.
+    else this.#left = [page(firstPage), page(firstPage + 1), offset];
+    return this.next();
+  }
 
-  next(asking: Asking, at: Position, facts: PageFacts, walked: number | undefined): Position | undefined {
-    const { lastId: after, count } = facts;
-    if (asking.pagination !== 'auto' || walked === undefined || count === 0) return undefined;
-    if (this.#tried === 'nothing' && at.style === 'start') {
-      this.#tried = 'page';
-      return { style: 'page', param: asking.page, page: asking.firstPage + 1, after };
-    }
-    if (this.#tried === 'page' && walked === count) {
-      this.#tried = 'offset';
-      return { style: 'offset', param: asking.offset, offset: count };
-    }
-    this.failed = this.#tried !== 'nothing' && walked === count;
-    return undefined;
+  /** The next one to try, after one that was in vain. */
+  next(): Position | undefined {
+    return (this.#asked = this.#left?.shift());
+  }
+
+  isAt(at: Position): boolean {
+    return this.#asked !== undefined && keyOf(at) === keyOf(this.#asked);
   }
 }
 
-export function noWayPast(walked: number, total: number | undefined): DataError {
+export function noWayPast(walked: number, total: number): DataError {
   return new DataError(
-    `the service has ${total ?? 'more'} leads, and its answers show no way past the first ${walked}`,
+    `the service has ${total} leads, and its answers show no way past the first ${walked}`,
     { hint: "say how it pages: 'leads config set api.pagination page' (or offset, cursor, link)" },
   );
 }

@@ -84,7 +84,7 @@ class Walker {
         if (page.kind === 'moved') at = this.#stepBack(at);
         continue;
       }
-      const [next, leads] = page.kind === 'whole' ? this.#turn(at, page, tally) : [undefined, []];
+      const [next, leads] = page.kind === 'whole' ? this.#turn(at, page, tally) : [this.#inVain(at), []];
       if (next === undefined) this.#footing.judge(this.#options.query, at, this.#walked);
       yield { leads, next, last: next === undefined };
       at = next;
@@ -134,6 +134,7 @@ class Walker {
     } catch (error) {
       if (!(error instanceof DataError) || begun) throw error;
       if (this.#isSizeRefused(at, error)) return { kind: 'again' };
+      if (this.#probe.isAt(at) && error.status !== undefined) return { kind: 'past-the-end' };
       if (error.status === 404 && at.style === 'page' && (this.#previous?.count ?? 0) > 0)
         return { kind: 'past-the-end' };
       throw error;
@@ -171,13 +172,11 @@ class Walker {
     this.#longest = Math.max(this.#longest, count - tally.repeated);
     const way = wayOn(this.#asking, at, facts, this.#walked);
     this.#footing.hear(way.total);
+    if (this.#probe.isAt(at) && (nothingNew || count === 0 || tally.fresh < tally.repeated)) {
+      this.#stats.duplicates -= tally.repeated;
+      return this.#inVain(at);
+    }
     if (nothingNew) {
-      const probed = this.#probe.next(this.#asking, at, facts, this.#walked);
-      if (probed !== undefined) return probed;
-      if (this.#probe.failed) {
-        this.#noWayPast(count, way.total);
-        return undefined;
-      }
       // Past the end, some services give their last page again.
       if (at.style === 'page' && shortBefore) return undefined;
       // New leads in front move known ones onto a page that would have been empty. The page behind it shows the end.
@@ -190,30 +189,42 @@ class Walker {
   }
 
   #silent(at: Position, facts: PageFacts, total: number | undefined): Position | undefined {
-    const walked = this.#walked ?? facts.count;
-    if (total !== undefined && walked < total) {
-      const probed = this.#probe.next(this.#asking, at, facts, walked);
-      if (probed === undefined) this.#noWayPast(facts.count, total);
-      return probed;
+    const { count } = facts;
+    const more = total === undefined ? looksFull(count, this.#sizes[0]) : (this.#walked ?? count) < total;
+    if (!more) return undefined;
+    const probed = this.#probe.begin(this.#asking, at, facts, total);
+    if (probed === undefined) this.#sayNoWay(count, total);
+    return probed;
+  }
+
+  /** A page that was asked for on suspicion brought nothing: another one may; undefined at an ordinary end. */
+  #inVain(at: Position): Position | undefined {
+    if (!this.#probe.isAt(at)) return undefined;
+    const next = this.#probe.next();
+    if (next === undefined) this.#sayNoWay(this.#probe.count, this.#probe.total);
+    return next && { ...next, size: this.#sizes[0] };
+  }
+
+  #sayNoWay(count: number, total: number | undefined): void {
+    if (total !== undefined) {
+      this.#noWayPast(count, total);
+      return;
     }
-    if (total === undefined && looksFull(facts.count, this.#sizes[0])) {
-      this.#service.notes.note(
-        'silent',
-        `${facts.count} leads came and the answer shows no way on: there may be more (see api.pagination)`,
-      );
-    }
-    return undefined;
+    this.#service.notes.note(
+      'silent',
+      `${count} leads came and the answer shows no way on: there may be more (see api.pagination)`,
+    );
   }
 
   /** A total may count what a filter leaves out: then a page that does not look cut is taken for the whole. */
-  #noWayPast(count: number, total: number | undefined): void {
+  #noWayPast(count: number, total: number): void {
     const walked = this.#walked ?? count;
     const { status, categories = [] } = this.#options.query;
     const filtered = status !== undefined || categories.length === 1;
     if (!filtered || looksFull(count, this.#sizes[0])) throw noWayPast(walked, total);
     this.#service.notes.note(
       'silent',
-      `the service counts ${total ?? 'more'} leads and gave ${walked}: its total may ignore the filter`,
+      `the service counts ${total} leads and gave ${walked}: its total may ignore the filter`,
     );
   }
 

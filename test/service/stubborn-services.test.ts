@@ -173,6 +173,44 @@ describe('a walk goes on', () => {
     expect((await walk(service)).ids).toEqual(names(0, 10));
   });
 
+  it.each([
+    ['page number', (q: URLSearchParams) => (Number(q.get('page') ?? 1) - 1) * 20],
+    ['page number from 0', (q: URLSearchParams) => Number(q.get('page') ?? 0) * 20],
+    ['offset', (q: URLSearchParams) => (q.has('page') ? 99 : Number(q.get('offset') ?? 0))],
+  ])('by %s where a bare array looks cut', async (_, start) => {
+    const { service } = await stub((query) => leads(start(query), Math.min(start(query) + 20, 50)));
+    const { ids, stats } = await walk(service, { prefetch: true });
+    expect(ids).toEqual(names(0, 50));
+    expect(stats).toMatchObject({ restarts: 0, shifted: false });
+    expect(service.said()).not.toContain('note:');
+  });
+
+  it('by the offset that stands in the path', async () => {
+    const { service } = await stub(
+      (query) => {
+        const start = Number(query.get('_start'));
+        return leads(start, Math.min(start + Number(query.get('_limit')), 137));
+      },
+      { path: '/leads?_start=0&_limit=20', pageSize: 50 },
+    );
+    expect((await walk(service)).ids).toEqual(names(0, 137));
+  });
+
+  it('no further, and says so, where a bare array ignores or refuses every way on', async () => {
+    let arrived = 0;
+    const ignoring = await stub(() => leads(-arrived++, 20));
+    const { ids, stats } = await walk(ignoring.service);
+    expect([new Set(ids).size, stats.duplicates]).toEqual([ids.length, 0]);
+    expect(ignoring.service.said()).toContain('note: 20 leads came and the answer shows no way on');
+    const refusing = await stub((query, _, response) => {
+      if (!query.has('page') && !query.has('offset')) return leads(0, 20);
+      response.writeHead(400).end('{"error":"unknown_parameter"}');
+      return undefined;
+    });
+    expect((await walk(refusing.service)).ids).toEqual(names(0, 20));
+    expect(refusing.service.said()).toContain('there may be more');
+  });
+
   it('not at all, and says so, where neither helps', async () => {
     const { service } = await stub(() => ({ leads: leads(0, 4), total: 10 }));
     await expect(walk(service)).rejects.toThrow('has 10 leads, and its answers show no way past the first 4');
