@@ -23,9 +23,10 @@ export async function parseAndRun(
   // Asked for the help of a command that there is not, commander would show that of all.
   const words = wanted === undefined || isKnown ? asked : [wanted];
   for (const entry of commands) {
-    const command = prepare(root.command(entry.name), host).summary(entry.summary);
+    const command = root.command(entry.name);
+    // The others stand there for 'Did you mean …?' alone.
     if (entry.name !== wanted) continue;
-    add(command, (await entry.load()).default, host, async (spec, flags, globals) => {
+    add(prepare(command, host), (await entry.load()).default, host, async (spec, flags, globals) => {
       if (spec.run !== undefined) outcome = await spec.run(flags, contextFor(globals));
     });
   }
