@@ -1,6 +1,6 @@
 import { drawsFrom, scatter } from './chance.ts';
-import { person, pick } from './people.ts';
-import { packed } from './slab.ts';
+import { pick, writePerson } from './people.ts';
+import { pen, piece } from './slab.ts';
 
 const categories = [
   'solar',
@@ -13,8 +13,8 @@ const categories = [
   'moving',
 ] as const;
 
-const sources = ['facebook', 'google', 'website', 'tiktok', 'referral', 'linkedin', 'phone'];
-const mediums = ['cpc', 'organic', 'email', 'social'];
+const sources = ['facebook', 'google', 'website', 'tiktok', 'referral', 'linkedin', 'phone'].map(piece);
+const mediums = ['cpc', 'organic', 'email', 'social'].map(piece);
 const slotMs = 15 * 60_000;
 
 /** JSON as services really write it: escapes and plain characters, exponents, trailing zeros. Never re-serialised. */
@@ -29,9 +29,33 @@ const notes = [
   '"至急お願いします 🙏"',
   '""',
   'null',
-];
-const amounts = ['1200.50', '1.0', '9.5e3', '250000', '0.1', '75E+2'];
-const languages = ['en', 'de', 'es', 'ar', 'ja', 'uk', 'hi'];
+].map(piece);
+const amounts = ['1200.50', '1.0', '9.5e3', '250000', '0.1', '75E+2'].map(piece);
+const languages = ['en', 'de', 'es', 'ar', 'ja', 'uk', 'hi'].map(piece);
+const owner = { yes: piece('true'), no: piece('false') };
+
+/** What stands between the values, in their order. */
+const between = {
+  id: piece('{"id":"'),
+  category: piece('","category":"'),
+  contact: piece('","contact":{'),
+  language: piece('","language":"'),
+  source: piece('"},"metadata":{"source":"'),
+  campaign: piece('","campaignId":9'),
+  medium: piece(',"utm":{"medium":"'),
+  term: piece('","term":"'),
+  click: piece(' near me","clickId":"'),
+  amount: piece('"},"budget":{"amount":'),
+  score: piece(',"currency":"EUR"},"score":'),
+  point: piece('.'),
+  form: piece(',"form":{"id":'),
+  months: piece(',"answers":[{"q":"timeframe","a":"'),
+  owner: piece(' months"},{"q":"owner","a":'),
+  note: piece('}]},"note":'),
+  createdAt: piece('},"createdAt":"'),
+  colon: piece(':'),
+  end: piece('Z"}'),
+};
 
 /** What is known of a generated lead before its text is made. */
 export interface Outline {
@@ -73,17 +97,66 @@ export function leadText(
   createdAt: number,
 ): Uint8Array {
   const draw = drawsFrom(scatter(seed ^ Math.imul(seq, 0x85ebca6b)));
-  const { name, email, phone } = person(draw);
-  const nine = (): string => String(Math.floor(1e8 + draw() * 9e8));
-  return packed(
-    `{"id":"${id}","category":"${category}",` +
-      `"contact":{"name":${JSON.stringify(name)},"email":"${email}","phone":${JSON.stringify(phone)},` +
-      `"language":"${pick(languages, draw)}"},` +
-      `"metadata":{"source":"${pick(sources, draw)}","campaignId":9${nine()}${nine()},` +
-      `"utm":{"medium":"${pick(mediums, draw)}","term":"${category} near me","clickId":"${nine()}"},` +
-      `"budget":{"amount":${pick(amounts, draw)},"currency":"EUR"},"score":${draw().toFixed(2)},` +
-      `"form":{"id":${nine()}${nine()},"answers":[{"q":"timeframe","a":"${Math.floor(draw() * 12)} months"},` +
-      `{"q":"owner","a":${draw() < 0.5}}]},` +
-      `"note":${pick(notes, draw)}},"createdAt":"${new Date(createdAt).toISOString()}"}`,
-  );
+  const nine = (): void => pen.digits(Math.floor(1e8 + draw() * 9e8));
+  pen.begin();
+  pen.put(between.id);
+  pen.ascii(id);
+  pen.put(between.category);
+  pen.ascii(category);
+  pen.put(between.contact);
+  writePerson(draw);
+  pen.put(between.language);
+  pen.put(pick(languages, draw));
+  pen.put(between.source);
+  pen.put(pick(sources, draw));
+  pen.put(between.campaign);
+  nine();
+  nine();
+  pen.put(between.medium);
+  pen.put(pick(mediums, draw));
+  pen.put(between.term);
+  pen.ascii(category);
+  pen.put(between.click);
+  nine();
+  pen.put(between.amount);
+  pen.put(pick(amounts, draw));
+  pen.put(between.score);
+  const hundredths = Math.round(draw() * 100);
+  pen.digits(Math.floor(hundredths / 100));
+  pen.put(between.point);
+  pen.digits(hundredths % 100, 2);
+  pen.put(between.form);
+  nine();
+  nine();
+  pen.put(between.months);
+  pen.digits(Math.floor(draw() * 12));
+  pen.put(between.owner);
+  pen.put(draw() < 0.5 ? owner.yes : owner.no);
+  pen.put(between.note);
+  pen.put(pick(notes, draw));
+  pen.put(between.createdAt);
+  writeInstant(createdAt);
+  pen.put(between.end);
+  return pen.end();
+}
+
+const dayMs = 86_400_000;
+let day = Number.NaN;
+let date: Uint8Array = piece('');
+
+/** ISO 8601; leads of one day follow one another, so that its date is made once. */
+function writeInstant(at: number): void {
+  const inDay = at - Math.floor(at / dayMs) * dayMs;
+  if (at - inDay !== day) {
+    day = at - inDay;
+    date = piece(new Date(day).toISOString().slice(0, 11));
+  }
+  pen.put(date);
+  pen.digits(Math.floor(inDay / 3_600_000), 2);
+  pen.put(between.colon);
+  pen.digits(Math.floor(inDay / 60_000) % 60, 2);
+  pen.put(between.colon);
+  pen.digits(Math.floor(inDay / 1000) % 60, 2);
+  pen.put(between.point);
+  pen.digits(inDay % 1000, 3);
 }

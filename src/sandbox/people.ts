@@ -1,3 +1,5 @@
+import { pen, piece } from './slab.ts';
+
 /** A name as it is written, and as it stands in an e-mail address. */
 type Name = readonly [written: string, ascii: string];
 
@@ -155,27 +157,52 @@ const other: readonly People[] = [
   },
 ];
 
-/** Somebody: the same draws give the same person. */
-export function person(draw: () => number): { name: string; email: string; phone: string } {
-  const people = draw() < 0.5 ? western : pick(other, draw);
-  const [given, mailGiven] = pick(people.given, draw);
-  const [family, mailFamily] = pick(people.family, draw);
-  const number = Math.floor(draw() * 1000);
-  return {
-    name: people.familyFirst ? family + given : `${given} ${family}`,
-    email: `${mailGiven}.${mailFamily}${number}@${pick(people.domains, draw)}`,
-    phone: numbered(pick(people.phones, draw), draw),
-  };
+interface Encoded {
+  readonly given: readonly (readonly Uint8Array[])[];
+  readonly family: readonly (readonly Uint8Array[])[];
+  readonly familyFirst: boolean;
+  readonly domains: readonly Uint8Array[];
+  readonly phones: readonly Uint8Array[];
 }
 
-/** Puts digits where the pattern has `#`. */
-function numbered(pattern: string, draw: () => number): string {
-  let text = '';
+const encoded = ({ given, family, familyFirst, domains, phones }: People): Encoded => ({
+  given: given.map((name) => name.map(piece)),
+  family: family.map((name) => name.map(piece)),
+  familyFirst: familyFirst === true,
+  domains: domains.map(piece),
+  phones: phones.map(piece),
+});
+
+const westernPeople = encoded(western);
+const otherPeople = other.map(encoded);
+const [space, dot, at, nothing] = [piece(' '), piece('.'), piece('@'), piece('')];
+const [nameIs, emailIs, phoneIs] = [piece('"name":"'), piece('","email":"'), piece('","phone":"')];
+const hash = 0x23;
+
+/** Writes name, e-mail address and phone of somebody, as JSON members: the same draws give the same person. */
+export function writePerson(draw: () => number): void {
+  const people = draw() < 0.5 ? westernPeople : pick(otherPeople, draw);
+  const [given = nothing, mailGiven = nothing] = pick(people.given, draw);
+  const [family = nothing, mailFamily = nothing] = pick(people.family, draw);
+  const number = Math.floor(draw() * 1000);
+  pen.put(nameIs);
+  pen.put(people.familyFirst ? family : given);
+  if (!people.familyFirst) pen.put(space);
+  pen.put(people.familyFirst ? given : family);
+  pen.put(emailIs);
+  pen.put(mailGiven);
+  pen.put(dot);
+  pen.put(mailFamily);
+  pen.digits(number);
+  pen.put(at);
+  pen.put(pick(people.domains, draw));
+  pen.put(phoneIs);
+  const pattern = pick(people.phones, draw);
+  const from = pen.position;
+  pen.put(pattern);
   for (let i = 0; i < pattern.length; i += 1) {
-    const letter = pattern.charAt(i);
-    text += letter === '#' ? String(Math.floor(draw() * 10)) : letter;
+    if (pattern[i] === hash) pen.digitAt(from + i, Math.floor(draw() * 10));
   }
-  return text;
 }
 
 export function pick<T>(from: readonly T[], draw: () => number): T {

@@ -56,6 +56,8 @@ it.runIf(existsSync('/proc/self/stat'))(
       ['start', `${Math.round(median(starts))} ms`, '', ''],
     ]);
     expect(median(starts)).toBeLessThan(2000);
-    expect(median(serving[1] ?? [])).toBeLessThan(median(reading[1] ?? []));
+    for (const walk of [0, 1]) {
+      expect(median(serving[walk] ?? [])).toBeLessThan(median(reading[walk] ?? []));
+    }
   },
 );
