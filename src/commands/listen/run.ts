@@ -123,9 +123,10 @@ async function receive(given: ListenOptions, context: Context, parts: Parts): Pr
   const end = await ending.reached;
   // The terminal leaves its ^C where the next line would begin.
   if (end.by === 'signal' && context.stderr.isTTY === true) context.stderr.write('\n');
+  // A moment more than deliveries have, so that the last of them are shown.
+  outlet.giveUpAfter(drainMs + 1000);
   await door.close(drainMs);
   stop.abort();
-  outlet.giveUpAfter(drainMs);
   await filling;
   await desk.idle();
   await show.summary();
