@@ -10,6 +10,7 @@ export function announce(listening: Listening, options: ListenOptions, notes: No
   if (options.format !== 'pretty') return;
   const command = tryIt(listening, options);
   if (command !== undefined) notes.say(`  try it   ${command}`);
+  else if (listening.caPath !== undefined) notes.say(`  trust    ${listening.caPath}`);
   const { port } = new URL(url);
   const plain = options.http ? '' : 'add --http, then ';
   notes.say(`  tunnel   ${plain}cloudflared tunnel --url http://localhost:${port}, or ngrok http ${port}`);

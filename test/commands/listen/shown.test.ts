@@ -30,6 +30,13 @@ describe('what a person sees', () => {
     expect(listener.stdout.text()).toBe('');
   });
 
+  it('which authority to trust, where curl cannot sign', async () => {
+    const listener = await start(['--scheme', 'github', '--secret', 'do-not-show']);
+    await listener.stop();
+    expect(listener.stderr.text()).toMatch(/^ {2}trust {4}\/\S+ca\.pem$/m);
+    expect(listener.stderr.text()).not.toContain('curl');
+  });
+
   it('only the line of readiness for a program', async () => {
     const listener = await start(['--format', 'events']);
     expect(listener.stderr.text().trimEnd().split('\n')).toHaveLength(1);
