@@ -2,6 +2,7 @@ import { DataError, KeyRefusedError, LeadsError, ServiceError } from '../errors.
 import { Transient } from './retry.ts';
 
 interface Failed {
+  readonly name?: string;
   readonly code?: string;
   readonly message: string;
   readonly errors?: readonly Failed[];
@@ -59,7 +60,8 @@ export function networkFailure(error: unknown, origin: string): Error {
       hint: 'if its authority is a private one, name its certificate in NODE_EXTRA_CA_CERTS',
     });
   }
-  if (/^(HPE_|UND_ERR_HEADERS_OVERFLOW|Z_|ERR_)/.test(code)) {
+  // undici's parser does not know the codes of all that it finds.
+  if (failed.name === 'HTTPParserError' || /^(HPE_|UND_ERR_HEADERS_OVERFLOW|Z_|ERR_)/.test(code)) {
     return new DataError(`${origin} does not answer in proper HTTP: ${failed.message}`, { cause: error });
   }
   // Foreseen nowhere, so a bug, unless undici or the network named it.

@@ -1,3 +1,4 @@
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { formatDuration } from '../config/duration.ts';
 import { DataError } from '../errors.ts';
@@ -43,7 +44,7 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
     const headers = singly(response.headers);
     if (status === 200) {
       const requestId = requestIdIn(headers, service);
-      return { url: at, headers, requestId, body: await decoded(response.body, headers['content-encoding']) };
+      return { url: at, headers, requestId, body: decoded(response.body, headers['content-encoding']) };
     }
     const target = status >= 300 && status < 400 ? headers['location'] : undefined;
     if (target === undefined) throw await refused(service, response, headers);
@@ -139,13 +140,12 @@ function singly(headers: Dispatcher.ResponseData['headers']): Record<string, str
 }
 
 /** Nothing asks for a coded body, but a server may send one all the same. */
-async function decoded(
+function decoded(
   body: Dispatcher.ResponseData['body'],
   coding: string | undefined,
-): Promise<AsyncIterable<Uint8Array>> {
+): AsyncIterable<Uint8Array> {
   const name = coding?.trim().toLowerCase() ?? 'identity';
   if (name === '' || name === 'identity') return body as AsyncIterable<Uint8Array>;
-  const { createBrotliDecompress, createUnzip } = await import('node:zlib');
   if (!['gzip', 'x-gzip', 'deflate', 'br'].includes(name)) {
     throw new DataError(`the service encodes its answer as '${name}'`);
   }

@@ -91,6 +91,18 @@ describe('what may pass is tried again', () => {
   });
 });
 
+it('an answer that is no HTTP is named as such', async () => {
+  const server = createServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 hello\r\n\r\n')));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const service = await serviceAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  open.push(
+    () => service.close(),
+    () => Promise.resolve(void server.close()),
+  );
+  await expect(walk(service)).rejects.toThrow('does not answer in proper HTTP');
+});
+
 describe('an answer that was cut off', () => {
   const whole = JSON.stringify({ data: [{ id: 'a' }, { id: 'b' }], next: null });
 
