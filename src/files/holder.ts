@@ -50,11 +50,15 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Start of a process in clock ticks since boot: field 22 of /proc/PID/stat, counted after the name's parenthesis. */
+/**
+ * Start of a process in clock ticks since boot: field 22 of /proc/PID/stat, counted after the name's parenthesis. Null for
+ * one that ended and still waits to be reaped, as it may for ever in a container.
+ */
 async function startOf(pid: number): Promise<string | null> {
   try {
     const text = await readFile(`/proc/${pid}/stat`, 'latin1');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? null : (fields[19] ?? null);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     return null;

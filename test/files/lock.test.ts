@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -32,6 +32,18 @@ describe('lock', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
     await (await lock(path, me())).release();
+  });
+
+  it.skipIf(!existsSync('/proc/self/stat'))('is taken over from a holder that nobody reaped', async () => {
+    const path = target();
+    const parent = spawn('sh', ['-c', 'sleep 0.5 & echo $!; exec sleep 60']);
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const pid = Number(line.toString());
+    const stat = (): string[] => readFileSync(`/proc/${pid}/stat`, 'latin1').split(' ');
+    await expect.poll(() => stat()[2]).toBe('Z');
+    heldBy(path, { pid, host: hostname(), started: stat()[21] ?? null });
+    await (await lock(path, me())).release();
+    parent.kill('SIGKILL');
   });
 
   it.each([

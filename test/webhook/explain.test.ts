@@ -148,6 +148,10 @@ test('times: units misread, clocks that differ', () => {
   };
   expect(stamped(now, 'milliseconds')('unix')).toContain('--timestamp-format milliseconds');
   expect(stamped(now, 'unix')('milliseconds')).toContain('--timestamp-format unix');
+  const stripe = schemeNamed('stripe');
+  const given = stripe.sign(outgoing(body), keyOf(stripe, secret), now * 1000);
+  // The flag belongs to another scheme: with this one it would be refused.
+  expect(why('stripe', given)).toContain('stripe signs seconds');
   expect(stamped(now - 3_600_000, 'unix')('unix')).toContain('too old');
   expect(stamped(now + 3_600_000, 'unix')('unix')).toContain('ahead');
   expect(stamped(now, 'unix')('unix')).toBe('');

@@ -7,9 +7,9 @@ export function explainTime(authentic: Authentic, scheme: Scheme, now: number): 
   if (timestamp === undefined || timely(authentic, scheme.toleranceMs, now).ok) return [];
   const near = (ms: number): boolean => Math.abs(ms - now) < 86_400_000;
   if (near(timestamp / 1000)) {
-    return [
-      "The signature matches; its time is in milliseconds and was read as seconds: '--timestamp-format milliseconds'.",
-    ];
+    const remedy =
+      scheme.name === 'custom' ? "'--timestamp-format milliseconds'" : `${scheme.name} signs seconds`;
+    return [`The signature matches; its time is in milliseconds and was read as seconds: ${remedy}.`];
   }
   if (near(timestamp * 1000)) {
     return [
