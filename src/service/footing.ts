@@ -22,6 +22,7 @@ export class Footing {
   #longest = 0;
   #stepsBack = 0;
   #shrank = false;
+  #firstTotal: number | undefined;
 
   constructor(seen: IdSet, stats: WalkStats, firstPage: number) {
     this.#seen = seen;
@@ -76,14 +77,16 @@ export class Footing {
     if (total === undefined) return;
     if (this.#stats.total !== undefined && total < this.#stats.total) this.#shrank = true;
     this.#stats.total = total;
+    this.#firstTotal ??= total;
   }
 
   /**
-   * Other walks than by offset cannot see what moved over the border of a page. A total that fell, or that is larger
-   * than what was met although nothing was filtered, tells that something may be missing.
+   * Other walks than by offset cannot see what moved over the border of a page. A total that fell, or that was larger
+   * at the beginning than what was met although nothing was filtered, tells that something may be missing: leads that
+   * arrive in front of the walk are a later walk's.
    */
   judge(query: LeadQuery, last: Position, walked: number | undefined): void {
-    const { total } = this.#stats;
+    const total = this.#firstTotal;
     if (last.style === 'offset' || total === undefined) return;
     const filtered = query.status !== undefined || (query.categories ?? []).length > 0;
     const missing = walked !== undefined && walked < total && !filtered;

@@ -222,6 +222,20 @@ describe('a walk goes on', () => {
     expect(service.said()).toContain('note: the service counts 250 leads and gave 3');
   });
 
+  it('without alarm where leads arrive in front, as the total shows, and with it where some are passed over', async () => {
+    const growing = await stub((query, nth) => {
+      const start = (Number(query.get('page') ?? 1) - 1) * 4;
+      return { data: leads(-nth, 10).slice(start, start + 4), page: start / 4 + 1, total: 10 + nth };
+    });
+    const arrived = await walk(growing.service);
+    expect([arrived.ids, arrived.stats.shifted]).toEqual([names(0, 10), false]);
+    const lossy = await stub((query) => {
+      const page = Number(query.get('page') ?? 1);
+      return { data: page < 3 ? leads(page * 4, page * 4 + 4) : [], page, total: 10 };
+    });
+    expect((await walk(lossy.service)).stats.shifted).toBe(true);
+  });
+
   it('no further where the next one is null, although the own cursor is told', async () => {
     const { service } = await stub((query) =>
       query.has('cursor')
