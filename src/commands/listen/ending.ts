@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Context } from '../../context.ts';
 
 /** What ended a run. */
@@ -20,6 +21,8 @@ export class Ending {
   #end: (end: End) => void = () => undefined;
 
   constructor({ count, forMs }: EndingOptions, { clock, signal }: Pick<Context, 'clock' | 'signal'>) {
+    // Every delivery that --delay holds back listens for it; node would warn of the eleventh.
+    setMaxListeners(0, this.#stop.signal);
     this.#left = count ?? Number.POSITIVE_INFINITY;
     this.reached = new Promise((resolve) => {
       this.#end = (end) => {
@@ -31,6 +34,11 @@ export class Ending {
     if (signal.aborted) interrupted();
     else signal.addEventListener('abort', interrupted, { once: true, signal: this.#stop.signal });
     if (forMs !== undefined) void this.#after(clock.sleep(forMs, this.#stop.signal));
+  }
+
+  /** Aborted when the end is reached, whatever it is. */
+  get over(): AbortSignal {
+    return this.#stop.signal;
   }
 
   /** A new lead was accepted. */

@@ -103,7 +103,7 @@ async function receive(given: ListenOptions, context: Context, parts: Parts): Pr
     policy: { path: given.path, ...guard },
     inbox,
     carrier: new Carrier(inbox, targets, given.forwardBestEffort),
-    rehearsal: new Rehearsal({ respond, failFirst, delayMs, clock, signal }),
+    rehearsal: new Rehearsal({ respond, failFirst, delayMs, clock, signal: ending.over }),
     clock,
     notes,
     show: (report, delivery) => show.delivery(report, delivery),

@@ -174,6 +174,15 @@ describe('for integration tests', () => {
     expect((await run).exitCode).toBe(0);
   });
 
+  it('--delay does not outlast --for', async () => {
+    const listener = await start(['--for', '30s', '--delay', '10m']);
+    const answer = listener.post(lead('a'));
+    await expect.poll(() => listener.clock.sleeps).toContain(600_000);
+    listener.clock.advance(30_000);
+    expect((await answer).status).toBe(200);
+    expect((await listener.done).exitCode).toBe(0);
+  });
+
   it('needs to be told who may deliver', async () => {
     const run = await leads(['listen', '--port', '0']);
     expect(run.exitCode).toBe(3);
