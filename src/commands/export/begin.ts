@@ -35,15 +35,18 @@ export async function begin(
   const found = options.resume ? await readCheckpoint(paths.checkpoint) : undefined;
   const partial = await exists(paths.partial);
   // Killed between the rename and the last tidying: the output has its name already.
-  if (found?.position === null && !partial) return { checkpoint: found, file: undefined };
-  const checkpoint = partial ? found : undefined;
+  const named = found?.position === null && !partial && (await exists(paths.file));
+  const checkpoint = partial || named ? found : undefined;
   const job = await prepareJob(service, options, checkpoint?.startedAt ?? now);
   const of = identity(job);
   if (checkpoint === undefined) {
     const file = await PartialFile.create(paths.partial, paths.mode);
     return { job, beginning: { of, file, from: undefined }, checkpoint };
   }
-  mustMatch(checkpoint, of);
+  // The bookmark, and with it where the walk would begin, may have moved on already when all was walked.
+  const moved = checkpoint.position === null && options.bookmark !== undefined;
+  mustMatch(checkpoint, moved ? { ...of, since: checkpoint.of['since'] } : of);
+  if (named) return { checkpoint, file: undefined };
   const file = await PartialFile.resume(paths.partial, checkpoint.bytes);
   if (checkpoint.position === null) return { checkpoint, file };
   await recall(job, paths.partial, checkpoint.bytes);

@@ -243,4 +243,16 @@ describe('export -o that was killed after its walk', () => {
       expect(await killed(args, [])).toBe('out whole');
     },
   );
+
+  it('is believed only beside its output, and of the same export', async () => {
+    const file = join(freshHome(), 'out');
+    const counts = { leads: 3, duplicates: 0, withoutId: 0, retries: 0 };
+    const rest = { version: 1, startedAt: 0, of: {}, position: null, bytes: 9, counts, bookmark: null };
+    writeFileSync(`${file}.checkpoint`, JSON.stringify(rest));
+    const anew = await leads(['export', '-o', file, '--resume'], { env: env() });
+    expect([anew.exitCode, ids(readFileSync(file, 'utf8'))]).toEqual([0, service.ids]);
+    writeFileSync(`${file}.checkpoint`, JSON.stringify(rest));
+    const other = await leads(['export', '-o', file, '--resume'], { env: env() });
+    expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining('was another')]);
+  });
 });
