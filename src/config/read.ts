@@ -39,7 +39,8 @@ function guard(path: string, mode: number): void {
       hint: 'remove it, or name another directory with LEADS_CONFIG_DIR',
     });
   }
-  if ((stat.mode & 0o077) !== 0) chmodSync(path, mode);
+  // A sticky directory, such as /tmp, is everybody's: closing it to others would do harm.
+  if ((stat.mode & 0o077) !== 0 && (stat.mode & 0o1000) === 0) chmodSync(path, mode);
 }
 
 function parseConfig(text: string, path: string): Config {

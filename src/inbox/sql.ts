@@ -149,7 +149,12 @@ class SqlInbox implements Inbox {
       this.#database.exec('COMMIT');
       return results;
     } catch (error) {
-      this.#rollBack();
+      try {
+        this.#rollBack();
+      } catch (again) {
+        // The database is worse off than the first error says.
+        throw cannotStore(this.place, again);
+      }
       throw cannotStore(this.place, error);
     }
   }

@@ -43,7 +43,10 @@ export async function run(given: ListOptions, context: Context): Promise<Outcome
 
 function sayRest(rest: Rest, shown: number, { notes }: Context): void {
   if (rest === 'more')
-    notes.note('more', `these are the first ${shown} leads; for more: --limit ${shown * 5}, or --limit all`);
+    notes.note(
+      'more',
+      `${shown === 1 ? 'this is the first lead' : `these are the first ${shown} leads`}; for more: --limit ${shown * 5}, or --limit all`,
+    );
 }
 
 interface Printer {

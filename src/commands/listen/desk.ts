@@ -86,8 +86,8 @@ export class Desk {
   async refuse(delivery: Delivery, refused: Rejection, leadId?: string): Promise<Answer> {
     const { inbox, notes, explain } = this.#options;
     inbox.reject(delivery, refused, leadId).catch((error: unknown) => {
-      if (!(error instanceof CannotStoreError)) throw error;
-      notes.note('reject', `${error.message}; rejected deliveries are not kept`);
+      const why = error instanceof Error ? error.message : String(error);
+      notes.note('reject', `${why}; rejected deliveries are not kept`);
     });
     const explanation = explain?.(delivery, refused);
     return this.#report({ delivery }, refused, { leadId, explanation });
