@@ -105,6 +105,16 @@ describe('leads config', () => {
     expect(modes()).toEqual(['700', '600']);
   });
 
+  it('leaves a directory that is shared by everybody as it is', async () => {
+    const home = freshHome();
+    const shared = join(home, 'config');
+    mkdirSync(shared);
+    chmodSync(shared, 0o1777);
+    await leads(['config', 'set', 'retries', '3'], { home });
+    expect((statSync(shared).mode & 0o7777).toString(8)).toBe('1777');
+    expect((statSync(join(shared, 'config.json')).mode & 0o777).toString(8)).toBe('600');
+  });
+
   it.each([
     '{"profiles": ',
     '[]',
