@@ -56,6 +56,8 @@ describe('leads config', () => {
     expect(shown.stdout).not.toContain(key);
     expect(JSON.parse(shown.stdout)).toContainEqual({ key: 'api-key', value: '…abcd', from: 'profile' });
     expect((await leads(['config', 'get', 'api-key'], { home })).stdout).toBe('…abcd\n');
+    await leads(['config', 'unset', 'api-key'], { home });
+    expect(configOf(home)).toEqual({ profiles: { default: { baseUrl: 'https://api.example.com/v1' } } });
   });
 
   it('tells where each setting comes from: flag, environment, profile, default', async () => {

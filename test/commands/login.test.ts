@@ -1,26 +1,20 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { FakeClock } from '../support/clock.ts';
 import { freshHome, leads, startLeads } from '../support/run.ts';
 
 const key = 'sk_live_0987654321wxyz';
-const seen: (string | undefined)[] = [];
-const server = createServer((request, response) => {
-  seen.push(request.headers.authorization);
-  const known = request.headers.authorization === `Bearer ${key}`;
-  response.writeHead(known ? 200 : 401, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(known ? { data: [] } : { error: 'unauthorized', message: 'no such key' }));
-});
+let sandbox: Sandbox;
 let baseUrl = '';
 
 beforeAll(async () => {
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  baseUrl = `http://localhost:${(server.address() as AddressInfo).port}`;
+  sandbox = await startSandbox({ leads: 3, apiKeys: [key] }, { clock: new FakeClock() });
+  baseUrl = sandbox.url;
 });
-afterAll(() => server.close());
+afterAll(() => sandbox.close());
 
 const stored = (home: string): unknown =>
   (JSON.parse(readFileSync(join(home, 'config', 'config.json'), 'utf8')) as { profiles: unknown }).profiles;
@@ -37,7 +31,7 @@ describe('leads login', () => {
     const home = freshHome();
     const run = await leads(['login', '--base-url', baseUrl], { home, stdin: 'sk_wrong_0000000000\n' });
     expect(run.exitCode).toBe(4);
-    expect(run.stderr).toContain('no such key');
+    expect(run.stderr).toContain('The API key is not valid');
     expect(existsSync(join(home, 'config', 'config.json'))).toBe(false);
   });
 
@@ -105,9 +99,8 @@ describe('leads login', () => {
   });
 
   it('sends nothing over plain HTTP but to loopback', async () => {
-    const calls = seen.length;
     const run = await leads(['login', '--base-url', 'http://leads.example.com'], { stdin: key });
     expect(run.exitCode).toBe(3);
-    expect(seen.length).toBe(calls);
+    expect(run.stderr).toContain('unencrypted');
   });
 });

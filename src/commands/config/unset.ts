@@ -8,8 +8,12 @@ import { text } from '../values.ts';
 export const options = z.object({ key: text() });
 
 export async function run({ key }: z.output<typeof options>, context: Context): Promise<Outcome> {
-  const { path } = settingKey(key);
+  const { name, path } = settingKey(key);
   const { profile } = await context.settings();
-  await updateProfile(context, profile, (stored) => withValue(stored, path, undefined));
+  await updateProfile(context, profile, (stored) => {
+    const { apiKeyOrigin, ...rest } = withValue(stored, path, undefined);
+    // A key and the origin that it may be sent to go together.
+    return name === 'api-key' || apiKeyOrigin === undefined ? rest : { ...rest, apiKeyOrigin };
+  });
   return 'done';
 }
