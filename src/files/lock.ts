@@ -34,7 +34,8 @@ export async function lock(
   for (let attempt = 0; ; attempt += 1) {
     const holder = await writing(path, () => tryToTake(file, self));
     if (holder === self) break;
-    if (clock.now() >= deadline || attempt > 10_000) throw heldBy(holder, path, file);
+    const patient = clock.now() < deadline && attempt < 10_000;
+    if (holder !== undefined && !patient) throw heldBy(holder, path, file);
     await clock.sleep(25, signal);
   }
   return {
@@ -46,8 +47,8 @@ export async function lock(
   };
 }
 
-/** Who has the lock now. */
-async function tryToTake(file: string, self: Holder): Promise<Holder> {
+/** Who has the lock now; undefined while somebody else removes the lock of a dead holder. */
+async function tryToTake(file: string, self: Holder): Promise<Holder | undefined> {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   await writeFile(draft, JSON.stringify(self), { flag: 'wx' });
   try {
@@ -58,7 +59,7 @@ async function tryToTake(file: string, self: Holder): Promise<Holder> {
       if (holder === undefined) continue;
       const alive = holder.pid === self.pid ? own.has(holder.token) : await isAlive(holder);
       if (alive) return holder;
-      if (!(await discard(file, holder))) return holder;
+      if (!(await discard(file, holder))) return undefined;
     }
   } finally {
     await rm(draft, { force: true });
@@ -76,7 +77,8 @@ async function discard(file: string, dead: Holder): Promise<boolean> {
       (found) => Date.now() - found.mtimeMs,
       () => 0,
     );
-    if (age > 10_000) await rm(guard, { force: true });
+    // Held for less than a millisecond: whoever left it behind was killed.
+    if (age > 2_000) await rm(guard, { force: true });
     return false;
   }
   try {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -54,6 +54,17 @@ describe('lock', () => {
     const path = target();
     heldBy(path, holder);
     await (await lock(path, me())).release();
+  });
+
+  it('is taken over although somebody was killed while taking it over', async () => {
+    const path = target();
+    heldBy(path, { pid: process.ppid, host: hostname(), started: '1' });
+    const guard = `${path}.lock.takeover`;
+    writeFileSync(guard, '');
+    const left = Date.now() / 1000 - 1.9;
+    utimesSync(guard, left, left);
+    await (await lock(path, me())).release();
+    expect(existsSync(guard)).toBe(false);
   });
 
   it('is not taken over from another machine', async () => {
