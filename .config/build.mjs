@@ -1,7 +1,8 @@
 // One esbuild run splits the program into lazily loaded chunks. esbuild splits ES modules only, and on node 20
 // an ES module entry costs 3 ms more to start than a CommonJS one, so the chunks are then rewritten as CommonJS.
 import { readFileSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
 
@@ -81,8 +82,10 @@ const result = await build({
   plugins: [leaveOut, loadLate],
 });
 
-await rm(`${root}dist`, { recursive: true, force: true });
-await mkdir(`${root}dist`, { recursive: true });
+// Chunks are named for their content, so a program that runs meanwhile still finds its own: each file is put in its
+// place whole, and what is left over goes last.
+const dist = `${root}dist`;
+await mkdir(dist, { recursive: true });
 for (const file of result.outputFiles) {
   const { code } = await transform(asCommonJs(file.text), {
     platform: 'node',
@@ -90,8 +93,11 @@ for (const file of result.outputFiles) {
     charset: 'utf8',
     minifyWhitespace: true,
   });
-  await writeFile(file.path, code);
+  await writeFile(`${file.path}.new`, code);
+  await rename(`${file.path}.new`, file.path);
 }
+const built = new Set(result.outputFiles.map((file) => basename(file.path)));
+for (const name of await readdir(dist)) if (!built.has(name)) await rm(`${dist}/${name}`, { force: true });
 
 /**
  * esbuild's own rewriting keeps bindings live by two getters a name, which a loop over bytes pays for at every byte, and
