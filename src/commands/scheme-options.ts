@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { recipeKeys } from '../config/schema.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { ConfigError, UsageError } from '../errors.ts';
@@ -38,18 +39,6 @@ const recipeShape = {
   nonceHeader: z.optional(text()),
   secretEncoding: z.optional(oneOf(secretEncodings)),
 };
-
-const recipeFlags = [
-  'signatureHeader',
-  'algorithm',
-  'encoding',
-  'prefix',
-  'signedContent',
-  'timestampHeader',
-  'timestampFormat',
-  'nonceHeader',
-  'secretEncoding',
-] as const satisfies readonly (keyof typeof recipeShape)[];
 
 /** Spread into a command's `options`: `z.object({ ...schemeShape, … })`; its flags are `addSchemeFlags`. */
 export const schemeShape = {
@@ -117,7 +106,7 @@ function refuseConflicts(options: SchemeFlags): void {
 }
 
 function refuseRecipe(options: SchemeFlags, name: string): void {
-  const stray = recipeFlags.find(
+  const stray = recipeKeys.find(
     (key) => options[key] !== undefined && !(key === 'secretEncoding' && name === 'rfc9421'),
   );
   if (stray === undefined) return;

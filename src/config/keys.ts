@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { parseDuration } from './duration.ts';
 import { parseBaseUrl } from './load.ts';
 import { parseSecret } from './secret-input.ts';
-import { type Profile, profileSchema } from './schema.ts';
+import { type Profile, profileSchema, recipeKeys } from './schema.ts';
 
 /** A setting of a profile as `leads config` names it. */
 export interface SettingKey {
@@ -18,17 +18,6 @@ export interface SettingKey {
 const plain = (text: string): string => text;
 const secretText = (what: string) => (text: string) => parseSecret(text, what).reveal();
 
-const recipe = [
-  'signatureHeader',
-  'algorithm',
-  'encoding',
-  'prefix',
-  'signedContent',
-  'timestampHeader',
-  'timestampFormat',
-  'nonceHeader',
-  'secretEncoding',
-];
 const parameters = ['limit', 'status', 'category', 'since', 'until', 'cursor', 'page', 'offset'];
 
 export const settingKeys: readonly SettingKey[] = [
@@ -40,7 +29,7 @@ export const settingKeys: readonly SettingKey[] = [
   { name: 'webhook.token', path: ['webhook', 'token'], secret: true, parse: secretText('token') },
   { name: 'webhook.secret', path: ['webhook', 'secret'], secret: true, parse: secretText('secret') },
   { name: 'webhook.tolerance', path: ['webhook', 'tolerance'], parse: duration },
-  ...recipe.map((name) => ({
+  ...recipeKeys.map((name) => ({
     name: `webhook.custom.${name}`,
     path: ['webhook', 'custom', name],
     parse: plain,

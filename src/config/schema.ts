@@ -42,5 +42,6 @@ export const configSchema = z.strictObject({
 });
 
 export type StoredRecipe = z.output<typeof recipeSchema>;
+export const recipeKeys = Object.keys(recipeSchema.shape) as (keyof StoredRecipe)[];
 export type Profile = z.output<typeof profileSchema>;
 export type Config = z.output<typeof configSchema>;
