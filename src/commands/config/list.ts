@@ -5,6 +5,7 @@ import { paletteFor } from '../../output/colour.ts';
 import { escapeJson } from '../../output/scrub.ts';
 import { write } from '../../output/sink.ts';
 import { renderTable } from '../../output/table.ts';
+import { terminalWidth } from '../../output/terminal.ts';
 import type { Outcome } from '../spec.ts';
 
 export const options = z.object({ format: z.enum(['table', 'json']) });
@@ -19,7 +20,7 @@ export async function run({ format }: z.output<typeof options>, context: Context
   }
   const { dim } = await paletteFor(stdout, context);
   const rows = settings.map(({ key, value, from }) => [key, value, from]);
-  const width = stdout.isTTY === true ? stdout.columns : undefined;
+  const width = terminalWidth(stdout);
   await write(stdout, renderTable(['KEY', 'VALUE', 'FROM'], rows, { width, head: dim }));
   return 'done';
 }

@@ -5,6 +5,7 @@ import { paletteFor } from '../../output/colour.ts';
 import { recordWriter, streamSink } from '../../output/records.ts';
 import { write } from '../../output/sink.ts';
 import { renderTable } from '../../output/table.ts';
+import { terminalWidth } from '../../output/terminal.ts';
 import type { Outcome } from '../spec.ts';
 import { limit, oneOf, pointInTime, text } from '../values.ts';
 import { withInbox } from './open.ts';
@@ -46,7 +47,7 @@ async function table(given: ListOptions, query: InboxQuery, most: number, contex
     return;
   }
   const { dim } = await paletteFor(stdout, context);
-  const width = stdout.isTTY === true ? stdout.columns : undefined;
+  const width = terminalWidth(stdout);
   const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
   await write(stdout, renderTable(heads, found.map(rowOf), { width, head: dim }));
   if (more) notes.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);

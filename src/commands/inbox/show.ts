@@ -6,6 +6,7 @@ import { paletteFor } from '../../output/colour.ts';
 import { renderFields } from '../../output/fields.ts';
 import { recordWriter, streamSink } from '../../output/records.ts';
 import { write } from '../../output/sink.ts';
+import { terminalWidth } from '../../output/terminal.ts';
 import type { Outcome } from '../spec.ts';
 import { flag, oneOf, text, wholeNumber } from '../values.ts';
 import { withInbox } from './open.ts';
@@ -45,7 +46,7 @@ export async function run(given: ShowOptions, context: Context): Promise<Outcome
 async function draw(found: readonly StoredDelivery[], context: Context): Promise<void> {
   const { stdout } = context;
   const { bold, dim } = await paletteFor(stdout, context);
-  const width = stdout.isTTY === true ? stdout.columns : undefined;
+  const width = terminalWidth(stdout);
   const parts = found.map((delivery) => {
     const { headers, body, bodyBase64, differs, ...rest } = wholeOf(delivery) as Record<string, unknown> & {
       headers: readonly (readonly [string, string])[];

@@ -4,6 +4,7 @@ import { paletteFor } from '../../output/colour.ts';
 import { type RecordFormat, recordWriter, streamSink } from '../../output/records.ts';
 import { write } from '../../output/sink.ts';
 import { renderTable } from '../../output/table.ts';
+import { terminalWidth } from '../../output/terminal.ts';
 import { openService } from '../../service/service.ts';
 import { resolveFilter } from '../filter-options.ts';
 import type { Outcome } from '../spec.ts';
@@ -75,7 +76,7 @@ async function tablePrinter(given: ListOptions, context: Context): Promise<Print
     // A column that no lead fills says nothing, unless somebody asked for it.
     const kept = all.map((_, i) => given.fields !== undefined || rows.some((row) => row[i] !== ''));
     const heads = all.filter((_, i) => kept[i]).map((column) => column.head);
-    const width = stdout.isTTY === true ? stdout.columns : undefined;
+    const width = terminalWidth(stdout);
     const cells = rows.map((row) => row.filter((_, i) => kept[i]));
     const fitting = given.fields === undefined ? { whole, optional } : {};
     const text = renderTable(heads, cells, { width, head: dim, ...fitting });

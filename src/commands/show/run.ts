@@ -9,6 +9,7 @@ import { renderFields } from '../../output/fields.ts';
 import { recordWriter, streamSink } from '../../output/records.ts';
 import { relativeTime } from '../../output/relative.ts';
 import { write } from '../../output/sink.ts';
+import { terminalWidth } from '../../output/terminal.ts';
 import { leadPages } from '../../service/pages.ts';
 import { openService } from '../../service/service.ts';
 import type { Outcome } from '../spec.ts';
@@ -75,7 +76,7 @@ async function draw(lead: LeadText, { fields, relative }: ShowOptions, context: 
     const time = relative && /^\d{4}-\d\d-\d\dT/.test(value) ? parseIso(value) : undefined;
     return [path, time === undefined ? value : relativeTime(time, now)];
   });
-  const width = stdout.isTTY === true ? stdout.columns : undefined;
+  const width = terminalWidth(stdout);
   await write(stdout, renderFields(shown, { width, name: dim }));
 }
 
