@@ -1,7 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,6 +9,7 @@ import { cpuSeconds, residentBytes, startListen } from '../support/listening.ts'
 import { buildProgram } from '../support/program.ts';
 import { openWire } from '../support/wire.ts';
 import type { Outcome } from './listen/load.ts';
+import { freePort } from '../support/free-port.ts';
 
 /**
  * Deliveries of 490-byte leads over HTTPS, TLS 1.3, keep-alive, 100 connections, each signed with HMAC-SHA256 and with an
@@ -132,15 +132,6 @@ async function debianWebhook(pair: string, caPath: string): Promise<Server | und
     share: 0.05,
     stop,
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function drive(server: Server, count: number): Promise<Measure> {

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceAt } from '../support/service.ts';
 import { walk } from '../support/walk.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** A service written by somebody else, in both of its pagination styles. */
 const require = createRequire(import.meta.url);
@@ -35,15 +34,6 @@ const leads = Array.from({ length: 137 }, (_, i) => ({
   category: i % 2 === 0 ? 'solar' : 'roofing',
   createdAt: '2026-01-01T00:00:00Z',
 }));
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function start(bin: string): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'leads-json-server-'));
