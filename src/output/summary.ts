@@ -14,6 +14,9 @@ export interface Tally {
   readonly shifted: boolean;
 }
 
+/** Said of a walk whose list may have moved in a way that its pages cannot show. */
+export const maybeMissing = 'the list moved while it was read: leads may be missing';
+
 /** What a run did, in one line. `place` is where the leads went, such as ` to leads.ndjson`, or nothing. */
 export function summaryLine(tally: Tally, place = ''): string {
   const { leads, before, durationMs } = tally;
@@ -26,6 +29,6 @@ export function summaryLine(tally: Tally, place = ''): string {
   if (before > 0) parts.push(`${grouped(before)} of them from before`);
   if (tally.withoutId > 0) parts.push(`${grouped(tally.withoutId)} without id`);
   if (tally.restarts > 0) parts.push(`walked again ${counted(tally.restarts, 'time', 'times')}`);
-  if (tally.shifted) parts.push('the list moved while it was read: leads may be missing');
+  if (tally.shifted) parts.push(maybeMissing);
   return parts.join(', ');
 }

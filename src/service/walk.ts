@@ -12,6 +12,7 @@ import { dropKnown, emptyTally, LoopGuard, type PageTally, stuck } from './pass.
 import type { Position } from './position.ts';
 import type { Service } from './service.ts';
 import { noteOtherStatus } from './status-note.ts';
+import { UnusedNext } from './unused-next.ts';
 import { wayOn } from './way-on.ts';
 
 /** Asked for when nobody says how many, from the first on while the service refuses; undefined: its own default. */
@@ -50,6 +51,7 @@ class Walker {
   readonly #guard = new LoopGuard();
   readonly #footing: Footing;
   readonly #probe = new Probe();
+  readonly #unused: UnusedNext;
   readonly #sizes: (number | undefined)[];
   /** Different records met; undefined when the walk began in the middle. */
   #walked: number | undefined;
@@ -67,6 +69,7 @@ class Walker {
     const size = options.pageSize ?? asking.pageSize ?? options.from?.size;
     this.#sizes = size === undefined && asking.limit !== undefined ? [...usualSizes] : [size];
     this.#walked = options.from === undefined || options.from.style === 'start' ? 0 : undefined;
+    this.#unused = new UnusedNext(this.#isFiltered(), options.from);
     this.#footing = new Footing(this.#seen, stats, asking.firstPage);
     this.#ahead = new Ahead((at) =>
       fetchPage(service, asking, pageUrl(asking, options.query, this.#sizes[0], at), stats, signal),
@@ -170,7 +173,7 @@ class Walker {
     const short = count < this.#longest;
     // Without what the page repeats of others or of itself: that makes no page of the rest short.
     this.#longest = Math.max(this.#longest, count - tally.repeated);
-    const way = wayOn(this.#asking, at, facts, this.#walked);
+    const way = wayOn(this.#asking, at, facts, this.#walked, this.#unused);
     this.#footing.hear(way.total);
     if (this.#probe.isAt(at) && (nothingNew || count === 0 || tally.fresh < tally.repeated)) {
       this.#stats.duplicates -= tally.repeated;
@@ -219,13 +222,17 @@ class Walker {
   /** A total may count what a filter leaves out: then a page that does not look cut is taken for the whole. */
   #noWayPast(count: number, total: number): void {
     const walked = this.#walked ?? count;
-    const { status, categories = [] } = this.#options.query;
-    const filtered = status !== undefined || categories.length === 1;
-    if (!filtered || looksFull(count, this.#sizes[0])) throw noWayPast(walked, total);
+    if (!this.#isFiltered() || looksFull(count, this.#sizes[0])) throw noWayPast(walked, total);
     this.#service.notes.note(
       'silent',
       `the service counts ${total} leads and gave ${walked}: its total may ignore the filter`,
     );
+  }
+
+  /** Whether the service is asked for some of its leads only. */
+  #isFiltered(): boolean {
+    const { status, categories = [] } = this.#options.query;
+    return status !== undefined || categories.length === 1;
   }
 
   #askAhead(next: Position, { count }: PageFacts): void {

@@ -4,6 +4,7 @@ import type { PageFacts } from './fetch-page.ts';
 import { linksIn } from './link.ts';
 import type { Position } from './position.ts';
 import { readSignals, type Signals } from './signals.ts';
+import type { UnusedNext } from './unused-next.ts';
 
 export type WayOn =
   | { readonly kind: 'next'; readonly at: Position; readonly total: number | undefined }
@@ -19,9 +20,17 @@ type Walked = number | undefined;
  * Where the page after this one begins, by the dialect's `pagination`, or by what the answer shows: a `Link` header
  * first, then a next URL, cursor or number in the body, `has_more`, page and offset with their totals.
  */
-export function wayOn(asking: Asking, at: Position, page: PageFacts, walked: Walked): WayOn {
+export function wayOn(
+  asking: Asking,
+  at: Position,
+  page: PageFacts,
+  walked: Walked,
+  unused: UnusedNext,
+): WayOn {
   const mode = asking.pagination;
-  const signals = readSignals(page.envelope, page.count, asking.next);
+  const told = readSignals(page.envelope, page.count, asking.next);
+  const isUnused = asking.next === 'auto' && unused.isAt(at, told, page.count, walked);
+  const signals = isUnused ? { ...told, next: undefined } : told;
   const { total } = signals;
   const next = (position: Position | undefined): WayOn =>
     position === undefined ? { kind: 'end', total } : { kind: 'next', at: position, total };

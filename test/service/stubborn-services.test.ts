@@ -278,6 +278,61 @@ describe('a walk goes on', () => {
   });
 });
 
+describe('a cursor field that nobody fills', () => {
+  /** Pages of four out of ten; `also` beside them. */
+  const pages =
+    (also: (page: number) => object, start = (page: number) => (page - 1) * 4): Reply =>
+    (query) => {
+      const page = Number(query.get('page') ?? 1);
+      return { data: leads(start(page), Math.min(start(page) + 4, 10)), ...also(page) };
+    };
+
+  it.each([
+    ['page and total', (page: number) => ({ cursor: null, page, total: 10 })],
+    ['page and pages', (page: number) => ({ next_cursor: null, page, total_pages: 3 })],
+    ['a total alone', () => ({ meta: { next_cursor: null, total: 10 } })],
+    ['a next link beside it', (page: number) => ({ links: { next: null }, page, total: 10 })],
+  ])('does not end a walk by page: %s', async (_, also) => {
+    const { service } = await stub(pages(also));
+    const { ids, positions, stats } = await walk(service);
+    expect(ids).toEqual(names(0, 10));
+    expect(stats.shifted).toBe(false);
+    const from = positions.find((at) => at?.style === 'page' && at.page === 3);
+    if (from === undefined) throw new Error('no third page');
+    const seen = new IdSet();
+    for (const id of names(0, 8)) seen.preload(id);
+    expect((await walk(service, { from, seen })).ids).toEqual(names(8, 10));
+  });
+
+  it('does not end a walk by offset, nor one with more to come', async () => {
+    const offset = await stub((query) => {
+      const at = Number(query.get('offset') ?? 0);
+      return { data: leads(at, Math.min(at + 4, 10)), offset: at, total: 10, cursor: null };
+    });
+    expect((await walk(offset.service)).ids).toEqual(names(0, 10));
+    const more = await stub((query) => {
+      const at = Number(query.get('cursor')?.slice(1) ?? -1) + 1;
+      return { data: leads(at, Math.min(at + 4, 10)), cursor: null, has_more: at + 4 < 10 };
+    });
+    expect((await walk(more.service)).ids).toEqual(names(0, 10));
+  });
+
+  it('is an error where nothing leads to the rest', async () => {
+    const ignoring = await stub(() => ({ data: leads(0, 4), cursor: null, total: 10 }));
+    await expect(walk(ignoring.service)).rejects.toThrow('show no way past the first 4');
+    const numbered = await stub(() => ({ data: leads(0, 4), cursor: null, page: 1, total: 10 }));
+    await expect(walk(numbered.service)).rejects.toThrow('brought no new lead');
+  });
+
+  it('ends the walk where a total counts what a filter leaves out, or the page itself', async () => {
+    const filtered = await stub(() => ({ data: leads(0, 20), next_cursor: null, total: 250 }));
+    expect((await walk(filtered.service, { query: { status: 'new' } })).ids).toEqual(names(0, 20));
+    const twice = await stub(() => ({ data: [...leads(0, 4), { id: 'l1' }], next_cursor: null, total: 5 }));
+    expect((await walk(twice.service)).ids).toEqual(names(0, 4));
+    for (const { server } of [filtered, twice]) expect(server.requests).toHaveLength(1);
+  });
+});
+
 describe('a list that moves while it is read', () => {
   /** Pages of four by offset; before request `nth` leads are taken out. */
   function moving(all: string[], change: (nth: number) => void, total: boolean): Reply {

@@ -3,6 +3,7 @@ import type { LeadText } from '../../lead/text.ts';
 import { paletteFor } from '../../output/colour.ts';
 import { type RecordFormat, recordWriter, streamSink } from '../../output/records.ts';
 import { write } from '../../output/sink.ts';
+import { maybeMissing } from '../../output/summary.ts';
 import { renderTable } from '../../output/table.ts';
 import { terminalWidth } from '../../output/terminal.ts';
 import { openService } from '../../service/service.ts';
@@ -43,6 +44,7 @@ export async function run(given: ListOptions, context: Context): Promise<Outcome
 }
 
 function sayRest(rest: Rest, shown: number, { notes }: Context): void {
+  if (rest === 'maybe-missing') notes.note('missing', maybeMissing);
   if (rest === 'more')
     notes.note(
       'more',

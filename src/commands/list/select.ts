@@ -8,8 +8,8 @@ import type { Service } from '../../service/service.ts';
 /** Asked for at once when filters are checked here and many records may not pass. */
 const filteredPage = 100;
 
-/** Whether leads beyond the limit exist that were not handed out. */
-export type Rest = 'none' | 'more';
+/** Whether leads exist that were not handed out: beyond the limit, or passed over by a list that moved. */
+export type Rest = 'none' | 'more' | 'maybe-missing';
 
 /** The first `limit` leads that pass, page by page. Asks for no page that is not needed. */
 export async function* selectLeads(
@@ -35,7 +35,7 @@ export async function* selectLeads(
     }
     left -= passing.length;
     yield passing;
-    if (left === 0) return batch.last ? 'none' : 'more';
+    if (left === 0 && !batch.last) return 'more';
   }
-  return 'none';
+  return pages.stats.shifted ? 'maybe-missing' : 'none';
 }

@@ -71,6 +71,23 @@ describe('leads list', () => {
     expect((await list('--limit', '250', '--format', 'ndjson')).stderr).toBe('');
   });
 
+  it('says where leads may be missing, as export does', async () => {
+    const server = await scripted((_, response, nth) =>
+      sendJson(response, {
+        data: [{ id: `l${nth}` }],
+        total: 3,
+        next_cursor: nth === 0 ? 'b' : null,
+      }),
+    );
+    const run = await leads(['list', '--limit', 'all', '--format', 'ndjson'], at(server.url));
+    await server.close();
+    expect(run).toMatchObject({
+      exitCode: 0,
+      stderr: 'note: the list moved while it was read: leads may be missing\n',
+    });
+    expect(ids(run.stdout)).toEqual(['l0', 'l1']);
+  });
+
   it('asks for no more than it needs', async () => {
     const run = await list('--limit', '3', '--format', 'ndjson', '--verbose');
     expect(run.stderr).toContain('GET /api/leads?limit=3 →');
