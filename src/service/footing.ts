@@ -80,6 +80,11 @@ export class Footing {
     this.#firstTotal ??= total;
   }
 
+  /** How many leads were there all the time, as the totals say: later ones in front are no loss. */
+  atLeast(total: number): number {
+    return Math.min(total, this.#firstTotal ?? total);
+  }
+
   /**
    * Other walks than by offset cannot see what moved over the border of a page. A total that fell, or that was larger
    * at the beginning than what was met although nothing was filtered, tells that something may be missing: leads that

@@ -9,7 +9,7 @@ import { walk } from './walk.ts';
 export interface Batch {
   /** Not met before in this walk and not preloaded into `seen`; not filtered (`leadFilter` does that). */
   readonly leads: readonly LeadText[];
-  /** Where the next page begins: set on a page's final batch only, and undefined on the walk's last. */
+  /** Where the next page begins: set on a page's final batch only, once the service has shown how it pages. */
   readonly next: Position | undefined;
   /** No further batch comes. */
   readonly last: boolean;

@@ -37,6 +37,16 @@ function meet(lead: ScannedLead, seen: IdSet): Meeting | undefined {
   return lead.hasId ? seen.meet(lead.id ?? '') : undefined;
 }
 
+/** Records with a usable id. */
+export const countNamed = (leads: readonly ScannedLead[]): number =>
+  leads.reduce((sum, lead) => (lead.hasId ? sum + 1 : sum), 0);
+
+/** Tells pages apart whose records have no ids. */
+export function markOf(leads: readonly ScannedLead[]): string {
+  const ends = [leads[0], leads.at(-1)].map((lead) => Buffer.from(lead?.bytes ?? []).toString('latin1'));
+  return `${leads.length} ${ends.join(' ')}`;
+}
+
 /** Fails a walk that does not move: the same position again, or a page that brings nothing new (promise: no loop). */
 export class LoopGuard {
   readonly #positions = new Set<string>();

@@ -33,7 +33,8 @@ export class UnusedNext {
     walked: number | undefined,
   ): boolean {
     const number = at.style === 'page' ? at.page : page;
-    if (number !== undefined && pages !== undefined) return number < pages;
+    // Of pages that are counted from 0, the first is one page, too.
+    if (pages !== undefined && (number !== undefined || at.style === 'start')) return (number || 1) < pages;
     if (total === undefined || count === 0) return false;
     const start = at.style === 'offset' ? at.offset : offset;
     if (start !== undefined) return start + count < total;

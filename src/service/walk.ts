@@ -8,7 +8,7 @@ import { fetchPage, type PageFacts } from './fetch-page.ts';
 import { Footing } from './footing.ts';
 import { looksFull, noWayPast, Probe } from './silence.ts';
 import type { Batch, WalkOptions, WalkStats } from './pages.ts';
-import { dropKnown, emptyTally, LoopGuard, type PageTally, stuck } from './pass.ts';
+import { countNamed, dropKnown, emptyTally, LoopGuard, markOf, type PageTally, stuck } from './pass.ts';
 import type { Position } from './position.ts';
 import type { Service } from './service.ts';
 import { noteOtherStatus } from './status-note.ts';
@@ -89,7 +89,9 @@ class Walker {
       }
       const [next, leads] = page.kind === 'whole' ? this.#turn(at, page, tally) : [this.#inVain(at), []];
       if (next === undefined) this.#footing.judge(this.#options.query, at, this.#walked);
-      yield { leads, next, last: next === undefined };
+      // A page that is only tried for is no place to go on from: who resumes there does not know that it may be in vain.
+      const sure = next !== undefined && !this.#probe.isAt(next) ? next : undefined;
+      yield { leads, next: sure, last: next === undefined };
       at = next;
     }
   }
@@ -179,7 +181,7 @@ class Walker {
       this.#stats.duplicates -= tally.repeated;
       return this.#inVain(at);
     }
-    if (nothingNew) {
+    if (nothingNew && !(way.kind === 'end' && way.said === true)) {
       // Past the end, some services give their last page again.
       if (at.style === 'page' && shortBefore) return undefined;
       // New leads in front move known ones onto a page that would have been empty. The page behind it shows the end.
@@ -193,7 +195,10 @@ class Walker {
 
   #silent(at: Position, facts: PageFacts, total: number | undefined): Position | undefined {
     const { count } = facts;
-    const more = total === undefined ? looksFull(count, this.#sizes[0]) : (this.#walked ?? count) < total;
+    const more =
+      total === undefined
+        ? looksFull(count, this.#sizes[0])
+        : (this.#walked ?? count) < this.#footing.atLeast(total);
     if (!more) return undefined;
     const probed = this.#probe.begin(this.#asking, at, facts, total);
     if (probed === undefined) this.#sayNoWay(count, total);
@@ -245,12 +250,3 @@ class Walker {
 }
 
 const isNumbered = ({ style }: Position): boolean => style === 'page' || style === 'offset';
-
-const countNamed = (leads: readonly ScannedLead[]): number =>
-  leads.reduce((sum, lead) => (lead.hasId ? sum + 1 : sum), 0);
-
-/** Tells pages apart whose records have no ids. */
-function markOf(leads: readonly ScannedLead[]): string {
-  const ends = [leads[0], leads.at(-1)].map((lead) => Buffer.from(lead?.bytes ?? []).toString('latin1'));
-  return `${leads.length} ${ends.join(' ')}`;
-}

@@ -8,8 +8,8 @@ import type { UnusedNext } from './unused-next.ts';
 
 export type WayOn =
   | { readonly kind: 'next'; readonly at: Position; readonly total: number | undefined }
-  /** The service says, or shows, that this was the last page. */
-  | { readonly kind: 'end'; readonly total: number | undefined }
+  /** The service says, or shows, that this was the last page; `said`: it does so whatever the page brought. */
+  | { readonly kind: 'end'; readonly total: number | undefined; readonly said?: true }
   /** Nothing was said about a way on. */
   | { readonly kind: 'silent'; readonly total: number | undefined };
 
@@ -34,19 +34,26 @@ export function wayOn(
   const { total } = signals;
   const next = (position: Position | undefined): WayOn =>
     position === undefined ? { kind: 'end', total } : { kind: 'next', at: position, total };
-  if (mode === 'none') return { kind: 'end', total };
+  const lastPage: WayOn = { kind: 'end', total, said: true };
+  if (mode === 'none') return lastPage;
   if (mode === 'auto' || mode === 'link') {
     const links = linksIn(page.link);
     const target = links?.get('next');
     if (target !== undefined) return next(urlPosition(target, page.url));
     const paged = ['first', 'prev', 'previous', 'last'].some((name) => links?.has(name));
-    if (mode === 'link' || paged) return { kind: 'end', total };
+    if (mode === 'link' || paged) return lastPage;
   }
-  if (signals.hasMore === false || signals.next === null) return { kind: 'end', total };
+  if (signals.hasMore === false || signals.next === null) return lastPage;
   if (signals.next !== undefined) return next(nextPosition(asking, at, page, signals, signals.next));
   if (mode === 'cursor') {
     if (signals.hasMore !== true || page.lastId === undefined) return { kind: 'end', total };
     return next(cursorPosition(asking, 'cursor', page.lastId));
+  }
+  // A way on that led here and is not shown any more has come to its end, unless the total says otherwise.
+  if ((at.style === 'url' || at.style === 'cursor') && signals.hasMore !== true) {
+    return total !== undefined && walked !== undefined && walked < total
+      ? { kind: 'silent', total }
+      : lastPage;
   }
   const style = styleOf(asking, at, signals);
   if (style === 'offset') return next(nextOffset(asking, at, page, signals));

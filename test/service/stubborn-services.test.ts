@@ -333,6 +333,68 @@ describe('a cursor field that nobody fills', () => {
   });
 });
 
+describe('a last page that brings nothing new', () => {
+  it.each([
+    ['a null cursor', { next_cursor: 'b' }, { next_cursor: null }],
+    ['no cursor any more', { next_cursor: 'b' }, {}],
+    ['no next link any more', { links: { next: '?cursor=b' } }, { links: { prev: '?x=1' } }],
+    ['has_more false', { has_more: true, next_cursor: 'b' }, { has_more: false, next_cursor: 'c' }],
+  ])('is an ordinary end with %s', async (_, first, last) => {
+    const { service } = await stub((query) =>
+      query.has('cursor') ? { data: leads(2, 4), ...last } : { data: leads(0, 4), ...first },
+    );
+    expect((await walk(service)).ids).toEqual(names(0, 4));
+  });
+
+  it('is one with a Link header that names no next page, or with none', async () => {
+    for (const link of ['<?cursor=a>; rel="prev"', undefined]) {
+      const { service } = await stub((query, _, response) => {
+        const has = query.has('cursor') ? link : '<?cursor=b>; rel="next"';
+        sendJson(response, leads(query.has('cursor') ? 90 : 0, 100), has === undefined ? {} : { link: has });
+        return undefined;
+      });
+      expect((await walk(service, { pageSize: 100 })).ids).toEqual(names(0, 100));
+      expect(service.said()).not.toContain('note:');
+    }
+  });
+
+  it('is an ordinary end although a total grew meanwhile, and none where it was larger all the time', async () => {
+    const cut = (total: (nth: number) => number): Reply => {
+      return (query, nth) =>
+        query.has('cursor')
+          ? { data: leads(4, 6), total: total(nth) }
+          : { data: leads(0, 4), next_cursor: 'b', total: total(nth) };
+    };
+    const growing = await stub(cut((nth) => 6 + nth));
+    expect((await walk(growing.service)).ids).toEqual(names(0, 6));
+    const larger = await stub(cut(() => 9));
+    await expect(walk(larger.service)).rejects.toThrow('show no way past the first 6');
+  });
+
+  it('is none where the page number is ignored', async () => {
+    const { service } = await stub(() => ({ data: leads(0, 4), next_cursor: null, pages: 2 }));
+    await expect(walk(service)).rejects.toThrow('brought no new lead');
+  });
+});
+
+describe('a walk that was cut off while it tried for a way on', () => {
+  it('begins again where that is not known yet', async () => {
+    const { service } = await stub((query) => {
+      const offset = Number(query.get('offset') ?? 0);
+      return leads(offset, Math.min(offset + 20, 50));
+    });
+    const { ids, positions } = await walk(service);
+    expect(ids).toEqual(names(0, 50));
+    for (const from of positions) {
+      if (from === undefined) continue;
+      const seen = new IdSet();
+      const before = from.style === 'offset' ? from.offset + 1 : 20;
+      for (const id of names(0, before)) seen.preload(id);
+      expect((await walk(service, { from, seen })).ids).toEqual(names(before, 50));
+    }
+  });
+});
+
 describe('a list that moves while it is read', () => {
   /** Pages of four by offset; before request `nth` leads are taken out. */
   function moving(all: string[], change: (nth: number) => void, total: boolean): Reply {
