@@ -87,6 +87,8 @@ class Appender {
   #waiting: Waiting[] = [];
   #busy = false;
   #end: number | undefined;
+  /** Set when the file could not be cut back: what failed first is what every later line is told. */
+  #failure: Error | undefined;
 
   constructor(file: FileHandle) {
     this.#file = file;
@@ -115,6 +117,7 @@ class Appender {
 
   /** After a failure the file is cut back to where it was whole: a part of a line must not stay in its middle. */
   async #write(lines: Uint8Array): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
     this.#end ??= (await this.#file.stat()).size;
     try {
       for (let done = 0; done < lines.length;) {
@@ -124,7 +127,7 @@ class Appender {
       await this.#file.datasync();
       this.#end += lines.length;
     } catch (error) {
-      await this.#file.truncate(this.#end);
+      await this.#file.truncate(this.#end).catch(() => (this.#failure = error as Error));
       throw error;
     }
   }

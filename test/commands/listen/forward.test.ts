@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync, mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -191,6 +191,17 @@ describe('--exec, with what a command leaves behind', () => {
 });
 
 describe('--output', () => {
+  it('tells what failed first where the file cannot be cut back either', async () => {
+    const file = join(scratch(), 'full');
+    symlinkSync('/dev/full', file);
+    const listener = await start(['--output', file]);
+    for (const id of ['a', 'b']) expect((await listener.post({ id })).status).toBe(502);
+    await listener.stop();
+    const failures = listener.stdout.text().match(/output: .*/g) ?? [];
+    expect(failures).toHaveLength(2);
+    for (const failure of failures) expect(failure).toContain(`${file}: no space left on the device`);
+  });
+
   it('appends accepted leads once each, over runs, and mends a torn last line', async () => {
     const file = join(scratch(), 'deep', 'leads.ndjson');
     const first = await start(['--output', file]);
