@@ -53,8 +53,9 @@ export class Carrier {
       const result = await target.hand(examined);
       handed.push(result);
       if (!result.ok && !this.#isForgiven(result)) {
-        // Free for whoever gets the retry; when this cannot be stored, the claim runs out by itself.
-        for (const name of targets) void this.#inbox.release(entry, name).catch(() => undefined);
+        // Free for whoever gets the retry, which may be another receiver, before the service is told to send it. When
+        // this cannot be stored, the claim runs out by itself.
+        await Promise.allSettled(targets.map((name) => this.#inbox.release(entry, name)));
         return { kind: 'pending', handed };
       }
       kind = await this.#inbox.settle(entry, target.name);
