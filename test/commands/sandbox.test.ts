@@ -107,6 +107,8 @@ test('flags that cannot work together, or at all, are usage errors', async () =>
     ['--path', 'api'],
     ['--path', '/api?x=1'],
     ['--api-key', 'two words'],
+    ['--from', '-', '--leads', '5'],
+    ['--from', '-', '--newest', 'today'],
   ];
   for (const argv of cases) {
     const { exitCode, stderr } = await leads(['sandbox', '--port', '0', ...argv]);

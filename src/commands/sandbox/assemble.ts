@@ -13,6 +13,7 @@ import type { Options } from './options.ts';
 /** What the flags say as what the sandbox is to be. */
 export async function assemble(options: Options, context: Context): Promise<SandboxOptions> {
   refuseDeadEnds(options);
+  refuseSeeding(options);
   const { pagination, next, nextField, envelope, order, statusField, totals, gzip, path, host, port } =
     options;
   return {
@@ -103,6 +104,15 @@ function refuseDeadEnds({
   if (webhook.length === 0 && stray !== undefined) {
     throw new UsageError(`${stray} needs --webhook URL`);
   }
+}
+
+/** `--from` is there instead of seeded leads: how those were to be is not passed over in silence. */
+function refuseSeeding({ from, leads, newest }: Options): void {
+  const stray = leads !== undefined ? '--leads' : newest !== undefined ? '--newest' : undefined;
+  if (from === undefined || stray === undefined) return;
+  throw new UsageError(`--from and ${stray} do not go together`, {
+    hint: `${stray} is for seeded leads; those of a file are taken as they are`,
+  });
 }
 
 /** One record a line, each in its own bytes; that they are leads is checked when the sandbox takes them. */
