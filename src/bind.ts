@@ -91,7 +91,12 @@ function chosenFormat(
 ): string {
   const given = typeof options['format'] === 'string' ? options['format'] : undefined;
   const asked = given ?? (options['json'] === true ? jsonFormat(formats) : formats[0]);
-  if (formats.includes(asked)) return asked;
+  if (formats.includes(asked)) {
+    if (options['json'] !== true || asked === jsonFormat(formats)) return asked;
+    throw new UsageError(`--json and --format ${asked} do not go together`, {
+      hint: `--json is short for --format ${jsonFormat(formats)}`,
+    });
+  }
   throw new UsageError(`--format: '${asked}' is not one of ${formats.join(', ')}`);
 }
 

@@ -52,6 +52,15 @@ describe('leads', () => {
     });
   });
 
+  it('takes --json beside another form for the contradiction that it is', async () => {
+    const { exitCode, stdout, stderr } = await leads(['config', 'list', '--json', '--format', 'table']);
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { message: '--json and --format table do not go together' },
+    });
+    expect((await leads(['config', 'list', '--json', '--format', 'json'])).exitCode).toBe(0);
+  });
+
   it('takes global flags before and after the command', async () => {
     for (const argv of [
       ['--profile', 'work', 'config', 'list', '--json'],
