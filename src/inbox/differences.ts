@@ -1,5 +1,5 @@
 import { compact } from '../lead/compact.ts';
-import { parseExact } from '../lead/exact.ts';
+import { decimal } from '../lead/decimal.ts';
 
 const most = 20;
 
@@ -7,8 +7,9 @@ const most = 20;
 const longest = 200;
 
 /**
- * Dotted names of the fields whose values are not the same in both JSON texts, at most 20, each cut at 200 characters; white
- * space, key order and escapes make no difference. Walks without recursion, since a body may nest deeper than the stack.
+ * Dotted names of the fields whose values are not the same in both JSON texts, at most 20, each cut at 200 characters;
+ * white space, key order, escapes and the way to write a number make no difference. Walks without recursion, since a
+ * body may nest deeper than the stack.
  */
 export function differences(before: Uint8Array, after: Uint8Array): string[] {
   const found = new Set<string>();
@@ -40,4 +41,12 @@ const own = (object: Readonly<Record<string, unknown>>, key: string): unknown =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-const parse = (json: Uint8Array): unknown => parseExact(Buffer.from(compact(json)).toString('utf8'));
+const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/** A number is kept as text, behind a character that hardly begins a string: a double would round it. */
+const parse = (json: Uint8Array): unknown =>
+  JSON.parse(
+    Buffer.from(compact(json))
+      .toString('utf8')
+      .replace(stringOrNumber, (token) => (token.startsWith('"') ? token : `"\\u0000${decimal(token)}"`)),
+  );
