@@ -1,4 +1,6 @@
 import { DataError, KeyRefusedError, LeadsError, ServiceError } from '../errors.ts';
+import { isLoopback } from '../config/load.ts';
+import { answersInPlain, closesOnPlain } from '../http/other-protocol.ts';
 import { Transient } from './retry.ts';
 
 interface Failed {
@@ -41,10 +43,13 @@ export function networkFailure(error: unknown, origin: string): Error {
   }
   const known = said[code];
   if (known !== undefined) {
+    const mayBeTls = origin.startsWith('http:') && closesOnPlain(code);
     return new Transient(
       new ServiceError(`cannot reach ${origin}: ${known}`, {
         cause: error,
-        hint: "is it up, and is the base URL right? See 'leads config get base-url'",
+        hint: mayBeTls
+          ? `is it up, and is it plain HTTP? If not, use ${origin.replace('http:', 'https:')}`
+          : "is it up, and is the base URL right? See 'leads config get base-url'",
       }),
     );
   }
@@ -52,6 +57,14 @@ export function networkFailure(error: unknown, origin: string): Error {
     return new ServiceError(`cannot reach ${origin}: there is no such host`, {
       cause: error,
       hint: "check the base URL: 'leads config get base-url'",
+    });
+  }
+  if (answersInPlain(failed.message)) {
+    return new ServiceError(`cannot reach ${origin}: the server speaks plain HTTP`, {
+      cause: error,
+      hint: isLoopback(new URL(origin).hostname)
+        ? `use ${origin.replace('https:', 'http:')}`
+        : 'is that the port for HTTPS? An API key goes over plain HTTP to loopback addresses only',
     });
   }
   if (/CERT|SELF_SIGNED|UNABLE_TO|TLS|SSL|EPROTO/.test(code)) {

@@ -1,12 +1,17 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DataError, KeyRefusedError, LeadsError, ServiceError } from '../../src/errors.ts';
+import { ensureAuthority } from '../../src/http/authority.ts';
 import { retryDelay } from '../../src/service/retry.ts';
 import { retryAfterMs } from '../../src/service/retry-after.ts';
 import { FakeClock } from '../support/clock.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { scripted, sendJson, serviceAt, type TestService } from '../support/service.ts';
 import { walk } from '../support/walk.ts';
 
@@ -45,6 +50,31 @@ async function failureOf(service: TestService): Promise<LeadsError> {
   }
   throw new Error('it did not fail');
 }
+
+describe('the wrong one of http:// and https:// is told as that', () => {
+  it('where the server speaks plain HTTP', async () => {
+    const { server } = await stub((_, response) => sendJson(response, []));
+    const service = await serviceAt(server.url.replace('http:', 'https:'));
+    open.push(() => service.close());
+    expect(await failureOf(service)).toMatchObject({
+      exitCode: 5,
+      message: `cannot reach ${server.url.replace('http:', 'https:')}: the server speaks plain HTTP`,
+      hint: `use ${server.url}`,
+    });
+  });
+
+  it('where it may speak HTTPS', async () => {
+    const receiver = await startReceiver({
+      tls: await ensureAuthority(mkdtempSync(join(tmpdir(), 'leads-tls-')), { now: Date.now }),
+    });
+    const service = await serviceAt(receiver.url.replace('https:', 'http:'), { retries: 0 });
+    open.push(() => service.close());
+    expect(await failureOf(service)).toMatchObject({
+      exitCode: 5,
+      hint: `is it up, and is it plain HTTP? If not, use ${receiver.url}`,
+    });
+  });
+});
 
 describe('what may pass is tried again', () => {
   it.each([408, 425, 429, 500, 502, 503, 504, 520])('%d', async (status) => {

@@ -1,3 +1,4 @@
+import { answersInPlain, closesOnPlain } from '../../http/other-protocol.ts';
 import { createPoster } from '../../http/post.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Target } from './target.ts';
@@ -37,7 +38,7 @@ export function forwardTo(options: ForwardOptions): Target {
         return {
           to: 'forward',
           ok: false,
-          answer: whyNot(posted.code, posted.detail, timeoutMs),
+          answer: whyNot(posted.code, posted.detail, url, timeoutMs),
           durationMs,
         };
       }
@@ -52,9 +53,11 @@ export function forwardTo(options: ForwardOptions): Target {
   };
 }
 
-function whyNot(code: string, detail: string, timeoutMs: number): string {
+function whyNot(code: string, detail: string, { protocol }: URL, timeoutMs: number): string {
   if (code === 'timeout') return `no answer within ${timeoutMs / 1000} s`;
   if (code === 'ECONNREFUSED') return 'connection refused';
+  if (answersInPlain(detail)) return 'the app speaks plain HTTP: use http://';
+  if (protocol === 'http:' && closesOnPlain(code)) return 'connection closed without an answer: is it HTTPS?';
   return code === 'aborted' ? 'given up at the end' : detail;
 }
 

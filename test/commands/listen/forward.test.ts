@@ -80,6 +80,20 @@ describe('--forward-to', () => {
     expect(up.received).toHaveLength(1);
   });
 
+  it('says when the other of http:// and https:// is spoken there', async () => {
+    const behind = await app(answering(200));
+    const secure = await start(['--token', token]);
+    for (const [url, answer] of [
+      [behind.url.replace('http:', 'https:'), 'the app speaks plain HTTP: use http://'],
+      [secure.url.replace('https:', 'http:'), 'connection closed without an answer: is it HTTPS?'],
+    ] as const) {
+      const listener = await start(['--forward-to', url, '--format', 'events']);
+      expect((await listener.post({ id: 'a' })).status).toBe(502);
+      await listener.stop();
+      expect(listener.events()[1]).toMatchObject({ handed: [{ answer }] });
+    }
+  });
+
   it('has one forward in flight per id, whose fate every delivery of it shares', async () => {
     let release: () => void = () => undefined;
     const behind = await app((_, response) => {
