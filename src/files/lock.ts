@@ -1,8 +1,8 @@
 import { link, open, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
-import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Context } from '../context.ts';
 import { OutputError } from '../errors.ts';
+import { draftOf, sweepDrafts } from './drafts.ts';
 import { writing } from './failure.ts';
 import { type Holder, describeSelf, isAlive, parseHolder } from './holder.ts';
 
@@ -38,6 +38,7 @@ export async function lock(
     if (holder !== undefined && !patient) throw heldBy(holder, path, file);
     await clock.sleep(25, signal);
   }
+  await sweepDrafts(file, (holder) => lives(holder, self));
   return {
     async release() {
       if (!own.has(self.token)) return;
@@ -49,7 +50,7 @@ export async function lock(
 
 /** Who has the lock now; undefined while somebody else removes the lock of a dead holder. */
 async function tryToTake(file: string, self: Holder): Promise<Holder | undefined> {
-  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  const draft = draftOf(file);
   await writeFile(draft, JSON.stringify(self), { flag: 'wx' });
   try {
     for (;;) {
@@ -57,14 +58,16 @@ async function tryToTake(file: string, self: Holder): Promise<Holder | undefined
       if (await created(() => link(draft, file))) return self;
       const holder = parseHolder(await readIfThere(file));
       if (holder === undefined) continue;
-      const alive = holder.pid === self.pid ? own.has(holder.token) : await isAlive(holder);
-      if (alive) return holder;
+      if (await lives(holder, self)) return holder;
       if (!(await discard(file, holder))) return undefined;
     }
   } finally {
     await rm(draft, { force: true });
   }
 }
+
+const lives = async (holder: Holder, self: Holder): Promise<boolean> =>
+  holder.pid === self.pid ? own.has(holder.token) : isAlive(holder);
 
 /**
  * Removes a dead holder's lock. Two processes that find it dead at the same time must not remove each other's new

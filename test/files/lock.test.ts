@@ -67,6 +67,33 @@ describe('lock', () => {
     expect(existsSync(guard)).toBe(false);
   });
 
+  it('removes what those left behind who were killed while taking it, and nothing else', async () => {
+    const path = target();
+    const me = { pid: process.ppid, host: hostname(), started: null };
+    const draft = (hex: string, content: string, old = false): string => {
+      const file = `${path}.lock.${hex}`;
+      writeFileSync(file, content);
+      if (old) utimesSync(file, 1, 1);
+      return file;
+    };
+    const holder = (more: object): string => JSON.stringify({ ...me, token: 't', ...more });
+    const left = [
+      draft('0123456789ab', holder({ started: '1' })),
+      draft('0123456789ac', holder({ pid: process.pid })),
+      draft('0123456789ad', '{"pid"', true),
+    ];
+    const kept = [
+      draft('0123456789ae', holder({})),
+      draft('0123456789af', holder({ host: 'elsewhere.example' })),
+      draft('0123456789b0', ''),
+      draft('takeover', '', true),
+      draft('0123456789b1.gz', '', true),
+    ];
+    const held = await lock(path, { pid: process.pid, clock: new FakeClock(), signal: never });
+    expect([...left, ...kept].filter(existsSync)).toEqual(kept);
+    await held.release();
+  });
+
   it('is not taken over from another machine', async () => {
     const path = target();
     heldBy(path, { pid: 1, host: 'elsewhere.example', started: null });
