@@ -45,6 +45,8 @@ export interface Receiver {
   /** What a client on this machine uses: `https://localhost:8443`. */
   readonly url: string;
   readonly port: number;
+  /** New connections get this certificate; those that are open keep the one they have. */
+  renew(pair: NonNullable<ReceiverOptions['tls']>): void;
   /** Stops accepting, ends idle connections at once and others when answered, all after `drainMs` (default 5 s). */
   close(drainMs?: number): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { createServer as createPlainServer, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { answerFor } from '../webhook/answer.ts';
@@ -34,6 +34,9 @@ export async function openReceiver(options: ReceiverOptions): Promise<Receiver> 
   return {
     url: `${scheme}://${announced(options.host)}:${port}`,
     port,
+    renew(pair) {
+      if (server instanceof TlsServer) server.setSecureContext(secureContext(pair));
+    },
     close: (drainMs = 5_000) => {
       shared.draining = true;
       return drain(server, connections, drainMs).finally(() => clearInterval(sweep));
@@ -44,6 +47,9 @@ export async function openReceiver(options: ReceiverOptions): Promise<Receiver> 
 /** How often clocks are looked at; they run out so much earlier that nobody outlives the limit. */
 const checkEvery = (limits: Limits): number => Math.max(10, Math.min(1_000, limits.requestMs / 15));
 const patience = (limits: Limits): number => limits.requestMs - checkEvery(limits);
+
+const secureContext = ({ certPem, keyPem }: NonNullable<ReceiverOptions['tls']>) =>
+  ({ cert: certPem, key: keyPem, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' }) as const;
 
 function createServer(options: ReceiverOptions, limits: Limits): Server {
   const http = {
@@ -60,10 +66,7 @@ function createServer(options: ReceiverOptions, limits: Limits): Server {
       ? createPlainServer(http)
       : createTlsServer({
           ...http,
-          cert: options.tls.certPem,
-          key: options.tls.keyPem,
-          minVersion: 'TLSv1.2',
-          maxVersion: 'TLSv1.3',
+          ...secureContext(options.tls),
           handshakeTimeout: patience(limits),
         });
   // One more than allowed is let through, to see that there was one.

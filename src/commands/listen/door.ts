@@ -5,24 +5,28 @@ import type { Inbox } from '../../inbox/inbox.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Guard } from '../scheme-options.ts';
 import { announce, warnOf } from './banner.ts';
-import type { Certificate } from './certificate.ts';
+import { certificateFor } from './certificate.ts';
 import type { Desk } from './desk.ts';
 import type { ListenOptions } from './options.ts';
+import { keepRenewed } from './renewal.ts';
 import type { Listening } from './report.ts';
 
 interface Behind {
   readonly guard: Guard;
   readonly desk: Desk;
   readonly inbox: Inbox;
-  readonly certificate: Certificate;
+  /** Aborted when the end is reached, and nothing new is to be begun. */
+  readonly over: AbortSignal;
 }
 
 /** Opens the socket in front of the desk, and says where it is. */
 export async function openDoor(
   given: ListenOptions,
-  { clock, notes }: Context,
-  { guard, desk, inbox, certificate }: Behind,
+  context: Context,
+  { guard, desk, inbox, over }: Behind,
 ): Promise<{ readonly listening: Listening; close(drainMs: number): Promise<void> }> {
+  const { clock, notes } = context;
+  const certificate = await certificateFor(given, context);
   const host = given.host ?? '127.0.0.1';
   const receiver = await openReceiver({
     host,
@@ -52,7 +56,19 @@ export async function openDoor(
   };
   warnOf(given, host, notes);
   announce(listening, given, notes);
-  return { listening, close: (drainMs) => receiver.close(drainMs) };
+  const read = () => certificateFor(given, context);
+  const renewing = keepRenewed(
+    certificate,
+    { read, use: (pair) => receiver.renew(pair), signal: over },
+    context,
+  );
+  return {
+    listening,
+    async close(drainMs) {
+      await receiver.close(drainMs);
+      await renewing;
+    },
+  };
 }
 
 /** A request that was refused before it was a delivery, as far as it came. */

@@ -10,7 +10,6 @@ import { settleWritten } from './already-written.ts';
 import { outputTarget } from './append.ts';
 import { backfill } from './backfill.ts';
 import { Carrier } from './carry.ts';
-import { certificateFor } from './certificate.ts';
 import { concealer } from './conceal.ts';
 import { Desk } from './desk.ts';
 import { type End, Ending } from './ending.ts';
@@ -109,12 +108,7 @@ async function receive(given: ListenOptions, context: Context, parts: Parts): Pr
     show: (report, delivery) => show.delivery(report, delivery),
     explain: given.explain ? explainer(guard, clock) : undefined,
   });
-  const door = await openDoor(given, context, {
-    guard,
-    desk,
-    inbox,
-    certificate: await certificateFor(given, context),
-  });
+  const door = await openDoor(given, context, { guard, desk, inbox, over: ending.over });
   await show.listening(door.listening);
   const filling =
     service === undefined || given.backfill === undefined
