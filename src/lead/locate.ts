@@ -9,8 +9,8 @@ import {
   quote,
   skipSpace,
 } from './bytes.ts';
-import { incomplete, invalidAt, offenderOf, stringEnd } from './scan-token.ts';
-import { decodeString, ValueScan } from './scan-value.ts';
+import { incomplete, invalidAt, offenderOf, scanner } from './scanner.ts';
+import { decoded } from './scanned.ts';
 
 /** Which array holds the leads: reference tokens of a JSON Pointer, or found by the usual names. */
 export type Target = readonly string[] | 'auto';
@@ -38,10 +38,11 @@ export function isUsualPlace(path: readonly string[]): boolean {
   return path.length === 1 && usualNames.includes(first);
 }
 
-/** Looks for the array of leads in the first `limit` bytes of a document. */
-export function locate(buf: Uint8Array, limit: number, target: Target): Located {
-  const search = new Search(buf, limit, target);
-  const end = search.value(skipSpace(buf, 0, limit), []);
+/** Looks for the array of leads in the beginning of a document. */
+export function locate(buf: Uint8Array, target: Target): Located {
+  scanner.load(buf);
+  const search = new Search(buf, target);
+  const end = search.value(skipSpace(buf, 0, buf.length), []);
   if (search.start !== undefined) return { kind: 'array', start: search.start, path: search.path };
   if (end === incomplete) return { kind: 'incomplete' };
   if (end < incomplete) return { kind: 'invalid', at: offenderOf(end) };
@@ -54,14 +55,13 @@ class Search {
   path: readonly string[] = [];
   empty: readonly string[] | undefined;
   readonly arrays: (readonly string[])[] = [];
-  readonly #scan = new ValueScan();
   readonly #buf: Uint8Array;
   readonly #limit: number;
   readonly #target: Target;
 
-  constructor(buf: Uint8Array, limit: number, target: Target) {
+  constructor(buf: Uint8Array, target: Target) {
     this.#buf = buf;
-    this.#limit = limit;
+    this.#limit = buf.length;
     this.#target = target;
   }
 
@@ -77,7 +77,7 @@ class Search {
     if (byte === openBracket && this.#target !== 'auto' && this.#leadsOn(path)) {
       return this.#elements(at + 1, path);
     }
-    return this.#scan.end(this.#buf, at, this.#limit);
+    return scanner.valueEnd(at);
   }
 
   #array(at: number, path: readonly string[]): number | undefined {
@@ -113,9 +113,9 @@ class Search {
     for (;;) {
       if (i >= this.#limit) return incomplete;
       if (this.#buf[i] !== quote) return invalidAt(i);
-      const keyEnd = stringEnd(this.#buf, i + 1, this.#limit);
+      const keyEnd = scanner.valueEnd(i);
       if (keyEnd < 0) return keyEnd;
-      const key = decodeString(this.#buf, i, keyEnd);
+      const key = decoded(this.#buf, i, keyEnd);
       i = skipSpace(this.#buf, keyEnd, this.#limit);
       if (i >= this.#limit) return incomplete;
       if (this.#buf[i] !== colon) return invalidAt(i);

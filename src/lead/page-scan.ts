@@ -1,13 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 import { DataError } from '../errors.ts';
-import { closeBracket, comma, isDigit, minus, openBrace, skipSpace } from './bytes.ts';
-import { compact } from './compact.ts';
+import { isDigit, minus, skipSpace } from './bytes.ts';
 import { type Envelope, rivalOf } from './envelope.ts';
 import { formatPointer, parseExact } from './exact.ts';
 import { locate, offenderAfter, type Target } from './locate.ts';
-import { incomplete, offenderOf } from './scan-token.ts';
-import { ValueScan } from './scan-value.ts';
-import { ScannedLead } from './scanned.ts';
+import { leadOf, type ScannedLead } from './scanned.ts';
+import {
+  endings,
+  type Expects,
+  expects,
+  incomplete,
+  offenderOf,
+  type Records,
+  row,
+  scanner,
+} from './scanner.ts';
 
 /** Largest record, and largest rest of an answer beside its leads, in bytes: bounds the memory of a walk. */
 const largest = 16 * 1024 * 1024;
@@ -26,8 +33,8 @@ export interface PageEnd {
  */
 export class PageScan {
   readonly #target: Target;
-  readonly #scan = new ValueScan();
-  #state: 'before' | 'first' | 'record' | 'between' | 'after' = 'before';
+  /** Undefined until the array of leads is found. */
+  #expects: Expects | undefined;
   #path: readonly string[] = [];
   /** Bytes not yet taken apart; tried again only when they have doubled, so that long records cost linear time. */
   #pending: Uint8Array[] = [];
@@ -57,8 +64,8 @@ export class PageScan {
     const leads: ScannedLead[] = [];
     this.#advance(this.#gather(), leads);
     const rest = this.#gather();
-    if (this.#state === 'before') return { leads, envelope: this.#endWithout(rest) };
-    return { leads, envelope: this.#state === 'after' ? this.#endAfter(rest) : undefined };
+    if (this.#expects === undefined) return { leads, envelope: this.#endWithout(rest) };
+    return { leads, envelope: this.#expects === expects.nothing ? this.#endAfter(rest) : undefined };
   }
 
   #gather(): Buffer {
@@ -80,7 +87,7 @@ export class PageScan {
     this.#tryAt = rest.length * 2;
     if (rest.length > largest) {
       throw new DataError(
-        this.#state === 'before' || this.#state === 'after'
+        this.#expects === undefined || this.#expects === expects.nothing
           ? `the answer holds more than ${largest / 1024 / 1024} MiB beside the leads`
           : `${this.#recordName()} is larger than ${largest / 1024 / 1024} MiB`,
       );
@@ -90,13 +97,13 @@ export class PageScan {
   #advance(whole: Buffer, leads: ScannedLead[]): void {
     let buf = whole;
     let at = 0;
-    if (this.#state === 'before') {
+    if (this.#expects === undefined) {
       // A byte order mark may be ignored (RFC 8259, section 8.1).
       if (buf[0] === 0xef && buf[1] === 0xbb && buf[2] === 0xbf) {
         this.#passed = 3;
         buf = buf.subarray(3);
       }
-      const found = locate(buf, buf.length, this.#target);
+      const found = locate(buf, this.#target);
       if (found.kind === 'invalid') throw this.#invalid(buf, found.at);
       if (found.kind !== 'array') {
         this.#keep(buf, 0);
@@ -104,58 +111,39 @@ export class PageScan {
       }
       this.#path = found.path;
       this.#prefix = Buffer.from(buf.subarray(0, found.start));
-      this.#state = 'first';
+      this.#expects = expects.firstRecord;
       at = found.start;
     }
-    if (this.#state !== 'after') at = this.#takeRecords(buf, at, leads);
+    if (this.#expects !== expects.nothing) at = this.#takeRecords(buf, at, this.#expects, leads);
     this.#keep(buf, at);
   }
 
-  #takeRecords(buf: Buffer, from: number, leads: ScannedLead[]): number {
-    const scan = this.#scan;
-    const first = leads.length;
-    let done = from;
-    for (let i = skipSpace(buf, from, buf.length); i < buf.length; i = skipSpace(buf, i, buf.length)) {
-      const byte = buf[i];
-      if (this.#state === 'between') {
-        i += 1;
-        if (byte === comma) this.#state = 'record';
-        else if (byte === closeBracket) this.#state = 'after';
-        else throw this.#invalid(buf, i - 1);
-        done = i;
-        if (byte === closeBracket) break;
-        continue;
-      }
-      if (this.#state === 'first' && byte === closeBracket) {
-        this.#state = 'after';
-        done = i + 1;
-        break;
-      }
-      const end = scan.end(buf, i, buf.length);
-      if (end === incomplete) break;
-      if (end < incomplete) throw this.#invalid(buf, offenderOf(end));
-      if (byte !== openBrace) throw new DataError(`${this.#recordName()} is not a JSON object`);
-      leads.push(this.#lead(buf, i, end));
-      this.#records += 1;
-      this.#state = 'between';
-      done = i = end;
+  #takeRecords(buf: Buffer, from: number, expecting: Expects, leads: ScannedLead[]): number {
+    scanner.load(buf);
+    const parts: Int32Array[] = [];
+    let found: Records = { result: endings.rowsFull, rows: new Int32Array(), done: from, expects: expecting };
+    while (found.result === endings.rowsFull) {
+      found = scanner.records(found.done, found.expects);
+      parts.push(found.rows);
+      this.#records += found.rows.length / row.size;
     }
-    if (!isUtf8(buf.subarray(from, done))) throw this.#badUtf8(leads.slice(first));
-    return done;
-  }
-
-  #lead(buf: Buffer, start: number, end: number): ScannedLead {
-    if (!this.#scan.spaced) return new ScannedLead(buf, start, end, this.#scan);
-    const bytes = compact(buf.subarray(start, end));
-    this.#scan.end(bytes, 0, bytes.length);
-    return new ScannedLead(bytes, 0, bytes.length, this.#scan);
+    this.#expects = found.expects;
+    if (found.result < incomplete) throw this.#invalid(buf, offenderOf(found.result));
+    if (found.result === endings.noObject) throw new DataError(`${this.#recordName()} is not a JSON object`);
+    const first = leads.length;
+    for (const rows of parts) {
+      for (let at = 0; at < rows.length; at += row.size) leads.push(leadOf(buf, rows, at));
+    }
+    if (!isUtf8(buf.subarray(from, found.done))) throw this.#badUtf8(leads.slice(first));
+    return found.done;
   }
 
   #endAfter(suffix: Buffer): Envelope | undefined {
     const whole = Buffer.concat([this.#prefix, Buffer.from(']'), suffix]);
     const start = skipSpace(whole, 0, whole.length);
     // The array of leads is empty here, so an offender lies in front of it or behind it.
-    const end = this.#scan.end(whole, start, whole.length);
+    scanner.load(whole);
+    const end = scanner.valueEnd(start);
     if (end === incomplete) return undefined;
     const offender = end < incomplete ? offenderOf(end) : offenderAfter(whole, end, whole.length);
     if (offender !== undefined) throw this.#invalid(suffix, offender - this.#prefix.length - 1);
@@ -173,7 +161,7 @@ export class PageScan {
     const first = whole[skipSpace(whole, 0, whole.length)] ?? 0;
     // A number ends only where something follows it.
     const closed = isDigit(first) || first === minus ? Buffer.concat([whole, Buffer.from('\n')]) : whole;
-    const found = locate(closed, closed.length, this.#target);
+    const found = locate(closed, this.#target);
     if (found.kind === 'incomplete' || found.kind === 'array') return undefined;
     if (found.kind === 'invalid') throw this.#invalid(closed, found.at);
     const offender = offenderAfter(closed, found.end, closed.length);
@@ -203,7 +191,8 @@ export class PageScan {
   #invalid(buf: Uint8Array, at: number): DataError {
     const byte = buf[at] ?? 0;
     const shown = byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte ${byte}`;
-    const where = this.#state === 'record' || this.#state === 'first' ? `, in ${this.#recordName()}` : '';
+    const inRecord = this.#expects === expects.firstRecord || this.#expects === expects.nextRecord;
+    const where = inRecord ? `, in ${this.#recordName()}` : '';
     const place = this.#passed + at;
     return new DataError(`the answer is not valid JSON: unexpected ${shown} at byte ${place}${where}`, {
       hint:

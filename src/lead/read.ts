@@ -1,12 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { openBrace, skipSpace } from './bytes.ts';
-import { compact } from './compact.ts';
 import { deviations } from './deviations.ts';
 import { isObject, parseExact } from './exact.ts';
 import { offenderAfter } from './locate.ts';
-import { incomplete, offenderOf } from './scan-token.ts';
-import { ValueScan } from './scan-value.ts';
-import { ScannedLead } from './scanned.ts';
+import { leadOf } from './scanned.ts';
+import { idKinds, incomplete, offenderOf, row, scanner } from './scanner.ts';
 import type { LeadText } from './text.ts';
 
 export type Reading =
@@ -23,22 +21,24 @@ export function readLead(body: Uint8Array): Reading {
   const marked = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
   const start = skipSpace(body, marked ? 3 : 0, body.length);
   if (start === body.length) return { ok: false, detail: 'the body is empty' };
-  const scan = new ValueScan();
-  const end = scan.end(body, start, body.length);
+  scanner.load(body);
+  const end = scanner.valueEnd(start);
   if (body[start] !== openBrace) {
     return { ok: false, detail: end < 0 ? 'the body is not JSON' : 'the body is not a JSON object' };
   }
   if (end === incomplete) return { ok: false, detail: 'the JSON ends too early' };
   const offender = end < 0 ? offenderOf(end) : offenderAfter(body, end, body.length);
   if (offender !== undefined) return { ok: false, detail: `the body is not JSON: ${shown(body, offender)}` };
-  if (scan.id.count > 1) return { ok: false, detail: "the key 'id' stands there more than once" };
-  const bytes = scan.spaced || start > 0 || end < body.length ? compact(body) : body;
-  if (bytes !== body) scan.end(bytes, 0, bytes.length);
-  const lead = new ScannedLead(bytes, 0, bytes.length, scan);
-  if (lead.id === undefined) {
-    return { ok: false, detail: scan.id.count === 0 ? "there is no 'id'" : "'id' is no string or integer" };
+  const rows = scanner.lastRow();
+  if (rows[row.idKind] === idKinds.repeated) {
+    return { ok: false, detail: "the key 'id' stands there more than once" };
   }
-  const record = parseExact(Buffer.from(bytes).toString('utf8'));
+  const lead = leadOf(body, rows, 0);
+  if (!lead.hasId) {
+    const isMissing = rows[row.idKind] === idKinds.missing;
+    return { ok: false, detail: isMissing ? "there is no 'id'" : "'id' is no string or integer" };
+  }
+  const record = parseExact(Buffer.from(lead.bytes).toString('utf8'));
   const warnings = isObject(record) ? deviations(record) : [];
   return { ok: true, lead, warnings: marked ? ['starts with a byte order mark', ...warnings] : warnings };
 }

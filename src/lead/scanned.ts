@@ -1,5 +1,6 @@
-import { backslash, isDigit, minus, quote } from './bytes.ts';
-import { decodeString, type Span, type ValueScan } from './scan-value.ts';
+import { quote } from './bytes.ts';
+import { compact } from './compact.ts';
+import { idKinds, row, scanner } from './scanner.ts';
 import type { LeadText } from './text.ts';
 
 /**
@@ -9,79 +10,82 @@ import type { LeadText } from './text.ts';
 export class ScannedLead implements LeadText {
   /** The record is `source[start, end)`: for writers that copy many records at once. */
   readonly source: Uint8Array;
-  readonly start: number;
-  readonly end: number;
-  /** Within `source`: an id's content without quotes, when it can be taken as it stands; empty otherwise. */
-  readonly idStart: number;
-  readonly idEnd: number;
-  readonly #createdStart: number;
-  readonly #createdEnd: number;
-  readonly #categoryStart: number;
-  readonly #categoryEnd: number;
-  /** Of an id that is written with escapes, or empty. */
-  readonly #idText: string | undefined;
+  readonly #rows: Int32Array;
+  readonly #at: number;
 
-  /** The scan must have just ended with this record, found compact and valid. */
-  constructor(source: Uint8Array, start: number, end: number, scan: ValueScan) {
+  /** The row at `at` must be of a compact record. */
+  constructor(source: Uint8Array, rows: Int32Array, at: number) {
     this.source = source;
-    this.start = start;
-    this.end = end;
-    const { id, createdAt, category } = scan;
-    const kind = idKind(source, id);
-    const inner = kind === 'plain' ? 1 : 0;
-    const taken = kind === 'plain' || kind === 'digits';
-    this.idStart = taken ? id.start + inner : 0;
-    this.idEnd = taken ? id.end - inner : 0;
-    this.#idText = kind === 'escaped' ? decodeString(source, id.start, id.end) : undefined;
-    this.#createdStart = createdAt.start;
-    this.#createdEnd = createdAt.count === 0 ? createdAt.start : createdAt.end;
-    this.#categoryStart = category.start;
-    this.#categoryEnd = category.count === 0 ? category.start : category.end;
+    this.#rows = rows;
+    this.#at = at;
+  }
+
+  get start(): number {
+    return this.#rows[this.#at + row.start] as number;
+  }
+
+  get end(): number {
+    return this.#rows[this.#at + row.end] as number;
   }
 
   get bytes(): Uint8Array {
     return this.source.subarray(this.start, this.end);
   }
 
-  /** Whether there is a usable id, without making a text of it. */
-  get hasId(): boolean {
-    return this.idEnd > this.idStart || this.#idText !== undefined;
+  /** Whether the id is `source[idStart, idEnd)`, just as it stands there. */
+  get hasPlainId(): boolean {
+    return this.#rows[this.#at + row.idKind] === idKinds.asItStands;
   }
 
+  get idStart(): number {
+    return this.#rows[this.#at + row.idStart] as number;
+  }
+
+  get idEnd(): number {
+    return this.#rows[this.#at + row.idEnd] as number;
+  }
+
+  /** Whether there is a usable id, without making a text of it. */
+  get hasId(): boolean {
+    return this.hasPlainId || this.#rows[this.#at + row.idKind] === idKinds.escaped;
+  }
+
+  /**
+   * A non-empty string, or an integer taken by its digits, so that 7 and "7" are the same id: a service that changes
+   * its mind about the type sends no new leads by that. Repeated as a key it is not usable.
+   */
   get id(): string | undefined {
-    if (this.idEnd === this.idStart) return this.#idText;
-    return Buffer.from(
-      this.source.buffer,
-      this.source.byteOffset + this.idStart,
-      this.idEnd - this.idStart,
-    ).toString('utf8');
+    if (this.hasPlainId) return textOf(this.source, this.idStart, this.idEnd);
+    return this.hasId ? decoded(this.source, this.idStart - 1, this.idEnd + 1) : undefined;
   }
 
   get createdAt(): string | undefined {
-    return textIn(this.source, this.#createdStart, this.#createdEnd);
+    return this.#string(row.createdStart, row.createdEnd);
   }
 
   get category(): string | undefined {
-    return textIn(this.source, this.#categoryStart, this.#categoryEnd);
+    return this.#string(row.categoryStart, row.categoryEnd);
+  }
+
+  #string(start: number, end: number): string | undefined {
+    const [from, to] = [this.#rows[this.#at + start] as number, this.#rows[this.#at + end] as number];
+    return to > from && this.source[from] === quote ? decoded(this.source, from, to) : undefined;
   }
 }
 
-/**
- * An id is a non-empty string, or an integer taken by its digits, so that 7 and "7" are the same id: a service that
- * changes its mind about the type sends no new leads by that. Repeated as a key it is not usable.
- */
-function idKind(buf: Uint8Array, { start, end, count }: Span): 'none' | 'plain' | 'digits' | 'escaped' {
-  if (count !== 1) return 'none';
-  if (buf[start] === quote) {
-    for (let i = start + 1; i < end - 1; i += 1) if (buf[i] === backslash) return 'escaped';
-    return end - start > 2 ? 'plain' : 'none';
-  }
-  for (let i = buf[start] === minus ? start + 1 : start; i < end; i += 1) {
-    if (!isDigit(buf[i] as number)) return 'none';
-  }
-  return 'digits';
+/** The record of a row. One that has white space between its tokens is written anew without, and scanned again. */
+export function leadOf(source: Uint8Array, rows: Int32Array, at: number): ScannedLead {
+  const lead = new ScannedLead(source, rows, at);
+  if (rows[at + row.spaced] === 0) return lead;
+  const bytes = compact(lead.bytes);
+  scanner.load(bytes);
+  scanner.valueEnd(0);
+  return new ScannedLead(bytes, scanner.lastRow(), 0);
 }
 
-function textIn(buf: Uint8Array, start: number, end: number): string | undefined {
-  return end > start && buf[start] === quote ? decodeString(buf, start, end) : undefined;
-}
+const textOf = (buf: Uint8Array, start: number, end: number): string =>
+  Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8');
+
+/** The value of a string token that was found valid, quotes included in the span. */
+export const decoded = (buf: Uint8Array, start: number, end: number): string =>
+  JSON.parse(textOf(buf, start, end)) as string;

@@ -33,7 +33,7 @@ export function dropKnown(leads: readonly ScannedLead[], seen: IdSet, tally: Pag
 }
 
 function meet(lead: ScannedLead, seen: IdSet): Meeting | undefined {
-  if (lead.idEnd > lead.idStart) return seen.meetBytes(lead.source, lead.idStart, lead.idEnd);
+  if (lead.hasPlainId) return seen.meetBytes(lead.source, lead.idStart, lead.idEnd);
   return lead.hasId ? seen.meet(lead.id ?? '') : undefined;
 }
 
