@@ -4,29 +4,28 @@ import { identityBytes } from './identity.ts';
 /** What adding an id found: never met, met before this pass (or preloaded), or met in this very pass. */
 export type Meeting = 'new' | 'earlier' | 'repeat';
 
-const blockBits = 20;
-const blockSize = 1 << blockBits;
-/** Longer ids are told apart by a digest, so that an entry always fits a block. */
+/** Words of 32 bits. */
+const blockSize = 1 << 18;
+/** Bytes; longer ids are told apart by a digest, so that an entry always fits a block. */
 const longestId = 4096;
-/** Entries begin at multiples of four, so that 32 bits reach 16 GiB of ids. */
-const unit = 4;
-const headerSize = 4;
 const lastPass = 0xffff;
 
 /**
- * The ids that a walk has met. A false duplicate would lose a lead, so ids are kept and compared whole, in bytes: an
- * open-addressing table of hashes and places, and the ids one behind the other in blocks. A million UUIDs take about
- * 60 MB, a fourth of what a `Set` of strings does, and there is no limit at 16.7 million.
+ * The ids that a walk has met. A false duplicate would lose a lead, so ids are kept and compared whole: an
+ * open-addressing table of hashes and places, and the ids one behind the other in blocks, four bytes a step. A million
+ * UUIDs take about 60 MB, a fourth of what a `Set` of strings does, and there is no limit at 16.7 million.
  */
 export class IdSet {
-  #hashes = new Uint32Array(1 << 10);
-  /** Where an entry lies, in units, plus one; 0 is a free slot. */
-  #places = new Uint32Array(1 << 10);
-  /** An entry: the pass (two bytes), the length (two bytes), the id. */
-  readonly #blocks: Buffer[] = [];
+  /** For each slot a hash, and where its entry lies, in words, plus one; 0 when the slot is free. */
+  #slots = new Int32Array(2 << 10);
+  /** An entry: the pass and the length in one word, then the id, its last word filled up with zeros. */
+  readonly #blocks: Int32Array[] = [];
   #used = blockSize;
   #count = 0;
   #pass = 1;
+  /** What was read last: leads come many from one piece of memory. */
+  #source: Uint8Array = new Uint8Array();
+  #view = viewOf(this.#source);
 
   get size(): number {
     return this.#count;
@@ -39,8 +38,8 @@ export class IdSet {
   }
 
   has(id: string): boolean {
-    const bytes = shortened(identityBytes(id));
-    return this.#places[this.#slot(bytes, 0, bytes.length, hashOf(bytes, 0, bytes.length))] !== 0;
+    const bytes = identityBytes(id);
+    return this.#slots[this.#slot(this.#draft(bytes, 0, bytes.length)) + 1] !== 0;
   }
 
   /** Begins another pass over the same list: what was met before is `earlier` from now on. */
@@ -59,105 +58,120 @@ export class IdSet {
   }
 
   #meet(buf: Uint8Array, start: number, end: number, pass: number): Meeting {
-    if (end - start > longestId) {
-      const short = shortened(buf.subarray(start, end));
-      return this.#meet(short, 0, short.length, pass);
-    }
-    const hash = hashOf(buf, start, end);
-    const slot = this.#slot(buf, start, end, hash);
-    const place = this.#places[slot] as number;
+    const hash = this.#draft(buf, start, end);
+    const slot = this.#slot(hash);
+    const place = this.#slots[slot + 1] as number;
     if (place === 0) {
-      this.#hashes[slot] = hash;
-      this.#places[slot] = this.#append(buf, start, end, pass);
+      this.#slots[slot] = hash;
+      this.#slots[slot + 1] = this.#append(pass);
       this.#count += 1;
-      if (this.#count * 4 > this.#places.length * 3) this.#grow();
+      if (this.#count * 8 > this.#slots.length * 3) this.#grow();
       return 'new';
     }
-    const at = (place - 1) * unit;
-    const block = this.#blocks[Math.floor(at / blockSize)] as Buffer;
-    const header = at % blockSize;
-    const before = (block[header] as number) | ((block[header + 1] as number) << 8);
     if (pass === 0) return 'earlier';
-    block[header] = pass & 0xff;
-    block[header + 1] = pass >> 8;
-    return before === pass ? 'repeat' : 'earlier';
+    const block = this.#blocks[Math.floor((place - 1) / blockSize)] as Int32Array;
+    const at = (place - 1) % blockSize;
+    const header = block[at] as number;
+    block[at] = headerOf(pass, lengthIn(header));
+    return header >>> 16 === pass ? 'repeat' : 'earlier';
   }
 
-  /** The slot that holds this id, or the free one where it belongs. */
-  #slot(buf: Uint8Array, start: number, end: number, hash: number): number {
-    const mask = this.#places.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const place = this.#places[slot] as number;
-      if (place === 0) return slot;
-      if (this.#hashes[slot] === hash && this.#holds(place, buf, start, end)) return slot;
+  /** Writes an id where the next entry would lie, and gives its hash: MurmurHash3's mixing, a word a step. */
+  #draft(buf: Uint8Array, start: number, end: number): number {
+    if (end - start > longestId) {
+      const short = digestOf(buf.subarray(start, end));
+      return this.#draft(short, 0, short.length);
+    }
+    const length = end - start;
+    if (this.#used + 1 + longestId / 4 > blockSize) {
+      this.#blocks.push(new Int32Array(blockSize));
+      this.#used = 0;
+    }
+    if (buf !== this.#source) {
+      this.#source = buf;
+      this.#view = viewOf(buf);
+    }
+    const view = this.#view;
+    const block = this.#blocks[this.#blocks.length - 1] as Int32Array;
+    block[this.#used] = length;
+    let to = this.#used + 1;
+    let hash = 0x9747b28c ^ length;
+    let i = start;
+    for (; i + 4 <= end; i += 4) {
+      const word = view.getInt32(i, true);
+      block[to] = word;
+      to += 1;
+      hash = mixed(hash, word);
+    }
+    if (i < end) {
+      let word = 0;
+      for (let shift = 0; i < end; i += 1, shift += 8) word |= (buf[i] as number) << shift;
+      block[to] = word;
+      hash = mixed(hash, word);
+    }
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    return hash ^ (hash >>> 16);
+  }
+
+  /** The slot that holds the drafted id, or the free one where it belongs. */
+  #slot(hash: number): number {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
+      const place = slots[slot + 1] as number;
+      if (place === 0 || (slots[slot] === hash && this.#isDrafted(place))) return slot;
     }
   }
 
-  #holds(place: number, buf: Uint8Array, start: number, end: number): boolean {
-    const at = (place - 1) * unit;
-    const block = this.#blocks[Math.floor(at / blockSize)] as Buffer;
-    const header = at % blockSize;
-    const length = end - start;
-    if (((block[header + 2] as number) | ((block[header + 3] as number) << 8)) !== length) return false;
-    for (let i = 0; i < length; i += 1) {
-      if (block[header + headerSize + i] !== buf[start + i]) return false;
+  #isDrafted(place: number): boolean {
+    const block = this.#blocks[Math.floor((place - 1) / blockSize)] as Int32Array;
+    const drafted = this.#blocks[this.#blocks.length - 1] as Int32Array;
+    const at = (place - 1) % blockSize;
+    const length = lengthIn(drafted[this.#used] as number);
+    if (lengthIn(block[at] as number) !== length) return false;
+    for (let i = Math.ceil(length / 4); i > 0; i -= 1) {
+      if (block[at + i] !== drafted[this.#used + i]) return false;
     }
     return true;
   }
 
-  #append(buf: Uint8Array, start: number, end: number, pass: number): number {
-    const length = end - start;
-    if (this.#used + headerSize + length > blockSize) {
-      this.#blocks.push(Buffer.allocUnsafeSlow(blockSize));
-      this.#used = 0;
-    }
-    const block = this.#blocks[this.#blocks.length - 1] as Buffer;
+  /** Keeps the drafted id; gives its place. */
+  #append(pass: number): number {
+    const block = this.#blocks[this.#blocks.length - 1] as Int32Array;
     const at = this.#used;
-    block[at] = pass & 0xff;
-    block[at + 1] = pass >> 8;
-    block[at + 2] = length & 0xff;
-    block[at + 3] = length >> 8;
-    for (let i = 0; i < length; i += 1) block[at + headerSize + i] = buf[start + i] as number;
-    this.#used = Math.ceil((at + headerSize + length) / unit) * unit;
-    return ((this.#blocks.length - 1) * blockSize + at) / unit + 1;
+    const length = block[at] as number;
+    block[at] = headerOf(pass, length);
+    this.#used = at + 1 + Math.ceil(length / 4);
+    return (this.#blocks.length - 1) * blockSize + at + 1;
   }
 
   #grow(): void {
-    const [hashes, places] = [this.#hashes, this.#places];
-    const length = places.length * 2;
-    const mask = length - 1;
-    this.#hashes = new Uint32Array(length);
-    this.#places = new Uint32Array(length);
-    for (let i = 0; i < places.length; i += 1) {
-      if (places[i] === 0) continue;
-      let slot = (hashes[i] as number) & mask;
-      while (this.#places[slot] !== 0) slot = (slot + 1) & mask;
-      this.#hashes[slot] = hashes[i] as number;
-      this.#places[slot] = places[i] as number;
+    const old = this.#slots;
+    const slots = new Int32Array(old.length * 2);
+    const mask = slots.length - 1;
+    for (let i = 0; i < old.length; i += 2) {
+      if (old[i + 1] === 0) continue;
+      let slot = ((old[i] as number) << 1) & mask;
+      while (slots[slot + 1] !== 0) slot = (slot + 2) & mask;
+      slots[slot] = old[i] as number;
+      slots[slot + 1] = old[i + 1] as number;
     }
+    this.#slots = slots;
   }
 }
 
-function shortened(id: Uint8Array): Uint8Array {
-  if (id.length <= longestId) return id;
+const viewOf = (buf: Uint8Array): DataView => new DataView(buf.buffer, buf.byteOffset, buf.byteLength);
+
+const headerOf = (pass: number, length: number): number => (pass << 16) | length;
+const lengthIn = (header: number): number => header & 0xffff;
+
+function mixed(hash: number, word: number): number {
+  const next = Math.imul(hash ^ Math.imul(word, 0xcc9e2d51), 0x5bd1e995);
+  return next ^ (next >>> 15);
+}
+
+/** Never equal to the bytes of an id, which UTF-8 or a mark of its own begins. */
+function digestOf(id: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([0xfe]), createHash('sha256').update(id).digest()]);
-}
-
-/** MurmurHash3's 32-bit mixing, four bytes a step. Equal hashes only cost time: the ids themselves decide. */
-function hashOf(buf: Uint8Array, start: number, end: number): number {
-  let hash = 0x9747b28c ^ (end - start);
-  let i = start;
-  for (; i + 4 <= end; i += 4) {
-    const word =
-      (buf[i] as number) |
-      ((buf[i + 1] as number) << 8) |
-      ((buf[i + 2] as number) << 16) |
-      ((buf[i + 3] as number) << 24);
-    hash = Math.imul(hash ^ Math.imul(word, 0xcc9e2d51), 0x5bd1e995);
-    hash ^= hash >>> 15;
-  }
-  for (; i < end; i += 1) hash = Math.imul(hash ^ (buf[i] as number), 0x5bd1e995);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }
