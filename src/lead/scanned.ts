@@ -87,5 +87,7 @@ const textOf = (buf: Uint8Array, start: number, end: number): string =>
   Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8');
 
 /** The value of a string token that was found valid, quotes included in the span. */
-export const decoded = (buf: Uint8Array, start: number, end: number): string =>
-  JSON.parse(textOf(buf, start, end)) as string;
+export function decoded(buf: Uint8Array, start: number, end: number): string {
+  const text = textOf(buf, start + 1, end - 1);
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
+}
