@@ -33,6 +33,7 @@ export default defineConfig(
     files: ['**/*.js', '**/*.mjs'],
     languageOptions: {
       globals: {
+        Buffer: 'readonly',
         process: 'readonly',
         console: 'readonly',
         URL: 'readonly',

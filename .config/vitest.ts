@@ -1,3 +1,4 @@
+import './wasm.mjs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 

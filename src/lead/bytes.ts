@@ -8,14 +8,12 @@ export const closeBracket = 0x5d;
 export const openBrace = 0x7b;
 export const closeBrace = 0x7d;
 export const minus = 0x2d;
-export const zero = 0x30;
-export const nine = 0x39;
 
 /** Space, tab, line feed, carriage return (RFC 8259, section 2). */
 export const isSpace = (byte: number): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-export const isDigit = (byte: number): boolean => byte >= zero && byte <= nine;
+export const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
 /** The first byte from `at` that is not white space; `limit` when there is none. */
 export function skipSpace(buf: Uint8Array, at: number, limit: number): number {

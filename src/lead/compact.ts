@@ -4,7 +4,7 @@ import { backslash, isSpace, quote } from './bytes.ts';
  * Valid JSON without the white space between its tokens; every token keeps its own bytes. A byte order mark in front
  * goes as well.
  */
-export function compact(json: Uint8Array): Uint8Array {
+export function compact(json: Uint8Array): Buffer {
   const out = Buffer.allocUnsafe(json.length);
   let length = 0;
   let inString = false;

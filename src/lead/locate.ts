@@ -39,7 +39,7 @@ export function isUsualPlace(path: readonly string[]): boolean {
 }
 
 /** Looks for the array of leads in the beginning of a document. */
-export function locate(buf: Uint8Array, target: Target): Located {
+export function locate(buf: Buffer, target: Target): Located {
   scanner.load(buf);
   const search = new Search(buf, target);
   const end = search.value(skipSpace(buf, 0, buf.length), []);
@@ -55,11 +55,11 @@ class Search {
   path: readonly string[] = [];
   empty: readonly string[] | undefined;
   readonly arrays: (readonly string[])[] = [];
-  readonly #buf: Uint8Array;
+  readonly #buf: Buffer;
   readonly #limit: number;
   readonly #target: Target;
 
-  constructor(buf: Uint8Array, target: Target) {
+  constructor(buf: Buffer, target: Target) {
     this.#buf = buf;
     this.#limit = buf.length;
     this.#target = target;

@@ -16,7 +16,8 @@ export type Reading =
  * not repeated as a key). Anything else that departs from section 2 of the specification is a warning. `detail` says
  * what is wrong in a few words and quotes nothing but single characters.
  */
-export function readLead(body: Uint8Array): Reading {
+export function readLead(given: Uint8Array): Reading {
+  const body = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   if (!isUtf8(body)) return { ok: false, detail: 'the body is not UTF-8' };
   const marked = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
   const start = skipSpace(body, marked ? 3 : 0, body.length);
@@ -38,7 +39,7 @@ export function readLead(body: Uint8Array): Reading {
     const isMissing = rows[row.idKind] === idKinds.missing;
     return { ok: false, detail: isMissing ? "there is no 'id'" : "'id' is no string or integer" };
   }
-  const record = parseExact(Buffer.from(lead.bytes).toString('utf8'));
+  const record = parseExact(lead.bytes.toString('utf8'));
   const warnings = isObject(record) ? deviations(record) : [];
   return { ok: true, lead, warnings: marked ? ['starts with a byte order mark', ...warnings] : warnings };
 }

@@ -9,12 +9,12 @@ import type { LeadText } from './text.ts';
  */
 export class ScannedLead implements LeadText {
   /** The record is `source[start, end)`: for writers that copy many records at once. */
-  readonly source: Uint8Array;
+  readonly source: Buffer;
   readonly #rows: Int32Array;
   readonly #at: number;
 
   /** The row at `at` must be of a compact record. */
-  constructor(source: Uint8Array, rows: Int32Array, at: number) {
+  constructor(source: Buffer, rows: Int32Array, at: number) {
     this.source = source;
     this.#rows = rows;
     this.#at = at;
@@ -28,7 +28,7 @@ export class ScannedLead implements LeadText {
     return this.#rows[this.#at + row.end] as number;
   }
 
-  get bytes(): Uint8Array {
+  get bytes(): Buffer {
     return this.source.subarray(this.start, this.end);
   }
 
@@ -55,7 +55,7 @@ export class ScannedLead implements LeadText {
    * its mind about the type sends no new leads by that. Repeated as a key it is not usable.
    */
   get id(): string | undefined {
-    if (this.hasPlainId) return textOf(this.source, this.idStart, this.idEnd);
+    if (this.hasPlainId) return this.source.toString('utf8', this.idStart, this.idEnd);
     return this.hasId ? decoded(this.source, this.idStart - 1, this.idEnd + 1) : undefined;
   }
 
@@ -74,7 +74,7 @@ export class ScannedLead implements LeadText {
 }
 
 /** The record of a row. One that has white space between its tokens is written anew without, and scanned again. */
-export function leadOf(source: Uint8Array, rows: Int32Array, at: number): ScannedLead {
+export function leadOf(source: Buffer, rows: Int32Array, at: number): ScannedLead {
   const lead = new ScannedLead(source, rows, at);
   if (rows[at + row.spaced] === 0) return lead;
   const bytes = compact(lead.bytes);
@@ -83,11 +83,8 @@ export function leadOf(source: Uint8Array, rows: Int32Array, at: number): Scanne
   return new ScannedLead(bytes, scanner.lastRow(), 0);
 }
 
-const textOf = (buf: Uint8Array, start: number, end: number): string =>
-  Buffer.from(buf.buffer, buf.byteOffset + start, end - start).toString('utf8');
-
 /** The value of a string token that was found valid, quotes included in the span. */
-export function decoded(buf: Uint8Array, start: number, end: number): string {
-  const text = textOf(buf, start + 1, end - 1);
+export function decoded(buf: Buffer, start: number, end: number): string {
+  const text = buf.toString('utf8', start + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
