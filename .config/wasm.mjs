@@ -1,18 +1,19 @@
 // Compiles the scanner's AssemblyScript to a module of text, which every tool that reads TypeScript can bundle.
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('../src/lead/wasm/', import.meta.url));
-const source = `${folder}scan.ts`;
-const target = `${folder}scan.wasm.ts`;
+const target = fileURLToPath(new URL('../src/lead/scan.wasm.ts', import.meta.url));
+const sources = (await readdir(folder)).map((name) => `${folder}${name}`);
+const newest = Math.max(...(await Promise.all([...sources, fileURLToPath(import.meta.url)].map(changedAt))));
 
-if (await isStale()) {
-  // Loading the compiler takes a second.
+// Loading the compiler takes a second.
+if ((await changedAt(target).catch(() => 0)) <= newest) {
   const { default: compiler } = await import('assemblyscript/asc');
   const flags = '-O3 --noAssert --enable simd --runtime stub --use abort= --outFile scan.wasm'.split(' ');
   let wasm = new Uint8Array();
   const { error, stderr } = await compiler.main(['scan.ts', ...flags], {
-    readFile: (name) => (name === 'scan.ts' ? readFile(source, 'utf8') : null),
+    readFile: (name) => readFile(`${folder}${name}`, 'utf8').catch(() => null),
     writeFile: (_, contents) => void (wasm = contents),
     listFiles: () => [],
   });
@@ -20,17 +21,10 @@ if (await isStale()) {
   const text = Buffer.from(wasm).toString('base64');
   // Whole under a name of its own first: another build may be reading it.
   const draft = `${target}.${process.pid}`;
-  await writeFile(draft, `// Made of scan.ts by .config/wasm.mjs.\nexport const scanWasm =\n  '${text}';\n`);
+  await writeFile(draft, `// Made of wasm/ by .config/wasm.mjs.\nexport const scanWasm =\n  '${text}';\n`);
   await rename(draft, target);
 }
 
-async function isStale() {
-  const times = [source, fileURLToPath(import.meta.url), target].map((path) =>
-    stat(path).then(
-      (s) => s.mtimeMs,
-      () => 0,
-    ),
-  );
-  const [written, how, made] = await Promise.all(times);
-  return made <= Math.max(written, how);
+async function changedAt(path) {
+  return (await stat(path)).mtimeMs;
 }

@@ -1,4 +1,4 @@
-import { scanWasm } from './wasm/scan.wasm.ts';
+import { scanWasm } from './scan.wasm.ts';
 
 /** More bytes are needed to say where a value ends. */
 export const incomplete = -1;

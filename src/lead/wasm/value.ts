@@ -1,0 +1,108 @@
+import { fieldAt, note, other, Row } from './row';
+import {
+  byteAt,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  forgetSpace,
+  growTo,
+  invalidAt,
+  makeRoom,
+  openBrace,
+  openBracket,
+  pastSpace,
+  quote,
+  spaced,
+} from './text';
+import { pastScalar, pastString } from './token';
+
+/** Where the kinds of the containers around a place lie, a byte for each: in memory, so that no depth can crash it. */
+let nesting: usize = 0;
+/** Whose value comes next in the object itself. */
+let field = other;
+
+/** Makes room for a text of this many bytes, which is to be written there next. */
+export function reserve(length: i32): void {
+  nesting = makeRoom(length);
+}
+
+/** Checks the grammar of one value (RFC 8259; UTF-8 is the caller's to check) and fills its row. */
+export function scanValue(start: i32, row: Row): i32 {
+  memory.fill(changetype<usize>(row), 0, offsetof<Row>());
+  forgetSpace();
+  field = other;
+  let depth = 0;
+  let inObject = false;
+  let valueStart = start;
+  let i = start;
+  while (true) {
+    i = pastSpace(i);
+    const byte = byteAt(i);
+    if (depth == 1) valueStart = i;
+    if (byte == openBrace || byte == openBracket) {
+      setInObject(depth, inObject);
+      depth += 1;
+      inObject = byte == openBrace;
+      i = pastSpace(i + 1);
+      if (byteAt(i) != (inObject ? closeBrace : closeBracket)) {
+        if (inObject) {
+          i = pastKey(i, depth);
+          if (i < 0) return i;
+        }
+        continue;
+      }
+      i += 1;
+      depth -= 1;
+      inObject = wasInObject(depth);
+    } else {
+      i = pastScalar(i);
+      if (i < 0) return i;
+    }
+    // A value has just ended: on to the next one, past everything that ends with it.
+    while (true) {
+      if (depth == 0) {
+        row.start = start;
+        row.end = i;
+        row.spaced = spaced ? 1 : 0;
+        return i;
+      }
+      if (depth == 1 && field != other) {
+        note(row, field, valueStart, i);
+        field = other;
+      }
+      i = pastSpace(i);
+      if (byteAt(i) == comma) {
+        i += 1;
+        if (inObject) {
+          i = pastKey(pastSpace(i), depth);
+          if (i < 0) return i;
+        }
+        break;
+      }
+      if (byteAt(i) != (inObject ? closeBrace : closeBracket)) return invalidAt(i);
+      i += 1;
+      depth -= 1;
+      inObject = wasInObject(depth);
+    }
+  }
+}
+
+/** Behind the key at `at` and its colon. */
+function pastKey(at: i32, depth: i32): i32 {
+  if (byteAt(at) != quote) return invalidAt(at);
+  const end = pastString(at + 1);
+  if (end < 0) return end;
+  if (depth == 1) field = fieldAt(at + 1, end - 1);
+  const i = pastSpace(end);
+  return byteAt(i) == colon ? i + 1 : invalidAt(i);
+}
+
+function setInObject(depth: i32, inObject: bool): void {
+  growTo(nesting + depth + 1);
+  store<bool>(nesting + depth, inObject);
+}
+
+function wasInObject(depth: i32): bool {
+  return load<bool>(nesting + depth);
+}
