@@ -54,10 +54,13 @@ const loadLate = {
       const names = Object.keys(await import(path)).filter((name) => name !== 'default');
       // undici asks for it while it loads; node's default.
       const known = { maxHeaderSize: 16384 };
+      // Asked for once: every `require` looks its module up again, which takes as long as a hash of a lead.
       const getters = names.map((name) =>
-        name in known ? `${name}: ${known[name]}` : `get ${name}() { return require('${path}').${name}; }`,
+        name in known
+          ? `${name}: ${known[name]}`
+          : `get ${name}() { return (it ??= require('${path}')).${name}; }`,
       );
-      return { contents: `module.exports = {\n${getters.join(',\n')}\n};` };
+      return { contents: `let it;\nmodule.exports = {\n${getters.join(',\n')}\n};` };
     });
   },
 };
