@@ -17,7 +17,12 @@ export interface Delivery {
 /** Every value sent under this name, in order. Names compare without case (RFC 9110, section 5.1). */
 export function headerValues(delivery: Pick<Delivery, 'rawHeaders'>, name: string): string[] {
   const wanted = name.toLowerCase();
-  return delivery.rawHeaders.filter(([key]) => key.toLowerCase() === wanted).map(([, value]) => value);
+  const values: string[] = [];
+  for (const [key, value] of delivery.rawHeaders) {
+    // Most names are told apart by their length, without lower-casing them.
+    if (key.length === wanted.length && key.toLowerCase() === wanted) values.push(value);
+  }
+  return values;
 }
 
 /** The path without query; a request line may hold the whole URL instead (RFC 9112, section 3.2.2). */

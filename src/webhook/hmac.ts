@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { ed25519Matches } from './ed25519.ts';
-import { equal } from './equal.ts';
+import { equalMacs } from './equal.ts';
 import type { Key } from './scheme.ts';
 
 export const algorithms = ['hmac-sha1', 'hmac-sha256', 'hmac-sha512'] as const;
@@ -41,7 +41,7 @@ export function matchingKey(
         return ed25519.map((given) => ed25519Matches(key, parts, given)).includes(true);
       }
       const expected = hmac(algorithm, key, parts);
-      return macs.map((given) => equal(expected, given)).includes(true);
+      return macs.map((given) => equalMacs(expected, given)).includes(true);
     })
     .indexOf(true);
 }

@@ -52,9 +52,10 @@ export function examine(delivery: Delivery, policy: Policy, now: number): Examin
   const read = readLead(delivery.body);
   if (!read.ok) return rejection(isJson(delivery.body) ? 'not_a_lead' : 'not_json', read.detail);
   const { lead, warnings } = read;
-  if (lead.id === undefined) return rejection('not_a_lead', 'the lead has no usable id');
+  const { id: leadId } = lead;
+  if (leadId === undefined) return rejection('not_a_lead', 'the lead has no usable id');
   const { key, nonce, timestamp } = authentic;
-  return { kind: 'lead', delivery, lead, leadId: lead.id, key, nonce, timestamp, warnings };
+  return { kind: 'lead', delivery, lead, leadId, key, nonce, timestamp, warnings };
 }
 
 function isJson(body: Uint8Array): boolean {

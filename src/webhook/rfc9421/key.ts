@@ -8,7 +8,7 @@ import {
 } from 'node:crypto';
 import { ConfigError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
-import { equal } from '../equal.ts';
+import { equalMacs } from '../equal.ts';
 import { hmac } from '../hmac.ts';
 import { secretBytes, type SecretEncoding, symmetricKey } from '../key.ts';
 import type { Key } from '../scheme.ts';
@@ -77,7 +77,7 @@ export function algorithmOf(key: Key): SignatureAlgorithm {
 export function signatureMatches(key: Key, base: Buffer, signature: Uint8Array): boolean {
   switch (algorithmOf(key)) {
     case 'hmac-sha256':
-      return equal(hmac('hmac-sha256', key, [base]), signature);
+      return equalMacs(hmac('hmac-sha256', key, [base]), signature);
     case 'ed25519':
       return verify(null, base, key.material, signature);
     case 'ecdsa-p256-sha256':
