@@ -1,3 +1,4 @@
+import { utf8 } from '../../lead/bytes.ts';
 import { escapeJson } from '../../output/scrub.ts';
 import type { Printer } from './report.ts';
 
@@ -7,7 +8,7 @@ export function leadsPrinter(isTerminal: boolean): Printer {
     listening: () => '',
     delivery({ verdict, lead }) {
       if (verdict !== 'accepted' || lead === undefined) return '';
-      const text = Buffer.from(lead).toString('utf8');
+      const text = utf8(lead);
       return `${isTerminal ? escapeJson(text) : text}\n`;
     },
     summary: () => '',
