@@ -66,16 +66,14 @@ class SqlInbox implements Inbox {
     });
   }
 
-  async take(arrivals: readonly Arrival[]): Promise<readonly Taken[]> {
-    return Promise.all(
-      arrivals.map((arrival) =>
-        this.#add((writer, now, counts) => {
-          if (arrival.nonce !== undefined) counts.nonces += 1;
-          const taken = writer.take(arrival, now);
-          if (taken.kind === 'rejected') counts.rejected += 1;
-          return taken;
-        }),
-      ),
+  take(arrivals: readonly Arrival[]): Promise<readonly Taken[]> {
+    return this.#add((writer, now, counts) =>
+      arrivals.map((arrival) => {
+        if (arrival.nonce !== undefined) counts.nonces += 1;
+        const taken = writer.take(arrival, now);
+        if (taken.kind === 'rejected') counts.rejected += 1;
+        return taken;
+      }),
     );
   }
 
