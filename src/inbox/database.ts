@@ -36,11 +36,11 @@ export async function openDatabase(place: string): Promise<Database> {
   const { default: Libsql } = (await import('libsql')) as unknown as { default: Open };
   let database: Database | undefined;
   try {
-    if (place !== ':memory:') makeFile(place);
+    makeFile(place);
     database = new Libsql(place, { timeout: busyMs });
     // Only read so far: another program's database must stay as it is.
     versionOf(database, place);
-    if (place !== ':memory:') chmodSync(place, 0o600);
+    chmodSync(place, 0o600);
     database.prepare('PRAGMA journal_mode = WAL').all([]);
     // An acknowledged lead must survive a power cut: every commit is synced.
     database.exec('PRAGMA synchronous = FULL');

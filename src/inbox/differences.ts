@@ -27,6 +27,13 @@ export function differences(before: Uint8Array, after: Uint8Array): string[] {
   return [...found];
 }
 
+/** As a repeated delivery tells them: nothing when there are none, `*` when the first payload is not there any more. */
+export function differing(first: Uint8Array | undefined, body: Uint8Array): readonly string[] | undefined {
+  if (first === undefined) return ['*'];
+  const names = differences(first, body);
+  return names.length === 0 ? undefined : names;
+}
+
 function within(name: string, key: string): string {
   if (name.endsWith('…')) return name;
   const whole = name === '' ? key : `${name}.${key}`;

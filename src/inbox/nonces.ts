@@ -1,7 +1,7 @@
 import type { Database, Statement } from './database.ts';
 
-/** How many outlived nonces a batch clears away for each that it adds: the table shrinks faster than it grows. */
-const clearedPerAdded = 2;
+/** How many outlived nonces are cleared away for each that is added: the guard shrinks faster than it grows. */
+export const clearedPerAdded = 2;
 
 /** The replay guard: each nonce is good for one body, for as long as a delivery that carries it could verify. */
 export class Nonces {

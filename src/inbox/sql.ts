@@ -7,6 +7,7 @@ import { claimant, freeDeadClaims } from './claims.ts';
 import { cannotOpen, cannotStore } from './errors.ts';
 import { Group } from './group.ts';
 import type { Arrival, Entry, Inbox, InboxQuery, StoredDelivery, StoredLead, Taken } from './inbox.ts';
+import { MemoryInbox } from './memory.ts';
 import { prune } from './prune.ts';
 import { deliveries, leads } from './reader.ts';
 import { type Conceal, Writer, type WriterOptions } from './writer.ts';
@@ -33,6 +34,10 @@ type Step = (writer: Writer, now: number, counts: Counts) => unknown;
 
 /** Throws a `ConfigError` when the file is damaged, unreadable, or of another program or a newer version. */
 export async function openInbox(options: InboxOptions): Promise<Inbox> {
+  const { targets = [], nonceLifetimeMs = 0, conceal = nothing } = options;
+  if (options.place === ':memory:') {
+    return new MemoryInbox({ clock: options.clock, targets, nonceLifetimeMs, conceal });
+  }
   const database = await openDatabase(options.place);
   try {
     const { pid = 0 } = options;

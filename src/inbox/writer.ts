@@ -3,14 +3,11 @@ import type { Delivery } from '../webhook/delivery.ts';
 import type { Rejection } from '../webhook/verdict.ts';
 import { toColumn } from './column.ts';
 import type { Database, Row, Statement } from './database.ts';
-import { differences } from './differences.ts';
+import { differing } from './differences.ts';
 import type { Arrival, Taken, VerdictKind } from './inbox.ts';
 import { Nonces } from './nonces.ts';
+import { rejectedBody, rejectedKept, replayedNonce } from './rejects.ts';
 import { Work } from './work.ts';
-
-/** Of unauthenticated and otherwise refused deliveries: how many are kept, and how much of each body. */
-const rejectedKept = 1000;
-const rejectedBody = 16 * 1024;
 
 /** What may be stored and shown of a delivery's path and headers: everything but credentials. */
 export interface Conceal {
@@ -90,14 +87,8 @@ export class Writer {
     const id = toColumn(arrival.leadId);
     const digest = hash('sha256', delivery.body, 'buffer');
     if (nonce !== undefined && !this.#nonces.bind(nonce, digest, now)) {
-      const rejection: Rejection = {
-        kind: 'rejected',
-        status: 401,
-        reason: 'replayed_nonce',
-        detail: 'the nonce came before, with another body',
-      };
-      this.reject(delivery, rejection, arrival.leadId);
-      return rejection;
+      this.reject(delivery, replayedNonce, arrival.leadId);
+      return replayedNonce;
     }
     const seq = this.#seq + 1;
     const state = this.#options.targets.length > 0 ? 'pending' : 'accepted';
@@ -146,9 +137,7 @@ export class Writer {
   #differences(lead: Row, digest: Uint8Array, body: Uint8Array): readonly string[] | undefined {
     if (Buffer.compare(lead['digest'] as Uint8Array, digest) === 0) return undefined;
     const first = this.#bodyOf.get([lead['seq'] ?? 0])?.['body'];
-    if (!(first instanceof Uint8Array)) return ['*'];
-    const names = differences(first, body);
-    return names.length === 0 ? undefined : names;
+    return differing(first instanceof Uint8Array ? first : undefined, body);
   }
 
   #add(

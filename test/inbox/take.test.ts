@@ -22,8 +22,12 @@ afterEach(async () => {
 const one = async (inbox: Inbox, arrival: Parameters<Inbox['take']>[0][number]) =>
   (await inbox.take([arrival]))[0];
 
-describe.each([':memory:', 'a file'])('an inbox in %s', (kind) => {
-  const place = (): string => (kind === ':memory:' ? kind : join(freshDirectory(), 'deep', 'inbox.db'));
+const kinds = [':memory:', 'a file'];
+const placeOf = (kind: string): string =>
+  kind === ':memory:' ? kind : join(freshDirectory(), 'deep', 'inbox.db');
+
+describe.each(kinds)('an inbox in %s', (kind) => {
+  const place = (): string => placeOf(kind);
 
   it('accepts an id once, also within one batch, and says when it first came', async () => {
     const inbox = await open({ place: place() });
@@ -122,6 +126,32 @@ describe.each([':memory:', 'a file'])('an inbox in %s', (kind) => {
     expect((await all(inbox.list({ leadId: 'old' }))).map((row) => row.verdict)).toEqual(['duplicate']);
   });
 
+  it('cannot name what differs from a payload that was pruned', async () => {
+    const inbox = await open({ place: place() });
+    await one(inbox, { leadId: 'a', delivery: deliveryOf('{"id":"a","n":1}', { receivedAt: 1 }) });
+    expect(await inbox.prune(2)).toBe(1);
+    const again = (n: number) => one(inbox, { leadId: 'a', delivery: deliveryOf(`{"id":"a","n":${n}}`) });
+    expect(await again(1)).not.toHaveProperty('differs');
+    expect(await again(2)).toMatchObject({ kind: 'duplicate', attempt: 3, differs: ['*'] });
+  });
+
+  it('keeps bodies and headers of every size and script', async () => {
+    const inbox = await open({ place: place() });
+    const bodies = [0, 1, 700_000, 700_000, 3_000_000].map((size) => new Uint8Array(size).fill(size % 251));
+    const rawHeaders = [['X-Name', 'Zoë \u{1f600}']] as const;
+    await inbox.take(
+      bodies.map((body, i) => ({ leadId: `l${i}`, delivery: deliveryOf(body, { rawHeaders }) })),
+    );
+    bodies.forEach((body) => body.fill(7));
+    const rows = (await all(inbox.list({}))).reverse();
+    expect(rows.map(({ body }) => [body.length, body.every((byte) => byte === body.length % 251)])).toEqual(
+      bodies.map(({ length }) => [length, true]),
+    );
+    expect(rows.map(({ headers }) => headers)).toEqual(bodies.map(() => rawHeaders));
+    expect((await all(inbox.list({ leadId: 'l2' }))).map(({ seq }) => seq)).toEqual([3]);
+    expect((await all(inbox.list({ seq: 4 }))).map(({ leadId }) => leadId)).toEqual(['l3']);
+  });
+
   it('lists newest first, through every filter, over more than one page', async () => {
     const inbox = await open({ place: place() });
     const many = Array.from({ length: 450 }, (_, i) => ({
@@ -141,8 +171,8 @@ describe.each([':memory:', 'a file'])('an inbox in %s', (kind) => {
 describe('work asked for with each lead', () => {
   const targets = ['forward https://app.test/', 'output /tmp/x'];
 
-  it('is a duplicate only once every target has had it', async () => {
-    const inbox = await open({ targets, leaseMs: 1000 });
+  it.each(kinds)('is a duplicate only once every target has had it, in %s', async (kind) => {
+    const inbox = await open({ place: placeOf(kind), targets, leaseMs: 1000 });
     const first = await one(inbox, arrivalOf({ id: 'a' }));
     expect(first).toMatchObject({ kind: 'pending', targets, busy: false });
     const entry = first as { leadId: string; seq: number };
@@ -189,8 +219,8 @@ describe('work asked for with each lead', () => {
     expect((await all(after.leads({}))).map((lead) => lead.leadId)).toEqual(['a']);
   });
 
-  it('keeps the body of a lead that something is still to be done for', async () => {
-    const inbox = await open({ targets: ['t'], leaseMs: 0 });
+  it.each(kinds)('keeps the body of a lead that something is still to be done for, in %s', async (kind) => {
+    const inbox = await open({ place: placeOf(kind), targets: ['t'], leaseMs: 0 });
     await one(inbox, arrivalOf({ id: 'a' }));
     expect(await inbox.prune(clock.now())).toBe(0);
     expect(await all(inbox.list({}))).toHaveLength(1);
@@ -198,6 +228,25 @@ describe('work asked for with each lead', () => {
 });
 
 describe('the replay guard', () => {
+  it.each(kinds)('is bounded by the time for which a nonce is good, in %s', async (kind) => {
+    const inbox = await open({ place: placeOf(kind), nonceLifetimeMs: 1000 });
+    const kindOf = async (id: string, nonce: string) =>
+      (await one(inbox, arrivalOf({ id }, { nonce })))?.kind;
+    expect(await kindOf('a', 'n')).toBe('accepted');
+    expect(await kindOf('a', 'n')).toBe('duplicate');
+    expect(await kindOf('b', 'n')).toBe('rejected');
+    expect(await inbox.has('b')).toBe(false);
+    expect((await all(inbox.list({}))).map(({ verdict, reason }) => [verdict, reason])).toEqual([
+      ['rejected', 'replayed_nonce'],
+      ['duplicate', undefined],
+      ['accepted', undefined],
+    ]);
+    clock.advance(1001);
+    expect(await kindOf('c', 'm')).toBe('accepted');
+    expect(await kindOf('b', 'n')).toBe('accepted');
+    expect(await kindOf('d', 'm')).toBe('rejected');
+  });
+
   it('binds a nonce to its body, over a restart, until its time is past', async () => {
     const place = join(freshDirectory(), 'inbox.db');
     const options = { place, nonceLifetimeMs: 1000 };
