@@ -19,13 +19,6 @@ import {
 /** Largest record, and largest rest of an answer beside its leads, in bytes: bounds the memory of a walk. */
 const largest = 16 * 1024 * 1024;
 
-/** How a page ended: whole, or cut off before its JSON was complete; with the records that only its end completed. */
-export interface PageEnd {
-  readonly leads: readonly ScannedLead[];
-  /** Undefined when the page was cut off. */
-  readonly envelope: Envelope | undefined;
-}
-
 /**
  * Takes a page of leads apart while it arrives, in chunks cut at any byte. Records keep their own bytes; nothing is
  * built from them. Throws a `DataError` that names the place for anything that is not strict JSON in UTF-8, and for
@@ -49,23 +42,19 @@ export class PageScan {
     this.#target = target;
   }
 
-  /** The records that this chunk completes. */
-  push(chunk: Uint8Array): ScannedLead[] {
+  /** Adds the records that this chunk completes to `leads`. */
+  push(chunk: Uint8Array, leads: ScannedLead[]): void {
     this.#pending.push(chunk);
     this.#pendingLength += chunk.length;
-    if (this.#pendingLength < this.#tryAt) return [];
-    const leads: ScannedLead[] = [];
-    this.#advance(this.#gather(), leads);
-    return leads;
+    if (this.#pendingLength >= this.#tryAt) this.#advance(this.#gather(), leads);
   }
 
-  /** No more bytes come. */
-  end(): PageEnd {
-    const leads: ScannedLead[] = [];
+  /** No more bytes come: what stands beside the leads, or undefined when the page was cut off. */
+  end(leads: ScannedLead[]): Envelope | undefined {
     this.#advance(this.#gather(), leads);
     const rest = this.#gather();
-    if (this.#expects === undefined) return { leads, envelope: this.#endWithout(rest) };
-    return { leads, envelope: this.#expects === expects.nothing ? this.#endAfter(rest) : undefined };
+    if (this.#expects === undefined) return this.#endWithout(rest);
+    return this.#expects === expects.nothing ? this.#endAfter(rest) : undefined;
   }
 
   #gather(): Buffer {

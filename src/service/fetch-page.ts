@@ -89,7 +89,7 @@ async function* partsOf(
     if (read === 0) refuseOtherThanJson(answer, chunk);
     read += chunk.length;
     size += chunk.length;
-    for (const lead of scan.push(chunk)) leads.push(lead);
+    scan.push(chunk, leads);
     if (attempts.left < 0 && read < ((begun - attempts.left) / 1000) * slowest) {
       throw new Transient(new ServiceError('the answer comes too slowly'));
     }
@@ -101,19 +101,18 @@ async function* partsOf(
     size = 0;
   }
   if (read === 0 && answer.headers['content-length'] === '0') throw new DataError('the answer is empty');
-  const end = scan.end();
+  const envelope = scan.end(leads);
   // Also how a body that is only ended by closing the connection shows that it was cut.
-  if (end.envelope === undefined) {
+  if (envelope === undefined) {
     throw new Transient(new ServiceError('the answer was cut off', { requestId: answer.requestId }));
   }
-  for (const lead of end.leads) leads.push(lead);
   count += leads.length;
   yield {
     leads,
     facts: {
       url: answer.url,
       link: answer.headers['link'],
-      envelope: end.envelope,
+      envelope,
       count,
       lastId: (leads.at(-1) ?? last)?.id,
     },

@@ -11,9 +11,11 @@ export interface PageTally {
   fresh: number;
   /** Of these, met before in this pass. */
   repeated: number;
+  /** Records without one. */
+  withoutId: number;
 }
 
-export const emptyTally = (): PageTally => ({ identified: 0, fresh: 0, repeated: 0 });
+export const emptyTally = (): PageTally => ({ identified: 0, fresh: 0, repeated: 0, withoutId: 0 });
 
 /** Lets through what was not met before, and counts. A record without an id always passes. */
 export function dropKnown(leads: readonly ScannedLead[], seen: IdSet, tally: PageTally): ScannedLead[] {
@@ -21,6 +23,7 @@ export function dropKnown(leads: readonly ScannedLead[], seen: IdSet, tally: Pag
   for (const lead of leads) {
     const meeting = meet(lead, seen);
     if (meeting === undefined) {
+      tally.withoutId += 1;
       kept.push(lead);
       continue;
     }
@@ -36,10 +39,6 @@ function meet(lead: ScannedLead, seen: IdSet): Meeting | undefined {
   if (lead.hasPlainId) return seen.meetBytes(lead.source, lead.idStart, lead.idEnd);
   return lead.hasId ? seen.meet(lead.id ?? '') : undefined;
 }
-
-/** Records with a usable id. */
-export const countNamed = (leads: readonly ScannedLead[]): number =>
-  leads.reduce((sum, lead) => (lead.hasId ? sum + 1 : sum), 0);
 
 /** Tells pages apart whose records have no ids. */
 export function markOf(leads: readonly ScannedLead[]): string {

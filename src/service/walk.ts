@@ -8,7 +8,7 @@ import { fetchPage, type PageFacts } from './fetch-page.ts';
 import { Footing } from './footing.ts';
 import { looksFull, noWayPast, Probe } from './silence.ts';
 import type { Batch, WalkOptions, WalkStats } from './pages.ts';
-import { countNamed, dropKnown, emptyTally, LoopGuard, markOf, type PageTally, stuck } from './pass.ts';
+import { dropKnown, emptyTally, LoopGuard, markOf, type PageTally, stuck } from './pass.ts';
 import type { Position } from './position.ts';
 import type { Service } from './service.ts';
 import { noteOtherStatus } from './status-note.ts';
@@ -125,12 +125,12 @@ class Walker {
         if (!begun && this.#footing.lost(at, part.leads)) return { kind: 'moved' };
         const records = begun ? part.leads : this.#footing.after(at, part.leads);
         begun = true;
-        const before = tally.repeated;
+        const before = { ...tally };
         const leads = dropKnown(records, this.#seen, tally);
         // An attempt that broke off has sent some of these already: the service did not repeat them.
-        if (part.again) tally.fresh += tally.repeated - before;
-        else this.#stats.duplicates += tally.repeated - before;
-        this.#stats.withoutId += leads.length - countNamed(leads);
+        if (part.again) tally.fresh += tally.repeated - before.repeated;
+        else this.#stats.duplicates += tally.repeated - before.repeated;
+        this.#stats.withoutId += tally.withoutId - before.withoutId;
         noteOtherStatus(this.#service, this.#options.query.status, leads);
         if (part.facts !== undefined) return { kind: 'whole', facts: part.facts, leads };
         this.#stats.leads += leads.length;
@@ -164,7 +164,7 @@ class Walker {
     const { count } = facts;
     this.#stats.pages += 1;
     this.#guard.count(count, this.#stats);
-    if (this.#walked !== undefined) this.#walked += tally.fresh + leads.length - countNamed(leads);
+    if (this.#walked !== undefined) this.#walked += tally.fresh + tally.withoutId;
     const previous = this.#previous;
     const mark = count === 0 || tally.identified > 0 ? '' : markOf(leads);
     const nothingNew =

@@ -4,6 +4,7 @@ import { DataError } from '../../src/errors.ts';
 import type { Envelope } from '../../src/lead/envelope.ts';
 import type { Target } from '../../src/lead/locate.ts';
 import { PageScan } from '../../src/lead/page-scan.ts';
+import type { ScannedLead } from '../../src/lead/scanned.ts';
 
 interface Page {
   readonly records: string[];
@@ -15,9 +16,9 @@ function scan(json: string | Uint8Array, target: Target = 'auto', cuts: readonly
   const bytes = typeof json === 'string' ? Buffer.from(json) : Buffer.from(json);
   const scanner = new PageScan(target);
   const edges = [0, ...[...cuts].sort((a, b) => a - b), bytes.length];
-  const leads = edges.slice(1).flatMap((edge, i) => scanner.push(bytes.subarray(edges[i], edge)));
-  const { leads: rest, envelope } = scanner.end();
-  const all = [...leads, ...rest];
+  const all: ScannedLead[] = [];
+  edges.slice(1).forEach((edge, i) => scanner.push(bytes.subarray(edges[i], edge), all));
+  const envelope = scanner.end(all);
   return {
     records: all.map((lead) => Buffer.from(lead.bytes).toString()),
     ids: all.map((lead) => lead.id),

@@ -62,7 +62,9 @@ describe('reading one lead', () => {
   });
 
   it('warns of every other departure from the specification', () => {
-    const reading = read('{"id":7,"category":12345678901234567890,"contact":[],"metadata":{},"createdAt":"yesterday"}');
+    const reading = read(
+      '{"id":7,"category":12345678901234567890,"contact":[],"metadata":{},"createdAt":"yesterday"}',
+    );
     expect(reading.ok && reading.warnings).toEqual([
       'id is not a string',
       'category is not a string',
