@@ -10,6 +10,8 @@ export class UnusedNext {
   /** The page that a resumed walk reads again: it was gone on from before, whatever it says. */
   readonly #passed: number | undefined;
   #found = false;
+  /** It was filled once: null is its own way to say that there is no more. */
+  #filled = false;
 
   constructor(filtered: boolean, from: Position | undefined) {
     this.#filtered = filtered;
@@ -18,9 +20,10 @@ export class UnusedNext {
 
   /** Once found out for a page, it holds for those behind it. */
   isAt(at: Position, signals: Signals, count: number, walked: number | undefined): boolean {
+    if (signals.next) this.#filled = true;
     if (signals.next !== null || signals.hasMore === false) return false;
     if (signals.hasMore === true) return true;
-    if (at.style === 'cursor' || at.style === 'url') return false;
+    if (this.#filled || at.style === 'cursor' || at.style === 'url') return false;
     this.#found ||=
       (at.style === 'page' && at.page === this.#passed) || this.#more(at, signals, count, walked);
     return this.#found;

@@ -324,6 +324,27 @@ describe('a cursor field that nobody fills', () => {
     await expect(walk(numbered.service)).rejects.toThrow('brought no new lead');
   });
 
+  it('is not one that was filled before', async () => {
+    const refuse = (response: ServerResponse) => {
+      response.writeHead(400).end('{"error":"no_such_page"}');
+    };
+    const fromZero = await stub((query, _, response) => {
+      const page = Number(query.get('page') ?? 0);
+      if (page > 2) refuse(response);
+      const next = page < 2 ? page + 1 : null;
+      return { data: leads(page * 4, page * 4 + 4), page, total_pages: 3, next_page: next };
+    });
+    expect((await walk(fromZero.service)).ids).toEqual(names(0, 12));
+    const growing = await stub((query, nth, response) => {
+      const start = Number(query.get('page') ?? 1) * 4 - 4;
+      const all = leads(-nth, 10);
+      if (start >= all.length) refuse(response);
+      const next = start + 4 < all.length ? start / 4 + 2 : null;
+      return { data: all.slice(start, start + 4), page: start / 4 + 1, total: all.length, next_page: next };
+    });
+    expect((await walk(growing.service)).ids).toEqual(names(0, 10));
+  });
+
   it('ends the walk where a total counts what a filter leaves out, or the page itself', async () => {
     const filtered = await stub(() => ({ data: leads(0, 20), next_cursor: null, total: 250 }));
     expect((await walk(filtered.service, { query: { status: 'new' } })).ids).toEqual(names(0, 20));
