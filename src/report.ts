@@ -1,5 +1,5 @@
 import type { Host } from './context.ts';
-import { type ExitCode, InterruptedError, LeadsError } from './errors.ts';
+import { ConfigError, type ExitCode, InterruptedError, LeadsError } from './errors.ts';
 import { escapeJson, scrub } from './output/scrub.ts';
 
 /** Says on stderr what ended the run, one line and a hint or one JSON object, and gives its exit code. */
@@ -31,6 +31,12 @@ function describe(
   failure: unknown,
 ): Pick<LeadsError, 'message' | 'hint' | 'code' | 'status' | 'requestId' | 'exitCode'> {
   if (failure instanceof LeadsError) return failure;
+  // The scanner of leads and the HTTP client are WebAssembly: each has ten gigabytes of addresses set aside for it.
+  if (failure instanceof RangeError && failure.message.includes('Wasm memory')) {
+    return new ConfigError(`there is too little memory: ${failure.message}`, {
+      hint: "a limit on addresses may be the cause (see 'ulimit -v'): NODE_OPTIONS=--disable-wasm-trap-handler needs few",
+    });
+  }
   return {
     message: `a bug in leads: ${failure instanceof Error ? failure.message : String(failure)}`,
     hint: 'run it again with --verbose and report what it prints',

@@ -59,11 +59,20 @@ export interface Records {
 /** What is used of it: TypeScript knows it only together with the browser. */
 declare const WebAssembly: {
   readonly Module: new (code: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: Module };
+  readonly Instance: new (module: object, imports: object) => { readonly exports: Module };
 };
 
-const { memory, ...scan } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(scanWasm, 'base64')))
-  .exports;
+const { memory, ...scan } = new WebAssembly.Instance(
+  new WebAssembly.Module(Buffer.from(scanWasm, 'base64')),
+  {
+    // The name of the file that asks for it.
+    text: {
+      noMemory() {
+        throw new RangeError('Cannot grow Wasm memory');
+      },
+    },
+  },
+).exports;
 
 /**
  * Finds where JSON values end and checks their grammar on the way (RFC 8259; UTF-8 is the caller's to check, natively
