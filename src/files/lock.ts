@@ -67,7 +67,7 @@ async function tryToTake(file: string, self: Holder): Promise<Holder | undefined
 }
 
 const lives = async (holder: Holder, self: Holder): Promise<boolean> =>
-  holder.pid === self.pid ? own.has(holder.token) : isAlive(holder);
+  holder.pid === self.pid && holder.host === self.host ? own.has(holder.token) : isAlive(holder);
 
 /**
  * Removes a dead holder's lock. Two processes that find it dead at the same time must not remove each other's new

@@ -85,6 +85,7 @@ describe('lock', () => {
     const kept = [
       draft('0123456789ae', holder({})),
       draft('0123456789af', holder({ host: 'elsewhere.example' })),
+      draft('0123456789b2', holder({ pid: process.pid, host: 'elsewhere.example' })),
       draft('0123456789b0', ''),
       draft('takeover', '', true),
       draft('0123456789b1.gz', '', true),
@@ -94,10 +95,10 @@ describe('lock', () => {
     await held.release();
   });
 
-  it('is not taken over from another machine', async () => {
+  it.each([1, process.pid])('is not taken over from another machine (pid %i)', async (pid) => {
     const path = target();
-    heldBy(path, { pid: 1, host: 'elsewhere.example', started: null });
-    await expect(lock(path, me())).rejects.toThrow('process 1 on elsewhere.example');
+    heldBy(path, { pid, host: 'elsewhere.example', started: null });
+    await expect(lock(path, me())).rejects.toThrow(`process ${pid} on elsewhere.example`);
   });
 
   it('waits for a holder that lets go', async () => {
