@@ -92,6 +92,8 @@ function watchRequests(server: Server, shared: Shared, connections: Connections)
     refuse(shared, found(request.socket), request, response, refused);
   });
   server.on('connect', (request, socket) => {
+    // Node has let go of it, its own listener included: a client that went away meanwhile must not be our end.
+    socket.on('error', () => socket.destroy());
     const refused = rejection('wrong_method', 'the method CONNECT is not for a receiver');
     end(shared, found(socket), refused, { method: request.method, path: request.url });
   });

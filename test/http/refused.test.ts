@@ -152,6 +152,18 @@ test('a tunnel is refused', async () => {
   expect(await refusedFor(request)).toEqual({ status: 405, reason: 'wrong_method' });
 });
 
+test('a tunnel is refused to a client that has gone away', async () => {
+  const receiver = await startReceiver();
+  for (let i = 1; i <= 20; i += 1) {
+    const wire = await openWire(receiver.port);
+    wire.send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
+    wire.socket.resetAndDestroy();
+  }
+  const wire = await openWire(receiver.port);
+  wire.send(post('1'));
+  expect(statuses(await wire.until(/HTTP/))).toEqual([200]);
+});
+
 test('an upgrade is not followed', async () => {
   const receiver = await startReceiver();
   const wire = await openWire(receiver.port);
