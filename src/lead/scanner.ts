@@ -42,8 +42,9 @@ interface Module {
   records(from: number, expecting: number): number;
 }
 
-const foundAt = 16;
-const rowsAt = 2048;
+/** Where memory holds what a scan of records found, its rows, in words, and the text, in bytes. */
+const foundAt = 4;
+const rowsAt = 512;
 const textAt = 65536;
 
 export interface Records {
@@ -74,6 +75,16 @@ const { memory, ...scan } = new WebAssembly.Instance(
   },
 ).exports;
 
+let bytes = new Uint8Array(memory.buffer);
+let words = new Int32Array(memory.buffer);
+
+/** Views of memory end when it grows, as every scan may let it. */
+function look(): void {
+  if (bytes.length > 0) return;
+  bytes = new Uint8Array(memory.buffer);
+  words = new Int32Array(memory.buffer);
+}
+
 /**
  * Finds where JSON values end and checks their grammar on the way (RFC 8259; UTF-8 is the caller's to check, natively
  * and for many records at once). Notes where an object's own `id`, `createdAt` and `category` lie. There is one text at
@@ -82,24 +93,29 @@ const { memory, ...scan } = new WebAssembly.Instance(
 export const scanner = {
   load(buf: Uint8Array): void {
     scan.reserve(buf.length);
-    new Uint8Array(memory.buffer, textAt).set(buf);
+    look();
+    bytes.set(buf, textAt);
   },
 
   /** `start` is on the value's first byte. Behind its last one, or `incomplete`, or below. */
   valueEnd: (start: number): number => scan.value(start),
 
   /** Of the value that `valueEnd` scanned last. */
-  lastRow: (): Int32Array => new Int32Array(memory.buffer, rowsAt, row.size).slice(),
+  lastRow(): Int32Array {
+    look();
+    return words.slice(rowsAt, rowsAt + row.size);
+  },
 
   /** The records of an array from `from` on, as far as they are complete and there is room for rows. */
   records(from: number, expecting: Expects): Records {
     const result = scan.records(from, expecting);
-    const [rows = 0, done = 0, next = 0] = new Int32Array(memory.buffer, foundAt, 3);
+    look();
+    const rows = words.slice(rowsAt, rowsAt + (words[foundAt] as number) * row.size);
     return {
       result,
-      rows: new Int32Array(memory.buffer, rowsAt, rows * row.size).slice(),
-      done,
-      expects: next as Expects,
+      rows,
+      done: words[foundAt + 1] as number,
+      expects: words[foundAt + 2] as Expects,
     };
   },
 };

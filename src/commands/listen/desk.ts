@@ -74,7 +74,8 @@ export class Desk {
       if (!(error instanceof CannotStoreError)) throw error;
       return this.#report(examined, rejection('cannot_store', error.message), { source });
     }
-    await this.#options.rehearsal.wait();
+    const delay = this.#options.rehearsal.wait();
+    if (delay !== undefined) await delay;
     if (taken.kind === 'rejected') return this.#report(examined, taken, { source });
     const { attempt, firstAt, differs } = taken;
     const handed = carried?.handed;
@@ -126,7 +127,7 @@ export class Desk {
     const answer =
       verdict.kind === 'rejected' ? given : { ...given, status: rehearsal.statusFor(given.status) };
     const refused = verdict.kind === 'rejected' ? verdict : undefined;
-    await show(
+    const room = show(
       {
         source: 'push',
         ...more,
@@ -145,6 +146,7 @@ export class Desk {
       },
       delivery,
     );
+    if (room !== undefined) await room;
     return answer;
   }
 }

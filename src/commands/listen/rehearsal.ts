@@ -43,10 +43,11 @@ export class Rehearsal {
     return status === 200 && respond !== undefined ? respond : status;
   }
 
-  async wait(): Promise<void> {
+  /** Undefined when there is nothing to wait for. */
+  wait(): Promise<void> | undefined {
     const { delayMs, clock, signal } = this.#options;
-    if (delayMs === undefined || signal.aborted) return;
+    if (delayMs === undefined || signal.aborted) return undefined;
     // An interrupted wait is no failure: the answer is due at once then.
-    await clock.sleep(delayMs, signal).catch(() => undefined);
+    return clock.sleep(delayMs, signal).catch(() => undefined);
   }
 }
