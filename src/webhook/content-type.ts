@@ -9,12 +9,8 @@ export function jsonContent(delivery: Delivery): { ok: true } | Refused {
   const [type, ...others] = headerValues(delivery, 'content-type');
   if (type === undefined) return refused('wrong_content_type', 'the header content-type is missing');
   if (others.length > 0) return refused('wrong_content_type', 'the header content-type was sent twice');
-  const [media = '', ...parameters] = type.split(';').map((part) => part.trim());
-  if (!mediaType.test(media)) {
-    return refused('wrong_content_type', `the content type is '${media}', not application/json`);
-  }
-  const wrong = parameters.find((one) => /^charset\s*=/i.test(one) && !charset.test(one));
-  if (wrong !== undefined) return refused('wrong_content_type', `the body's ${wrong} is not UTF-8`);
+  const wrong = type === 'application/json' ? undefined : wrongIn(type);
+  if (wrong !== undefined) return refused('wrong_content_type', wrong);
   const coding = headerValues(delivery, 'content-encoding').find((one) => !/^identity$/i.test(one));
   if (coding !== undefined) {
     return refused(
@@ -23,4 +19,11 @@ export function jsonContent(delivery: Delivery): { ok: true } | Refused {
     );
   }
   return { ok: true };
+}
+
+function wrongIn(type: string): string | undefined {
+  const [media = '', ...parameters] = type.split(';').map((part) => part.trim());
+  if (!mediaType.test(media)) return `the content type is '${media}', not application/json`;
+  const other = parameters.find((one) => /^charset\s*=/i.test(one) && !charset.test(one));
+  return other === undefined ? undefined : `the body's ${other} is not UTF-8`;
 }

@@ -27,6 +27,7 @@ export function headerValues(delivery: Pick<Delivery, 'rawHeaders'>, name: strin
 
 /** The path without query; a request line may hold the whole URL instead (RFC 9112, section 3.2.2). */
 export function pathOf({ path }: Pick<Delivery, 'path'>): string {
-  const plain = path.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '';
-  return plain === '' ? '/' : plain;
+  const local = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/?]*/i, '');
+  const end = local.indexOf('?');
+  return (end < 0 ? local : local.slice(0, end)) || '/';
 }

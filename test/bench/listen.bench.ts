@@ -181,7 +181,7 @@ test(`${requests} deliveries over 100 connections, median of ${rounds} rounds`, 
   );
   expect(of(durable, 'rate') / of(yardstick, 'rate')).toBeGreaterThanOrEqual(0.25);
   // Measured 0.51 to 0.57; the aim is 0.55.
-  expect(of(inMemory, 'rate') / of(yardstick, 'rate')).toBeGreaterThanOrEqual(0.45);
+  expect(of(inMemory, 'rate') / of(yardstick, 'rate')).toBeGreaterThanOrEqual(0.5);
   if (webhook !== undefined) {
     expect(of(durable, 'rate') / of(webhook, 'rate')).toBeGreaterThanOrEqual(10);
   }

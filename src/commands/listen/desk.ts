@@ -40,25 +40,19 @@ export class Desk {
   }
 
   async handle(delivery: Delivery): Promise<Answer> {
+    const { policy, clock, rehearsal } = this.#options;
     this.#busy += 1;
     try {
-      return await this.#handle(delivery);
+      const examined = examine(delivery, policy, clock.now());
+      if (examined.kind === 'rejected') return await this.refuse(delivery, examined);
+      const failure = rehearsal.failureFor(examined.leadId);
+      if (failure === undefined) return await this.takeIn(examined, 'push');
+      await rehearsal.wait();
+      return await this.refuse(delivery, failure, examined.leadId);
     } finally {
       this.#busy -= 1;
       if (this.#busy === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
     }
-  }
-
-  async #handle(delivery: Delivery): Promise<Answer> {
-    const { policy, clock, rehearsal } = this.#options;
-    const examined = examine(delivery, policy, clock.now());
-    if (examined.kind === 'rejected') return this.refuse(delivery, examined);
-    const failure = rehearsal.failureFor(examined.leadId);
-    if (failure !== undefined) {
-      await rehearsal.wait();
-      return this.refuse(delivery, failure, examined.leadId);
-    }
-    return this.takeIn(examined, 'push');
   }
 
   /** Stores the lead, hands it on, and tells what to answer. */
