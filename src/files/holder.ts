@@ -15,8 +15,13 @@ const schema = z.object({
 /** Who holds a lock. */
 export type Holder = z.output<typeof schema>;
 
+/** Tokens of this process: in a container every run has the same pid, so the pid cannot tell ours from a dead one's. */
+export const ownTokens = new Set<string>();
+
 export async function describeSelf(pid: number): Promise<Holder> {
-  return { pid, host: hostname(), started: await startOf(pid), token: randomUUID() };
+  const self = { pid, host: hostname(), started: await startOf(pid), token: randomUUID() };
+  ownTokens.add(self.token);
+  return self;
 }
 
 /** Undefined when there is no file; a file that is not one of ours counts as held by nobody who lives. */
@@ -32,9 +37,10 @@ export function parseHolder(text: string | undefined): Holder | undefined {
   }
 }
 
-/** Of a process on another machine nothing is known: it counts as alive. */
-export async function isAlive(holder: Holder): Promise<boolean> {
+/** `pid` is this process's. Of a process on another machine nothing is known: it counts as alive. */
+export async function isAlive(holder: Holder, pid: number): Promise<boolean> {
   if (holder.host !== hostname()) return true;
+  if (holder.pid === pid) return ownTokens.has(holder.token);
   if (!exists(holder.pid)) return false;
   return holder.started === null || holder.started === (await startOf(holder.pid));
 }

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { OutputError } from '../errors.ts';
 import { draftOf, sweepDrafts } from './drafts.ts';
 import { writing } from './failure.ts';
-import { type Holder, describeSelf, isAlive, parseHolder } from './holder.ts';
+import { type Holder, describeSelf, isAlive, ownTokens, parseHolder } from './holder.ts';
 
 export interface Lock {
   release(): Promise<void>;
@@ -14,9 +14,6 @@ interface Options {
   /** How long to wait for a live holder, in milliseconds; default 0: refuse at once. */
   readonly waitMs?: number;
 }
-
-/** Tokens of this process: in a container every run has the same pid, so the pid cannot tell ours from a dead one's. */
-const own = new Set<string>();
 
 /**
  * Takes the exclusive right to write `path`, by a file `path.lock` that names its holder. A lock whose holder is dead
@@ -29,7 +26,6 @@ export async function lock(
 ): Promise<Lock> {
   const file = `${path}.lock`;
   const self = await describeSelf(pid);
-  own.add(self.token);
   const deadline = clock.now() + waitMs;
   for (let attempt = 0; ; attempt += 1) {
     const holder = await writing(path, () => tryToTake(file, self));
@@ -38,12 +34,12 @@ export async function lock(
     if (holder !== undefined && !patient) throw heldBy(holder, path, file);
     await clock.sleep(25, signal);
   }
-  await sweepDrafts(file, (holder) => lives(holder, self));
+  await sweepDrafts(file, (holder) => isAlive(holder, pid));
   return {
     async release() {
-      if (!own.has(self.token)) return;
+      if (!ownTokens.has(self.token)) return;
       await rm(file, { force: true });
-      own.delete(self.token);
+      ownTokens.delete(self.token);
     },
   };
 }
@@ -58,16 +54,13 @@ async function tryToTake(file: string, self: Holder): Promise<Holder | undefined
       if (await created(() => link(draft, file))) return self;
       const holder = parseHolder(await readIfThere(file));
       if (holder === undefined) continue;
-      if (await lives(holder, self)) return holder;
+      if (await isAlive(holder, self.pid)) return holder;
       if (!(await discard(file, holder))) return undefined;
     }
   } finally {
     await rm(draft, { force: true });
   }
 }
-
-const lives = async (holder: Holder, self: Holder): Promise<boolean> =>
-  holder.pid === self.pid && holder.host === self.host ? own.has(holder.token) : isAlive(holder);
 
 /**
  * Removes a dead holder's lock. Two processes that find it dead at the same time must not remove each other's new

@@ -2,14 +2,9 @@ import { describeSelf, isAlive, parseHolder } from '../files/holder.ts';
 import { textOf } from './column.ts';
 import type { Database } from './database.ts';
 
-/** Tokens of this process: in a container every run has the same pid, so the pid cannot tell ours from a dead one's. */
-const own = new Set<string>();
-
 /** How this receiver signs its claims. */
 export async function claimant(pid: number): Promise<string> {
-  const self = await describeSelf(pid);
-  own.add(self.token);
-  return JSON.stringify(self);
+  return JSON.stringify(await describeSelf(pid));
 }
 
 /** Lets go of what receivers claimed that are dead now, so that nobody has to wait until such a claim runs out. */
@@ -19,8 +14,6 @@ export async function freeDeadClaims(database: Database, pid: number): Promise<v
   for (const row of owners) {
     const owner = textOf(row['owner']);
     const holder = parseHolder(owner);
-    if (holder === undefined) continue;
-    const alive = holder.pid === pid ? own.has(holder.token) : await isAlive(holder);
-    if (!alive) free.run([owner]);
+    if (holder !== undefined && !(await isAlive(holder, pid))) free.run([owner]);
   }
 }

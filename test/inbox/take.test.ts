@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { statSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/inbox/database.ts';
 import type { Inbox } from '../../src/inbox/inbox.ts';
 import { type InboxOptions, openInbox } from '../../src/inbox/sql.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -207,6 +209,23 @@ describe('work asked for with each lead', () => {
     expect(await one(here, arrivalOf({ id: 'a' }))).toMatchObject({ busy: true });
     clock.advance(1001);
     expect(await one(here, arrivalOf({ id: 'a' }))).toMatchObject({ targets: ['t'], busy: false });
+  });
+
+  it.each([
+    ['is free at once', hostname(), { targets: ['t'], busy: false }],
+    // As in two containers on one volume, where every run has the same pid.
+    ['is left to it', 'elsewhere.example', { targets: [], busy: true }],
+  ])('of a receiver with our pid %s when its host is %s', async (_, host, expected) => {
+    const place = join(freshDirectory(), 'inbox.db');
+    const before = await open({ place, targets: ['t'], leaseMs: 1000 });
+    await one(before, arrivalOf({ id: 'a' }));
+    await before.close();
+    const database = await openDatabase(place);
+    const holder = JSON.stringify({ pid: process.pid, host, started: null, token: 'of another run' });
+    database.prepare('UPDATE work SET owner = ?').run([holder]);
+    database.close();
+    const after = await open({ place, targets: ['t'], leaseMs: 1000, pid: process.pid });
+    expect(await one(after, arrivalOf({ id: 'a' }))).toMatchObject(expected);
   });
 
   it('takes a lead in when an earlier run left it pending and this one asks for nothing', async () => {
