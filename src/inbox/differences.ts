@@ -1,5 +1,6 @@
 import { compact } from '../lead/compact.ts';
 import { decimal } from '../lead/decimal.ts';
+import { withNumbers } from '../lead/numbers.ts';
 
 const most = 20;
 
@@ -48,12 +49,6 @@ const own = (object: Readonly<Record<string, unknown>>, key: string): unknown =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
-
 /** A number is kept as text, behind a character that hardly begins a string: a double would round it. */
 const parse = (json: Uint8Array): unknown =>
-  JSON.parse(
-    Buffer.from(compact(json))
-      .toString('utf8')
-      .replace(stringOrNumber, (token) => (token.startsWith('"') ? token : `"\\u0000${decimal(token)}"`)),
-  );
+  JSON.parse(withNumbers(compact(json).toString('utf8'), (number) => `"\\u0000${decimal(number)}"`));

@@ -1,3 +1,5 @@
+import { withNumbers } from './numbers.ts';
+
 /** A parsed JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
@@ -12,32 +14,6 @@ export function parseExact(json: string): Json {
       /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
     ),
   ) as Json;
-}
-
-/** JSON with other numbers. A pattern that passes whole strings would fail on one of a few megabytes. */
-function withNumbers(json: string, replace: (number: string) => string): string {
-  const token = /"|-?\d[\d.eE+-]*/g;
-  let out = '';
-  let from = 0;
-  for (let found = token.exec(json); found !== null; found = token.exec(json)) {
-    if (found[0] === '"') {
-      token.lastIndex = behindString(json, token.lastIndex);
-      continue;
-    }
-    out += json.slice(from, found.index) + replace(found[0]);
-    from = token.lastIndex;
-  }
-  return out + json.slice(from);
-}
-
-/** `at` is behind the opening quote. */
-function behindString(json: string, at: number): number {
-  for (let quote = json.indexOf('"', at); quote >= 0; quote = json.indexOf('"', quote + 1)) {
-    let escapes = quote;
-    while (json[escapes - 1] === '\\') escapes -= 1;
-    if ((quote - escapes) % 2 === 0) return quote + 1;
-  }
-  return json.length;
 }
 
 export function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {

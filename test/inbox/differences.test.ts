@@ -46,3 +46,8 @@ it('cuts the name of a field that nests deep, and says it once', () => {
   expect(names[0]).toMatch(/^d\.ab\.ab\..*…$/);
   expect(names[0]?.length).toBeLessThan(300);
 });
+
+it('finds a number beside a string of many megabytes', () => {
+  const lead = (number: number): string => `{"note":"${'x'.repeat(9_000_000)}","n":${number}}`;
+  expect(between(lead(1), lead(2))).toEqual(['n']);
+});
