@@ -4,8 +4,8 @@ import { identityBytes } from './identity.ts';
 /** What adding an id found: never met, met before this pass (or preloaded), or met in this very pass. */
 export type Meeting = 'new' | 'earlier' | 'repeat';
 
-/** Words of 32 bits. */
-const blockSize = 1 << 18;
+/** Words of 32 bits: a page of leads needs one block, which must not cost more than the page. */
+const blockSize = 1 << 14;
 /** Bytes; longer ids are told apart by a digest, so that an entry always fits a block. */
 const longestId = 4096;
 const lastPass = 0xffff;
@@ -83,7 +83,7 @@ export class IdSet {
       return this.#draft(short, 0, short.length);
     }
     const length = end - start;
-    if (this.#used + 1 + longestId / 4 > blockSize) {
+    if (this.#used + 1 + Math.ceil(length / 4) > blockSize) {
       this.#blocks.push(new Int32Array(blockSize));
       this.#used = 0;
     }

@@ -180,7 +180,7 @@ test(`${requests} deliveries over 100 connections, median of ${rounds} rounds`, 
     ].join('\n'),
   );
   expect(of(durable, 'rate') / of(yardstick, 'rate')).toBeGreaterThanOrEqual(0.25);
-  // Measured 0.51 to 0.57; the aim is 0.55.
+  // The aim is 0.55; measured 0.51 to 0.66, by how the optimiser fares in that process.
   expect(of(inMemory, 'rate') / of(yardstick, 'rate')).toBeGreaterThanOrEqual(0.5);
   if (webhook !== undefined) {
     expect(of(durable, 'rate') / of(webhook, 'rate')).toBeGreaterThanOrEqual(10);
