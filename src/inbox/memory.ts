@@ -28,7 +28,8 @@ type Verdict = Pick<Row, 'verdict' | 'status' | 'attempt'> &
 interface Lead {
   readonly seq: number;
   readonly firstAt: number;
-  readonly digest: string;
+  /** Of its first payload, once that was pruned. */
+  digest: string | undefined;
   attempts: number;
   accepted: boolean;
   /** Targets that have not had it. */
@@ -111,9 +112,10 @@ export class MemoryInbox implements Inbox {
 
   prune(before: number): Promise<number> {
     let total = 0;
-    for (const { seq, leadId, receivedAt } of this.#rows.values()) {
+    for (const { seq, leadId, receivedAt, kept } of this.#rows.values()) {
       const lead = leadId === undefined ? undefined : this.#leads.get(leadId);
       if (receivedAt >= before || (lead?.seq === seq && !lead.accepted)) continue;
+      if (lead?.seq === seq) lead.digest = digestOf(bodyIn(kept));
       this.#rows.delete(seq);
       this.#rejects.delete(seq);
       total += 1;
@@ -141,29 +143,24 @@ export class MemoryInbox implements Inbox {
 
   #take(arrival: Arrival, now: number): Taken {
     const { delivery, leadId, nonce } = arrival;
-    const digest = hash('sha256', delivery.body, 'base64');
-    if (nonce !== undefined && !this.#nonces.bind(nonce, digest, now)) {
+    if (nonce !== undefined && !this.#nonces.bind(nonce, digestOf(delivery.body), now)) {
       this.#reject(delivery, replayedNonce, leadId);
       return replayedNonce;
     }
     const known = this.#leads.get(leadId);
-    if (known !== undefined) return this.#repeat(arrival, known, digest);
+    if (known !== undefined) return this.#repeat(arrival, known);
     const { targets } = this.#options;
     const firstAt = delivery.receivedAt;
     const kind = targets.length > 0 ? 'pending' : 'accepted';
     const seq = this.#keep(arrival, { verdict: kind, status: statusOf(kind), attempt: 1 });
     const accepted = kind === 'accepted';
-    this.#leads.set(leadId, { seq, firstAt, digest, attempts: 1, accepted, undone: targets });
+    this.#leads.set(leadId, { seq, firstAt, digest: undefined, attempts: 1, accepted, undone: targets });
     const taken = { leadId, seq, attempt: 1, firstAt };
     return kind === 'accepted' ? { kind, ...taken } : { kind, ...taken, targets, busy: false };
   }
 
-  #repeat(arrival: Arrival, lead: Lead, digest: string): Taken {
-    const first = this.#rows.get(lead.seq);
-    const differs =
-      digest === lead.digest
-        ? undefined
-        : differing(first === undefined ? undefined : bodyIn(first.kept), arrival.delivery.body);
+  #repeat(arrival: Arrival, lead: Lead): Taken {
+    const differs = this.#differences(lead, arrival.delivery.body);
     const kind = lead.undone.length > 0 ? 'pending' : 'duplicate';
     const attempt = lead.attempts + 1;
     const seq = this.#keep(arrival, { verdict: kind, status: statusOf(kind), attempt, differs });
@@ -171,6 +168,13 @@ export class MemoryInbox implements Inbox {
     const { leadId } = arrival;
     const taken = { leadId, seq, attempt, firstAt: lead.firstAt, ...(differs !== undefined && { differs }) };
     return kind === 'duplicate' ? { kind, ...taken } : { kind, ...taken, targets: lead.undone, busy: false };
+  }
+
+  #differences({ seq, digest }: Lead, body: Uint8Array): readonly string[] | undefined {
+    const row = this.#rows.get(seq);
+    const first = row === undefined ? undefined : bodyIn(row.kept);
+    const isSame = first === undefined ? digestOf(body) === digest : Buffer.compare(first, body) === 0;
+    return isSame ? undefined : differing(first, body);
   }
 
   #settle({ leadId, seq }: Entry, target: string): Exclude<VerdictKind, 'rejected'> {
@@ -227,6 +231,8 @@ export class MemoryInbox implements Inbox {
     return seq;
   }
 }
+
+const digestOf = (body: Uint8Array): string => hash('sha256', body, 'base64');
 
 const statusOf = (kind: 'accepted' | 'duplicate' | 'pending'): number => (kind === 'pending' ? 502 : 200);
 
