@@ -15,9 +15,11 @@ export const isSpace = (byte: number): boolean =>
 
 export const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
-/** As text, without a copy of the bytes. */
-export const utf8 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+/** The same bytes with node's methods, without a copy. */
+export const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+export const utf8 = (bytes: Uint8Array): string => bufferOf(bytes).toString('utf8');
 
 /** The first byte from `at` that is not white space; `limit` when there is none. */
 export function skipSpace(buf: Uint8Array, at: number, limit: number): number {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { DataError } from '../errors.ts';
-import { isDigit, minus, skipSpace } from './bytes.ts';
+import { bufferOf, isDigit, minus, skipSpace } from './bytes.ts';
 import { type Envelope, rivalOf } from './envelope.ts';
 import { formatPointer, parseExact } from './exact.ts';
 import { locate, offenderAfter, type Target } from './locate.ts';
@@ -61,7 +61,7 @@ export class PageScan {
     const [only] = this.#pending;
     const all =
       this.#pending.length === 1 && only !== undefined
-        ? Buffer.from(only.buffer, only.byteOffset, only.byteLength)
+        ? bufferOf(only)
         : Buffer.concat(this.#pending, this.#pendingLength);
     this.#pending = [all];
     return all;

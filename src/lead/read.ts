@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { openBrace, skipSpace } from './bytes.ts';
+import { bufferOf, openBrace, skipSpace } from './bytes.ts';
 import { deviations } from './deviations.ts';
 import { isObject, type Json } from './exact.ts';
 import { offenderAfter } from './locate.ts';
@@ -17,7 +17,7 @@ export type Reading =
  * what is wrong in a few words and quotes nothing but single characters.
  */
 export function readLead(given: Uint8Array): Reading {
-  const body = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+  const body = bufferOf(given);
   if (!isUtf8(body)) return { ok: false, detail: 'the body is not UTF-8' };
   const marked = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
   const start = skipSpace(body, marked ? 3 : 0, body.length);

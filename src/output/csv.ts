@@ -4,6 +4,7 @@ import { Coalescer } from './coalesce.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './records.ts';
 import { scrub } from './scrub.ts';
 import { Spool } from './spool.ts';
+import { utf8 } from '../lead/bytes.ts';
 
 /** A table with more columns is of no use to anybody, and a hostile sender could name a new one in every record. */
 const mostColumns = 10_000;
@@ -17,7 +18,7 @@ export class Columns {
   }
 
   learn(record: Uint8Array): void {
-    eachMember(textOf(record), (path) => this.#paths.add(path));
+    eachMember(utf8(record), (path) => this.#paths.add(path));
     if (this.#paths.size > mostColumns) {
       throw new DataError(`the leads have more than ${mostColumns} different fields`, {
         hint: 'name the columns with --fields',
@@ -71,7 +72,7 @@ export function csvRows(sink: ByteSink, columns: readonly string[], terminal = f
       for (const { bytes } of leads) {
         const cells = new Array<string>(columns.length).fill('');
         eachMember(
-          textOf(bytes),
+          utf8(bytes),
           (path, raw) => {
             const column = index.get(path);
             // Numbers are no formulas, whatever their sign; text may be.
@@ -97,6 +98,3 @@ const disarm = (text: string): string =>
   /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
 
 const quote = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-
-const textOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');

@@ -2,6 +2,7 @@ import { Coalescer } from './coalesce.ts';
 import { pickFields } from './pick.ts';
 import type { ByteSink, RecordBytes, RecordWriter, WriterOptions } from './records.ts';
 import { escapeJson } from './scrub.ts';
+import { utf8 } from '../lead/bytes.ts';
 
 const newline = 0x0a;
 
@@ -70,5 +71,5 @@ export function drawRecord({
   if (fields === undefined && !terminal) return undefined;
   const pick = fields === undefined ? (json: string) => json : pickFields(fields);
   const escape = terminal ? escapeJson : (json: string) => json;
-  return (lead) => Buffer.from(escape(pick(Buffer.from(lead.bytes).toString('utf8'))));
+  return (lead) => Buffer.from(escape(pick(utf8(lead.bytes))));
 }

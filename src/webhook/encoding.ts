@@ -1,10 +1,11 @@
+import { bufferOf } from '../lead/bytes.ts';
+
 export const encodings = ['hex', 'base64', 'base64url'] as const;
 
 /** How a signature is written in its header. */
 export type Encoding = (typeof encodings)[number];
 
-export const encode = (bytes: Uint8Array, encoding: Encoding): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding);
+export const encode = (bytes: Uint8Array, encoding: Encoding): string => bufferOf(bytes).toString(encoding);
 
 /**
  * The bytes that `text` stands for, or undefined unless it is exactly what `encode` would write for them: node's own

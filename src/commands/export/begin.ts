@@ -10,6 +10,7 @@ import { type FilePaths, isDirect } from './file-paths.ts';
 import { type Job, prepareJob } from './job.ts';
 import type { ExportOptions } from './options.ts';
 import type { Beginning } from './to-file.ts';
+import { utf8 } from '../../lead/bytes.ts';
 
 export interface Begun {
   readonly job: Job;
@@ -78,7 +79,7 @@ async function recall({ seen, window, options }: Job, path: string, bytes: numbe
   const plain = options.gzip && isDirect(options) ? raw.pipe(createGunzip()) : raw;
   for await (const lines of linesIn(plain as AsyncIterable<Buffer>)) {
     for (const line of lines) {
-      const record = identityOf(Buffer.from(line.bytes).toString('utf8'));
+      const record = identityOf(utf8(line.bytes));
       if (record.id !== undefined) seen.preload(record.id);
       window?.note(record);
     }

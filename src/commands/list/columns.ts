@@ -3,6 +3,7 @@ import { parseIso } from '../../config/instant.ts';
 import type { LeadText } from '../../lead/text.ts';
 import { cellText, eachMember } from '../../output/cells.ts';
 import { relativeTime } from '../../output/relative.ts';
+import { utf8 } from '../../lead/bytes.ts';
 
 /** One column of the table: its head, and the dot paths of which the first that is there is shown. */
 interface Column {
@@ -45,7 +46,7 @@ export function rowsOf(
   return leads.map((lead) => {
     const found = new Map<string, string>();
     eachMember(
-      Buffer.from(lead.bytes).toString('utf8'),
+      utf8(lead.bytes),
       (path, raw) => {
         if (wanted.has(path)) found.set(path, raw);
       },

@@ -2,6 +2,7 @@ import { formatDuration } from '../../config/duration.ts';
 import type { Palette } from '../../output/colour.ts';
 import { scrub } from '../../output/scrub.ts';
 import type { Printer, Report } from './report.ts';
+import { utf8 } from '../../lead/bytes.ts';
 
 /** A line for each delivery: when, what became of it, which lead, why, how long it took. */
 export function prettyPrinter(colours: Palette): Printer {
@@ -38,7 +39,7 @@ function subject(report: Report): string {
 
 /** Name and category, as far as they are what the specification says. */
 function about(bytes: Uint8Array): string[] {
-  const lead = JSON.parse(Buffer.from(bytes).toString('utf8')) as {
+  const lead = JSON.parse(utf8(bytes)) as {
     contact?: { name?: unknown } | null;
     category?: unknown;
   };

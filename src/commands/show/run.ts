@@ -15,6 +15,7 @@ import { openService } from '../../service/service.ts';
 import type { Outcome } from '../spec.ts';
 import { fieldList, flag, oneOf, text } from '../values.ts';
 import { fromInbox } from './from-inbox.ts';
+import { utf8 } from '../../lead/bytes.ts';
 
 export const options = z.object({
   format: oneOf(['table', 'json', 'ndjson']),
@@ -63,7 +64,7 @@ async function draw(lead: LeadText, { fields, relative }: ShowOptions, context: 
   const { dim } = await paletteFor(stdout, context);
   const members: [string, string][] = [];
   eachMember(
-    Buffer.from(lead.bytes).toString('utf8'),
+    utf8(lead.bytes),
     (path, raw) => members.push([path, cellText(raw)]),
     (path) => fields?.includes(path) ?? false,
   );

@@ -1,3 +1,5 @@
+import { bufferOf } from '../../lead/bytes.ts';
+
 /** A body that the sender may have signed instead of the one that came. */
 export interface BodyForm {
   readonly bytes: Uint8Array;
@@ -10,7 +12,7 @@ const maxParsed = 262_144;
 
 /** The usual ways in which a signed body and a sent body come to differ; the body as it came is not among them. */
 export function bodyForms(body: Uint8Array): readonly BodyForm[] {
-  const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const raw = bufferOf(body);
   const forms: BodyForm[] = [];
   const add = (what: string, text: string | Uint8Array | undefined): void => {
     if (text === undefined) return;
