@@ -79,3 +79,7 @@ export class InterruptedError extends LeadsError {
     this.exitCode = exitCodeOfSignal[signal];
   }
 }
+
+/** What was thrown, in words: JavaScript lets anything be thrown. */
+export const messageOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,5 +1,5 @@
 import type { Host } from './context.ts';
-import { ConfigError, type ExitCode, InterruptedError, LeadsError } from './errors.ts';
+import { ConfigError, type ExitCode, InterruptedError, LeadsError, messageOf } from './errors.ts';
 import { escapeJson, scrub } from './output/scrub.ts';
 
 /** Says on stderr what ended the run, one line and a hint or one JSON object, and gives its exit code. */
@@ -38,7 +38,7 @@ function describe(
     });
   }
   return {
-    message: `a bug in leads: ${failure instanceof Error ? failure.message : String(failure)}`,
+    message: `a bug in leads: ${messageOf(failure)}`,
     hint: 'run it again with --verbose and report what it prints',
     code: 'bug',
     status: undefined,

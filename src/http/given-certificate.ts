@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, messageOf } from '../errors.ts';
 import type { CertificatePair } from './server-certificate.ts';
 
 /**
@@ -99,5 +99,4 @@ function mismatch(certPath: string, keyPath: string, certPem: string, key: KeyOb
 const isoOf = (validity: string): string => new Date(validity).toISOString().replace('.000Z', 'Z');
 
 /** OpenSSL's last words, without its error number. */
-const reasonOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split(':').at(-1)?.trim() ?? '';
+const reasonOf = (error: unknown): string => messageOf(error).split(':').at(-1)?.trim() ?? '';

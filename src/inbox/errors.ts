@@ -1,4 +1,4 @@
-import { ConfigError, OutputError } from '../errors.ts';
+import { ConfigError, messageOf, OutputError } from '../errors.ts';
 
 /** The inbox did not take a delivery: disk full, I/O error, locked too long. The sender is to try again. */
 export class CannotStoreError extends OutputError {}
@@ -21,7 +21,7 @@ export const sqlCode = (error: unknown): string => {
 
 function meaningOf(error: unknown): { why: string; hint: string | undefined } {
   const found = meanings.find(([prefix]) => sqlCode(error).startsWith(prefix));
-  return { why: found?.[1] ?? (error instanceof Error ? error.message : String(error)), hint: found?.[2] };
+  return { why: found?.[1] ?? messageOf(error), hint: found?.[2] };
 }
 
 export function cannotStore(place: string, cause: unknown): CannotStoreError {

@@ -5,8 +5,16 @@ import type { Rejection } from '../webhook/verdict.ts';
 import { differing } from './differences.ts';
 import { cannotStore } from './errors.ts';
 import { Group } from './group.ts';
-import type { Arrival, Entry, Inbox, InboxQuery, StoredDelivery, StoredLead } from './inbox.ts';
-import type { Taken, VerdictKind } from './inbox.ts';
+import type {
+  Arrival,
+  Entry,
+  Inbox,
+  InboxQuery,
+  StoredDelivery,
+  StoredLead,
+  Taken,
+  VerdictKind,
+} from './inbox.ts';
 import { MemoryNonces } from './memory-nonces.ts';
 import { rejectedBody, rejectedKept, replayedNonce } from './rejects.ts';
 import { bodyIn, headersIn, type Kept, keepApart, Slabs } from './slabs.ts';

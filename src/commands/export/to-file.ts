@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { InterruptedError, LeadsError } from '../../errors.ts';
+import { InterruptedError, LeadsError, messageOf } from '../../errors.ts';
 import { writeBookmark } from '../../files/bookmark.ts';
 import type { PartialFile } from '../../files/partial.ts';
 import { renameDurably } from '../../files/replace.ts';
@@ -140,7 +140,7 @@ async function interrupted(
     await keep();
   } catch (failure) {
     // The first failure is the one to report; the checkpoint before it still holds.
-    notes.verbose(`no newer checkpoint: ${failure instanceof Error ? failure.message : String(failure)}`);
+    notes.verbose(`no newer checkpoint: ${messageOf(failure)}`);
   }
   const kept = `${counted(leads, 'lead is', 'leads are')} kept in ${paths.partial}`;
   const how = 'run the same command with --resume to go on';

@@ -1,3 +1,4 @@
+import { messageOf } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { leadFilter } from '../../lead/filter.ts';
@@ -48,7 +49,7 @@ export async function backfill(options: BackfillOptions): Promise<void> {
     notes.say(`backfill: ${fetched} fetched, ${known} known already`);
   } catch (error) {
     if (signal.aborted) return;
-    notes.warn(`the backfill ended early: ${error instanceof Error ? error.message : String(error)}`);
+    notes.warn(`the backfill ended early: ${messageOf(error)}`);
   }
 }
 

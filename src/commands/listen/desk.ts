@@ -1,3 +1,4 @@
+import { messageOf } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import type { Answer } from '../../http/answer.ts';
 import { CannotStoreError } from '../../inbox/errors.ts';
@@ -81,8 +82,7 @@ export class Desk {
   async refuse(delivery: Delivery, refused: Rejection, leadId?: string): Promise<Answer> {
     const { inbox, notes, explain } = this.#options;
     inbox.reject(delivery, refused, leadId).catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      notes.note('reject', `${why}; rejected deliveries are not kept`);
+      notes.note('reject', `${messageOf(error)}; rejected deliveries are not kept`);
     });
     const explanation = explain?.(delivery, refused);
     return this.#report({ delivery }, refused, { leadId, explanation });

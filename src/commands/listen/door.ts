@@ -1,3 +1,4 @@
+import { messageOf } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import type { RefusedRequest } from '../../http/receiver.ts';
 import { openReceiver } from '../../http/server.ts';
@@ -35,8 +36,7 @@ export async function openDoor(
     clock,
     handle: (delivery) => desk.handle(delivery),
     onError(error) {
-      const { message } = error instanceof Error ? error : new Error(String(error));
-      notes.warn(`a delivery was answered 503: ${message}`);
+      notes.warn(`a delivery was answered 503: ${messageOf(error)}`);
     },
     onRefused: (refused) => void desk.refuse(asDelivery(refused), { ...refused, kind: 'rejected' }),
     onHandshake({ code, detail, remote }) {

@@ -1,3 +1,4 @@
+import { messageOf } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import type { CertificatePair } from '../../http/server-certificate.ts';
 import type { Certificate } from './certificate.ts';
@@ -34,8 +35,7 @@ export async function keepRenewed(
       held = tls;
       notes.note('renewed', 'the certificate was renewed: new connections get the new one');
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      notes.note('not renewed', `the certificate stays what it was: ${why}`);
+      notes.note('not renewed', `the certificate stays what it was: ${messageOf(error)}`);
     }
   }
 }
