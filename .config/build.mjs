@@ -1,10 +1,11 @@
 // One esbuild run splits the program into lazily loaded chunks. esbuild splits ES modules only, and on node 20
 // an ES module entry costs 3 ms more to start than a CommonJS one, so the chunks are then rewritten as CommonJS.
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
+import { writeWhole } from './write-whole.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
@@ -88,9 +89,7 @@ const result = await build({
 // Chunks are named for their content, so a program that runs meanwhile still finds its own: each file is put in its
 // place whole, and what is left over goes last.
 const dist = `${root}dist`;
-for (const directory of [dist, `${root}.cache`]) await mkdir(directory, { recursive: true });
-// Of its own: another build may be writing the same files.
-const drafts = await mkdtemp(`${root}.cache/build-`);
+await mkdir(dist, { recursive: true });
 for (const file of result.outputFiles) {
   const { code } = await transform(asCommonJs(file.text), {
     platform: 'node',
@@ -98,11 +97,8 @@ for (const file of result.outputFiles) {
     charset: 'utf8',
     minifyWhitespace: true,
   });
-  const draft = `${drafts}/${basename(file.path)}`;
-  await writeFile(draft, code);
-  await rename(draft, file.path);
+  await writeWhole(file.path, code);
 }
-await rm(drafts, { recursive: true });
 const built = new Set(result.outputFiles.map((file) => basename(file.path)));
 for (const name of await readdir(dist)) if (!built.has(name)) await rm(`${dist}/${name}`, { force: true });
 

@@ -1,6 +1,7 @@
 // Compiles the scanner's AssemblyScript to a module of text, which every tool that reads TypeScript can bundle.
-import { readFile, readdir, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, readdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { writeWhole } from './write-whole.mjs';
 
 const folder = fileURLToPath(new URL('../src/lead/wasm/', import.meta.url));
 const target = fileURLToPath(new URL('../src/lead/scan.wasm.ts', import.meta.url));
@@ -19,10 +20,7 @@ if ((await changedAt(target).catch(() => 0)) <= newest) {
   });
   if (error !== null) throw new Error(stderr.toString(), { cause: error });
   const text = Buffer.from(wasm).toString('base64');
-  // Whole under a name of its own first: another build may be reading it.
-  const draft = `${target}.${process.pid}`;
-  await writeFile(draft, `// Made of wasm/ by .config/wasm.mjs.\nexport const scanWasm =\n  '${text}';\n`);
-  await rename(draft, target);
+  await writeWhole(target, `// Made of wasm/ by .config/wasm.mjs.\nexport const scanWasm =\n  '${text}';\n`);
 }
 
 async function changedAt(path) {
