@@ -121,8 +121,12 @@ describe('what may pass is tried again', () => {
   });
 });
 
-it('an answer that is no HTTP is named as such', async () => {
-  const server = createServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 hello\r\n\r\n')));
+/** A service of a bare socket, which answers each connection's request with these bytes and ends it. */
+async function rawService(answer: () => string): Promise<TestService> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(answer()));
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const service = await serviceAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -130,6 +134,11 @@ it('an answer that is no HTTP is named as such', async () => {
     () => service.close(),
     () => Promise.resolve(void server.close()),
   );
+  return service;
+}
+
+it('an answer that is no HTTP is named as such', async () => {
+  const service = await rawService(() => 'HTTP/1.1 hello\r\n\r\n');
   await expect(walk(service)).rejects.toThrow('does not answer in proper HTTP');
 });
 
@@ -144,21 +153,11 @@ describe('an answer that was cut off', () => {
     ['ended by closing before it began', 'connection: close\r\n\r\n'],
   ])('is asked for again: %s', async (_, head) => {
     let requests = 0;
-    const server = createServer((socket) => {
-      socket.on('error', () => undefined);
-      socket.once('data', () => {
-        requests += 1;
-        const whatever = requests < 3 ? head : `content-length: ${whole.length}\r\n\r\n${whole}`;
-        socket.end(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${whatever}`);
-      });
+    const service = await rawService(() => {
+      requests += 1;
+      const whatever = requests < 3 ? head : `content-length: ${whole.length}\r\n\r\n${whole}`;
+      return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${whatever}`;
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const service = await serviceAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    open.push(
-      () => service.close(),
-      () => Promise.resolve(void server.close()),
-    );
     const { ids, stats } = await walk(service);
     expect(ids).toEqual(['a', 'b']);
     expect(stats).toMatchObject({ retries: 2, duplicates: 0, pages: 1 });

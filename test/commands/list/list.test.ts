@@ -5,6 +5,7 @@ import { FakeClock } from '../../support/clock.ts';
 import { leads, type RunOptions, startLeads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
 import { textWidth } from '../../../src/output/width.ts';
+import { until } from '../../support/until.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
 let box: Sandbox;
@@ -183,14 +184,6 @@ describe('leads list', () => {
 });
 
 describe('leads list --watch', () => {
-  const until = async (condition: () => boolean): Promise<void> => {
-    for (const end = Date.now() + 10_000; Date.now() < end;) {
-      if (condition()) return;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    throw new Error('it did not happen');
-  };
-
   it('prints what is new until Ctrl-C, which is the ordinary end', async () => {
     const clock = new FakeClock(now);
     const service = await startSandbox({ leads: 30, newest: now, maxLimit: 7 }, { clock });

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type App, answering, startApp } from './app.ts';
-import { type Listener, listen, token, until } from './support.ts';
+import { type Listener, listen, token } from './support.ts';
+import { until } from '../../support/until.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 

@@ -5,7 +5,8 @@ import { connect } from 'node:tls';
 import { afterEach, expect, it } from 'vitest';
 import { ensureAuthority } from '../../../src/http/authority.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { type Listener, listen, until } from './support.ts';
+import { type Listener, listen } from './support.ts';
+import { until } from '../../support/until.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { leads } from '../../support/run.ts';
-import { type Listener, listen, until } from './support.ts';
+import { type Listener, listen } from './support.ts';
+import { until } from '../../support/until.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 

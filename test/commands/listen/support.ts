@@ -5,6 +5,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type LiveRun, type Run, type RunOptions, startLeads } from '../../support/run.ts';
+import { until } from '../../support/until.ts';
 
 interface Answered {
   readonly status: number;
@@ -24,15 +25,6 @@ export interface Listener extends LiveRun {
 }
 
 export const token = 'token-of-the-tests';
-
-/** A condition that some work going on elsewhere will make true. */
-export async function until(condition: () => boolean, what = 'a condition', ms = 15_000): Promise<void> {
-  const deadline = Date.now() + ms;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 /** `leads listen` in this process, on a free port, ready when it resolves. */
 export async function listen(argv: readonly string[] = [], options: RunOptions = {}): Promise<Listener> {

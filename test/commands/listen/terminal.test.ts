@@ -2,7 +2,8 @@ import { connect } from 'node:tls';
 import { readFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import { leads } from '../../support/run.ts';
-import { findAuthority, type Listener, listen, token, until } from './support.ts';
+import { findAuthority, type Listener, listen, token } from './support.ts';
+import { until } from '../../support/until.ts';
 
 const evil = '\u001b]8;;http://x\u0007\u001b[2J\u009b31m\u202e\r\u0000\u200f\u2066end';
 const dangerous =
