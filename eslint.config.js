@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['dist/', 'node_modules/', '.cache/', 'src/lead/wasm/', 'src/lead/scan.wasm.ts'] },
+  { ignores: ['dist/', 'node_modules/', '.cache/', 'src/json/wasm/', 'src/json/scan.wasm.ts'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

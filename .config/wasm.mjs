@@ -3,8 +3,8 @@ import { readFile, readdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { writeWhole } from './write-whole.mjs';
 
-const folder = fileURLToPath(new URL('../src/lead/wasm/', import.meta.url));
-const target = fileURLToPath(new URL('../src/lead/scan.wasm.ts', import.meta.url));
+const folder = fileURLToPath(new URL('../src/json/wasm/', import.meta.url));
+const target = fileURLToPath(new URL('../src/json/scan.wasm.ts', import.meta.url));
 const sources = (await readdir(folder)).map((name) => `${folder}${name}`);
 const newest = Math.max(...(await Promise.all([...sources, fileURLToPath(import.meta.url)].map(changedAt))));
 

@@ -1,16 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { longestTimerMs } from './config/duration.ts';
+import { type Clock, systemClock } from './time/clock.ts';
 import type { Paths } from './config/paths.ts';
 import type { Settings } from './config/settings.ts';
 import { InterruptedError } from './errors.ts';
-import type { Notes } from './output/notes.ts';
-
-/** Time as a dependency: milliseconds since the epoch; `sleep` rejects with the signal's reason when aborted. */
-export interface Clock {
-  now(): number;
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
-}
+import type { Messages } from './output/messages.ts';
 
 export interface Input extends Readable {
   readonly isTTY?: boolean;
@@ -59,37 +53,11 @@ export interface Context extends Host {
   readonly globals: Globals;
   readonly paths: Paths;
   /** Messages for the person, on stderr. */
-  readonly notes: Notes;
+  readonly messages: Messages;
   /** Flag > environment > profile > default. Read once a run. */
   settings(): Promise<Settings>;
   /** For requests to the service: proxy, extra authorities and time-outs are set. Closed by `main`. */
   http(): Promise<Dispatcher>;
-}
-
-export const systemClock: Clock = {
-  now: Date.now,
-  async sleep(ms, signal) {
-    let left = ms;
-    do {
-      await nap(Math.min(left, longestTimerMs), signal);
-      left -= longestTimerMs;
-    } while (left > 0);
-  },
-};
-
-function nap(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    if (signal?.aborted === true) stop();
-    else signal?.addEventListener('abort', stop, { once: true });
-  });
 }
 
 /** The first Ctrl-C or SIGTERM asks for an orderly end; the second ends the process at once. */

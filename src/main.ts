@@ -10,10 +10,10 @@ export async function main(argv: readonly string[], host: Host): Promise<ExitCod
   try {
     const text = immediate(argv);
     if (text !== undefined) return await print(text, host);
-    const { runCommand } = await import('./session.ts');
+    const { runCommand } = await import('./run-command.ts');
     return (await runCommand(argv, host)) === 'problems' ? 7 : 0;
   } catch (error) {
-    const { report } = await import('./report.ts');
+    const { report } = await import('./report-error.ts');
     return report(error, argv, host);
   }
 }

@@ -1,4 +1,4 @@
-import type { CommandSpec } from './commands/spec.ts';
+import type { CommandSpec } from './commands/command-spec.ts';
 
 /** One line of the command table; `load` brings the flags, which in turn bring the code when the command runs. */
 export interface CommandEntry {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { systemClock } from '../src/context.ts';
+import { systemClock } from '../src/time/clock.ts';
 
 const day = 86_400_000;
 

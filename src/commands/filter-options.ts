@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { LeadFilter } from '../lead/filter.ts';
-import type { LeadQuery } from '../service/query.ts';
+import type { LeadQuery } from '../service/listing/lead-query.ts';
 import { condition, pointInTime, text, texts } from './values.ts';
 
 /** Spread into a command's `options`: `z.object({ ...filterShape, … })`. */

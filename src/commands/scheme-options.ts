@@ -7,8 +7,8 @@ import { Secret } from '../secret.ts';
 import { encodings } from '../webhook/encoding.ts';
 import { algorithms } from '../webhook/hmac.ts';
 import { secretEncodings } from '../webhook/key.ts';
-import type { Key, Scheme } from '../webhook/scheme.ts';
-import { schemeNamed, schemeNames } from '../webhook/schemes.ts';
+import type { Verifier } from '../webhook/scheme.ts';
+import { schemeNamed, schemeNames } from '../webhook/scheme-registry.ts';
 import { unverified } from '../webhook/schemes/unverified.ts';
 import { timestampFormats } from '../webhook/timestamp.ts';
 import { readSecrets } from './secret-source.ts';
@@ -54,12 +54,6 @@ export const schemeShape = {
 
 export type SchemeFlags = z.output<z.ZodMiniObject<typeof schemeShape>>;
 
-/** How deliveries are authenticated in this run; the first key is the one to sign with. */
-export interface Guard {
-  readonly scheme: Scheme;
-  readonly keys: readonly Key[];
-}
-
 /**
  * Flag > environment > profile. Throws a `ConfigError` (exit 3) when nothing says who may deliver, or a secret is empty or
  * malformed; a `UsageError` for flags that contradict each other. Only `--no-verify` leads to `unverified`.
@@ -68,7 +62,7 @@ export async function resolveScheme(
   options: SchemeFlags,
   settings: Settings,
   context: Pick<Context, 'stdin'>,
-): Promise<Guard> {
+): Promise<Verifier> {
   refuseConflicts(options);
   if (!options.verify) return { scheme: unverified, keys: [] };
   const name = schemeName(options, settings);

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { parseDuration } from '../config/duration.ts';
-import { parseInstant } from '../config/instant.ts';
+import { parseDuration } from '../time/duration.ts';
+import { parseInstant } from '../time/instant.ts';
 import { parseCondition } from '../lead/condition.ts';
 
 /** A flag's text turned into a value, with one sentence for what is not one. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../errors.ts';
-import { parseDuration } from './duration.ts';
+import { parseDuration } from '../time/duration.ts';
 import { parseBaseUrl } from './load.ts';
 import { parseSecret } from './secret-input.ts';
 import { type Profile, profileSchema, recipeKeys } from './schema.ts';

@@ -1,7 +1,7 @@
 import type { Globals } from '../context.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { Secret } from '../secret.ts';
-import { longestTimerMs, parseDuration } from './duration.ts';
+import { longestTimerMs, parseDuration } from '../time/duration.ts';
 import type { Paths } from './paths.ts';
 import { readConfig } from './read.ts';
 import type { Profile } from './schema.ts';

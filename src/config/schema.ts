@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { dialectSchema } from './dialect.ts';
-import { parseDuration } from './duration.ts';
+import { parseDuration } from '../time/duration.ts';
 
 /** The flags of `--scheme custom`, as the user wrote them; checked where they are used. */
 const recipeSchema = z.strictObject({

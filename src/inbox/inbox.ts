@@ -1,5 +1,5 @@
 import type { Delivery } from '../webhook/delivery.ts';
-import type { Rejection } from '../webhook/verdict.ts';
+import type { Rejection } from '../webhook/rejection.ts';
 
 /** Where a lead came from: the service pushed it, or `--backfill` fetched it. */
 export type Source = 'push' | 'backfill';
@@ -22,7 +22,7 @@ export interface Entry {
 }
 
 /** What the inbox made of an arrival. Durable when the caller has it. */
-export type Taken =
+export type TakeResult =
   | (Known & { readonly kind: 'accepted' })
   | (Known & {
       readonly kind: 'pending';
@@ -90,7 +90,7 @@ export interface Inbox {
   /** The file, or `:memory:`. */
   readonly place: string;
   /** One verdict for each arrival, in order. Durable when it resolves; what arrives meanwhile forms the next batch. */
-  take(arrivals: readonly Arrival[]): Promise<readonly Taken[]>;
+  take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]>;
   /** Keeps a refused delivery; only the last 1,000 stay, 16 KiB of body each. */
   reject(delivery: Delivery, rejection: Rejection, leadId?: string): Promise<void>;
   /**

@@ -1,4 +1,4 @@
-import type { Rejection } from '../webhook/verdict.ts';
+import type { Rejection } from '../webhook/rejection.ts';
 
 /** Of unauthenticated and otherwise refused deliveries: how many are kept, and how much of each body. */
 export const rejectedKept = 1000;

@@ -1,6 +1,6 @@
-import { isObject, type Json, parseExact } from './exact.ts';
-import type { LeadText } from './text.ts';
-import { utf8 } from './bytes.ts';
+import { isObject, type Json, parseExact } from '../json/exact.ts';
+import type { RawLead } from './raw-lead.ts';
+import { utf8 } from '../json/bytes.ts';
 
 /** A field by its dot path: `contact.email`, `tags.0`. A key that holds the dots itself is found as well. */
 export function fieldAt(record: Json | undefined, path: readonly string[]): Json | undefined {
@@ -20,6 +20,6 @@ export function fieldAt(record: Json | undefined, path: readonly string[]): Json
 }
 
 /** The whole record as a value; integers that a double cannot hold are strings of their digits. */
-export function parseLead(lead: Pick<LeadText, 'bytes'>): Json {
+export function parseLead(lead: Pick<RawLead, 'bytes'>): Json {
   return parseExact(utf8(lead.bytes));
 }

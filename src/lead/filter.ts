@@ -1,7 +1,7 @@
 import type { Condition } from './condition.ts';
 import { fieldAt, parseLead } from './field.ts';
-import type { Json } from './exact.ts';
-import type { LeadText } from './text.ts';
+import type { Json } from '../json/exact.ts';
+import type { RawLead } from './raw-lead.ts';
 
 export interface LeadFilter {
   /** Any of these; empty means all. */
@@ -17,7 +17,7 @@ export interface LeadFilter {
  * Whether a lead passes. A record is parsed only for `where`. A lead without the field that is filtered by, or with a
  * `createdAt` that is no time, does not pass; a missing field does differ from every value (`!=`).
  */
-export function leadFilter(filter: LeadFilter): (lead: LeadText) => boolean {
+export function leadFilter(filter: LeadFilter): (lead: RawLead) => boolean {
   const { categories, since, until, where } = filter;
   return (lead) => {
     if (categories.length > 0 && !categories.includes(lead.category ?? '')) return false;
@@ -32,7 +32,7 @@ export function leadFilter(filter: LeadFilter): (lead: LeadText) => boolean {
 }
 
 /** Milliseconds since the epoch, NaN when there is no such time. A time without a zone is UTC, as the service's are. */
-export function createdMs(lead: Pick<LeadText, 'createdAt'>): number {
+export function createdMs(lead: Pick<RawLead, 'createdAt'>): number {
   const text = lead.createdAt;
   if (text === undefined) return Number.NaN;
   return Date.parse(/^\d{4}-\d\d-\d\d[T ][\d:.,]+$/.test(text) ? `${text.replace(' ', 'T')}Z` : text);

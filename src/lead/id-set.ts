@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { identityBytes } from './identity.ts';
+import { idBytes } from './id-bytes.ts';
 
 /** What adding an id found: never met, met before this pass (or preloaded), or met in this very pass. */
 export type Meeting = 'new' | 'earlier' | 'repeat';
@@ -33,12 +33,12 @@ export class IdSet {
 
   /** Knows an id from elsewhere (a checkpoint, a bookmark): it will be met as `earlier`. */
   preload(id: string): void {
-    const bytes = identityBytes(id);
+    const bytes = idBytes(id);
     this.#meet(bytes, 0, bytes.length, 0);
   }
 
   has(id: string): boolean {
-    const bytes = identityBytes(id);
+    const bytes = idBytes(id);
     return this.#slots[this.#slot(this.#draft(bytes, 0, bytes.length)) + 1] !== 0;
   }
 
@@ -48,7 +48,7 @@ export class IdSet {
   }
 
   meet(id: string): Meeting {
-    const bytes = identityBytes(id);
+    const bytes = idBytes(id);
     return this.#meet(bytes, 0, bytes.length, this.#pass);
   }
 

@@ -2,9 +2,9 @@ import { DataError } from '../errors.ts';
 import { cellText, eachMember } from './cells.ts';
 import { Coalescer } from './coalesce.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './records.ts';
-import { scrub } from './scrub.ts';
+import { sanitize } from './sanitize.ts';
 import { Spool } from './spool.ts';
-import { utf8 } from '../lead/bytes.ts';
+import { utf8 } from '../json/bytes.ts';
 
 /** A table with more columns is of no use to anybody, and a hostile sender could name a new one in every record. */
 const mostColumns = 10_000;
@@ -57,7 +57,7 @@ export async function csvWriter(sink: ByteSink, options: WriterOptions = {}): Pr
 export function csvRows(sink: ByteSink, columns: readonly string[], terminal = false): RecordWriter {
   const out = new Coalescer(sink);
   const index = new Map(columns.map((path, i) => [path, i]));
-  const draw = terminal ? (text: string) => scrub(text) : (text: string) => text;
+  const draw = terminal ? (text: string) => sanitize(text) : (text: string) => text;
   const lineEnd = terminal ? '\n' : '\r\n';
   const header = columns.map((path) => quote(draw(disarm(path)))).join(',') + lineEnd;
   let begun = false;

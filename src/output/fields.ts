@@ -1,5 +1,5 @@
 import Table from 'cli-table3';
-import { scrub } from './scrub.ts';
+import { sanitize } from './sanitize.ts';
 
 const none = {
   top: '',
@@ -31,7 +31,7 @@ export function renderFields(
   options: FieldsOptions,
 ): string {
   const { width, name: paint = (text: string) => text } = options;
-  const names = fields.map(([name]) => scrub(name));
+  const names = fields.map(([name]) => sanitize(name));
   const left = Math.max(0, ...names.map((name) => name.length));
   const right = width === undefined ? undefined : Math.max(20, width - left - 2);
   const table = new Table({
@@ -40,7 +40,7 @@ export function renderFields(
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
     ...(right !== undefined && { colWidths: [left, right], wordWrap: true, wrapOnWordBoundary: false }),
   });
-  table.push(...fields.map(([, value], i) => [names[i] ?? '', scrub(value)]));
+  table.push(...fields.map(([, value], i) => [names[i] ?? '', sanitize(value)]));
   // Painted afterwards: cli-table3 may cut a name in the middle of a colour's code.
   const drawn = table.toString().replace(/ +$/gm, '').split('\n');
   const waiting = names.filter((name) => name !== '');

@@ -1,8 +1,8 @@
 import { Coalescer } from './coalesce.ts';
-import { pickFields } from './pick.ts';
+import { projectFields } from './project-fields.ts';
 import type { ByteSink, RecordBytes, RecordWriter, WriterOptions } from './records.ts';
-import { escapeJson } from './scrub.ts';
-import { utf8 } from '../lead/bytes.ts';
+import { escapeJson } from './sanitize.ts';
+import { utf8 } from '../json/bytes.ts';
 
 const newline = 0x0a;
 
@@ -69,7 +69,7 @@ export function drawRecord({
   terminal = false,
 }: WriterOptions): ((lead: RecordBytes) => Uint8Array) | undefined {
   if (fields === undefined && !terminal) return undefined;
-  const pick = fields === undefined ? (json: string) => json : pickFields(fields);
+  const pick = fields === undefined ? (json: string) => json : projectFields(fields);
   const escape = terminal ? escapeJson : (json: string) => json;
   return (lead) => Buffer.from(escape(pick(utf8(lead.bytes))));
 }

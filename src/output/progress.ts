@@ -1,5 +1,6 @@
-import { formatDuration } from '../config/duration.ts';
-import type { Clock, Output } from '../context.ts';
+import { formatDuration } from '../time/duration.ts';
+import type { Output } from '../context.ts';
+import type { Clock } from '../time/clock.ts';
 
 const everyMs = 200;
 /** Estimates before this are noise. */

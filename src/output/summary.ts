@@ -1,4 +1,4 @@
-import { formatDuration } from '../config/duration.ts';
+import { formatDuration } from '../time/duration.ts';
 import { counted, grouped } from './progress.ts';
 
 export interface Tally {

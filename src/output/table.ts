@@ -1,4 +1,4 @@
-import { scrub } from './scrub.ts';
+import { sanitize } from './sanitize.ts';
 import { textWidth, truncate } from './width.ts';
 
 export interface TableOptions {
@@ -35,7 +35,7 @@ export function renderTable(
   rows: readonly (readonly string[])[],
   options: TableOptions,
 ): string {
-  const texts = heads.map((_, i) => rows.map((row) => scrub(row[i] ?? '')));
+  const texts = heads.map((_, i) => rows.map((row) => sanitize(row[i] ?? '')));
   const all = heads.map((head, i): Column => {
     const cells = texts[i] ?? [];
     const natural = Math.max(textWidth(head), ...cells.map(textWidth));

@@ -1,6 +1,6 @@
-import { formatDuration, parseDuration } from '../config/duration.ts';
+import { formatDuration, parseDuration } from '../time/duration.ts';
 import { UsageError } from '../errors.ts';
-import { drawFor } from './chance.ts';
+import { drawFor } from './data/seeded-random.ts';
 
 /** What can go wrong with an answer of the list operation. */
 export const apiFaults = [

@@ -1,6 +1,6 @@
 import type { Signer } from './deliveries/sign.ts';
 import type { ApiFault, DeliveryFault, Faults } from './faults.ts';
-import type { ApiOptions } from './options.ts';
+import type { ApiOptions } from './api/api-options.ts';
 
 /** What a sandbox is to be; everything has a default. */
 export interface SandboxOptions extends Partial<Omit<ApiOptions, 'params'>> {

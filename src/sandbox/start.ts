@@ -1,17 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../context.ts';
-import { createPoster } from '../http/post.ts';
-import { type Answer, failure, json } from './answer.ts';
-import { control } from './control.ts';
-import type { Attempt } from './deliveries/truth.ts';
-import type { SandboxLead } from './lead-set.ts';
-import { listLeads } from './list.ts';
-import { type ApiOptions, defaultApi } from './options.ts';
-import type { LoggedRequest } from './request-log.ts';
+import type { Clock } from '../time/clock.ts';
+import { createPoster } from '../http/client/post.ts';
+import { type Answer, failure, json } from '../http/server/answer.ts';
+import { control } from './control/control.ts';
+import type { Attempt } from './deliveries/attempt.ts';
+import type { SandboxLead } from './data/lead-set.ts';
+import { listLeads } from './api/list-leads.ts';
+import { type ApiOptions, defaultApi } from './api/api-options.ts';
+import type { LoggedRequest } from './api/request-log.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
-import { type Incoming, openServer } from './server.ts';
+import { type Incoming, openServer } from '../http/server/plain-server.ts';
 import { SandboxState } from './state.ts';
-import { troubleFor } from './trouble.ts';
+import { drawFaults } from './api/draw-faults.ts';
 
 export type { SandboxOptions } from './sandbox-options.ts';
 
@@ -109,7 +109,7 @@ function listed(request: Incoming, url: URL, state: SandboxState): Answer {
       api: state.api,
       limit: state.limit,
       trouble: () => {
-        const drawn = troubleFor(state.apiChaos, state.seed, state.requests.keyOf(target));
+        const drawn = drawFaults(state.apiChaos, state.seed, state.requests.keyOf(target));
         if (drawn.shift) state.generate();
         return drawn;
       },

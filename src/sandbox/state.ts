@@ -1,17 +1,17 @@
-import type { Clock } from '../context.ts';
-import type { Poster } from '../http/post.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Poster } from '../http/client/post.ts';
 import { DataError } from '../errors.ts';
 import { unverified } from '../webhook/schemes/unverified.ts';
-import { hashText } from './chance.ts';
+import { hashText } from './data/seeded-random.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
-import type { Attempt } from './deliveries/truth.ts';
+import type { Attempt } from './deliveries/attempt.ts';
 import { refuseImpossible } from './deliveries/sign.ts';
 import { type ApiFault, Chaos, type DeliveryFault, type Faults } from './faults.ts';
-import { type Given, readGiven } from './given.ts';
-import { LeadSet, type SandboxLead } from './lead-set.ts';
-import type { ApiOptions } from './options.ts';
-import { rateLimit, type RateLimit } from './rate-limit.ts';
-import { type LoggedRequest, RequestLog } from './request-log.ts';
+import { type PostedLead, readPostedLead } from './control/read-posted-lead.ts';
+import { LeadSet, type SandboxLead } from './data/lead-set.ts';
+import type { ApiOptions } from './api/api-options.ts';
+import { rateLimit, type RateLimit } from './api/rate-limit.ts';
+import { type LoggedRequest, RequestLog } from './api/request-log.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
 
 interface Means {
@@ -132,8 +132,8 @@ export class SandboxState {
     this.begin();
   }
 
-  #given(bytes: Uint8Array): Given | { readonly problem: string; readonly taken?: boolean } {
-    const given = readGiven(bytes, this.api.statusField, this.now());
+  #given(bytes: Uint8Array): PostedLead | { readonly problem: string; readonly taken?: boolean } {
+    const given = readPostedLead(bytes, this.api.statusField, this.now());
     if (!('problem' in given) && this.leads.get(given.id) !== undefined) {
       return { problem: `there is already a lead with the id ${given.id}`, taken: true };
     }

@@ -1,4 +1,4 @@
-import type { Rejection, RejectReason } from './verdict.ts';
+import type { Rejection, RejectReason } from './rejection.ts';
 
 /** What becomes of a delivery once the inbox, and whatever it was forwarded to, have spoken. */
 export type Settled =

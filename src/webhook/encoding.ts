@@ -1,4 +1,4 @@
-import { bufferOf } from '../lead/bytes.ts';
+import { bufferOf } from '../json/bytes.ts';
 
 export const encodings = ['hex', 'base64', 'base64url'] as const;
 

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import type { Delivery } from './delivery.ts';
-import type { RejectReason } from './verdict.ts';
+import type { RejectReason } from './rejection.ts';
 
 /** A secret in the form its scheme works with; made once, used for every delivery. */
 export interface Key {
@@ -34,7 +34,7 @@ export interface Authentic {
   readonly nonce?: string | undefined;
 }
 
-export interface Refused {
+export interface Rejected {
   readonly ok: false;
   readonly reason: RejectReason;
   /** One sentence without any secret or expected signature. */
@@ -42,9 +42,9 @@ export interface Refused {
 }
 
 /** Expected outcomes are values: a delivery that does not verify is not an error of ours. */
-export type Verification = Authentic | Refused;
+export type Verification = Authentic | Rejected;
 
-export const refused = (reason: RejectReason, detail: string): Refused => ({ ok: false, reason, detail });
+export const rejected = (reason: RejectReason, detail: string): Rejected => ({ ok: false, reason, detail });
 
 /**
  * How a delivery is authenticated. Signing and verifying stand side by side, so that the sandbox signs with the very
@@ -62,4 +62,10 @@ export interface Scheme {
   authenticate(delivery: Delivery, keys: readonly Key[]): Verification;
   /** The headers to send with `message`, beside `content-type`. `now` in milliseconds since the epoch. */
   sign(message: Outgoing, key: Key, now: number): readonly (readonly [name: string, value: string])[];
+}
+
+/** How deliveries are authenticated in this run: each key may match, and the first one is the one to sign with. */
+export interface Verifier {
+  readonly scheme: Scheme;
+  readonly keys: readonly Key[];
 }

@@ -1,4 +1,4 @@
-import { type Authentic, type Refused, refused } from './scheme.ts';
+import { type Authentic, type Rejected, rejected } from './scheme.ts';
 
 export const timestampFormats = ['unix', 'milliseconds', 'iso'] as const;
 
@@ -28,26 +28,26 @@ export function formatTimestamp(ms: number, format: TimestampFormat): string {
  * Whether a signed time lies within the tolerance of `now`, both in milliseconds: a stale one may be a replay, and one
  * from the future would be good for a replay for longer than the tolerance.
  */
-export function timely(
+export function checkTimestamp(
   authentic: Pick<Authentic, 'timestamp' | 'expires'>,
   toleranceMs: number | undefined,
   now: number,
-): { ok: true } | Refused {
+): { ok: true } | Rejected {
   const { timestamp, expires } = authentic;
   if (expires !== undefined && now >= expires) {
-    return refused('stale_timestamp', `the signature expired ${spoken(now - expires)} ago`);
+    return rejected('stale_timestamp', `the signature expired ${spoken(now - expires)} ago`);
   }
   if (toleranceMs === undefined) return { ok: true };
-  if (timestamp === undefined) return refused('missing_timestamp', 'the delivery carries no signed time');
+  if (timestamp === undefined) return rejected('missing_timestamp', 'the delivery carries no signed time');
   const age = now - timestamp;
   if (age > toleranceMs) {
-    return refused(
+    return rejected(
       'stale_timestamp',
       `it was signed ${spoken(age)} ago, more than the tolerated ${spoken(toleranceMs)}`,
     );
   }
   if (-age > toleranceMs) {
-    return refused(
+    return rejected(
       'future_timestamp',
       `it was signed ${spoken(-age)} in the future, more than the tolerated ${spoken(toleranceMs)}`,
     );

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Rejection } from '../../src/webhook/verdict.ts';
-import { openInbox } from '../../src/inbox/sql.ts';
+import type { Rejection } from '../../src/webhook/rejection.ts';
+import { openInbox } from '../../src/inbox/sqlite/sqlite-inbox.ts';
 import { freshHome, leads } from '../support/run.ts';
 import { FakeClock } from '../support/clock.ts';
 import { deliveryOf } from '../inbox/support.ts';

@@ -10,7 +10,7 @@ import { resolveScheme, schemeShape } from '../../src/commands/scheme-options.ts
 import type { Settings } from '../../src/config/settings.ts';
 import { ConfigError, UsageError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
-import { schemeNames } from '../../src/webhook/schemes.ts';
+import { schemeNames } from '../../src/webhook/scheme-registry.ts';
 
 type Stored = Partial<Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret' | 'webhookRecipe'>>;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { authorityOf, freePort, listenProcess } from '../support/listen-process.ts';
-import { openInbox } from '../../src/inbox/sql.ts';
+import { openInbox } from '../../src/inbox/sqlite/sqlite-inbox.ts';
 
 const full = process.env['LEADS_FAULTS'] === 'full';
 const leads = full ? 20_000 : 2_000;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openInbox } from '../../src/inbox/sql.ts';
+import { openInbox } from '../../src/inbox/sqlite/sqlite-inbox.ts';
 import { authorityOf, listenProcess } from '../support/listen-process.ts';
 
 const full = process.env['LEADS_FAULTS'] === 'full';

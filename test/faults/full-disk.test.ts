@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openInbox } from '../../src/inbox/sql.ts';
+import { openInbox } from '../../src/inbox/sqlite/sqlite-inbox.ts';
 import { authorityOf, type ListenProcess, listenProcess } from '../support/listen-process.ts';
 import { freshHome } from '../support/run.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { retryDelay } from '../../src/service/retry.ts';
+import { retryDelay } from '../../src/service/client/retry.ts';
 import { FakeClock } from '../support/clock.ts';
 import { printFigure, sized } from '../support/faults.ts';
 import { seeded } from '../support/faulty-service.ts';

@@ -1,6 +1,6 @@
 // A receiver with limits of its own, given as JSON, that speaks like `leads listen --format events`.
-import { ensureAuthority } from '../../src/http/authority.ts';
-import { openReceiver } from '../../src/http/server.ts';
+import { ensureAuthority } from '../../src/tls/authority.ts';
+import { openHttpsServer } from '../../src/http/server/https-server.ts';
 
 const { dataDir, plain, limits } = JSON.parse(process.argv[2] ?? '') as {
   dataDir: string;
@@ -8,7 +8,7 @@ const { dataDir, plain, limits } = JSON.parse(process.argv[2] ?? '') as {
   limits: object;
 };
 const certificate = plain ? undefined : await ensureAuthority(dataDir, { now: Date.now });
-const { url } = await openReceiver({
+const { url } = await openHttpsServer({
   host: '127.0.0.1',
   port: 0,
   tls: certificate,

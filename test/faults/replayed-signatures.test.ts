@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { examine } from '../../src/webhook/receive.ts';
+import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { nonceKey } from '../../src/webhook/replay.ts';
 import { verify } from '../../src/webhook/verify.ts';
 import { delivered, outgoing, sampleBody } from '../webhook/delivery.ts';
@@ -41,7 +41,7 @@ test('promise 4: a nonce is bound to its body, known only once it is authentic, 
     const key = keyOf(scheme, secret);
     const policy = { path: undefined, scheme, keys: [key] };
     const again = (body: Buffer, signer = key) =>
-      examine(delivered(scheme.sign(outgoing(body), signer, now), outgoing(body)), policy, now);
+      checkDelivery(delivered(scheme.sign(outgoing(body), signer, now), outgoing(body)), policy, now);
     const [first, retry] = [again(sampleBody), again(sampleBody)];
     if (first.kind !== 'lead' || retry.kind !== 'lead') throw new Error('an honest delivery was refused');
     if (first.nonce === undefined) continue;

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { openInbox } from '../../src/inbox/sql.ts';
+import { openInbox } from '../../src/inbox/sqlite/sqlite-inbox.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freshHome } from '../support/run.ts';
 import { arrivalOf } from '../inbox/support.ts';

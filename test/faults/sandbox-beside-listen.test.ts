@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { expect, it } from 'vitest';
-import type { Attempt } from '../../src/sandbox/deliveries/truth.ts';
+import type { Attempt } from '../../src/sandbox/deliveries/attempt.ts';
 import { freshHome } from '../support/run.ts';
 import { startProgram } from '../support/beside.ts';
 

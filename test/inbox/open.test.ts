@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openInbox } from '../../src/inbox/sql.ts';
+import { openInbox } from '../../src/inbox/sqlite/sqlite-inbox.ts';
 import { leads } from '../support/run.ts';
 import { FakeClock } from '../support/clock.ts';
 import { all, arrivalOf, freshDirectory } from './support.ts';

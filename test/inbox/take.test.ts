@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/inbox/database.ts';
+import { openDatabase } from '../../src/inbox/sqlite/database.ts';
 import type { Inbox } from '../../src/inbox/inbox.ts';
-import { type InboxOptions, openInbox } from '../../src/inbox/sql.ts';
+import { type InboxOptions, openInbox } from '../../src/inbox/sqlite/sqlite-inbox.ts';
 import { FakeClock } from '../support/clock.ts';
 import { all, arrivalOf, deliveryOf, freshDirectory } from './support.ts';
 

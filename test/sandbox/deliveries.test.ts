@@ -6,9 +6,9 @@ import { Secret } from '../../src/secret.ts';
 import { parseFaults, deliveryFaults } from '../../src/sandbox/faults.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
 import type { WebhookOptions } from '../../src/sandbox/sandbox-options.ts';
-import { examine } from '../../src/webhook/receive.ts';
+import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import type { Key, Scheme } from '../../src/webhook/scheme.ts';
-import { schemeNamed } from '../../src/webhook/schemes.ts';
+import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { FakeClock } from '../support/clock.ts';
 import { type ReceivedRequest, ScriptedReceiver } from '../support/scripted-receiver.ts';
 
@@ -68,7 +68,7 @@ function verdict(
   seen: Map<string, string>,
 ): number {
   const delivery = { method, path, url: path, rawHeaders, body, remote: '', receivedAt: now };
-  const examined = examine(delivery, { path: undefined, scheme, keys: [key] }, now);
+  const examined = checkDelivery(delivery, { path: undefined, scheme, keys: [key] }, now);
   if (examined.kind === 'rejected') return examined.status;
   const { nonce } = examined;
   if (nonce === undefined) return 200;

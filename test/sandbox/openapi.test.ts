@@ -3,10 +3,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { request, type Dispatcher } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { apiFaults, parseFaults } from '../../src/sandbox/faults.ts';
-import { paginations } from '../../src/sandbox/options.ts';
+import { paginations } from '../../src/sandbox/api/api-options.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
 import { Secret } from '../../src/secret.ts';
-import { schemeNamed } from '../../src/webhook/schemes.ts';
+import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { FakeClock } from '../support/clock.ts';
 import { ScriptedReceiver } from '../support/scripted-receiver.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/context.ts';
+import type { Clock } from '../../src/time/clock.ts';
 
 interface Sleeper {
   readonly at: number;

@@ -1,12 +1,17 @@
 import { onTestFinished } from 'vitest';
-import type { Answer } from '../../src/http/answer.ts';
-import type { FailedHandshake, Receiver, ReceiverOptions, RefusedRequest } from '../../src/http/receiver.ts';
-import { openReceiver } from '../../src/http/server.ts';
+import type { Answer } from '../../src/http/server/send-answer.ts';
+import type {
+  FailedHandshake,
+  HttpServer,
+  HttpServerOptions,
+  RejectedRequest,
+} from '../../src/http/server/server-types.ts';
+import { openHttpsServer } from '../../src/http/server/https-server.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
 
-export interface TestReceiver extends Receiver {
+export interface TestReceiver extends HttpServer {
   readonly deliveries: Delivery[];
-  readonly refused: RefusedRequest[];
+  readonly refused: RejectedRequest[];
   readonly handshakes: FailedHandshake[];
   readonly errors: unknown[];
 }
@@ -14,12 +19,12 @@ export interface TestReceiver extends Receiver {
 const accepted: Answer = { status: 200, body: { status: 'accepted', id: 'l-1' } };
 
 /** A plain receiver on a free port that accepts everything and writes down what happened. */
-export async function startReceiver(options: Partial<ReceiverOptions> = {}): Promise<TestReceiver> {
+export async function startReceiver(options: Partial<HttpServerOptions> = {}): Promise<TestReceiver> {
   const deliveries: Delivery[] = [];
-  const refused: RefusedRequest[] = [];
+  const refused: RejectedRequest[] = [];
   const handshakes: FailedHandshake[] = [];
   const errors: unknown[] = [];
-  const receiver = await openReceiver({
+  const receiver = await openHttpsServer({
     host: '127.0.0.1',
     port: 0,
     tls: undefined,

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { Dialect } from '../../src/config/dialect.ts';
-import type { Clock } from '../../src/context.ts';
-import { createAgent } from '../../src/http/agent.ts';
-import { createNotes } from '../../src/output/notes.ts';
+import type { Clock } from '../../src/time/clock.ts';
+import { createAgent } from '../../src/http/client/agent.ts';
+import { createMessages } from '../../src/output/messages.ts';
 import { Secret } from '../../src/secret.ts';
-import type { Service } from '../../src/service/service.ts';
+import type { Service } from '../../src/service/client/service.ts';
 import { FakeClock } from './clock.ts';
 import { freshHome, memory } from './run.ts';
 
@@ -80,7 +80,7 @@ export async function serviceAt(
     account: { baseUrl: new URL(url), apiKey: new Secret(options.key ?? 'sandbox-key') },
     dialect: options.dialect ?? {},
     dispatcher,
-    notes: createNotes(stderr, { verbose: true, quiet: false }),
+    messages: createMessages(stderr, { verbose: true, quiet: false }),
     clock,
     random: options.random ?? (() => 0.5),
     signal: new AbortController().signal,

@@ -1,16 +1,16 @@
-import { leadPages, type WalkOptions, type WalkStats } from '../../src/service/pages.ts';
-import type { Position } from '../../src/service/position.ts';
-import type { Service } from '../../src/service/service.ts';
+import { listLeads, type ListingOptions, type ListingStats } from '../../src/service/listing/listing.ts';
+import type { Position } from '../../src/service/pagination/position.ts';
+import type { Service } from '../../src/service/client/service.ts';
 
 export interface Walked {
   readonly ids: (string | undefined)[];
   readonly positions: (Position | undefined)[];
-  readonly stats: Readonly<WalkStats>;
+  readonly stats: Readonly<ListingStats>;
 }
 
 /** Walks to the end and tells what came. */
-export async function walk(service: Service, options: Partial<WalkOptions> = {}): Promise<Walked> {
-  const pages = leadPages(service, { query: {}, ...options });
+export async function walk(service: Service, options: Partial<ListingOptions> = {}): Promise<Walked> {
+  const pages = listLeads(service, { query: {}, ...options });
   const ids: (string | undefined)[] = [];
   const positions: (Position | undefined)[] = [];
   for await (const batch of pages) {

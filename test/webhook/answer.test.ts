@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answerFor } from '../../src/webhook/answer.ts';
-import { rejection } from '../../src/webhook/verdict.ts';
+import { rejection } from '../../src/webhook/rejection.ts';
 
 test('accepted and duplicate are acknowledged, pending asks for a retry', () => {
   expect(answerFor({ kind: 'accepted', leadId: 'a' })).toEqual({

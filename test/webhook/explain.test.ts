@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { explain } from '../../src/webhook/explain/explain.ts';
-import { schemeNamed, type SchemeOptions } from '../../src/webhook/schemes.ts';
+import { schemeNamed, type SchemeOptions } from '../../src/webhook/scheme-registry.ts';
 import { delivered, type Headers, outgoing } from './delivery.ts';
 import { cases, keyOf } from './schemes/every.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
-import { examine } from '../../src/webhook/receive.ts';
-import { schemeNamed, schemeNames } from '../../src/webhook/schemes.ts';
+import { checkDelivery } from '../../src/webhook/check-delivery.ts';
+import { schemeNamed, schemeNames } from '../../src/webhook/scheme-registry.ts';
 import { delivered, outgoing } from './delivery.ts';
 import { cases, keyOf } from './schemes/every.ts';
 
@@ -16,12 +16,12 @@ test.each(cases)('$name: an empty secret is a configuration error', ({ scheme })
 
 test.each(cases)('$name: without keys nothing is taken', ({ scheme, secret }) => {
   const arrived = delivered(scheme.sign(outgoing(), keyOf(scheme, secret), now));
-  expect(examine(arrived, { path: undefined, scheme, keys: [] }, now)).toMatchObject({ status: 401 });
+  expect(checkDelivery(arrived, { path: undefined, scheme, keys: [] }, now)).toMatchObject({ status: 401 });
 });
 
 test.each(cases)('$name: without its header nothing is taken', ({ scheme, secret }) => {
   const keys = [keyOf(scheme, secret)];
-  const found = examine(delivered([]), { path: undefined, scheme, keys }, now);
+  const found = checkDelivery(delivered([]), { path: undefined, scheme, keys }, now);
   expect(found).toMatchObject({ status: 401, reason: 'missing_credential' });
 });
 
@@ -30,7 +30,7 @@ test.each(cases)('$name: what any other scheme vouches for is not taken', ({ sch
   for (const other of cases) {
     if (other.scheme.name === scheme.name) continue;
     const headers = other.scheme.sign(outgoing(), keyOf(other.scheme, other.secret), now);
-    const found = examine(delivered(headers), { path: undefined, scheme, keys }, now);
+    const found = checkDelivery(delivered(headers), { path: undefined, scheme, keys }, now);
     expect(found, `${other.name} under ${name}`).toMatchObject({ status: 401, reason: 'missing_credential' });
   }
 });

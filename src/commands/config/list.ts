@@ -1,18 +1,18 @@
 import * as z from 'zod/mini';
-import { settingsInForce } from '../../config/in-force.ts';
+import { effectiveSettings } from '../../config/effective-settings.ts';
 import type { Context } from '../../context.ts';
 import { paletteFor } from '../../output/colour.ts';
-import { escapeJson } from '../../output/scrub.ts';
+import { escapeJson } from '../../output/sanitize.ts';
 import { write } from '../../output/sink.ts';
 import { renderTable } from '../../output/table.ts';
 import { terminalWidth } from '../../output/terminal.ts';
-import type { Outcome } from '../spec.ts';
+import type { Outcome } from '../command-spec.ts';
 
 export const options = z.object({ format: z.enum(['table', 'json']) });
 
 export async function run({ format }: z.output<typeof options>, context: Context): Promise<Outcome> {
   const { stdout } = context;
-  const settings = await settingsInForce(context);
+  const settings = await effectiveSettings(context);
   if (format === 'json') {
     const json = `${JSON.stringify(settings, null, 2)}\n`;
     await write(stdout, stdout.isTTY === true ? escapeJson(json) : json);

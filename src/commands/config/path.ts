@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { configFile } from '../../config/read.ts';
 import type { Context } from '../../context.ts';
 import { write } from '../../output/sink.ts';
-import type { Outcome } from '../spec.ts';
+import type { Outcome } from '../command-spec.ts';
 
 export const options = z.object({});
 

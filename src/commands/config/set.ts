@@ -6,7 +6,7 @@ import { updateProfile } from '../../config/write.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Profile } from '../../config/schema.ts';
-import type { Outcome } from '../spec.ts';
+import type { Outcome } from '../command-spec.ts';
 import { text } from '../values.ts';
 
 export const options = z.object({ key: text(), value: z.optional(z.string()) });

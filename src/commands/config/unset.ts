@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { settingKey, withValue } from '../../config/keys.ts';
 import { updateProfile } from '../../config/write.ts';
 import type { Context } from '../../context.ts';
-import type { Outcome } from '../spec.ts';
+import type { Outcome } from '../command-spec.ts';
 import { text } from '../values.ts';
 
 export const options = z.object({ key: text() });

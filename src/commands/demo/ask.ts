@@ -1,7 +1,7 @@
 import { get, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
-import { Broken } from './broken.ts';
+import { DemoError } from './demo-error.ts';
 
 /** Waits until the sandbox says that no delivery is pending any more. */
 export async function settled(baseUrl: string, { clock, signal }: Context): Promise<void> {
@@ -10,7 +10,7 @@ export async function settled(baseUrl: string, { clock, signal }: Context): Prom
     if (truth.pending === 0) return;
     await clock.sleep(50, signal);
   }
-  throw new Broken('the deliveries did not come to an end');
+  throw new DemoError('the deliveries did not come to an end');
 }
 
 /** What the sandbox answers to its own control endpoints. */

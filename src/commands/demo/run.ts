@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { formatDuration } from '../../config/duration.ts';
+import { formatDuration } from '../../time/duration.ts';
 import type { Context } from '../../context.ts';
 import { InterruptedError } from '../../errors.ts';
-import type { Outcome } from '../spec.ts';
+import type { Outcome } from '../command-spec.ts';
 import { flag } from '../values.ts';
-import { Broken } from './broken.ts';
+import { DemoError } from './demo-error.ts';
 import type { Child, Place } from './child.ts';
 import { openStage, type Stage } from './stage.ts';
 import { tour } from './tour.ts';
@@ -30,8 +30,8 @@ export async function run({ keep }: z.output<typeof options>, context: Context):
     return 'done';
   } catch (error) {
     context.signal.throwIfAborted();
-    if (!(error instanceof Broken)) throw error;
-    context.notes.warn(`this step did not do what it says: ${error.message}`);
+    if (!(error instanceof DemoError)) throw error;
+    context.messages.warn(`this step did not do what it says: ${error.message}`);
     return 'problems';
   } finally {
     for (const child of running) child.interrupt();

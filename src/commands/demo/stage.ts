@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { paletteFor } from '../../output/colour.ts';
-import { scrub } from '../../output/scrub.ts';
+import { sanitize } from '../../output/sanitize.ts';
 import { write } from '../../output/sink.ts';
 import { truncate } from '../../output/width.ts';
 
@@ -34,7 +34,7 @@ export async function openStage(context: Context): Promise<Stage> {
     },
     typed: (command) => write(stdout, `${colour.dim('$')} ${colour.bold(command)}\n`),
     async shown(lines) {
-      for (const line of lines) await write(stdout, `${paint(truncate(scrub(line), width))}\n`);
+      for (const line of lines) await write(stdout, `${paint(truncate(sanitize(line), width))}\n`);
     },
     said: (text) => write(stdout, `${text}\n`),
     good: (text) => write(stdout, `${colour.green('✓')} ${text}\n`),

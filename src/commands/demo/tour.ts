@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { call, settled } from './ask.ts';
-import { Broken } from './broken.ts';
+import { DemoError } from './demo-error.ts';
 import { type Child, type Finished, type Place, start } from './child.ts';
 import { compare } from './compare.ts';
 import { freePort } from './free-port.ts';
@@ -30,7 +30,7 @@ export async function tour(
     const finished = await start(argv, place, context, stdin).done;
     context.signal.throwIfAborted();
     if (finished.exitCode !== 0)
-      throw new Broken(`exit ${finished.exitCode ?? 'by a signal'}: ${finished.stderr}`);
+      throw new DemoError(`exit ${finished.exitCode ?? 'by a signal'}: ${finished.stderr}`);
     return finished;
   };
 
@@ -102,12 +102,12 @@ export async function tour(
 }
 
 function expect(held: boolean, otherwise: string): void {
-  if (!held) throw new Broken(otherwise);
+  if (!held) throw new DemoError(otherwise);
 }
 
 async function need(child: Child, pattern: RegExp): Promise<string> {
   const found = await child.line(pattern);
-  if (found === undefined) throw new Broken(child.lines.join('\n') || 'it printed nothing');
+  if (found === undefined) throw new DemoError(child.lines.join('\n') || 'it printed nothing');
   return found;
 }
 

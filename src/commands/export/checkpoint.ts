@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
 import { bookmarkSchema } from '../../files/bookmark.ts';
 import { readState } from '../../files/state.ts';
-import type { Position } from '../../service/position.ts';
+import type { Position } from '../../service/pagination/position.ts';
 
 const after = z.optional(z.string());
 const size = z.optional(z.int());

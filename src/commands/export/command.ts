@@ -1,5 +1,5 @@
 import { addFilterFlags } from '../filter-flags.ts';
-import { lazily, type CommandSpec } from '../spec.ts';
+import { lazily, type CommandSpec } from '../command-spec.ts';
 
 export default {
   name: 'export',

@@ -7,7 +7,7 @@ import { Columns } from '../../output/csv.ts';
 import type { ByteSink } from '../../output/records.ts';
 import type { FilePaths } from './file-paths.ts';
 import type { ExportOptions } from './options.ts';
-import { openWriter } from './target.ts';
+import { openWriter } from './partial-writer.ts';
 
 /** Draws the partial file's records in the form that was asked for, under the output's name. */
 export async function convert(from: PartialFile, paths: FilePaths, options: ExportOptions): Promise<void> {

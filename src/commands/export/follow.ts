@@ -1,9 +1,9 @@
 import { InterruptedError } from '../../errors.ts';
-import { type Job, type Wiring, latest } from './job.ts';
-import type { Totals } from './pump.ts';
+import { type ExportPlan, type Wiring, latest } from './plan.ts';
+import type { Totals } from './transfer.ts';
 
 interface Steps {
-  walk(job: Job): Promise<void>;
+  walk(job: ExportPlan): Promise<void>;
   /** A poll came to its end. */
   settled(): Promise<void>;
 }
@@ -12,7 +12,12 @@ interface Steps {
  * Polls until Ctrl-C, which is the ordinary end, or `--max`. Every poll reaches back by the overlap; the ids that were
  * met before are not written again.
  */
-export async function followOn(job: Job, context: Wiring, totals: Totals, steps: Steps): Promise<void> {
+export async function followOn(
+  job: ExportPlan,
+  context: Wiring,
+  totals: Totals,
+  steps: Steps,
+): Promise<void> {
   const { follow = 0, max } = job.options;
   const { clock, signal } = context;
   try {

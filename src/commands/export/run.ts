@@ -1,14 +1,14 @@
 import { type Lock, lock } from '../../files/lock.ts';
 import type { Context } from '../../context.ts';
 import { summaryLine } from '../../output/summary.ts';
-import { openService } from '../../service/service.ts';
-import type { Outcome } from '../spec.ts';
-import { begin, type Walked } from './begin.ts';
-import { deviceSink } from './device.ts';
+import { openService } from '../../service/client/service.ts';
+import type { Outcome } from '../command-spec.ts';
+import { openOutput, type Walked } from './resume.ts';
+import { deviceSink } from './device-sink.ts';
 import { type FilePaths, filePaths } from './file-paths.ts';
-import { prepareJob } from './job.ts';
+import { planExport } from './plan.ts';
 import { type ExportOptions, options, refuseContradictions } from './options.ts';
-import type { Totals } from './pump.ts';
+import type { Totals } from './transfer.ts';
 import { complete, exportToFile } from './to-file.ts';
 import { exportToStream } from './to-stream.ts';
 
@@ -33,10 +33,10 @@ export async function run(given: ExportOptions, context: Context): Promise<Outco
     const paths = given.output === undefined ? undefined : await filePaths(given.output);
     if (paths === undefined) {
       const sink = given.output === undefined ? undefined : await deviceSink(given.output);
-      await exportToStream(await prepareJob(service, given, now), context, totals, sink);
+      await exportToStream(await planExport(service, given, now), context, totals, sink);
     } else {
       locks.push(await lock(paths.file, context));
-      const begun = await begin(service, given, paths, now);
+      const begun = await openOutput(service, given, paths, now);
       Object.assign(totals, begun.checkpoint?.counts);
       before = totals.leads;
       if ('job' in begun) await exportToFile(begun.job, context, totals, paths, begun.beginning);
@@ -47,7 +47,7 @@ export async function run(given: ExportOptions, context: Context): Promise<Outco
   }
   const durationMs = context.clock.now() - now;
   const place = given.output === undefined ? '' : ` to ${given.output}`;
-  context.notes.say(summaryLine({ ...totals, before, durationMs }, place));
+  context.messages.say(summaryLine({ ...totals, before, durationMs }, place));
   return 'done';
 }
 

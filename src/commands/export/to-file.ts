@@ -6,15 +6,15 @@ import { renameDurably } from '../../files/replace.ts';
 import { writeState } from '../../files/state.ts';
 import { writing } from '../../files/failure.ts';
 import { counted, showProgress } from '../../output/progress.ts';
-import type { Position } from '../../service/position.ts';
+import type { Position } from '../../service/pagination/position.ts';
 import type { Checkpoint, Counts } from './checkpoint.ts';
 import { convert } from './convert.ts';
 import { type FilePaths, isDirect } from './file-paths.ts';
 import { followOn } from './follow.ts';
-import type { Job, Wiring } from './job.ts';
+import type { ExportPlan, Wiring } from './plan.ts';
 import type { ExportOptions } from './options.ts';
-import { type Totals, pump } from './pump.ts';
-import { partialWriter } from './target.ts';
+import { type Totals, transfer } from './transfer.ts';
+import { partialWriter } from './partial-writer.ts';
 
 const everyMs = 250;
 const everyBytes = 16 * 1024 * 1024;
@@ -27,7 +27,7 @@ export interface Beginning {
 
 /** An export that appears under its name when it is complete, and can be gone on with until then. */
 export async function exportToFile(
-  job: Job,
+  job: ExportPlan,
   context: Wiring,
   totals: Totals,
   paths: FilePaths,
@@ -56,8 +56,8 @@ export async function exportToFile(
     kept = reached;
     keptAt = clock.now();
   };
-  const walk = (current: Job, start?: Position): Promise<void> =>
-    pump(
+  const walk = (current: ExportPlan, start?: Position): Promise<void> =>
+    transfer(
       current,
       start,
       {
@@ -125,7 +125,7 @@ const countsOf = ({ leads, duplicates, withoutId, retries }: Counts): Counts => 
 /** Keeps what there is and says how to go on: in the hint of an interruption, in a note beside any other failure. */
 async function interrupted(
   error: unknown,
-  { signal, notes }: Wiring,
+  { signal, messages }: Wiring,
   { leads }: Counts,
   paths: FilePaths,
   keep: () => Promise<void>,
@@ -140,7 +140,7 @@ async function interrupted(
     await keep();
   } catch (failure) {
     // The first failure is the one to report; the checkpoint before it still holds.
-    notes.verbose(`no newer checkpoint: ${messageOf(failure)}`);
+    messages.verbose(`no newer checkpoint: ${messageOf(failure)}`);
   }
   const kept = `${counted(leads, 'lead is', 'leads are')} kept in ${paths.partial}`;
   const how = 'run the same command with --resume to go on';
@@ -148,6 +148,6 @@ async function interrupted(
   if (signal.aborted && reason instanceof InterruptedError) {
     return new InterruptedError(reason.signal, { hint: `${kept}: ${how}` });
   }
-  notes.note('resume', `${kept}: ${how}`);
+  messages.note('resume', `${kept}: ${how}`);
   return error;
 }

@@ -2,13 +2,13 @@ import { showProgress } from '../../output/progress.ts';
 import { type ByteSink, type RecordWriter, streamSink } from '../../output/records.ts';
 import { writeBookmark } from '../../files/bookmark.ts';
 import { followOn } from './follow.ts';
-import type { Job, Wiring } from './job.ts';
-import { type Drain, type Totals, pump } from './pump.ts';
-import { openWriter } from './target.ts';
+import type { ExportPlan, Wiring } from './plan.ts';
+import { type Drain, type Totals, transfer } from './transfer.ts';
+import { openWriter } from './partial-writer.ts';
 
 /** An export whose bytes cannot be taken back: stdout, or a file that is a device or a pipe. */
 export async function exportToStream(
-  job: Job,
+  job: ExportPlan,
   context: Wiring,
   totals: Totals,
   sink?: ByteSink,
@@ -18,8 +18,8 @@ export async function exportToStream(
   const terminal = sink === undefined && stdout.isTTY === true;
   const progress = showProgress(stderr, clock, !globals.quiet && !terminal);
   const records = await openWriter(sink ?? streamSink(stdout), options, terminal);
-  const walk = (current: Job): Promise<void> =>
-    pump(current, undefined, drainInto(records), totals, context, progress);
+  const walk = (current: ExportPlan): Promise<void> =>
+    transfer(current, undefined, drainInto(records), totals, context, progress);
   try {
     window?.begin(job.startedAt);
     await walk(job);
@@ -48,7 +48,7 @@ function drainInto(records: RecordWriter): Drain {
   };
 }
 
-async function keepBookmark({ options, window, account }: Job): Promise<void> {
+async function keepBookmark({ options, window, account }: ExportPlan): Promise<void> {
   if (options.bookmark === undefined || window === undefined) return;
   await writeBookmark(options.bookmark, window.bookmark(account));
 }

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type CommandSpec, lazily } from '../spec.ts';
+import { type CommandSpec, lazily } from '../command-spec.ts';
 
 const place = (): Option => new Option('--inbox <file>', "another inbox than the profile's own");
 

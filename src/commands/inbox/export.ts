@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import type { Context } from '../../context.ts';
-import { compact } from '../../lead/compact.ts';
+import { compact } from '../../json/compact.ts';
 import { recordWriter, streamSink } from '../../output/records.ts';
-import type { Outcome } from '../spec.ts';
+import type { Outcome } from '../command-spec.ts';
 import { oneOf, pointInTime, text } from '../values.ts';
-import { withInbox } from './open.ts';
+import { withInbox } from './with-inbox.ts';
 
 export const options = z.object({
   format: oneOf(['ndjson', 'json', 'csv']),
@@ -14,7 +14,7 @@ export const options = z.object({
 });
 
 export async function run(given: z.output<typeof options>, context: Context): Promise<Outcome> {
-  const { stdout, clock, notes } = context;
+  const { stdout, clock, messages } = context;
   const now = clock.now();
   const writer = await recordWriter(given.format, streamSink(stdout), { terminal: stdout.isTTY === true });
   const written = await withInbox(given.inbox, context, async (inbox) => {
@@ -26,6 +26,6 @@ export async function run(given: z.output<typeof options>, context: Context): Pr
     return leads;
   });
   await writer.end();
-  if (written !== undefined) notes.say(`${written} ${written === 1 ? 'lead' : 'leads'}`);
+  if (written !== undefined) messages.say(`${written} ${written === 1 ? 'lead' : 'leads'}`);
   return 'done';
 }

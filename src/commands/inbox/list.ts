@@ -6,9 +6,9 @@ import { recordWriter, streamSink } from '../../output/records.ts';
 import { write } from '../../output/sink.ts';
 import { renderTable } from '../../output/table.ts';
 import { terminalWidth } from '../../output/terminal.ts';
-import type { Outcome } from '../spec.ts';
+import type { Outcome } from '../command-spec.ts';
 import { limit, oneOf, pointInTime, text } from '../values.ts';
-import { withInbox } from './open.ts';
+import { withInbox } from './with-inbox.ts';
 import { summaryOf } from './record.ts';
 
 export const options = z.object({
@@ -32,7 +32,7 @@ export async function run(given: ListOptions, context: Context): Promise<Outcome
 }
 
 async function table(given: ListOptions, query: InboxQuery, most: number, context: Context): Promise<void> {
-  const { stdout, notes } = context;
+  const { stdout, messages } = context;
   const found: StoredDelivery[] = [];
   const more = await withInbox(given.inbox, context, async (inbox) => {
     for await (const delivery of inbox.list(query)) {
@@ -43,14 +43,14 @@ async function table(given: ListOptions, query: InboxQuery, most: number, contex
   });
   if (more === undefined) return;
   if (found.length === 0) {
-    notes.say('no delivery matches');
+    messages.say('no delivery matches');
     return;
   }
   const { dim } = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
   const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
   await write(stdout, renderTable(heads, found.map(rowOf), { width, head: dim }));
-  if (more) notes.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
+  if (more) messages.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
 }
 
 async function records(

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import type { Outcome } from '../spec.ts';
+import type { Outcome } from '../command-spec.ts';
 import { pointInTime, text } from '../values.ts';
-import { withInbox } from './open.ts';
+import { withInbox } from './with-inbox.ts';
 
 export const options = z.object({ before: z.optional(pointInTime()), inbox: z.optional(text()) });
 
@@ -16,7 +16,7 @@ export async function run(given: z.output<typeof options>, context: Context): Pr
   }
   const gone = await withInbox(given.inbox, context, (inbox) => inbox.prune(before(context.clock.now())));
   if (gone !== undefined) {
-    context.notes.say(
+    context.messages.say(
       `${gone} ${gone === 1 ? 'delivery' : 'deliveries'} dropped; the ids of their leads stay known`,
     );
   }

@@ -7,9 +7,9 @@ import { renderFields } from '../../output/fields.ts';
 import { recordWriter, streamSink } from '../../output/records.ts';
 import { write } from '../../output/sink.ts';
 import { terminalWidth } from '../../output/terminal.ts';
-import type { Outcome } from '../spec.ts';
+import type { Outcome } from '../command-spec.ts';
 import { flag, oneOf, text, wholeNumber } from '../values.ts';
-import { withInbox } from './open.ts';
+import { withInbox } from './with-inbox.ts';
 import { wholeOf } from './record.ts';
 
 export const options = z.object({

@@ -1,9 +1,9 @@
 import type { Dialect } from '../../config/dialect.ts';
-import { parseIso } from '../../config/instant.ts';
-import type { LeadText } from '../../lead/text.ts';
+import { parseIsoTime } from '../../time/instant.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
 import { cellText, eachMember } from '../../output/cells.ts';
 import { relativeTime } from '../../output/relative.ts';
-import { utf8 } from '../../lead/bytes.ts';
+import { utf8 } from '../../json/bytes.ts';
 
 /** One column of the table: its head, and the dot paths of which the first that is there is shown. */
 interface Column {
@@ -38,7 +38,7 @@ export function columnsFor(fields: readonly string[] | undefined, { statusField 
 
 /** The cells of leads. Times are drawn in UTC to the second, or as their distance from `now` when it is given. */
 export function rowsOf(
-  leads: readonly LeadText[],
+  leads: readonly RawLead[],
   columns: readonly Column[],
   now: number | undefined,
 ): string[][] {
@@ -60,7 +60,7 @@ export function rowsOf(
 }
 
 function drawn(text: string, now: number | undefined): string {
-  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? parseIso(text) : undefined;
+  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? parseIsoTime(text) : undefined;
   if (time === undefined) return text;
   return now === undefined ? new Date(time).toISOString().replace(/\.\d+Z$/, 'Z') : relativeTime(time, now);
 }

@@ -1,5 +1,5 @@
 import { addFilterFlags } from '../filter-flags.ts';
-import { type CommandSpec, lazily } from '../spec.ts';
+import { type CommandSpec, lazily } from '../command-spec.ts';
 
 export default {
   name: 'list',

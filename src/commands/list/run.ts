@@ -1,14 +1,14 @@
 import type { Context } from '../../context.ts';
-import type { LeadText } from '../../lead/text.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
 import { paletteFor } from '../../output/colour.ts';
 import { type RecordFormat, recordWriter, streamSink } from '../../output/records.ts';
 import { write } from '../../output/sink.ts';
 import { maybeMissing } from '../../output/summary.ts';
 import { renderTable } from '../../output/table.ts';
 import { terminalWidth } from '../../output/terminal.ts';
-import { openService } from '../../service/service.ts';
+import { openService } from '../../service/client/service.ts';
 import { resolveFilter } from '../filter-options.ts';
-import type { Outcome } from '../spec.ts';
+import type { Outcome } from '../command-spec.ts';
 import { columnsFor, optional, rowsOf, whole } from './columns.ts';
 import { type ListOptions, options, refuseContradictions } from './options.ts';
 import { type Rest, selectLeads } from './select.ts';
@@ -35,7 +35,7 @@ export async function run(given: ListOptions, context: Context): Promise<Outcome
     await printer.print(part.value);
   }
   if (given.watch === undefined) {
-    if (shown === 0 && given.format === 'table') context.notes.say('no lead matches');
+    if (shown === 0 && given.format === 'table') context.messages.say('no lead matches');
     return 'done';
   }
   const { watch } = await import('./watch.ts');
@@ -43,17 +43,17 @@ export async function run(given: ListOptions, context: Context): Promise<Outcome
   return 'done';
 }
 
-function sayRest(rest: Rest, shown: number, { notes }: Context): void {
-  if (rest === 'maybe-missing') notes.note('missing', maybeMissing);
+function sayRest(rest: Rest, shown: number, { messages }: Context): void {
+  if (rest === 'maybe-missing') messages.note('missing', maybeMissing);
   if (rest === 'more')
-    notes.note(
+    messages.note(
       'more',
       `${shown === 1 ? 'this is the first lead' : `these are the first ${shown} leads`}; for more: --limit ${shown * 5}, or --limit all`,
     );
 }
 
 interface Printer {
-  readonly print: (leads: readonly LeadText[]) => Promise<void>;
+  readonly print: (leads: readonly RawLead[]) => Promise<void>;
   readonly end: () => Promise<void>;
 }
 
@@ -68,10 +68,10 @@ async function tablePrinter(given: ListOptions, context: Context): Promise<Print
   const { dialect } = await context.settings();
   const { dim } = await paletteFor(stdout, context);
   const all = columnsFor(given.fields, dialect);
-  let held: LeadText[] | undefined = [];
+  let held: RawLead[] | undefined = [];
   /** The rows above new ones, which keep the columns where they were. */
   let above: string[][] = [];
-  const draw = async (leads: readonly LeadText[]): Promise<void> => {
+  const draw = async (leads: readonly RawLead[]): Promise<void> => {
     if (leads.length === 0) return;
     const added = rowsOf(leads, all, given.relative ? clock.now() : undefined);
     const rows = [...above, ...added];

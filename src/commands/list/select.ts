@@ -1,9 +1,9 @@
 import type { LeadFilter } from '../../lead/filter.ts';
 import { leadFilter } from '../../lead/filter.ts';
-import type { LeadText } from '../../lead/text.ts';
-import { leadPages } from '../../service/pages.ts';
-import type { LeadQuery } from '../../service/query.ts';
-import type { Service } from '../../service/service.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
+import { listLeads } from '../../service/listing/listing.ts';
+import type { LeadQuery } from '../../service/listing/lead-query.ts';
+import type { Service } from '../../service/client/service.ts';
 
 /** Asked for at once when filters are checked here and many records may not pass. */
 const filteredPage = 100;
@@ -17,7 +17,7 @@ export async function* selectLeads(
   query: LeadQuery,
   filter: LeadFilter,
   limit: number,
-): AsyncGenerator<readonly LeadText[], Rest, undefined> {
+): AsyncGenerator<readonly RawLead[], Rest, undefined> {
   const passes = leadFilter(filter);
   const narrows =
     filter.categories.length + filter.where.length > 0 ||
@@ -25,7 +25,7 @@ export async function* selectLeads(
     filter.until !== undefined;
   const wanted = narrows ? Math.max(limit, filteredPage) : limit;
   const pageSize = service.dialect.pageSize ?? (wanted > 1000 ? undefined : wanted);
-  const pages = leadPages(service, { query, pageSize, prefetch: limit === Infinity });
+  const pages = listLeads(service, { query, pageSize, prefetch: limit === Infinity });
   let left = limit;
   for await (const batch of pages) {
     const passing = batch.leads.filter(passes);

@@ -2,10 +2,10 @@ import type { Context } from '../../context.ts';
 import { InterruptedError } from '../../errors.ts';
 import { createdMs, type LeadFilter, leadFilter } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
-import type { LeadText } from '../../lead/text.ts';
-import { leadPages } from '../../service/pages.ts';
-import type { LeadQuery } from '../../service/query.ts';
-import type { Service } from '../../service/service.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
+import { listLeads } from '../../service/listing/listing.ts';
+import type { LeadQuery } from '../../service/listing/lead-query.ts';
+import type { Service } from '../../service/client/service.ts';
 
 interface Watch {
   readonly service: Service;
@@ -13,7 +13,7 @@ interface Watch {
   readonly filter: LeadFilter;
   /** Milliseconds between two looks. */
   readonly every: number;
-  readonly print: (leads: readonly LeadText[]) => Promise<void>;
+  readonly print: (leads: readonly RawLead[]) => Promise<void>;
 }
 
 /** How late a lead may come and still be shown, as with `export --follow`. */
@@ -31,10 +31,10 @@ export async function watch(
   const passes = leadFilter(filter);
   const seen = new IdSet();
   const begun = clock.now();
-  const look = async (): Promise<LeadText[]> => {
+  const look = async (): Promise<RawLead[]> => {
     const since = Math.max(query.since ?? -Infinity, clock.now() - overlap);
-    const found: LeadText[] = [];
-    for await (const { leads } of leadPages(service, { query: { ...query, since }, seen, prefetch: true })) {
+    const found: RawLead[] = [];
+    for await (const { leads } of listLeads(service, { query: { ...query, since }, seen, prefetch: true })) {
       // A record without an id cannot be told from one that was shown.
       for (const lead of leads) {
         if (lead.id !== undefined && passes(lead) && !(createdMs(lead) < since)) found.push(lead);

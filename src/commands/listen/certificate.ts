@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { ensureAuthority } from '../../http/authority.ts';
-import { readGivenCertificate } from '../../http/given-certificate.ts';
+import { ensureAuthority } from '../../tls/authority.ts';
+import { readUserCertificate } from '../../tls/user-certificate.ts';
 import type { ListenOptions } from './options.ts';
 
 export interface Certificate {
@@ -20,7 +20,7 @@ export async function certificateFor(
   }
   if (http) return { tls: undefined, caPath: undefined };
   if (cert !== undefined && key !== undefined) {
-    return { tls: await readGivenCertificate(cert, key, clock.now()), caPath: undefined };
+    return { tls: await readUserCertificate(cert, key, clock.now()), caPath: undefined };
   }
   if (cert !== undefined || key !== undefined) throw new UsageError('--cert and --key go together');
   const { caPath, certPem, keyPem } = await ensureAuthority(paths.dataDir, clock);

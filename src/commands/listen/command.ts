@@ -1,4 +1,4 @@
-import { lazily, type CommandSpec } from '../spec.ts';
+import { lazily, type CommandSpec } from '../command-spec.ts';
 import { addRecipeFlags, addSchemeFlags } from '../scheme-flags.ts';
 
 export default {

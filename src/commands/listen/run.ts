@@ -2,26 +2,27 @@ import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
-import { openInbox } from '../../inbox/sql.ts';
-import { openService } from '../../service/service.ts';
-import { type Guard, resolveScheme } from '../scheme-options.ts';
-import type { Outcome } from '../spec.ts';
-import { settleWritten } from './already-written.ts';
-import { outputTarget } from './append.ts';
-import { backfill } from './backfill.ts';
-import { Carrier } from './carry.ts';
-import { concealer } from './conceal.ts';
-import { Desk } from './desk.ts';
-import { type End, Ending } from './ending.ts';
-import { explainer } from './explaining.ts';
+import { openInbox } from '../../inbox/sqlite/sqlite-inbox.ts';
+import { openService } from '../../service/client/service.ts';
+import type { Verifier } from '../../webhook/scheme.ts';
+import { resolveScheme } from '../scheme-options.ts';
+import type { Outcome } from '../command-spec.ts';
+import { settleWritten } from '../../receiver/targets/settle-written.ts';
+import { outputTarget } from '../../receiver/targets/append.ts';
+import { backfill } from '../../receiver/backfill.ts';
+import { Dispatcher } from '../../receiver/dispatch.ts';
+import { deliveryRedactor } from '../../receiver/redact-delivery.ts';
+import { DeliveryHandler } from '../../receiver/delivery-handler.ts';
+import { type StopCause, StopCondition } from './stop-condition.ts';
+import { explainer } from '../../receiver/explain-rejection.ts';
 import { type ListenOptions, options } from './options.ts';
-import { Outlet } from './outlet.ts';
-import { listenPlace } from './place.ts';
-import { printerFor } from './printer.ts';
-import { Rehearsal } from './rehearsal.ts';
-import { Show } from './show.ts';
-import { openDoor } from './door.ts';
-import type { Target } from './target.ts';
+import { StdoutWriter } from './stdout-writer.ts';
+import { listenInboxPath } from './inbox-path.ts';
+import { printerFor } from './print/printer.ts';
+import { SimulatedFailures } from '../../receiver/simulated-failures.ts';
+import { Show } from './print/show.ts';
+import { openServer } from './open-server.ts';
+import type { Target } from '../../receiver/targets/target.ts';
 import { targetsFor } from './targets.ts';
 
 export { options };
@@ -29,7 +30,7 @@ export { options };
 /** Longest time that the end waits for deliveries in flight, in milliseconds. */
 const drainMs = 5000;
 
-/** A nonce of a scheme that signs no time would be good for ever: a month is what the guard remembers. */
+/** A nonce of a scheme that signs no time would be good for ever: a month is what the verifier remembers. */
 const timelessNonceMs = 30 * 86_400_000;
 
 export async function run(given: ListenOptions, context: Context): Promise<Outcome> {
@@ -37,14 +38,14 @@ export async function run(given: ListenOptions, context: Context): Promise<Outco
     throw new UsageError('--forward-best-effort needs --forward-to or --exec');
   }
   const settings = await context.settings();
-  const guard = await resolveScheme(given, settings, context);
+  const verifier = await resolveScheme(given, settings, context);
   const stop = new AbortController();
   const targets = await targetsFor(given, settings, context, stop.signal);
   try {
-    const inbox = await openOwn(given, context, settings, guard, targets);
+    const inbox = await openOwn(given, context, settings, verifier, targets);
     try {
       if (given.output !== undefined) await settleWritten(given.output, outputTarget(given.output), inbox);
-      return await receive(given, context, { guard, inbox, targets, stop });
+      return await receive(given, context, { verifier, inbox, targets, stop });
     } finally {
       await inbox.close();
     }
@@ -57,63 +58,63 @@ async function openOwn(
   given: ListenOptions,
   context: Context,
   settings: Settings,
-  guard: Guard,
+  verifier: Verifier,
   targets: readonly Target[],
 ): Promise<Inbox> {
-  const { toleranceMs } = guard.scheme;
+  const { toleranceMs } = verifier.scheme;
   return openInbox({
-    place: await listenPlace(given, settings, context),
+    place: await listenInboxPath(given, settings, context),
     clock: context.clock,
     pid: context.pid,
     targets: targets.map((target) => target.name),
     // As long as one target may take, for each of them, and as long again for a command that waits for its turn.
     leaseMs: (settings.timeoutMs + 1000) * (targets.length + (given.exec === undefined ? 0 : 1)),
     nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
-    conceal: concealer(guard),
+    conceal: deliveryRedactor(verifier),
   });
 }
 
 interface Parts {
-  readonly guard: Guard;
+  readonly verifier: Verifier;
   readonly inbox: Inbox;
   readonly targets: readonly Target[];
   readonly stop: AbortController;
 }
 
 async function receive(given: ListenOptions, context: Context, parts: Parts): Promise<Outcome> {
-  const { clock, notes, signal } = context;
-  const { guard, inbox, targets, stop } = parts;
+  const { clock, messages, signal } = context;
+  const { verifier, inbox, targets, stop } = parts;
   const service = given.backfill === undefined ? undefined : await openService(context);
-  const ending = new Ending({ count: given.count, forMs: given.for }, context);
-  const outlet = new Outlet(
+  const ending = new StopCondition({ count: given.count, forMs: given.for }, context);
+  const outlet = new StdoutWriter(
     context.stdout,
     (error) => ending.failed(error),
-    () => notes.note('stdout', 'the reader of stdout is behind: deliveries wait for it'),
+    () => messages.note('stdout', 'the reader of stdout is behind: deliveries wait for it'),
   );
   const show = new Show({
     printer: await printerFor(given.format, context),
     outlet,
     context,
-    conceal: concealer(guard),
+    conceal: deliveryRedactor(verifier),
     onAccepted: () => ending.accepted(),
   });
   const { respond, failFirst, delay: delayMs } = given;
-  const desk = new Desk({
-    policy: { path: given.path, ...guard },
+  const desk = new DeliveryHandler({
+    policy: { path: given.path, ...verifier },
     inbox,
-    carrier: new Carrier(inbox, targets, given.forwardBestEffort),
-    rehearsal: new Rehearsal({ respond, failFirst, delayMs, clock, signal: ending.over }),
+    carrier: new Dispatcher(inbox, targets, given.forwardBestEffort),
+    rehearsal: new SimulatedFailures({ respond, failFirst, delayMs, clock, signal: ending.over }),
     clock,
-    notes,
+    messages,
     show: (report, delivery) => show.delivery(report, delivery),
-    explain: given.explain ? explainer(guard, clock) : undefined,
+    explain: given.explain ? explainer(verifier, clock) : undefined,
   });
-  const door = await openDoor(given, context, { guard, desk, inbox, over: ending.over });
+  const door = await openServer(given, context, { verifier, desk, inbox, over: ending.over });
   await show.listening(door.listening);
   const filling =
     service === undefined || given.backfill === undefined
       ? undefined
-      : backfill({ service, inbox, desk, clock, notes, stop: stop.signal, windowMs: given.backfill });
+      : backfill({ service, inbox, desk, clock, messages, stop: stop.signal, windowMs: given.backfill });
   const end = await ending.reached;
   // The terminal leaves its ^C where the next line would begin.
   if (end.by === 'signal' && context.stderr.isTTY === true) context.stderr.write('\n');
@@ -128,7 +129,7 @@ async function receive(given: ListenOptions, context: Context, parts: Parts): Pr
   return outcomeOf(end, given, signal);
 }
 
-function outcomeOf(end: End, { count }: ListenOptions, signal: AbortSignal): Outcome {
+function outcomeOf(end: StopCause, { count }: ListenOptions, signal: AbortSignal): Outcome {
   if (end.by === 'failure') throw end.error;
   if (end.by === 'time') return count === undefined ? 'done' : 'problems';
   // Ctrl-C is the ordinary end of a receiver, unless more leads were asked for.

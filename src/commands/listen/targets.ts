@@ -1,11 +1,11 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { readAuthority } from '../../http/authority.ts';
-import { appendTo } from './append.ts';
-import { execCommand } from './exec.ts';
-import { forwardTo } from './forward.ts';
+import { readAuthority } from '../../tls/authority.ts';
+import { appendTo } from '../../receiver/targets/append.ts';
+import { execCommand } from '../../receiver/targets/exec.ts';
+import { forwardTo } from '../../receiver/targets/forward.ts';
 import type { ListenOptions } from './options.ts';
-import type { Target } from './target.ts';
+import type { Target } from '../../receiver/targets/target.ts';
 
 /** Everything that was asked for with each lead, in the order in which it is done. */
 export async function targetsFor(
@@ -28,8 +28,8 @@ export async function targetsFor(
     );
   }
   if (options.exec !== undefined) {
-    const { env, notes, killGroup } = context;
-    targets.push(execCommand({ command: options.exec, env, timeoutMs, notes, killGroup, stop }));
+    const { env, messages, killGroup } = context;
+    targets.push(execCommand({ command: options.exec, env, timeoutMs, messages, killGroup, stop }));
   }
   if (options.output !== undefined) targets.push(await appendTo(options.output, context));
   return targets;

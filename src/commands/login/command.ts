@@ -1,4 +1,4 @@
-import { lazily, type CommandSpec } from '../spec.ts';
+import { lazily, type CommandSpec } from '../command-spec.ts';
 
 export default {
   name: 'login',

@@ -6,9 +6,9 @@ import type { Account } from '../../config/settings.ts';
 import { updateProfile } from '../../config/write.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
-import { leadPages } from '../../service/pages.ts';
-import { openService } from '../../service/service.ts';
-import type { Outcome } from '../spec.ts';
+import { listLeads } from '../../service/listing/listing.ts';
+import { openService } from '../../service/client/service.ts';
+import type { Outcome } from '../command-spec.ts';
 import { text } from '../values.ts';
 
 export const options = z.object({
@@ -33,11 +33,11 @@ export async function run(flags: z.output<typeof options>, context: Context): Pr
     apiKeyOrigin: baseUrl.origin,
   }));
   const where = profile === 'default' ? '' : ` in profile '${profile}'`;
-  context.notes.say(
+  context.messages.say(
     `${flags.check ? 'key accepted' : 'key not checked'}; stored ${apiKey.toString()} for ${baseUrl.origin}${where}`,
   );
   if ((context.env['LEADS_API_KEY'] ?? '') !== '') {
-    context.notes.note('env-key', 'LEADS_API_KEY is set and goes before the stored key');
+    context.messages.note('env-key', 'LEADS_API_KEY is set and goes before the stored key');
   }
   return 'done';
 }
@@ -50,8 +50,8 @@ async function askBaseUrl(context: Context): Promise<URL> {
 /** One real call: throws what the service, or the way to it, objects to. */
 async function tryKey(account: Account, context: Context): Promise<void> {
   const service = await openService(context, account);
-  for await (const batch of leadPages(service, { query: {}, pageSize: 1 })) {
-    context.notes.verbose(`the service answered with ${batch.leads.length} leads`);
+  for await (const batch of listLeads(service, { query: {}, pageSize: 1 })) {
+    context.messages.verbose(`the service answered with ${batch.leads.length} leads`);
     break;
   }
 }

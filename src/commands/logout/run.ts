@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { readConfig } from '../../config/read.ts';
 import { updateProfile } from '../../config/write.ts';
 import type { Context } from '../../context.ts';
-import type { Outcome } from '../spec.ts';
+import type { Outcome } from '../command-spec.ts';
 
 export const options = z.object({});
 
@@ -13,6 +13,6 @@ export async function run(_: z.output<typeof options>, context: Context): Promis
     await updateProfile(context, profile, ({ apiKey: _key, apiKeyOrigin: _origin, ...kept }) => kept);
   }
   const where = profile === 'default' ? '' : ` in profile '${profile}'`;
-  context.notes.say(removed ? `removed the API key${where}` : `no API key was stored${where}`);
+  context.messages.say(removed ? `removed the API key${where}` : `no API key was stored${where}`);
   return 'done';
 }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
-import { ensureAuthority } from '../../http/authority.ts';
+import { ensureAuthority } from '../../tls/authority.ts';
 import { isLoopback } from '../../config/load.ts';
-import { defaultApi } from '../../sandbox/options.ts';
+import { defaultApi } from '../../sandbox/api/api-options.ts';
 import type { SandboxOptions, WebhookOptions } from '../../sandbox/sandbox-options.ts';
 import { unverified } from '../../webhook/schemes/unverified.ts';
 import { resolveScheme } from '../scheme-options.ts';

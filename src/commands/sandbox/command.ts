@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { addRecipeFlags, addSchemeFlags } from '../scheme-flags.ts';
-import { lazily, type CommandSpec } from '../spec.ts';
+import { lazily, type CommandSpec } from '../command-spec.ts';
 
 export default {
   name: 'sandbox',

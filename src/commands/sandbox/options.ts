@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { parseDuration } from '../../config/duration.ts';
+import { parseDuration } from '../../time/duration.ts';
 import { apiFaults, deliveryFaults, parseFaults } from '../../sandbox/faults.ts';
-import { defaultApi, nextForms, paginations } from '../../sandbox/options.ts';
+import { defaultApi, nextForms, paginations } from '../../sandbox/api/api-options.ts';
 import { schemeShape } from '../scheme-options.ts';
 import { flag, interval, oneOf, parsed, pointInTime, text, texts, url, wholeNumber } from '../values.ts';
 

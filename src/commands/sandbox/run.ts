@@ -2,11 +2,11 @@ import type * as z from 'zod/mini';
 import type { Context } from '../../context.ts';
 import { isLoopback } from '../../config/load.ts';
 import { InterruptedError } from '../../errors.ts';
-import { ensureAuthority } from '../../http/authority.ts';
+import { ensureAuthority } from '../../tls/authority.ts';
 import { paletteFor } from '../../output/colour.ts';
 import { write } from '../../output/sink.ts';
 import { startSandbox } from '../../sandbox/start.ts';
-import type { Outcome } from '../spec.ts';
+import type { Outcome } from '../command-spec.ts';
 import { assemble, showsKey } from './assemble.ts';
 import { banner, readiness } from './banner.ts';
 import { options } from './options.ts';
@@ -15,14 +15,14 @@ import { line, summary, summaryRecord } from './summary.ts';
 export { options };
 
 export async function run(flags: z.output<typeof options>, context: Context): Promise<Outcome> {
-  const { clock, notes, signal, stdout, stderr } = context;
+  const { clock, messages, signal, stdout, stderr } = context;
   const sandbox = await startSandbox(await assemble(flags, context), {
     clock,
     loopbackCa: await authorityFor(flags.webhook, context),
-    observe: (happened) => notes.verbose(line(happened)),
+    observe: (happened) => messages.verbose(line(happened)),
   });
   if (flags.host !== undefined && !isLoopback(flags.host.includes(':') ? `[${flags.host}]` : flags.host)) {
-    notes.warn(`bound to ${flags.host}: other machines can list these leads with the key`);
+    messages.warn(`bound to ${flags.host}: other machines can list these leads with the key`);
   }
   const shown = showsKey(flags, context.env);
   try {
@@ -36,7 +36,7 @@ export async function run(flags: z.output<typeof options>, context: Context): Pr
     const done = summaryRecord(sandbox.state);
     await sandbox.close();
     if (flags.format === 'json') await write(stdout, `${JSON.stringify(done)}\n`);
-    else notes.say(summary(done));
+    else messages.say(summary(done));
   }
   // Ctrl-C is the ordinary end; a SIGTERM is reported as one.
   if (signal.reason instanceof InterruptedError && signal.reason.signal === 'SIGINT') return 'done';

@@ -1,5 +1,5 @@
-import type { Attempt } from '../../sandbox/deliveries/truth.ts';
-import type { LoggedRequest } from '../../sandbox/request-log.ts';
+import type { Attempt } from '../../sandbox/deliveries/attempt.ts';
+import type { LoggedRequest } from '../../sandbox/api/request-log.ts';
 import type { SandboxState } from '../../sandbox/state.ts';
 
 /** What the sandbox did, as a record. */

@@ -1,4 +1,4 @@
-import { type CommandSpec, lazily } from '../spec.ts';
+import { type CommandSpec, lazily } from '../command-spec.ts';
 
 export default {
   name: 'show',

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { parseIso } from '../../config/instant.ts';
+import { parseIsoTime } from '../../time/instant.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, DataError, LeadsError } from '../../errors.ts';
-import type { LeadText } from '../../lead/text.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
 import { cellText, eachMember } from '../../output/cells.ts';
 import { paletteFor } from '../../output/colour.ts';
 import { renderFields } from '../../output/fields.ts';
@@ -10,12 +10,12 @@ import { recordWriter, streamSink } from '../../output/records.ts';
 import { relativeTime } from '../../output/relative.ts';
 import { write } from '../../output/sink.ts';
 import { terminalWidth } from '../../output/terminal.ts';
-import { leadPages } from '../../service/pages.ts';
-import { openService } from '../../service/service.ts';
-import type { Outcome } from '../spec.ts';
+import { listLeads } from '../../service/listing/listing.ts';
+import { openService } from '../../service/client/service.ts';
+import type { Outcome } from '../command-spec.ts';
 import { fieldList, flag, oneOf, text } from '../values.ts';
 import { fromInbox } from './from-inbox.ts';
-import { utf8 } from '../../lead/bytes.ts';
+import { utf8 } from '../../json/bytes.ts';
 
 export const options = z.object({
   format: oneOf(['table', 'json', 'ndjson']),
@@ -42,7 +42,7 @@ export async function run(given: ShowOptions, context: Context): Promise<Outcome
     throw new DataError(`there is no lead '${given.id}', neither in the service nor in the inbox`);
   }
   if (pulled instanceof LeadsError && !(pulled instanceof ConfigError)) {
-    context.notes.note('show', `this is the inbox's copy: ${pulled.message}`);
+    context.messages.note('show', `this is the inbox's copy: ${pulled.message}`);
   }
   if (given.format === 'table') await draw(lead, given, context);
   else await print(lead, given, context);
@@ -50,16 +50,16 @@ export async function run(given: ShowOptions, context: Context): Promise<Outcome
 }
 
 /** The specification has no operation for one lead, so the list is walked until it comes by. */
-async function fromService(id: string, context: Context): Promise<LeadText | undefined> {
+async function fromService(id: string, context: Context): Promise<RawLead | undefined> {
   const service = await openService(context);
-  for await (const { leads } of leadPages(service, { query: {}, prefetch: true })) {
+  for await (const { leads } of listLeads(service, { query: {}, prefetch: true })) {
     const found = leads.find((lead) => lead.id === id);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-async function draw(lead: LeadText, { fields, relative }: ShowOptions, context: Context): Promise<void> {
+async function draw(lead: RawLead, { fields, relative }: ShowOptions, context: Context): Promise<void> {
   const { stdout, clock } = context;
   const { dim } = await paletteFor(stdout, context);
   const members: [string, string][] = [];
@@ -74,14 +74,14 @@ async function draw(lead: LeadText, { fields, relative }: ShowOptions, context: 
       : fields.flatMap((field) => members.filter(([path]) => path === field || path.startsWith(`${field}.`)));
   const now = clock.now();
   const shown = chosen.map(([path, value]): [string, string] => {
-    const time = relative && /^\d{4}-\d\d-\d\dT/.test(value) ? parseIso(value) : undefined;
+    const time = relative && /^\d{4}-\d\d-\d\dT/.test(value) ? parseIsoTime(value) : undefined;
     return [path, time === undefined ? value : relativeTime(time, now)];
   });
   const width = terminalWidth(stdout);
   await write(stdout, renderFields(shown, { width, name: dim }));
 }
 
-async function print(lead: LeadText, { fields }: ShowOptions, { stdout }: Context): Promise<void> {
+async function print(lead: RawLead, { fields }: ShowOptions, { stdout }: Context): Promise<void> {
   // One lead is one object, in either form.
   const writer = await recordWriter('ndjson', streamSink(stdout), {
     fields,

@@ -1,10 +1,10 @@
 import type { Chaos, DeliveryFault } from '../faults.ts';
-import type { SandboxLead } from '../lead-set.ts';
-import { Courier, type CourierOptions } from './courier.ts';
-import type { Attempt } from './truth.ts';
+import type { SandboxLead } from '../data/lead-set.ts';
+import { Sender, type SenderOptions } from './sender.ts';
+import type { Attempt } from './attempt.ts';
 
 export interface DeliveriesOptions extends Omit<
-  CourierOptions,
+  SenderOptions,
   'target' | 'index' | 'record' | 'settled' | 'chaos'
 > {
   readonly targets: readonly string[];
@@ -20,7 +20,7 @@ interface Progress {
 /** Every lead to every target, and the truth about each attempt. */
 export class Deliveries {
   attempts: Attempt[] = [];
-  readonly #couriers: readonly Courier[];
+  readonly #couriers: readonly Sender[];
   readonly #progress = new Map<SandboxLead, Progress>();
   #acknowledged = new Set<string>();
   paused = false;
@@ -30,7 +30,7 @@ export class Deliveries {
     this.#observe = observe;
     this.#couriers = targets.map(
       (target, index) =>
-        new Courier({
+        new Sender({
           ...options,
           target,
           index,

@@ -1,4 +1,4 @@
-import type { ApiOptions } from '../options.ts';
+import type { ApiOptions } from '../api/api-options.ts';
 import { controlOperations } from './control-operations.ts';
 import { listOperation } from './list-operation.ts';
 import { ref, schemas } from './schemas.ts';

@@ -1,4 +1,4 @@
-import type { ApiOptions, ParameterNames } from '../options.ts';
+import type { ApiOptions, ParameterNames } from '../api/api-options.ts';
 import { ref } from './schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;

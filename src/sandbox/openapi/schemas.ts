@@ -1,4 +1,4 @@
-import type { ApiOptions } from '../options.ts';
+import type { ApiOptions } from '../api/api-options.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { bufferOf } from '../../lead/bytes.ts';
+import { bufferOf } from '../../json/bytes.ts';
 
 /** A body that the sender may have signed instead of the one that came. */
 export interface BodyForm {

@@ -1,10 +1,10 @@
 import type { Authentic, Scheme } from '../scheme.ts';
-import { timely } from '../timestamp.ts';
+import { checkTimestamp } from '../timestamp.ts';
 
 /** Why an authentic delivery's time is refused: a unit misread, or clocks that differ. */
 export function explainTime(authentic: Authentic, scheme: Scheme, now: number): readonly string[] {
   const { timestamp } = authentic;
-  if (timestamp === undefined || timely(authentic, scheme.toleranceMs, now).ok) return [];
+  if (timestamp === undefined || checkTimestamp(authentic, scheme.toleranceMs, now).ok) return [];
   const near = (ms: number): boolean => Math.abs(ms - now) < 86_400_000;
   if (near(timestamp / 1000)) {
     const remedy =

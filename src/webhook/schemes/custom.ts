@@ -4,7 +4,7 @@ import type { Algorithm } from '../hmac.ts';
 import type { SecretEncoding } from '../key.ts';
 import type { Scheme } from '../scheme.ts';
 import type { TimestampFormat } from '../timestamp.ts';
-import { recipeScheme } from './recipe.ts';
+import { hmacScheme } from './hmac-scheme.ts';
 
 /** What a user says of a service whose scheme has no name here; everything but the header has a default. */
 export interface CustomOptions {
@@ -41,7 +41,7 @@ export function custom(options: CustomOptions, toleranceMs: number): Scheme {
   if (new Set(headers.map((name) => name.toLowerCase())).size < headers.length) {
     throw new ConfigError('signature, timestamp and nonce must come in headers of their own');
   }
-  return recipeScheme({
+  return hmacScheme({
     name: 'custom',
     signatureHeader: signatureHeader.toLowerCase(),
     algorithm: options.algorithm ?? 'hmac-sha256',

@@ -1,10 +1,10 @@
-import { recipeScheme } from './recipe.ts';
+import { hmacScheme } from './hmac-scheme.ts';
 
 /**
  * `X-Hub-Signature-256: sha256=<hex>` over the body alone. The older SHA-1 header is never looked at.
  * https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
  */
-export const github = recipeScheme({
+export const github = hmacScheme({
   name: 'github',
   signatureHeader: 'x-hub-signature-256',
   algorithm: 'hmac-sha256',

@@ -5,7 +5,7 @@ import { componentOf, coveredComponents, signatureBase, type SignatureInput } fr
 import { contentDigest, digestMatches } from '../rfc9421/digest.ts';
 import { algorithmOf, messageKey, signatureMatches, signatureOf } from '../rfc9421/key.ts';
 import { type Member, parseDictionary } from '../rfc9421/structured.ts';
-import { type Key, refused, type Refused, type Scheme, type Verification } from '../scheme.ts';
+import { type Key, rejected, type Rejected, type Scheme, type Verification } from '../scheme.ts';
 
 /** A sender, and at most a few proxies that signed again. */
 const maxLabels = 4;
@@ -28,13 +28,16 @@ export const rfc9421 = (toleranceMs: number, secretEncoding: SecretEncoding): Sc
     if ('ok' in signatures) return signatures;
     const labels = [...inputs.keys()];
     if (labels.length > maxLabels || labels.length !== signatures.size) {
-      return refused('malformed_credential', 'signature-input and signature do not name the same signatures');
+      return rejected(
+        'malformed_credential',
+        'signature-input and signature do not name the same signatures',
+      );
     }
     const results = labels.map((label) =>
       authenticateOne(delivery, keys, inputs.get(label), signatures.get(label)),
     );
     const result = results.find((one) => one.ok) ?? results[0];
-    return result ?? refused('missing_credential', 'the delivery is not signed');
+    return result ?? rejected('missing_credential', 'the delivery is not signed');
   },
 
   sign(message, key, now) {
@@ -61,12 +64,12 @@ export const rfc9421 = (toleranceMs: number, secretEncoding: SecretEncoding): Sc
 
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
-function dictionaryHeader(delivery: Delivery, name: string): ReadonlyMap<string, Member> | Refused {
+function dictionaryHeader(delivery: Delivery, name: string): ReadonlyMap<string, Member> | Rejected {
   const found = soleHeader(delivery, name);
   if (!found.ok) return found;
   return (
     parseDictionary(found.value) ??
-    refused('malformed_credential', `the header ${name} is not a dictionary (RFC 8941)`)
+    rejected('malformed_credential', `the header ${name} is not a dictionary (RFC 8941)`)
   );
 }
 
@@ -86,23 +89,26 @@ function authenticateOne(
     'items' in signature ||
     signature.bare.kind !== 'bytes'
   ) {
-    return refused('malformed_credential', 'signature-input must hold a list, and signature its bytes');
+    return rejected('malformed_credential', 'signature-input must hold a list, and signature its bytes');
   }
   const given = signature.bare.value;
   const covered = coverage(input, delivery);
   if (covered !== undefined) return covered;
   const created = integer(input, 'created');
   if (created === undefined)
-    return refused('missing_timestamp', 'the signature does not say when it was created');
+    return rejected('missing_timestamp', 'the signature does not say when it was created');
   const expires = integer(input, 'expires');
   if (expires === undefined && input.params.has('expires')) {
-    return refused('malformed_timestamp', 'expires is not a whole number of seconds');
+    return rejected('malformed_timestamp', 'expires is not a whole number of seconds');
   }
   const digest = soleHeader(delivery, 'content-digest');
   if (!digest.ok) return digest;
   const base = signatureBase(input, (name) => componentOf(delivery, name));
   if (base === undefined) {
-    return refused('malformed_credential', 'the signature covers a component that the request does not have');
+    return rejected(
+      'malformed_credential',
+      'the signature covers a component that the request does not have',
+    );
   }
   const keyid = string(input, 'keyid');
   const alg = string(input, 'alg');
@@ -114,19 +120,19 @@ function authenticateOne(
   );
   const key = matches.indexOf(true);
   if (key === -1)
-    return refused('wrong_credential', 'the signature does not match, or its keyid or alg is another');
+    return rejected('wrong_credential', 'the signature does not match, or its keyid or alg is another');
   if (!digestMatches(digest.value, delivery.body)) {
-    return refused('wrong_credential', 'content-digest is not the digest of the body');
+    return rejected('wrong_credential', 'content-digest is not the digest of the body');
   }
   const nonce = string(input, 'nonce');
   return { ok: true, key, timestamp: created, expires, nonce };
 }
 
 /** What a signature must cover, lest the rest of the delivery could be changed under it. */
-function coverage(input: SignatureInput, delivery: Delivery): Refused | undefined {
+function coverage(input: SignatureInput, delivery: Delivery): Rejected | undefined {
   const names = coveredComponents(input);
   if (names === undefined) {
-    return refused(
+    return rejected(
       'malformed_credential',
       'the signature covers a component twice, or with unknown parameters',
     );
@@ -142,7 +148,7 @@ function coverage(input: SignatureInput, delivery: Delivery): Refused | undefine
   ];
   return missing.length === 0
     ? undefined
-    : refused('malformed_credential', `the signature does not cover ${missing.join(' and ')}`);
+    : rejected('malformed_credential', `the signature does not cover ${missing.join(' and ')}`);
 }
 
 /** A parameter in whole seconds, as milliseconds. */

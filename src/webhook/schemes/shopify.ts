@@ -1,10 +1,10 @@
-import { recipeScheme } from './recipe.ts';
+import { hmacScheme } from './hmac-scheme.ts';
 
 /**
  * `X-Shopify-Hmac-Sha256: <base64>` over the body, keyed with the app's client secret as text.
  * https://shopify.dev/docs/apps/build/webhooks/subscribe/https
  */
-export const shopify = recipeScheme({
+export const shopify = hmacScheme({
   name: 'shopify',
   signatureHeader: 'x-shopify-hmac-sha256',
   algorithm: 'hmac-sha256',

@@ -1,12 +1,12 @@
 import type { Scheme } from '../scheme.ts';
-import { recipeScheme } from './recipe.ts';
+import { hmacScheme } from './hmac-scheme.ts';
 
 /**
  * `X-Slack-Signature: v0=<hex>` over `v0:<timestamp>:<body>`.
  * https://docs.slack.dev/authentication/verifying-requests-from-slack
  */
 export const slack = (toleranceMs: number): Scheme =>
-  recipeScheme({
+  hmacScheme({
     name: 'slack',
     signatureHeader: 'x-slack-signature',
     algorithm: 'hmac-sha256',

@@ -1,5 +1,5 @@
 import type { Scheme } from '../scheme.ts';
-import { recipeScheme } from './recipe.ts';
+import { hmacScheme } from './hmac-scheme.ts';
 
 /**
  * `webhook-id`, `webhook-timestamp` and `webhook-signature: v1,<base64> …` over `<id>.<timestamp>.<body>`; the secret is
@@ -14,7 +14,7 @@ export const standardWebhooks = (toleranceMs: number): Scheme =>
 export const svix = (toleranceMs: number): Scheme => signedId('svix', 'svix', toleranceMs);
 
 const signedId = (name: string, headers: string, toleranceMs: number): Scheme =>
-  recipeScheme({
+  hmacScheme({
     name,
     signatureHeader: `${headers}-signature`,
     algorithm: 'hmac-sha256',

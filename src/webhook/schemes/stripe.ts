@@ -2,9 +2,9 @@ import { decode, encode } from '../encoding.ts';
 import { soleHeader } from '../headers.ts';
 import { hmac, macLength, matchingKey } from '../hmac.ts';
 import { symmetricKey } from '../key.ts';
-import { refused, type Scheme } from '../scheme.ts';
+import { rejected, type Scheme } from '../scheme.ts';
 import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
-import { maxSignatures } from './given.ts';
+import { maxSignatures } from './parse-signatures.ts';
 
 const header = 'stripe-signature';
 const algorithm = 'hmac-sha256';
@@ -27,25 +27,28 @@ export const stripe = (toleranceMs: number): Scheme => ({
     if (!found.ok) return found;
     const fields = found.value.split(',').map((field) => field.split('='));
     if (fields.length > maxSignatures || fields.some(malformed)) {
-      return refused('malformed_credential', `the header ${header} is not a list of name=value`);
+      return rejected('malformed_credential', `the header ${header} is not a list of name=value`);
     }
     const named = (name: string): string[] =>
       fields.filter(([key]) => key === name).map(([, value]) => value ?? '');
     const [stamp, ...otherStamps] = named('t');
-    if (stamp === undefined) return refused('missing_timestamp', `the header ${header} has no t=`);
-    if (otherStamps.length > 0) return refused('repeated_credential', `the header ${header} has two t=`);
+    if (stamp === undefined) return rejected('missing_timestamp', `the header ${header} has no t=`);
+    if (otherStamps.length > 0) return rejected('repeated_credential', `the header ${header} has two t=`);
     const timestamp = parseTimestamp(stamp, 'unix');
     if (timestamp === undefined) {
-      return refused('malformed_timestamp', `t= in the header ${header} is not a whole number of seconds`);
+      return rejected('malformed_timestamp', `t= in the header ${header} is not a whole number of seconds`);
     }
     const given = named('v1').map((text) => decode(text, 'hex'));
-    if (given.length === 0) return refused('malformed_credential', `the header ${header} has no v1=`);
+    if (given.length === 0) return rejected('malformed_credential', `the header ${header} has no v1=`);
     const candidates = given.filter((bytes) => bytes?.length === macLength[algorithm]) as Buffer[];
     if (candidates.length < given.length) {
-      return refused('malformed_credential', `v1= in the header ${header} is not 32 bytes in lower-case hex`);
+      return rejected(
+        'malformed_credential',
+        `v1= in the header ${header} is not 32 bytes in lower-case hex`,
+      );
     }
     const key = matchingKey(algorithm, keys, [Buffer.from(`${stamp}.`), delivery.body], { macs: candidates });
-    if (key === -1) return refused('wrong_credential', `the signature in ${header} does not match`);
+    if (key === -1) return rejected('wrong_credential', `the signature in ${header} does not match`);
     return { ok: true, key, timestamp };
   },
 

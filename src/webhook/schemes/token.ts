@@ -2,7 +2,7 @@ import { ConfigError } from '../../errors.ts';
 import { equal } from '../equal.ts';
 import { soleHeader } from '../headers.ts';
 import { symmetricKey } from '../key.ts';
-import { refused, type Scheme } from '../scheme.ts';
+import { rejected, type Scheme } from '../scheme.ts';
 
 const header = 'x-webhook-token';
 
@@ -31,7 +31,7 @@ export const token: Scheme = {
     const matches = keys.map((key) => equal(key.material.export(), given));
     const key = matches.indexOf(true);
     if (key !== -1) return { ok: true, key };
-    return refused('wrong_credential', `the token in ${header} is not the right one`);
+    return rejected('wrong_credential', `the token in ${header} is not the right one`);
   },
 
   sign: (_, key) => [[header, key.material.export().toString('latin1')]],

@@ -82,11 +82,11 @@ describe('what a person sees', () => {
   it('says that an old secret is still in use', async () => {
     const listener = await start(['--token', 'new-token', '--token', 'old-token']);
     for (const id of ['a', 'b']) await listener.post({ id }, { 'x-webhook-token': 'old-token' });
-    const notes = listener.stderr
+    const messages = listener.stderr
       .text()
       .split('\n')
       .filter((line) => line.startsWith('note: '));
-    expect(notes).toEqual(['note: deliveries still come with secret 2 of 2']);
+    expect(messages).toEqual(['note: deliveries still come with secret 2 of 2']);
   });
 
   it('warns when other machines can reach it', async () => {

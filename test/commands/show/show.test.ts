@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openInbox } from '../../../src/inbox/sql.ts';
+import { openInbox } from '../../../src/inbox/sqlite/sqlite-inbox.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads } from '../../support/run.ts';

@@ -4,7 +4,7 @@ import { componentOf, signatureBase, type SignatureInput } from '../../../src/we
 import { contentDigest, digestMatches } from '../../../src/webhook/rfc9421/digest.ts';
 import { messageKey, signatureMatches, signatureOf } from '../../../src/webhook/rfc9421/key.ts';
 import { parseDictionary } from '../../../src/webhook/rfc9421/structured.ts';
-import { schemeNamed } from '../../../src/webhook/schemes.ts';
+import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { delivered, outgoing } from '../delivery.ts';
 
 const sharedSecret =

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
-import { schemeNamed, type SchemeOptions } from '../../../src/webhook/schemes.ts';
-import { timely } from '../../../src/webhook/timestamp.ts';
+import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
+import { checkTimestamp } from '../../../src/webhook/timestamp.ts';
 import { verify } from '../../../src/webhook/verify.ts';
 import { delivered, type Headers, sampleBody } from '../delivery.ts';
 
@@ -157,6 +157,6 @@ test.each([
   [-864_000_000, 'signed 10 days ago'],
   [1_200_000, 'signed 20 minutes in the future'],
 ])('%i ms off is said as a person would: %s', (off, words) => {
-  const verdict = timely({ timestamp: now + off }, 60_000, now);
+  const verdict = checkTimestamp({ timestamp: now + off }, 60_000, now);
   expect(verdict.ok ? '' : verdict.detail).toContain(words);
 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { contentDigest } from '../../../src/webhook/rfc9421/digest.ts';
-import { schemeNamed } from '../../../src/webhook/schemes.ts';
+import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../../../src/webhook/verify.ts';
 import { delivered, outgoing, sampleBody } from '../delivery.ts';
 import { keyOf } from './every.ts';

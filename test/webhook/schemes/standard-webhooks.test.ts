@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
-import { schemeNamed } from '../../../src/webhook/schemes.ts';
+import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../../../src/webhook/verify.ts';
 import { delivered, outgoing, sampleBody } from '../delivery.ts';
 import { keyOf } from './every.ts';

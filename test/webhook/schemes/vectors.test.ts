@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { schemeNamed } from '../../../src/webhook/schemes.ts';
+import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../../../src/webhook/verify.ts';
 import { delivered, type Headers, outgoing } from '../delivery.ts';
 import { keyOf } from './every.ts';

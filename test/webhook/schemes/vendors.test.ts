@@ -4,7 +4,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { Webhook as Svix } from 'svix';
 import { expect, test } from 'vitest';
-import { schemeNamed } from '../../../src/webhook/schemes.ts';
+import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../../../src/webhook/verify.ts';
 import { delivered, type Headers, outgoing } from '../delivery.ts';
 import { keyOf } from './every.ts';

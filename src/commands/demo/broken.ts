@@ -1,2 +1,0 @@
-/** A step of the tour that did not do what it says. */
-export class Broken extends Error {}

@@ -1,0 +1,103 @@
+import { parseIsoTime } from '../../time/instant.ts';
+import type { Bookmark } from '../../files/bookmark.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
+
+type Dated = Pick<RawLead, 'id' | 'createdAt'>;
+
+/**
+ * What incremental runs remember: the ids of the leads written that a later run will meet again, because it begins
+ * `overlap` before the newest one. So leads that share a timestamp or come late by less are neither lost nor repeated.
+ */
+export class IncrementalWindow {
+  /** Leads created before this were dealt with by an earlier complete run; ms. */
+  readonly since: number | undefined;
+  readonly #overlap: number;
+  readonly #ids = new Map<string, number>();
+  readonly #undated: Set<string>;
+  #idsSince: number;
+  /** Newest creation time seen, and the one that complete walks have settled. */
+  #met: number;
+  #newest: number | undefined;
+  #begunAt = -Infinity;
+  #pruneAt = 100_000;
+
+  /** `overlap` in milliseconds. */
+  constructor(overlap: number, bookmark?: Bookmark) {
+    this.#overlap = overlap;
+    this.#newest = bookmark?.newest ?? undefined;
+    this.#met = this.#newest ?? -Infinity;
+    this.#idsSince = bookmark?.idsSince ?? -Infinity;
+    this.#undated = new Set(bookmark?.undated);
+    // A larger overlap than last time reaches no further back than the ids that were kept.
+    this.since = this.#newest === undefined ? undefined : Math.max(this.#newest - overlap, this.#idsSince);
+    for (const [id, created] of bookmark?.ids ?? []) this.#ids.set(id, created);
+  }
+
+  *ids(): Generator<string> {
+    yield* this.#ids.keys();
+    yield* this.#undated;
+  }
+
+  /** A lead without a creation time passes: it is known by its id alone. */
+  passes(lead: Dated): boolean {
+    if (this.since === undefined) return true;
+    const created = createdAt(lead);
+    return created === undefined || created >= this.since;
+  }
+
+  /** Remembers a lead that was written. */
+  note(lead: Dated): void {
+    const created = createdAt(lead);
+    if (created !== undefined && created > this.#met) this.#met = created;
+    if (lead.id === undefined) return;
+    if (created === undefined) this.#undated.add(lead.id);
+    else this.#ids.set(lead.id, created);
+    if (this.#ids.size >= this.#pruneAt) this.#prune();
+  }
+
+  /** A walk begins now. */
+  begin(at: number): void {
+    this.#begunAt = at;
+  }
+
+  /** The walk has come to its end: what it met is settled. */
+  settle(): void {
+    const newest = this.#reached();
+    if (newest !== undefined) this.#newest = Math.max(newest, this.#newest ?? -Infinity);
+  }
+
+  /** How far back the next poll of this run reaches; ms. */
+  get pollSince(): number | undefined {
+    return this.#newest === undefined ? undefined : this.#newest - this.#overlap;
+  }
+
+  bookmark(of: Readonly<Record<string, unknown>>): Bookmark {
+    this.#prune();
+    return {
+      version: 1,
+      of,
+      newest: this.#newest ?? null,
+      idsSince: this.#newest === undefined ? null : this.#idsSince,
+      ids: [...this.#ids],
+      undated: [...this.#undated],
+    };
+  }
+
+  /** A lead dated later than the walk's begin, by a clock that is wrong, must not move the window past those to come. */
+  #reached(): number | undefined {
+    const reached = Math.min(this.#met, this.#begunAt);
+    return reached === -Infinity ? undefined : reached;
+  }
+
+  #prune(): void {
+    const newest = this.#newest ?? this.#reached();
+    if (newest === undefined) return;
+    const from = newest - this.#overlap;
+    this.#idsSince = Math.max(this.#idsSince, from);
+    for (const [id, created] of this.#ids) if (created < from) this.#ids.delete(id);
+    this.#pruneAt = 2 * this.#ids.size + 100_000;
+  }
+}
+
+const createdAt = (lead: Dated): number | undefined =>
+  lead.createdAt === undefined ? undefined : parseIsoTime(lead.createdAt);

@@ -1,0 +1,65 @@
+import type { Context } from '../../context.ts';
+import { readBookmark } from '../../files/bookmark.ts';
+import { UsageError } from '../../errors.ts';
+import { leadFilter } from '../../lead/filter.ts';
+import { IdSet } from '../../lead/id-set.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
+import type { LeadQuery } from '../../service/listing/lead-query.ts';
+import type { Service } from '../../service/client/service.ts';
+import { resolveFilter } from '../filter-options.ts';
+import type { ExportOptions } from './options.ts';
+import { IncrementalWindow } from './incremental-window.ts';
+
+const day = 86_400_000;
+
+/** One export with everything about it resolved. */
+export interface ExportPlan {
+  readonly service: Service;
+  readonly options: ExportOptions;
+  /** When it began, at the first attempt: relative times count from here. */
+  readonly startedAt: number;
+  readonly query: LeadQuery;
+  readonly passes: (lead: RawLead) => boolean;
+  readonly seen: IdSet;
+  /** Set with `--bookmark` and `--follow`: what the next run or poll needs to know. */
+  readonly window: IncrementalWindow | undefined;
+  /** What a bookmark belongs to. */
+  readonly account: Readonly<Record<string, unknown>>;
+}
+
+/** Reads the bookmark, if one is asked for; it must be locked by now. */
+export async function planExport(
+  service: Service,
+  options: ExportOptions,
+  startedAt: number,
+): Promise<ExportPlan> {
+  const { query, filter } = resolveFilter(options, startedAt);
+  const account = {
+    service: service.account.baseUrl.href,
+    path: service.dialect.path ?? null,
+    status: query.status ?? null,
+    categories: filter.categories,
+    where: filter.where,
+  };
+  const seen = new IdSet();
+  const { bookmark: path, overlap = day } = options;
+  const bookmark = path === undefined ? undefined : await readBookmark(path);
+  if (bookmark !== undefined && JSON.stringify(bookmark.of) !== JSON.stringify(account)) {
+    throw new UsageError(`the bookmark ${path ?? ''} belongs to another service or other filters`, {
+      hint: 'use one bookmark for each service and set of filters',
+    });
+  }
+  const window =
+    path === undefined && options.follow === undefined ? undefined : new IncrementalWindow(overlap, bookmark);
+  for (const id of window?.ids() ?? []) seen.preload(id);
+  const since = latest(query.since, window?.since);
+  const passesFilter = leadFilter(filter);
+  const passes = (lead: RawLead): boolean =>
+    passesFilter(lead) && (window === undefined || window.passes(lead));
+  return { service, options, startedAt, query: { ...query, since }, passes, seen, window, account };
+}
+
+export const latest = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+
+export type Wiring = Pick<Context, 'clock' | 'signal' | 'messages' | 'stdout' | 'stderr' | 'globals' | 'pid'>;

@@ -1,0 +1,39 @@
+import { ConfigError } from '../../errors.ts';
+import { isLoopback } from '../../config/load.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The proxy for requests to an origin, from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` or their lower-case twins, which
+ * win as they do in curl. Loopback addresses are always reached directly: plain HTTP, and so the key in clear, is
+ * allowed to them only. Throws a `ConfigError` for a value that is not an http:// or https:// URL.
+ */
+export function proxyFor(origin: URL, env: Env): URL | undefined {
+  if (isLoopback(origin.hostname) || isExempt(origin, pick(env, 'no_proxy') ?? '')) return undefined;
+  const name = origin.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  const text = pick(env, name);
+  if (text === undefined) return undefined;
+  const url = /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url);
+  throw new ConfigError(`${name.toUpperCase()} is not the URL of an http:// or https:// proxy`);
+}
+
+const pick = (env: Env, name: string): string | undefined => {
+  const value = env[name] ?? env[name.toUpperCase()];
+  return value === '' ? undefined : value;
+};
+
+/** `*`, or host names and suffixes with an optional port, separated by commas or spaces. */
+function isExempt(origin: URL, list: string): boolean {
+  const port = origin.port === '' ? (origin.protocol === 'https:' ? '443' : '80') : origin.port;
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .some((entry) => {
+      if (entry === '*') return true;
+      const [, host = '', only] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+      const name = host.replace(/^\*?\./, '');
+      if (name === '' || (only !== undefined && only !== port)) return false;
+      return origin.hostname === name || origin.hostname.endsWith(`.${name}`);
+    });
+}

@@ -1,0 +1,69 @@
+import { ConfigError, UsageError, type LeadsError } from '../../errors.ts';
+import { rejection, type Rejection } from '../../webhook/rejection.ts';
+import type { Limits } from './limits.ts';
+
+/** What a parser's or a time-out's error means for the client; undefined when there is nobody left to tell. */
+export function rejectionFor(
+  error: Error & { code?: string; reason?: string; rawPacket?: Buffer },
+  limits: Limits,
+): Rejection | undefined {
+  const { code = '', reason, rawPacket } = error;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow(limits);
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return rejection('too_many_headers', `headers larger than ${limits.headerBytes} bytes`);
+  }
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
+    return rejection('too_large', 'chunk extensions are too large');
+  }
+  if (!code.startsWith('HPE_') || code === 'HPE_INVALID_EOF_STATE') return undefined;
+  // 0x16 begins every TLS handshake.
+  const detail = rawPacket?.[0] === 0x16 ? 'TLS on a plain HTTP port' : `not HTTP/1.1: ${reason ?? code}`;
+  return rejection('malformed_request', detail);
+}
+
+export const tooSlow = (limits: Limits): Rejection =>
+  rejection('too_slow', `the request was not complete within ${limits.requestMs / 1000} s`);
+
+export const closedAtOnce = 'the client went away at the TLS handshake: it may not trust this certificate';
+
+/** One sentence for a TLS handshake that failed; undefined for a peer that merely went away. */
+export function handshakeDetail(code: string): string | undefined {
+  if (code === 'ERR_SSL_HTTP_REQUEST') return 'plain HTTP on the HTTPS port';
+  if (/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED)/.test(code)) {
+    return 'the client does not trust this certificate';
+  }
+  if (/UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|UNKNOWN_PROTOCOL/.test(code))
+    return 'the client speaks no TLS 1.2 or 1.3';
+  if (/NO_APPLICATION_PROTOCOL/.test(code)) return 'the client speaks no HTTP/1.1';
+  if (/^(ECONNRESET|EPIPE|ERR_TLS_HANDSHAKE_TIMEOUT|ERR_STREAM_DESTROYED)$/.test(code)) return undefined;
+  return 'the TLS handshake failed';
+}
+
+/** Why no socket could be opened, as something the user can mend. */
+export function listenError(error: NodeJS.ErrnoException, host: string, port: number): LeadsError {
+  const at = `${host}:${port}`;
+  const details = { cause: error };
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new ConfigError(`${at} is in use by another program`, {
+        ...details,
+        hint: 'give another --port, or --port 0 for any that is free',
+      });
+    case 'EACCES':
+      return new ConfigError(`no permission to listen on ${at}`, {
+        ...details,
+        hint: 'ports below 1024 are the system’s: give another --port',
+      });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EINVAL':
+    case 'EAFNOSUPPORT':
+      return new UsageError(`--host: '${host}' is not an address of this machine`, {
+        ...details,
+        hint: '127.0.0.1 is reached from this machine only, 0.0.0.0 from everywhere',
+      });
+    default:
+      return new ConfigError(`cannot listen on ${at}: ${error.message}`, details);
+  }
+}

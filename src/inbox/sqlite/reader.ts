@@ -1,0 +1,103 @@
+import { bytesOf, fromColumn, textOf, toColumn } from './column.ts';
+import type { Database, Row, Value } from './database.ts';
+import type { InboxQuery, Source, StoredDelivery, StoredLead, VerdictKind } from '../inbox.ts';
+
+/** Rows read at once: between two reads other work of this process gets its turn, and no snapshot is held. */
+const pageRows = 200;
+
+/** Newest first. */
+export async function* deliveries(database: Database, query: InboxQuery): AsyncGenerator<StoredDelivery> {
+  const { sql, values } = conditions(query);
+  const page = database.prepare(
+    `SELECT * FROM deliveries WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ${pageRows}`,
+  );
+  let before = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const rows = page.all([before, ...values]);
+    for (const row of rows) yield deliveryOf(row);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < pageRows) return;
+    before = Number(last['seq']);
+    await Promise.resolve();
+  }
+}
+
+/** Every accepted lead once, in order of arrival. */
+export async function* leads(
+  database: Database,
+  query: Pick<InboxQuery, 'since' | 'until'>,
+): AsyncGenerator<StoredLead> {
+  const { sql, values } = conditions(query);
+  const page = database.prepare(
+    `SELECT seq, lead, received_at, source, body FROM deliveries WHERE seq > ? ${sql}
+     AND seq = (SELECT leads.seq FROM leads WHERE leads.id = lead AND leads.state = 'accepted')
+     ORDER BY seq LIMIT ${pageRows}`,
+  );
+  let after = 0;
+  for (;;) {
+    const rows = page.all([after, ...values]);
+    for (const row of rows) yield leadOf(row);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < pageRows) return;
+    after = Number(last['seq']);
+    await Promise.resolve();
+  }
+}
+
+function conditions(query: InboxQuery): { sql: string; values: Value[] } {
+  const parts: string[] = [];
+  const values: Value[] = [];
+  const add = (part: string, ...given: Value[]): void => {
+    parts.push(`AND ${part}`);
+    values.push(...given);
+  };
+  if (query.seq !== undefined) add('seq = ?', query.seq);
+  if (query.since !== undefined) add('received_at >= ?', query.since);
+  if (query.until !== undefined) add('received_at < ?', query.until);
+  if (query.verdicts !== undefined) {
+    add(`verdict IN (${query.verdicts.map(() => '?').join(', ')})`, ...query.verdicts);
+  }
+  if (query.leadId !== undefined) {
+    // Three narrow looks instead of an index over every delivery: the first one, its repeats, and the refused ones.
+    const id = toColumn(query.leadId);
+    add(
+      `seq IN (SELECT seq FROM leads WHERE id = ? UNION SELECT seq FROM deliveries WHERE lead = ? AND attempt > 1
+       UNION SELECT seq FROM deliveries WHERE verdict = 'rejected' AND lead = ?)`,
+      id,
+      id,
+      id,
+    );
+  }
+  return { sql: parts.join(' '), values };
+}
+
+function deliveryOf(row: Row): StoredDelivery {
+  return {
+    seq: Number(row['seq']),
+    receivedAt: Number(row['received_at']),
+    leadId: row['lead'] === null ? undefined : fromColumn(textOf(row['lead'])),
+    verdict: row['verdict'] as VerdictKind,
+    reason: optional(row['reason']),
+    detail: optional(row['detail']),
+    status: Number(row['status']),
+    attempt: Number(row['attempt']),
+    source: row['source'] as Source,
+    remote: textOf(row['remote']),
+    method: textOf(row['method']),
+    path: textOf(row['path']),
+    headers: JSON.parse(textOf(row['headers'])) as [string, string][],
+    body: bytesOf(row['body']),
+    differs: row['differs'] === null ? undefined : (JSON.parse(textOf(row['differs'])) as string[]),
+  };
+}
+
+const leadOf = (row: Row): StoredLead => ({
+  leadId: fromColumn(textOf(row['lead'])),
+  seq: Number(row['seq']),
+  receivedAt: Number(row['received_at']),
+  source: row['source'] as Source,
+  body: bytesOf(row['body']),
+});
+
+const optional = (value: Value | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;

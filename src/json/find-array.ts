@@ -1,0 +1,154 @@
+import {
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  isSpace,
+  openBrace,
+  openBracket,
+  quote,
+  skipSpace,
+} from './bytes.ts';
+import { incomplete, invalidAt, offenderOf, scanner } from './scanner.ts';
+import { decoded } from './scanned-record.ts';
+
+/** Which array holds the leads: reference tokens of a JSON Pointer, or found by the usual names. */
+export type ArrayPlace = readonly string[] | 'auto';
+
+export type FoundArray =
+  /** `start` is behind the opening bracket. */
+  | { readonly kind: 'array'; readonly start: number; readonly path: readonly string[] }
+  | { readonly kind: 'incomplete' }
+  | { readonly kind: 'invalid'; readonly at: number }
+  /** The document ended: an empty array in a usual place (`empty`), or nothing; `arrays` are those elsewhere. */
+  | {
+      readonly kind: 'none';
+      readonly end: number;
+      readonly empty: readonly string[] | undefined;
+      readonly arrays: readonly (readonly string[])[];
+    };
+
+const usualNames: readonly string[] = ['data', 'leads', 'items', 'results', 'records'];
+const usualWrappers: readonly string[] = [...usualNames, '_embedded', 'response', 'result', 'payload'];
+
+/** Whether `auto` would take an array of objects in this place. */
+export function isUsualPlace(path: readonly string[]): boolean {
+  const [first = '', second = ''] = path;
+  if (path.length === 2) return usualWrappers.includes(first) && usualNames.includes(second);
+  return path.length === 1 && usualNames.includes(first);
+}
+
+/** Looks for the array of leads in the beginning of a document. */
+export function findArray(buf: Buffer, target: ArrayPlace): FoundArray {
+  scanner.load(buf);
+  const search = new Search(buf, target);
+  const end = search.value(skipSpace(buf, 0, buf.length), []);
+  if (search.start !== undefined) return { kind: 'array', start: search.start, path: search.path };
+  if (end === incomplete) return { kind: 'incomplete' };
+  if (end < incomplete) return { kind: 'invalid', at: offenderOf(end) };
+  return { kind: 'none', end, empty: search.empty, arrays: search.arrays };
+}
+
+/** Descends only where the target can lie, a few levels; everything else is stepped over. */
+class Search {
+  start: number | undefined;
+  path: readonly string[] = [];
+  empty: readonly string[] | undefined;
+  readonly arrays: (readonly string[])[] = [];
+  readonly #buf: Buffer;
+  readonly #limit: number;
+  readonly #target: ArrayPlace;
+
+  constructor(buf: Buffer, target: ArrayPlace) {
+    this.#buf = buf;
+    this.#limit = buf.length;
+    this.#target = target;
+  }
+
+  /** Behind the value at `at`, or `incomplete` also when the target was found. */
+  value(at: number, path: readonly string[]): number {
+    const byte = this.#buf[at];
+    if (at >= this.#limit) return incomplete;
+    if (byte === openBracket) {
+      const found = this.#array(at, path);
+      if (found !== undefined) return found;
+    }
+    if (byte === openBrace && this.#leadsOn(path)) return this.#members(at + 1, path);
+    if (byte === openBracket && this.#target !== 'auto' && this.#leadsOn(path)) {
+      return this.#elements(at + 1, path);
+    }
+    return scanner.valueEnd(at);
+  }
+
+  #array(at: number, path: readonly string[]): number | undefined {
+    if (this.#target !== 'auto') {
+      return isSame(path, this.#target) ? this.#take(at + 1, path) : undefined;
+    }
+    if (path.length === 0) return this.#take(at + 1, path);
+    const first = skipSpace(this.#buf, at + 1, this.#limit);
+    if (first >= this.#limit) return incomplete;
+    if (isUsualPlace(path)) {
+      if (this.#buf[first] === openBrace) return this.#take(at + 1, path);
+      if (this.#buf[first] === closeBracket) this.empty ??= path;
+    } else if (this.#buf[first] === openBrace) {
+      this.arrays.push(path);
+    }
+    return undefined;
+  }
+
+  #take(start: number, path: readonly string[]): number {
+    this.start = start;
+    this.path = path;
+    return incomplete;
+  }
+
+  #leadsOn(path: readonly string[]): boolean {
+    if (this.#target === 'auto') return path.length < 2;
+    return path.length < this.#target.length && isSame(path, this.#target.slice(0, path.length));
+  }
+
+  #members(at: number, path: readonly string[]): number {
+    let i = skipSpace(this.#buf, at, this.#limit);
+    if (this.#buf[i] === closeBrace && i < this.#limit) return i + 1;
+    for (;;) {
+      if (i >= this.#limit) return incomplete;
+      if (this.#buf[i] !== quote) return invalidAt(i);
+      const keyEnd = scanner.valueEnd(i);
+      if (keyEnd < 0) return keyEnd;
+      const key = decoded(this.#buf, i, keyEnd);
+      i = skipSpace(this.#buf, keyEnd, this.#limit);
+      if (i >= this.#limit) return incomplete;
+      if (this.#buf[i] !== colon) return invalidAt(i);
+      const end = this.value(skipSpace(this.#buf, i + 1, this.#limit), [...path, key]);
+      if (end < 0) return end;
+      i = skipSpace(this.#buf, end, this.#limit);
+      if (i >= this.#limit) return incomplete;
+      if (this.#buf[i] === closeBrace) return i + 1;
+      if (this.#buf[i] !== comma) return invalidAt(i);
+      i = skipSpace(this.#buf, i + 1, this.#limit);
+    }
+  }
+
+  #elements(at: number, path: readonly string[]): number {
+    let i = skipSpace(this.#buf, at, this.#limit);
+    if (this.#buf[i] === closeBracket && i < this.#limit) return i + 1;
+    for (let index = 0; ; index += 1) {
+      const end = this.value(i, [...path, String(index)]);
+      if (end < 0) return end;
+      i = skipSpace(this.#buf, end, this.#limit);
+      if (i >= this.#limit) return incomplete;
+      if (this.#buf[i] === closeBracket) return i + 1;
+      if (this.#buf[i] !== comma) return invalidAt(i);
+      i = skipSpace(this.#buf, i + 1, this.#limit);
+    }
+  }
+}
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((step, i) => step === b[i]);
+
+/** Only white space from `at` on: what may follow a document. */
+export function offenderAfter(buf: Uint8Array, at: number, limit: number): number | undefined {
+  for (let i = at; i < limit; i += 1) if (!isSpace(buf[i] as number)) return i;
+  return undefined;
+}

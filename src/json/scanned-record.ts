@@ -1,0 +1,90 @@
+import { quote } from './bytes.ts';
+import { compact } from './compact.ts';
+import { idKinds, row, scanner } from './scanner.ts';
+import type { RawLead } from '../lead/raw-lead.ts';
+
+/**
+ * A record as the scanner found it. Views and texts are made when they are asked for: a walk over a million leads
+ * needs few of them.
+ */
+export class ScannedRecord implements RawLead {
+  /** The record is `source[start, end)`: for writers that copy many records at once. */
+  readonly source: Buffer;
+  readonly #rows: Int32Array;
+  readonly #at: number;
+
+  /** The row at `at` must be of a compact record. */
+  constructor(source: Buffer, rows: Int32Array, at: number) {
+    this.source = source;
+    this.#rows = rows;
+    this.#at = at;
+  }
+
+  get start(): number {
+    return this.#rows[this.#at + row.start] as number;
+  }
+
+  get end(): number {
+    return this.#rows[this.#at + row.end] as number;
+  }
+
+  get bytes(): Buffer {
+    return this.source.subarray(this.start, this.end);
+  }
+
+  /** Whether the id is `source[idStart, idEnd)`, just as it stands there. */
+  get hasPlainId(): boolean {
+    return this.#rows[this.#at + row.idKind] === idKinds.asItStands;
+  }
+
+  get idStart(): number {
+    return this.#rows[this.#at + row.idStart] as number;
+  }
+
+  get idEnd(): number {
+    return this.#rows[this.#at + row.idEnd] as number;
+  }
+
+  /** Whether there is a usable id, without making a text of it. */
+  get hasId(): boolean {
+    return this.hasPlainId || this.#rows[this.#at + row.idKind] === idKinds.escaped;
+  }
+
+  /**
+   * A non-empty string, or an integer taken by its digits, so that 7 and "7" are the same id: a service that changes
+   * its mind about the type sends no new leads by that. Repeated as a key it is not usable.
+   */
+  get id(): string | undefined {
+    if (this.hasPlainId) return this.source.toString('utf8', this.idStart, this.idEnd);
+    return this.hasId ? decoded(this.source, this.idStart - 1, this.idEnd + 1) : undefined;
+  }
+
+  get createdAt(): string | undefined {
+    return this.#string(row.createdStart, row.createdEnd);
+  }
+
+  get category(): string | undefined {
+    return this.#string(row.categoryStart, row.categoryEnd);
+  }
+
+  #string(start: number, end: number): string | undefined {
+    const [from, to] = [this.#rows[this.#at + start] as number, this.#rows[this.#at + end] as number];
+    return to > from && this.source[from] === quote ? decoded(this.source, from, to) : undefined;
+  }
+}
+
+/** The record of a row. One that has white space between its tokens is written anew without, and scanned again. */
+export function recordAt(source: Buffer, rows: Int32Array, at: number): ScannedRecord {
+  const lead = new ScannedRecord(source, rows, at);
+  if (rows[at + row.spaced] === 0) return lead;
+  const bytes = compact(lead.bytes);
+  scanner.load(bytes);
+  scanner.valueEnd(0);
+  return new ScannedRecord(bytes, scanner.lastRow(), 0);
+}
+
+/** The value of a string token that was found valid, quotes included in the span. */
+export function decoded(buf: Buffer, start: number, end: number): string {
+  const text = buf.toString('utf8', start + 1, end - 1);
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
+}

@@ -1,0 +1,51 @@
+import { isUtf8 } from 'node:buffer';
+import { bufferOf, openBrace, skipSpace } from '../json/bytes.ts';
+import { deviationsOf } from './conformance.ts';
+import { isObject, type Json } from '../json/exact.ts';
+import { offenderAfter } from '../json/find-array.ts';
+import { recordAt } from '../json/scanned-record.ts';
+import { idKinds, incomplete, offenderOf, row, scanner } from '../json/scanner.ts';
+import type { RawLead } from './raw-lead.ts';
+
+export type Reading =
+  | { readonly ok: true; readonly lead: RawLead; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly detail: string };
+
+/**
+ * Reads one lead, such as a webhook body: strict JSON in UTF-8, one object, with a usable `id` (a string or an integer,
+ * not repeated as a key). Anything else that departs from section 2 of the specification is a warning. `detail` says
+ * what is wrong in a few words and quotes nothing but single characters.
+ */
+export function readLead(given: Uint8Array): Reading {
+  const body = bufferOf(given);
+  if (!isUtf8(body)) return { ok: false, detail: 'the body is not UTF-8' };
+  const marked = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+  const start = skipSpace(body, marked ? 3 : 0, body.length);
+  if (start === body.length) return { ok: false, detail: 'the body is empty' };
+  scanner.load(body);
+  const end = scanner.valueEnd(start);
+  if (body[start] !== openBrace) {
+    return { ok: false, detail: end < 0 ? 'the body is not JSON' : 'the body is not a JSON object' };
+  }
+  if (end === incomplete) return { ok: false, detail: 'the JSON ends too early' };
+  const offender = end < 0 ? offenderOf(end) : offenderAfter(body, end, body.length);
+  if (offender !== undefined) return { ok: false, detail: `the body is not JSON: ${shown(body, offender)}` };
+  const rows = scanner.lastRow();
+  if (rows[row.idKind] === idKinds.repeated) {
+    return { ok: false, detail: "the key 'id' stands there more than once" };
+  }
+  const lead = recordAt(body, rows, 0);
+  if (!lead.hasId) {
+    const isMissing = rows[row.idKind] === idKinds.missing;
+    return { ok: false, detail: isMissing ? "there is no 'id'" : "'id' is no string or integer" };
+  }
+  // Only the types of its fields are looked at: no need for exact numbers.
+  const record = JSON.parse(lead.bytes.toString('utf8')) as Json;
+  const warnings = isObject(record) ? deviationsOf(record) : [];
+  return { ok: true, lead, warnings: marked ? ['starts with a byte order mark', ...warnings] : warnings };
+}
+
+function shown(body: Uint8Array, at: number): string {
+  const byte = body[at] ?? 0;
+  return `unexpected ${byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte ${byte}`} at byte ${at}`;
+}

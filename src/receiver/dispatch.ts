@@ -1,0 +1,71 @@
+import type { Entry, Inbox, TakeResult } from '../inbox/inbox.ts';
+import type { CheckedDelivery } from '../webhook/check-delivery.ts';
+import type { TargetResult, Target } from './targets/target.ts';
+
+/** How a delivery stands after its lead was handed on. */
+export interface Dispatched {
+  readonly kind: 'accepted' | 'duplicate' | 'pending';
+  readonly handed: readonly TargetResult[];
+}
+
+/** Hands leads to their targets: at least once each, in order, and never twice at the same time. */
+export class Dispatcher {
+  readonly #inbox: Inbox;
+  readonly #targets: readonly Target[];
+  readonly #bestEffort: boolean;
+  readonly #inFlight = new Map<string, Promise<Dispatched>>();
+
+  /** `bestEffort`: a target that failed counts as done, since the service will not send the lead again. */
+  constructor(inbox: Inbox, targets: readonly Target[], bestEffort: boolean) {
+    this.#inbox = inbox;
+    this.#targets = targets;
+    this.#bestEffort = bestEffort;
+  }
+
+  /** A delivery of a lead that is being handed on already waits for that, and shares its fate. */
+  async carry(examined: CheckedDelivery, pending: TakeResult & { kind: 'pending' }): Promise<Dispatched> {
+    if (pending.busy) return { kind: 'pending', handed: [] };
+    const { leadId } = examined;
+    const running = this.#inFlight.get(leadId);
+    if (running !== undefined) return this.#join(await running, pending);
+    const work = this.#hand(examined, pending);
+    this.#inFlight.set(leadId, work);
+    try {
+      return await work;
+    } finally {
+      // Deliveries stored in the same batch as the last step learn of it only now, and must still find it here.
+      setImmediate(() => this.#inFlight.delete(leadId));
+    }
+  }
+
+  async #join(fate: Dispatched, entry: Entry): Promise<Dispatched> {
+    const first = this.#targets[0];
+    if (fate.kind === 'pending' || first === undefined) return { kind: 'pending', handed: [] };
+    return { kind: await this.#inbox.settle(entry, first.name), handed: [] };
+  }
+
+  async #hand(
+    examined: CheckedDelivery,
+    { leadId, seq, targets }: TakeResult & { kind: 'pending' },
+  ): Promise<Dispatched> {
+    const entry = { leadId, seq };
+    const handed: TargetResult[] = [];
+    let kind: Dispatched['kind'] = 'pending';
+    for (const target of this.#targets) {
+      if (!targets.includes(target.name)) continue;
+      const result = await target.deliver(examined);
+      handed.push(result);
+      if (!result.ok && !this.#isForgiven(result)) {
+        // Free for whoever gets the retry, which may be another receiver, before the service is told to send it. When
+        // this cannot be stored, the claim runs out by itself.
+        await Promise.allSettled(targets.map((name) => this.#inbox.release(entry, name)));
+        return { kind: 'pending', handed };
+      }
+      kind = await this.#inbox.settle(entry, target.name);
+    }
+    return { kind, handed };
+  }
+
+  /** The file is ours: that it could not be written is never forgiven. */
+  readonly #isForgiven = ({ to }: TargetResult): boolean => this.#bestEffort && to !== 'output';
+}

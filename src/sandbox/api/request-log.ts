@@ -1,0 +1,53 @@
+import type { ApiFault } from '../faults.ts';
+
+/** One request that came in, as it was answered. */
+export interface LoggedRequest {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** Null when the connection was reset instead. */
+  readonly status: number | null;
+  /** Leads in the answer. */
+  readonly leads: number;
+  readonly faults: readonly ApiFault[];
+}
+
+const kept = 100_000;
+
+/** The last hundred thousand requests of the list operation, and how often each was asked. */
+export class RequestLog {
+  entries: LoggedRequest[] = [];
+  #asked = new Map<string, number>();
+  #count = 0;
+
+  /** Since the start, or the last reset. */
+  get total(): number {
+    return this.#count;
+  }
+
+  nextId(): string {
+    this.#count += 1;
+    return `req_${String(this.#count).padStart(6, '0')}`;
+  }
+
+  /** Names a request by what it asks and how often that was asked before, not by when it came. */
+  keyOf(target: string): string {
+    const times = (this.#asked.get(target) ?? 0) + 1;
+    this.#asked.set(target, times);
+    return `${target} ${times}`;
+  }
+
+  add(entry: LoggedRequest): void {
+    this.entries.push(entry);
+    if (this.entries.length > kept * 1.1) this.entries = this.entries.slice(-kept);
+  }
+
+  clear(): void {
+    this.entries = [];
+    this.#asked = new Map();
+    this.#count = 0;
+  }
+}

@@ -1,0 +1,125 @@
+import { DataError, KeyRefusedError, LeadsError, ServiceError } from '../../errors.ts';
+import { isLoopback } from '../../config/load.ts';
+import { answersInPlain, closesOnPlain } from '../../http/other-protocol.ts';
+import { TransientError } from './retry.ts';
+
+interface Failed {
+  readonly name?: string;
+  readonly code?: string;
+  readonly message: string;
+  readonly errors?: readonly Failed[];
+  readonly cause?: unknown;
+}
+
+const said: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  ETIMEDOUT: 'the connection timed out',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'the network is unreachable',
+  EAI_AGAIN: 'its name could not be looked up',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer came in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped coming',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
+  UND_ERR_ABORTED: 'the connection was closed before the answer was complete',
+  Z_BUF_ERROR: 'the answer was cut off',
+};
+
+/** Why a request got no whole answer: a `Transient` when it may work the next time, an error of ours otherwise. */
+export function networkFailure(error: unknown, origin: string): Error {
+  if (error instanceof LeadsError || error instanceof TransientError) return error;
+  const failed = error as Failed;
+  const code = failed.code ?? failed.errors?.[0]?.code ?? (failed.cause as Failed | undefined)?.code ?? '';
+  const proxied = /^Proxy response \((\d+)\)/.exec(failed.message)?.[1];
+  if (proxied !== undefined) {
+    const refused = new ServiceError(`the proxy does not connect to ${origin} (${proxied})`, {
+      cause: error,
+      hint: 'see HTTPS_PROXY and NO_PROXY',
+    });
+    return passes(Number(proxied)) ? new TransientError(refused) : refused;
+  }
+  const known = said[code];
+  if (known !== undefined) {
+    const mayBeTls = origin.startsWith('http:') && closesOnPlain(code);
+    return new TransientError(
+      new ServiceError(`cannot reach ${origin}: ${known}`, {
+        cause: error,
+        hint: mayBeTls
+          ? `is it up, and is it plain HTTP? If not, use ${origin.replace('http:', 'https:')}`
+          : "is it up, and is the base URL right? See 'leads config get base-url'",
+      }),
+    );
+  }
+  if (code === 'ENOTFOUND') {
+    return new ServiceError(`cannot reach ${origin}: there is no such host`, {
+      cause: error,
+      hint: "check the base URL: 'leads config get base-url'",
+    });
+  }
+  if (answersInPlain(failed.message)) {
+    return new ServiceError(`cannot reach ${origin}: the server speaks plain HTTP`, {
+      cause: error,
+      hint: isLoopback(new URL(origin).hostname)
+        ? `use ${origin.replace('https:', 'http:')}`
+        : 'is that the port for HTTPS? An API key goes over plain HTTP to loopback addresses only',
+    });
+  }
+  if (/CERT|SELF_SIGNED|UNABLE_TO|TLS|SSL|EPROTO/.test(code)) {
+    return new ServiceError(`cannot reach ${origin} safely: ${failed.message}`, {
+      cause: error,
+      hint: 'if its authority is a private one, name its certificate in NODE_EXTRA_CA_CERTS',
+    });
+  }
+  // undici's parser does not know the codes of all that it finds.
+  if (failed.name === 'HTTPParserError' || /^(HPE_|UND_ERR_HEADERS_OVERFLOW|Z_|ERR_)/.test(code)) {
+    return new DataError(`${origin} does not answer in proper HTTP: ${failed.message}`, { cause: error });
+  }
+  // Foreseen nowhere, so a bug, unless undici or the network named it.
+  return code === ''
+    ? (error as Error)
+    : new ServiceError(`cannot reach ${origin}: ${failed.message}`, { cause: error });
+}
+
+/** 408, 425, 429 and server errors pass; what the server does not implement does not. */
+const passes = (status: number): boolean =>
+  status === 408 ||
+  status === 425 ||
+  status === 429 ||
+  (status >= 500 && ![501, 505, 506, 508, 510, 511].includes(status));
+
+export interface Refusal {
+  readonly status: number;
+  /** The body's `error` and `message` (specification, section 7), if it had them. */
+  readonly error: string | undefined;
+  readonly message: string | undefined;
+  readonly requestId: string | undefined;
+  readonly waitMs: number | undefined;
+}
+
+/** An answer with an error status, in one line. */
+export function refusalFailure(refusal: Refusal): Error {
+  const { status, error, message, requestId, waitMs } = refusal;
+  const reason = message ?? error;
+  const why = reason === undefined ? '' : `: ${reason}${message && error ? ` (${error})` : ''}`;
+  const details = { status, requestId };
+  if (status === 401 || status === 403) {
+    return new KeyRefusedError(`the service refused the API key (${status})${why}`, {
+      ...details,
+      hint: "store another key with 'leads login', or check LEADS_API_KEY",
+    });
+  }
+  const text =
+    status === 429 ? `the service limits the rate (429)${why}` : `the service answered ${status}${why}`;
+  if (passes(status)) return new TransientError(new ServiceError(text, details), waitMs);
+  if (status >= 500) return new ServiceError(text, details);
+  return new DataError(text, {
+    ...details,
+    hint:
+      status === 404 || status === 405
+        ? "the list operation may have another path: 'leads config set api.path /…'"
+        : undefined,
+  });
+}

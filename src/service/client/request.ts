@@ -1,0 +1,155 @@
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import { formatDuration } from '../../time/duration.ts';
+import { DataError } from '../../errors.ts';
+import { isObject, type Json } from '../../json/exact.ts';
+import { networkFailure, refusalFailure } from './failure.ts';
+import { redact } from './redact-key.ts';
+import { retryAfterMs } from './retry-after.ts';
+import type { Service } from './service.ts';
+
+/** A 200 whose body is still to come. */
+export interface Answer {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly requestId: string | undefined;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+const mostRedirects = 5;
+const longestErrorBody = 64 * 1024;
+const idHeaders = [
+  'x-request-id',
+  'request-id',
+  'x-correlation-id',
+  'x-amzn-requestid',
+  'x-trace-id',
+  'cf-ray',
+];
+
+/**
+ * One GET with the key, redirects within the origin followed. Throws a `Transient` for what another attempt may mend,
+ * a `KeyRefusedError`, `ServiceError` or `DataError` for what it will not.
+ */
+export async function request(service: Service, url: URL, signal: AbortSignal): Promise<Answer> {
+  let at = url;
+  for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+    const begun = service.clock.now();
+    const response = await send(service, at, signal);
+    const { statusCode: status } = response;
+    const took = formatDuration(service.clock.now() - begun);
+    service.messages.verbose(
+      redact(`GET ${at.pathname}${at.search} → ${status} in ${took}`, service.account.apiKey),
+    );
+    const headers = singly(response.headers);
+    if (status === 200) {
+      const requestId = requestIdIn(headers, service);
+      return { url: at, headers, requestId, body: decoded(response.body, headers['content-encoding']) };
+    }
+    const target = status >= 300 && status < 400 ? headers['location'] : undefined;
+    if (target === undefined) throw await refused(service, response, headers);
+    await response.body.dump();
+    at = redirected(at, target);
+  }
+  throw new DataError(`the service redirects more than ${mostRedirects} times`);
+}
+
+/** The service's name for a request, unless it tells the key back in it. */
+function requestIdIn(headers: Answer['headers'], { account }: Service): string | undefined {
+  const id = idHeaders.map((name) => headers[name]).find((value) => value !== undefined);
+  return id === undefined ? undefined : redact(id, account.apiKey);
+}
+
+async function send(service: Service, url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  try {
+    return await service.dispatcher.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: 'GET',
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${service.account.apiKey.reveal()}`,
+        'user-agent': `leads/${LEADS_VERSION}`,
+      },
+      signal,
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw networkFailure(error, url.origin);
+  }
+}
+
+/** The key is for one origin: a redirect to another one is not followed (promise: never to another origin). */
+function redirected(from: URL, location: string): URL {
+  const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  if (to?.origin === from.origin) return to;
+  throw new DataError(`the service redirects to ${to?.origin ?? 'no proper URL'}, another origin`, {
+    hint:
+      to === undefined
+        ? undefined
+        : `the API key is not sent there; if that is the service: leads login --base-url ${to.origin}`,
+  });
+}
+
+async function refused(
+  service: Service,
+  response: Dispatcher.ResponseData,
+  headers: Answer['headers'],
+): Promise<Error> {
+  const body = await errorBody(response);
+  const text = (value: Json | undefined): string | undefined =>
+    typeof value === 'string' && value.trim() !== ''
+      ? redact(value.trim(), service.account.apiKey).slice(0, 500)
+      : undefined;
+  const error = isObject(body) ? body['error'] : undefined;
+  // Some services nest both in an object `error`.
+  const inner = isObject(error) ? error : isObject(body) ? body : undefined;
+  return refusalFailure({
+    status: response.statusCode,
+    error: text(isObject(error) ? (error['code'] ?? error['type']) : error),
+    message: text(inner?.['message']),
+    requestId: requestIdIn(headers, service),
+    waitMs: retryAfterMs(headers['retry-after'], service.clock.now(), headers['date']),
+  });
+}
+
+/** The error's JSON; anything else, or a body that breaks off, says no more than the status does. */
+async function errorBody(response: Dispatcher.ResponseData): Promise<Json | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > longestErrorBody) break;
+    }
+    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first value of a header that stands there more than once; `Link` values are one list (RFC 9110, 5.3). */
+function singly(headers: Dispatcher.ResponseData['headers']): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? (name === 'link' ? value.join(', ') : value[0]) : value,
+    ]),
+  );
+}
+
+/** Nothing asks for a coded body, but a server may send one all the same. */
+function decoded(
+  body: Dispatcher.ResponseData['body'],
+  coding: string | undefined,
+): AsyncIterable<Uint8Array> {
+  const name = coding?.trim().toLowerCase() ?? 'identity';
+  if (name === '' || name === 'identity') return body as AsyncIterable<Uint8Array>;
+  if (!['gzip', 'x-gzip', 'deflate', 'br'].includes(name)) {
+    throw new DataError(`the service encodes its answer as '${name}'`);
+  }
+  const decoder = name === 'br' ? createBrotliDecompress() : createUnzip();
+  body.on('error', (error: Error) => decoder.destroy(error));
+  return body.pipe(decoder) as AsyncIterable<Uint8Array>;
+}

@@ -1,0 +1,90 @@
+import { formatDuration } from '../../time/duration.ts';
+import { type LeadsError, ServiceError } from '../../errors.ts';
+import type { Service } from './service.ts';
+
+/** A failure that another attempt may not meet. */
+export class TransientError extends Error {
+  readonly failure: LeadsError;
+  /** What the service asked to wait, in milliseconds. */
+  readonly waitMs: number | undefined;
+
+  constructor(failure: LeadsError, waitMs?: number) {
+    super(failure.message, { cause: failure });
+    this.failure = failure;
+    this.waitMs = waitMs;
+  }
+}
+
+/** Milliseconds; the delay before the nth retry is drawn from [0, min(cap, base·2ⁿ)], "full jitter". */
+const base = 500;
+const cap = 30_000;
+
+/** How long a page may take with all its retries: ten time-outs, five minutes by default. */
+const deadlineMs = (service: Pick<Service, 'timeoutMs'>): number => service.timeoutMs * 10;
+
+/** The delay before retry number `retry` (from 0), never less than the service asked for. */
+export function retryDelay(retry: number, random: () => number, waitMs = 0): number {
+  return Math.max(waitMs, random() * Math.min(cap, base * 2 ** retry));
+}
+
+/** The attempts at one page: counts them, waits between them, and says when it is over. */
+export class Attempts {
+  readonly #service: Service;
+  readonly #onRetry: () => void;
+  readonly #begun: number;
+  #failed = 0;
+
+  constructor(service: Service, onRetry: () => void) {
+    this.#service = service;
+    this.#onRetry = onRetry;
+    this.#begun = service.clock.now();
+  }
+
+  /** Milliseconds until the deadline; negative behind it. */
+  get left(): number {
+    return this.#begun + deadlineMs(this.#service) - this.#service.clock.now();
+  }
+
+  /**
+   * Waits until another attempt is due. Throws the failure when nothing is left to try, and a `ServiceError` that says
+   * when to come back when the wait asked for would end behind the deadline.
+   */
+  async next(reason: TransientError, signal: AbortSignal): Promise<void> {
+    const { retries, messages, clock, random } = this.#service;
+    if (this.#failed >= retries) throw this.#final(reason);
+    const delay = retryDelay(this.#failed, random, reason.waitMs);
+    if (delay > this.left) {
+      if (reason.waitMs === undefined || reason.waitMs <= this.left) throw this.#final(reason);
+      throw tooLong(reason.failure, reason.waitMs, clock.now());
+    }
+    this.#failed += 1;
+    this.#onRetry();
+    messages.verbose(
+      `retry ${this.#failed} of ${retries} in ${formatDuration(delay)}: ${reason.failure.message}`,
+    );
+    await clock.sleep(delay, signal);
+  }
+
+  #final({ failure }: TransientError): LeadsError {
+    if (this.#failed === 0) return failure;
+    const { status, requestId, hint } = failure;
+    return new ServiceError(`${failure.message} (tried ${this.#failed + 1} times)`, {
+      cause: failure,
+      status,
+      requestId,
+      hint,
+    });
+  }
+}
+
+function tooLong(failure: LeadsError, waitMs: number, now: number): ServiceError {
+  // An absurd value may name a time that no calendar has.
+  const then = now + waitMs;
+  const when = then < 8.64e15 ? `at ${new Date(then).toISOString().replace(/\.\d+/, '')}` : 'later';
+  return new ServiceError(`${failure.message}; it asks to come back in ${formatDuration(waitMs)}`, {
+    cause: failure,
+    status: failure.status,
+    requestId: failure.requestId,
+    hint: `try again ${when}`,
+  });
+}

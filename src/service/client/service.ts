@@ -1,0 +1,39 @@
+import type { Dispatcher } from 'undici';
+import type { Dialect } from '../../config/dialect.ts';
+import type { Account } from '../../config/settings.ts';
+import type { Context } from '../../context.ts';
+import type { Clock } from '../../time/clock.ts';
+import type { Messages } from '../../output/messages.ts';
+
+/** One account at one service, and the means to ask it. */
+export interface Service {
+  readonly account: Account;
+  readonly dialect: Dialect;
+  readonly dispatcher: Dispatcher;
+  readonly messages: Messages;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly retries: number;
+}
+
+/** The stored account, or another one to try. Throws a `ConfigError` when no key or base URL is set; sends nothing yet. */
+export async function openService(context: Context, other?: Account): Promise<Service> {
+  const settings = await context.settings();
+  const { dialect, timeoutMs, retries } = settings;
+  const { messages, clock, random, signal } = context;
+  // The account first: without a key there is no need to load an HTTP client.
+  const account = other ?? settings.account();
+  return {
+    account,
+    dialect,
+    dispatcher: await context.http(),
+    messages,
+    clock,
+    random,
+    signal,
+    timeoutMs,
+    retries,
+  };
+}

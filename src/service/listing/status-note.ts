@@ -1,0 +1,34 @@
+import { fieldAt, parseLead } from '../../lead/field.ts';
+import { isObject } from '../../json/exact.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
+import type { Service } from '../client/service.ts';
+
+/** The specification names neither the field nor its values (section 2, gaps). */
+const usualFields = ['status', 'deliveryStatus', 'delivery_status', 'leadStatus', 'lead_status', 'state'];
+
+/** Records looked at per page: a filter that is ignored shows soon. */
+const sample = 20;
+
+/** Says once when leads of another status come than the one that was asked for, and how to narrow here. */
+export function noteOtherStatus(
+  service: Service,
+  asked: string | undefined,
+  leads: readonly RawLead[],
+): void {
+  if (asked === undefined) return;
+  const named = service.dialect.statusField;
+  const fields = named === undefined || named === 'auto' ? usualFields : [named];
+  for (const lead of leads.slice(0, sample)) {
+    const record = parseLead(lead);
+    if (!isObject(record)) continue;
+    for (const field of fields) {
+      const status = fieldAt(record, field.split('.'));
+      if (typeof status !== 'string' || status === asked) continue;
+      service.messages.note(
+        'status',
+        `the service also lists leads with ${field} '${status}'; to narrow here: --where ${field}=${asked}`,
+      );
+      return;
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { longestTimerMs } from './duration.ts';
+
+/** Time as a dependency: milliseconds since the epoch; `sleep` rejects with the signal's reason when aborted. */
+export interface Clock {
+  now(): number;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: Date.now,
+  async sleep(ms, signal) {
+    let left = ms;
+    do {
+      await nap(Math.min(left, longestTimerMs), signal);
+      left -= longestTimerMs;
+    } while (left > 0);
+  },
+};
+
+function nap(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
+}

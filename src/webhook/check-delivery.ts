@@ -1,0 +1,68 @@
+import { readLead } from '../lead/read-lead.ts';
+import type { RawLead } from '../lead/raw-lead.ts';
+import { jsonContent } from './content-type.ts';
+import { type Delivery, pathOf } from './delivery.ts';
+import type { Key, Scheme } from './scheme.ts';
+import { checkTimestamp } from './timestamp.ts';
+import { type Rejection, rejection } from './rejection.ts';
+
+/** Who may deliver, and where. */
+export interface Policy {
+  /** The only path taken, without query; undefined takes any. */
+  readonly path: string | undefined;
+  readonly scheme: Scheme;
+  readonly keys: readonly Key[];
+}
+
+/** A delivery that may be stored: authentic, in time, and one lead. Whether it is new is the inbox's to say. */
+export interface CheckedDelivery {
+  readonly kind: 'lead';
+  readonly delivery: Delivery;
+  readonly lead: RawLead;
+  readonly leadId: string;
+  /** Index of the key that matched; -1 when nothing was verified. */
+  readonly key: number;
+  /** Signed; the inbox binds it, under its `nonceKey`, to the body's digest. */
+  readonly nonce?: string | undefined;
+  /** Signed time, milliseconds since the epoch. */
+  readonly timestamp?: number | undefined;
+  /** Deviations from the specification that are no reason to refuse a lead. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The order of work for a delivery whose size was checked already: path and method, credential over the raw bytes,
+ * content type, signed time, then JSON. Nothing is parsed for somebody who did not prove who they are. `now` in
+ * milliseconds since the epoch. Never throws, whatever was sent.
+ */
+export function checkDelivery(delivery: Delivery, policy: Policy, now: number): CheckedDelivery | Rejection {
+  const path = pathOf(delivery);
+  if (policy.path !== undefined && path !== policy.path) {
+    return rejection('wrong_path', `nothing is received at ${path}`);
+  }
+  if (delivery.method !== 'POST') {
+    return rejection('wrong_method', `a delivery is a POST, not a ${delivery.method}`);
+  }
+  const authentic = policy.scheme.authenticate(delivery, policy.keys);
+  if (!authentic.ok) return rejection(authentic.reason, authentic.detail);
+  const content = jsonContent(delivery);
+  if (!content.ok) return rejection(content.reason, content.detail);
+  const time = checkTimestamp(authentic, policy.scheme.toleranceMs, now);
+  if (!time.ok) return rejection(time.reason, time.detail);
+  const read = readLead(delivery.body);
+  if (!read.ok) return rejection(isJson(delivery.body) ? 'not_a_lead' : 'not_json', read.detail);
+  const { lead, warnings } = read;
+  const { id: leadId } = lead;
+  if (leadId === undefined) return rejection('not_a_lead', 'the lead has no usable id');
+  const { key, nonce, timestamp } = authentic;
+  return { kind: 'lead', delivery, lead, leadId, key, nonce, timestamp, warnings };
+}
+
+function isJson(body: Uint8Array): boolean {
+  try {
+    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return true;
+  } catch {
+    return false;
+  }
+}

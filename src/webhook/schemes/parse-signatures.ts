@@ -1,0 +1,52 @@
+import type { Delivery } from '../delivery.ts';
+import { ed25519Length } from '../ed25519.ts';
+import { decode, type Encoding } from '../encoding.ts';
+import { soleHeader } from '../headers.ts';
+import { type Algorithm, type GivenSignatures, macLength } from '../hmac.ts';
+import { type Rejected, rejected } from '../scheme.ts';
+
+interface Written {
+  readonly signatureHeader: string;
+  readonly algorithm: Algorithm;
+  readonly encoding: Encoding;
+  readonly prefix: string;
+  readonly separator?: string;
+  readonly ed25519Prefix?: string;
+}
+
+/** More than a rotation ever needs; without a bound, one request could ask for thousands of comparisons. */
+export const maxSignatures = 16;
+
+/** The signatures that a delivery carries, decoded strictly; one that is malformed spoils them all. */
+export function givenSignatures(written: Written, delivery: Delivery): GivenSignatures | Rejected {
+  const { signatureHeader, separator, prefix, encoding, algorithm, ed25519Prefix } = written;
+  const found = soleHeader(delivery, signatureHeader);
+  if (!found.ok) return found;
+  const bare = found.value.startsWith(prefix) ? found.value.slice(prefix.length) : found.value;
+  if (separator === undefined && bare.includes(',')) {
+    return rejected('repeated_credential', `the header ${signatureHeader} holds more than one value`);
+  }
+  const entries = separator === undefined ? [found.value] : found.value.split(separator);
+  if (entries.length > maxSignatures) {
+    return rejected('malformed_credential', `the header ${signatureHeader} holds too many signatures`);
+  }
+  const form = encoding === 'hex' ? 'lower-case hex' : encoding;
+  const read = (start: string, length: number): readonly Buffer[] | Rejected => {
+    const own = entries.filter((entry) => entry.startsWith(start));
+    const whole = own
+      .map((entry) => decode(entry.slice(start.length), encoding))
+      .filter((bytes): bytes is Buffer => bytes?.length === length);
+    return whole.length === own.length
+      ? whole
+      : rejected(
+          'malformed_credential',
+          `the signature in ${signatureHeader} is not ${length} bytes in ${form}`,
+        );
+  };
+  const macs = read(prefix, macLength[algorithm]);
+  if ('ok' in macs) return macs;
+  const ed25519 = ed25519Prefix === undefined ? [] : read(ed25519Prefix, ed25519Length);
+  if ('ok' in ed25519) return ed25519;
+  if (macs.length + ed25519.length > 0) return { macs, ed25519 };
+  return rejected('malformed_credential', `the header ${signatureHeader} has no signature '${prefix}…'`);
+}

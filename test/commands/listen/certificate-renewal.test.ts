@@ -1,0 +1,75 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterEach, expect, it } from 'vitest';
+import { ensureAuthority } from '../../../src/tls/authority.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { type Listener, listen } from './support.ts';
+import { until } from '../../support/until.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const open: Listener[] = [];
+afterEach(async () => {
+  for (const listener of open.splice(0)) await listener.stop();
+});
+
+async function start(begin: number, ...argv: string[]): Promise<Listener> {
+  const listener = await listen(argv, { clock: new FakeClock(begin) });
+  open.push(listener);
+  return listener;
+}
+
+/** Of the certificate that a new connection is shown. */
+const shown = ({ url }: Listener): Promise<{ serial: string; protocol: string | null }> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', rejectUnauthorized: false });
+    socket.once('error', reject);
+    socket.once('secureConnect', () => {
+      resolve({ serial: socket.getPeerCertificate().serialNumber, protocol: socket.getProtocol() });
+      socket.destroy();
+    });
+  });
+
+/** Lets the receiver look at its certificate once more, and waits until it has. */
+async function advance({ clock }: Listener, ms: number): Promise<void> {
+  const looks = (): number => clock.sleeps.filter((slept) => slept === hour).length;
+  await until(() => looks() > 0);
+  const before = looks();
+  clock.advance(ms);
+  await until(() => looks() > before, 'another look at the certificate');
+}
+
+it('renews its own certificate before that ends, and says so', async () => {
+  const listener = await start(Date.now() - 341 * day);
+  const { serial, protocol } = await shown(listener);
+  await advance(listener, hour);
+  expect((await shown(listener)).serial).toBe(serial);
+  await advance(listener, 340 * day);
+  const renewed = await shown(listener);
+  expect([renewed.serial === serial, renewed.protocol]).toEqual([false, protocol]);
+  expect(listener.stderr.text()).toContain('note: the certificate was renewed');
+  expect((await listener.post({ id: 'a' })).status).toBe(200);
+});
+
+it('takes renewed files of --cert and --key, and keeps the old ones while the new are no good', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'leads-renewal-'));
+  const [cert, key] = [join(home, 'cert.pem'), join(home, 'key.pem')];
+  const pair = (name: string) => ensureAuthority(home, { now: Date.now }, name);
+  const write = ({ certPem, keyPem }: { certPem: string; keyPem: string }): void => {
+    writeFileSync(cert, certPem);
+    writeFileSync(key, keyPem);
+  };
+  write(await pair('one'));
+  const listener = await start(Date.now(), '--cert', cert, '--key', key);
+  const { serial } = await shown(listener);
+  const next = await pair('two');
+  writeFileSync(cert, next.certPem);
+  await advance(listener, hour);
+  expect((await shown(listener)).serial).toBe(serial);
+  expect(listener.stderr.text()).toContain('note: the certificate stays what it was: --key');
+  write(next);
+  await advance(listener, hour);
+  expect((await shown(listener)).serial).not.toBe(serial);
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../../src/errors.ts';
+import { proxyFor } from '../../../src/http/client/proxy.ts';
+
+const origin = new URL('https://api.example.com');
+const via = (env: Record<string, string>, to: URL = origin): string | undefined => proxyFor(to, env)?.href;
+
+describe('the proxy', () => {
+  it('is the one for the scheme, in either case, the lower one first', () => {
+    expect(via({ HTTPS_PROXY: 'http://a:1' })).toBe('http://a:1/');
+    expect(via({ HTTPS_PROXY: 'http://a:1', https_proxy: 'http://b:2' })).toBe('http://b:2/');
+    expect(via({ HTTP_PROXY: 'http://a:1' })).toBeUndefined();
+    expect(via({ HTTPS_PROXY: '' })).toBeUndefined();
+    expect(via({ HTTPS_PROXY: 'proxy:3128' })).toBe('http://proxy:3128/');
+    expect(via({ HTTP_PROXY: 'http://a:1' }, new URL('http://api.example.com'))).toBe('http://a:1/');
+  });
+
+  it.each([
+    ['*', undefined],
+    ['example.com', undefined],
+    ['.example.com', undefined],
+    ['*.example.com', undefined],
+    ['other.org, api.example.com', undefined],
+    ['API.EXAMPLE.COM', undefined],
+    ['api.example.com:443', undefined],
+    ['api.example.com:8443', 'http://a:1/'],
+    ['ample.com', 'http://a:1/'],
+    ['', 'http://a:1/'],
+  ])('is passed by for NO_PROXY=%s: %s', (no, expected) => {
+    expect(via({ HTTPS_PROXY: 'http://a:1', NO_PROXY: no })).toBe(expected);
+    expect(via({ HTTPS_PROXY: 'http://a:1', no_proxy: no })).toBe(expected);
+  });
+
+  it('never sees what goes to a loopback address, where the key may travel in clear', () => {
+    for (const host of ['127.0.0.1:80', 'localhost', '[::1]:8443']) {
+      const env = { HTTP_PROXY: 'http://a:1', HTTPS_PROXY: 'http://a:1' };
+      expect(via(env, new URL(`http://${host}`))).toBeUndefined();
+      expect(via(env, new URL(`https://${host}`))).toBeUndefined();
+    }
+  });
+
+  it('has to be an http:// or https:// URL', () => {
+    expect(() => via({ HTTPS_PROXY: 'socks5://a:1' })).toThrow(ConfigError);
+  });
+});

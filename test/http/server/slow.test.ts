@@ -1,0 +1,138 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setInterval } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { ensureAuthority } from '../../../src/tls/authority.ts';
+import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
+import { openWire, post, statuses, type Wire } from '../../support/wire.ts';
+
+const tls = await ensureAuthority(mkdtempSync(join(tmpdir(), 'leads-slow-')), { now: Date.now });
+const limits = { requestMs: 300, idleMs: 1_000, answerMs: 300 };
+const start = (options: object = {}): Promise<TestReceiver> => startReceiver({ limits, ...options });
+
+/** Sends a byte now and then, as slow clients do, until the connection ends. */
+async function trickle(wire: Wire, bytes: string): Promise<void> {
+  for await (const _ of setInterval(20)) {
+    if (!wire.socket.writable) return;
+    wire.send(bytes);
+  }
+}
+
+/** How long the connection lived, in milliseconds; it ends late when both cores are busy, never early. */
+async function lived(wire: Wire, since: number): Promise<number> {
+  await wire.closed();
+  return performance.now() - since;
+}
+
+describe('cut after the time for one request', () => {
+  test('a silent TCP client, without a word', async () => {
+    const receiver = await start();
+    const since = performance.now();
+    const wire = await openWire(receiver.port);
+    expect(await lived(wire, since)).toBeGreaterThan(270);
+    expect(wire.text()).toBe('');
+    expect(receiver.refused).toEqual([]);
+  });
+
+  test('a client that never begins its TLS handshake', async () => {
+    const receiver = await start({ tls });
+    const since = performance.now();
+    expect(await lived(await openWire(receiver.port), since)).toBeGreaterThan(270);
+  });
+
+  test('a client that is silent after its TLS handshake', async () => {
+    const receiver = await start({ tls });
+    const since = performance.now();
+    const wire = await openWire(receiver.port, tls.caPem);
+    expect(await lived(wire, since)).toBeGreaterThan(270);
+  });
+
+  test.each([
+    ['headers', 'POST / HTTP/1.1\r\nHost: x\r\nX-Slow: ', 'x'],
+    ['a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n', 'x'],
+    ['chunks', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
+  ])('slow %s, with 408', async (_name, first, rest) => {
+    for (const ca of [undefined, tls]) {
+      const receiver = await start({ tls: ca });
+      const wire = await openWire(receiver.port, ca?.caPem);
+      const since = performance.now();
+      wire.send(first);
+      await Promise.all([trickle(wire, rest), wire.closed()]);
+      expect(performance.now() - since).toBeGreaterThan(200);
+      expect(statuses(wire.text())).toEqual([408]);
+      expect(receiver.refused).toMatchObject([{ status: 408, reason: 'too_slow' }]);
+      expect(receiver.deliveries).toEqual([]);
+    }
+  });
+
+  test('empty lines before a request do not help', async () => {
+    const receiver = await start();
+    const wire = await openWire(receiver.port);
+    await Promise.all([trickle(wire, '\r\n'), wire.closed()]);
+    expect(receiver.deliveries).toEqual([]);
+  });
+
+  test('the second request of a connection, from its first byte', async () => {
+    const receiver = await start();
+    const wire = await openWire(receiver.port);
+    wire.send(post('1'));
+    await wire.until(/200 OK/);
+    const since = performance.now();
+    wire.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
+    await Promise.all([trickle(wire, 'x'), wire.closed()]);
+    expect(performance.now() - since).toBeGreaterThan(270);
+    expect(statuses(wire.text())).toEqual([200, 408]);
+  });
+});
+
+test('an idle connection lives on between requests, and ends after its own time', async () => {
+  const receiver = await start({ limits: { requestMs: 100, idleMs: 500 } });
+  const wire = await openWire(receiver.port);
+  wire.send(post('1'));
+  await wire.until(/200 OK/);
+  const since = performance.now();
+  expect(await lived(wire, since)).toBeGreaterThan(490);
+  expect(receiver.refused).toEqual([]);
+});
+
+test('a slow handler is waited for', async () => {
+  const receiver = await start({
+    limits: { requestMs: 60, answerMs: 60 },
+    handle: () => new Promise((resolve) => setTimeout(() => resolve({ status: 200 }), 400)),
+  });
+  const wire = await openWire(receiver.port);
+  wire.send(post('1'));
+  expect(statuses(await wire.until(/HTTP/))).toEqual([200]);
+});
+
+test('a client that does not read its answers is cut', async () => {
+  const body = { text: 'x'.repeat(100_000) };
+  const receiver = await start({ handle: () => Promise.resolve({ status: 200, body }) });
+  const wire = await openWire(receiver.port);
+  wire.socket.pause();
+  for (let i = 0; i < 200; i += 1) wire.send(post('1'));
+  // A paused client notices the end when it says something more.
+  const gone = (): boolean => {
+    wire.send('\r\n');
+    return wire.socket.destroyed;
+  };
+  await expect.poll(gone, { timeout: 10_000 }).toBe(true);
+});
+
+test('over the connection limit a client is turned away, and room is made', async () => {
+  const full: number[] = [];
+  const receiver = await start({ limits: { connections: 2 }, onFull: (n: number) => full.push(n) });
+  const idle = await openWire(receiver.port);
+  idle.send(post('1'));
+  await idle.until(/200 OK/);
+  const busy = await openWire(receiver.port);
+  busy.send('POST / HTTP/1.1\r\n');
+  const third = await openWire(receiver.port);
+  await third.closed();
+  expect(full).toEqual([2]);
+  await idle.closed();
+  const fourth = await openWire(receiver.port);
+  fourth.send(post('1'));
+  expect(statuses(await fourth.until(/HTTP/))).toEqual([200]);
+});

@@ -1,0 +1,161 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { ensureAuthority } from '../../../src/tls/authority.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { openWire, post, statuses } from '../../support/wire.ts';
+
+const tls = await ensureAuthority(mkdtempSync(join(tmpdir(), 'leads-tls-')), { now: Date.now });
+const run = promisify(execFile);
+
+const has = (program: string, flag = '--version'): boolean => {
+  try {
+    execFileSync(program, [flag], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The error code of a handshake that fails, or what was agreed on. */
+function handshake(port: number, options: object): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca: tls.caPem, ...options });
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(`${error.code ?? ''} ${error.message}`));
+    socket.once('secureConnect', () => {
+      resolve(`${socket.getProtocol() ?? ''} ${String(socket.alpnProtocol)}`);
+      socket.destroy();
+    });
+  });
+}
+
+describe('over TLS', () => {
+  test('a delivery arrives, and one after another on the same connection', async () => {
+    const receiver = await startReceiver({ tls });
+    expect(receiver.url).toBe(`https://localhost:${receiver.port}`);
+    const wire = await openWire(receiver.port, tls.caPem);
+    wire.send(post('1') + post('2'));
+    expect(statuses(await wire.until(/200[^]*200/))).toEqual([200, 200]);
+    expect(receiver.deliveries.map(({ url }) => url)).toEqual(['https://localhost/', 'https://localhost/']);
+  });
+
+  test('versions 1.3 and 1.2 are spoken, 1.1 is not', async () => {
+    const { port, handshakes } = await startReceiver({ tls });
+    expect(await handshake(port, {})).toBe('TLSv1.3 false');
+    expect(await handshake(port, { maxVersion: 'TLSv1.2' })).toBe('TLSv1.2 false');
+    const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' };
+    expect(await handshake(port, old)).toMatch(/ALERT_PROTOCOL_VERSION|NO_PROTOCOLS_AVAILABLE/);
+    const details = (): string[] => handshakes.map(({ detail }) => detail);
+    await expect.poll(details).toContain('the client speaks no TLS 1.2 or 1.3');
+  });
+
+  test('HTTP/1.1 is agreed on, HTTP/2 alone is refused', async () => {
+    const { port, handshakes } = await startReceiver({ tls });
+    expect(await handshake(port, { ALPNProtocols: ['h2', 'http/1.1'] })).toBe('TLSv1.3 http/1.1');
+    expect(await handshake(port, { ALPNProtocols: ['h2'] })).toMatch(/NO_APPLICATION_PROTOCOL/);
+    const details = (): string[] => handshakes.map(({ detail }) => detail);
+    await expect.poll(details).toContain('the client speaks no HTTP/1.1');
+  });
+
+  test('a client that does not trust the certificate is told apart', async () => {
+    const { port, handshakes } = await startReceiver({ tls });
+    expect(await handshake(port, { ca: [] })).toContain('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+    await expect
+      .poll(() => handshakes)
+      .toMatchObject([
+        { remote: '127.0.0.1', detail: expect.stringMatching(/may not trust this cert/) as string },
+      ]);
+  });
+
+  test.runIf(has('curl'))('and so is one that says so', async () => {
+    const { url, handshakes } = await startReceiver({ tls });
+    await expect(run('curl', ['--silent', '--noproxy', '*', url])).rejects.toMatchObject({ code: 60 });
+    await expect
+      .poll(() => handshakes)
+      .toMatchObject([{ remote: '127.0.0.1', detail: 'the client does not trust this certificate' }]);
+  });
+
+  test('a client that delivers and goes is not taken for one', async () => {
+    const { port, handshakes, refused } = await startReceiver({ tls });
+    const wire = await openWire(port, tls.caPem);
+    wire.send(post('1', ['Connection: close']));
+    await wire.closed();
+    expect([...handshakes, ...refused]).toEqual([]);
+  });
+
+  test('plain HTTP is refused and named', async () => {
+    const { port, handshakes, deliveries } = await startReceiver({ tls });
+    const wire = await openWire(port);
+    wire.send(post('1'));
+    await wire.closed();
+    expect(deliveries).toEqual([]);
+    await expect.poll(() => handshakes).toMatchObject([{ detail: 'plain HTTP on the HTTPS port' }]);
+  });
+});
+
+describe('a client of another make trusts the authority', () => {
+  test.runIf(has('curl')).each(['localhost', '127.0.0.1', hostname()])('curl, for %s', async (host) => {
+    const receiver = await startReceiver({ tls });
+    const { stdout } = await run('curl', [
+      ...['--silent', '--show-error', '--cacert', tls.caPath, '--noproxy', '*'],
+      ...['--resolve', `${hostname()}:${receiver.port}:127.0.0.1`],
+      ...['--data', '{"id":"l-1"}', `https://${host}:${receiver.port}/`],
+    ]);
+    expect(stdout).toBe('{"status":"accepted","id":"l-1"}');
+  });
+
+  test.runIf(has('curl'))('curl, for ::1', async ({ skip }) => {
+    const receiver = await startReceiver({ tls, host: '::1' }).catch(() => skip('no IPv6 here'));
+    expect(receiver.url).toBe(`https://localhost:${receiver.port}`);
+    const url = `https://[::1]:${receiver.port}/`;
+    const flags = ['--silent', '--show-error', '--cacert', tls.caPath, '--noproxy', '*'];
+    expect((await run('curl', [...flags, '--data', '{}', url])).stdout).toContain('accepted');
+  });
+
+  test.runIf(has('python3'))('python, strictly', async () => {
+    const receiver = await startReceiver({ tls });
+    const script = [
+      'import http.client, ssl, sys',
+      'context = ssl.create_default_context(cafile=sys.argv[1])',
+      'context.verify_flags |= ssl.VERIFY_X509_STRICT',
+      'c = http.client.HTTPSConnection("localhost", int(sys.argv[2]), context=context)',
+      'c.request("POST", "/", "{}")',
+      'print(c.getresponse().status)',
+    ].join('\n');
+    const { stdout } = await run('python3', ['-c', script, tls.caPath, String(receiver.port)]);
+    expect(stdout.trim()).toBe('200');
+  });
+
+  test('node, by NODE_EXTRA_CA_CERTS', async () => {
+    const receiver = await startReceiver({ tls });
+    const script = `fetch('${receiver.url}', { method: 'POST', body: '{}' }).then((r) => console.log(r.status))`;
+    const env = { PATH: process.env['PATH'], NODE_EXTRA_CA_CERTS: tls.caPath };
+    expect((await run(process.execPath, ['-e', script], { env })).stdout.trim()).toBe('200');
+  });
+
+  test('but not what the authority signs for another name', async () => {
+    const { issueServer } = await import('../../../src/tls/issue-certificate.ts');
+    const { createPrivateKey, X509Certificate } = await import('node:crypto');
+    const { readFileSync } = await import('node:fs');
+    const key = createPrivateKey(readFileSync(join(tls.caPath, '..', 'ca-key.pem')));
+    const authority = { pem: tls.caPem, certificate: new X509Certificate(tls.caPem), key };
+    const forged = issueServer(authority, ['localhost', 'example.com'], Date.now());
+    const { port } = await startReceiver({ tls: forged });
+    expect(await handshake(port, {})).toContain('permitted subtree violation');
+    const foreignIp = issueServer(authority, ['localhost', '10.0.0.1'], Date.now());
+    const other = await startReceiver({ tls: foreignIp });
+    expect(await handshake(other.port, {})).toContain('permitted subtree violation');
+  });
+
+  test.runIf(has('openssl', 'version'))('openssl finds nothing odd in it', async () => {
+    const server = join(mkdtempSync(join(tmpdir(), 'leads-tls-')), 'server.pem');
+    writeFileSync(server, tls.certPem);
+    const args = ['verify', '-x509_strict', '-purpose', 'sslserver', '-verify_hostname', 'localhost'];
+    const { stdout } = await run('openssl', [...args, '-CAfile', tls.caPath, server]);
+    expect(stdout).toBe(`${server}: OK\n`);
+  });
+});

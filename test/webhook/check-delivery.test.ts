@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { Secret } from '../../src/secret.ts';
+import { checkDelivery } from '../../src/webhook/check-delivery.ts';
+import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
+import { delivered, outgoing, sampleBody } from './delivery.ts';
+
+const now = Date.UTC(2026, 0, 15, 12);
+const token = schemeNamed('token');
+const key = token.key(new Secret('a-shared-token'));
+const policy = { path: undefined, scheme: token, keys: [key] };
+
+test('a delivery with the token is a lead', () => {
+  const found = checkDelivery(delivered(token.sign(outgoing(), key, now)), policy, now);
+  expect(found).toMatchObject({ kind: 'lead', leadId: 'lead_1', key: 0, warnings: [] });
+});
+
+test('authentication comes before everything that reads the body', () => {
+  const forged = { ...delivered([['x-webhook-token', 'wrong']]), body: Buffer.from('{') };
+  expect(checkDelivery(forged, policy, now)).toMatchObject({ status: 401, reason: 'wrong_credential' });
+});
+
+test('path and method come first', () => {
+  const got = delivered([]);
+  expect(checkDelivery(got, { ...policy, path: '/other' }, now)).toMatchObject({ status: 404 });
+  expect(checkDelivery({ ...got, method: 'GET' }, policy, now)).toMatchObject({ status: 405 });
+  expect(checkDelivery(got, { ...policy, path: '/leads' }, now)).toMatchObject({ status: 401 });
+});
+
+test.each(['/hook', '/hook?a=1', 'http://hooks.example.com/hook', 'https://hooks.example.com/hook?a=/x'])(
+  'the path of %s is /hook',
+  (path) => {
+    const got = { ...delivered(token.sign(outgoing(), key, now)), path };
+    expect(checkDelivery(got, { ...policy, path: '/hook' }, now).kind).toBe('lead');
+    expect(checkDelivery(got, { ...policy, path: '/hoo' }, now)).toMatchObject({ status: 404 });
+    expect(
+      checkDelivery({ ...got, path: 'http://hooks.example.com' }, { ...policy, path: '/' }, now).kind,
+    ).toBe('lead');
+  },
+);
+
+test('the content type is judged before a stale signature', () => {
+  const slack = schemeNamed('slack');
+  const signer = slack.key(new Secret('s'));
+  const headers = slack.sign(outgoing(), signer, now - 600_000);
+  const guard = { path: undefined, scheme: slack, keys: [signer] };
+  const text = { ...delivered(headers), rawHeaders: [['content-type', 'text/plain'], ...headers] as const };
+  expect(checkDelivery(text, guard, now)).toMatchObject({ status: 415, reason: 'wrong_content_type' });
+  expect(checkDelivery(delivered(headers), guard, now)).toMatchObject({
+    status: 401,
+    reason: 'stale_timestamp',
+  });
+});
+
+test.each([
+  ['application/json', undefined],
+  ['Application/JSON; charset=UTF-8', undefined],
+  ['application/json;charset="utf-8"', undefined],
+  ['application/vnd.leads.v1+json', undefined],
+  ['text/json', 'wrong_content_type'],
+  ['application/json; charset=latin1', 'wrong_content_type'],
+  ['application/jsonx', 'wrong_content_type'],
+  ['', 'wrong_content_type'],
+])('content type %j: %s', (type, reason) => {
+  const headers = token.sign(outgoing(), key, now);
+  const got = { ...delivered(headers), rawHeaders: [['content-type', type], ...headers] as const };
+  const found = checkDelivery(got, policy, now);
+  expect(found.kind === 'rejected' ? found.reason : undefined).toBe(reason);
+});
+
+test('a compressed body is refused', () => {
+  const headers = [...token.sign(outgoing(), key, now), ['content-encoding', 'gzip']] as const;
+  expect(checkDelivery(delivered(headers), policy, now)).toMatchObject({
+    status: 415,
+    reason: 'encoded_body',
+  });
+});
+
+test('a body that is not a lead is refused', () => {
+  for (const body of ['', '[]', '{}', '{"id":""}', '{"id":null}', 'nul']) {
+    const message = outgoing(Buffer.from(body));
+    const found = checkDelivery(delivered(token.sign(message, key, now), message), policy, now);
+    expect(found).toMatchObject({ kind: 'rejected', status: 400 });
+  }
+  expect(sampleBody.length).toBeGreaterThan(0);
+});
+
+test('what departs from the specification is taken in with a warning', () => {
+  const message = outgoing(Buffer.from('\ufeff{"id":7,"contact":"Ada"}'));
+  const found = checkDelivery(delivered(token.sign(message, key, now), message), policy, now);
+  expect(found).toMatchObject({ kind: 'lead', leadId: '7' });
+  expect(found.kind === 'lead' && found.warnings.join()).toContain('contact');
+});
+
+test.each([
+  ['{"id":"a"', 'not_json'],
+  ['', 'not_json'],
+  ['[1]', 'not_a_lead'],
+  ['{"id":true}', 'not_a_lead'],
+  ['{"id":"a","id":"b"}', 'not_a_lead'],
+])('%s: %s', (body, reason) => {
+  const message = outgoing(Buffer.from(body));
+  const found = checkDelivery(delivered(token.sign(message, key, now), message), policy, now);
+  expect(found).toMatchObject({ status: 400, reason });
+});
