@@ -196,12 +196,12 @@ describe('a walk goes on', () => {
     expect((await walk(service)).ids).toEqual(names(0, 137));
   });
 
-  it('no further, and says so, where a bare array ignores or refuses every way on', async () => {
+  it('no further, and says so, where a bare array ignores or rejects every position', async () => {
     let arrived = 0;
     const ignoring = await stub(() => leads(-arrived++, 20));
     const { ids, stats } = await walk(ignoring.service);
     expect([new Set(ids).size, stats.duplicates]).toEqual([ids.length, 0]);
-    expect(ignoring.service.said()).toContain('note: 20 leads came and the answer shows no way on');
+    expect(ignoring.service.said()).toContain('note: 20 leads came and the answer names no next page');
     const refusing = await stub((query, _, response) => {
       if (!query.has('page') && !query.has('offset')) return leads(0, 20);
       response.writeHead(400).end('{"error":"unknown_parameter"}');
@@ -398,7 +398,7 @@ describe('a last page that brings nothing new', () => {
   });
 });
 
-describe('a walk that was cut off while it tried for a way on', () => {
+describe('a walk that was cut off while it probed for a next page', () => {
   it('begins again where that is not known yet', async () => {
     const { service } = await stub((query) => {
       const offset = Number(query.get('offset') ?? 0);
@@ -475,10 +475,10 @@ describe('a list that moves while it is read', () => {
 });
 
 describe('what is said once', () => {
-  it('is a page as long as the limit with no way on', async () => {
+  it('is a page as long as the limit with no next page', async () => {
     const { service } = await stub(() => leads(0, 100));
     await walk(service, { pageSize: 100 });
-    expect(service.said()).toContain('note: 100 leads came and the answer shows no way on');
+    expect(service.said()).toContain('note: 100 leads came and the answer names no next page');
     const short = await stub(() => leads(0, 37));
     await walk(short.service, { pageSize: 100 });
     expect(short.service.said()).not.toContain('note:');

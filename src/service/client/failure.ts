@@ -3,15 +3,15 @@ import { isLoopback } from '../../config/load.ts';
 import { answersInPlain, closesOnPlain } from '../../http/other-protocol.ts';
 import { TransientError } from './retry.ts';
 
-interface Failed {
+interface NetworkError {
   readonly name?: string;
   readonly code?: string;
   readonly message: string;
-  readonly errors?: readonly Failed[];
+  readonly errors?: readonly NetworkError[];
   readonly cause?: unknown;
 }
 
-const said: Readonly<Record<string, string>> = {
+const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed',
@@ -28,24 +28,25 @@ const said: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: 'the answer was cut off',
 };
 
-/** Why a request got no whole answer: a `Transient` when it may work the next time, an error of ours otherwise. */
+/** Why a request got no whole answer: a `TransientError` when it may work the next time, an error of ours otherwise. */
 export function networkFailure(error: unknown, origin: string): Error {
   if (error instanceof LeadsError || error instanceof TransientError) return error;
-  const failed = error as Failed;
-  const code = failed.code ?? failed.errors?.[0]?.code ?? (failed.cause as Failed | undefined)?.code ?? '';
+  const failed = error as NetworkError;
+  const code =
+    failed.code ?? failed.errors?.[0]?.code ?? (failed.cause as NetworkError | undefined)?.code ?? '';
   const proxied = /^Proxy response \((\d+)\)/.exec(failed.message)?.[1];
   if (proxied !== undefined) {
-    const refused = new ServiceError(`the proxy does not connect to ${origin} (${proxied})`, {
+    const failure = new ServiceError(`the proxy does not connect to ${origin} (${proxied})`, {
       cause: error,
       hint: 'see HTTPS_PROXY and NO_PROXY',
     });
-    return passes(Number(proxied)) ? new TransientError(refused) : refused;
+    return passes(Number(proxied)) ? new TransientError(failure) : failure;
   }
-  const known = said[code];
-  if (known !== undefined) {
+  const reason = reasons[code];
+  if (reason !== undefined) {
     const mayBeTls = origin.startsWith('http:') && closesOnPlain(code);
     return new TransientError(
-      new ServiceError(`cannot reach ${origin}: ${known}`, {
+      new ServiceError(`cannot reach ${origin}: ${reason}`, {
         cause: error,
         hint: mayBeTls
           ? `is it up, and is it plain HTTP? If not, use ${origin.replace('http:', 'https:')}`
@@ -77,7 +78,7 @@ export function networkFailure(error: unknown, origin: string): Error {
   if (failed.name === 'HTTPParserError' || /^(HPE_|UND_ERR_HEADERS_OVERFLOW|Z_|ERR_)/.test(code)) {
     return new DataError(`${origin} does not answer in proper HTTP: ${failed.message}`, { cause: error });
   }
-  // Foreseen nowhere, so a bug, unless undici or the network named it.
+  // An error without a code comes neither from undici nor from the network: it is a bug.
   return code === ''
     ? (error as Error)
     : new ServiceError(`cannot reach ${origin}: ${failed.message}`, { cause: error });
@@ -90,7 +91,7 @@ const passes = (status: number): boolean =>
   status === 429 ||
   (status >= 500 && ![501, 505, 506, 508, 510, 511].includes(status));
 
-export interface Refusal {
+export interface Rejection {
   readonly status: number;
   /** The body's `error` and `message` (specification, section 7), if it had them. */
   readonly error: string | undefined;
@@ -100,8 +101,8 @@ export interface Refusal {
 }
 
 /** An answer with an error status, in one line. */
-export function refusalFailure(refusal: Refusal): Error {
-  const { status, error, message, requestId, waitMs } = refusal;
+export function rejectionFailure(rejection: Rejection): Error {
+  const { status, error, message, requestId, waitMs } = rejection;
   const reason = message ?? error;
   const why = reason === undefined ? '' : `: ${reason}${message && error ? ` (${error})` : ''}`;
   const details = { status, requestId };

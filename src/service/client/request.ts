@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { formatDuration } from '../../time/duration.ts';
 import { DataError } from '../../errors.ts';
 import { isObject, type Json } from '../../json/exact.ts';
-import { networkFailure, refusalFailure } from './failure.ts';
+import { networkFailure, rejectionFailure } from './failure.ts';
 import { redact } from './redact-key.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { Service } from './service.ts';
@@ -28,33 +28,33 @@ const idHeaders = [
 ];
 
 /**
- * One GET with the key, redirects within the origin followed. Throws a `Transient` for what another attempt may mend,
+ * One GET with the key, redirects within the origin followed. Throws a `TransientError` for what another attempt may repair,
  * a `KeyRefusedError`, `ServiceError` or `DataError` for what it will not.
  */
 export async function request(service: Service, url: URL, signal: AbortSignal): Promise<Answer> {
-  let at = url;
+  let target = url;
   for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
-    const begun = service.clock.now();
-    const response = await send(service, at, signal);
+    const startedAt = service.clock.now();
+    const response = await send(service, target, signal);
     const { statusCode: status } = response;
-    const took = formatDuration(service.clock.now() - begun);
+    const took = formatDuration(service.clock.now() - startedAt);
     service.messages.verbose(
-      redact(`GET ${at.pathname}${at.search} → ${status} in ${took}`, service.account.apiKey),
+      redact(`GET ${target.pathname}${target.search} → ${status} in ${took}`, service.account.apiKey),
     );
     const headers = singly(response.headers);
     if (status === 200) {
       const requestId = requestIdIn(headers, service);
-      return { url: at, headers, requestId, body: decoded(response.body, headers['content-encoding']) };
+      return { url: target, headers, requestId, body: decoded(response.body, headers['content-encoding']) };
     }
-    const target = status >= 300 && status < 400 ? headers['location'] : undefined;
-    if (target === undefined) throw await refused(service, response, headers);
+    const location = status >= 300 && status < 400 ? headers['location'] : undefined;
+    if (location === undefined) throw await rejected(service, response, headers);
     await response.body.dump();
-    at = redirected(at, target);
+    target = redirected(target, location);
   }
   throw new DataError(`the service redirects more than ${mostRedirects} times`);
 }
 
-/** The service's name for a request, unless it tells the key back in it. */
+/** The service's name for a request, unless it repeats the key in it. */
 function requestIdIn(headers: Answer['headers'], { account }: Service): string | undefined {
   const id = idHeaders.map((name) => headers[name]).find((value) => value !== undefined);
   return id === undefined ? undefined : redact(id, account.apiKey);
@@ -91,7 +91,7 @@ function redirected(from: URL, location: string): URL {
   });
 }
 
-async function refused(
+async function rejected(
   service: Service,
   response: Dispatcher.ResponseData,
   headers: Answer['headers'],
@@ -104,7 +104,7 @@ async function refused(
   const error = isObject(body) ? body['error'] : undefined;
   // Some services nest both in an object `error`.
   const inner = isObject(error) ? error : isObject(body) ? body : undefined;
-  return refusalFailure({
+  return rejectionFailure({
     status: response.statusCode,
     error: text(isObject(error) ? (error['code'] ?? error['type']) : error),
     message: text(inner?.['message']),
@@ -139,7 +139,7 @@ function singly(headers: Dispatcher.ResponseData['headers']): Record<string, str
   );
 }
 
-/** Nothing asks for a coded body, but a server may send one all the same. */
+/** No request asks for a compressed body, but a server may send one anyway. */
 function decoded(
   body: Dispatcher.ResponseData['body'],
   coding: string | undefined,

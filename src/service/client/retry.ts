@@ -27,22 +27,22 @@ export function retryDelay(retry: number, random: () => number, waitMs = 0): num
   return Math.max(waitMs, random() * Math.min(cap, base * 2 ** retry));
 }
 
-/** The attempts at one page: counts them, waits between them, and says when it is over. */
+/** The attempts at one page: counts them, waits between them, and says when no other is made. */
 export class Attempts {
   readonly #service: Service;
   readonly #onRetry: () => void;
-  readonly #begun: number;
+  readonly #startedAt: number;
   #failed = 0;
 
   constructor(service: Service, onRetry: () => void) {
     this.#service = service;
     this.#onRetry = onRetry;
-    this.#begun = service.clock.now();
+    this.#startedAt = service.clock.now();
   }
 
   /** Milliseconds until the deadline; negative behind it. */
   get left(): number {
-    return this.#begun + deadlineMs(this.#service) - this.#service.clock.now();
+    return this.#startedAt + deadlineMs(this.#service) - this.#service.clock.now();
   }
 
   /**

@@ -1,64 +1,12 @@
-import type { IdSet } from '../../lead/id-set.ts';
-import type { RawLead } from '../../lead/raw-lead.ts';
-import type { Position } from '../pagination/position.ts';
-import type { LeadQuery } from './lead-query.ts';
 import type { Service } from '../client/service.ts';
 import { paginate } from './paginator.ts';
+import type { Listing, ListingOptions, ListingStats } from './types.ts';
 
-/** Some leads of one page, in the service's order. A large page comes in several batches. */
-export interface Batch {
-  /** Not met before in this walk and not preloaded into `seen`; not filtered (`leadFilter` does that). */
-  readonly leads: readonly RawLead[];
-  /** Where the next page begins: set on a page's final batch only, once the service has shown how it pages. */
-  readonly next: Position | undefined;
-  /** No further batch comes. */
-  readonly last: boolean;
-}
-
-/** Counters of a walk, up to date whenever a batch is handed out. */
-export interface ListingStats {
-  requests: number;
-  retries: number;
-  pages: number;
-  /** Records handed out. */
-  leads: number;
-  /** Records that the service sent again, dropped. */
-  duplicates: number;
-  /** Records without a usable id: handed out, and not deduplicated. */
-  withoutId: number;
-  /** How often the list had moved while it was read, so that a part of it was walked again. */
-  restarts: number;
-  /** The list may have moved in a way that this pagination cannot show: some leads may have been missed. */
-  shifted: boolean;
-  /** Number of matching leads, where the service tells one. */
-  total: number | undefined;
-}
-
-export interface ListingOptions {
-  readonly query: LeadQuery;
-  /** Records asked for per page; otherwise the dialect's `pageSize`, or as many as the service gives, up to 1000. */
-  readonly pageSize?: number | undefined;
-  /**
-   * Where to begin: a `next` of an earlier walk with the same query and page size. Page and offset walks then read the
-   * record in front of it again, and go back as far as they must when it is not there: `seen` has to hold the ids that
-   * were handed out before.
-   */
-  readonly from?: Position | undefined;
-  /** Ids that are not handed out again; filled with every id that the walk meets. A fresh one by default. */
-  readonly seen?: IdSet | undefined;
-  /** Requests in flight at once where positions can be computed (page, offset); batches keep their order. */
-  readonly concurrency?: number | undefined;
-  /** Asks for the next page while the current one is being used. Not for a reader that may stop early. */
-  readonly prefetch?: boolean | undefined;
-}
-
-export interface Listing extends AsyncIterable<Batch> {
-  readonly stats: Readonly<ListingStats>;
-}
+export type { Batch, Listing, ListingOptions, ListingStats } from './types.ts';
 
 /**
  * Every lead that the service lists for a query, page by page, each id once. Leaving the loop early aborts what is in
- * flight. Throws `KeyRefusedError`, `ServiceError`, `DataError` (not JSON, no leads array, a walk that does not move).
+ * flight. Throws `KeyRefusedError`, `ServiceError`, `DataError` (not JSON, no leads array, a walk that makes no progress).
  */
 export function listLeads(service: Service, options: ListingOptions): Listing {
   const stats: ListingStats = {

@@ -9,24 +9,24 @@ const usualFields = ['status', 'deliveryStatus', 'delivery_status', 'leadStatus'
 /** Records looked at per page: a filter that is ignored shows soon. */
 const sample = 20;
 
-/** Says once when leads of another status come than the one that was asked for, and how to narrow here. */
+/** Says once when leads of another status come than the wanted one, and how to narrow here. */
 export function noteOtherStatus(
   service: Service,
-  asked: string | undefined,
+  wanted: string | undefined,
   leads: readonly RawLead[],
 ): void {
-  if (asked === undefined) return;
-  const named = service.dialect.statusField;
-  const fields = named === undefined || named === 'auto' ? usualFields : [named];
+  if (wanted === undefined) return;
+  const configured = service.dialect.statusField;
+  const fields = configured === undefined || configured === 'auto' ? usualFields : [configured];
   for (const lead of leads.slice(0, sample)) {
     const record = parseLead(lead);
     if (!isObject(record)) continue;
     for (const field of fields) {
       const status = fieldAt(record, field.split('.'));
-      if (typeof status !== 'string' || status === asked) continue;
+      if (typeof status !== 'string' || status === wanted) continue;
       service.messages.note(
         'status',
-        `the service also lists leads with ${field} '${status}'; to narrow here: --where ${field}=${asked}`,
+        `the service also lists leads with ${field} '${status}'; to narrow here: --where ${field}=${wanted}`,
       );
       return;
     }

@@ -7,39 +7,41 @@ import type { PaginationHints } from './pagination-hints.ts';
  */
 export class NullNext {
   readonly #filtered: boolean;
-  /** The page that a resumed walk reads again: it was gone on from before, whatever it says. */
-  readonly #passed: number | undefined;
+  /** The page that a resumed walk reads again: an earlier walk went on from it, whatever it says. */
+  readonly #readAgain: number | undefined;
   #found = false;
   /** It was filled once: null is its own way to say that there is no more. */
   #filled = false;
 
   constructor(filtered: boolean, from: Position | undefined) {
     this.#filtered = filtered;
-    this.#passed = from?.style === 'page' ? from.page - 1 : undefined;
+    this.#readAgain = from?.style === 'page' ? from.page - 1 : undefined;
   }
 
-  /** Once found out for a page, it holds for those behind it. */
-  isAt(at: Position, signals: PaginationHints, count: number, walked: number | undefined): boolean {
-    if (signals.next) this.#filled = true;
-    if (signals.next !== null || signals.hasMore === false) return false;
-    if (signals.hasMore === true) return true;
-    if (this.#filled || at.style === 'cursor' || at.style === 'url') return false;
+  /** Whether the null of this answer is such a field. Once found for a page, it holds for those behind it. */
+  isUnused(position: Position, hints: PaginationHints, count: number, walked: number | undefined): boolean {
+    if (hints.next) this.#filled = true;
+    if (hints.next !== null || hints.hasMore === false) return false;
+    if (hints.hasMore === true) return true;
+    if (this.#filled || position.style === 'cursor' || position.style === 'url') return false;
     this.#found ||=
-      (at.style === 'page' && at.page === this.#passed) || this.#more(at, signals, count, walked);
+      (position.style === 'page' && position.page === this.#readAgain) ||
+      this.#more(position, hints, count, walked);
     return this.#found;
   }
 
   #more(
-    at: Position,
+    position: Position,
     { page, pages, offset, total }: PaginationHints,
     count: number,
     walked: number | undefined,
   ): boolean {
-    const number = at.style === 'page' ? at.page : page;
+    const number = position.style === 'page' ? position.page : page;
     // Of pages that are counted from 0, the first is one page, too.
-    if (pages !== undefined && (number !== undefined || at.style === 'start')) return (number || 1) < pages;
+    if (pages !== undefined && (number !== undefined || position.style === 'start'))
+      return (number || 1) < pages;
     if (total === undefined || count === 0) return false;
-    const start = at.style === 'offset' ? at.offset : offset;
+    const start = position.style === 'offset' ? position.offset : offset;
     if (start !== undefined) return start + count < total;
     // Of an answer without a page number it is unknown whether its total counts what a filter leaves out.
     if (walked === undefined || (number === undefined && this.#filtered)) return false;

@@ -1,7 +1,7 @@
 import type { Envelope } from '../../json/envelope.ts';
 import { isObject, type Json, valueAt } from '../../json/exact.ts';
 
-/** What an answer says about the way on, read from the rest of its body under the usual names. */
+/** What an answer says about the next page, read from the rest of its body under the usual names. */
 export interface PaginationHints {
   /** A next URL, cursor or number, and the name it stood under; null: there is none, and it says so. */
   readonly next: { readonly name: string; readonly value: string | number } | null | undefined;
@@ -52,7 +52,7 @@ const nestings = [
 ];
 
 /**
- * Reads the envelope of a page of `count` leads; `pointer` is where the way on stands, when the dialect says it.
+ * Reads the envelope of a page of `count` leads; `pointer` is where the next page is named, when the dialect says it.
  */
 export function readPaginationHints(
   { root, path }: Envelope,

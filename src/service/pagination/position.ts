@@ -1,5 +1,5 @@
 /**
- * Where a page begins: a plain JSON value that can be stored in a checkpoint and handed back to `leadPages`.
+ * Where a page begins: a plain JSON value that can be stored in a checkpoint and handed back to `listLeads`.
  * Page and offset positions name the record before them (`after`), so that a resumed walk can see whether the
  * service's list has shifted since.
  */
@@ -25,3 +25,19 @@ type Place =
       readonly offset: number;
       readonly after?: string | undefined;
     };
+
+/** Pages are the same when they begin in the same place, whatever is known of the record before them. */
+export function keyOf(position: Position): string {
+  switch (position.style) {
+    case 'start':
+      return 'start';
+    case 'url':
+      return `url ${position.url}`;
+    case 'cursor':
+      return `cursor ${position.cursor}`;
+    case 'page':
+      return `page ${position.page}`;
+    case 'offset':
+      return `offset ${position.offset}`;
+  }
+}

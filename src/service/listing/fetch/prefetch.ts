@@ -1,38 +1,34 @@
-import type { PagePart } from './fetch-page.ts';
-import type { Position } from '../pagination/position.ts';
+import { keyOf, type Position } from '../../pagination/position.ts';
+import type { PagePart } from './page-part.ts';
 
 type Pages = AsyncGenerator<PagePart, void, undefined>;
 
-/** Pages that were asked for before they are needed; they arrive at once and are used in order. */
+/** Pages that were requested before they are needed; they arrive at once and are used in order. */
 export class Prefetch {
-  readonly #open: (at: Position) => Pages;
+  readonly #open: (position: Position) => Pages;
   readonly #underway = new Map<
     string,
     { readonly pages: Pages; readonly first: Promise<IteratorResult<PagePart, void>> }
   >();
 
-  constructor(open: (at: Position) => Pages) {
+  constructor(open: (position: Position) => Pages) {
     this.#open = open;
   }
 
-  get size(): number {
-    return this.#underway.size;
-  }
-
-  /** Asks for a page, unless it is underway. Its failure shows only when it is taken. */
-  ask(at: Position): void {
-    const key = keyOf(at);
+  /** Requests a page, unless that was done. Its failure shows only when it is taken. */
+  request(position: Position): void {
+    const key = keyOf(position);
     if (this.#underway.has(key)) return;
-    const pages = this.#open(at);
+    const pages = this.#open(position);
     const first = pages.next();
     first.catch(() => undefined);
     this.#underway.set(key, { pages, first });
   }
 
-  /** The parts of the page at this position. What was asked for and lies before it is of no use any more. */
-  async *take(at: Position): Pages {
-    this.ask(at);
-    const key = keyOf(at);
+  /** The parts of the page at this position. */
+  async *take(position: Position): Pages {
+    this.request(position);
+    const key = keyOf(position);
     const taken = this.#underway.get(key);
     this.#underway.delete(key);
     if (taken === undefined) return;
@@ -44,25 +40,9 @@ export class Prefetch {
     }
   }
 
-  /** Forgets what is underway; who asked aborts the requests. */
+  /** Forgets what is underway; the caller aborts the requests. */
   clear(): void {
     this.#underway.clear();
-  }
-}
-
-/** Pages are the same when they begin in the same place, whatever is known of the record before them. */
-export function keyOf(at: Position): string {
-  switch (at.style) {
-    case 'start':
-      return 'start';
-    case 'url':
-      return `url ${at.url}`;
-    case 'cursor':
-      return `cursor ${at.cursor}`;
-    case 'page':
-      return `page ${at.page}`;
-    case 'offset':
-      return `offset ${at.offset}`;
   }
 }
 

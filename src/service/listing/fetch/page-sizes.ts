@@ -1,0 +1,26 @@
+import type { DataError } from '../../../errors.ts';
+
+/** Sent when the user named no size, the next one when the service rejects one; undefined: the service's default. */
+const usualSizes: readonly (number | undefined)[] = [1000, 100, undefined];
+
+/** How many leads to request a page. */
+export class PageSizes {
+  #candidates: readonly (number | undefined)[];
+
+  /** `size` is what the user or the dialect says; `isSent` is whether the service has a parameter for it. */
+  constructor(size: number | undefined, isSent: boolean) {
+    this.#candidates = size === undefined && isSent ? usualSizes : [size];
+  }
+
+  get current(): number | undefined {
+    return this.#candidates[0];
+  }
+
+  /** Whether the first page was rejected for its size, and there is another one to try. The user's own size stands. */
+  fallBack({ status }: DataError): boolean {
+    if (this.#candidates.length === 1) return false;
+    if (![400, 413, 414, 416, 422].includes(status ?? 0)) return false;
+    this.#candidates = this.#candidates.slice(1);
+    return true;
+  }
+}

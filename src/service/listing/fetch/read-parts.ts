@@ -1,0 +1,72 @@
+import { DataError, ServiceError } from '../../../errors.ts';
+import { openBrace, openBracket, skipSpace } from '../../../json/bytes.ts';
+import type { ArrayPlace } from '../../../json/find-array.ts';
+import { PageScan } from '../../../json/page-scan.ts';
+import type { ScannedRecord } from '../../../json/scanned-record.ts';
+import type { Answer } from '../../client/request.ts';
+import { type Attempts, TransientError } from '../../client/retry.ts';
+import type { PagePart } from './page-part.ts';
+
+/** A page is handed out whole up to this size, in bytes, so that an attempt that breaks off leaves no trace. */
+const partSize = 2 * 1024 * 1024;
+
+/** Bytes a second; slower than that, an answer does not outlive the deadline. */
+const slowest = 1024;
+
+/** The records of one answer in parts, the last one with its facts. Throws a `TransientError` when it was cut off. */
+export async function* partsOf(
+  answer: Answer,
+  items: ArrayPlace,
+  attempts: Attempts,
+): AsyncGenerator<Omit<PagePart, 'again'>, void, undefined> {
+  const scan = new PageScan(items);
+  const leftAtStart = attempts.left;
+  let leads: ScannedRecord[] = [];
+  let size = 0;
+  let read = 0;
+  let count = 0;
+  let last: ScannedRecord | undefined;
+  for await (const chunk of answer.body) {
+    if (read === 0) refuseOtherThanJson(answer, chunk);
+    read += chunk.length;
+    size += chunk.length;
+    scan.push(chunk, leads);
+    if (attempts.left < 0 && read < ((leftAtStart - attempts.left) / 1000) * slowest) {
+      throw new TransientError(new ServiceError('the answer comes too slowly'));
+    }
+    if (size <= partSize || leads.length === 0) continue;
+    last = leads.at(-1);
+    count += leads.length;
+    yield { leads, facts: undefined };
+    leads = [];
+    size = 0;
+  }
+  if (read === 0 && answer.headers['content-length'] === '0') throw new DataError('the answer is empty');
+  const envelope = scan.end(leads);
+  // Also how a body that is only ended by closing the connection shows that it was cut.
+  if (envelope === undefined) {
+    throw new TransientError(new ServiceError('the answer was cut off', { requestId: answer.requestId }));
+  }
+  count += leads.length;
+  yield {
+    leads,
+    facts: {
+      url: answer.url,
+      link: answer.headers['link'],
+      envelope,
+      count,
+      lastId: (leads.at(-1) ?? last)?.id,
+    },
+  };
+}
+
+/** A page for people, such as a login form, is named for what it is. */
+function refuseOtherThanJson({ headers, requestId }: Answer, chunk: Uint8Array): void {
+  const type = headers['content-type']?.split(';')[0]?.trim() ?? '';
+  const first = chunk[skipSpace(chunk, 0, chunk.length)];
+  if (type === '' || /json/i.test(type) || first === openBrace || first === openBracket) return;
+  throw new DataError(`the service answered with ${type}, not with JSON`, {
+    requestId,
+    hint: "the base URL or the path may be another one: 'leads config get base-url', 'leads config get api.path'",
+  });
+}
