@@ -1,4 +1,4 @@
-// What the bundle leaves out or loads late, because loading it would slow down every start.
+// What the bundle leaves out or loads late, because loading it would slow every start down.
 
 /** Parts of libraries that no command reaches. */
 const unused = [
@@ -26,12 +26,11 @@ export const leaveOut = {
   load: (id) => (id === empty ? 'module.exports = class {}; module.exports.default = class {};' : null),
 };
 
-/** Builtins that take one to four milliseconds to load. */
-const slowBuiltins =
-  /^(?:node:)?(child_process|crypto|fs\/promises|http|http2|https|tls|v8|zlib|dns|worker_threads|readline)$/;
+/** Builtins that take one to three milliseconds to load and that most runs do not use. */
+const slowBuiltins = /^(?:node:)?(crypto|fs\/promises|zlib)$/;
 const late = '\0late:';
 
-/** Loads a slow builtin when the first of its exports is used: most runs use none. */
+/** Loads a slow builtin when the first of its exports is used. */
 export const loadOnFirstUse = {
   name: 'load-on-first-use',
   resolveId(id, importer = '') {
@@ -43,6 +42,7 @@ export const loadOnFirstUse = {
     if (!id.startsWith(late)) return null;
     const builtin = id.slice(late.length);
     const names = Object.keys(await import(builtin)).filter((name) => name !== 'default');
+    // Required once: each call of `require` resolves the name again, which takes as long as hashing one lead.
     const getters = names.map(
       (name) => `get ${name}() { return (loaded ??= require('${builtin}')).${name}; }`,
     );
