@@ -1,6 +1,6 @@
 import { utf8 } from '../../../json/bytes.ts';
 import { escapeJson } from '../../../output/sanitize.ts';
-import type { Printer } from '../../../receiver/events.ts';
+import type { Printer } from './printer.ts';
 
 /** Each newly accepted lead on a line, in the webhook's own bytes, compact. */
 export function leadsPrinter(isTerminal: boolean): Printer {
