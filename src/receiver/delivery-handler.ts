@@ -65,7 +65,7 @@ export class DeliveryHandler {
     return answerer.answer(decide(checked, source, stored, dispatched));
   }
 
-  /** From rejected to answered: keeps the delivery for whoever looks into the inbox. */
+  /** From rejected to answered: keeps the delivery for those who look into the inbox. */
   handleRejected(delivery: Delivery, verdict: Rejection, leadId?: string): Promise<DeliveryAnswer> {
     const { store, explain, answerer } = this.#options;
     store.keepRejected(delivery, verdict, leadId);
@@ -77,7 +77,7 @@ export class DeliveryHandler {
   #noteOldSecret({ key }: CheckedDelivery): void {
     if (key < 1) return;
     const { messages, policy } = this.#options;
-    messages.note('rotation', `deliveries still come with secret ${key + 1} of ${policy.keys.length}`);
+    messages.note('rotation', `deliveries still use secret ${key + 1} of ${policy.keys.length}`);
   }
 }
 

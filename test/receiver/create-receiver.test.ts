@@ -91,7 +91,7 @@ describe('a receiver without a socket', () => {
   it('notes that a former secret is still used', async () => {
     const receiver = await start();
     await receiver.handle(deliveryOf('{"id":"a"}', 'former-token'));
-    expect(receiver.notes).toEqual(['deliveries still come with secret 2 of 2']);
+    expect(receiver.notes).toEqual(['deliveries still use secret 2 of 2']);
   });
 
   it('takes a pulled lead as if it had been pushed, and knows it when it is pushed', async () => {

@@ -10,7 +10,7 @@ it('calls every listener with every event, in the order of subscription', () => 
   expect(seen).toEqual(['first 1', 'second 1', 'first 2', 'second 2']);
 });
 
-it('calls a listener no more once its subscription has ended, and others still', () => {
+it('stops calling a listener whose subscription ended, and only that one', () => {
   const stream = new EventStream<number>();
   const seen: number[] = [];
   const listener = (event: number): void => void seen.push(event);

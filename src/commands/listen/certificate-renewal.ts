@@ -32,7 +32,7 @@ export async function renewCertificate(
       inUse = tls;
       messages.note('renewed', 'the certificate was renewed: new connections get the new one');
     } catch (error) {
-      messages.note('not renewed', `the certificate stays what it was: ${messageOf(error)}`);
+      messages.note('not renewed', `the certificate was not renewed: ${messageOf(error)}`);
     }
   }
 }

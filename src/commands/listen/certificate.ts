@@ -12,7 +12,7 @@ export interface Certificate {
   readonly caPath: string | undefined;
 }
 
-/** The certificate that the flags name, or one of the local authority. Throws a `UsageError` for flags that contradict. */
+/** The certificate that the flags name, or one of the local authority. Throws a `UsageError` for contradicting flags. */
 export async function certificateFor(
   flags: ListenOptions,
   { paths, clock }: Pick<Context, 'paths' | 'clock'>,

@@ -42,7 +42,7 @@ export async function openServer(
     clock,
     handle: (delivery) => receiver.handle(delivery),
     onError(error) {
-      messages.warn(`a delivery was answered 503: ${messageOf(error)}`);
+      messages.warn(`a delivery failed and was answered 503: ${messageOf(error)}`);
     },
     onRefused: (refused) =>
       void receiver.handleRejected(asDelivery(refused), { ...refused, kind: 'rejected' }),
@@ -52,7 +52,7 @@ export async function openServer(
       messages.note(`handshake ${code}`, `${peer}${detail}${/trust/.test(detail) ? trust : ''}`);
     },
     onFull: (connections) =>
-      messages.note('full', `${connections} connections are open: others are turned away`),
+      messages.note('full', `${connections} connections are open: further ones are rejected`),
   });
   const listening: Listening = {
     url: server.url,

@@ -53,7 +53,7 @@ export async function backfill(options: BackfillOptions): Promise<void> {
         await Promise.all(some.map((checked) => receiver.handleChecked(checked, 'backfill')));
       }
     }
-    messages.say(`backfill: ${fetched} fetched, ${known} known already`);
+    messages.say(`backfill: ${fetched} fetched, ${known} already known`);
   } catch (error) {
     if (signal.aborted) return;
     messages.warn(`the backfill ended early: ${messageOf(error)}`);

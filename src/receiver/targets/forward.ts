@@ -21,7 +21,7 @@ const keptBody = 1000;
 /** Connections to the app, and so the most leads in flight to it. */
 const connections = 64;
 
-/** Headers that hold for one connection only (RFC 9110, section 7.6.1), or are set anew for the next one. */
+/** Headers that hold for one connection only (RFC 9110, section 7.6.1), or are set again for the next one. */
 const hopByHop =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/i;
 

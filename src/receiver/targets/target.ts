@@ -16,7 +16,7 @@ export interface TargetResult {
 export interface Target {
   /** Its name in the inbox, by which a later run knows what was done: `forward https://app.test/hook`. */
   readonly name: string;
-  /** Longest time that one delivery to it takes, in milliseconds: so long is the lead reserved for this receiver. */
+  /** Longest time that one delivery to it takes, in milliseconds; no other receiver delivers the lead meanwhile. */
   readonly longestMs: number;
   /** A failure counts as done, since the delivery is acknowledged all the same. Default false. */
   readonly bestEffort?: boolean | undefined;

@@ -4,7 +4,7 @@ import { ConcurrencyLimit } from '../../../src/receiver/targets/concurrency-limi
 const never = new AbortController().signal;
 const long = 60_000;
 
-it('lets the first in at once and the rest in the order of their coming', async () => {
+it('starts work at once while a place is free, and the rest in the order of arrival', async () => {
   const limit = new ConcurrencyLimit(1);
   const order: string[] = [];
   expect(await limit.acquire(long, never)).toBe(true);
@@ -22,14 +22,14 @@ it('lets the first in at once and the rest in the order of their coming', async 
   expect(order).toEqual(['a', 'b']);
 });
 
-it('frees a place that nobody waits for', async () => {
+it('keeps a released place free when no work waits for it', async () => {
   const limit = new ConcurrencyLimit(1);
   await limit.acquire(long, never);
   limit.release();
   expect(await limit.acquire(long, never)).toBe(true);
 });
 
-it('gives up after the time-out, and does not give the place to who gave up', async () => {
+it('refuses work that waited for its time-out, and gives the next place to other work', async () => {
   const limit = new ConcurrencyLimit(1);
   await limit.acquire(long, never);
   expect(await limit.acquire(1, never)).toBe(false);
@@ -38,7 +38,7 @@ it('gives up after the time-out, and does not give the place to who gave up', as
   expect(await next).toBe(true);
 });
 
-it('gives up when the signal aborts', async () => {
+it('refuses work that waits when the signal aborts', async () => {
   const limit = new ConcurrencyLimit(1);
   await limit.acquire(long, never);
   const controller = new AbortController();

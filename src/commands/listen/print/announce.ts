@@ -26,7 +26,7 @@ export function warnOfExposure(
   host: string,
   messages: Pick<Messages, 'warn'>,
 ): void {
-  if (!options.verify) messages.warn('--no-verify: anybody who can reach this port can put leads in');
+  if (!options.verify) messages.warn('--no-verify: anybody who can reach this port can deliver leads');
   if (!isLoopback(host.includes(':') ? `[${host}]` : host)) {
     messages.warn(`bound to ${host}: other machines can reach this port`);
   }

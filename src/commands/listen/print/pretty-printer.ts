@@ -65,11 +65,13 @@ function remarks(event: AnsweredDelivery, shownWarnings: Set<string>): string[] 
     lines.push(`${detail ?? ''} (${event.method} ${shortened(event.path)} from ${event.remote})`);
   }
   if (verdict !== 'rejected' && (attempt ?? 1) > 1 && firstAt !== undefined) {
-    lines.push(`delivery ${attempt ?? 1} of this id, which first came ${new Date(firstAt).toISOString()}`);
+    lines.push(`delivery ${attempt ?? 1} of this id, first received ${new Date(firstAt).toISOString()}`);
   }
   if (differs !== undefined) {
     lines.push(
-      differs[0] === '*' ? 'the payload is not the first one' : `not as it first came: ${differs.join(', ')}`,
+      differs[0] === '*'
+        ? 'the payload differs from the first one'
+        : `the payload differs from the first one in ${differs.join(', ')}`,
     );
   }
   const fresh = warnings.filter((warning) => !shownWarnings.has(warning));
