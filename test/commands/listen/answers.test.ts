@@ -1,21 +1,11 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { leads } from '../../support/run.ts';
-import { type Listener, listen, token } from './support.ts';
+import { listenInEachTest, token } from './support.ts';
 
-const open: Listener[] = [];
-
-async function start(...args: Parameters<typeof listen>): Promise<Listener> {
-  const listener = await listen(...args);
-  open.push(listener);
-  return listener;
-}
-
-afterEach(async () => {
-  for (const listener of open.splice(0)) await listener.stop();
-});
+const start = listenInEachTest();
 
 const lead = (id: string, more: object = {}): object => ({
   id,

@@ -1,15 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../support/until.ts';
 import { type App, answering, startApp } from './app.ts';
-import { type Listener, listen, token } from './support.ts';
+import { listenInEachTest, token } from './support.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 
-async function start(...args: Parameters<typeof listen>): Promise<Listener> {
-  const listener = await listen(...args);
-  open.push(() => listener.stop());
-  return listener;
-}
+const start = listenInEachTest();
 
 async function app(...args: Parameters<typeof startApp>): Promise<App> {
   const started = await startApp(...args);

@@ -1,20 +1,10 @@
 import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Listener, listen } from './support.ts';
+import { describe, expect, it } from 'vitest';
+import { listen, listenInEachTest } from './support.ts';
 
-const open: Listener[] = [];
-
-async function start(...args: Parameters<typeof listen>): Promise<Listener> {
-  const listener = await listen(...args);
-  open.push(listener);
-  return listener;
-}
-
-afterEach(async () => {
-  for (const listener of open.splice(0)) await listener.stop();
-});
+const start = listenInEachTest();
 
 const scratch = (): string => mkdtempSync(join(tmpdir(), 'leads-test-'));
 

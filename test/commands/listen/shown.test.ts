@@ -2,16 +2,12 @@ import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { leads } from '../../support/run.ts';
-import { type Listener, listen } from './support.ts';
+import { listenInEachTest } from './support.ts';
 import { until } from '../../support/until.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 
-async function start(...args: Parameters<typeof listen>): Promise<Listener> {
-  const listener = await listen(...args);
-  open.push(() => listener.stop());
-  return listener;
-}
+const start = listenInEachTest();
 
 afterEach(async () => {
   for (const close of open.splice(0)) await close();
