@@ -46,7 +46,7 @@ test('refusals: 500, 503, and 429 with Retry-After', async () => {
     ['status503', 503, '1'],
     ['status429=100%:7s', 429, '7'],
   ] as const) {
-    sandbox.state.apiChaos.faults = parseFaults(name, apiFaults);
+    sandbox.state.apiInjector.faults = parseFaults(name, apiFaults);
     const answer = await get('limit=5');
     expect([answer.status, answer.headers['retry-after']]).toEqual([status, retryAfter]);
     expect(answer.body).toMatchObject({
@@ -93,7 +93,7 @@ test('duplicates: a page brings the last lead of the page before, and nothing is
   for (const pagination of ['cursor', 'page', 'offset'] as const) {
     await start('', { pagination });
     const first = (await get('limit=10')).body;
-    sandbox.state.apiChaos.faults = parseFaults('duplicate', apiFaults);
+    sandbox.state.apiInjector.faults = parseFaults('duplicate', apiFaults);
     const on = { cursor: `cursor=${first.nextCursor ?? ''}`, page: 'page=2', offset: 'offset=10' };
     const second = ids((await get(`limit=10&${on[pagination]}`)).body);
     expect(second[0]).toBe(ids(first).at(-1));
@@ -120,7 +120,7 @@ test('filters that are ignored, and a cursor that never moves', async () => {
   expect(
     new Set((await get('limit=60&status=failed')).body.data.map((lead) => lead.status)).size,
   ).toBeGreaterThan(1);
-  sandbox.state.apiChaos.faults = parseFaults('repeatedCursor', apiFaults);
+  sandbox.state.apiInjector.faults = parseFaults('repeatedCursor', apiFaults);
   const { nextCursor } = (await get('limit=10')).body;
   expect(nextCursor).not.toBeNull();
   expect((await get(`limit=10&cursor=${nextCursor ?? ''}`)).body.nextCursor).toBe(nextCursor);
@@ -151,7 +151,7 @@ test('shares are kept: 5% of ten thousand requests is about five hundred', async
   await start('status500=5%');
   let hits = 0;
   for (let i = 0; i < 10_000; i += 1) {
-    if (sandbox.state.apiChaos.strike('status500', `/api/leads?cursor=${i} 1`)) hits += 1;
+    if (sandbox.state.apiInjector.draw('status500', `/api/leads?cursor=${i} 1`)) hits += 1;
   }
   expect(hits).toBeGreaterThan(400);
   expect(hits).toBeLessThan(600);

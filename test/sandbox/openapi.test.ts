@@ -89,10 +89,10 @@ test('every documented answer of the list operation is given, and fits', async (
   await contract.call('GET', '/api/leads?limit=0');
   await contract.call('GET', '/api/leads', { headers: { authorization: 'Bearer no' } });
   for (const fault of ['status500', 'status503', 'duplicate']) {
-    sandbox.state.apiChaos.faults = parseFaults(fault, apiFaults);
+    sandbox.state.apiInjector.faults = parseFaults(fault, apiFaults);
     await contract.call('GET', '/api/leads?limit=7');
   }
-  sandbox.state.apiChaos.faults = {};
+  sandbox.state.apiInjector.faults = {};
   for (let i = 0; i < 6; i += 1) await contract.call('GET', '/api/leads?limit=7');
   expect([...contract.seen].sort()).toEqual(
     ['200', '400', '401', '429', '500', '503'].map((status) => `listLeads ${status}`),

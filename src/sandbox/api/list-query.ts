@@ -3,7 +3,7 @@ import type { LeadSet, SandboxLead } from '../data/lead-set.ts';
 import type { ApiOptions, ParameterNames } from './api-options.ts';
 
 /** What one request of the list operation asks for. */
-export interface Query {
+export interface ListQuery {
   readonly limit: number;
   readonly status: string | undefined;
   readonly categories: readonly string[];
@@ -17,15 +17,19 @@ export interface Query {
     | { readonly kind: 'skip'; readonly count: number };
 }
 
-/** A query that makes no sense is answered 400 with this sentence. */
-export interface BadQuery {
+/** Answered 400 with this sentence. */
+export interface InvalidQuery {
   readonly problem: string;
 }
 
-export function readQuery(params: URLSearchParams, api: ApiOptions, leads: LeadSet): Query | BadQuery {
+export function readListQuery(
+  params: URLSearchParams,
+  api: ApiOptions,
+  leads: LeadSet,
+): ListQuery | InvalidQuery {
   const value = (name: keyof ParameterNames): string | undefined => {
-    const known = api.params[name];
-    return known === null ? undefined : (params.get(known) ?? undefined);
+    const parameter = api.params[name];
+    return parameter === null ? undefined : (params.get(parameter) ?? undefined);
   };
   const limit = readLimit(value('limit'), api);
   const since = readTime(value('since'), -Infinity);
@@ -40,7 +44,7 @@ export function readQuery(params: URLSearchParams, api: ApiOptions, leads: LeadS
   return { limit, status: value('status'), categories, since, until, from };
 }
 
-export function matches(lead: SandboxLead, query: Query): boolean {
+export function matches(lead: SandboxLead, query: ListQuery): boolean {
   return (
     (query.status === undefined || lead.status === query.status) &&
     (query.categories.length === 0 || query.categories.includes(lead.category ?? '')) &&
@@ -49,14 +53,14 @@ export function matches(lead: SandboxLead, query: Query): boolean {
   );
 }
 
-export const isUnfiltered = (query: Query): boolean =>
+export const isUnfiltered = (query: ListQuery): boolean =>
   query.status === undefined &&
   query.categories.length === 0 &&
   query.since === -Infinity &&
   query.until === Infinity;
 
-/** As a service reads it that does not know the filters' names. */
-export const withoutFilters = (query: Query): Query => ({
+/** The query as a service reads it that does not know the names of the filters. */
+export const withoutFilters = (query: ListQuery): ListQuery => ({
   ...query,
   status: undefined,
   categories: [],
@@ -84,7 +88,7 @@ function readStart(
   api: ApiOptions,
   leads: LeadSet,
   limit: number,
-): Query['from'] | BadQuery {
+): ListQuery['from'] | InvalidQuery {
   const whole = (text: string, from: number): number | undefined =>
     /^\d{1,15}$/.test(text) && Number(text) >= from ? Number(text) : undefined;
   const { pagination } = api;

@@ -1,27 +1,32 @@
 import type { LeadSet, SandboxLead } from '../data/lead-set.ts';
-import { isUnfiltered, matches, type Query } from './query.ts';
+import { isUnfiltered, type ListQuery, matches } from './list-query.ts';
 
 /** The leads of one answer. */
-export interface Page {
+export interface LeadPage {
   readonly leads: readonly SandboxLead[];
   /** Leads before this page that match; known for page and offset styles only. */
   readonly skipped: number | undefined;
   /** Whether more match after it. */
   readonly more: boolean;
-  /** How many match in all, counted only where it is asked for. */
+  /** How many match in all, where `countTotal` says so. */
   readonly total: number | undefined;
 }
 
-/** Walks the set in its order from where the query says, and takes what matches. */
-export function takePage(set: LeadSet, query: Query, order: 'newest' | 'oldest', counted: boolean): Page {
-  if (isUnfiltered(query)) return slice(set, query, order, counted);
+/** The leads that match, in the order of the list, from the position that the query names. */
+export function takePage(
+  set: LeadSet,
+  query: ListQuery,
+  order: 'newest' | 'oldest',
+  countTotal: boolean,
+): LeadPage {
+  if (isUnfiltered(query)) return slice(set, query, order, countTotal);
   const step = order === 'newest' ? -1 : 1;
   let toSkip = query.from.kind === 'skip' ? query.from.count : 0;
   const leads: SandboxLead[] = [];
   let more = false;
   let total = 0;
-  for (let at = firstPosition(set, query, order); ; at += step) {
-    const lead = set.at(at);
+  for (let position = firstPosition(set, query, order); ; position += step) {
+    const lead = set.at(position);
     if (lead === undefined) break;
     if (!matches(lead, query)) continue;
     total += 1;
@@ -29,19 +34,24 @@ export function takePage(set: LeadSet, query: Query, order: 'newest' | 'oldest',
     else if (leads.length < query.limit) leads.push(lead);
     else {
       more = true;
-      if (!counted) break;
+      if (!countTotal) break;
     }
   }
   return {
     leads,
     skipped: query.from.kind === 'skip' ? query.from.count : undefined,
     more,
-    total: counted ? total : undefined,
+    total: countTotal ? total : undefined,
   };
 }
 
-/** The page with the last lead of the page before it in front: what a service does that lost its place. */
-export function repeatLast(page: Page, set: LeadSet, query: Query, order: 'newest' | 'oldest'): Page {
+/** The page with the last lead of the page before it in front, as services do whose offsets have moved. */
+export function repeatLast(
+  page: LeadPage,
+  set: LeadSet,
+  query: ListQuery,
+  order: 'newest' | 'oldest',
+): LeadPage {
   const { from } = query;
   const before =
     from.kind === 'skip' && from.count > 0
@@ -53,8 +63,8 @@ export function repeatLast(page: Page, set: LeadSet, query: Query, order: 'newes
   return before === undefined ? page : { ...page, leads: [before, ...page.leads] };
 }
 
-/** Without filters, places are arithmetic: a walk over many leads must not count them anew for each page. */
-function slice(set: LeadSet, query: Query, order: 'newest' | 'oldest', counted: boolean): Page {
+/** Without filters positions are arithmetic: listing many leads must not count them again for each page. */
+function slice(set: LeadSet, query: ListQuery, order: 'newest' | 'oldest', countTotal: boolean): LeadPage {
   const step = order === 'newest' ? -1 : 1;
   const skipped = query.from.kind === 'skip' ? query.from.count : undefined;
   const first = firstPosition(set, query, order) + step * (skipped ?? 0);
@@ -64,10 +74,10 @@ function slice(set: LeadSet, query: Query, order: 'newest' | 'oldest', counted: 
     const lead = set.at(first + step * i);
     if (lead !== undefined) leads.push(lead);
   }
-  return { leads, skipped, more: available > query.limit, total: counted ? set.size : undefined };
+  return { leads, skipped, more: available > query.limit, total: countTotal ? set.size : undefined };
 }
 
-function firstPosition(set: LeadSet, query: Query, order: 'newest' | 'oldest'): number {
+function firstPosition(set: LeadSet, query: ListQuery, order: 'newest' | 'oldest'): number {
   if (query.from.kind !== 'after') return order === 'newest' ? set.size - 1 : 0;
   const position = set.positionAfter(query.from.createdAt, query.from.seq);
   if (order === 'oldest') return position;

@@ -1,16 +1,16 @@
 import type { Palette } from '../../output/colour.ts';
 import type { Sandbox } from '../../sandbox/start.ts';
 import type { Options } from './options.ts';
-import { counted } from './summary.ts';
+import { counted } from './session-summary.ts';
 
-/** What a person needs to go on: where it is, and commands that run as printed. */
-export function banner(sandbox: Sandbox, options: Options, shown: boolean, colour: Palette): string[] {
+/** Where the sandbox is, and commands to use it that run as printed. */
+export function readyBanner(sandbox: Sandbox, options: Options, showKey: boolean, colour: Palette): string[] {
   const { url, apiKey, leads } = sandbox;
   const [keyFile] = options.apiKeyFile;
   const origin = options.from === undefined ? `seed ${options.seed ?? '1'}` : `from ${options.from}`;
-  const key = shown ? `, API key ${apiKey}` : '';
+  const key = showKey ? `, API key ${apiKey}` : '';
   const command = (text: string): string => `  ${colour.dim('$')} ${colour.bold(text)}`;
-  const login = shown
+  const login = showKey
     ? `echo ${quoted(apiKey)} | leads login --base-url ${url}`
     : keyFile === undefined
       ? `export LEADS_BASE_URL=${url}`
@@ -22,18 +22,18 @@ export function banner(sandbox: Sandbox, options: Options, shown: boolean, colou
     command('leads list --status new'),
     command('leads export > leads.ndjson'),
     '',
-    ...pushed(options),
-    `truth: ${url}/sandbox/deliveries, and all the rest in /openapi.json`,
+    ...webhookLines(options),
+    `see:   ${url}/sandbox/deliveries for every attempt, /openapi.json for all endpoints`,
   ];
 }
 
 /** One JSON object for scripts: the same, in fields. */
-export function readiness(sandbox: Sandbox, options: Options, shown: boolean): object {
+export function readyRecord(sandbox: Sandbox, options: Options, showKey: boolean): object {
   return {
     type: 'ready',
     url: sandbox.url,
     port: sandbox.port,
-    apiKey: shown ? sandbox.apiKey : undefined,
+    apiKey: showKey ? sandbox.apiKey : undefined,
     leads: sandbox.leads.size,
     seed: options.seed ?? '1',
     webhooks: options.webhook,
@@ -41,15 +41,15 @@ export function readiness(sandbox: Sandbox, options: Options, shown: boolean): o
   };
 }
 
-function pushed(options: Options): string[] {
+function webhookLines(options: Options): string[] {
   if (options.webhook.length === 0) {
     return [
       'push:  add --webhook https://localhost:8443/ --token secret,',
       "       and start 'leads listen --token secret'",
     ];
   }
-  const held = options.paused ? ', held back until POST /sandbox/deliveries/resume' : '';
-  return options.webhook.map((target) => `push:  each lead goes to ${target}${held}`);
+  const paused = options.paused ? ', paused until POST /sandbox/deliveries/resume' : '';
+  return options.webhook.map((target) => `push:  each lead goes to ${target}${paused}`);
 }
 
 const quoted = (text: string): string =>

@@ -1,10 +1,11 @@
 import { parseIsoTime } from '../../time/instant.ts';
 import { readLead } from '../../lead/read-lead.ts';
-import type { SandboxLead } from '../data/lead-set.ts';
+import type { SandboxLead } from './lead-set.ts';
 
+/** A lead from outside: posted to the sandbox, or read from a file. */
 export type PostedLead = Omit<SandboxLead, 'seq'>;
 
-/** A lead from outside, kept in its own bytes, or one sentence on why it is none. */
+/** The lead in its own bytes, or one sentence on why it is not a lead. `now` stands in for a missing `createdAt`. */
 export function readPostedLead(
   bytes: Uint8Array,
   statusField: string,
