@@ -8,6 +8,7 @@ import { write } from '../../output/sink.ts';
 import { startSandbox } from '../../sandbox/start.ts';
 import type { Outcome } from '../command-spec.ts';
 import { mayShowKey } from './api-keys.ts';
+import { FailureNotes } from './failure-notes.ts';
 import { options } from './options.ts';
 import { readyBanner, readyRecord } from './ready-banner.ts';
 import { sandboxOptionsFromFlags } from './sandbox-options-from-flags.ts';
@@ -17,10 +18,14 @@ export { options };
 
 export async function run(flags: z.output<typeof options>, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;
+  const failures = new FailureNotes((cause, text) => messages.note(cause, text));
   const sandbox = await startSandbox(await sandboxOptionsFromFlags(flags, context), {
     clock,
     loopbackCa: await loopbackAuthority(flags.webhook, context),
-    observe: (event) => messages.verbose(eventLine(event)),
+    observe: (event) => {
+      messages.verbose(eventLine(event));
+      if ('outcome' in event) failures.add(event);
+    },
   });
   if (flags.host !== undefined && !isLoopback(flags.host.includes(':') ? `[${flags.host}]` : flags.host)) {
     messages.warn(`bound to ${flags.host}: other machines can list these leads with the key`);
@@ -33,6 +38,7 @@ export async function run(flags: z.output<typeof options>, context: Context): Pr
       const lines = readyBanner(sandbox, flags, showKey, await paletteFor(stderr, context));
       await write(stderr, `${lines.join('\n')}\n`);
     }
+    failures.start();
     await aborted(signal);
   } finally {
     const summary = summaryRecord(sandbox.state);
