@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import {
   Agent as HttpAgent,
   type IncomingMessage,
@@ -7,8 +6,8 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestSecure } from 'node:https';
 import * as tls from 'node:tls';
-import { longestTimerMs } from '../../time/duration.ts';
 import { isLoopback } from '../../config/load.ts';
+import { limitTime } from './limit-time.ts';
 
 /** One request to send: order, case and repetition of headers, and every byte of the body, are sent as they are here. */
 export interface PostRequest {
@@ -112,25 +111,6 @@ export function createPoster({ connections, loopbackCa, now }: PosterOptions): P
 }
 
 type WithoutDuration<T> = T extends unknown ? Omit<T, 'durationMs'> : never;
-
-/** A signal that is aborted after `timeoutMs`, or when `outer` is; `reason` says which of the two it was. */
-function limitTime(timeoutMs: number, outer: AbortSignal | undefined) {
-  const inner = new AbortController();
-  const abort = (): void => inner.abort();
-  const timer = setTimeout(abort, Math.min(timeoutMs, longestTimerMs));
-  // Not `AbortSignal.any`: on node 20, signals joined by it stay in memory as long as the oldest of them.
-  if (outer !== undefined) setMaxListeners(0, outer);
-  if (outer?.aborted === true) abort();
-  outer?.addEventListener('abort', abort);
-  return {
-    signal: inner.signal,
-    reason: () => (outer?.aborted === true ? 'aborted' : inner.signal.aborted ? 'timeout' : undefined),
-    clear: () => {
-      clearTimeout(timer);
-      outer?.removeEventListener('abort', abort);
-    },
-  };
-}
 
 function wireHeaders(target: URL, headers: PostRequest['headers'], body: Uint8Array): string[] {
   const has = (header: string): boolean => headers.some(([name]) => name.toLowerCase() === header);
