@@ -1,4 +1,5 @@
 import type { Attempt, AttemptOutcome } from '../../sender/attempt.ts';
+import type { OutgoingDelivery } from '../../sender/outgoing-delivery.ts';
 import type { DeliveryFault } from '../faults.ts';
 
 /** One attempt to deliver a lead as the control endpoints show it; its fields are public. */
@@ -21,6 +22,19 @@ export interface RecordedAttempt {
   /** True when a receiver that verifies must reject it. */
   readonly forged: boolean;
 }
+
+/** A delivery that is lost before its first attempt: it is recorded, and never sent. `at` in milliseconds. */
+export const recordDrop = (delivery: OutgoingDelivery, at: number): RecordedAttempt => ({
+  deliveryId: delivery.id,
+  leadId: delivery.leadId,
+  target: delivery.target,
+  attempt: 1,
+  at: new Date(at).toISOString(),
+  outcome: 'dropped',
+  durationMs: 0,
+  faults: ['drop'],
+  forged: false,
+});
 
 /** `faults`: what happened to the delivery since the attempt before, besides a forgery. */
 export function recordAttempt(attempt: Attempt, faults: readonly DeliveryFault[]): RecordedAttempt {

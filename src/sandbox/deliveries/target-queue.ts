@@ -8,7 +8,7 @@ import type { FaultInjector } from '../fault-injector.ts';
 import type { DeliveryFault } from '../faults.ts';
 import { deliveryId } from './delivery-id.ts';
 import { drawForgery } from './draw-forgery.ts';
-import { type RecordedAttempt, recordAttempt } from './recorded-attempt.ts';
+import { type RecordedAttempt, recordAttempt, recordDrop } from './recorded-attempt.ts';
 import { SlotQueue } from './slot-queue.ts';
 
 export interface TargetQueueOptions {
@@ -104,18 +104,7 @@ export class TargetQueue {
 
   #drop(lead: SandboxLead, session: Session): void {
     const { clock, onAttempt, onSettled } = this.#options;
-    const { id, leadId, target } = this.#delivery(lead);
-    onAttempt({
-      deliveryId: id,
-      leadId,
-      target,
-      attempt: 1,
-      at: new Date(clock.now()).toISOString(),
-      outcome: 'dropped',
-      durationMs: 0,
-      faults: ['drop'],
-      forged: false,
-    });
+    onAttempt(recordDrop(this.#delivery(lead), clock.now()));
     onSettled(lead, false);
     session.pending -= 1;
   }
