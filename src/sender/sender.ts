@@ -16,7 +16,7 @@ export interface SenderOptions {
 }
 
 /** What a caller may decide about each attempt of one delivery; `number` counts from 1. */
-export interface AttemptHooks {
+interface AttemptHooks {
   /** Resolves when the attempt may be sent, with a function that is called once the attempt has been dealt with. */
   readonly acquire?: (number: number) => Promise<() => void>;
   /** How to forge the attempt; undefined: not at all. Called just before it is sent. */

@@ -10,7 +10,7 @@ import { isLoopback } from '../../config/load.ts';
 import { limitTime } from './limit-time.ts';
 
 /** One request to send: order, case and repetition of headers, and every byte of the body, are sent as they are here. */
-export interface PostRequest {
+interface PostRequest {
   readonly url: string;
   /** `host` and `content-length` are added where they are missing. */
   readonly headers: readonly (readonly [name: string, value: string])[];
