@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../json/exact.ts';
+import { readCreatedAt } from './created-at.ts';
 
 type JsonObject = { readonly [key: string]: Json };
 
@@ -37,7 +38,7 @@ function expectObject(record: JsonObject, name: string, found: string[]): JsonOb
 function isUtcTimestamp(value: Json | undefined): boolean {
   return (
     typeof value === 'string' &&
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00:?00)$/i.test(value) &&
-    !Number.isNaN(Date.parse(value.replace(',', '.')))
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00(:?00)?)$/i.test(value) &&
+    readCreatedAt(value) !== undefined
   );
 }

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { leadFilter } from '../lead/filter.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
+import { noteUnreadableTimes } from '../output/summary.ts';
 import { listLeads } from '../service/listing/listing.ts';
 import type { Service } from '../service/client/service.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
@@ -31,13 +32,13 @@ export async function backfill(options: BackfillOptions): Promise<void> {
   const signal = AbortSignal.any([options.service.signal, stop]);
   const service = { ...options.service, signal };
   const since = clock.now() - windowMs;
-  const matches = leadFilter({ categories: [], since, until: undefined, where: [] });
+  const matcher = leadFilter({ categories: [], since, until: undefined, where: [] });
   let known = 0;
   let fetched = 0;
   try {
     for await (const { leads } of listLeads(service, { query: { since } })) {
       if (signal.aborted) return;
-      const wanted = leads.filter((lead) => lead.id !== undefined && matches(lead));
+      const wanted = leads.filter((lead) => lead.id !== undefined && matcher.matches(lead));
       const lacking = await missing(wanted, inbox);
       known += wanted.length - lacking.length;
       fetched += lacking.length;
@@ -46,6 +47,7 @@ export async function backfill(options: BackfillOptions): Promise<void> {
         await Promise.all(whole.splice(0, atOnce).map((one) => desk.takeIn(one, 'backfill')));
       }
     }
+    noteUnreadableTimes(matcher.unreadableTimes, messages);
     messages.say(`backfill: ${fetched} fetched, ${known} known already`);
   } catch (error) {
     if (signal.aborted) return;
