@@ -42,7 +42,7 @@ export class ConfigError extends LeadsError {
 }
 
 /** The service refused the key (401, 403). */
-export class KeyRefusedError extends LeadsError {
+export class KeyRejectedError extends LeadsError {
   readonly code = 'key_refused';
   readonly exitCode = 4;
 }

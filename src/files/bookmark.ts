@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { readState, writeState } from './state.ts';
+import { readJsonState, writeJsonState } from './json-state.ts';
 
 export const bookmarkSchema = z.object({
   version: z.literal(1),
@@ -19,6 +19,6 @@ export const bookmarkSchema = z.object({
 export type Bookmark = z.output<typeof bookmarkSchema>;
 
 export const readBookmark = (path: string): Promise<Bookmark | undefined> =>
-  readState(path, bookmarkSchema, 'bookmark');
+  readJsonState(path, bookmarkSchema, 'bookmark');
 
-export const writeBookmark = (path: string, bookmark: Bookmark): Promise<void> => writeState(path, bookmark);
+export const writeBookmark = (path: string, bookmark: Bookmark): Promise<void> => writeJsonState(path, bookmark);

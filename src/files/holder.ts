@@ -13,19 +13,19 @@ const schema = z.object({
 });
 
 /** Who holds a lock. */
-export type Holder = z.output<typeof schema>;
+export type LockHolder = z.output<typeof schema>;
 
 /** Tokens of this process: in a container every run has the same pid, so the pid cannot tell ours from a dead one's. */
 export const ownTokens = new Set<string>();
 
-export async function describeSelf(pid: number): Promise<Holder> {
+export async function describeSelf(pid: number): Promise<LockHolder> {
   const self = { pid, host: hostname(), started: await startOf(pid), token: randomUUID() };
   ownTokens.add(self.token);
   return self;
 }
 
 /** Undefined when there is no file; a file that is not one of ours counts as held by nobody who lives. */
-export function parseHolder(text: string | undefined): Holder | undefined {
+export function parseHolder(text: string | undefined): LockHolder | undefined {
   if (text === undefined) return undefined;
   const nobody = { pid: 0, host: hostname(), started: null, token: text };
   try {
@@ -38,7 +38,7 @@ export function parseHolder(text: string | undefined): Holder | undefined {
 }
 
 /** `pid` is this process's. Of a process on another machine nothing is known: it counts as alive. */
-export async function isAlive(holder: Holder, pid: number): Promise<boolean> {
+export async function isAlive(holder: LockHolder, pid: number): Promise<boolean> {
   if (holder.host !== hostname()) return true;
   if (holder.pid === pid) return ownTokens.has(holder.token);
   if (!exists(holder.pid)) return false;

@@ -2,9 +2,9 @@ import { link, open, readFile, rm, stat, unlink, writeFile } from 'node:fs/promi
 import { hostname } from 'node:os';
 import type { Context } from '../context.ts';
 import { OutputError } from '../errors.ts';
-import { draftOf, sweepDrafts } from './drafts.ts';
-import { writing } from './failure.ts';
-import { type Holder, describeSelf, isAlive, ownTokens, parseHolder } from './holder.ts';
+import { temporaryLockName, removeAbandonedLocks } from './temporary-locks.ts';
+import { withOutputErrors } from './output-error.ts';
+import { type LockHolder, describeSelf, isAlive, ownTokens, parseHolder } from './holder.ts';
 
 export interface Lock {
   release(): Promise<void>;
@@ -28,13 +28,13 @@ export async function lock(
   const self = await describeSelf(pid);
   const deadline = clock.now() + waitMs;
   for (let attempt = 0; ; attempt += 1) {
-    const holder = await writing(path, () => tryToTake(file, self));
+    const holder = await withOutputErrors(path, () => tryLock(file, self));
     if (holder === self) break;
     const patient = clock.now() < deadline && attempt < 10_000;
-    if (holder !== undefined && !patient) throw heldBy(holder, path, file);
+    if (holder !== undefined && !patient) throw lockHeldError(holder, path, file);
     await clock.sleep(25, signal);
   }
-  await sweepDrafts(file, (holder) => isAlive(holder, pid));
+  await removeAbandonedLocks(file, (holder) => isAlive(holder, pid));
   return {
     async release() {
       if (!ownTokens.has(self.token)) return;
@@ -45,17 +45,17 @@ export async function lock(
 }
 
 /** Who has the lock now; undefined while somebody else removes the lock of a dead holder. */
-async function tryToTake(file: string, self: Holder): Promise<Holder | undefined> {
-  const draft = draftOf(file);
+async function tryLock(file: string, self: LockHolder): Promise<LockHolder | undefined> {
+  const draft = temporaryLockName(file);
   await writeFile(draft, JSON.stringify(self), { flag: 'wx' });
   try {
     for (;;) {
       // Linking instead of creating: the file appears with its content or not at all.
-      if (await created(() => link(draft, file))) return self;
+      if (await createdNow(() => link(draft, file))) return self;
       const holder = parseHolder(await readIfThere(file));
       if (holder === undefined) continue;
       if (await isAlive(holder, self.pid)) return holder;
-      if (!(await discard(file, holder))) return undefined;
+      if (!(await removeDeadLock(file, holder))) return undefined;
     }
   } finally {
     await rm(draft, { force: true });
@@ -66,9 +66,9 @@ async function tryToTake(file: string, self: Holder): Promise<Holder | undefined
  * Removes a dead holder's lock. Two processes that find it dead at the same time must not remove each other's new
  * one, so the removal has a lock of its own, held for one look and one unlink. False: somebody else is at it.
  */
-async function discard(file: string, dead: Holder): Promise<boolean> {
+async function removeDeadLock(file: string, dead: LockHolder): Promise<boolean> {
   const guard = `${file}.takeover`;
-  if (!(await created(async () => (await open(guard, 'wx')).close()))) {
+  if (!(await createdNow(async () => (await open(guard, 'wx')).close()))) {
     const age = await stat(guard).then(
       (found) => Date.now() - found.mtimeMs,
       () => 0,
@@ -86,7 +86,7 @@ async function discard(file: string, dead: Holder): Promise<boolean> {
   return true;
 }
 
-async function created(make: () => Promise<void>): Promise<boolean> {
+async function createdNow(make: () => Promise<void>): Promise<boolean> {
   try {
     await make();
     return true;
@@ -105,7 +105,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-function heldBy(holder: Holder, path: string, file: string): OutputError {
+function lockHeldError(holder: LockHolder, path: string, file: string): OutputError {
   const elsewhere = holder.host !== hostname();
   const who = `process ${holder.pid}${elsewhere ? ` on ${holder.host}` : ''}`;
   return new OutputError(`${path} is in use by another leads (${who})`, {

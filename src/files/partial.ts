@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { DataError } from '../errors.ts';
-import { writing } from './failure.ts';
+import { withOutputErrors } from './output-error.ts';
 
 /**
  * A file that is being written and may be cut anywhere by a crash. What was written before a successful `sync` is on
@@ -20,12 +20,12 @@ export class PartialFile {
 
   /** An empty file, whatever was there. `mode` is for a new one. */
   static create(path: string, mode?: number): Promise<PartialFile> {
-    return writing(path, async () => new PartialFile(path, await open(path, 'w+', mode), 0));
+    return withOutputErrors(path, async () => new PartialFile(path, await open(path, 'w+', mode), 0));
   }
 
   /** Goes on behind the first `size` bytes; what follows them is cut off. Throws a `DataError` when it has fewer. */
   static async resume(path: string, size: number): Promise<PartialFile> {
-    const file = await writing(path, () => open(path, 'r+'));
+    const file = await withOutputErrors(path, () => open(path, 'r+'));
     const found = await file.stat();
     if (found.size < size) {
       await file.close();
@@ -33,7 +33,7 @@ export class PartialFile {
         hint: 'start again without --resume',
       });
     }
-    await writing(path, () => file.truncate(size));
+    await withOutputErrors(path, () => file.truncate(size));
     return new PartialFile(path, file, size);
   }
 
@@ -69,7 +69,7 @@ export class PartialFile {
   async #step(step: () => Promise<void>): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     try {
-      await writing(this.path, step);
+      await withOutputErrors(this.path, step);
     } catch (error) {
       this.#failure = error as Error;
       throw error;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { writing } from './failure.ts';
+import { withOutputErrors } from './output-error.ts';
 
 interface Options {
   /** Permissions of the new file; default 0666 less the umask. */
@@ -14,10 +14,10 @@ interface Options {
  */
 export async function replaceFile(path: string, content: string | Uint8Array, options: Options = {}) {
   const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  await writing(path, async () => {
+  await withOutputErrors(path, async () => {
     try {
       const file = await open(draft, 'wx', options.mode);
-      await finish(file, () => file.writeFile(content));
+      await writeAndSync(file, () => file.writeFile(content));
       await renameDurably(draft, path);
     } catch (error) {
       await rm(draft, { force: true });
@@ -32,7 +32,7 @@ export async function renameDurably(from: string, to: string): Promise<void> {
   await syncDirectory(dirname(to));
 }
 
-async function finish(file: FileHandle, write: () => Promise<void>): Promise<void> {
+async function writeAndSync(file: FileHandle, write: () => Promise<void>): Promise<void> {
   try {
     await write();
     await file.sync();
@@ -50,7 +50,7 @@ async function syncDirectory(path: string): Promise<void> {
     if (['EISDIR', 'EPERM', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return;
     throw error;
   }
-  await finish(directory, () => Promise.resolve()).catch((error: unknown) => {
+  await writeAndSync(directory, () => Promise.resolve()).catch((error: unknown) => {
     // Some network file systems refuse to sync a directory; the content itself is synced already.
     if (!['EINVAL', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   });

@@ -1,5 +1,5 @@
 /** Whether a TLS handshake failed because plain HTTP came back. OpenSSL has no better words for it. */
-export const answersInPlain = (message: string): boolean => /wrong version number/i.test(message);
+export const isPlainHttpAnswer = (message: string): boolean => /wrong version number/i.test(message);
 
 /** Whether a connection without TLS ended as one does where TLS is expected: closed, without a word. */
-export const closesOnPlain = (code: string): boolean => code === 'ECONNRESET' || code === 'UND_ERR_SOCKET';
+export const isClosedOnPlainHttp = (code: string): boolean => code === 'ECONNRESET' || code === 'UND_ERR_SOCKET';

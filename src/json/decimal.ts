@@ -2,7 +2,7 @@
  * The one spelling of a JSON number: `1.0`, `1` and `10e-1` are the same, and no digit is lost to a double. An exponent
  * beyond reckoning leaves the number as it is written.
  */
-export function decimal(text: string): string {
+export function normalizeDecimal(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');

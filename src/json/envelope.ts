@@ -10,19 +10,19 @@ export interface Envelope {
 }
 
 /** Another array of objects in a usual place: then `auto` cannot know which one holds the leads. */
-export function rivalOf({ root, path }: Envelope): readonly string[] | undefined {
+export function otherArray({ root, path }: Envelope): readonly string[] | undefined {
   if (!isObject(root)) return undefined;
   for (const [name, value] of Object.entries(root)) {
-    if (isRival([name], value, path)) return [name];
+    if (isOtherArray([name], value, path)) return [name];
     if (!isObject(value)) continue;
     for (const [inner, nested] of Object.entries(value)) {
-      if (isRival([name, inner], nested, path)) return [name, inner];
+      if (isOtherArray([name, inner], nested, path)) return [name, inner];
     }
   }
   return undefined;
 }
 
-function isRival(place: readonly string[], value: Json, taken: readonly string[]): boolean {
+function isOtherArray(place: readonly string[], value: Json, taken: readonly string[]): boolean {
   return (
     isUsualPlace(place) &&
     place.join('/') !== taken.join('/') &&

@@ -1,4 +1,4 @@
-import { withNumbers } from './numbers.ts';
+import { replaceNumbers } from './numbers.ts';
 
 /** A parsed JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
@@ -10,7 +10,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export function parseExact(json: string): Json {
   if (!/\d{16}/.test(json)) return JSON.parse(json) as Json;
   return JSON.parse(
-    withNumbers(json, (token) =>
+    replaceNumbers(json, (token) =>
       /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
     ),
   ) as Json;

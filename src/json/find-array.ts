@@ -10,7 +10,7 @@ import {
   skipSpace,
 } from './bytes.ts';
 import { incomplete, invalidAt, offenderOf, scanner } from './scanner.ts';
-import { decoded } from './scanned-record.ts';
+import { decodeString } from './scanned-record.ts';
 
 /** Which array holds the leads: reference tokens of a JSON Pointer, or found by the usual names. */
 export type ArrayPlace = readonly string[] | 'auto';
@@ -115,7 +115,7 @@ class Search {
       if (this.#buf[i] !== quote) return invalidAt(i);
       const keyEnd = scanner.valueEnd(i);
       if (keyEnd < 0) return keyEnd;
-      const key = decoded(this.#buf, i, keyEnd);
+      const key = decodeString(this.#buf, i, keyEnd);
       i = skipSpace(this.#buf, keyEnd, this.#limit);
       if (i >= this.#limit) return incomplete;
       if (this.#buf[i] !== colon) return invalidAt(i);

@@ -1,11 +1,11 @@
 /** Valid JSON with other numbers. A pattern that passes whole strings would fail on one of a few megabytes. */
-export function withNumbers(json: string, replace: (number: string) => string): string {
+export function replaceNumbers(json: string, replace: (number: string) => string): string {
   const token = /"|-?\d[\d.eE+-]*/g;
   let out = '';
   let from = 0;
   for (let found = token.exec(json); found !== null; found = token.exec(json)) {
     if (found[0] === '"') {
-      token.lastIndex = behindString(json, token.lastIndex);
+      token.lastIndex = endOfString(json, token.lastIndex);
       continue;
     }
     out += json.slice(from, found.index) + replace(found[0]);
@@ -15,7 +15,7 @@ export function withNumbers(json: string, replace: (number: string) => string): 
 }
 
 /** `at` is behind the opening quote. */
-function behindString(json: string, at: number): number {
+function endOfString(json: string, at: number): number {
   for (let quote = json.indexOf('"', at); quote >= 0; quote = json.indexOf('"', quote + 1)) {
     let escapes = quote;
     while (json[escapes - 1] === '\\') escapes -= 1;

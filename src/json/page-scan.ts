@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { DataError } from '../errors.ts';
 import { bufferOf, isDigit, minus, skipSpace } from './bytes.ts';
-import { type Envelope, rivalOf } from './envelope.ts';
+import { type Envelope, otherArray } from './envelope.ts';
 import { formatPointer, parseExact } from './exact.ts';
 import { findArray, offenderAfter, type ArrayPlace } from './find-array.ts';
 import { recordAt, type ScannedRecord } from './scanned-record.ts';
@@ -17,7 +17,7 @@ import {
 } from './scanner.ts';
 
 /** Largest record, and largest rest of an answer beside its leads, in bytes: bounds the memory of a walk. */
-const largest = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
 /**
  * Takes a page of leads apart while it arrives, in chunks cut at any byte. Records keep their own bytes; nothing is
@@ -74,11 +74,11 @@ export class PageScan {
     this.#pending = rest.length === 0 ? [] : [rest];
     this.#pendingLength = rest.length;
     this.#tryAt = rest.length * 2;
-    if (rest.length > largest) {
+    if (rest.length > maxBytes) {
       throw new DataError(
         this.#expects === undefined || this.#expects === expects.nothing
-          ? `the answer holds more than ${largest / 1024 / 1024} MiB beside the leads`
-          : `${this.#recordName()} is larger than ${largest / 1024 / 1024} MiB`,
+          ? `the answer holds more than ${maxBytes / 1024 / 1024} MiB beside the leads`
+          : `${this.#recordName()} is larger than ${maxBytes / 1024 / 1024} MiB`,
       );
     }
   }
@@ -138,7 +138,7 @@ export class PageScan {
     if (offender !== undefined) throw this.#invalid(suffix, offender - this.#prefix.length - 1);
     if (!isUtf8(whole)) throw new DataError('the answer is not valid JSON: bytes that are not UTF-8');
     const envelope = { root: parseExact(whole.toString('utf8')), path: this.#path };
-    const rival = this.#target === 'auto' ? rivalOf(envelope) : undefined;
+    const rival = this.#target === 'auto' ? otherArray(envelope) : undefined;
     if (rival === undefined) return envelope;
     throw new DataError(
       `the answer holds two arrays of objects: ${formatPointer(this.#path)} and ${formatPointer(rival)}`,

@@ -56,7 +56,7 @@ export class ScannedRecord implements RawLead {
    */
   get id(): string | undefined {
     if (this.hasPlainId) return this.source.toString('utf8', this.idStart, this.idEnd);
-    return this.hasId ? decoded(this.source, this.idStart - 1, this.idEnd + 1) : undefined;
+    return this.hasId ? decodeString(this.source, this.idStart - 1, this.idEnd + 1) : undefined;
   }
 
   get createdAt(): string | undefined {
@@ -69,7 +69,7 @@ export class ScannedRecord implements RawLead {
 
   #string(start: number, end: number): string | undefined {
     const [from, to] = [this.#rows[this.#at + start] as number, this.#rows[this.#at + end] as number];
-    return to > from && this.source[from] === quote ? decoded(this.source, from, to) : undefined;
+    return to > from && this.source[from] === quote ? decodeString(this.source, from, to) : undefined;
   }
 }
 
@@ -84,7 +84,7 @@ export function recordAt(source: Buffer, rows: Int32Array, at: number): ScannedR
 }
 
 /** The value of a string token that was found valid, quotes included in the span. */
-export function decoded(buf: Buffer, start: number, end: number): string {
+export function decodeString(buf: Buffer, start: number, end: number): string {
   const text = buf.toString('utf8', start + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }

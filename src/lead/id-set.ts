@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { idBytes } from './id-bytes.ts';
 
 /** What adding an id found: never met, met before this pass (or preloaded), or met in this very pass. */
-export type Meeting = 'new' | 'earlier' | 'repeat';
+export type AddResult = 'new' | 'earlier' | 'repeat';
 
 /** Words of 32 bits: a page of leads needs one block, which must not cost more than the page. */
 const blockSize = 1 << 14;
@@ -47,17 +47,17 @@ export class IdSet {
     this.#pass = this.#pass === lastPass ? 1 : this.#pass + 1;
   }
 
-  meet(id: string): Meeting {
+  add(id: string): AddResult {
     const bytes = idBytes(id);
     return this.#meet(bytes, 0, bytes.length, this.#pass);
   }
 
   /** The same for an id that lies in UTF-8 in `buf[start, end)`. */
-  meetBytes(buf: Uint8Array, start: number, end: number): Meeting {
+  addBytes(buf: Uint8Array, start: number, end: number): AddResult {
     return this.#meet(buf, start, end, this.#pass);
   }
 
-  #meet(buf: Uint8Array, start: number, end: number, pass: number): Meeting {
+  #meet(buf: Uint8Array, start: number, end: number, pass: number): AddResult {
     const hash = this.#draft(buf, start, end);
     const slot = this.#slot(hash);
     const place = this.#slots[slot + 1] as number;

@@ -7,7 +7,7 @@ import { recordAt } from '../json/scanned-record.ts';
 import { idKinds, incomplete, offenderOf, row, scanner } from '../json/scanner.ts';
 import type { RawLead } from './raw-lead.ts';
 
-export type Reading =
+export type ReadLead =
   | { readonly ok: true; readonly lead: RawLead; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly detail: string };
 
@@ -16,7 +16,7 @@ export type Reading =
  * not repeated as a key). Anything else that departs from section 2 of the specification is a warning. `detail` says
  * what is wrong in a few words and quotes nothing but single characters.
  */
-export function readLead(given: Uint8Array): Reading {
+export function readLead(given: Uint8Array): ReadLead {
   const body = bufferOf(given);
   if (!isUtf8(body)) return { ok: false, detail: 'the body is not UTF-8' };
   const marked = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
@@ -29,7 +29,7 @@ export function readLead(given: Uint8Array): Reading {
   }
   if (end === incomplete) return { ok: false, detail: 'the JSON ends too early' };
   const offender = end < 0 ? offenderOf(end) : offenderAfter(body, end, body.length);
-  if (offender !== undefined) return { ok: false, detail: `the body is not JSON: ${shown(body, offender)}` };
+  if (offender !== undefined) return { ok: false, detail: `the body is not JSON: ${describeByte(body, offender)}` };
   const rows = scanner.lastRow();
   if (rows[row.idKind] === idKinds.repeated) {
     return { ok: false, detail: "the key 'id' stands there more than once" };
@@ -45,7 +45,7 @@ export function readLead(given: Uint8Array): Reading {
   return { ok: true, lead, warnings: marked ? ['starts with a byte order mark', ...warnings] : warnings };
 }
 
-function shown(body: Uint8Array, at: number): string {
+function describeByte(body: Uint8Array, at: number): string {
   const byte = body[at] ?? 0;
   return `unexpected ${byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte ${byte}`} at byte ${at}`;
 }

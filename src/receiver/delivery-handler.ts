@@ -3,10 +3,10 @@ import type { Context } from '../context.ts';
 import type { Answer } from '../http/server/send-answer.ts';
 import { CannotStoreError } from '../inbox/sqlite/sqlite-errors.ts';
 import type { Inbox, Source, TakeResult } from '../inbox/inbox.ts';
-import { answerFor, type Settled } from '../webhook/answer.ts';
+import { answerForOutcome, type DeliveryOutcome } from '../webhook/delivery-answer.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { checkDelivery, type CheckedDelivery, type Policy } from '../webhook/check-delivery.ts';
-import { nonceKey } from '../webhook/replay.ts';
+import { nonceKey } from '../webhook/nonce-key.ts';
 import { type Rejection, rejection } from '../webhook/rejection.ts';
 import type { Dispatched, Dispatcher } from './dispatch.ts';
 import type { SimulatedFailures } from './simulated-failures.ts';
@@ -112,12 +112,12 @@ export class DeliveryHandler {
 
   async #report(
     about: Pick<CheckedDelivery, 'delivery'> & Partial<Pick<CheckedDelivery, 'lead' | 'leadId' | 'warnings'>>,
-    verdict: Settled,
+    verdict: DeliveryOutcome,
     more: Partial<DeliveryReport>,
   ): Promise<Answer> {
     const { clock, rehearsal, show } = this.#options;
     const { delivery } = about;
-    const given = answerFor(verdict);
+    const given = answerForOutcome(verdict);
     const answer =
       verdict.kind === 'rejected' ? given : { ...given, status: rehearsal.statusFor(given.status) };
     const refused = verdict.kind === 'rejected' ? verdict : undefined;

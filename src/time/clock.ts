@@ -11,13 +11,13 @@ export const systemClock: Clock = {
   async sleep(ms, signal) {
     let left = ms;
     do {
-      await nap(Math.min(left, longestTimerMs), signal);
+      await sleepOnce(Math.min(left, longestTimerMs), signal);
       left -= longestTimerMs;
     } while (left > 0);
   },
 };
 
-function nap(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function sleepOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer);

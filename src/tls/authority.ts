@@ -42,7 +42,7 @@ export async function ensureAuthority(
     const pair = await ensureServerCertificate(join(directory, 'server.pem'), authority, names, clock.now());
     return { ...pair, caPath: join(directory, 'ca.pem'), caPem: authority.pem };
   } catch (error) {
-    throw explained(error, directory);
+    throw certificateError(error, directory);
   }
 }
 
@@ -71,7 +71,7 @@ async function ensureAuthorityIn(
   if (found !== undefined && Date.parse(found.certificate.validTo) - now > renewBefore) return found;
   if (found !== undefined) {
     // The name says which one it was: of several processes only one can move this very authority away.
-    await renameUnlessDone(directory, `${directory}.${found.certificate.serialNumber.toLowerCase()}.old`);
+    await renameUnlessReplaced(directory, `${directory}.${found.certificate.serialNumber.toLowerCase()}.old`);
   }
   const { issueAuthority } = await import('./issue-certificate.ts');
   const { certPem, keyPem } = issueAuthority(names, now);
@@ -79,7 +79,7 @@ async function ensureAuthorityIn(
   try {
     await replaceFile(join(draft, 'ca-key.pem'), keyPem, { mode: 0o600 });
     await replaceFile(join(draft, 'ca.pem'), certPem, { mode: 0o644 });
-    await renameUnlessDone(draft, directory);
+    await renameUnlessReplaced(draft, directory);
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
@@ -106,7 +106,7 @@ async function readAuthorityIn(directory: string): Promise<Authority | undefined
 }
 
 /** Renames a directory; that another process was faster is as good. */
-async function renameUnlessDone(from: string, to: string): Promise<void> {
+async function renameUnlessReplaced(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
@@ -115,7 +115,7 @@ async function renameUnlessDone(from: string, to: string): Promise<void> {
   }
 }
 
-function explained(error: unknown, directory: string): unknown {
+function certificateError(error: unknown, directory: string): unknown {
   const cause = error instanceof OutputError ? error.cause : error;
   const { code = '', message } = cause as NodeJS.ErrnoException;
   if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ELOOP'].includes(code)) {

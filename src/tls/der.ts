@@ -8,9 +8,9 @@ function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
 
 export const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, ...parts);
 export const set = (...parts: readonly Uint8Array[]): Buffer => der(0x31, ...parts);
-export const octets = (...parts: readonly Uint8Array[]): Buffer => der(0x04, ...parts);
-export const utf8 = (text: string): Buffer => der(0x0c, Buffer.from(text));
-export const yes = (): Buffer => der(0x01, Buffer.of(0xff));
+export const octetString = (...parts: readonly Uint8Array[]): Buffer => der(0x04, ...parts);
+export const utf8String = (text: string): Buffer => der(0x0c, Buffer.from(text));
+export const booleanTrue = (): Buffer => der(0x01, Buffer.of(0xff));
 
 /** A non-negative integer from its big-endian bytes; a leading zero keeps the sign positive. */
 export function integer(bytes: Uint8Array): Buffer {
@@ -20,12 +20,12 @@ export function integer(bytes: Uint8Array): Buffer {
 }
 
 /** `unused`: how many of the last byte's low bits do not count. */
-export const bits = (bytes: Uint8Array, unused = 0): Buffer => der(0x03, Buffer.of(unused), bytes);
+export const bitString = (bytes: Uint8Array, unused = 0): Buffer => der(0x03, Buffer.of(unused), bytes);
 
 /** `[n]`, constructed. */
-export const tagged = (n: number, ...parts: readonly Uint8Array[]): Buffer => der(0xa0 | n, ...parts);
+export const contextConstructed = (n: number, ...parts: readonly Uint8Array[]): Buffer => der(0xa0 | n, ...parts);
 /** `[n] IMPLICIT` over a primitive type. */
-export const tagging = (n: number, bytes: Uint8Array): Buffer => der(0x80 | n, bytes);
+export const contextPrimitive = (n: number, bytes: Uint8Array): Buffer => der(0x80 | n, bytes);
 
 export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);

@@ -24,16 +24,16 @@ export async function ensureServerCertificate(
   names: readonly string[],
   now: number,
 ): Promise<CertificatePair> {
-  const found = soundPair(await readIfThere(path), authority, now);
+  const found = parseUsablePair(await readIfThere(path), authority, now);
   if (found !== undefined) return found;
-  const { issueServer } = await import('./issue-certificate.ts');
+  const { issueServerCertificate: issueServer } = await import('./issue-certificate.ts');
   const issued = issueServer(authority, [...names, '127.0.0.1', '::1'], now);
   // One file, so that certificate and key are replaced together.
   await replaceFile(path, issued.certPem + issued.keyPem, { mode: 0o600 });
   return issued;
 }
 
-function soundPair(text: string | undefined, authority: Authority, now: number): CertificatePair | undefined {
+function parseUsablePair(text: string | undefined, authority: Authority, now: number): CertificatePair | undefined {
   const at = text?.indexOf('-----BEGIN PRIVATE KEY-----') ?? -1;
   if (text === undefined || at < 0) return undefined;
   const [certPem, keyPem] = [text.slice(0, at), text.slice(at)];

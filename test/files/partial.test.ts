@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { PartialFile } from '../../src/files/partial.ts';
-import { readState, writeState } from '../../src/files/state.ts';
+import { readJsonState, writeJsonState } from '../../src/files/json-state.ts';
 
 const place = () => join(mkdtempSync(join(tmpdir(), 'leads-partial-')), 'file');
 
@@ -39,9 +39,9 @@ describe('a state file', () => {
 
   it('is read back as it was written; an absent one is nothing', async () => {
     const path = place();
-    expect(await readState(path, schema, 'checkpoint')).toBeUndefined();
-    await writeState(path, { version: 1, n: 2 });
-    expect(await readState(path, schema, 'checkpoint')).toEqual({ version: 1, n: 2 });
+    expect(await readJsonState(path, schema, 'checkpoint')).toBeUndefined();
+    await writeJsonState(path, { version: 1, n: 2 });
+    expect(await readJsonState(path, schema, 'checkpoint')).toEqual({ version: 1, n: 2 });
   });
 
   it.each(['', '{"version":1,', '{"version":2,"n":1}', '[]'])(
@@ -49,7 +49,7 @@ describe('a state file', () => {
     async (text) => {
       const path = place();
       writeFileSync(path, text);
-      await expect(readState(path, schema, 'checkpoint')).rejects.toMatchObject({ exitCode: 6 });
+      await expect(readJsonState(path, schema, 'checkpoint')).rejects.toMatchObject({ exitCode: 6 });
       expect(readFileSync(path, 'utf8')).toBe(text);
     },
   );

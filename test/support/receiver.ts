@@ -30,7 +30,7 @@ export async function startReceiver(options: Partial<HttpServerOptions> = {}): P
     tls: undefined,
     clock: { now: () => 1_768_478_400_000 },
     onError: (error) => errors.push(error),
-    onRefused: (one) => refused.push(one),
+    onRejected: (one) => refused.push(one),
     onHandshake: (one) => handshakes.push(one),
     ...options,
     handle: (delivery) => {

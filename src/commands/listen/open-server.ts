@@ -38,7 +38,7 @@ export async function openServer(
     onError(error) {
       messages.warn(`a delivery was answered 503: ${messageOf(error)}`);
     },
-    onRefused: (refused) => void desk.refuse(asDelivery(refused), { ...refused, kind: 'rejected' }),
+    onRejected: (refused) => void desk.refuse(asDelivery(refused), { ...refused, kind: 'rejected' }),
     onHandshake({ code, detail, remote }) {
       const trust = certificate.caPath === undefined ? '' : ` (to trust: ${certificate.caPath})`;
       const who = remote === '' ? '' : `${remote}: `;

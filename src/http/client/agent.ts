@@ -12,7 +12,7 @@ import { proxyFor } from './proxy.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-interface Sources {
+interface AgentOptions {
   readonly env: Env;
   readonly paths: Pick<Paths, 'dataDir'>;
   readonly settings: Pick<Settings, 'timeoutMs'>;
@@ -23,7 +23,7 @@ interface Sources {
  * pieces of a body, through the proxy that the environment names. An https loopback address is trusted when our own
  * local authority, or one in `NODE_EXTRA_CA_CERTS`, vouches for it; node itself adds that file's for other hosts.
  */
-export async function createAgent({ env, paths, settings: { timeoutMs } }: Sources): Promise<Dispatcher> {
+export async function createAgent({ env, paths, settings: { timeoutMs } }: AgentOptions): Promise<Dispatcher> {
   // V8 would compile the HTTP parser's wasm again, optimised, and the process could not exit for 75 ms until that job
   // is done; the parser is no slower to notice without it.
   setFlagsFromString('--wasm-tiering-budget=100000000');
@@ -31,7 +31,7 @@ export async function createAgent({ env, paths, settings: { timeoutMs } }: Sourc
   const proxied = ['https_proxy', 'http_proxy', 'HTTPS_PROXY', 'HTTP_PROXY'].some((name) => env[name]);
   const ProxyAgent = proxied ? (await import('./proxy-agent.ts')).default : undefined;
   const direct = { timeout: timeoutMs };
-  const connectLocally = localConnector(env, paths.dataDir, timeoutMs);
+  const connectLoopback = loopbackConnector(env, paths.dataDir, timeoutMs);
   const agent = new Agent({
     ...timeouts,
     factory: (origin) => {
@@ -41,7 +41,7 @@ export async function createAgent({ env, paths, settings: { timeoutMs } }: Sourc
         return new ProxyAgent({ ...timeouts, uri: proxy.href, requestTls: direct, proxyTls: direct });
       }
       const local = url.protocol === 'https:' && isLoopback(url.hostname);
-      return new Pool(origin, { ...timeouts, connect: local ? connectLocally : direct });
+      return new Pool(origin, { ...timeouts, connect: local ? connectLoopback : direct });
     },
   });
   // undici gives this method to its dispatchers in its index, which is not loaded.
@@ -51,7 +51,7 @@ export async function createAgent({ env, paths, settings: { timeoutMs } }: Sourc
 }
 
 /** Connects to https loopback addresses; our authority is read when the first one is dialled. */
-function localConnector(env: Env, dataDir: string, timeout: number): Connect.connector {
+function loopbackConnector(env: Env, dataDir: string, timeout: number): Connect.connector {
   let ready: Promise<Connect.connector> | undefined;
   return (options, callback) => {
     ready ??= loopbackAuthorities(env, dataDir).then((ca) =>

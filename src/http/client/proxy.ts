@@ -9,16 +9,16 @@ type Env = Readonly<Record<string, string | undefined>>;
  * allowed to them only. Throws a `ConfigError` for a value that is not an http:// or https:// URL.
  */
 export function proxyFor(origin: URL, env: Env): URL | undefined {
-  if (isLoopback(origin.hostname) || isExempt(origin, pick(env, 'no_proxy') ?? '')) return undefined;
+  if (isLoopback(origin.hostname) || isExempt(origin, envValue(env, 'no_proxy') ?? '')) return undefined;
   const name = origin.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
-  const text = pick(env, name);
+  const text = envValue(env, name);
   if (text === undefined) return undefined;
   const url = /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url);
   throw new ConfigError(`${name.toUpperCase()} is not the URL of an http:// or https:// proxy`);
 }
 
-const pick = (env: Env, name: string): string | undefined => {
+const envValue = (env: Env, name: string): string | undefined => {
   const value = env[name] ?? env[name.toUpperCase()];
   return value === '' ? undefined : value;
 };

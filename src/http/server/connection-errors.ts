@@ -24,7 +24,7 @@ export function rejectionFor(
 export const tooSlow = (limits: Limits): Rejection =>
   rejection('too_slow', `the request was not complete within ${limits.requestMs / 1000} s`);
 
-export const closedAtOnce = 'the client went away at the TLS handshake: it may not trust this certificate';
+export const closedAfterHandshakeDetail = 'the client went away at the TLS handshake: it may not trust this certificate';
 
 /** One sentence for a TLS handshake that failed; undefined for a peer that merely went away. */
 export function handshakeDetail(code: string): string | undefined {

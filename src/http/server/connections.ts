@@ -9,24 +9,24 @@ export interface Connection {
   readonly remote: string;
   readonly acceptedAt: number;
   /** Whether HTTP can be spoken on `socket`. */
-  ready: boolean;
+  secured: boolean;
   /** Bytes that do not speak HTTP: those of the TLS handshake and of its goodbye. */
-  preamble: number;
+  handshakeBytes: number;
   /** Whether a first request came whole. */
-  opened: boolean;
+  hasCompletedRequest: boolean;
   /** Requests whose body is on its way. */
   receiving: number;
   /** Requests that came whole and have no answer yet. */
-  pending: number;
+  unanswered: number;
   /** Our last words were sent: whatever comes now is not looked at. */
-  ending: boolean;
+  closing: boolean;
   /** What the reader had taken when last looked at, and since when nothing more. */
-  taken: number;
-  stalledAt: number;
+  bytesTaken: number;
+  stalledSince: number;
 }
 
 /** A `close_notify` record in its longest form, that of TLS 1.2. */
-const goodbyeBytes = 31;
+const closeNotifyBytes = 31;
 
 /** Every open connection of a receiver, from accept on, so that those whom node's own time-outs miss end too. */
 export class Connections {
@@ -40,14 +40,14 @@ export class Connections {
       socket,
       remote: socket.remoteAddress ?? '',
       acceptedAt: performance.now(),
-      ready,
-      preamble: 0,
-      opened: false,
+      secured: ready,
+      handshakeBytes: 0,
+      hasCompletedRequest: false,
       receiving: 0,
-      pending: 0,
-      ending: false,
-      taken: -1,
-      stalledAt: 0,
+      unanswered: 0,
+      closing: false,
+      bytesTaken: -1,
+      stalledSince: 0,
     };
     const peer = peerOf(socket);
     this.#open.add(connection);
@@ -61,24 +61,24 @@ export class Connections {
   }
 
   /** The TLS handshake is done: from now on the connection is this socket. */
-  secure(socket: Socket): Connection {
+  handshakeDone(socket: Socket): Connection {
     const peer = peerOf(socket);
     const connection = this.#shaking.get(peer);
     if (connection === undefined) return this.accept(socket, true);
     this.#shaking.delete(peer);
     connection.socket = socket;
-    connection.ready = true;
-    connection.preamble = socket.bytesRead + goodbyeBytes;
+    connection.secured = true;
+    connection.handshakeBytes = socket.bytesRead + closeNotifyBytes;
     this.#bySocket.set(socket, connection);
     socket.once('close', () => this.#open.delete(connection));
     return connection;
   }
 
   /** The connection whose handshake failed on this socket, which may have forgotten its peer by now. */
-  shaking(socket: Socket): Connection | undefined {
+  handshakeOf(socket: Socket): Connection | undefined {
     const known = this.#shaking.get(peerOf(socket));
     if (known !== undefined) return known;
-    const others = [...this.#shaking.values()].filter((one) => !one.ending);
+    const others = [...this.#shaking.values()].filter((one) => !one.closing);
     return others.find((one) => one.socket.destroyed) ?? (others.length === 1 ? others[0] : undefined);
   }
 
@@ -94,13 +94,13 @@ export class Connections {
 const peerOf = (socket: Socket): string => `${socket.remotePort ?? ''} ${socket.remoteAddress ?? ''}`;
 
 /** Whether anything of a request came, as far as can be told: what comes with the end of the handshake counts to it. */
-export const hasSpoken = ({ ready, opened, receiving, socket, preamble }: Connection): boolean =>
+export const hasSentRequestBytes = ({ secured: ready, hasCompletedRequest: opened, receiving, socket, handshakeBytes: preamble }: Connection): boolean =>
   opened || receiving > 0 || (ready && socket.bytesRead > preamble);
 
 /** Whether a TLS client went away on its own account, at a moment when clients do that refuse a certificate. */
-export const wentAway = (connection: Connection): boolean =>
-  !connection.ending &&
-  !hasSpoken(connection) &&
+export const closedAfterHandshake = (connection: Connection): boolean =>
+  !connection.closing &&
+  !hasSentRequestBytes(connection) &&
   connection.socket.bytesRead > 0 &&
   performance.now() - connection.acceptedAt < 2_000;
 
@@ -108,10 +108,10 @@ export const wentAway = (connection: Connection): boolean =>
 export function isStalled(connection: Connection, now: number, ms: number): boolean {
   const { socket } = connection;
   const taken = socket.bytesWritten - socket.writableLength;
-  if (socket.writableLength === 0 || taken !== connection.taken) {
-    connection.taken = taken;
-    connection.stalledAt = now;
+  if (socket.writableLength === 0 || taken !== connection.bytesTaken) {
+    connection.bytesTaken = taken;
+    connection.stalledSince = now;
     return false;
   }
-  return now - connection.stalledAt > ms;
+  return now - connection.stalledSince > ms;
 }

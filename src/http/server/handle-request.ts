@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerFor } from '../../webhook/answer.ts';
+import { answerForOutcome } from '../../webhook/delivery-answer.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { rejection, type Rejection } from '../../webhook/rejection.ts';
-import { linger, sendAnswer, type Answer } from './send-answer.ts';
+import { lingeringClose, sendAnswer, type Answer } from './send-answer.ts';
 import type { Connection } from './connections.ts';
 import { validateHeaders, tooLarge, type RequestHead } from './validate-headers.ts';
 import type { Limits } from './limits.ts';
 import type { HttpServerOptions } from './server-types.ts';
 
 /** What the exchanges of one receiver share. */
-export interface Shared {
+export interface ServerState {
   readonly options: HttpServerOptions;
   readonly limits: Limits;
   readonly scheme: 'https' | 'http';
@@ -21,7 +21,7 @@ export interface Shared {
 
 /** Takes one request from its head to its answer. */
 export function handleRequest(
-  shared: Shared,
+  shared: ServerState,
   connection: Connection,
   request: IncomingMessage,
   response: ServerResponse,
@@ -32,11 +32,11 @@ export function handleRequest(
     return;
   }
   if (request.headers.expect !== undefined) response.writeContinue();
-  receive(shared, connection, request, response, head);
+  receiveBody(shared, connection, request, response, head);
 }
 
-function receive(
-  shared: Shared,
+function receiveBody(
+  shared: ServerState,
   connection: Connection,
   request: IncomingMessage,
   response: ServerResponse,
@@ -71,15 +71,15 @@ function receive(
   request.on('end', () => {
     if (over) return;
     settle();
-    connection.opened = true;
-    void answer(shared, connection, response, deliveryOf(shared, request, head, chunks));
+    connection.hasCompletedRequest = true;
+    void answerDelivery(shared, connection, response, deliveryOf(shared, request, head, chunks));
   });
   request.on('close', () => {
     if (over) return;
     settle();
-    if (connection.ending || shared.draining) return;
+    if (connection.closing || shared.draining) return;
     const of = head.length === undefined ? '' : ` of ${head.length}`;
-    report(
+    reportRejected(
       shared,
       request,
       rejection('incomplete_body', `the connection ended after ${size}${of} bytes of the body`),
@@ -87,7 +87,7 @@ function receive(
   });
 }
 
-function deliveryOf(shared: Shared, request: IncomingMessage, head: RequestHead, chunks: Buffer[]): Delivery {
+function deliveryOf(shared: ServerState, request: IncomingMessage, head: RequestHead, chunks: Buffer[]): Delivery {
   const path = request.url ?? '/';
   return {
     method: request.method ?? '',
@@ -101,21 +101,21 @@ function deliveryOf(shared: Shared, request: IncomingMessage, head: RequestHead,
   };
 }
 
-async function answer(
-  shared: Shared,
+async function answerDelivery(
+  shared: ServerState,
   connection: Connection,
   response: ServerResponse,
   delivery: Delivery,
 ): Promise<void> {
-  connection.pending += 1;
+  connection.unanswered += 1;
   let given: Answer;
   try {
     given = await shared.options.handle(delivery);
   } catch (error) {
     shared.options.onError(error, delivery);
-    given = answerFor(rejection('cannot_store', 'a bug of the receiver'));
+    given = answerForOutcome(rejection('cannot_store', 'a bug of the receiver'));
   }
-  connection.pending -= 1;
+  connection.unanswered -= 1;
   try {
     sendAnswer(response, given, shared.draining);
   } catch (error) {
@@ -126,22 +126,22 @@ async function answer(
 
 /** Answers a request whose body is not wanted, and ends its connection. */
 export function rejectRequest(
-  shared: Shared,
+  shared: ServerState,
   connection: Connection,
   request: IncomingMessage,
   response: ServerResponse,
   refused: Rejection,
 ): void {
   const { socket } = request;
-  connection.ending = true;
+  connection.closing = true;
   // Node would close at once, on what the client still sends.
-  socket.destroySoon = () => linger(socket);
-  sendAnswer(response, answerFor(refused), true);
-  report(shared, request, refused);
+  socket.destroySoon = () => lingeringClose(socket);
+  sendAnswer(response, answerForOutcome(refused), true);
+  reportRejected(shared, request, refused);
 }
 
-function report(shared: Shared, request: IncomingMessage, refused: Rejection): void {
-  shared.options.onRefused?.({
+function reportRejected(shared: ServerState, request: IncomingMessage, refused: Rejection): void {
+  shared.options.onRejected?.({
     ...refused,
     remote: request.socket.remoteAddress ?? '',
     receivedAt: shared.options.clock.now(),

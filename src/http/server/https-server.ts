@@ -2,12 +2,12 @@ import { createServer as createPlainServer, type Server } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { answerFor } from '../../webhook/answer.ts';
+import { answerForOutcome } from '../../webhook/delivery-answer.ts';
 import { rejection, type Rejection } from '../../webhook/rejection.ts';
-import { linger, rawAnswer } from './send-answer.ts';
-import { Connections, hasSpoken, isStalled, wentAway, type Connection } from './connections.ts';
-import { closedAtOnce, handshakeDetail, listenError, rejectionFor, tooSlow } from './connection-errors.ts';
-import { handleRequest, rejectRequest, type Shared } from './handle-request.ts';
+import { lingeringClose, rawAnswer } from './send-answer.ts';
+import { Connections, hasSentRequestBytes, isStalled, closedAfterHandshake, type Connection } from './connections.ts';
+import { closedAfterHandshakeDetail, handshakeDetail, listenError, rejectionFor, tooSlow } from './connection-errors.ts';
+import { handleRequest, rejectRequest, type ServerState } from './handle-request.ts';
 import { connectionLimit, defaultLimits, type Limits } from './limits.ts';
 import type { HttpServer, HttpServerOptions } from './server-types.ts';
 
@@ -22,17 +22,17 @@ export async function openHttpsServer(options: HttpServerOptions): Promise<HttpS
     connections: options.limits?.connections ?? (await connectionLimit()),
   };
   const scheme = options.tls === undefined ? 'http' : 'https';
-  const shared: Shared = { options, limits, scheme, buffered: 0, draining: false };
+  const shared: ServerState = { options, limits, scheme, buffered: 0, draining: false };
   const connections = new Connections();
   const server = createServer(options, limits);
   watchRequests(server, shared, connections);
   watchConnections(server, shared, connections);
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
-  const sweep = setInterval(() => sweepOnce(shared, connections), checkEvery(limits));
+  const sweep = setInterval(() => closeOverdue(shared, connections), checkIntervalMs(limits));
   sweep.unref();
   return {
-    url: `${scheme}://${announced(options.host)}:${port}`,
+    url: `${scheme}://${hostInUrl(options.host)}:${port}`,
     port,
     renew(pair) {
       if (server instanceof TlsServer) server.setSecureContext(secureContext(pair));
@@ -45,18 +45,18 @@ export async function openHttpsServer(options: HttpServerOptions): Promise<HttpS
 }
 
 /** How often clocks are looked at; they run out so much earlier that nobody outlives the limit. */
-const checkEvery = (limits: Limits): number => Math.max(10, Math.min(1_000, limits.requestMs / 15));
-const patience = (limits: Limits): number => limits.requestMs - checkEvery(limits);
+const checkIntervalMs = (limits: Limits): number => Math.max(10, Math.min(1_000, limits.requestMs / 15));
+const requestDeadlineMs = (limits: Limits): number => limits.requestMs - checkIntervalMs(limits);
 
 const secureContext = ({ certPem, keyPem }: NonNullable<HttpServerOptions['tls']>) =>
   ({ cert: certPem, key: keyPem, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' }) as const;
 
 function createServer(options: HttpServerOptions, limits: Limits): Server {
   const http = {
-    requestTimeout: patience(limits),
-    headersTimeout: patience(limits),
+    requestTimeout: requestDeadlineMs(limits),
+    headersTimeout: requestDeadlineMs(limits),
     keepAliveTimeout: limits.idleMs,
-    connectionsCheckingInterval: checkEvery(limits),
+    connectionsCheckingInterval: checkIntervalMs(limits),
     maxHeaderSize: limits.headerBytes,
     // Looked at with the other headers: node's own refusal would go unreported.
     requireHostHeader: false,
@@ -67,7 +67,7 @@ function createServer(options: HttpServerOptions, limits: Limits): Server {
       : createTlsServer({
           ...http,
           ...secureContext(options.tls),
-          handshakeTimeout: patience(limits),
+          handshakeTimeout: requestDeadlineMs(limits),
         });
   // One more than allowed is let through, to see that there was one.
   server.maxHeadersCount = limits.headers + 1;
@@ -75,7 +75,7 @@ function createServer(options: HttpServerOptions, limits: Limits): Server {
   return server;
 }
 
-function watchRequests(server: Server, shared: Shared, connections: Connections): void {
+function watchRequests(server: Server, shared: ServerState, connections: Connections): void {
   const found = (socket: Duplex): Connection => {
     const connection = connections.of(socket);
     if (connection === undefined) throw new Error('a request on an unknown connection');
@@ -95,15 +95,15 @@ function watchRequests(server: Server, shared: Shared, connections: Connections)
     // Node has let go of it, its own listener included: a client that went away meanwhile must not be our end.
     socket.on('error', () => socket.destroy());
     const refused = rejection('wrong_method', 'the method CONNECT is not for a receiver');
-    end(shared, found(socket), refused, { method: request.method, path: request.url });
+    endConnection(shared, found(socket), refused, { method: request.method, path: request.url });
   });
 }
 
-function watchConnections(server: Server, shared: Shared, connections: Connections): void {
+function watchConnections(server: Server, shared: ServerState, connections: Connections): void {
   const { options, limits } = shared;
   const plain = options.tls === undefined;
   const handshakeFailed = (connection: Connection | undefined, code: string, detail: string): void => {
-    if (connection !== undefined) connection.ending = true;
+    if (connection !== undefined) connection.closing = true;
     options.onHandshake?.({ remote: connection?.remote ?? '', code, detail });
   };
   server.on('connection', (socket) => {
@@ -111,16 +111,16 @@ function watchConnections(server: Server, shared: Shared, connections: Connectio
     if (!plain) socket.once('close', () => afterClose(connection));
   });
   server.on('secureConnection', (socket: Socket) => {
-    const connection = connections.secure(socket);
+    const connection = connections.handshakeDone(socket);
     socket.once('close', () => afterClose(connection));
   });
   const afterClose = (connection: Connection): void => {
-    if (wentAway(connection) && !shared.draining) handshakeFailed(connection, 'ERR_CLOSED', closedAtOnce);
+    if (closedAfterHandshake(connection) && !shared.draining) handshakeFailed(connection, 'ERR_CLOSED', closedAfterHandshakeDetail);
   };
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const { code = '' } = error;
     const detail = handshakeDetail(code);
-    if (detail !== undefined) handshakeFailed(connections.shaking(socket), code, detail);
+    if (detail !== undefined) handshakeFailed(connections.handshakeOf(socket), code, detail);
     socket.destroy();
   });
   server.on('clientError', (error: Error, socket) => {
@@ -128,7 +128,7 @@ function watchConnections(server: Server, shared: Shared, connections: Connectio
     const connection = connections.of(socket);
     if (refused === undefined || connection === undefined) socket.destroy();
     // Its last words are on their way, and this is only more of what they answered.
-    else if (!connection.ending) end(shared, connection, refused);
+    else if (!connection.closing) endConnection(shared, connection, refused);
   });
   // One client that could not be accepted: the others must not notice.
   server.on('error', (error: NodeJS.ErrnoException) => {
@@ -143,44 +143,44 @@ function watchConnections(server: Server, shared: Shared, connections: Connectio
 }
 
 /** Ends a connection on which no response object is at hand, with an answer where it can still be told apart. */
-function end(
-  shared: Shared,
+function endConnection(
+  shared: ServerState,
   connection: Connection,
   refused: Rejection,
   request: { method?: string | undefined; path?: string | undefined } = {},
 ): void {
   const { socket, remote } = connection;
-  connection.ending = true;
+  connection.closing = true;
   // Who never said a word has no delivery to be told about.
-  if (refused.reason === 'too_slow' && !hasSpoken(connection)) {
+  if (refused.reason === 'too_slow' && !hasSentRequestBytes(connection)) {
     socket.destroy();
     return;
   }
-  shared.options.onRefused?.({ ...refused, ...request, remote, receivedAt: shared.options.clock.now() });
-  if (connection.pending > 0 || !socket.writable) {
+  shared.options.onRejected?.({ ...refused, ...request, remote, receivedAt: shared.options.clock.now() });
+  if (connection.unanswered > 0 || !socket.writable) {
     socket.destroy();
     return;
   }
-  socket.write(rawAnswer(answerFor(refused)));
-  linger(socket);
+  socket.write(rawAnswer(answerForOutcome(refused)));
+  lingeringClose(socket);
 }
 
 /** Ends whoever did not get a first request through in time, and whoever does not take its answers. */
-function sweepOnce(shared: Shared, connections: Connections): void {
+function closeOverdue(shared: ServerState, connections: Connections): void {
   const now = performance.now();
   const { limits } = shared;
   for (const connection of connections) {
     const { socket } = connection;
     if (isStalled(connection, now, limits.answerMs)) socket.destroy();
-    else if (!connection.opened && !connection.ending && now - connection.acceptedAt > patience(limits)) {
-      end(shared, connection, tooSlow(limits));
+    else if (!connection.hasCompletedRequest && !connection.closing && now - connection.acceptedAt > requestDeadlineMs(limits)) {
+      endConnection(shared, connection, tooSlow(limits));
     }
   }
 }
 
 async function drain(server: Server, connections: Connections, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  for (const { socket, opened, receiving } of connections) {
+  for (const { socket, hasCompletedRequest: opened, receiving } of connections) {
     if (!opened && receiving === 0) socket.destroy();
   }
   const timer = setTimeout(() => {
@@ -198,7 +198,7 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
 }
 
 /** `localhost` for every address that it reaches: the certificate names it, and `https://[::1]` never validates on node 22. */
-function announced(host: string): string {
+function hostInUrl(host: string): string {
   if (/^(localhost|127(\.\d+){3}|::1|0\.0\.0\.0|::)$/.test(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -42,7 +42,7 @@ const lingerBytes = 8 * 1024 * 1024;
  * Ends our side and goes on reading for a moment before it closes: a connection closed on unread bytes is reset, and the
  * reset takes the answer from the client that is still sending (RFC 9112, section 9.6). At most 2 s and 8 MiB.
  */
-export function linger(socket: Socket): void {
+export function lingeringClose(socket: Socket): void {
   const until = performance.now() + lingerMs;
   const most = socket.bytesRead + lingerBytes;
   // Looked at now and then: a listener for `data` would take the socket out of node's fast path.

@@ -35,7 +35,7 @@ export interface HttpServerOptions {
   /** Called for each whole request; its answer is sent. One that fails is answered 503 and given to `onError`. */
   readonly handle: (delivery: Delivery) => Promise<Answer>;
   readonly onError: (error: unknown, delivery: Delivery) => void;
-  readonly onRefused?: ((refused: RejectedRequest) => void) | undefined;
+  readonly onRejected?: ((refused: RejectedRequest) => void) | undefined;
   readonly onHandshake?: ((failed: FailedHandshake) => void) | undefined;
   /** The connection limit was reached and a client was turned away. */
   readonly onFull?: ((connections: number) => void) | undefined;

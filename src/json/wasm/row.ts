@@ -1,5 +1,5 @@
 import { backslash, byteAt, isDigit, minus, quote, text } from './text';
-import { hasEscapes, hexValue } from './token';
+import { hasEscapes, hexValue } from './scalar';
 
 /** Room for the characters of a key that is written with escapes. */
 const scratch: usize = 1024;

@@ -15,7 +15,7 @@ import {
   quote,
   spaced,
 } from './text';
-import { pastScalar, pastString } from './token';
+import { pastScalar, pastString } from './scalar';
 
 /** Where the kinds of the containers around a place lie, a byte for each: in memory, so that no depth can crash it. */
 let nesting: usize = 0;

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Context } from '../../context.ts';
-import { outputError } from '../../files/failure.ts';
+import { outputError } from '../../files/output-error.ts';
 import { lock } from '../../files/lock.ts';
 import type { TargetResult, Target } from './target.ts';
 

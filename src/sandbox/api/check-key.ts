@@ -1,4 +1,4 @@
-import { equal } from '../../webhook/equal.ts';
+import { equalInConstantTime } from '../../webhook/crypto/constant-time-equal.ts';
 
 export type KeyCheck = 'valid' | 'missing' | 'wrong';
 
@@ -8,6 +8,6 @@ export function checkKey(authorization: string | undefined, keys: readonly strin
   if (given === undefined) return authorization === undefined ? 'missing' : 'wrong';
   const bytes = Buffer.from(given);
   let known = false;
-  for (const key of keys) known = equal(Buffer.from(key), bytes) || known;
+  for (const key of keys) known = equalInConstantTime(Buffer.from(key), bytes) || known;
   return known ? 'valid' : 'wrong';
 }

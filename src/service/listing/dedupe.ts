@@ -1,5 +1,5 @@
 import { DataError } from '../../errors.ts';
-import type { IdSet, Meeting } from '../../lead/id-set.ts';
+import type { IdSet, AddResult } from '../../lead/id-set.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { ListingStats } from './listing.ts';
 
@@ -35,9 +35,9 @@ export function dropKnown(leads: readonly ScannedRecord[], seen: IdSet, tally: P
   return kept;
 }
 
-function meet(lead: ScannedRecord, seen: IdSet): Meeting | undefined {
-  if (lead.hasPlainId) return seen.meetBytes(lead.source, lead.idStart, lead.idEnd);
-  return lead.hasId ? seen.meet(lead.id ?? '') : undefined;
+function meet(lead: ScannedRecord, seen: IdSet): AddResult | undefined {
+  if (lead.hasPlainId) return seen.addBytes(lead.source, lead.idStart, lead.idEnd);
+  return lead.hasId ? seen.add(lead.id ?? '') : undefined;
 }
 
 /** Tells pages apart whose records have no ids. */

@@ -138,7 +138,7 @@ describe('a client of another make trusts the authority', () => {
   });
 
   test('but not what the authority signs for another name', async () => {
-    const { issueServer } = await import('../../../src/tls/issue-certificate.ts');
+    const { issueServerCertificate: issueServer } = await import('../../../src/tls/issue-certificate.ts');
     const { createPrivateKey, X509Certificate } = await import('node:crypto');
     const { readFileSync } = await import('node:fs');
     const key = createPrivateKey(readFileSync(join(tls.caPath, '..', 'ca-key.pem')));

@@ -4,7 +4,7 @@ import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
 import { checkTimestamp } from '../../../src/webhook/timestamp.ts';
-import { verify } from '../../../src/webhook/verify.ts';
+import { verify } from '../verify.ts';
 import { delivered, type Headers, sampleBody } from '../delivery.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Delivery } from '../../../src/webhook/delivery.ts';
-import { verify } from '../../../src/webhook/verify.ts';
+import { verify } from '../verify.ts';
 import { delivered, type Headers, outgoing, sampleBody } from '../delivery.ts';
 import { type Case, cases, keyOf, untested } from './every.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
-import { verify } from '../../../src/webhook/verify.ts';
+import { verify } from '../verify.ts';
 import { delivered, type Headers, outgoing } from '../delivery.ts';
 import { keyOf } from './every.ts';
 
