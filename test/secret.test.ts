@@ -4,12 +4,12 @@ import { Secret, withoutSecrets } from '../src/secret.ts';
 
 test('a secret shows its last four characters at most, however it is printed', () => {
   const secret = new Secret('key-0123456789');
-  expect([`${secret}`, JSON.stringify({ secret }), inspect(secret)]).toEqual([
+  expect([String(secret), JSON.stringify({ secret }), inspect(secret)]).toEqual([
     '…6789',
     '{"secret":"…6789"}',
     '…6789',
   ]);
-  expect(`${new Secret('123456789')}`).toBe('…');
+  expect(String(new Secret('123456789'))).toBe('…');
 });
 
 test('every secret is replaced in a text, plain and percent-encoded', () => {
