@@ -4,8 +4,8 @@ import { DataError } from '../errors.ts';
 import { replaceFile } from './replace.ts';
 
 /**
- * Reads a small JSON file that an earlier run left, checked against its schema (which holds its `version`). Undefined
- * when there is none. Throws a `DataError` for one that is corrupt or of another version: it is never overwritten.
+ * Reads a small JSON file that an earlier run wrote, and checks it against its schema, which contains its `version`.
+ * Undefined when there is none. Throws a `DataError` for one that is corrupt or of another version: it is never overwritten.
  */
 export async function readJsonState<S extends z.ZodMiniType>(
   path: string,
@@ -24,20 +24,20 @@ export async function readJsonState<S extends z.ZodMiniType>(
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new DataError(`the ${what} ${path} is not JSON`, { hint: spoilt, cause });
+    throw new DataError(`the ${what} ${path} is not JSON`, { hint: moveAwayHint, cause });
   }
   const parsed = z.safeParse(schema, json);
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues[0]?.path.join('.') ?? '';
   throw new DataError(`the ${what} ${path} is not one that this leads can read, at '${where}'`, {
-    hint: spoilt,
+    hint: moveAwayHint,
     cause: parsed.error,
   });
 }
 
-const spoilt = 'move it away and start again; leads does not overwrite it';
+const moveAwayHint = 'move it away and start again; leads does not overwrite it';
 
-/** Replaces such a file durably, in one step. */
+/** Replaces such a file durably in one step. */
 export function writeJsonState(path: string, state: unknown): Promise<void> {
   return replaceFile(path, `${JSON.stringify(state)}\n`);
 }

@@ -1,6 +1,6 @@
 import { InterruptedError, OutputError } from '../errors.ts';
 
-/** A failed write in the words of the user: the reader went away, the disk is full, the device failed. */
+/** The error for a failed write: an `InterruptedError` when the reader closed the pipe, otherwise an `OutputError`. */
 export function outputError(error: NodeJS.ErrnoException, what = 'the output'): Error {
   if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') {
     return new InterruptedError('SIGPIPE', { cause: error });

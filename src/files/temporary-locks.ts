@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { type LockHolder, parseHolder } from './holder.ts';
 
-/** A lock is written under a name of its own first: it then appears whole or not at all. */
+/** The name of a temporary file in which a lock is written before it gets its own name, whole or not at all. */
 export const temporaryLockName = (file: string): string => `${file}.${randomBytes(6).toString('hex')}`;
 
-/** Longer than anybody takes from making a draft to having written it; ms. */
+/** Longer than it takes to write a temporary file that was created; ms. */
 const longestWriteMs = 60_000;
 
-/** Removes the drafts of those who were killed while they took this lock. What cannot be looked at stays. */
+/** Removes the temporary files of processes that were killed while they took this lock. Unreadable files stay. */
 export async function removeAbandonedLocks(
   file: string,
   isAlive: (holder: LockHolder) => Promise<boolean>,
@@ -18,15 +18,15 @@ export async function removeAbandonedLocks(
   const names = await readdir(directory).catch(() => []);
   for (const name of names) {
     if (!name.startsWith(prefix) || !/^[0-9a-f]{12}$/.test(name.slice(prefix.length))) continue;
-    const draft = join(directory, name);
+    const temporary = join(directory, name);
     try {
-      const holder = parseHolder(await readFile(draft, 'utf8'));
-      // Not written yet, or by somebody who was killed before it was.
-      const unwritten = holder?.pid === 0 && Date.now() - (await stat(draft)).mtimeMs < longestWriteMs;
-      if (holder === undefined || unwritten || (await isAlive(holder))) continue;
-      await rm(draft, { force: true });
+      const holder = parseHolder(await readFile(temporary, 'utf8'));
+      // Without a holder it is being written now, or its process was killed before it had written it.
+      const mayBeInUse = holder?.pid === 0 && Date.now() - (await stat(temporary)).mtimeMs < longestWriteMs;
+      if (holder === undefined || mayBeInUse || (await isAlive(holder))) continue;
+      await rm(temporary, { force: true });
     } catch {
-      // Gone meanwhile, or not ours to see.
+      // Removed by another process, or not readable for this user.
     }
   }
 }

@@ -19,11 +19,12 @@ export function integer(bytes: Uint8Array): Buffer {
   return der(0x02, (digits[0] ?? 0) >= 0x80 ? Buffer.of(0) : Buffer.of(), digits);
 }
 
-/** `unused`: how many of the last byte's low bits do not count. */
+/** `unused`: how many of the low bits of the last byte do not count. */
 export const bitString = (bytes: Uint8Array, unused = 0): Buffer => der(0x03, Buffer.of(unused), bytes);
 
 /** `[n]`, constructed. */
-export const contextConstructed = (n: number, ...parts: readonly Uint8Array[]): Buffer => der(0xa0 | n, ...parts);
+export const contextConstructed = (n: number, ...parts: readonly Uint8Array[]): Buffer =>
+  der(0xa0 | n, ...parts);
 /** `[n] IMPLICIT` over a primitive type. */
 export const contextPrimitive = (n: number, bytes: Uint8Array): Buffer => der(0x80 | n, bytes);
 
@@ -37,7 +38,7 @@ function base128(arc: number): number[] {
   return arc < 0x80 ? [low] : [...base128(arc >>> 7).map((byte) => byte | 0x80), low];
 }
 
-/** UTCTime until 2049, GeneralizedTime from 2050 on, as RFC 5280, section 4.1.2.5, wants. Whole seconds. */
+/** UTCTime until 2049, GeneralizedTime from 2050 on (RFC 5280, section 4.1.2.5). In whole seconds. */
 export function time(ms: number): Buffer {
   const text = `${new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)}Z`;
   return text < '2050' ? der(0x17, Buffer.from(text.slice(2))) : der(0x18, Buffer.from(text));

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.ts';
 import type { Context } from '../../context.ts';
-import type { CertificatePair } from '../../tls/server-certificate.ts';
+import type { CertificatePair } from '../../tls/types.ts';
 import type { Certificate } from './certificate.ts';
 
 /** Between two looks, in milliseconds: whoever renews a certificate does it days before its end. */
