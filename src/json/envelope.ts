@@ -1,15 +1,15 @@
 import { isUsualPlace } from './find-array.ts';
 import { isObject, type Json } from './exact.ts';
 
-/** What a page holds beside its leads. */
+/** The rest of a page beside its records. */
 export interface Envelope {
-  /** The whole answer, with the array of leads empty. */
+  /** The whole answer, with the array of records empty. */
   readonly root: Json;
-  /** Where the leads lay. */
+  /** Where the array of records was. */
   readonly path: readonly string[];
 }
 
-/** Another array of objects in a usual place: then `auto` cannot know which one holds the leads. */
+/** The path of another array of objects in a usual place: then `auto` cannot know which one holds the records. */
 export function otherArray({ root, path }: Envelope): readonly string[] | undefined {
   if (!isObject(root)) return undefined;
   for (const [name, value] of Object.entries(root)) {

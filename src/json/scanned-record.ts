@@ -1,19 +1,18 @@
 import { quote } from './bytes.ts';
 import { compact } from './compact.ts';
 import { idKinds, row, scanner } from './scanner.ts';
-import type { RawLead } from '../lead/raw-lead.ts';
 
 /**
- * A record as the scanner found it. Views and texts are made when they are asked for: a walk over a million leads
- * needs few of them.
+ * A record with its id, creation time and category, as the scanner found them. Views and strings are created only when
+ * they are read: of a million records, most need none.
  */
-export class ScannedRecord implements RawLead {
+export class ScannedRecord {
   /** The record is `source[start, end)`: for writers that copy many records at once. */
   readonly source: Buffer;
   readonly #rows: Int32Array;
   readonly #at: number;
 
-  /** The row at `at` must be of a compact record. */
+  /** The row at `at` must belong to a compact record. */
   constructor(source: Buffer, rows: Int32Array, at: number) {
     this.source = source;
     this.#rows = rows;
@@ -32,7 +31,7 @@ export class ScannedRecord implements RawLead {
     return this.source.subarray(this.start, this.end);
   }
 
-  /** Whether the id is `source[idStart, idEnd)`, just as it stands there. */
+  /** Whether the id is `source[idStart, idEnd)` without any decoding. */
   get hasPlainId(): boolean {
     return this.#rows[this.#at + row.idKind] === idKinds.asItStands;
   }
@@ -45,14 +44,14 @@ export class ScannedRecord implements RawLead {
     return this.#rows[this.#at + row.idEnd] as number;
   }
 
-  /** Whether there is a usable id, without making a text of it. */
+  /** Whether there is a usable id; creates no string. */
   get hasId(): boolean {
     return this.hasPlainId || this.#rows[this.#at + row.idKind] === idKinds.escaped;
   }
 
   /**
-   * A non-empty string, or an integer taken by its digits, so that 7 and "7" are the same id: a service that changes
-   * its mind about the type sends no new leads by that. Repeated as a key it is not usable.
+   * A non-empty string, or the digits of an integer: 7 and "7" are the same id, so that a service that changes the type
+   * sends no new records by that. An `id` key that is repeated is not usable.
    */
   get id(): string | undefined {
     if (this.hasPlainId) return this.source.toString('utf8', this.idStart, this.idEnd);
@@ -73,17 +72,17 @@ export class ScannedRecord implements RawLead {
   }
 }
 
-/** The record of a row. One that has white space between its tokens is written anew without, and scanned again. */
+/** The record of a row. If it has white space between its tokens, it is copied without and scanned again. */
 export function recordAt(source: Buffer, rows: Int32Array, at: number): ScannedRecord {
-  const lead = new ScannedRecord(source, rows, at);
-  if (rows[at + row.spaced] === 0) return lead;
-  const bytes = compact(lead.bytes);
+  const record = new ScannedRecord(source, rows, at);
+  if (rows[at + row.spaced] === 0) return record;
+  const bytes = compact(record.bytes);
   scanner.load(bytes);
   scanner.valueEnd(0);
   return new ScannedRecord(bytes, scanner.lastRow(), 0);
 }
 
-/** The value of a string token that was found valid, quotes included in the span. */
+/** The value of a valid string token; the span includes its quotes. */
 export function decodeString(buf: Buffer, start: number, end: number): string {
   const text = buf.toString('utf8', start + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;

@@ -57,7 +57,7 @@ function holds({ operator, value }: Condition, field: Json | undefined): boolean
   );
 }
 
-/** A list passes when one of its elements does. */
+/** Whether a field, or one of the elements of a list, passes the test. */
 function anyOf(field: Json | undefined, test: (element: Json) => boolean): boolean {
   if (field === undefined) return false;
   return Array.isArray(field) ? (field as readonly Json[]).some(test) : test(field);

@@ -5,16 +5,16 @@ const iso =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
 
 /**
- * A point in time as a user writes one: ISO 8601 date or date-time (UTC without a zone), `today`, `yesterday`, `now`,
- * or a duration meaning that long ago. Milliseconds since the epoch, or undefined when it is none of these.
+ * Parses a point in time of a flag: an ISO 8601 date or date-time (UTC without a zone), `today`, `yesterday`, `now`, or a
+ * duration, which means that long ago. Milliseconds since the epoch, or undefined when it is none of these.
  */
 export function parseInstant(text: string, now: number): number | undefined {
   const word = text.trim().toLowerCase();
   if (word === 'now') return now;
   if (word === 'today') return Math.floor(now / day) * day;
   if (word === 'yesterday') return (Math.floor(now / day) - 1) * day;
-  const stamp = parseIsoTime(text.trim());
-  if (stamp !== undefined) return stamp;
+  const time = parseIsoTime(text.trim());
+  if (time !== undefined) return time;
   const ago = parseDuration(word);
   return ago === undefined ? undefined : now - ago;
 }

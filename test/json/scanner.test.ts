@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endings, expects, idKinds, incomplete, offenderOf, row, scanner } from '../../src/json/scanner.ts';
+import { endings, expects, idKinds, incomplete, unexpectedAt, row, scanner } from '../../src/json/scanner.ts';
 
 function valueEnd(json: string): number {
   scanner.load(Buffer.from(json));
@@ -17,7 +17,7 @@ describe('a value', () => {
       const text = `"${'x'.repeat(length)}"`;
       expect(valueEnd(`${text},"rest of the text"`)).toBe(text.length);
       expect(valueEnd(text.slice(0, -1))).toBe(incomplete);
-      expect(offenderOf(valueEnd(`"${'x'.repeat(length)}\n"`))).toBe(length + 1);
+      expect(unexpectedAt(valueEnd(`"${'x'.repeat(length)}\n"`))).toBe(length + 1);
       const escaped = `"${'x'.repeat(length)}\\u00E9\\""`;
       expect(valueEnd(escaped)).toBe(escaped.length);
       for (let cut = 1; cut < escaped.length; cut += 1)
@@ -37,7 +37,7 @@ describe('a value', () => {
       '[-\0]',
       '["\\\0"]',
     ]) {
-      expect(offenderOf(valueEnd(json))).toBe(json.indexOf('\0'));
+      expect(unexpectedAt(valueEnd(json))).toBe(json.indexOf('\0'));
     }
   });
 

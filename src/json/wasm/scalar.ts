@@ -1,9 +1,9 @@
 import { backslash, byteAt, incomplete, invalidAt, isDigit, limit, minus, quote, text, zero } from './text';
 
-/** Whether the string that was passed last is written with escapes. */
+/** Whether the string that was scanned last is written with escapes. */
 export let hasEscapes = false;
 
-/** A string, a number, or a word; `at` is on its first byte. */
+/** The position after a string, a number, `true`, `false` or `null`; `at` is its first byte. */
 export function pastScalar(at: i32): i32 {
   const byte = byteAt(at);
   if (byte == quote) return pastString(at + 1);
@@ -14,7 +14,7 @@ export function pastScalar(at: i32): i32 {
   return invalidAt(at);
 }
 
-/** `at` is behind the opening quote. */
+/** The position after a string; `at` is the position after its opening quote. */
 export function pastString(at: i32): i32 {
   hasEscapes = false;
   let i = at;
@@ -49,7 +49,7 @@ export function pastString(at: i32): i32 {
   }
 }
 
-/** A number that touches the text's end is incomplete: another digit may follow. */
+/** A number at the end of the text is incomplete: another digit may follow. */
 function pastNumber(at: i32): i32 {
   let i = byteAt(at) == minus ? at + 1 : at;
   if (!isDigit(byteAt(i))) return invalidAt(i);
@@ -74,7 +74,7 @@ function pastDigits(at: i32): i32 {
   return i;
 }
 
-/** `letters` are the word's, the first in the lowest byte. */
+/** The position after a word; `letters` has its first letter in the lowest byte. */
 function pastWord(at: i32, letters: u64, length: i32): i32 {
   for (let i = 1; i < length; i += 1) {
     if (byteAt(at + i) != <i32>((letters >> (i * 8)) & 0xff)) return invalidAt(at + i);
@@ -90,7 +90,7 @@ export function hexValue(byte: i32): i32 {
   return isDigit(byte) ? byte - zero : (byte | 0x20) - 0x61 + 10;
 }
 
-/** What may stand behind a backslash beside `u`. */
+/** Whether a byte may follow a backslash, except `u`. */
 function isEscapable(byte: i32): bool {
   return (
     byte == quote ||
