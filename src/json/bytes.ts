@@ -21,9 +21,9 @@ export const bufferOf = (bytes: Uint8Array): Buffer =>
 
 export const utf8 = (bytes: Uint8Array): string => bufferOf(bytes).toString('utf8');
 
-/** The position of the first byte from `at` on that is not white space; `limit` when there is none. */
-export function skipSpace(buf: Uint8Array, at: number, limit: number): number {
-  let i = at;
+/** The position of the first byte from `offset` on that is not white space; `limit` when there is none. */
+export function skipSpace(buf: Uint8Array, offset: number, limit: number): number {
+  let i = offset;
   while (i < limit && isSpace(buf[i] as number)) i += 1;
   return i;
 }

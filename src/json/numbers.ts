@@ -14,9 +14,9 @@ export function replaceNumbers(json: string, replace: (number: string) => string
   return out + json.slice(copiedTo);
 }
 
-/** The position after a string; `at` is the one after its opening quote. */
-function endOfString(json: string, at: number): number {
-  for (let quote = json.indexOf('"', at); quote >= 0; quote = json.indexOf('"', quote + 1)) {
+/** The position after a string; `offset` is the one after its opening quote. */
+function endOfString(json: string, offset: number): number {
+  for (let quote = json.indexOf('"', offset); quote >= 0; quote = json.indexOf('"', quote + 1)) {
     let escapes = quote;
     while (json[escapes - 1] === '\\') escapes -= 1;
     if ((quote - escapes) % 2 === 0) return quote + 1;

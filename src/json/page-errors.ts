@@ -7,14 +7,14 @@ import type { ArrayPlace } from './find-array.ts';
 /** The name of a record in messages; `nth` counts from 1. */
 export const recordName = (nth: number): string => `lead ${nth} of the page`;
 
-/** `at` is the place of the unexpected byte in the whole answer, `nth` the record that it is in, if it is in one. */
-export function invalidJson(byte: number, at: number, nth: number | undefined): DataError {
+/** `offset` is the place of the unexpected byte in the whole answer, `nth` the record that it is in, if it is in one. */
+export function invalidJson(byte: number, offset: number, nth: number | undefined): DataError {
   const where = nth === undefined ? '' : `, in ${recordName(nth)}`;
   return new DataError(
-    `the answer is not valid JSON: unexpected ${describeByte(byte)} at byte ${at}${where}`,
+    `the answer is not valid JSON: unexpected ${describeByte(byte)} at byte ${offset}${where}`,
     {
       hint:
-        at === 0
+        offset === 0
           ? "the base URL or the path may be another one: 'leads config get base-url', 'leads config get api.path'"
           : undefined,
     },

@@ -83,7 +83,7 @@ export class PageScan {
 
   #advance(whole: Buffer, records: ScannedRecord[]): void {
     let buf = whole;
-    let at = 0;
+    let offset = 0;
     if (this.#expects === undefined) {
       // A byte order mark may be ignored (RFC 8259, section 8.1).
       if (buf[0] === 0xef && buf[1] === 0xbb && buf[2] === 0xbf) {
@@ -91,7 +91,7 @@ export class PageScan {
         buf = buf.subarray(3);
       }
       const found = findArray(buf, this.#target);
-      if (found.kind === 'invalid') throw this.#invalid(buf, found.at);
+      if (found.kind === 'invalid') throw this.#invalid(buf, found.offset);
       if (found.kind !== 'array') {
         this.#keep(buf, 0);
         return;
@@ -99,10 +99,10 @@ export class PageScan {
       this.#path = found.path;
       this.#prefix = Buffer.from(buf.subarray(0, found.start));
       this.#expects = expects.firstRecord;
-      at = found.start;
+      offset = found.start;
     }
-    if (this.#expects !== expects.nothing) at = this.#takeRecords(buf, at, this.#expects, records);
-    this.#keep(buf, at);
+    if (this.#expects !== expects.nothing) offset = this.#takeRecords(buf, offset, this.#expects, records);
+    this.#keep(buf, offset);
   }
 
   #takeRecords(buf: Buffer, from: number, expecting: Expects, records: ScannedRecord[]): number {
@@ -121,7 +121,8 @@ export class PageScan {
     }
     const first = records.length;
     for (const rows of parts) {
-      for (let at = 0; at < rows.length; at += row.size) records.push(recordAt(buf, rows, at));
+      for (let offset = 0; offset < rows.length; offset += row.size)
+        records.push(recordAt(buf, rows, offset));
     }
     if (!isUtf8(buf.subarray(from, found.done))) {
       const added = records.slice(first);
@@ -152,7 +153,7 @@ export class PageScan {
     const closed = isDigit(first) || first === minus ? Buffer.concat([whole, Buffer.from('\n')]) : whole;
     const found = findArray(closed, this.#target);
     if (found.kind === 'incomplete' || found.kind === 'array') return undefined;
-    if (found.kind === 'invalid') throw this.#invalid(closed, found.at);
+    if (found.kind === 'invalid') throw this.#invalid(closed, found.offset);
     const unexpected = unexpectedAfter(closed, found.end, closed.length);
     if (unexpected !== undefined) throw this.#invalid(closed, unexpected);
     if (!isUtf8(whole)) throw invalidUtf8();
@@ -162,9 +163,9 @@ export class PageScan {
     throw noArray(this.#target, found.arrays);
   }
 
-  #invalid(buf: Uint8Array, at: number): DataError {
+  #invalid(buf: Uint8Array, offset: number): DataError {
     const isInRecord = this.#expects === expects.firstRecord || this.#expects === expects.nextRecord;
     const nth = isInRecord ? this.#recordCount + 1 : undefined;
-    return invalidJson(buf[at] ?? 0, this.#scannedBytes + at, nth);
+    return invalidJson(buf[offset] ?? 0, this.#scannedBytes + offset, nth);
   }
 }

@@ -10,21 +10,21 @@ export class ScannedRecord {
   /** The record is `source[start, end)`: for writers that copy many records at once. */
   readonly source: Buffer;
   readonly #rows: Int32Array;
-  readonly #at: number;
+  readonly #row: number;
 
-  /** The row at `at` must belong to a compact record. */
-  constructor(source: Buffer, rows: Int32Array, at: number) {
+  /** The row at `offset` must belong to a compact record. */
+  constructor(source: Buffer, rows: Int32Array, offset: number) {
     this.source = source;
     this.#rows = rows;
-    this.#at = at;
+    this.#row = offset;
   }
 
   get start(): number {
-    return this.#rows[this.#at + row.start] as number;
+    return this.#rows[this.#row + row.start] as number;
   }
 
   get end(): number {
-    return this.#rows[this.#at + row.end] as number;
+    return this.#rows[this.#row + row.end] as number;
   }
 
   get bytes(): Buffer {
@@ -33,20 +33,20 @@ export class ScannedRecord {
 
   /** Whether the id is `source[idStart, idEnd)` without any decoding. */
   get hasPlainId(): boolean {
-    return this.#rows[this.#at + row.idKind] === idKinds.asItStands;
+    return this.#rows[this.#row + row.idKind] === idKinds.asItStands;
   }
 
   get idStart(): number {
-    return this.#rows[this.#at + row.idStart] as number;
+    return this.#rows[this.#row + row.idStart] as number;
   }
 
   get idEnd(): number {
-    return this.#rows[this.#at + row.idEnd] as number;
+    return this.#rows[this.#row + row.idEnd] as number;
   }
 
   /** Whether there is a usable id; creates no string. */
   get hasId(): boolean {
-    return this.hasPlainId || this.#rows[this.#at + row.idKind] === idKinds.escaped;
+    return this.hasPlainId || this.#rows[this.#row + row.idKind] === idKinds.escaped;
   }
 
   /**
@@ -67,15 +67,15 @@ export class ScannedRecord {
   }
 
   #string(start: number, end: number): string | undefined {
-    const [from, to] = [this.#rows[this.#at + start] as number, this.#rows[this.#at + end] as number];
+    const [from, to] = [this.#rows[this.#row + start] as number, this.#rows[this.#row + end] as number];
     return to > from && this.source[from] === quote ? decodeString(this.source, from, to) : undefined;
   }
 }
 
 /** The record of a row. If it has white space between its tokens, it is copied without and scanned again. */
-export function recordAt(source: Buffer, rows: Int32Array, at: number): ScannedRecord {
-  const record = new ScannedRecord(source, rows, at);
-  if (rows[at + row.spaced] === 0) return record;
+export function recordAt(source: Buffer, rows: Int32Array, offset: number): ScannedRecord {
+  const record = new ScannedRecord(source, rows, offset);
+  if (rows[offset + row.spaced] === 0) return record;
   const bytes = compact(record.bytes);
   scanner.load(bytes);
   scanner.valueEnd(0);

@@ -4,7 +4,7 @@ import { scanWasm } from './scan.wasm.ts';
 export const incomplete = -1;
 
 /** A result below `incomplete` means that the text is not JSON, and says where the unexpected byte is. */
-export const invalidAt = (at: number): number => -2 - at;
+export const invalidAt = (offset: number): number => -2 - offset;
 export const unexpectedAt = (result: number): number => -2 - result;
 
 /** What an array of records expects next. */

@@ -70,9 +70,9 @@ export class IdSet {
     }
     if (pass === 0) return 'earlier';
     const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
-    const at = (address - 1) % blockSize;
-    const header = block[at] as number;
-    block[at] = headerOf(pass, lengthIn(header));
+    const offset = (address - 1) % blockSize;
+    const header = block[offset] as number;
+    block[offset] = headerOf(pass, lengthIn(header));
     return header >>> 16 === pass ? 'repeat' : 'earlier';
   }
 
@@ -127,11 +127,11 @@ export class IdSet {
   #isCandidate(address: number): boolean {
     const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
     const candidate = this.#blocks[this.#blocks.length - 1] as Int32Array;
-    const at = (address - 1) % blockSize;
+    const offset = (address - 1) % blockSize;
     const length = lengthIn(candidate[this.#used] as number);
-    if (lengthIn(block[at] as number) !== length) return false;
+    if (lengthIn(block[offset] as number) !== length) return false;
     for (let i = Math.ceil(length / 4); i > 0; i -= 1) {
-      if (block[at + i] !== candidate[this.#used + i]) return false;
+      if (block[offset + i] !== candidate[this.#used + i]) return false;
     }
     return true;
   }
@@ -139,11 +139,11 @@ export class IdSet {
   /** Keeps the candidate as an entry; returns its address. */
   #append(pass: number): number {
     const block = this.#blocks[this.#blocks.length - 1] as Int32Array;
-    const at = this.#used;
-    const length = block[at] as number;
-    block[at] = headerOf(pass, length);
-    this.#used = at + 1 + Math.ceil(length / 4);
-    return (this.#blocks.length - 1) * blockSize + at + 1;
+    const offset = this.#used;
+    const length = block[offset] as number;
+    block[offset] = headerOf(pass, length);
+    this.#used = offset + 1 + Math.ceil(length / 4);
+    return (this.#blocks.length - 1) * blockSize + offset + 1;
   }
 
   #grow(): void {

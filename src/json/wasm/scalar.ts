@@ -3,21 +3,21 @@ import { backslash, byteAt, incomplete, invalidAt, isDigit, limit, minus, quote,
 /** Whether the string that was scanned last is written with escapes. */
 export let hasEscapes = false;
 
-/** The position after a string, a number, `true`, `false` or `null`; `at` is its first byte. */
-export function pastScalar(at: i32): i32 {
-  const byte = byteAt(at);
-  if (byte == quote) return pastString(at + 1);
-  if (byte == minus || isDigit(byte)) return pastNumber(at);
-  if (byte == 0x74) return pastWord(at, 0x65757274, 4);
-  if (byte == 0x66) return pastWord(at, 0x65736c6166, 5);
-  if (byte == 0x6e) return pastWord(at, 0x6c6c756e, 4);
-  return invalidAt(at);
+/** The position after a string, a number, `true`, `false` or `null`; `offset` is its first byte. */
+export function pastScalar(offset: i32): i32 {
+  const byte = byteAt(offset);
+  if (byte == quote) return pastString(offset + 1);
+  if (byte == minus || isDigit(byte)) return pastNumber(offset);
+  if (byte == 0x74) return pastWord(offset, 0x65757274, 4);
+  if (byte == 0x66) return pastWord(offset, 0x65736c6166, 5);
+  if (byte == 0x6e) return pastWord(offset, 0x6c6c756e, 4);
+  return invalidAt(offset);
 }
 
-/** The position after a string; `at` is the position after its opening quote. */
-export function pastString(at: i32): i32 {
+/** The position after a string; `offset` is the position after its opening quote. */
+export function pastString(offset: i32): i32 {
   hasEscapes = false;
-  let i = at;
+  let i = offset;
   while (true) {
     const some = v128.load(i, text);
     // Control characters are not allowed in a string (RFC 8259, section 7).
@@ -50,8 +50,8 @@ export function pastString(at: i32): i32 {
 }
 
 /** A number at the end of the text is incomplete: another digit may follow. */
-function pastNumber(at: i32): i32 {
-  let i = byteAt(at) == minus ? at + 1 : at;
+function pastNumber(offset: i32): i32 {
+  let i = byteAt(offset) == minus ? offset + 1 : offset;
   if (!isDigit(byteAt(i))) return invalidAt(i);
   i = byteAt(i) == zero ? i + 1 : pastDigits(i);
   if (byteAt(i) == 0x2e) {
@@ -68,18 +68,18 @@ function pastNumber(at: i32): i32 {
   return i == limit ? incomplete : i;
 }
 
-function pastDigits(at: i32): i32 {
-  let i = at;
+function pastDigits(offset: i32): i32 {
+  let i = offset;
   while (isDigit(byteAt(i))) i += 1;
   return i;
 }
 
 /** The position after a word; `letters` has its first letter in the lowest byte. */
-function pastWord(at: i32, letters: u64, length: i32): i32 {
+function pastWord(offset: i32, letters: u64, length: i32): i32 {
   for (let i = 1; i < length; i += 1) {
-    if (byteAt(at + i) != <i32>((letters >> (i * 8)) & 0xff)) return invalidAt(at + i);
+    if (byteAt(offset + i) != <i32>((letters >> (i * 8)) & 0xff)) return invalidAt(offset + i);
   }
-  return at + length;
+  return offset + length;
 }
 
 function isHex(byte: i32): bool {

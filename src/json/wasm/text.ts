@@ -40,20 +40,20 @@ export function growTo(end: usize): void {
 /** Defined in `src/json/scanner.ts`. It throws, since a trap of WebAssembly would not say why. */
 declare function noMemory(): void;
 
-export function invalidAt(at: i32): i32 {
-  return at == limit ? incomplete : -2 - at;
+export function invalidAt(offset: i32): i32 {
+  return offset == limit ? incomplete : -2 - offset;
 }
 
-export function byteAt(at: i32): i32 {
-  return load<u8>(at, text);
+export function byteAt(offset: i32): i32 {
+  return load<u8>(offset, text);
 }
 
 export function forgetSpace(): void {
   spaced = false;
 }
 
-export function pastSpace(at: i32): i32 {
-  let i = at;
+export function pastSpace(offset: i32): i32 {
+  let i = offset;
   while (byteAt(i) <= 0x20 && isSpace(byteAt(i))) {
     spaced = true;
     i += 1;

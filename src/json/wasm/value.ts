@@ -88,12 +88,12 @@ export function scanValue(start: i32, row: Row): i32 {
   }
 }
 
-/** The position after the key at `at` and its colon. */
-function pastKey(at: i32, depth: i32): i32 {
-  if (byteAt(at) != quote) return invalidAt(at);
-  const end = pastString(at + 1);
+/** The position after the key at `offset` and its colon. */
+function pastKey(offset: i32, depth: i32): i32 {
+  if (byteAt(offset) != quote) return invalidAt(offset);
+  const end = pastString(offset + 1);
   if (end < 0) return end;
-  if (depth == 1) field = fieldAt(at + 1, end - 1);
+  if (depth == 1) field = fieldAt(offset + 1, end - 1);
   const i = pastSpace(end);
   return byteAt(i) == colon ? i + 1 : invalidAt(i);
 }

@@ -52,7 +52,7 @@ const serializeParameters = (params: Parameters): string =>
 
 class Reader {
   readonly #text: string;
-  #at = 0;
+  #offset = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -65,7 +65,7 @@ class Reader {
       if (members.has(key)) throw new NotStructured();
       members.set(key, this.#member());
     }
-    if (this.#at < this.#text.length) throw new NotStructured();
+    if (this.#offset < this.#text.length) throw new NotStructured();
     return members;
   }
 
@@ -116,16 +116,16 @@ class Reader {
   }
 
   #skip(character: string): boolean {
-    if (this.#text[this.#at] !== character) return false;
-    this.#at += 1;
+    if (this.#text[this.#offset] !== character) return false;
+    this.#offset += 1;
     return true;
   }
 
   #take(name: keyof typeof patterns): string | undefined {
     const pattern = patterns[name];
-    pattern.lastIndex = this.#at;
+    pattern.lastIndex = this.#offset;
     const found = pattern.exec(this.#text)?.[0];
-    if (found !== undefined) this.#at += found.length;
+    if (found !== undefined) this.#offset += found.length;
     return found;
   }
 
