@@ -52,7 +52,7 @@ test.each(cases)('$name: whatever is sent, the answer is one of the contract', (
   );
 });
 
-test('with nothing to verify, every body is a lead or a rejection', () => {
+test('without verification, every body is a lead or a rejection', () => {
   const policy = { path: undefined, scheme: unverified, keys: [] };
   fc.assert(
     fc.property(delivery, (one) => {
@@ -67,7 +67,7 @@ test('with nothing to verify, every body is a lead or a rejection', () => {
   );
 });
 
-test('what is refused is explained without a throw', () => {
+test('every rejection is explained without an exception', () => {
   for (const { scheme, secret } of cases) {
     fc.assert(
       fc.property(delivery, (one) => {

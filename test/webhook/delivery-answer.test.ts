@@ -29,7 +29,7 @@ test.each([
   expect(JSON.stringify(answer)).not.toContain('only the receiver');
 });
 
-test('another method is told which is allowed', () => {
+test('the answer to another method says which one is allowed', () => {
   expect(answerForOutcome(rejection('wrong_method', ''))).toMatchObject({
     status: 405,
     headers: { allow: 'POST' },

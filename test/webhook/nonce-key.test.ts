@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nonceKey } from '../../src/webhook/nonce-key.ts';
 
-test('a nonce is remembered under a short name of its own, apart for each scheme', () => {
+test('the key of a nonce is short, and different for each nonce and each scheme', () => {
   const names = [
     nonceKey('svix', 'a'),
     nonceKey('standard-webhooks', 'a'),

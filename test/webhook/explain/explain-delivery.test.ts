@@ -32,7 +32,7 @@ test.each([
   ['without its line break', body.toString().trim()],
   ['with CR LF for LF', body.toString().replace('\n', '\r\n')],
   ['an empty body', ''],
-])('another form of the body: %s', (what, content) => {
+])('a signature over another form of the body is explained: %s', (what, content) => {
   expect(why('custom', signed(content), header)).toContain(what);
 });
 
@@ -42,24 +42,24 @@ test.each([
   ['without the blanks at its ends', 'padded', ' padded '],
   ['with a line break at its end', 'piped\n', 'piped'],
   ['without the quotes around it', 'quoted', '"quoted"'],
-])('another reading of the secret: %s', (what, key, given) => {
+])('a signature with another form of the secret is explained: %s', (what, key, given) => {
   expect(why('custom', signed(body, key), header, given)).toContain(what);
 });
 
-test('a signature in capital letters', () => {
+test('a signature in capital letters is explained', () => {
   expect(
     why('github', [['X-Hub-Signature-256', `sha256=${mac(body).digest('hex').toUpperCase()}`]]),
   ).toContain('capital letters');
 });
 
-test('another scheme, with its own headers', () => {
+test('a delivery of another scheme is explained by its headers', () => {
   const github = schemeNamed('github');
   const headers = github.sign(outgoing(body), keyOf(github, secret), now);
   expect(why('token', headers)).toBe("It matches under the scheme 'github', and the scheme here is 'token'.");
   expect(why('token', headers, {}, 'unrelated')).toContain("header of the scheme 'github'");
 });
 
-test('a recipe that is found is given as flags that work', () => {
+test('a scheme that is found is explained by flags that accept the delivery', () => {
   const recipes: [Headers, SchemeOptions][] = [
     [
       [['X-Acme-Signature', `sha256=${mac(body).digest('base64')}`]],
@@ -111,7 +111,7 @@ test('a recipe that is found is given as flags that work', () => {
   }
 });
 
-test('a URL that a proxy changed', () => {
+test('a URL that a proxy changed is explained', () => {
   const rfc = schemeNamed('rfc9421');
   const keys = [keyOf(rfc, secret)];
   const message = outgoing(body);
@@ -123,7 +123,7 @@ test('a URL that a proxy changed', () => {
   );
 });
 
-test('a token that is nearly right, or in the wrong place', () => {
+test('a token that is nearly right, or in the wrong header, is explained', () => {
   const token = 'Correct-Horse';
   const of = (name: string, value: string) => why('token', [[name, value]], {}, token);
   expect(of('X-Webhook-Token', '"Correct-Horse"')).toContain('quotes');
@@ -134,12 +134,12 @@ test('a token that is nearly right, or in the wrong place', () => {
   expect(of('X-Webhook-Token', 'Correct-Horsf')).toContain('another secret');
 });
 
-test('a secret that was sent where it should have signed', () => {
+test('a secret that was sent instead of a signature is explained', () => {
   expect(why('github', [['Authorization', `Bearer ${secret}`]])).toContain('sent as a token');
   expect(why('github', [['X-Webhook-Token', secret]])).toContain('header x-webhook-token');
 });
 
-test('times: units misread, clocks that differ', () => {
+test('a time in another unit, and clocks that differ, are explained', () => {
   const stamped = (ms: number, format: 'unix' | 'milliseconds') => {
     const options = { ...header, timestampHeader: 'x-time' };
     const sender = schemeNamed('custom', { ...options, timestampFormat: format });
@@ -150,14 +150,14 @@ test('times: units misread, clocks that differ', () => {
   expect(stamped(now, 'unix')('milliseconds')).toContain('--timestamp-format unix');
   const stripe = schemeNamed('stripe');
   const given = stripe.sign(outgoing(body), keyOf(stripe, secret), now * 1000);
-  // The flag belongs to another scheme: with this one it would be refused.
+  // The flag belongs to another scheme: with this one it would be rejected.
   expect(why('stripe', given)).toContain('stripe signs seconds');
   expect(stamped(now - 3_600_000, 'unix')('unix')).toContain('too old');
   expect(stamped(now + 3_600_000, 'unix')('unix')).toContain('ahead');
   expect(stamped(now, 'unix')('unix')).toBe('');
 });
 
-test('no secret and no signature is in any sentence', () => {
+test('no explanation contains a secret or a signature', () => {
   for (const { scheme, secret: right, other } of cases) {
     const headers = scheme.sign(outgoing(body), keyOf(scheme, right), now - 900_000);
     for (const given of [right, other]) {
@@ -170,7 +170,7 @@ test('no secret and no signature is in any sentence', () => {
   }
 });
 
-test('a body of the largest size is explained in bounded work', () => {
+test('a body of the largest size is explained with bounded work', () => {
   const scheme = schemeNamed('custom', header);
   const large = outgoing(Buffer.from(JSON.stringify({ id: 'x'.repeat(1_000_000) })));
   const junk = Array.from({ length: 90 }, (_, i) => [`x-sig-${i}`, mac(String(i)).digest('hex')] as const);

@@ -27,7 +27,7 @@ const v1 = (secret: string) =>
   new Map(scheme.sign({ ...outgoing(), id: 'msg_1' }, keyOf(scheme, secret), now)).get('webhook-signature') ??
   '';
 
-test('an Ed25519 signature counts for a public key, and an HMAC for a secret, side by side', () => {
+test('an Ed25519 signature is checked with a public key, and an HMAC with a secret, in one header', () => {
   const both = arrived(`${v1(whsec)} ${v1a}`);
   for (const secret of [whsec, whpk]) {
     expect(verify(both, scheme, [keyOf(scheme, secret)], now)).toMatchObject({ ok: true, nonce: 'msg_1' });
@@ -42,14 +42,14 @@ test('an Ed25519 signature counts for a public key, and an HMAC for a secret, si
   }
 });
 
-test('the public key is never a shared secret', () => {
+test('a public key is never used as a shared secret', () => {
   for (const forged of [whpk.slice(5), `whsec_${whpk.slice(5)}`]) {
     expect(verify(arrived(v1(forged)), scheme, [keyOf(scheme, whpk)], now)).toMatchObject({ ok: false });
   }
   expect(() => scheme.sign(outgoing(), keyOf(scheme, whpk), now)).toThrow(ConfigError);
 });
 
-test('a private key comes with or without its public half', () => {
+test('a private key is read with or without its public half', () => {
   const seed = raw('d');
   for (const bytes of [seed, Buffer.concat([seed, raw('x')])]) {
     const key = keyOf(scheme, `whsk_${bytes.toString('base64')}`);
@@ -62,7 +62,7 @@ test.each(['whpk_', 'whsk_', 'whpk_AAAA', 'whsk_AAAA', 'whpk_not base64', `whpk_
   (secret) => expect(() => scheme.key(new Secret(secret))).toThrow(ConfigError),
 );
 
-test('signatures of unknown versions are passed over, more than a rotation needs are refused', () => {
+test('signatures of unknown versions are ignored, and more than 16 signatures are rejected', () => {
   const keys = [keyOf(scheme, whsec)];
   expect(verify(arrived(`v9,abc ${v1(whsec)}`), scheme, keys, now)).toMatchObject({ ok: true });
   expect(verify(arrived('v9,abc'), scheme, keys, now)).toMatchObject({ reason: 'malformed_credential' });
@@ -70,7 +70,7 @@ test('signatures of unknown versions are passed over, more than a rotation needs
   expect(verify(arrived(many), scheme, keys, now)).toMatchObject({ reason: 'malformed_credential' });
 });
 
-test('an id with a full stop is refused though it is signed: the border to the time could be moved', () => {
+test('an id with a full stop is rejected although it is signed: id and time could be divided in another way', () => {
   const headers = scheme.sign({ ...outgoing(), id: 'msg.1' }, keyOf(scheme, whsec), now);
   expect(verify(delivered(headers), scheme, [keyOf(scheme, whsec)], now)).toMatchObject({
     reason: 'malformed_credential',

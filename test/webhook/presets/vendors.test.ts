@@ -65,15 +65,20 @@ const vendors: Readonly<Record<string, { secret: string; sign: () => Headers | P
   },
 };
 
-test.each(Object.entries(vendors))('%s: what the vendor signs is taken', async (name, { secret, sign }) => {
-  const scheme = schemeNamed(name);
-  const arrived = delivered(await sign(), outgoing(Buffer.from(body)));
-  expect(verify(arrived, scheme, [keyOf(scheme, secret)], now)).toMatchObject({ ok: true });
-  const altered = { ...arrived, body: Buffer.from(body.replace('lead_1', 'lead_2')) };
-  expect(verify(altered, scheme, [keyOf(scheme, secret)], now)).toMatchObject({ reason: 'wrong_credential' });
-});
+test.each(Object.entries(vendors))(
+  '%s: what the library of the vendor signs is accepted',
+  async (name, { secret, sign }) => {
+    const scheme = schemeNamed(name);
+    const arrived = delivered(await sign(), outgoing(Buffer.from(body)));
+    expect(verify(arrived, scheme, [keyOf(scheme, secret)], now)).toMatchObject({ ok: true });
+    const altered = { ...arrived, body: Buffer.from(body.replace('lead_1', 'lead_2')) };
+    expect(verify(altered, scheme, [keyOf(scheme, secret)], now)).toMatchObject({
+      reason: 'wrong_credential',
+    });
+  },
+);
 
-test('what is signed here is taken by the vendors', () => {
+test('the libraries of the vendors accept what is signed here', () => {
   const message = outgoing(Buffer.from(body));
   const signedBy = (name: string, secret: string) => {
     const scheme = schemeNamed(name);

@@ -46,15 +46,15 @@ test.each([
   'a=1;B=2',
   'a\t=1',
   'a="x"y',
-])('%j is refused', (text) => expect(parseDictionary(text)).toBeUndefined());
+])('%j is rejected', (text) => expect(parseDictionary(text)).toBeUndefined());
 
-test('blanks and tabs may stand around commas, and a key alone is true', () => {
+test('spaces and tabs may surround commas, and a key without a value is true', () => {
   const found = parseDictionary('a=1\t ,\tb, c="x" ');
   expect([...(found ?? [])].map(([key]) => key)).toEqual(['a', 'b', 'c']);
   expect(found?.get('b')).toMatchObject({ bare: { kind: 'boolean', value: true } });
 });
 
-test('what is written is read again as the same; anything else never throws', () => {
+test('serialised fields are parsed to the same values, and no text causes an exception', () => {
   const words = fc.stringMatching(/^[ -~]{0,12}$/).map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`);
   const params = fc.array(fc.integer({ min: 0, max: 1e15 - 1 }), { maxLength: 3 });
   fc.assert(

@@ -98,7 +98,7 @@ test.each(vectors)('$section: the published signature matches, a changed one doe
   expect(signatureMatches(key, Buffer.concat([base, Buffer.from('\n')]), signature)).toBe(false);
 });
 
-test('B.2.5 and B.2.6 are made here to the byte', () => {
+test('the published signatures B.2.5 and B.2.6 are produced to the byte', () => {
   for (const vector of vectors.slice(1)) {
     const own = vector.key === ed25519Public ? ed25519Private : vector.key;
     const base = signatureBase(inputOf(vector.input), vector.valueOf) ?? Buffer.alloc(0);
@@ -107,7 +107,7 @@ test('B.2.5 and B.2.6 are made here to the byte', () => {
   }
 });
 
-test('the derived components of section 2.2', () => {
+test('the derived components of section 2.2 are read from the request', () => {
   expect(ofRequest('@method')).toBe('POST');
   expect(ofRequest('@target-uri')).toBe('https://example.com/foo?param=Value&Pet=dog');
   expect(ofRequest('@scheme')).toBe('https');
@@ -140,7 +140,7 @@ test('content-digest is computed again from the body', () => {
   expect(digestMatches('', body)).toBe(false);
 });
 
-test('the published requests themselves are refused, since they do not cover the body', () => {
+test('the published requests themselves are rejected, since their signatures do not cover the body', () => {
   for (const { input, signature, key, encoding } of vectors.slice(1)) {
     const scheme = schemeNamed('rfc9421', { secretEncoding: encoding });
     const signed = delivered(
