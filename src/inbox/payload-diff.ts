@@ -1,6 +1,6 @@
 import { compact } from '../json/compact.ts';
-import { decimal } from '../json/decimal.ts';
-import { withNumbers } from '../json/numbers.ts';
+import { normalizeDecimal } from '../json/decimal.ts';
+import { replaceNumbers } from '../json/numbers.ts';
 
 const most = 20;
 
@@ -51,4 +51,6 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 /** A number is kept as text, behind a character that hardly begins a string: a double would round it. */
 const parse = (json: Uint8Array): unknown =>
-  JSON.parse(withNumbers(compact(json).toString('utf8'), (number) => `"\\u0000${decimal(number)}"`));
+  JSON.parse(
+    replaceNumbers(compact(json).toString('utf8'), (number) => `"\\u0000${normalizeDecimal(number)}"`),
+  );

@@ -1,7 +1,7 @@
 import type { Inbox, Source } from '../inbox/inbox.ts';
 import type { Messages } from '../output/messages.ts';
 import type { Clock } from '../time/clock.ts';
-import type { DeliveryAnswer } from '../webhook/answer.ts';
+import type { DeliveryAnswer } from '../webhook/delivery-answer.ts';
 import type { CheckedDelivery, Policy } from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { Rejection } from '../webhook/rejection.ts';

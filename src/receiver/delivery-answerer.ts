@@ -1,6 +1,6 @@
 import type { Source, TakeResult } from '../inbox/inbox.ts';
 import type { Clock } from '../time/clock.ts';
-import { answerFor, type DeliveryAnswer, type Settled } from '../webhook/answer.ts';
+import { answerForOutcome, type DeliveryAnswer, type DeliveryOutcome } from '../webhook/delivery-answer.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { AnsweredDelivery } from './answered-delivery.ts';
@@ -12,7 +12,7 @@ import type { TargetResult } from './targets/target.ts';
 export interface DecidedDelivery {
   readonly delivery: Delivery;
   readonly source: Source;
-  readonly verdict: Settled;
+  readonly verdict: DeliveryOutcome;
   readonly leadId?: string | undefined;
   /** Absent when the delivery was rejected before or by the check. */
   readonly checked?: CheckedDelivery | undefined;
@@ -41,7 +41,7 @@ export class DeliveryAnswerer {
   async answer(decided: DecidedDelivery): Promise<DeliveryAnswer> {
     const { failures, events } = this.#options;
     const { verdict } = decided;
-    const ordinary = answerFor(verdict);
+    const ordinary = answerForOutcome(verdict);
     const answer =
       verdict.kind === 'rejected' || failures === undefined
         ? ordinary

@@ -2,7 +2,7 @@ import type { Source, TakeResult } from '../inbox/inbox.ts';
 import { CannotStoreError } from '../inbox/sqlite/sqlite-errors.ts';
 import type { Messages } from '../output/messages.ts';
 import type { Clock } from '../time/clock.ts';
-import type { DeliveryAnswer } from '../webhook/answer.ts';
+import type { DeliveryAnswer } from '../webhook/delivery-answer.ts';
 import { checkDelivery, type CheckedDelivery, type Policy } from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { type Rejection, rejection } from '../webhook/rejection.ts';

@@ -4,7 +4,7 @@ import type { Messages } from '../output/messages.ts';
 import type { CheckedDelivery, Policy } from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { Rejection } from '../webhook/rejection.ts';
-import { nonceKey } from '../webhook/replay.ts';
+import { nonceKey } from '../webhook/nonce-key.ts';
 
 interface DeliveryStoreOptions {
   readonly inbox: Pick<Inbox, 'take' | 'reject'>;

@@ -1,6 +1,6 @@
 import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import { explain } from '../webhook/explain/explain.ts';
+import { explainDelivery } from '../webhook/explain/explain-delivery.ts';
 import type { Rejection } from '../webhook/rejection.ts';
 import type { Verifier } from '../webhook/scheme.ts';
 
@@ -10,5 +10,5 @@ export type ExplainRejection = (delivery: Delivery, rejection: Rejection) => rea
 /** `--explain`: answers for a rejected credential or time only. Nothing is ever accepted because of it. */
 export function rejectionExplainer(verifier: Verifier, clock: Pick<Clock, 'now'>): ExplainRejection {
   return (delivery, { status, reason }) =>
-    status === 401 && reason !== 'replayed_nonce' ? explain(delivery, verifier, clock.now()) : [];
+    status === 401 && reason !== 'replayed_nonce' ? explainDelivery(delivery, verifier, clock.now()) : [];
 }

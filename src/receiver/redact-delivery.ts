@@ -1,5 +1,6 @@
 import type { RedactDelivery } from '../inbox/sqlite/writer.ts';
-import { redact } from '../webhook/redact.ts';
+import { withoutSecrets } from '../secret.ts';
+import { redactHeaders } from '../webhook/redact-headers.ts';
 import type { Verifier } from '../webhook/scheme.ts';
 
 /** In characters. A shorter text would be found by chance, and is no secret. */
@@ -7,16 +8,11 @@ const shortestSecret = 4;
 
 /** Replaces every header that holds a credential, and the secrets themselves wherever else they occur. */
 export function deliveryRedactor({ scheme, keys }: Verifier): RedactDelivery {
-  const secrets = keys.map(({ secret }) => secret.reveal()).filter((text) => text.length >= shortestSecret);
-  const spellings = [...new Set(secrets.flatMap((text) => [text, encodeURIComponent(text)]))];
-  const withoutSecrets = (text: string): string =>
-    spellings.reduce(
-      (rest, spelling) => (rest.includes(spelling) ? rest.replaceAll(spelling, '[redacted]') : rest),
-      text,
-    );
+  const secrets = keys.map((key) => key.secret).filter((secret) => secret.reveal().length >= shortestSecret);
+  const redact = (text: string): string => withoutSecrets(text, secrets, '[redacted]');
   return {
-    path: (delivery) => withoutSecrets(delivery.path),
+    path: (delivery) => redact(delivery.path),
     headers: (delivery) =>
-      redact(delivery.rawHeaders, scheme).map(([name, value]) => [name, withoutSecrets(value)]),
+      redactHeaders(delivery.rawHeaders, scheme).map(([name, value]) => [name, redact(value)]),
   };
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.ts';
 import type { Context } from '../../context.ts';
-import type { CertificatePair } from '../../tls/server-certificate.ts';
+import type { CertificatePair } from '../../tls/types.ts';
 import type { Certificate } from './certificate.ts';
 
 /** Between two checks, in milliseconds: certificates are renewed days before they expire. */

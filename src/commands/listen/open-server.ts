@@ -44,7 +44,7 @@ export async function openServer(
     onError(error) {
       messages.warn(`a delivery failed and was answered 503: ${messageOf(error)}`);
     },
-    onRefused: (refused) =>
+    onRejected: (refused) =>
       void receiver.handleRejected(asDelivery(refused), { ...refused, kind: 'rejected' }),
     onHandshake({ code, detail, remote }) {
       const trust = certificate.caPath === undefined ? '' : ` (to trust: ${certificate.caPath})`;

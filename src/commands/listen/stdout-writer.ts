@@ -1,5 +1,5 @@
 import type { Output } from '../../context.ts';
-import { outputError } from '../../files/failure.ts';
+import { outputError } from '../../files/output-error.ts';
 import { InterruptedError, OutputError } from '../../errors.ts';
 
 /** Characters that may wait for a slow reader before deliveries wait as well. */

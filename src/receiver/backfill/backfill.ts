@@ -3,6 +3,7 @@ import type { Inbox } from '../../inbox/inbox.ts';
 import { leadFilter } from '../../lead/filter.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import type { Messages } from '../../output/messages.ts';
+import { noteUnreadableTimes } from '../../output/summary.ts';
 import type { Service } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -17,7 +18,7 @@ interface BackfillOptions {
   readonly inbox: Pick<Inbox, 'has'>;
   readonly receiver: Pick<Receiver, 'handleChecked'>;
   readonly clock: Pick<Clock, 'now'>;
-  readonly messages: Pick<Messages, 'say' | 'warn'>;
+  readonly messages: Messages;
   /** Ends the backfill early. */
   readonly signal: AbortSignal;
   readonly windowMs: number;
@@ -34,14 +35,14 @@ export async function backfill(options: BackfillOptions): Promise<void> {
   const signal = AbortSignal.any([options.service.signal, options.signal]);
   const service = { ...options.service, signal };
   const since = clock.now() - windowMs;
-  const isInWindow = leadFilter({ categories: [], since, until: undefined, where: [] });
+  const window = leadFilter({ categories: [], since, until: undefined, where: [] });
   let known = 0;
   let fetched = 0;
   try {
     for await (const { leads } of listLeads(service, { query: { since } })) {
       if (signal.aborted) return;
       const candidates = leads.filter(
-        (lead): lead is LeadWithId => lead.id !== undefined && isInWindow(lead),
+        (lead): lead is LeadWithId => lead.id !== undefined && window.matches(lead),
       );
       const missing = await missingIn(inbox, candidates);
       known += candidates.length - missing.length;
@@ -53,6 +54,7 @@ export async function backfill(options: BackfillOptions): Promise<void> {
         await Promise.all(some.map((checked) => receiver.handleChecked(checked, 'backfill')));
       }
     }
+    noteUnreadableTimes(window.unreadableTimes, messages);
     messages.say(`backfill: ${fetched} fetched, ${known} already known`);
   } catch (error) {
     if (signal.aborted) return;

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Context } from '../../context.ts';
-import { outputError } from '../../files/failure.ts';
+import { outputError } from '../../files/output-error.ts';
 import { lock } from '../../files/lock.ts';
 import { LineAppender } from './line-appender.ts';
 import { openRepaired } from './open-repaired.ts';

@@ -1,5 +1,5 @@
 import { createPoster } from '../../http/client/post.ts';
-import { answersInPlain, closesOnPlain } from '../../http/other-protocol.ts';
+import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/other-protocol.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Target } from './target.ts';
 
@@ -55,8 +55,9 @@ export function forwardTarget(options: ForwardOptions): Target {
 function failureText(code: string, detail: string, { protocol }: URL, timeoutMs: number): string {
   if (code === 'timeout') return `no answer within ${timeoutMs / 1000} s`;
   if (code === 'ECONNREFUSED') return 'connection refused';
-  if (answersInPlain(detail)) return 'the app speaks plain HTTP: use http://';
-  if (protocol === 'http:' && closesOnPlain(code)) return 'connection closed without an answer: is it HTTPS?';
+  if (isPlainHttpAnswer(detail)) return 'the app speaks plain HTTP: use http://';
+  if (protocol === 'http:' && isClosedOnPlainHttp(code))
+    return 'connection closed without an answer: is it HTTPS?';
   return code === 'aborted' ? 'given up at the end' : detail;
 }
 

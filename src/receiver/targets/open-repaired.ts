@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { outputError } from '../../files/failure.ts';
+import { outputError } from '../../files/output-error.ts';
 
 /** In bytes, read at a time from the end of the file. */
 const chunkSize = 64 * 1024;

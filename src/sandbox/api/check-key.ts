@@ -1,4 +1,4 @@
-import { equal } from '../../webhook/equal.ts';
+import { equalInConstantTime } from '../../webhook/crypto/constant-time-equal.ts';
 
 export type KeyCheck = 'valid' | 'missing' | 'wrong';
 
@@ -9,6 +9,6 @@ export function checkKey(authorization: string | undefined, validKeys: readonly 
   const sentBytes = Buffer.from(sent);
   let valid = false;
   // All keys are compared, so that the time does not tell which one it was.
-  for (const key of validKeys) valid = equal(Buffer.from(key), sentBytes) || valid;
+  for (const key of validKeys) valid = equalInConstantTime(Buffer.from(key), sentBytes) || valid;
   return valid ? 'valid' : 'wrong';
 }
