@@ -4,7 +4,7 @@ import type { Delivery } from '../../webhook/delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
 import { differing } from '../payload-diff.ts';
 import { cannotStore } from '../sqlite/sqlite-errors.ts';
-import { GroupCommit } from '../group-commit.ts';
+import { GroupCommit } from '../../files/group-commit.ts';
 import type {
   Arrival,
   Entry,
@@ -132,8 +132,7 @@ export class MemoryInbox implements Inbox {
   }
 
   close(): Promise<void> {
-    this.#group.flush();
-    return Promise.resolve();
+    return this.#group.flush();
   }
 
   #add<T>(step: (now: number) => T): Promise<T> {

@@ -5,7 +5,7 @@ import { toColumn } from './column.ts';
 import { type Database, openDatabase } from './database.ts';
 import { claimant, freeDeadClaims } from './lease-owner.ts';
 import { cannotOpen, cannotStore } from './sqlite-errors.ts';
-import { GroupCommit } from '../group-commit.ts';
+import { GroupCommit } from '../../files/group-commit.ts';
 import type { Arrival, Entry, Inbox, InboxQuery, StoredDelivery, StoredLead, TakeResult } from '../inbox.ts';
 import { MemoryInbox } from '../memory/memory-inbox.ts';
 import { prune } from './prune.ts';
@@ -131,10 +131,9 @@ class SqlInbox implements Inbox {
     }
   }
 
-  close(): Promise<void> {
-    this.#group.flush();
+  async close(): Promise<void> {
+    await this.#group.flush();
     this.#database.close();
-    return Promise.resolve();
   }
 
   #add<T>(step: (writer: Writer, now: number, counts: Counts) => T): Promise<T> {

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Context } from '../../context.ts';
 import { outputError } from '../../files/failure.ts';
+import { GroupCommit } from '../../files/group-commit.ts';
 import { lock } from '../../files/lock.ts';
 import type { TargetResult, Target } from './target.ts';
 
@@ -76,16 +77,12 @@ async function endOfLastLine(file: FileHandle, size: number): Promise<number> {
   return 0;
 }
 
-interface Waiting {
-  readonly line: Uint8Array;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
-}
-
 class Appender {
   readonly #file: FileHandle;
-  #waiting: Waiting[] = [];
-  #busy = false;
+  readonly #group = new GroupCommit<Uint8Array, void>(async (lines) => {
+    await this.#write(Buffer.concat(lines));
+    return lines.map(() => undefined);
+  });
   #end: number | undefined;
   /** Set when the file could not be cut back: what failed first is what every later line is told. */
   #failure: Error | undefined;
@@ -94,25 +91,9 @@ class Appender {
     this.#file = file;
   }
 
+  /** Resolves when the line is on disk. */
   append(line: Uint8Array): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ line, resolve, reject });
-      if (!this.#busy) void this.#run();
-    });
-  }
-
-  async #run(): Promise<void> {
-    this.#busy = true;
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0);
-      try {
-        await this.#write(Buffer.concat(batch.map((one) => one.line)));
-        for (const one of batch) one.resolve();
-      } catch (error) {
-        for (const one of batch) one.reject(error as Error);
-      }
-    }
-    this.#busy = false;
+    return this.#group.add(line);
   }
 
   /** After a failure the file is cut back to where it was whole: a part of a line must not stay in its middle. */
