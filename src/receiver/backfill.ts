@@ -54,9 +54,8 @@ export async function backfill(options: BackfillOptions): Promise<void> {
 }
 
 async function missing(leads: readonly RawLead[], inbox: Inbox): Promise<RawLead[]> {
-  const found: RawLead[] = [];
-  for (const lead of leads) if (!(await inbox.has(lead.id ?? ''))) found.push(lead);
-  return found;
+  const known = await inbox.has(leads.map((lead) => lead.id ?? ''));
+  return leads.filter((lead) => !known.has(lead.id ?? ''));
 }
 
 /** A lead of the list as if it had been delivered, so that it can be forwarded like any other. */

@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.ts';
 import type { Context } from '../context.ts';
 import type { Answer } from '../http/server/send-answer.ts';
-import { CannotStoreError } from '../inbox/sqlite/sqlite-errors.ts';
+import { CannotStoreError } from '../inbox/cannot-store-error.ts';
 import type { Inbox, Source, TakeResult } from '../inbox/inbox.ts';
 import { answerFor, type Settled } from '../webhook/answer.ts';
 import type { Delivery } from '../webhook/delivery.ts';
@@ -81,7 +81,7 @@ export class DeliveryHandler {
   /** Keeps and shows a delivery that is not taken in. */
   async refuse(delivery: Delivery, refused: Rejection, leadId?: string): Promise<Answer> {
     const { inbox, messages, explain } = this.#options;
-    inbox.reject(delivery, refused, leadId).catch((error: unknown) => {
+    inbox.reject([{ delivery, rejection: refused, leadId }]).catch((error: unknown) => {
       messages.note('reject', `${messageOf(error)}; rejected deliveries are not kept`);
     });
     const explanation = explain?.(delivery, refused);

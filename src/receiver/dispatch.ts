@@ -1,4 +1,4 @@
-import type { Entry, Inbox, TakeResult } from '../inbox/inbox.ts';
+import type { Inbox, StoredRef, TakeResult } from '../inbox/inbox.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { TargetResult, Target } from './targets/target.ts';
 
@@ -38,17 +38,17 @@ export class Dispatcher {
     }
   }
 
-  async #join(fate: Dispatched, entry: Entry): Promise<Dispatched> {
+  async #join(fate: Dispatched, { leadId, seq }: StoredRef): Promise<Dispatched> {
     const first = this.#targets[0];
     if (fate.kind === 'pending' || first === undefined) return { kind: 'pending', handed: [] };
-    return { kind: await this.#inbox.settle(entry, first.name), handed: [] };
+    const [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target: first.name }]);
+    return { kind, handed: [] };
   }
 
   async #hand(
     examined: CheckedDelivery,
     { leadId, seq, targets }: TakeResult & { kind: 'pending' },
   ): Promise<Dispatched> {
-    const entry = { leadId, seq };
     const handed: TargetResult[] = [];
     let kind: Dispatched['kind'] = 'pending';
     for (const target of this.#targets) {
@@ -58,10 +58,12 @@ export class Dispatcher {
       if (!result.ok && !this.#isForgiven(result)) {
         // Free for whoever gets the retry, which may be another receiver, before the service is told to send it. When
         // this cannot be stored, the claim runs out by itself.
-        await Promise.allSettled(targets.map((name) => this.#inbox.release(entry, name)));
+        await this.#inbox
+          .release(targets.map((name) => ({ leadId, seq, target: name })))
+          .catch(() => undefined);
         return { kind: 'pending', handed };
       }
-      kind = await this.#inbox.settle(entry, target.name);
+      [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target: target.name }]);
     }
     return { kind, handed };
   }

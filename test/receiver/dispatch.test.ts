@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Dispatcher } from '../../src/receiver/dispatch.ts';
 import type { Target } from '../../src/receiver/targets/target.ts';
-import { CannotStoreError } from '../../src/inbox/sqlite/sqlite-errors.ts';
+import { CannotStoreError } from '../../src/inbox/cannot-store-error.ts';
 import type { Inbox } from '../../src/inbox/inbox.ts';
 import type { CheckedDelivery } from '../../src/webhook/check-delivery.ts';
 
@@ -20,8 +20,8 @@ const carrier = (release: Inbox['release']): Dispatcher =>
 it('says that a lead was not taken when every claim on it has been given up', async () => {
   const released: string[] = [];
   const free: (() => void)[] = [];
-  const carried = carrier((_, name) => {
-    released.push(name);
+  const carried = carrier((leases) => {
+    released.push(...leases.map(({ target }) => target));
     return new Promise((resolve) => free.push(resolve));
   }).carry(lead, { ...taken, ...known });
   let over = false;

@@ -51,7 +51,7 @@ export async function openServer(
     url: receiver.url,
     path: given.path,
     scheme: verifier.scheme.name,
-    inbox: inbox.place,
+    inbox: inbox.location,
     caPath: certificate.caPath,
   };
   warnOf(given, host, messages);

@@ -2,7 +2,7 @@ import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
-import { openInbox } from '../../inbox/sqlite/sqlite-inbox.ts';
+import { openInbox } from '../../inbox/open-inbox.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { resolveScheme } from '../scheme-options.ts';
@@ -63,14 +63,14 @@ async function openOwn(
 ): Promise<Inbox> {
   const { toleranceMs } = verifier.scheme;
   return openInbox({
-    place: await listenInboxPath(given, settings, context),
+    location: await listenInboxPath(given, settings, context),
     clock: context.clock,
     pid: context.pid,
     targets: targets.map((target) => target.name),
     // As long as one target may take, for each of them, and as long again for a command that waits for its turn.
     leaseMs: (settings.timeoutMs + 1000) * (targets.length + (given.exec === undefined ? 0 : 1)),
     nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
-    conceal: deliveryRedactor(verifier),
+    redact: deliveryRedactor(verifier),
   });
 }
 

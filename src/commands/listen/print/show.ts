@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import type { RedactDelivery } from '../../../inbox/sqlite/writer.ts';
+import type { RedactDelivery } from '../../../inbox/inbox-options.ts';
 import type { Delivery } from '../../../webhook/delivery.ts';
 import type { StdoutWriter } from '../stdout-writer.ts';
 import type { Listening, Printer, DeliveryReport } from '../../../receiver/events.ts';
