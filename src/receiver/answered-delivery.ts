@@ -1,4 +1,5 @@
-import type { Source, VerdictKind } from '../inbox/inbox.ts';
+import type { VerdictKind } from '../inbox/decide.ts';
+import type { Source } from '../inbox/inbox.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { RejectReason } from '../webhook/rejection.ts';
 import type { TargetResult } from './targets/target.ts';

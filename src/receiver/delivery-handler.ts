@@ -1,5 +1,5 @@
 import type { Source, TakeResult } from '../inbox/inbox.ts';
-import { CannotStoreError } from '../inbox/sqlite/sqlite-errors.ts';
+import { CannotStoreError } from '../inbox/cannot-store-error.ts';
 import type { Messages } from '../output/messages.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DeliveryAnswer } from '../webhook/delivery-answer.ts';

@@ -32,7 +32,7 @@ export class DeliveryStore {
   /** Keeps a rejected delivery without waiting for it: its answer does not depend on that. */
   keepRejected(delivery: Delivery, rejection: Rejection, leadId: string | undefined): void {
     const { inbox, messages } = this.#options;
-    inbox.reject(delivery, rejection, leadId).catch((error: unknown) => {
+    inbox.reject([{ delivery, rejection, leadId }]).catch((error: unknown) => {
       messages.note('reject', `${messageOf(error)}; rejected deliveries are not kept`);
     });
   }

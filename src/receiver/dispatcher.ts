@@ -1,4 +1,4 @@
-import type { Entry, Inbox, TakeResult } from '../inbox/inbox.ts';
+import type { Inbox, StoredRef, TakeResult } from '../inbox/inbox.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
@@ -66,16 +66,17 @@ export class Dispatcher {
     return { kind, targetResults };
   }
 
-  #settle({ leadId, seq }: Entry, target: Target): Promise<DispatchedDelivery['kind']> {
-    return this.#inbox.settle({ leadId, seq }, target.name);
+  async #settle({ leadId, seq }: StoredRef, target: Target): Promise<DispatchedDelivery['kind']> {
+    const [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target: target.name }]);
+    return kind;
   }
 
   /**
-   * Gives up the claims before the service is asked to send the lead again: the next delivery may reach another receiver.
-   * Where that cannot be stored, the claims expire by themselves.
+   * Gives up the leases before the service is asked to send the lead again: the next delivery may reach another receiver.
+   * Where that cannot be stored, the leases expire by themselves.
    */
   async #release({ leadId, seq, targets }: PendingDelivery): Promise<void> {
-    await Promise.allSettled(targets.map((name) => this.#inbox.release({ leadId, seq }, name)));
+    await Promise.allSettled([this.#inbox.release(targets.map((target) => ({ leadId, seq, target })))]);
   }
 }
 

@@ -15,6 +15,6 @@ export function inboxRequirements(verifier: Verifier, targets: readonly Target[]
     targets: targets.map((target) => target.name),
     leaseMs: targets.reduce((sum, target) => sum + target.longestMs + marginMs, 0),
     nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
-    conceal: deliveryRedactor(verifier),
+    redact: deliveryRedactor(verifier),
   };
 }

@@ -1,4 +1,4 @@
-import type { RedactDelivery } from '../inbox/sqlite/writer.ts';
+import type { RedactDelivery } from '../inbox/inbox-options.ts';
 import { withoutSecrets } from '../secret.ts';
 import { redactHeaders } from '../webhook/redact-headers.ts';
 import type { Verifier } from '../webhook/scheme.ts';

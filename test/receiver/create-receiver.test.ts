@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openInbox } from '../../src/inbox/sqlite/sqlite-inbox.ts';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
 import type { AnsweredDelivery } from '../../src/receiver/answered-delivery.ts';
 import { deliveryOfPulledLead } from '../../src/receiver/backfill/pulled-delivery.ts';
 import { createReceiver, type Receiver } from '../../src/receiver/create-receiver.ts';
@@ -23,7 +23,7 @@ interface Started extends Receiver {
 
 /** A receiver over an inbox in memory, and the events of its deliveries. */
 async function start(...targets: Target[]): Promise<Started> {
-  const inbox = await openInbox({ place: ':memory:', clock, ...inboxRequirements(policy, targets) });
+  const inbox = await openInbox({ location: ':memory:', clock, ...inboxRequirements(policy, targets) });
   const notes: string[] = [];
   const messages = { note: (_: string, text: string) => void notes.push(text) };
   const receiver = createReceiver({ policy, inbox, targets, clock, messages });

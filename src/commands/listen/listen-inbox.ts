@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
-import { openInbox } from '../../inbox/sqlite/sqlite-inbox.ts';
+import { openInbox } from '../../inbox/open-inbox.ts';
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
@@ -20,7 +20,7 @@ export async function openListenInbox(
   targets: readonly Target[],
 ): Promise<Inbox> {
   return openInbox({
-    place: await listenInboxPath(flags, settings, context),
+    location: await listenInboxPath(flags, settings, context),
     clock: context.clock,
     pid: context.pid,
     ...inboxRequirements(verifier, targets),

@@ -58,7 +58,7 @@ export async function openServer(
     url: server.url,
     path: flags.path,
     scheme: verifier.scheme.name,
-    inbox: inbox.place,
+    inbox: inbox.location,
     caPath: certificate.caPath,
   };
   warnOfExposure(flags, host, messages);

@@ -63,7 +63,6 @@ export async function backfill(options: BackfillOptions): Promise<void> {
 }
 
 async function missingIn(inbox: Pick<Inbox, 'has'>, leads: readonly LeadWithId[]): Promise<LeadWithId[]> {
-  const missing: LeadWithId[] = [];
-  for (const lead of leads) if (!(await inbox.has(lead.id))) missing.push(lead);
-  return missing;
+  const known = await inbox.has(leads.map((lead) => lead.id));
+  return leads.filter((lead) => !known.has(lead.id));
 }

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { linesIn } from '../../files/lines.ts';
-import type { Inbox } from '../../inbox/inbox.ts';
+import type { Inbox, StoredRef } from '../../inbox/inbox.ts';
 import { readLead } from '../../lead/read-lead.ts';
 import { appendTargetName } from './append.ts';
 
@@ -13,13 +13,15 @@ export async function settleWrittenLeads(
   inbox: Pick<Inbox, 'unsettled' | 'settle'>,
 ): Promise<void> {
   const target = appendTargetName(path);
-  const unsettled = new Map((await inbox.unsettled(target)).map((entry) => [entry.leadId, entry]));
+  const unsettled = new Map<string, StoredRef>();
+  for await (const stored of inbox.unsettled(target)) unsettled.set(stored.leadId, stored);
   if (unsettled.size === 0) return;
   for await (const lines of linesIn(createReadStream(path) as AsyncIterable<Buffer>)) {
-    for (const { bytes } of lines) {
+    const written = lines.flatMap(({ bytes }) => {
       const read = readLead(bytes);
-      const entry = read.ok ? unsettled.get(read.lead.id ?? '') : undefined;
-      if (entry !== undefined) await inbox.settle(entry, target);
-    }
+      const stored = read.ok ? unsettled.get(read.lead.id ?? '') : undefined;
+      return stored === undefined ? [] : [{ ...stored, target }];
+    });
+    if (written.length > 0) await inbox.settle(written);
   }
 }

@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openInbox } from '../../src/inbox/sqlite/sqlite-inbox.ts';
-import { leads } from '../support/run.ts';
-import { FakeClock } from '../support/clock.ts';
-import { all, arrivalOf, freshDirectory } from './support.ts';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { leads } from '../../support/run.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { all, arrivalOf, freshDirectory, freshFile } from '../support.ts';
 
 const clock = new FakeClock();
 const clean: (() => void)[] = [];
@@ -14,8 +14,8 @@ afterEach(() => {
   for (const step of clean.splice(0)) step();
 });
 
-const messageOf = async (place: string): Promise<string> => {
-  const run = await leads(['inbox', 'list', '--inbox', place]);
+const messageOf = async (path: string): Promise<string> => {
+  const run = await leads(['inbox', 'list', '--inbox', path]);
   expect(run.exitCode).toBe(3);
   expect(run.stdout).toBe('');
   return run.stderr;
@@ -23,63 +23,63 @@ const messageOf = async (place: string): Promise<string> => {
 
 describe('an inbox that cannot be opened says why', () => {
   it('made by a newer version', async () => {
-    const place = join(freshDirectory(), 'inbox.db');
-    await (await openInbox({ place, clock })).close();
-    const database = new Libsql(place);
+    const path = freshFile('inbox.db');
+    await (await openInbox({ location: path, clock })).close();
+    const database = new Libsql(path);
     database.exec('PRAGMA user_version = 999');
     database.close();
-    expect(await messageOf(place)).toMatch(/newer version of leads\nhint: update leads/);
+    expect(await messageOf(path)).toMatch(/newer version of leads\nhint: update leads/);
   });
 
   it('of another program, which is left alone', async () => {
-    const place = join(freshDirectory(), 'other.db');
-    const database = new Libsql(place);
+    const path = freshFile('other.db');
+    const database = new Libsql(path);
     database.exec('CREATE TABLE theirs (x)');
     database.close();
-    chmodSync(place, 0o644);
-    const before = readFileSync(place);
-    expect(await messageOf(place)).toContain('another program');
-    expect(readFileSync(place).equals(before)).toBe(true);
-    const after = new Libsql(place);
+    chmodSync(path, 0o644);
+    const before = readFileSync(path);
+    expect(await messageOf(path)).toContain('another program');
+    expect(readFileSync(path).equals(before)).toBe(true);
+    const after = new Libsql(path);
     const tables = after.prepare('SELECT name FROM sqlite_master').all() as { name: string }[];
     after.close();
     expect(tables.map(({ name }) => name)).toEqual(['theirs']);
-    expect(statSync(place).mode & 0o777).toBe(0o644);
+    expect(statSync(path).mode & 0o777).toBe(0o644);
   });
 
   it('no database, or a damaged one', async () => {
-    const place = join(freshDirectory(), 'text.db');
-    writeFileSync(place, 'no database at all, but some text. '.repeat(100));
-    expect(await messageOf(place)).toContain('is not an inbox database');
-    const torn = join(freshDirectory(), 'torn.db');
+    const path = freshFile('text.db');
+    writeFileSync(path, 'no database at all, but some text. '.repeat(100));
+    expect(await messageOf(path)).toContain('is not an inbox database');
+    const torn = freshFile('torn.db');
     writeFileSync(torn, Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(5000, 0xff)]));
     expect(await messageOf(torn)).toMatch(/not an inbox database|damaged/);
   });
 
   it('a device, which keeps its mode', async () => {
-    const place = join(freshDirectory(), 'pipe');
-    execFileSync('mkfifo', ['-m', '644', place]);
-    expect(await messageOf(place)).toContain('no regular file');
-    expect(statSync(place).mode & 0o777).toBe(0o644);
+    const path = freshFile('pipe');
+    execFileSync('mkfifo', ['-m', '644', path]);
+    expect(await messageOf(path)).toContain('not a regular file');
+    expect(statSync(path).mode & 0o777).toBe(0o644);
   });
 
   it('a directory', async () => {
-    const place = join(freshDirectory(), 'inbox.db');
-    mkdirSync(place);
-    expect(await messageOf(place)).toContain('cannot open the inbox');
+    const path = freshFile('inbox.db');
+    mkdirSync(path);
+    expect(await messageOf(path)).toContain('cannot open the inbox');
   });
 
   it('read-only', async ({ skip }) => {
     const directory = freshDirectory();
-    const place = join(directory, 'inbox.db');
-    await (await openInbox({ place, clock })).close();
+    const path = join(directory, 'inbox.db');
+    await (await openInbox({ location: path, clock })).close();
     // Root may write whatever its mode is, so only a file system can refuse it.
     const mounted = spawnSync('mount', ['--bind', '-o', 'ro', directory, directory]).status === 0;
     if (!mounted || spawnSync('mount', ['-o', 'remount,bind,ro', directory]).status !== 0) {
       return skip('mounting is not allowed here');
     }
     clean.push(() => execFileSync('umount', ['-l', directory]));
-    expect(await messageOf(place)).toContain('cannot open the inbox');
+    expect(await messageOf(path)).toContain('cannot open the inbox');
   });
 
   it('a URL', async () => {
@@ -95,13 +95,13 @@ it('has nothing to show before anything came, and makes no file for it', async (
 });
 
 it('is read while a receiver holds a transaction open', async () => {
-  const place = join(freshDirectory(), 'inbox.db');
-  const inbox = await openInbox({ place, clock });
+  const path = freshFile('inbox.db');
+  const inbox = await openInbox({ location: path, clock });
   await inbox.take([arrivalOf({ id: 'a' })]);
-  const writer = new Libsql(place);
+  const writer = new Libsql(path);
   writer.exec('BEGIN IMMEDIATE');
   expect(await all(inbox.list({}))).toHaveLength(1);
-  const run = await leads(['inbox', 'export', '--inbox', place]);
+  const run = await leads(['inbox', 'export', '--inbox', path]);
   expect(run).toMatchObject({ exitCode: 0, stdout: '{"id":"a"}\n' });
   writer.exec('ROLLBACK');
   writer.close();

@@ -1,23 +1,20 @@
-import type { Database, Statement } from './database.ts';
-
-/** How many outlived nonces are cleared away for each that is added: the guard shrinks faster than it grows. */
-export const clearedPerAdded = 2;
+import { noncesRemovedPerAdded } from '../../limits.ts';
+import type { Database, Statement } from '../libsql.ts';
 
 /** The replay guard: each nonce is good for one body, for as long as a delivery that carries it could verify. */
-export class Nonces {
+export class NonceTable {
   readonly #insert: Statement;
   readonly #find: Statement;
   readonly #renew: Statement;
-  readonly #clear: Statement;
+  readonly #remove: Statement;
   readonly #lifetimeMs: number;
 
-  /** `lifetimeMs`: after that a delivery with the same nonce fails its timestamp check anyway. */
   constructor(database: Database, lifetimeMs: number) {
     this.#lifetimeMs = lifetimeMs;
     this.#insert = database.prepare('INSERT INTO nonces VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
     this.#find = database.prepare('SELECT digest, expires FROM nonces WHERE nonce = ?');
     this.#renew = database.prepare('UPDATE nonces SET digest = ?, expires = ? WHERE nonce = ?');
-    this.#clear = database.prepare(
+    this.#remove = database.prepare(
       'DELETE FROM nonces WHERE nonce IN (SELECT nonce FROM nonces WHERE expires <= ? ORDER BY expires LIMIT ?)',
     );
   }
@@ -34,8 +31,8 @@ export class Nonces {
     return Buffer.compare(bound['digest'] as Uint8Array, digest) === 0;
   }
 
-  /** Forgets what is past its time. Inside a transaction. */
-  clear(now: number, added: number): void {
-    this.#clear.run([now, added * clearedPerAdded]);
+  /** Removes some of the expired ones. Inside a transaction. */
+  removeExpired(now: number, added: number): void {
+    this.#remove.run([now, added * noncesRemovedPerAdded]);
   }
 }
