@@ -25,7 +25,7 @@ describe('leads', () => {
     [['--nope'], "unknown option '--nope'", 'leads --help'],
     [['login', '--nope'], "unknown option '--nope'", 'leads login --help'],
     [['config', 'foo'], "unknown command 'config foo'", 'leads config --help'],
-    [['config', 'get'], "missing required argument 'key'", 'leads config --help'],
+    [['config', 'get'], "missing required argument 'key'", 'leads config get --help'],
     [['config', 'list', '--format', 'xml'], "'xml' is not one of table, json", undefined],
     [['list', '--watch', '0s'], "--watch: '0s' is not a duration above zero", undefined],
     [['export', '--follow', '0s'], "--follow: '0s' is not a duration above zero", undefined],

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { dateFormats, paginationStyles } from './setting-keys.ts';
 
 const parameter = z.nullable(z.string().check(z.minLength(1)));
 
@@ -19,15 +20,15 @@ export const dialectSchema = z.strictObject({
       offset: z.optional(parameter),
     }),
   ),
-  pagination: z.optional(z.enum(['auto', 'link', 'cursor', 'page', 'offset', 'none'])),
+  pagination: z.optional(z.enum(paginationStyles)),
   /** JSON Pointer to the array of leads, or `auto`. */
   items: z.optional(z.string()),
-  /** JSON Pointer to the way on, or `auto`. */
+  /** JSON Pointer to what names the next page, or `auto`. */
   next: z.optional(z.string()),
   /** Top-level field with the delivery status, or `auto`. */
   statusField: z.optional(z.string()),
   pageSize: z.optional(z.int().check(z.positive())),
-  dateFormat: z.optional(z.enum(['iso', 'unix', 'unix-ms'])),
+  dateFormat: z.optional(z.enum(dateFormats)),
 });
 
 /** As the user wrote it: what is missing is found out from the service's answers. */

@@ -3,6 +3,7 @@ import { ConfigError, UsageError } from '../errors.ts';
 import { Secret } from '../secret.ts';
 import { longestTimerMs, parseDuration } from '../time/duration.ts';
 import type { Paths } from './paths.ts';
+import { parseBaseUrl } from './base-url.ts';
 import { readConfig } from './read.ts';
 import type { Profile } from './schema.ts';
 import type { Account, Settings } from './settings.ts';
@@ -37,28 +38,6 @@ export function loadSettings({ globals, env, paths }: Sources): Settings {
 /** The profile that flag or environment names. */
 export function profileName(globals: Globals, env: Sources['env']): string | undefined {
   return set(globals.profile) ?? set(env['LEADS_PROFILE']);
-}
-
-/** A base URL as the user gives it: https, or http to a loopback address only, since the key travels with it. */
-export function parseBaseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new ConfigError(`the base URL '${text}' is not a URL that starts with https://`);
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new ConfigError('the base URL must not hold a user name or password');
-  }
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw new ConfigError(`the base URL ${url.origin} is plain HTTP: the API key would travel unencrypted`, {
-      hint: 'use https:// (plain http:// is for loopback addresses only)',
-    });
-  }
-  return url;
-}
-
-/** `localhost` and names below it, 127.0.0.0/8 and ::1. */
-export function isLoopback(hostname: string): boolean {
-  return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
 }
 
 function account(

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { dialectSchema } from './dialect.ts';
+import type { CustomSchemeKey } from './setting-keys.ts';
 import { parseDuration } from '../time/duration.ts';
 
-/** The flags of `--scheme custom`, as the user wrote them; checked where they are used. */
-const recipeSchema = z.strictObject({
+/** The parts of `--scheme custom`, as the user wrote them; checked where they are used. */
+const customSchemeSchema = z.strictObject({
   signatureHeader: z.optional(z.string()),
   algorithm: z.optional(z.string()),
   encoding: z.optional(z.string()),
@@ -13,7 +14,7 @@ const recipeSchema = z.strictObject({
   timestampFormat: z.optional(z.string()),
   nonceHeader: z.optional(z.string()),
   secretEncoding: z.optional(z.string()),
-});
+} satisfies Record<CustomSchemeKey, unknown>);
 
 /** What one account has stored. Secrets are plain text in the file, which is why it is 0600. */
 export const profileSchema = z.strictObject({
@@ -29,7 +30,7 @@ export const profileSchema = z.strictObject({
       token: z.optional(z.string()),
       secret: z.optional(z.string()),
       tolerance: z.optional(z.string()),
-      custom: z.optional(recipeSchema),
+      custom: z.optional(customSchemeSchema),
     }),
   ),
   api: z.optional(dialectSchema),
@@ -41,7 +42,6 @@ export const configSchema = z.strictObject({
   profiles: z.optional(z.record(z.string(), profileSchema)),
 });
 
-export type StoredRecipe = z.output<typeof recipeSchema>;
-export const recipeKeys = Object.keys(recipeSchema.shape) as (keyof StoredRecipe)[];
+export type StoredCustomScheme = z.output<typeof customSchemeSchema>;
 export type Profile = z.output<typeof profileSchema>;
 export type Config = z.output<typeof configSchema>;

@@ -1,6 +1,6 @@
 import type { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
-import type { StoredRecipe } from './schema.ts';
+import type { StoredCustomScheme } from './schema.ts';
 
 /** What is needed to talk to the service. */
 export interface Account {
@@ -22,7 +22,7 @@ export interface Settings {
   /** The profile's scheme name. */
   readonly webhookScheme: string | undefined;
   /** The profile's flags for that scheme, unchecked: the recipe of `custom`, and the tolerance as a duration. */
-  readonly webhookRecipe: StoredRecipe & { readonly tolerance?: string | undefined };
+  readonly webhookRecipe: StoredCustomScheme & { readonly tolerance?: string | undefined };
   /** For one request, headers and each wait for more of the body. Default 30 s. */
   readonly timeoutMs: number;
   /** How often a failed request is tried again. Default 5. */

@@ -23,6 +23,8 @@ export const schemeNames = [
   'custom',
 ] as const;
 
+export type SchemeName = (typeof schemeNames)[number];
+
 export interface SchemeOptions extends CustomOptions {
   /** How far a signed time may lie from now, in milliseconds. Default 5 minutes. */
   readonly toleranceMs?: number | undefined;

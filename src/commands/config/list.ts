@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { effectiveSettings } from '../../config/effective-settings.ts';
 import type { Context } from '../../context.ts';
 import { paletteFor } from '../../output/colour.ts';
@@ -6,11 +5,10 @@ import { escapeJson } from '../../output/sanitize.ts';
 import { write } from '../../output/sink.ts';
 import { renderTable } from '../../output/table.ts';
 import { terminalWidth } from '../../output/terminal.ts';
-import type { Outcome } from '../command-spec.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { ConfigListOptions } from './options.ts';
 
-export const options = z.object({ format: z.enum(['table', 'json']) });
-
-export async function run({ format }: z.output<typeof options>, context: Context): Promise<Outcome> {
+export async function run({ format }: ConfigListOptions, context: Context): Promise<Outcome> {
   const { stdout } = context;
   const settings = await effectiveSettings(context);
   if (format === 'json') {

@@ -1,19 +1,19 @@
-import * as z from 'zod/mini';
-import { type SettingKey, settingKey, withValue } from '../../config/keys.ts';
+import { findSetting } from './find-setting.ts';
+import { withValue } from '../../config/profile-values.ts';
+import type { SettingKey } from '../../config/setting-keys.ts';
+import { checkValue } from '../flags/check-options.ts';
 import { readAll } from '../../config/prompt.ts';
 import { secretFromPerson } from '../../config/secret-input.ts';
 import { updateProfile } from '../../config/write.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Profile } from '../../config/schema.ts';
-import type { Outcome } from '../command-spec.ts';
-import { text } from '../values.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { ConfigSetOptions } from './options.ts';
 
-export const options = z.object({ key: text(), value: z.optional(z.string()) });
-
-export async function run(flags: z.output<typeof options>, context: Context): Promise<Outcome> {
-  const key = settingKey(flags.key);
-  const value = key.parse(await givenValue(key, flags.value, context));
+export async function run(options: ConfigSetOptions, context: Context): Promise<Outcome> {
+  const key = findSetting(options.key);
+  const value = checkValue(key.type, await typedValue(key, options.value, context), key.name);
   const { profile, baseUrl } = await context.settings();
   await updateProfile(context, profile, (stored) =>
     bindKey(key, withValue(stored, key.path, value), baseUrl),
@@ -21,7 +21,7 @@ export async function run(flags: z.output<typeof options>, context: Context): Pr
   return 'done';
 }
 
-async function givenValue(key: SettingKey, value: string | undefined, context: Context): Promise<string> {
+async function typedValue(key: SettingKey, value: string | undefined, context: Context): Promise<string> {
   if (value !== undefined && value !== '-') return value;
   if (key.secret === true) return (await secretFromPerson(key.name, context)).reveal();
   if (value === '-') return (await readAll(context.stdin)).trim();

@@ -1,14 +1,12 @@
-import * as z from 'zod/mini';
-import { settingKey, withValue } from '../../config/keys.ts';
+import { findSetting } from './find-setting.ts';
+import { withValue } from '../../config/profile-values.ts';
 import { updateProfile } from '../../config/write.ts';
 import type { Context } from '../../context.ts';
-import type { Outcome } from '../command-spec.ts';
-import { text } from '../values.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { ConfigKeyOptions } from './options.ts';
 
-export const options = z.object({ key: text() });
-
-export async function run({ key }: z.output<typeof options>, context: Context): Promise<Outcome> {
-  const { name, path } = settingKey(key);
+export async function run({ key }: ConfigKeyOptions, context: Context): Promise<Outcome> {
+  const { name, path } = findSetting(key);
   const { profile } = await context.settings();
   await updateProfile(context, profile, (stored) => {
     const { apiKeyOrigin, ...rest } = withValue(stored, path, undefined);

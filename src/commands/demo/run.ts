@@ -1,20 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as z from 'zod/mini';
 import { formatDuration } from '../../time/duration.ts';
 import type { Context } from '../../context.ts';
 import { InterruptedError } from '../../errors.ts';
-import type { Outcome } from '../command-spec.ts';
-import { flag } from '../values.ts';
+import type { Outcome } from '../flags/command-spec.ts';
 import { DemoError } from './demo-error.ts';
+import type { DemoOptions } from './options.ts';
 import type { Child, Place } from './child.ts';
 import { openStage, type Stage } from './stage.ts';
 import { tour } from './tour.ts';
 
-export const options = z.object({ keep: flag() });
-
-export async function run({ keep }: z.output<typeof options>, context: Context): Promise<Outcome> {
+export async function run({ keep }: DemoOptions, context: Context): Promise<Outcome> {
   const stage = await openStage(context);
   const began = context.clock.now();
   const directory = await mkdtemp(join(tmpdir(), 'leads-demo-'));

@@ -6,7 +6,7 @@ import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import type { LeadQuery } from '../../service/listing/lead-query.ts';
 import type { Service } from '../../service/client/service.ts';
-import { resolveFilter } from '../filter-options.ts';
+import { resolveFilter } from '../flags/resolve-filter.ts';
 import type { ExportOptions } from './options.ts';
 import { IncrementalWindow } from './incremental-window.ts';
 

@@ -2,20 +2,18 @@ import { type Lock, lock } from '../../files/lock.ts';
 import type { Context } from '../../context.ts';
 import { summaryLine } from '../../output/summary.ts';
 import { openService } from '../../service/client/service.ts';
-import type { Outcome } from '../command-spec.ts';
+import type { Outcome } from '../flags/command-spec.ts';
 import { openOutput, type Walked } from './resume.ts';
 import { deviceSink } from './device-sink.ts';
 import { type FilePaths, filePaths } from './file-paths.ts';
 import { planExport } from './plan.ts';
-import { type ExportOptions, options, refuseContradictions } from './options.ts';
+import { type ExportOptions, rejectContradictions } from './options.ts';
 import type { Totals } from './transfer.ts';
 import { complete, exportToFile } from './to-file.ts';
 import { exportToStream } from './to-stream.ts';
 
-export { options };
-
 export async function run(given: ExportOptions, context: Context): Promise<Outcome> {
-  refuseContradictions(given, context.stdout.isTTY === true);
+  rejectContradictions(given, context.stdout.isTTY === true);
   const service = await openService(context);
   const now = context.clock.now();
   const totals: Totals = {

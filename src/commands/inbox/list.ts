@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import type { Context } from '../../context.ts';
 import type { Inbox, InboxQuery, StoredDelivery } from '../../inbox/inbox.ts';
 import { paletteFor } from '../../output/colour.ts';
@@ -6,35 +5,33 @@ import { recordWriter, streamSink } from '../../output/records.ts';
 import { write } from '../../output/sink.ts';
 import { renderTable } from '../../output/table.ts';
 import { terminalWidth } from '../../output/terminal.ts';
-import type { Outcome } from '../command-spec.ts';
-import { limit, oneOf, pointInTime, text } from '../values.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { InboxListOptions } from './options.ts';
 import { withInbox } from './with-inbox.ts';
 import { summaryOf } from './record.ts';
 
-export const options = z.object({
-  format: oneOf(['table', 'json', 'ndjson', 'csv']),
-  verdict: z.optional(z.array(oneOf(['accepted', 'duplicate', 'pending', 'rejected']))),
-  since: z.optional(pointInTime()),
-  until: z.optional(pointInTime()),
-  limit: z.optional(limit()),
-  inbox: z.optional(text()),
-});
-
-type ListOptions = z.output<typeof options>;
-
-export async function run(given: ListOptions, context: Context): Promise<Outcome> {
+export async function run(options: InboxListOptions, context: Context): Promise<Outcome> {
   const now = context.clock.now();
-  const query = { verdicts: given.verdict, since: given.since?.(now), until: given.until?.(now) };
-  const most = given.limit ?? 20;
-  if (given.format === 'table') await table(given, query, most, context);
-  else await records(given, given.format, query, most, context);
+  const query = {
+    verdicts: options.verdict.length === 0 ? undefined : options.verdict,
+    since: options.since?.(now),
+    until: options.until?.(now),
+  };
+  const most = options.limit;
+  if (options.format === 'table') await table(options, query, most, context);
+  else await records(options, options.format, query, most, context);
   return 'done';
 }
 
-async function table(given: ListOptions, query: InboxQuery, most: number, context: Context): Promise<void> {
+async function table(
+  options: InboxListOptions,
+  query: InboxQuery,
+  most: number,
+  context: Context,
+): Promise<void> {
   const { stdout, messages } = context;
   const found: StoredDelivery[] = [];
-  const more = await withInbox(given.inbox, context, async (inbox) => {
+  const more = await withInbox(options.inbox, context, async (inbox) => {
     for await (const delivery of inbox.list(query)) {
       if (found.length === most) return true;
       found.push(delivery);
@@ -54,7 +51,7 @@ async function table(given: ListOptions, query: InboxQuery, most: number, contex
 }
 
 async function records(
-  given: ListOptions,
+  options: InboxListOptions,
   format: 'json' | 'ndjson' | 'csv',
   query: InboxQuery,
   most: number,
@@ -63,7 +60,7 @@ async function records(
   const writer = await recordWriter(format, streamSink(context.stdout), {
     terminal: context.stdout.isTTY === true,
   });
-  await withInbox(given.inbox, context, async (inbox) => {
+  await withInbox(options.inbox, context, async (inbox) => {
     for await (const delivery of firstOf(inbox, query, most)) {
       await writer.write([{ bytes: Buffer.from(JSON.stringify(summaryOf(delivery))) }]);
     }

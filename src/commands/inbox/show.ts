@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import type { StoredDelivery } from '../../inbox/inbox.ts';
@@ -7,28 +6,18 @@ import { renderFields } from '../../output/fields.ts';
 import { recordWriter, streamSink } from '../../output/records.ts';
 import { write } from '../../output/sink.ts';
 import { terminalWidth } from '../../output/terminal.ts';
-import type { Outcome } from '../command-spec.ts';
-import { flag, oneOf, text, wholeNumber } from '../values.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { InboxShowOptions } from './options.ts';
 import { withInbox } from './with-inbox.ts';
 import { wholeOf } from './record.ts';
 
-export const options = z.object({
-  format: oneOf(['table', 'json', 'ndjson']),
-  id: z.optional(text()),
-  number: z.optional(wholeNumber(1)),
-  raw: flag(),
-  inbox: z.optional(text()),
-});
-
-type ShowOptions = z.output<typeof options>;
-
-export async function run(given: ShowOptions, context: Context): Promise<Outcome> {
-  const { id, number } = given;
+export async function run(options: InboxShowOptions, context: Context): Promise<Outcome> {
+  const { id, number } = options;
   if ((id === undefined) === (number === undefined)) {
     throw new UsageError("give a lead's id, or --number N of the list");
   }
   const found: StoredDelivery[] = [];
-  await withInbox(given.inbox, context, async (inbox) => {
+  await withInbox(options.inbox, context, async (inbox) => {
     for await (const delivery of inbox.list({ leadId: id, seq: number })) found.push(delivery);
   });
   const [first] = found.reverse();
@@ -37,9 +26,9 @@ export async function run(given: ShowOptions, context: Context): Promise<Outcome
       `the inbox has no delivery ${id === undefined ? `number ${number ?? ''}` : `of the lead '${id}'`}`,
     );
   }
-  if (given.raw) await write(context.stdout, first.body);
-  else if (given.format === 'table') await draw(found, context);
-  else await records(found, given.format, context);
+  if (options.raw) await write(context.stdout, first.body);
+  else if (options.format === 'table') await draw(found, context);
+  else await records(found, options.format, context);
   return 'done';
 }
 

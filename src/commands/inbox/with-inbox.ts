@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { openInbox } from '../../inbox/sqlite/sqlite-inbox.ts';
-import { inboxPath } from '../inbox-path.ts';
+import { inboxPath } from '../flags/inbox-flag.ts';
 
 /** Uses the inbox and closes it; undefined, with a message, when nothing was ever received there. */
 export async function withInbox<T>(

@@ -7,22 +7,18 @@ import { maybeMissing } from '../../output/summary.ts';
 import { renderTable } from '../../output/table.ts';
 import { terminalWidth } from '../../output/terminal.ts';
 import { openService } from '../../service/client/service.ts';
-import { resolveFilter } from '../filter-options.ts';
-import type { Outcome } from '../command-spec.ts';
+import { resolveFilter } from '../flags/resolve-filter.ts';
+import type { Outcome } from '../flags/command-spec.ts';
 import { columnsFor, optional, rowsOf, whole } from './columns.ts';
-import { type ListOptions, options, refuseContradictions } from './options.ts';
+import { type ListOptions, rejectContradictions } from './options.ts';
 import { type Rest, selectLeads } from './select.ts';
 
-export { options };
-
-const usualLimit = 20;
-
 export async function run(given: ListOptions, context: Context): Promise<Outcome> {
-  refuseContradictions(given);
+  rejectContradictions(given);
   const service = await openService(context);
   const { query, filter } = resolveFilter(given, context.clock.now());
   const printer = await printerFor(given, context);
-  const selected = selectLeads(service, query, filter, given.limit ?? usualLimit);
+  const selected = selectLeads(service, query, filter, given.limit);
   let shown = 0;
   for (;;) {
     const part = await selected.next();

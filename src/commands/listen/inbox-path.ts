@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { inboxPath } from '../inbox-path.ts';
+import { inboxPath } from '../flags/inbox-flag.ts';
 import type { ListenOptions } from './options.ts';
 
 /** A run for a test starts with a clean slate, but still on disk; any other goes on where the last one ended. */

@@ -28,10 +28,10 @@ export async function openServer(
 ): Promise<{ readonly listening: Listening; close(drainMs: number): Promise<void> }> {
   const { clock, messages } = context;
   const certificate = await certificateFor(given, context);
-  const host = given.host ?? '127.0.0.1';
+  const host = given.host;
   const receiver = await openHttpsServer({
     host,
-    port: given.port ?? 8443,
+    port: given.port,
     tls: certificate.tls,
     clock,
     handle: (delivery) => desk.handle(delivery),

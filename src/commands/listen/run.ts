@@ -5,8 +5,8 @@ import type { Inbox } from '../../inbox/inbox.ts';
 import { openInbox } from '../../inbox/sqlite/sqlite-inbox.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
-import { resolveScheme } from '../scheme-options.ts';
-import type { Outcome } from '../command-spec.ts';
+import { resolveScheme } from '../flags/resolve-scheme.ts';
+import type { Outcome } from '../flags/command-spec.ts';
 import { settleWritten } from '../../receiver/targets/settle-written.ts';
 import { outputTarget } from '../../receiver/targets/append.ts';
 import { backfill } from '../../receiver/backfill.ts';
@@ -15,7 +15,7 @@ import { deliveryRedactor } from '../../receiver/redact-delivery.ts';
 import { DeliveryHandler } from '../../receiver/delivery-handler.ts';
 import { type StopCause, StopCondition } from './stop-condition.ts';
 import { explainer } from '../../receiver/explain-rejection.ts';
-import { type ListenOptions, options } from './options.ts';
+import type { ListenOptions } from './options.ts';
 import { StdoutWriter } from './stdout-writer.ts';
 import { listenInboxPath } from './inbox-path.ts';
 import { printerFor } from './print/printer.ts';
@@ -24,8 +24,6 @@ import { Show } from './print/show.ts';
 import { openServer } from './open-server.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { targetsFor } from './targets.ts';
-
-export { options };
 
 /** Longest time that the end waits for deliveries in flight, in milliseconds. */
 const drainMs = 5000;

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import { ensureAuthority } from '../../tls/authority.ts';
-import { isLoopback } from '../../config/load.ts';
+import { isLoopback } from '../../config/base-url.ts';
 import { defaultApi } from '../../sandbox/api/api-options.ts';
 import type { SandboxOptions, WebhookOptions } from '../../sandbox/sandbox-options.ts';
 import { unverified } from '../../webhook/schemes/unverified.ts';
-import { resolveScheme } from '../scheme-options.ts';
-import { readSecrets } from '../secret-source.ts';
+import { resolveScheme } from '../flags/resolve-scheme.ts';
+import { readSecrets } from '../flags/secret-files.ts';
 import type { Options } from './options.ts';
 
 /** What the flags say as what the sandbox is to be. */

@@ -1,20 +1,17 @@
-import type * as z from 'zod/mini';
 import type { Context } from '../../context.ts';
-import { isLoopback } from '../../config/load.ts';
+import { isLoopback } from '../../config/base-url.ts';
 import { InterruptedError } from '../../errors.ts';
 import { ensureAuthority } from '../../tls/authority.ts';
 import { paletteFor } from '../../output/colour.ts';
 import { write } from '../../output/sink.ts';
 import { startSandbox } from '../../sandbox/start.ts';
-import type { Outcome } from '../command-spec.ts';
+import type { Outcome } from '../flags/command-spec.ts';
 import { assemble, showsKey } from './assemble.ts';
 import { banner, readiness } from './banner.ts';
-import { options } from './options.ts';
+import type { Options } from './options.ts';
 import { line, summary, summaryRecord } from './summary.ts';
 
-export { options };
-
-export async function run(flags: z.output<typeof options>, context: Context): Promise<Outcome> {
+export async function run(flags: Options, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;
   const sandbox = await startSandbox(await assemble(flags, context), {
     clock,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { readLead } from '../../lead/read-lead.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
-import { inboxPath } from '../inbox-path.ts';
+import { inboxPath } from '../flags/inbox-flag.ts';
 
 /** The lead as it was first received; undefined when it was not, or when there is no inbox. */
 export async function fromInbox(

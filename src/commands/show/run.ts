@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { parseIsoTime } from '../../time/instant.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, DataError, LeadsError } from '../../errors.ts';
@@ -12,20 +11,10 @@ import { write } from '../../output/sink.ts';
 import { terminalWidth } from '../../output/terminal.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import { openService } from '../../service/client/service.ts';
-import type { Outcome } from '../command-spec.ts';
-import { fieldList, flag, oneOf, text } from '../values.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { ShowOptions } from './options.ts';
 import { fromInbox } from './from-inbox.ts';
 import { utf8 } from '../../json/bytes.ts';
-
-export const options = z.object({
-  format: oneOf(['table', 'json', 'ndjson']),
-  id: text(),
-  fields: z.optional(fieldList()),
-  relative: flag(),
-  inbox: z.optional(text()),
-});
-
-type ShowOptions = z.output<typeof options>;
 
 /** The service first, then the inbox, which also answers when the service cannot. */
 export async function run(given: ShowOptions, context: Context): Promise<Outcome> {

@@ -3,7 +3,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestPlain } fro
 import { Agent as HttpsAgent, request as requestSecure } from 'node:https';
 import * as tls from 'node:tls';
 import { longestTimerMs } from '../../time/duration.ts';
-import { isLoopback } from '../../config/load.ts';
+import { isLoopback } from '../../config/base-url.ts';
 
 /** One request to send, exactly: header names, order and repetitions stay as given, and so does every body byte. */
 interface Message {

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../config/load.ts';
+import { isLoopback } from '../../config/base-url.ts';
 import { type Answer, failure } from './answer.ts';
 import type { Incoming } from './plain-server.ts';
 

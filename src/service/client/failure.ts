@@ -1,5 +1,5 @@
 import { DataError, KeyRefusedError, LeadsError, ServiceError } from '../../errors.ts';
-import { isLoopback } from '../../config/load.ts';
+import { isLoopback } from '../../config/base-url.ts';
 import { answersInPlain, closesOnPlain } from '../../http/other-protocol.ts';
 import { TransientError } from './retry.ts';
 

@@ -1,0 +1,15 @@
+import { anyText, text } from '../../config/value-types.ts';
+import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
+import { formatFlags } from '../flags/format-flags.ts';
+
+export const listFlags = { ...formatFlags(['table', 'json']) } satisfies Flags;
+export type ConfigListOptions = OptionsOf<typeof listFlags>;
+
+export const keyArgs = { key: { type: text, help: 'name of the setting' } } satisfies Arguments;
+export type ConfigKeyOptions = ArgumentsOf<typeof keyArgs>;
+
+export const setArgs = {
+  ...keyArgs,
+  value: { type: anyText, optional: true, help: '- reads stdin; secrets are asked for when left out' },
+} satisfies Arguments;
+export type ConfigSetOptions = ArgumentsOf<typeof setArgs>;
