@@ -1,9 +1,9 @@
 import type { Outcome } from './commands/flags/command-spec.ts';
 import type { Globals } from './commands/flags/global-flags.ts';
-import { findPaths } from './config/paths.ts';
+import { findPaths } from './config/directories.ts';
 import type { Context, Host } from './context.ts';
 import { createMessages } from './output/messages.ts';
-import { write } from './output/sink.ts';
+import { write } from './output/write-stream.ts';
 import { parseArgv } from './parse-argv.ts';
 
 /** Does what the words ask for, with a context of its own, and closes what that context opened. */
@@ -27,7 +27,7 @@ function createContext(host: Host, globals: Globals, opened: (() => Promise<void
   const paths = findPaths(host.env, host.platform);
   const messages = createMessages(host.stderr, globals);
   const settings = once(async () => {
-    const { loadSettings } = await import('./config/load.ts');
+    const { loadSettings } = await import('./config/load-settings.ts');
     return loadSettings({ globals, env: host.env, paths });
   });
   const http = once(async () => {

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { Secret } from '../secret.ts';
-import { profileName } from './load.ts';
+import { profileName } from './load-settings.ts';
 import { valueAt } from './profile-values.ts';
-import { readConfig } from './read.ts';
-import type { Profile } from './schema.ts';
+import { readConfig } from './file/read-config.ts';
+import type { Profile } from './file/config-schema.ts';
 import { type SettingKey, settingKeys } from './setting-keys.ts';
 
 export interface EffectiveSetting {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../errors.ts';
-import { type Profile, profileSchema } from './schema.ts';
+import { type Profile, profileSchema } from './file/config-schema.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
 

@@ -1,17 +1,23 @@
 import { duration, interval, text, wholeNumber } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
-import { recordFormats } from '../../output/records.ts';
+import { recordFormats } from '../../output/records/record-types.ts';
 import { filterFlags } from '../flags/filter-flags.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { fieldList } from '../flags/value-types.ts';
+import { fieldList } from '../flags/flag-values.ts';
 
 export const flags = {
   output: { short: 'o', value: 'file', type: text, help: 'write to a file that appears when it is complete' },
   resume: { help: 'continue an -o that was interrupted, kill -9 included' },
   gzip: { help: 'compress' },
   fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
-  max: { value: 'n', type: wholeNumber(1), help: 'stop after this many leads' },
+  limit: {
+    short: 'n',
+    value: 'n',
+    type: wholeNumber(1),
+    olderName: 'max',
+    help: 'stop after this many leads',
+  },
   ...formatFlags(recordFormats),
   ...filterFlags,
   ...inGroup('Again and again', {
@@ -49,9 +55,9 @@ export function rejectContradictions(options: ExportOptions, terminal: boolean):
   if (options.overlap !== undefined && bookmark === undefined && follow === undefined) {
     throw new UsageError('--overlap needs --bookmark or --follow');
   }
-  if (options.max !== undefined && bookmark !== undefined) {
+  if (options.limit !== undefined && bookmark !== undefined) {
     throw new UsageError(
-      '--max and --bookmark do not go together: the leads beyond --max would never be exported',
+      '--limit and --bookmark do not go together: the leads beyond --limit would never be exported',
     );
   }
   if (follow !== undefined && options.until !== undefined) {

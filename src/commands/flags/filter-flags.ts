@@ -1,6 +1,6 @@
 import { text } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
-import { condition, pointInTime } from './value-types.ts';
+import { condition, pointInTime } from './flag-values.ts';
 
 /** Which leads: the same on every command that pulls. */
 export const filterFlags = inGroup('Filters', {

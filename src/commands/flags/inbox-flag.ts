@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { Paths } from '../../config/paths.ts';
+import type { Paths } from '../../config/directories.ts';
 import type { Settings } from '../../config/settings.ts';
 import { text } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';

@@ -5,7 +5,7 @@ import type { SecretEncoding } from '../../webhook/key.ts';
 import type { SchemeName } from '../../webhook/scheme-registry.ts';
 import type { TimestampFormat } from '../../webhook/timestamp.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
-import { secret } from './value-types.ts';
+import { secret } from './flag-values.ts';
 
 // Choices are repeated from src/webhook, held together by their types: help must not load what signs and verifies.
 const schemes = [

@@ -11,7 +11,7 @@ export default commandGroup({
       summary: 'deliveries with their verdicts, newest first',
       flags: listFlags,
       examples: ['leads inbox list', 'leads inbox list --verdict rejected --since 1h --json'],
-      load: () => import('./list.ts'),
+      load: () => import('./list-deliveries.ts'),
     }),
     command({
       name: 'show',
@@ -19,21 +19,21 @@ export default commandGroup({
       arguments: showArgs,
       flags: showFlags,
       examples: ['leads inbox show lead_123', 'leads inbox show --number 17 --raw > body.json'],
-      load: () => import('./show.ts'),
+      load: () => import('./show-deliveries.ts'),
     }),
     command({
       name: 'export',
       summary: "accepted leads in the webhook's own bytes",
       flags: exportFlags,
       examples: ['leads inbox export > leads.ndjson', 'leads inbox export --since today --format csv'],
-      load: () => import('./export.ts'),
+      load: () => import('./export-received.ts'),
     }),
     command({
       name: 'prune',
       summary: 'drop old deliveries; their ids stay known',
       flags: pruneFlags,
       examples: ['leads inbox prune --before 30d'],
-      load: () => import('./prune.ts'),
+      load: () => import('./prune-deliveries.ts'),
     }),
   ],
 });

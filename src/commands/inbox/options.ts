@@ -2,7 +2,7 @@ import { oneOf, text, wholeNumber } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { inboxFlag } from '../flags/inbox-flag.ts';
-import { limit, pointInTime } from '../flags/value-types.ts';
+import { limit, pointInTime } from '../flags/flag-values.ts';
 
 const received = {
   since: { value: 'time', type: pointInTime, help: 'received then or later: 2026-01-31, yesterday, 7d' },

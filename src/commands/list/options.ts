@@ -3,7 +3,7 @@ import { UsageError } from '../../errors.ts';
 import { filterFlags } from '../flags/filter-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { fieldList, limit } from '../flags/value-types.ts';
+import { fieldList, limit } from '../flags/flag-values.ts';
 
 export const flags = {
   limit: {

@@ -1,17 +1,18 @@
 import type { Context } from '../../context.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
-import { paletteFor } from '../../output/colour.ts';
-import { type RecordFormat, recordWriter, streamSink } from '../../output/records.ts';
-import { write } from '../../output/sink.ts';
-import { maybeMissing } from '../../output/summary.ts';
-import { renderTable } from '../../output/table.ts';
-import { terminalWidth } from '../../output/terminal.ts';
+import { paletteFor } from '../../output/terminal/colour.ts';
+import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import type { RecordFormat } from '../../output/records/record-types.ts';
+import { write } from '../../output/write-stream.ts';
+import { maybeMissing } from '../../output/walk-summary.ts';
+import { renderTable } from '../../output/table/table.ts';
+import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { openService } from '../../service/client/service.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { columnsFor, optional, rowsOf, whole } from './columns.ts';
+import { columnsFor, optionalColumns, rowsOf, uncutColumns } from './lead-columns.ts';
 import { type ListOptions, rejectContradictions } from './options.ts';
-import { type Rest, selectLeads } from './select.ts';
+import { type Rest, selectLeads } from './select-leads.ts';
 
 export async function run(given: ListOptions, context: Context): Promise<Outcome> {
   rejectContradictions(given);
@@ -34,7 +35,7 @@ export async function run(given: ListOptions, context: Context): Promise<Outcome
     if (shown === 0 && given.format === 'table') context.messages.say('no lead matches');
     return 'done';
   }
-  const { watch } = await import('./watch.ts');
+  const { watchLeads: watch } = await import('./watch-leads.ts');
   await watch({ service, query, filter, every: given.watch, print: printer.print }, context);
   return 'done';
 }
@@ -76,7 +77,7 @@ async function tablePrinter(given: ListOptions, context: Context): Promise<Print
     const heads = all.filter((_, i) => kept[i]).map((column) => column.head);
     const width = terminalWidth(stdout);
     const cells = rows.map((row) => row.filter((_, i) => kept[i]));
-    const fitting = given.fields === undefined ? { whole, optional } : {};
+    const fitting = given.fields === undefined ? { whole: uncutColumns, optional: optionalColumns } : {};
     const text = renderTable(heads, cells, { width, head: dim, ...fitting });
     const lines = text.split(/(?<=\n)/);
     await write(stdout, above.length === 0 ? text : lines.slice(-added.length).join(''));

@@ -2,7 +2,7 @@ import { duration, text, type ValueType, wholeNumber } from '../../config/value-
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { customSchemeFlags, schemeFlags } from '../flags/scheme-flags.ts';
-import { httpUrl } from '../flags/value-types.ts';
+import { httpUrl } from '../flags/flag-values.ts';
 
 const urlPath: ValueType<string> = {
   parse: (given) => (given.startsWith('/') ? given : undefined),

@@ -2,7 +2,7 @@ import { parseBaseUrl } from '../../config/base-url.ts';
 import { ask } from '../../config/prompt.ts';
 import { secretFromFile, secretFromPerson } from '../../config/secret-input.ts';
 import type { Account } from '../../config/settings.ts';
-import { updateProfile } from '../../config/write.ts';
+import { updateProfile } from '../../config/file/write-config.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import { listLeads } from '../../service/listing/listing.ts';

@@ -3,7 +3,7 @@ import { nextForms, paginations } from '../../sandbox/api/api-options.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { customSchemeFlags, schemeFlags } from '../flags/scheme-flags.ts';
-import { pointInTime } from '../flags/value-types.ts';
+import { pointInTime } from '../flags/flag-values.ts';
 import {
   apiFaultList,
   apiPath,

@@ -9,7 +9,7 @@ import {
   parseFaults,
 } from '../../sandbox/faults.ts';
 import { parseDuration } from '../../time/duration.ts';
-import { httpUrl } from '../flags/value-types.ts';
+import { httpUrl } from '../flags/flag-values.ts';
 
 /** `1s,5s,30s`, or `none`: waits in milliseconds. */
 export const retrySchedule: ValueType<readonly number[]> = {

@@ -2,7 +2,7 @@ import { text } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { inboxFlag } from '../flags/inbox-flag.ts';
-import { fieldList } from '../flags/value-types.ts';
+import { fieldList } from '../flags/flag-values.ts';
 
 export const args = {
   id: { type: text, help: 'of the lead' },

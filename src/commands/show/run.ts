@@ -2,18 +2,18 @@ import { parseIsoTime } from '../../time/instant.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, DataError, LeadsError } from '../../errors.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
-import { cellText, eachMember } from '../../output/cells.ts';
-import { paletteFor } from '../../output/colour.ts';
-import { renderFields } from '../../output/fields.ts';
-import { recordWriter, streamSink } from '../../output/records.ts';
-import { relativeTime } from '../../output/relative.ts';
-import { write } from '../../output/sink.ts';
-import { terminalWidth } from '../../output/terminal.ts';
+import { cellText, eachMember } from '../../output/records/json-members.ts';
+import { paletteFor } from '../../output/terminal/colour.ts';
+import { renderFields } from '../../output/table/fields.ts';
+import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { relativeTime } from '../../output/table/relative-time.ts';
+import { write } from '../../output/write-stream.ts';
+import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { ShowOptions } from './options.ts';
-import { fromInbox } from './from-inbox.ts';
+import { receivedLead } from './received-lead.ts';
 import { utf8 } from '../../json/bytes.ts';
 
 /** The service first, then the inbox, which also answers when the service cannot. */
@@ -24,7 +24,7 @@ export async function run(given: ShowOptions, context: Context): Promise<Outcome
   });
   const lead =
     pulled === undefined || pulled instanceof LeadsError
-      ? await fromInbox(given.id, given.inbox, context)
+      ? await receivedLead(given.id, given.inbox, context)
       : pulled;
   if (lead === undefined) {
     if (pulled instanceof LeadsError) throw pulled;

@@ -6,7 +6,7 @@ import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isLoopback } from '../../config/base-url.ts';
-import type { Paths } from '../../config/paths.ts';
+import type { Paths } from '../../config/directories.ts';
 import type { Settings } from '../../config/settings.ts';
 import { proxyFor } from './proxy.ts';
 

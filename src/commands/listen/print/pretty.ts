@@ -1,5 +1,5 @@
 import { formatDuration } from '../../../time/duration.ts';
-import type { Palette } from '../../../output/colour.ts';
+import type { Palette } from '../../../output/terminal/colour.ts';
 import { sanitize } from '../../../output/sanitize.ts';
 import type { Printer, DeliveryReport } from '../../../receiver/events.ts';
 import { utf8 } from '../../../json/bytes.ts';

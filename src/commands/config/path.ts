@@ -1,9 +1,0 @@
-import { configFile } from '../../config/read.ts';
-import type { Context } from '../../context.ts';
-import { write } from '../../output/sink.ts';
-import type { Outcome } from '../flags/command-spec.ts';
-
-export async function run(_options: object, context: Context): Promise<Outcome> {
-  await write(context.stdout, `${configFile(context.paths.configDir)}\n`);
-  return 'done';
-}

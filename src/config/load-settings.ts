@@ -1,0 +1,94 @@
+import type { Context } from '../context.ts';
+import { ConfigError, UsageError } from '../errors.ts';
+import { Secret } from '../secret.ts';
+import { longestTimerMs, parseDuration } from '../time/duration.ts';
+import type { Paths } from './directories.ts';
+import { parseBaseUrl } from './base-url.ts';
+import { readConfig } from './file/read-config.ts';
+import type { Profile } from './file/config-schema.ts';
+import type { Account, Settings } from './settings.ts';
+
+interface Sources {
+  readonly globals: Context['globals'];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly paths: Paths;
+}
+
+/** Flag > environment > profile > default. Throws a `ConfigError` for an unreadable file. */
+export function loadSettings({ globals, env, paths }: Sources): Settings {
+  const config = readConfig(paths.configDir);
+  const name = profileName(globals, env) ?? config.profile ?? 'default';
+  const profile = config.profiles?.[name] ?? {};
+  const given = set(globals.baseUrl) ?? set(env['LEADS_BASE_URL']) ?? profile.baseUrl;
+  const baseUrl = given === undefined ? undefined : parseBaseUrl(given);
+  return {
+    profile: name,
+    baseUrl,
+    account: () => account(baseUrl, name, profile, set(env['LEADS_API_KEY'])),
+    dialect: profile.api ?? {},
+    webhookToken: secret(set(env['LEADS_WEBHOOK_TOKEN']) ?? profile.webhook?.token),
+    webhookSecret: secret(set(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
+    webhookScheme: profile.webhook?.scheme,
+    webhookRecipe: { ...profile.webhook?.custom, tolerance: profile.webhook?.tolerance },
+    timeoutMs: timeout(globals.timeout, profile.timeout),
+    retries: retries(globals.retries, profile.retries),
+  };
+}
+
+/** The profile that flag or environment names. */
+export function profileName(globals: Context['globals'], env: Sources['env']): string | undefined {
+  return set(globals.profile) ?? set(env['LEADS_PROFILE']);
+}
+
+function account(
+  baseUrl: URL | undefined,
+  name: string,
+  profile: Profile,
+  fromEnv: string | undefined,
+): Account {
+  if (baseUrl === undefined) {
+    throw new ConfigError(`no base URL is set${inProfile(name)}`, {
+      hint: "run 'leads login --base-url https://…', or set LEADS_BASE_URL",
+    });
+  }
+  if (fromEnv !== undefined) return { baseUrl, apiKey: sendable(fromEnv, 'LEADS_API_KEY') };
+  if (profile.apiKey === undefined) {
+    throw new ConfigError(`no API key is stored${inProfile(name)}`, {
+      hint: "run 'leads login', or set LEADS_API_KEY",
+    });
+  }
+  if (profile.apiKeyOrigin !== baseUrl.origin) {
+    throw new ConfigError(
+      `the stored API key is for ${profile.apiKeyOrigin ?? 'an unknown origin'} and is not sent to ${baseUrl.origin}`,
+      { hint: `run 'leads login --base-url ${baseUrl.origin}', with --profile to keep both` },
+    );
+  }
+  return { baseUrl, apiKey: sendable(profile.apiKey, 'the stored API key') };
+}
+
+/** What no header can hold is a slip of copying, and would be refused on its way. */
+function sendable(key: string, what: string): Secret {
+  if (/^[\x21-\x7e]+$/.test(key)) return new Secret(key);
+  throw new ConfigError(`${what} holds white space or other characters that cannot be part of a key`);
+}
+
+const inProfile = (name: string): string => (name === 'default' ? '' : ` in profile '${name}'`);
+
+function timeout(flag: string | undefined, stored: string | undefined): number {
+  const text = flag ?? stored ?? '30s';
+  const value = parseDuration(text);
+  if (value !== undefined && value > 0) return Math.min(value, longestTimerMs);
+  throw new UsageError(`--timeout: '${text}' is not a duration such as 500ms, 30s or 5m`);
+}
+
+function retries(flag: string | undefined, stored: number | undefined): number {
+  if (flag === undefined) return stored ?? 5;
+  if (/^\d{1,3}$/.test(flag)) return Number(flag);
+  throw new UsageError(`--retries: '${flag}' is not a whole number from 0 to 999`);
+}
+
+const secret = (text: string | undefined): Secret | undefined =>
+  text === undefined ? undefined : new Secret(text);
+
+/** An empty variable or flag counts as not given, and the line end of a file that a variable was made from as none. */
+const set = (text: string | undefined): string | undefined => text?.trim() || undefined;

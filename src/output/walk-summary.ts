@@ -1,0 +1,34 @@
+import { formatDuration } from '../time/duration.ts';
+import { counted, grouped } from './terminal/progress.ts';
+
+export interface WalkTotals {
+  readonly leads: number;
+  /** How many of them an earlier attempt had written. */
+  readonly before: number;
+  readonly durationMs: number;
+  readonly retries: number;
+  readonly duplicates: number;
+  readonly withoutId: number;
+  readonly restarts: number;
+  /** Leads may have been missed because the list moved while it was read. */
+  readonly shifted: boolean;
+}
+
+/** Said of a walk whose list may have moved in a way that its pages cannot show. */
+export const maybeMissing = 'the list moved while it was read: leads may be missing';
+
+/** What a run did, in one line. `place` is where the leads went, such as ` to leads.ndjson`, or nothing. */
+export function summaryLine(tally: WalkTotals, place = ''): string {
+  const { leads, before, durationMs } = tally;
+  const rate = grouped(Math.round(((leads - before) * 1000) / Math.max(durationMs, 1)));
+  const parts = [
+    `${counted(leads, 'lead', 'leads')}${place} in ${formatDuration(durationMs)} (${rate}/s)`,
+    counted(tally.retries, 'retry', 'retries'),
+    `${counted(tally.duplicates, 'duplicate', 'duplicates')} dropped`,
+  ];
+  if (before > 0) parts.push(`${grouped(before)} of them from before`);
+  if (tally.withoutId > 0) parts.push(`${grouped(tally.withoutId)} without id`);
+  if (tally.restarts > 0) parts.push(`walked again ${counted(tally.restarts, 'time', 'times')}`);
+  if (tally.shifted) parts.push(maybeMissing);
+  return parts.join(', ');
+}
