@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where files live; both directories are made, 0700, by whoever writes there first. */
+/** Where files are kept. Both directories are made, 0700, when something is first written there. */
 export interface Paths {
   readonly configDir: string;
   readonly dataDir: string;
@@ -13,8 +13,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 export function findPaths(env: Env, platform: string): Paths {
   const usual = usualPaths(env, platform, env['HOME'] ?? homedir());
   return {
-    configDir: set(env['LEADS_CONFIG_DIR']) ?? usual.configDir,
-    dataDir: set(env['LEADS_DATA_DIR']) ?? usual.dataDir,
+    configDir: nonEmpty(env['LEADS_CONFIG_DIR']) ?? usual.configDir,
+    dataDir: nonEmpty(env['LEADS_DATA_DIR']) ?? usual.dataDir,
   };
 }
 
@@ -25,17 +25,17 @@ function usualPaths(env: Env, platform: string, home: string): Paths {
   }
   if (platform === 'win32') {
     return {
-      configDir: join(set(env['APPDATA']) ?? join(home, 'AppData', 'Roaming'), 'leads', 'Config'),
-      dataDir: join(set(env['LOCALAPPDATA']) ?? join(home, 'AppData', 'Local'), 'leads', 'Data'),
+      configDir: join(nonEmpty(env['APPDATA']) ?? join(home, 'AppData', 'Roaming'), 'leads', 'Config'),
+      dataDir: join(nonEmpty(env['LOCALAPPDATA']) ?? join(home, 'AppData', 'Local'), 'leads', 'Data'),
     };
   }
   return {
-    configDir: join(set(env['XDG_CONFIG_HOME']) ?? join(home, '.config'), 'leads'),
-    dataDir: join(set(env['XDG_DATA_HOME']) ?? join(home, '.local', 'share'), 'leads'),
+    configDir: join(nonEmpty(env['XDG_CONFIG_HOME']) ?? join(home, '.config'), 'leads'),
+    dataDir: join(nonEmpty(env['XDG_DATA_HOME']) ?? join(home, '.local', 'share'), 'leads'),
   };
 }
 
 /** An empty variable counts as not set, as the XDG rules say. */
-function set(value: string | undefined): string | undefined {
+function nonEmpty(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }

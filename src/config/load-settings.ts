@@ -19,15 +19,15 @@ export function loadSettings({ globals, env, paths }: Sources): Settings {
   const config = readConfig(paths.configDir);
   const name = profileName(globals, env) ?? config.profile ?? 'default';
   const profile = config.profiles?.[name] ?? {};
-  const given = set(globals.baseUrl) ?? set(env['LEADS_BASE_URL']) ?? profile.baseUrl;
-  const baseUrl = given === undefined ? undefined : parseBaseUrl(given);
+  const address = nonEmpty(globals.baseUrl) ?? nonEmpty(env['LEADS_BASE_URL']) ?? profile.baseUrl;
+  const baseUrl = address === undefined ? undefined : parseBaseUrl(address);
   return {
     profile: name,
     baseUrl,
-    account: () => account(baseUrl, name, profile, set(env['LEADS_API_KEY'])),
+    account: () => account(baseUrl, name, profile, nonEmpty(env['LEADS_API_KEY'])),
     dialect: profile.api ?? {},
-    webhookToken: secret(set(env['LEADS_WEBHOOK_TOKEN']) ?? profile.webhook?.token),
-    webhookSecret: secret(set(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
+    webhookToken: secret(nonEmpty(env['LEADS_WEBHOOK_TOKEN']) ?? profile.webhook?.token),
+    webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
     webhookScheme: profile.webhook?.scheme,
     webhookRecipe: { ...profile.webhook?.custom, tolerance: profile.webhook?.tolerance },
     timeoutMs: timeout(globals.timeout, profile.timeout),
@@ -37,7 +37,7 @@ export function loadSettings({ globals, env, paths }: Sources): Settings {
 
 /** The profile that flag or environment names. */
 export function profileName(globals: Context['globals'], env: Sources['env']): string | undefined {
-  return set(globals.profile) ?? set(env['LEADS_PROFILE']);
+  return nonEmpty(globals.profile) ?? nonEmpty(env['LEADS_PROFILE']);
 }
 
 function account(
@@ -66,7 +66,7 @@ function account(
   return { baseUrl, apiKey: sendable(profile.apiKey, 'the stored API key') };
 }
 
-/** What no header can hold is a slip of copying, and would be refused on its way. */
+/** A character that no header can hold is a mistake in copying, and the request would fail. */
 function sendable(key: string, what: string): Secret {
   if (/^[\x21-\x7e]+$/.test(key)) return new Secret(key);
   throw new ConfigError(`${what} holds white space or other characters that cannot be part of a key`);
@@ -90,5 +90,5 @@ function retries(flag: string | undefined, stored: number | undefined): number {
 const secret = (text: string | undefined): Secret | undefined =>
   text === undefined ? undefined : new Secret(text);
 
-/** An empty variable or flag counts as not given, and the line end of a file that a variable was made from as none. */
-const set = (text: string | undefined): string | undefined => text?.trim() || undefined;
+/** An empty variable or flag counts as missing; a variable that was made from a file may end with its line break. */
+const nonEmpty = (text: string | undefined): string | undefined => text?.trim() || undefined;

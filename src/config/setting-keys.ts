@@ -21,18 +21,18 @@ export interface SettingKey {
 
 /** Stored as it was typed, so that `leads config` shows it again. */
 const durationText: ValueType<string> = {
-  parse: (given) => ((parseDuration(given) ?? 0) > 0 ? given : undefined),
+  parse: (typed) => ((parseDuration(typed) ?? 0) > 0 ? typed : undefined),
   expected: 'a duration such as 500ms, 30s or 5m',
 };
 
 const baseUrlText: ValueType<string> = {
-  parse: (given) => parseBaseUrl(given).href.replace(/\/$/, ''),
+  parse: (typed) => parseBaseUrl(typed).href.replace(/\/$/, ''),
   expected: 'a URL that starts with https://',
 };
 
 const secretText = (what: string): ValueType<string> => ({
   ...text,
-  parse: (given) => parseSecret(given, what).reveal(),
+  parse: (typed) => parseSecret(typed, what).reveal(),
 });
 
 const general: readonly SettingKey[] = [
@@ -126,7 +126,7 @@ const parameters = {
 
 const nameOrNull: ValueType<string | null> = {
   // Null is a value here, and undefined would be none.
-  parse: (given) => (given === 'null' ? null : given === '' ? undefined : given),
+  parse: (typed) => (typed === 'null' ? null : typed === '' ? undefined : typed),
   expected: 'the name of a query parameter, or null',
 };
 
@@ -138,7 +138,7 @@ const dialect: readonly SettingKey[] = [
     name: 'api.path',
     path: ['api', 'path'],
     type: {
-      parse: (given) => (given.startsWith('/') ? given : undefined),
+      parse: (typed) => (typed.startsWith('/') ? typed : undefined),
       expected: 'a path that starts with /',
     },
     help: 'of the list operation; may hold a query of its own (default: /api/leads)',

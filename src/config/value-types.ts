@@ -14,13 +14,13 @@ export interface ValueType<T> {
 export const anyText: ValueType<string> = { parse: (text) => text, expected: 'a text' };
 
 export const text: ValueType<string> = {
-  parse: (given) => (given === '' ? undefined : given),
+  parse: (typed) => (typed === '' ? undefined : typed),
   expected: 'a text with at least one character',
 };
 
 export function oneOf<const V extends string>(values: readonly V[]): ValueType<V> {
   return {
-    parse: (given) => values.find((value) => value === given),
+    parse: (typed) => values.find((value) => value === typed),
     expected: `one of ${values.join(', ')}`,
     choices: values,
   };
@@ -28,8 +28,8 @@ export function oneOf<const V extends string>(values: readonly V[]): ValueType<V
 
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): ValueType<number> {
   return {
-    parse: (given) => {
-      const value = /^\d{1,16}$/.test(given) ? Number(given) : Number.NaN;
+    parse: (typed) => {
+      const value = /^\d{1,16}$/.test(typed) ? Number(typed) : Number.NaN;
       return value >= min && value <= max ? value : undefined;
     },
     expected:
@@ -43,10 +43,10 @@ export const duration: ValueType<number> = {
   expected: 'a duration such as 500ms, 30s, 5m, 2h or 7d',
 };
 
-/** Milliseconds, more than none: between two polls, or until something is given up. */
+/** Milliseconds, more than none: between two polls, or until a time-out. */
 export const interval: ValueType<number> = {
-  parse: (given) => {
-    const ms = parseDuration(given) ?? 0;
+  parse: (typed) => {
+    const ms = parseDuration(typed) ?? 0;
     return ms > 0 ? ms : undefined;
   },
   expected: 'a duration above zero such as 500ms, 30s, 5m, 2h or 7d',

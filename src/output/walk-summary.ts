@@ -3,7 +3,7 @@ import { counted, grouped } from './terminal/progress.ts';
 
 export interface WalkTotals {
   readonly leads: number;
-  /** How many of them an earlier attempt had written. */
+  /** How many of them an earlier attempt wrote. */
   readonly before: number;
   readonly durationMs: number;
   readonly retries: number;
@@ -14,21 +14,21 @@ export interface WalkTotals {
   readonly shifted: boolean;
 }
 
-/** Said of a walk whose list may have moved in a way that its pages cannot show. */
+/** For a walk whose list may have moved in a way that its pages cannot show. */
 export const maybeMissing = 'the list moved while it was read: leads may be missing';
 
-/** What a run did, in one line. `place` is where the leads went, such as ` to leads.ndjson`, or nothing. */
-export function summaryLine(tally: WalkTotals, place = ''): string {
-  const { leads, before, durationMs } = tally;
+/** What a walk did, in one line. `destination` is where the leads went, such as ` to leads.ndjson`, or nothing. */
+export function summaryLine(totals: WalkTotals, destination = ''): string {
+  const { leads, before, durationMs } = totals;
   const rate = grouped(Math.round(((leads - before) * 1000) / Math.max(durationMs, 1)));
   const parts = [
-    `${counted(leads, 'lead', 'leads')}${place} in ${formatDuration(durationMs)} (${rate}/s)`,
-    counted(tally.retries, 'retry', 'retries'),
-    `${counted(tally.duplicates, 'duplicate', 'duplicates')} dropped`,
+    `${counted(leads, 'lead', 'leads')}${destination} in ${formatDuration(durationMs)} (${rate}/s)`,
+    counted(totals.retries, 'retry', 'retries'),
+    `${counted(totals.duplicates, 'duplicate', 'duplicates')} dropped`,
   ];
   if (before > 0) parts.push(`${grouped(before)} of them from before`);
-  if (tally.withoutId > 0) parts.push(`${grouped(tally.withoutId)} without id`);
-  if (tally.restarts > 0) parts.push(`walked again ${counted(tally.restarts, 'time', 'times')}`);
-  if (tally.shifted) parts.push(maybeMissing);
+  if (totals.withoutId > 0) parts.push(`${grouped(totals.withoutId)} without id`);
+  if (totals.restarts > 0) parts.push(`walked again ${counted(totals.restarts, 'time', 'times')}`);
+  if (totals.shifted) parts.push(maybeMissing);
   return parts.join(', ');
 }

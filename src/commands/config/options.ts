@@ -10,6 +10,10 @@ export type ConfigKeyOptions = ArgumentsOf<typeof keyArgs>;
 
 export const setArgs = {
   ...keyArgs,
-  value: { type: anyText, optional: true, help: '- reads stdin; secrets are asked for when left out' },
+  value: {
+    type: anyText,
+    optional: true,
+    help: '- reads stdin; without it, secrets are read from the terminal',
+  },
 } satisfies Arguments;
 export type ConfigSetOptions = ArgumentsOf<typeof setArgs>;

@@ -25,7 +25,9 @@ async function typedValue(key: SettingKey, value: string | undefined, context: C
   if (value !== undefined && value !== '-') return value;
   if (key.secret === true) return (await secretFromPerson(key.name, context)).reveal();
   if (value === '-') return (await readAll(context.stdin)).trim();
-  throw new UsageError(`no value for ${key.name} was given`, { hint: `leads config set ${key.name} VALUE` });
+  throw new UsageError(`no value for ${key.name} was given`, {
+    hint: `run 'leads config set ${key.name} VALUE'`,
+  });
 }
 
 /** A key is stored together with the origin that it may be sent to. */

@@ -27,12 +27,16 @@ export interface CommandSpec {
 
 type CommandTexts = Pick<CommandSpec, 'name' | 'summary' | 'description' | 'examples' | 'listing'>;
 
+/** `unknown` adds nothing: a command may have no arguments, or no flags. */
+type CheckedOptions<A, F> = (A extends Arguments ? ArgumentsOf<A> : unknown) &
+  (F extends Flags ? OptionsOf<F> : unknown);
+
 /** A command that runs: its module's `run` takes exactly the options that the arguments and flags give. */
-export function command<A extends Arguments = Record<never, never>, F extends Flags = Record<never, never>>(
+export function command<A extends Arguments | undefined = undefined, F extends Flags | undefined = undefined>(
   spec: CommandTexts & {
     readonly arguments?: A;
     readonly flags?: F;
-    readonly load: () => Promise<{ readonly run: Run<ArgumentsOf<A> & OptionsOf<F>> }>;
+    readonly load: () => Promise<{ readonly run: Run<CheckedOptions<A, F>> }>;
   },
 ): CommandSpec {
   const { load, arguments: args = {}, flags = {}, ...texts } = spec;
@@ -42,7 +46,7 @@ export function command<A extends Arguments = Record<never, never>, F extends Fl
     flags,
     subcommands: [],
     prepare(typed) {
-      const options = checkOptions(args, flags, typed) as ArgumentsOf<A> & OptionsOf<F>;
+      const options = checkOptions(args, flags, typed) as CheckedOptions<A, F>;
       return async (context) => (await load()).run(options, context);
     },
   };

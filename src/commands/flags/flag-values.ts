@@ -5,24 +5,24 @@ import { parseInstant } from '../../time/instant.ts';
 
 /** `--limit`: a whole number from 1, or `all`, which is Infinity. */
 export const limit: ValueType<number> = {
-  parse: (given) => {
-    if (given === 'all') return Number.POSITIVE_INFINITY;
-    return /^[1-9]\d{0,14}$/.test(given) ? Number(given) : undefined;
+  parse: (typed) => {
+    if (typed === 'all') return Number.POSITIVE_INFINITY;
+    return /^[1-9]\d{0,14}$/.test(typed) ? Number(typed) : undefined;
   },
   expected: "a whole number from 1, or 'all'",
 };
 
 /** A function of now, since a declaration has no clock: `since(context.clock.now())` in milliseconds. */
 export const pointInTime: ValueType<(now: number) => number> = {
-  parse: (given) =>
-    parseInstant(given, 0) === undefined ? undefined : (now) => parseInstant(given, now) ?? Number.NaN,
+  parse: (typed) =>
+    parseInstant(typed, 0) === undefined ? undefined : (now) => parseInstant(typed, now) ?? Number.NaN,
   expected:
     'a point in time: a date such as 2026-01-31, a date-time, today, yesterday, now, or a duration such as 7d',
 };
 
 export const httpUrl: ValueType<URL> = {
-  parse: (given) =>
-    URL.canParse(given) && /^https?:$/.test(new URL(given).protocol) ? new URL(given) : undefined,
+  parse: (typed) =>
+    URL.canParse(typed) && /^https?:$/.test(new URL(typed).protocol) ? new URL(typed) : undefined,
   expected: 'a URL that starts with https:// or http://',
 };
 
@@ -33,8 +33,8 @@ export const condition: ValueType<Condition> = {
 
 /** `--fields id,contact.email`: dotted paths, at least one. */
 export const fieldList: ValueType<readonly string[]> = {
-  parse: (given) => {
-    const fields = given.split(',').map((field) => field.trim());
+  parse: (typed) => {
+    const fields = typed.split(',').map((field) => field.trim());
     const named = fields.filter((field) => field !== '');
     return named.length === 0 ? undefined : named;
   },
@@ -42,4 +42,4 @@ export const fieldList: ValueType<readonly string[]> = {
 };
 
 /** An empty one passes here: it is a configuration error of its own, found when the key is made. */
-export const secret: ValueType<Secret> = { ...anyText, parse: (given) => new Secret(given) };
+export const secret: ValueType<Secret> = { ...anyText, parse: (typed) => new Secret(typed) };

@@ -14,7 +14,7 @@ interface Column {
 /** The delivery status has no name in the specification (section 2, gaps). */
 const statusFields = ['status', 'deliveryStatus', 'delivery_status'];
 
-const usual: readonly Column[] = [
+const standardColumns: readonly Column[] = [
   { head: 'ID', paths: ['id'] },
   { head: 'CREATED', paths: ['createdAt'] },
   { head: 'CATEGORY', paths: ['category'] },
@@ -24,19 +24,19 @@ const usual: readonly Column[] = [
   { head: 'SOURCE', paths: ['metadata.source'] },
 ];
 
-/** What is looked for, or copied, by its whole text. */
+/** Columns that are searched for, or copied, as a whole. */
 export const uncutColumns = ['ID', 'CREATED', 'STATUS'];
 
-/** What gives way on a narrow terminal. */
+/** Left out on a narrow terminal. */
 export const optionalColumns = ['PHONE', 'SOURCE'];
 
 export function columnsFor(fields: readonly string[] | undefined, { statusField }: Dialect): Column[] {
   if (fields !== undefined) return fields.map((path) => ({ head: path, paths: [path] }));
   const named = statusField === undefined || statusField === 'auto' ? statusFields : [statusField];
-  return [...usual, { head: 'STATUS', paths: named }];
+  return [...standardColumns, { head: 'STATUS', paths: named }];
 }
 
-/** The cells of leads. Times are drawn in UTC to the second, or as their distance from `now` when it is given. */
+/** The cells of leads. Times are in UTC to the second, or as their distance from `now` (ms) when that is defined. */
 export function rowsOf(
   leads: readonly RawLead[],
   columns: readonly Column[],
@@ -54,12 +54,12 @@ export function rowsOf(
     );
     return columns.map(({ paths }) => {
       const path = paths.find((one) => found.has(one));
-      return path === undefined ? '' : drawn(cellText(found.get(path) ?? ''), now);
+      return path === undefined ? '' : cellOf(cellText(found.get(path) ?? ''), now);
     });
   });
 }
 
-function drawn(text: string, now: number | undefined): string {
+function cellOf(text: string, now: number | undefined): string {
   const time = /^\d{4}-\d\d-\d\dT/.test(text) ? parseIsoTime(text) : undefined;
   if (time === undefined) return text;
   return now === undefined ? new Date(time).toISOString().replace(/\.\d+Z$/, 'Z') : relativeTime(time, now);

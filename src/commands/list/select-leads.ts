@@ -5,26 +5,26 @@ import { listLeads } from '../../service/listing/listing.ts';
 import type { LeadQuery } from '../../service/listing/lead-query.ts';
 import type { Service } from '../../service/client/service.ts';
 
-/** Asked for at once when filters are checked here and many records may not pass. */
+/** Page size when filters are checked here and many records may not pass. */
 const filteredPageSize = 100;
 
-/** Whether leads exist that were not handed out: beyond the limit, or passed over by a list that moved. */
-export type Rest = 'none' | 'more' | 'maybe-missing';
+/** Whether leads exist that were not selected: beyond the limit, or missed because the list moved. */
+export type Remainder = 'none' | 'more' | 'maybe-missing';
 
-/** The first `limit` leads that pass, page by page. Asks for no page that is not needed. */
+/** The first `limit` leads that pass, page by page. Requests no page that is not needed. */
 export async function* selectLeads(
   service: Service,
   query: LeadQuery,
   filter: LeadFilter,
   limit: number,
-): AsyncGenerator<readonly RawLead[], Rest, undefined> {
+): AsyncGenerator<readonly RawLead[], Remainder, undefined> {
   const passes = leadFilter(filter);
-  const narrows =
+  const filtersHere =
     filter.categories.length + filter.where.length > 0 ||
     filter.since !== undefined ||
     filter.until !== undefined;
-  const wanted = narrows ? Math.max(limit, filteredPageSize) : limit;
-  const pageSize = service.dialect.pageSize ?? (wanted > 1000 ? undefined : wanted);
+  const usualSize = filtersHere ? Math.max(limit, filteredPageSize) : limit;
+  const pageSize = service.dialect.pageSize ?? (usualSize > 1000 ? undefined : usualSize);
   const pages = listLeads(service, { query, pageSize, prefetch: limit === Infinity });
   let left = limit;
   for await (const batch of pages) {

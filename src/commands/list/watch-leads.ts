@@ -11,17 +11,18 @@ interface Watch {
   readonly service: Service;
   readonly query: LeadQuery;
   readonly filter: LeadFilter;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two polls. */
   readonly every: number;
   readonly print: (leads: readonly RawLead[]) => Promise<void>;
 }
 
-/** How late a lead may come and still be shown, as with `export --follow`. */
-const overlap = 86_400_000;
+/** How late a lead may come and still be shown, in ms, as with `export --follow`. */
+const overlapMs = 86_400_000;
 
 /**
- * Prints leads that were not there before, oldest first, until Ctrl-C, which is the ordinary end. Every look reaches
- * back by a day, to its end, since the order of the list is the service's own; the first one only learns what is there.
+ * Prints leads that were not there before, oldest first, until Ctrl-C, which is the ordinary end. Every poll
+ * reaches back by a day and reads to the end, since the order of the list is the service's own; the first only learns
+ * what is there.
  */
 export async function watchLeads(
   { service, query, filter, every, print }: Watch,
@@ -30,12 +31,12 @@ export async function watchLeads(
   const { clock, signal } = context;
   const passes = leadFilter(filter);
   const seen = new IdSet();
-  const begun = clock.now();
-  const look = async (): Promise<RawLead[]> => {
-    const since = Math.max(query.since ?? -Infinity, clock.now() - overlap);
+  const startedAt = clock.now();
+  const poll = async (): Promise<RawLead[]> => {
+    const since = Math.max(query.since ?? -Infinity, clock.now() - overlapMs);
     const found: RawLead[] = [];
     for await (const { leads } of listLeads(service, { query: { ...query, since }, seen, prefetch: true })) {
-      // A record without an id cannot be told from one that was shown.
+      // A record without an id may have been shown before.
       for (const lead of leads) {
         if (lead.id !== undefined && passes(lead) && !(createdMs(lead) < since)) found.push(lead);
       }
@@ -43,11 +44,11 @@ export async function watchLeads(
     return found.reverse();
   };
   try {
-    const first = await look();
-    await print(first.filter((lead) => createdMs(lead) >= begun));
+    const first = await poll();
+    await print(first.filter((lead) => createdMs(lead) >= startedAt));
     for (;;) {
       await clock.sleep(every, signal);
-      await print(await look());
+      await print(await poll());
     }
   } catch (error) {
     const reason: unknown = signal.reason;

@@ -5,7 +5,7 @@ import { customSchemeFlags, schemeFlags } from '../flags/scheme-flags.ts';
 import { httpUrl } from '../flags/flag-values.ts';
 
 const urlPath: ValueType<string> = {
-  parse: (given) => (given.startsWith('/') ? given : undefined),
+  parse: (typed) => (typed.startsWith('/') ? typed : undefined),
   expected: 'a path that starts with /',
 };
 

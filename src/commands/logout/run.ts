@@ -3,7 +3,7 @@ import { updateProfile } from '../../config/file/write-config.ts';
 import type { Context } from '../../context.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 
-export async function run(_options: object, context: Context): Promise<Outcome> {
+export async function run(_options: unknown, context: Context): Promise<Outcome> {
   const { profile } = await context.settings();
   const removed = readConfig(context.paths.configDir).profiles?.[profile]?.apiKey !== undefined;
   if (removed) {

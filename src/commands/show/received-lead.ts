@@ -7,13 +7,13 @@ import { inboxPath } from '../flags/inbox-flag.ts';
 /** The lead as it was first received; undefined when it was not, or when there is no inbox. */
 export async function receivedLead(
   id: string,
-  given: string | undefined,
+  namedInbox: string | undefined,
   context: Context,
 ): Promise<RawLead | undefined> {
-  const place = inboxPath(given, await context.settings(), context.paths);
-  if (place === ':memory:' || !existsSync(place)) return undefined;
+  const path = inboxPath(namedInbox, await context.settings(), context.paths);
+  if (path === ':memory:' || !existsSync(path)) return undefined;
   const { openInbox } = await import('../../inbox/sqlite/sqlite-inbox.ts');
-  const inbox = await openInbox({ place, clock: context.clock });
+  const inbox = await openInbox({ place: path, clock: context.clock });
   try {
     let first: RawLead | undefined;
     for await (const delivery of inbox.list({ leadId: id })) {

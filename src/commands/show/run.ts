@@ -17,24 +17,24 @@ import { receivedLead } from './received-lead.ts';
 import { utf8 } from '../../json/bytes.ts';
 
 /** The service first, then the inbox, which also answers when the service cannot. */
-export async function run(given: ShowOptions, context: Context): Promise<Outcome> {
-  const pulled = await fromService(given.id, context).catch((error: unknown) => {
+export async function run(options: ShowOptions, context: Context): Promise<Outcome> {
+  const pulled = await fromService(options.id, context).catch((error: unknown) => {
     if (error instanceof LeadsError && !context.signal.aborted) return error;
     throw error;
   });
   const lead =
     pulled === undefined || pulled instanceof LeadsError
-      ? await receivedLead(given.id, given.inbox, context)
+      ? await receivedLead(options.id, options.inbox, context)
       : pulled;
   if (lead === undefined) {
     if (pulled instanceof LeadsError) throw pulled;
-    throw new DataError(`there is no lead '${given.id}', neither in the service nor in the inbox`);
+    throw new DataError(`there is no lead '${options.id}', neither in the service nor in the inbox`);
   }
   if (pulled instanceof LeadsError && !(pulled instanceof ConfigError)) {
     context.messages.note('show', `this is the inbox's copy: ${pulled.message}`);
   }
-  if (given.format === 'table') await draw(lead, given, context);
-  else await print(lead, given, context);
+  if (options.format === 'table') await draw(lead, options, context);
+  else await print(lead, options, context);
   return 'done';
 }
 

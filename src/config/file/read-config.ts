@@ -15,8 +15,8 @@ export const configFile = (configDir: string): string => join(configDir, 'config
 export function readConfig(configDir: string): Config {
   const path = configFile(configDir);
   try {
-    guard(configDir, 0o700);
-    guard(path, 0o600);
+    checkOwnFile(configDir, 0o700);
+    checkOwnFile(path, 0o600);
     return parseConfig(readFileSync(path, 'utf8'), path);
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause;
@@ -29,8 +29,8 @@ export function readConfig(configDir: string): Config {
   }
 }
 
-/** A link that somebody else placed could make us read, or overwrite, a file of theirs. */
-function guard(path: string, mode: number): void {
+/** A symbolic link of another user could make this program read, or overwrite, a file of theirs. */
+function checkOwnFile(path: string, mode: number): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (stat.isSymbolicLink()) {
@@ -39,7 +39,7 @@ function guard(path: string, mode: number): void {
       hint: 'remove it, or name another directory with LEADS_CONFIG_DIR',
     });
   }
-  // A sticky directory, such as /tmp, is everybody's: closing it to others would do harm.
+  // A sticky directory, such as /tmp, is shared: closing it to others would do harm.
   if ((stat.mode & 0o077) !== 0 && (stat.mode & 0o1000) === 0) chmodSync(path, mode);
 }
 
@@ -49,7 +49,7 @@ function parseConfig(text: string, path: string): Config {
     json = JSON.parse(text);
   } catch (cause) {
     throw new ConfigError(`the configuration file ${path} is not JSON`, {
-      hint: 'mend it, or move it away and log in again; leads does not overwrite it',
+      hint: 'repair it, or move it away and log in again; leads does not overwrite it',
       cause,
     });
   }
@@ -59,7 +59,7 @@ function parseConfig(text: string, path: string): Config {
   const where = issue?.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys] : (issue?.path ?? []);
   const at = where.length === 0 ? '' : ` at '${where.join('.')}'`;
   throw new ConfigError(`the configuration file ${path} is not valid${at}`, {
-    hint: 'mend it with an editor; leads does not overwrite it',
+    hint: 'repair it with an editor; leads does not overwrite it',
     cause: parsed.error,
   });
 }

@@ -6,8 +6,8 @@ import { sanitize } from '../sanitize.ts';
 import { TemporaryRecords } from './temporary-records.ts';
 import { utf8 } from '../../json/bytes.ts';
 
-/** A table with more columns is of no use to anybody, and a hostile sender could name a new one in every record. */
-const mostColumns = 10_000;
+/** More columns are of no use, and a hostile sender could name a new one in every record. */
+const maxColumns = 10_000;
 
 /** The columns of many records: the union of their members' dotted paths, in the order of first appearance. */
 export class Columns {
@@ -17,10 +17,11 @@ export class Columns {
     return [...this.#paths];
   }
 
+  /** Adds the fields of one record. Throws a `DataError` when there are too many. */
   learn(record: Uint8Array): void {
     eachMember(utf8(record), (path) => this.#paths.add(path));
-    if (this.#paths.size > mostColumns) {
-      throw new DataError(`the leads have more than ${mostColumns} different fields`, {
+    if (this.#paths.size > maxColumns) {
+      throw new DataError(`the leads have more than ${maxColumns} different fields`, {
         hint: 'name the columns with --fields',
       });
     }
@@ -57,27 +58,28 @@ export async function csvWriter(sink: ByteSink, options: WriterOptions = {}): Pr
 export function csvRows(sink: ByteSink, columns: readonly string[], terminal = false): RecordWriter {
   const out = new WriteBuffer(sink);
   const index = new Map(columns.map((path, i) => [path, i]));
-  const draw = terminal ? (text: string) => sanitize(text) : (text: string) => text;
+  const display = terminal ? (text: string) => sanitize(text) : (text: string) => text;
   const lineEnd = terminal ? '\n' : '\r\n';
-  const header = columns.map((path) => quote(draw(disarm(path)))).join(',') + lineEnd;
-  let begun = false;
-  const begin = async (): Promise<void> => {
-    if (begun || columns.length === 0) return;
-    begun = true;
+  const header = columns.map((path) => quote(display(escapeFormula(path)))).join(',') + lineEnd;
+  let hasHeader = false;
+  const writeHeader = async (): Promise<void> => {
+    if (hasHeader || columns.length === 0) return;
+    hasHeader = true;
     await out.addAny(Buffer.from(header));
   };
   return {
     async write(leads) {
-      await begin();
+      await writeHeader();
       for (const { bytes } of leads) {
         const cells = new Array<string>(columns.length).fill('');
         eachMember(
           utf8(bytes),
           (path, raw) => {
             const column = index.get(path);
-            // Numbers are no formulas, whatever their sign; text may be.
+            // A number is no formula, whatever its sign; a text may be one.
             const text = cellText(raw);
-            if (column !== undefined) cells[column] = quote(draw(raw.startsWith('"') ? disarm(text) : text));
+            if (column !== undefined)
+              cells[column] = quote(display(raw.startsWith('"') ? escapeFormula(text) : text));
           },
           (path) => index.has(path),
         );
@@ -86,15 +88,15 @@ export function csvRows(sink: ByteSink, columns: readonly string[], terminal = f
     },
     flush: () => out.flush(),
     async end() {
-      await begin();
+      await writeHeader();
       await out.flush();
       await sink.end();
     },
   };
 }
 
-/** Spreadsheets run cells that begin like a formula (OWASP, "CSV Injection"): an apostrophe makes them text. */
-const disarm = (text: string): string =>
+/** Spreadsheets evaluate cells that begin like a formula (OWASP, "CSV Injection"): an apostrophe makes them text. */
+const escapeFormula = (text: string): string =>
   /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
 
 const quote = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

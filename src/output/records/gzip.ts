@@ -6,11 +6,10 @@ const compress = promisify(gzip);
 const smallestMember = 1024 * 1024;
 const largestMember = 4 * smallestMember;
 
-/** A gzip file of several members, one after the other (RFC 1952, section 2.2): each can be the last that is kept. */
+/** A gzip file of several members, one after the other (RFC 1952, section 2.2): a file may be cut after each. */
 export interface GzipSink extends ByteSink {
   /**
-   * Ends the current member if it is large enough to stand alone. True: all that was written has gone to the sink
-   * below. Where members end depends on the bytes and the calls alone, so a resumed run gives the same file.
+   * Ends the current member if it is large enough. True: everything written so far is in the sink below. Where members end depends on the bytes and the calls alone, so a resumed run gives the same file.
    */
   cut(): Promise<boolean>;
 }
@@ -19,11 +18,11 @@ export function gzipSink(sink: ByteSink): GzipSink {
   let waiting: Buffer[] = [];
   let length = 0;
   let members = 0;
-  const member = async (content: Buffer): Promise<void> => {
+  const writeMember = async (content: Buffer): Promise<void> => {
     members += 1;
     await sink.write(await compress(content));
   };
-  const take = (): Buffer => {
+  const takeWaiting = (): Buffer => {
     const content = Buffer.concat(waiting);
     waiting = [];
     length = 0;
@@ -34,10 +33,10 @@ export function gzipSink(sink: ByteSink): GzipSink {
       waiting.push(Buffer.from(bytes));
       length += bytes.length;
       if (length < largestMember) return;
-      const content = take();
+      const content = takeWaiting();
       let at = 0;
       for (; content.length - at >= largestMember; at += largestMember) {
-        await member(content.subarray(at, at + largestMember));
+        await writeMember(content.subarray(at, at + largestMember));
       }
       waiting = [content.subarray(at)];
       length = content.length - at;
@@ -45,12 +44,12 @@ export function gzipSink(sink: ByteSink): GzipSink {
     async cut() {
       if (length === 0) return true;
       if (length < smallestMember) return false;
-      await member(take());
+      await writeMember(takeWaiting());
       return true;
     },
     async end() {
-      // A file without any member would not be a gzip file at all.
-      if (length > 0 || members === 0) await member(take());
+      // A file without a member is no gzip file.
+      if (length > 0 || members === 0) await writeMember(takeWaiting());
       await sink.end();
     },
   };

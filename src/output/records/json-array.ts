@@ -5,13 +5,13 @@ import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
 /** One array, a record a line, in the sender's own bytes. */
 export function jsonWriter(sink: ByteSink, options: WriterOptions = {}): RecordWriter {
   const out = new WriteBuffer(sink);
-  const draw = recordTransform(options);
+  const transform = recordTransform(options);
   let separator = Buffer.from('[\n');
   return {
     async write(leads) {
       for (const lead of leads) {
         await out.addAny(separator);
-        await out.addAny(draw === undefined ? lead.bytes : draw(lead));
+        await out.addAny(transform === undefined ? lead.bytes : transform(lead));
         separator = Buffer.from(',\n');
       }
     },

@@ -1,10 +1,9 @@
-/** Deeper objects stay JSON in one cell: a sender cannot make us recurse without end, or add columns by nesting. */
-const deepest = 6;
+/** Deeper objects stay JSON in one cell: nesting cannot exhaust the stack or add columns without limit. */
+const maxDepth = 6;
 
 /**
- * Walks the members of one JSON object (valid and compact) and hands out each with its dotted path and its own JSON
- * text: numbers keep their digits. An object is handed out itself, beside its
- * members, when `isWanted` says so.
+ * Walks the members of one JSON object (valid and compact) and visits each with its dotted path and its own JSON text:
+ * numbers keep their digits. An object itself is visited, after its members, when `isWanted` says so.
  */
 export function eachMember(
   json: string,
@@ -14,7 +13,7 @@ export function eachMember(
   walk(json, 0, '', 1, visit, isWanted);
 }
 
-/** Returns the index behind the object that begins at `start`. */
+/** Returns the index after the object that begins at `start`. */
 function walk(
   json: string,
   start: number,
@@ -28,7 +27,7 @@ function walk(
     const colon = endOfString(json, at);
     const path = prefix + readString(json.slice(at, colon));
     const value = colon + 1;
-    const nested = json[value] === '{' && json[value + 1] !== '}' && depth < deepest;
+    const nested = json[value] === '{' && json[value + 1] !== '}' && depth < maxDepth;
     const end = nested ? walk(json, value, `${path}.`, depth + 1, visit, isWanted) : endOfValue(json, value);
     if (!nested || isWanted(path)) visit(path, json.slice(value, end));
     at = json[end] === ',' ? end + 1 : end;
@@ -36,7 +35,7 @@ function walk(
   return at + 1;
 }
 
-/** A JSON value as a cell: text without quotes, null as nothing, anything else as it stands. */
+/** A JSON value as a cell: text without quotes, null as an empty cell, anything else as it is. */
 export function cellText(raw: string): string {
   if (raw.startsWith('"')) return readString(raw);
   return raw === 'null' ? '' : raw;

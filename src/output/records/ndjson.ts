@@ -9,18 +9,18 @@ const newline = 0x0a;
 /** One record a line, in the sender's own bytes. */
 export function ndjsonWriter(sink: ByteSink, options: WriterOptions = {}): RecordWriter {
   const out = new WriteBuffer(sink);
-  const draw = recordTransform(options);
+  const transform = recordTransform(options);
   return {
     async write(leads) {
       for (let i = 0; i < leads.length; i += 1) {
-        const run = draw === undefined ? runFrom(leads, i, out.room) : undefined;
+        const run = transform === undefined ? runFrom(leads, i, out.room) : undefined;
         if (run !== undefined) {
           out.addRun(run.source, run.start, run.ends, newline);
           i += run.ends.length - 1;
           continue;
         }
         const lead = leads[i] as RecordBytes;
-        const bytes = draw === undefined ? lead.bytes : draw(lead);
+        const bytes = transform === undefined ? lead.bytes : transform(lead);
         if (!out.fits(bytes.length + 1)) {
           await out.flush();
           if (!out.fits(bytes.length + 1)) {
@@ -47,7 +47,7 @@ interface Run {
   readonly ends: readonly number[];
 }
 
-/** The records from `first` on that lie side by side, one byte apart, as far as there is `room` for them. */
+/** The records from `first` that lie side by side, one byte apart, as many as `room` bytes can hold. */
 function runFrom(leads: readonly RecordBytes[], first: number, room: number): Run | undefined {
   const { source, start } = leads[first] as RecordBytes;
   if (source === undefined || start === undefined) return undefined;
@@ -69,7 +69,7 @@ export function recordTransform({
   terminal = false,
 }: WriterOptions): ((lead: RecordBytes) => Uint8Array) | undefined {
   if (fields === undefined && !terminal) return undefined;
-  const pick = fields === undefined ? (json: string) => json : projectFields(fields);
+  const project = fields === undefined ? (json: string) => json : projectFields(fields);
   const escape = terminal ? escapeJson : (json: string) => json;
-  return (lead) => Buffer.from(escape(pick(utf8(lead.bytes))));
+  return (lead) => Buffer.from(escape(project(utf8(lead.bytes))));
 }

@@ -8,10 +8,10 @@ import type { RecordBytes } from './record-types.ts';
 const newline = Buffer.from('\n');
 const memoryLimit = 1024 * 1024;
 
-/** Records that wait until all have come: in memory while they are few, then in a nameless temporary file. */
+/** Records that wait until all are known: in memory while they are few, then in an unlinked temporary file. */
 export class TemporaryRecords {
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
   #file: FileHandle | undefined;
 
   static open(): Promise<TemporaryRecords> {
@@ -21,41 +21,41 @@ export class TemporaryRecords {
   async write(records: readonly RecordBytes[]): Promise<void> {
     for (const { bytes } of records) {
       // Copied: a record's memory may be a part of a page's, or be used again for the next ones.
-      this.#held.push(Buffer.from(bytes), newline);
-      this.#heldBytes += bytes.length + 1;
-      if (this.#heldBytes > memoryLimit) await this.#store();
+      this.#waiting.push(Buffer.from(bytes), newline);
+      this.#waitingBytes += bytes.length + 1;
+      if (this.#waitingBytes > memoryLimit) await this.#writeToFile();
     }
   }
 
   async *records(): AsyncGenerator<readonly RecordBytes[], void, undefined> {
     if (this.#file !== undefined) {
-      await this.#store();
+      await this.#writeToFile();
       const stream = this.#file.createReadStream({ start: 0, autoClose: false, highWaterMark: memoryLimit });
       yield* linesIn(stream as AsyncIterable<Buffer>);
       return;
     }
-    yield this.#held.filter((piece) => piece !== newline).map((bytes) => ({ bytes }));
+    yield this.#waiting.filter((piece) => piece !== newline).map((bytes) => ({ bytes }));
   }
 
   async close(): Promise<void> {
-    this.#held = [];
+    this.#waiting = [];
     await this.#file?.close();
     this.#file = undefined;
   }
 
-  async #store(): Promise<void> {
-    const pieces = Buffer.concat(this.#held);
-    this.#held = [];
-    this.#heldBytes = 0;
+  async #writeToFile(): Promise<void> {
+    const bytes = Buffer.concat(this.#waiting);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
     await writing(tmpdir(), async () => {
-      this.#file ??= await nameless();
-      await this.#file.writeFile(pieces);
+      this.#file ??= await openUnlinked();
+      await this.#file.writeFile(bytes);
     });
   }
 }
 
-/** Without a name nothing is left behind, whatever ends the process. Windows keeps the name until the end. */
-async function nameless(): Promise<FileHandle> {
+/** A file without a name is gone when the process ends, however it ends. Windows keeps the name until then. */
+async function openUnlinked(): Promise<FileHandle> {
   const directory = await mkdtemp(join(tmpdir(), 'leads-'));
   const file = await open(join(directory, 'spool'), 'wx+', 0o600);
   await rm(directory, { recursive: true, force: true });

@@ -12,7 +12,7 @@ export class WriteBuffer {
     this.#sink = sink;
   }
 
-  /** True when `bytes` found room; otherwise `flush` first, or `pass` what is larger than any room. */
+  /** Whether a piece of that length fits; otherwise `flush` first. */
   fits(length: number): boolean {
     return this.#used + length <= capacity;
   }
@@ -30,7 +30,7 @@ export class WriteBuffer {
     return capacity - this.#used;
   }
 
-  /** Adds records that lie side by side from `start` on; the byte behind each of the `ends` becomes `terminator`. */
+  /** Adds records that lie side by side, from `start`; the byte after each of the `ends` becomes `terminator`. */
   addRun(source: Uint8Array, start: number, ends: readonly number[], terminator: number): void {
     const shift = this.#used - start;
     const end = ends.at(-1) ?? start;
@@ -39,6 +39,7 @@ export class WriteBuffer {
     this.#used += end - start + 1;
   }
 
+  /** Adds a piece of any length. */
   async addAny(bytes: Uint8Array): Promise<void> {
     if (!this.fits(bytes.length)) await this.flush();
     if (bytes.length > capacity) return this.#sink.write(bytes);

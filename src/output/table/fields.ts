@@ -25,7 +25,7 @@ export interface FieldsOptions {
   readonly name?: (text: string) => string;
 }
 
-/** One record, a field a line, scrubbed: names on the left, values on the right. Ends in a newline. */
+/** One record, a field a line, sanitized: names on the left, values on the right. Ends in a newline. */
 export function renderFields(
   fields: readonly (readonly [name: string, value: string])[],
   options: FieldsOptions,

@@ -10,7 +10,7 @@ export interface TableOptions {
   readonly optional?: readonly string[];
   /** Draws a cell of the head; for colours. */
   readonly head?: (text: string) => string;
-  /** Draws one cell that was already scrubbed, cut and padded; for colours. */
+  /** Draws one cell that was already sanitized, cut and padded; for colours. */
   readonly cell?: (text: string, row: number, head: string) => string;
 }
 
@@ -26,7 +26,7 @@ const narrowest = 6;
 const readable = 12;
 
 /**
- * Rows as aligned columns without borders, scrubbed, ending in a newline. On a terminal a row fits its width: optional
+ * Rows as aligned columns without borders, sanitized, ending in a newline. On a terminal a row fits its width: optional
  * columns are left out, the widest of the others are cut, and a cut cell ends in `…`. Wide characters and emoji count
  * as the columns they take.
  */

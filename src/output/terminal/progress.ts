@@ -7,20 +7,20 @@ const redrawMs = 200;
 const estimateAfterMs = 2000;
 
 export interface Progress {
-  /** `total` where the service tells it, or the user asked for no more. */
+  /** `total`: what the service says, or the limit of the user; undefined when neither is known. */
   update(leads: number, total: number | undefined): void;
-  /** Wipes the line, before anything else is written to the terminal. */
+  /** Erases the line, before anything else is written to the terminal. */
   clear(): void;
 }
 
 /**
- * One line on stderr that is drawn again and again; nothing at all unless that is a terminal. `before` is how many leads
- * an earlier attempt wrote: they say nothing about the rate.
+ * One line on stderr that is redrawn; nothing unless that is a terminal. `before` is how many leads an earlier attempt
+ * wrote: they do not count for the rate.
  */
 export function showProgress(stderr: Output, clock: Clock, wanted: boolean, before = 0): Progress {
   if (!wanted || stderr.isTTY !== true) return { update: () => undefined, clear: () => undefined };
-  const begun = clock.now();
-  let drawnAt = begun;
+  const startedAt = clock.now();
+  let drawnAt = startedAt;
   let shown = false;
   return {
     update(leads, total) {
@@ -28,7 +28,7 @@ export function showProgress(stderr: Output, clock: Clock, wanted: boolean, befo
       if (now - drawnAt < redrawMs) return;
       drawnAt = now;
       shown = true;
-      const line = progressLine({ leads, before, total, elapsedMs: now - begun }).slice(
+      const line = progressLine({ leads, before, total, elapsedMs: now - startedAt }).slice(
         0,
         (stderr.columns ?? 80) - 1,
       );
@@ -58,7 +58,7 @@ export function progressLine({ leads, before, total, elapsedMs }: ProgressState)
   return parts.join(', ');
 }
 
-/** 1234567 as `1,234,567`: Intl would cost milliseconds at every start. */
+/** 1234567 as `1,234,567`; Intl would add milliseconds to every start. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
