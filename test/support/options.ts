@@ -13,8 +13,8 @@ export async function optionsOf<F extends Flags>(flags: F, words: readonly strin
     flags,
     load: () =>
       Promise.resolve({
-        run: (options: OptionsOf<F>) => {
-          received.push(options);
+        run: (options: unknown) => {
+          received.push(options as OptionsOf<F>);
           return Promise.resolve('done' as const);
         },
       }),
