@@ -5,7 +5,8 @@ import { longestTimerMs, parseDuration } from '../time/duration.ts';
 import type { Paths } from './directories.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { readConfig } from './file/read-config.ts';
-import type { Profile } from './file/config-schema.ts';
+import type { Config } from './file/config-schema.ts';
+import { loginCommand } from './login-command.ts';
 import type { Account, Settings } from './settings.ts';
 
 interface Sources {
@@ -18,13 +19,14 @@ interface Sources {
 export function loadSettings({ globals, env, paths }: Sources): Settings {
   const config = readConfig(paths.configDir);
   const name = profileName(globals, env) ?? config.profile ?? 'default';
-  const profile = config.profiles?.[name] ?? {};
+  const profiles = config.profiles ?? {};
+  const profile = profiles[name] ?? {};
   const address = nonEmpty(globals.baseUrl) ?? nonEmpty(env['LEADS_BASE_URL']) ?? profile.baseUrl;
   const baseUrl = address === undefined ? undefined : parseBaseUrl(address);
   return {
     profile: name,
     baseUrl,
-    account: () => account(baseUrl, name, profile, nonEmpty(env['LEADS_API_KEY'])),
+    account: () => accountOf(baseUrl, name, profiles, nonEmpty(env['LEADS_API_KEY'])),
     dialect: profile.api ?? {},
     webhookToken: secret(nonEmpty(env['LEADS_WEBHOOK_TOKEN']) ?? profile.webhook?.token),
     webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
@@ -40,30 +42,43 @@ export function profileName(globals: Context['globals'], env: Sources['env']): s
   return nonEmpty(globals.profile) ?? nonEmpty(env['LEADS_PROFILE']);
 }
 
-function account(
+function accountOf(
   baseUrl: URL | undefined,
   name: string,
-  profile: Profile,
-  fromEnv: string | undefined,
+  profiles: NonNullable<Config['profiles']>,
+  keyFromEnv: string | undefined,
 ): Account {
+  const profile = profiles[name];
   if (baseUrl === undefined) {
+    rejectUnknownProfile(name, profiles);
     throw new ConfigError(`no base URL is set${inProfile(name)}`, {
-      hint: "run 'leads login --base-url https://…', or set LEADS_BASE_URL",
+      hint: `run '${loginCommand(name, 'https://…')}', or set LEADS_BASE_URL`,
     });
   }
-  if (fromEnv !== undefined) return { baseUrl, apiKey: sendable(fromEnv, 'LEADS_API_KEY') };
-  if (profile.apiKey === undefined) {
+  if (keyFromEnv !== undefined) {
+    return { profile: name, baseUrl, apiKey: sendable(keyFromEnv, 'LEADS_API_KEY') };
+  }
+  if (profile?.apiKey === undefined) {
+    rejectUnknownProfile(name, profiles);
     throw new ConfigError(`no API key is stored${inProfile(name)}`, {
-      hint: "run 'leads login', or set LEADS_API_KEY",
+      hint: `run '${loginCommand(name)}', or set LEADS_API_KEY`,
     });
   }
   if (profile.apiKeyOrigin !== baseUrl.origin) {
     throw new ConfigError(
       `the stored API key is for ${profile.apiKeyOrigin ?? 'an unknown origin'} and is not sent to ${baseUrl.origin}`,
-      { hint: `run 'leads login --base-url ${baseUrl.origin}', with --profile to keep both` },
+      { hint: `run '${loginCommand(name, baseUrl.origin)}', with another --profile to keep both` },
     );
   }
-  return { baseUrl, apiKey: sendable(profile.apiKey, 'the stored API key') };
+  return { profile: name, baseUrl, apiKey: sendable(profile.apiKey, 'the stored API key') };
+}
+
+function rejectUnknownProfile(name: string, profiles: NonNullable<Config['profiles']>): void {
+  const known = Object.keys(profiles);
+  if (known.includes(name) || known.length === 0) return;
+  throw new ConfigError(`there is no profile '${name}'`, {
+    hint: `profiles: ${known.join(', ')}; or make it with '${loginCommand(name)}'`,
+  });
 }
 
 /** A character that no header can hold is a mistake in copying, and the request would fail. */

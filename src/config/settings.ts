@@ -4,6 +4,8 @@ import type { StoredCustomScheme } from './file/config-schema.ts';
 
 /** What is needed to talk to the service. */
 export interface Account {
+  /** Name of the profile, for hints that say how to log in. */
+  readonly profile?: string | undefined;
   readonly baseUrl: URL;
   readonly apiKey: Secret;
 }

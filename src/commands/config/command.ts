@@ -1,6 +1,6 @@
 import { settingKeys } from '../../config/setting-keys.ts';
 import { command, commandGroup } from '../flags/command-spec.ts';
-import { keyArgs, listFlags, setArgs } from './options.ts';
+import { keyArgs, listFlags, setArgs, useArgs } from './options.ts';
 
 export default commandGroup({
   name: 'config',
@@ -41,6 +41,20 @@ export default commandGroup({
       summary: 'print where the configuration file is',
       examples: ['leads config path'],
       load: () => import('./print-path.ts'),
+    }),
+    command({
+      name: 'profiles',
+      summary: 'the stored profiles, and which is in use',
+      flags: listFlags,
+      examples: ['leads config profiles'],
+      load: () => import('./list-profiles.ts'),
+    }),
+    command({
+      name: 'use',
+      summary: 'choose the profile that is used without --profile',
+      arguments: useArgs,
+      examples: ['leads config use default'],
+      load: () => import('./use-profile.ts'),
     }),
   ],
 });

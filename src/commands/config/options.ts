@@ -17,3 +17,8 @@ export const setArgs = {
   },
 } satisfies Arguments;
 export type ConfigSetOptions = ArgumentsOf<typeof setArgs>;
+
+export type ConfigProfilesOptions = OptionsOf<typeof listFlags>;
+
+export const useArgs = { name: { type: text, help: 'of a stored profile' } } satisfies Arguments;
+export type ConfigUseOptions = ArgumentsOf<typeof useArgs>;

@@ -2,6 +2,7 @@ import { findSetting } from './find-setting.ts';
 import { withValue } from '../../config/profile-values.ts';
 import type { SettingKey } from '../../config/setting-keys.ts';
 import { checkValue } from '../flags/check-options.ts';
+import { loginCommand } from '../../config/login-command.ts';
 import { readAll } from '../../config/prompt.ts';
 import { secretFromPerson } from '../../config/secret-input.ts';
 import { updateProfile } from '../../config/file/write-config.ts';
@@ -16,7 +17,7 @@ export async function run(options: ConfigSetOptions, context: Context): Promise<
   const value = checkValue(key.type, await typedValue(key, options.value, context), key.name);
   const { profile, baseUrl } = await context.settings();
   await updateProfile(context, profile, (stored) =>
-    bindToOrigin(key, withValue(stored, key.path, value), baseUrl),
+    bindToOrigin(key, withValue(stored, key.path, value), baseUrl, profile),
   );
   return 'done';
 }
@@ -31,11 +32,16 @@ async function typedValue(key: SettingKey, value: string | undefined, context: C
 }
 
 /** A key is stored together with the origin that it may be sent to. */
-function bindToOrigin(key: SettingKey, profile: Profile, baseUrl: URL | undefined): Profile {
+function bindToOrigin(
+  key: SettingKey,
+  profile: Profile,
+  baseUrl: URL | undefined,
+  profileName: string,
+): Profile {
   if (key.name !== 'api-key') return profile;
   if (baseUrl === undefined) {
     throw new ConfigError('an API key is stored for one service, and no base URL is set', {
-      hint: "first 'leads config set base-url https://…', or use 'leads login'",
+      hint: `use '${loginCommand(profileName, 'https://…')}', or set base-url first`,
     });
   }
   return { ...profile, apiKeyOrigin: baseUrl.origin };

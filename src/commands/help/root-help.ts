@@ -1,12 +1,15 @@
 import { type Flag, flagTerm, type Flags } from '../flags/flag.ts';
 import { globalFlags, immediateFlags } from '../flags/global-flags.ts';
-import { runningList } from './layout.ts';
+import { runningList, twoColumns, wrap } from './layout.ts';
 
 interface ListedCommand {
   readonly name: string;
   readonly group: string;
   readonly summary: string;
 }
+
+/** Of the group and the command's name. */
+const termWidth = 19;
 
 const summary = 'list, export and receive leads, and prove that none was lost';
 
@@ -23,14 +26,14 @@ export function globalFlagLines(width: number): string[] {
 export function rootHelp(commands: readonly ListedCommand[], width: number): string {
   const rows = commands.map(({ name, group, summary: text }, i) => {
     const heading = commands[i - 1]?.group === group ? '' : group;
-    return `  ${heading.padEnd(8)} ${name.padEnd(11)} ${text}`;
+    return [`${heading.padEnd(8)} ${name}`, text] as const;
   });
   return [
-    `leads: ${summary}`,
+    ...wrap(`leads: ${summary}`, width),
     '',
     'Usage: leads <command> [flags]',
     '',
-    ...rows,
+    ...twoColumns(rows, termWidth, width),
     '',
     ...globalFlagLines(width),
     'More about one: leads <command> --help',

@@ -18,7 +18,7 @@ export async function run(flags: LoginOptions, context: Context): Promise<Outcom
     flags.apiKeyFile === undefined
       ? await secretFromPerson(what, context)
       : await secretFromFile(flags.apiKeyFile, what, context);
-  if (flags.check) await tryKey({ baseUrl, apiKey }, context);
+  if (flags.check) await tryKey({ profile, baseUrl, apiKey }, context);
   await updateProfile(context, profile, (stored) => ({
     ...stored,
     baseUrl: baseUrl.href.replace(/\/$/, ''),

@@ -6,18 +6,18 @@ import { lock } from '../../files/lock.ts';
 import { configFile, readConfig } from './read-config.ts';
 import type { Config, Profile } from './config-schema.ts';
 
-type Place = Pick<Context, 'paths' | 'pid' | 'clock' | 'signal'>;
+type WriteContext = Pick<Context, 'paths' | 'pid' | 'clock' | 'signal'>;
 
 /**
  * Changes the configuration under a lock, so that of two writers neither loses the other's change, and replaces the
  * file atomically, 0600 in a 0700 directory. Throws a `ConfigError` instead of overwriting a file that is not ours.
  */
-async function updateConfig(place: Place, change: (config: Config) => Config): Promise<void> {
-  const { configDir } = place.paths;
+export async function updateConfig(context: WriteContext, change: (config: Config) => Config): Promise<void> {
+  const { configDir } = context.paths;
   const path = configFile(configDir);
   await writing(path, async () => {
     mkdirSync(configDir, { recursive: true, mode: 0o700 });
-    const held = await lock(path, place, { waitMs: 10_000 });
+    const held = await lock(path, context, { waitMs: 10_000 });
     try {
       const store = { ...change(readConfig(configDir)) };
       const conf = new Conf<Record<string, unknown>>({
@@ -37,11 +37,11 @@ async function updateConfig(place: Place, change: (config: Config) => Config): P
 
 /** Changes one profile and leaves the others alone; a profile that ends up empty is removed. */
 export function updateProfile(
-  place: Place,
+  context: WriteContext,
   name: string,
   change: (profile: Profile) => Profile,
 ): Promise<void> {
-  return updateConfig(place, (config) => {
+  return updateConfig(context, (config) => {
     const { [name]: current = {}, ...others } = config.profiles ?? {};
     const next = change(current);
     return { ...config, profiles: Object.keys(next).length === 0 ? others : { ...others, [name]: next } };

@@ -1,5 +1,6 @@
 import { DataError, KeyRefusedError, LeadsError, ServiceError } from '../../errors.ts';
 import { isLoopback } from '../../config/base-url.ts';
+import { loginCommand } from '../../config/login-command.ts';
 import { answersInPlain, closesOnPlain } from '../../http/other-protocol.ts';
 import { TransientError } from './retry.ts';
 
@@ -91,6 +92,7 @@ const passes = (status: number): boolean =>
   (status >= 500 && ![501, 505, 506, 508, 510, 511].includes(status));
 
 export interface Refusal {
+  readonly profile: string | undefined;
   readonly status: number;
   /** The body's `error` and `message` (specification, section 7), if it had them. */
   readonly error: string | undefined;
@@ -108,7 +110,7 @@ export function refusalFailure(refusal: Refusal): Error {
   if (status === 401 || status === 403) {
     return new KeyRefusedError(`the service refused the API key (${status})${why}`, {
       ...details,
-      hint: "store another key with 'leads login', or check LEADS_API_KEY",
+      hint: `store another key with '${loginCommand(refusal.profile)}', or check LEADS_API_KEY`,
     });
   }
   const text =

@@ -105,6 +105,7 @@ async function refused(
   // Some services nest both in an object `error`.
   const inner = isObject(error) ? error : isObject(body) ? body : undefined;
   return refusalFailure({
+    profile: service.account.profile,
     status: response.statusCode,
     error: text(isObject(error) ? (error['code'] ?? error['type']) : error),
     message: text(inner?.['message']),

@@ -8,7 +8,11 @@ import { customSchemeFlags, schemeFlags } from '../../../src/commands/flags/sche
 import type { Settings } from '../../../src/config/settings.ts';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
+import { encodings } from '../../../src/webhook/encoding.ts';
+import { algorithms } from '../../../src/webhook/hmac.ts';
+import { secretEncodings } from '../../../src/webhook/key.ts';
 import { schemeNames } from '../../../src/webhook/scheme-registry.ts';
+import { timestampFormats } from '../../../src/webhook/timestamp.ts';
 import { optionsOf } from '../../support/options.ts';
 
 type Stored = Partial<Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret' | 'webhookRecipe'>>;
@@ -157,6 +161,12 @@ test('a recipe may be stored, and a flag goes before each of its parts', async (
   expect(await resolve([], github)).toMatchObject({ name: 'github' });
 });
 
-test('--scheme takes every scheme that there is', () => {
-  expect(schemeFlags('').scheme.type.choices).toEqual(schemeNames);
+test.each([
+  { flag: schemeFlags('').scheme, all: schemeNames },
+  { flag: customSchemeFlags.algorithm, all: algorithms },
+  { flag: customSchemeFlags.encoding, all: encodings },
+  { flag: customSchemeFlags.timestampFormat, all: timestampFormats },
+  { flag: customSchemeFlags.secretEncoding, all: secretEncodings },
+])('help offers everything that there is: $all', ({ flag, all }) => {
+  expect(new Set(flag.type.choices)).toEqual(new Set(all));
 });
