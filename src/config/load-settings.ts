@@ -31,7 +31,7 @@ export function loadSettings({ globals, env, paths }: Sources): Settings {
     webhookToken: secret(nonEmpty(env['LEADS_WEBHOOK_TOKEN']) ?? profile.webhook?.token),
     webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
     webhookScheme: profile.webhook?.scheme,
-    webhookRecipe: { ...profile.webhook?.custom, tolerance: profile.webhook?.tolerance },
+    webhookCustom: { ...profile.webhook?.custom, tolerance: profile.webhook?.tolerance },
     timeoutMs: timeout(globals.timeout, profile.timeout),
     retries: retries(globals.retries, profile.retries),
   };

@@ -23,8 +23,8 @@ export interface Settings {
   readonly webhookSecret: Secret | undefined;
   /** The profile's scheme name. */
   readonly webhookScheme: string | undefined;
-  /** The profile's flags for that scheme, unchecked: the recipe of `custom`, and the tolerance as a duration. */
-  readonly webhookRecipe: StoredCustomScheme & { readonly tolerance?: string | undefined };
+  /** The profile's parts of that scheme as texts, unchecked: those of `custom`, and the tolerance as a duration. */
+  readonly webhookCustom: StoredCustomScheme & { readonly tolerance?: string | undefined };
   /** For one request, headers and each wait for more of the body. Default 30 s. */
   readonly timeoutMs: number;
   /** How often a failed request is tried again. Default 5. */

@@ -3,7 +3,8 @@ import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
-import { schemeNamed, schemeNames } from '../../webhook/scheme-registry.ts';
+import { schemeNames } from '../../webhook/scheme-names.ts';
+import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import { unverified } from '../../webhook/schemes/unverified.ts';
 import { flagName, type OptionsOf } from './flag.ts';
 import { customSchemeFlags, type SchemeOptions, schemeFlags } from './scheme-flags.ts';
@@ -69,7 +70,7 @@ const storedTypes = { ...customSchemeFlags, tolerance: schemeFlags('').tolerance
 type StoredParts = Partial<OptionsOf<typeof storedTypes>>;
 
 /** The profile's own parts of a scheme, as texts; each is checked as the flag of that name is. */
-function storedParts({ webhookRecipe: stored }: Settings): StoredParts {
+function storedParts({ webhookCustom: stored }: Settings): StoredParts {
   const parts = Object.entries(storedTypes).flatMap(([key, { type }]) => {
     const text = stored[key as keyof typeof stored];
     if (text === undefined) return [];

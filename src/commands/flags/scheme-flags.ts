@@ -2,23 +2,12 @@ import { anyText, duration, oneOf, text } from '../../config/value-types.ts';
 import type { Encoding } from '../../webhook/encoding.ts';
 import type { Algorithm } from '../../webhook/hmac.ts';
 import type { SecretEncoding } from '../../webhook/key.ts';
-import type { SchemeName } from '../../webhook/scheme-registry.ts';
+import { schemeNames } from '../../webhook/scheme-names.ts';
 import type { TimestampFormat } from '../../webhook/timestamp.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
 import { secret } from './flag-values.ts';
 
-// Choices are repeated from src/webhook, held together by their types: help must not load what signs and verifies.
-const schemes = [
-  'token',
-  'standard-webhooks',
-  'svix',
-  'stripe',
-  'github',
-  'slack',
-  'shopify',
-  'rfc9421',
-  'custom',
-] as const satisfies readonly SchemeName[];
+// These repeat src/webhook, and their types hold the two together: help must not load the code that signs and verifies.
 const algorithms = ['hmac-sha256', 'hmac-sha512', 'hmac-sha1'] as const satisfies readonly Algorithm[];
 const encodings = ['hex', 'base64', 'base64url'] as const satisfies readonly Encoding[];
 const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const satisfies readonly SecretEncoding[];
@@ -27,7 +16,7 @@ const timestampFormats = ['unix', 'milliseconds', 'iso'] as const satisfies read
 const everyday = {
   token: { value: 'token', type: secret, repeatable: true, help: 'shared token in x-webhook-token' },
   tokenFile: { value: 'file', type: text, repeatable: true, help: 'the same, from a file (- for stdin)' },
-  scheme: { value: 'name', type: oneOf(schemes) },
+  scheme: { value: 'name', type: oneOf(schemeNames) },
   secret: {
     value: 'secret',
     type: secret,

@@ -11,16 +11,16 @@ import { Secret } from '../../../src/secret.ts';
 import { encodings } from '../../../src/webhook/encoding.ts';
 import { algorithms } from '../../../src/webhook/hmac.ts';
 import { secretEncodings } from '../../../src/webhook/key.ts';
-import { schemeNames } from '../../../src/webhook/scheme-registry.ts';
+import { schemeNames } from '../../../src/webhook/scheme-names.ts';
 import { timestampFormats } from '../../../src/webhook/timestamp.ts';
 import { optionsOf } from '../../support/options.ts';
 
-type Stored = Partial<Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret' | 'webhookRecipe'>>;
+type Stored = Partial<Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret' | 'webhookCustom'>>;
 
 /** Words as typed, through the declared flags. */
 async function resolve(argv: readonly string[], stored: Stored = {}, stdin = '') {
   const options = await optionsOf({ ...schemeFlags('Who may deliver'), ...customSchemeFlags }, argv);
-  const { scheme, keys } = await resolveScheme(options, { webhookRecipe: {}, ...stored } as Settings, {
+  const { scheme, keys } = await resolveScheme(options, { webhookCustom: {}, ...stored } as Settings, {
     stdin: Readable.from(stdin === '' ? [] : [stdin]),
   });
   return { name: scheme.name, secrets: keys.map((key) => key.secret.reveal()), scheme };
@@ -118,11 +118,11 @@ test.each([
   [['--scheme', 'svix', '--secret', 'whsec_not base64']],
   [['--scheme', 'custom', '--secret', 'a']],
   [['--scheme', 'custom', '--secret', 'a', '--signature-header', 'x-sig', '--signed-content', 'x']],
-])('a secret or recipe that cannot be is a configuration error: %j', async (argv) => {
+])('a secret or a custom scheme that cannot work is a configuration error: %j', async (argv) => {
   await expect(resolve(argv)).rejects.toThrow(ConfigError);
 });
 
-test('a custom recipe comes through whole', async () => {
+test('every part of a custom scheme has an effect', async () => {
   const argv =
     '--scheme custom --secret s --signature-header X-Sig --algorithm hmac-sha512 --encoding base64 --prefix v1= ' +
     '--signed-content {timestamp}.{nonce}.{body} --timestamp-header X-Time --timestamp-format iso --nonce-header X-Id ' +
@@ -136,11 +136,11 @@ test('a custom recipe comes through whole', async () => {
   expect(headers['x-sig']).toMatch(/^v1=[A-Za-z0-9+/]{86}==$/);
 });
 
-test('a recipe may be stored, and a flag goes before each of its parts', async () => {
+test('a custom scheme may be stored, and a flag goes before each of its parts', async () => {
   const stored = {
     webhookScheme: 'custom',
     webhookSecret: secret,
-    webhookRecipe: { signatureHeader: 'X-Sig', prefix: 'v1=', timestampHeader: 'X-Time', tolerance: '30s' },
+    webhookCustom: { signatureHeader: 'X-Sig', prefix: 'v1=', timestampHeader: 'X-Time', tolerance: '30s' },
   };
   const signs = async (...argv: string[]) => {
     const { scheme } = await resolve(argv, stored);
@@ -154,8 +154,8 @@ test('a recipe may be stored, and a flag goes before each of its parts', async (
   expect(other.scheme.toleranceMs).toBe(60_000);
   expect(other.headers['x-sig']).toMatch(/^v2=/);
   for (const bad of [{ algorithm: 'md5' }, { tolerance: 'soon' }, { signatureHeader: '' }]) {
-    const recipe = { ...stored.webhookRecipe, ...bad };
-    await expect(resolve([], { ...stored, webhookRecipe: recipe })).rejects.toThrow(ConfigError);
+    const custom = { ...stored.webhookCustom, ...bad };
+    await expect(resolve([], { ...stored, webhookCustom: custom })).rejects.toThrow(ConfigError);
   }
   const github = { ...stored, webhookScheme: 'github' };
   expect(await resolve([], github)).toMatchObject({ name: 'github' });
