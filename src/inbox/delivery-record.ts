@@ -2,7 +2,7 @@ import { answerFor } from '../webhook/answer.ts';
 import type { Verdict } from './decide.ts';
 import type { Arrival, StoredDelivery } from './inbox.ts';
 import type { RedactDelivery } from './inbox-options.ts';
-import { maxRejectedBody } from './limits.ts';
+import { maxRejectedBody } from './store-limits.ts';
 
 /** A stored delivery before the store gives it a number; its bytes apart, since a store may keep them elsewhere. */
 export interface DeliveryRecord {

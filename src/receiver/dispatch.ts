@@ -56,8 +56,8 @@ export class Dispatcher {
       const result = await target.deliver(examined);
       handed.push(result);
       if (!result.ok && !this.#isForgiven(result)) {
-        // Free for whoever gets the retry, which may be another receiver, before the service is told to send it. When
-        // this cannot be stored, the claim runs out by itself.
+        // Released before the service is asked to retry, since another receiver may get that delivery. When this cannot
+        // be stored, the leases expire by themselves.
         await this.#inbox
           .release(targets.map((name) => ({ leadId, seq, target: name })))
           .catch(() => undefined);

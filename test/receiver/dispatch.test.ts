@@ -17,7 +17,7 @@ const known = { attempt: 1, firstAt: 0 };
 const carrier = (release: Inbox['release']): Dispatcher =>
   new Dispatcher({ release } as Partial<Inbox> as Inbox, [refusing], false);
 
-it('says that a lead was not taken when every claim on it has been given up', async () => {
+it('says that a lead was not taken once every lease on it is released', async () => {
   const released: string[] = [];
   const free: (() => void)[] = [];
   const carried = carrier((leases) => {

@@ -1,8 +1,8 @@
 import type { TakenKind } from '../decide.ts';
 import type { DeliveryRecord, DeliverySummary } from '../delivery-record.ts';
 import type { InboxQuery, StoredDelivery } from '../inbox.ts';
-import { maxRejectedKept } from '../limits.ts';
-import { bodyIn, ByteArena, headersIn, storeApart, type StoredBytes } from './byte-arena.ts';
+import { maxRejectedKept } from '../store-limits.ts';
+import { bodyIn, BodyArena, headersIn, storeApart, type StoredBytes } from './body-arena.ts';
 
 interface Row extends StoredBytes {
   readonly seq: number;
@@ -12,7 +12,7 @@ interface Row extends StoredBytes {
 /** The deliveries of a store in memory, by number and therefore in order. */
 export class DeliveryLog {
   readonly #rows = new Map<number, Row>();
-  readonly #arena = new ByteArena();
+  readonly #arena = new BodyArena();
   /** Numbers of the rejected deliveries that are kept, oldest first. */
   readonly #rejected = new Set<number>();
   #seq = 0;

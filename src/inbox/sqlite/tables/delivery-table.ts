@@ -1,6 +1,6 @@
 import type { TakenKind } from '../../decide.ts';
 import type { DeliveryRecord } from '../../delivery-record.ts';
-import { maxRejectedKept } from '../../limits.ts';
+import { maxRejectedKept } from '../../store-limits.ts';
 import { toColumn } from '../column.ts';
 import type { Database, Statement } from '../libsql.ts';
 
