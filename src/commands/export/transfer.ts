@@ -58,7 +58,6 @@ function count({ stats }: Listing, before: Totals, totals: Totals): void {
   totals.duplicates = before.duplicates + stats.duplicates;
   totals.withoutId = before.withoutId + stats.withoutId;
   totals.restarts = before.restarts + stats.restarts;
-  totals.shifted ||= stats.shifted;
 }
 
 function sayWhenInVain({ next }: Batch, messages: Wiring['messages']): void {

@@ -37,5 +37,5 @@ export async function* selectLeads(
     yield passing;
     if (left === 0 && !batch.last) return 'more';
   }
-  return pages.stats.shifted ? 'maybe-missing' : 'none';
+  return 'none';
 }

@@ -8,9 +8,11 @@ import { redact } from './redact-key.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { Service } from './service.ts';
 
-/** A 200 whose body is still to come. */
+/** A 200 whose body is still to come, or a 204. */
 export interface Answer {
   readonly url: URL;
+  /** 200, or 204 for an empty page. */
+  readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requestId: string | undefined;
   readonly body: AsyncIterable<Uint8Array>;
@@ -42,9 +44,15 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
       redact(`GET ${target.pathname}${target.search} → ${status} in ${took}`, service.account.apiKey),
     );
     const headers = singly(response.headers);
-    if (status === 200) {
+    if (status === 200 || status === 204) {
       const requestId = requestIdIn(headers, service);
-      return { url: target, headers, requestId, body: decoded(response.body, headers['content-encoding']) };
+      return {
+        url: target,
+        status,
+        headers,
+        requestId,
+        body: decoded(response.body, headers['content-encoding']),
+      };
     }
     const location = status >= 300 && status < 400 ? headers['location'] : undefined;
     if (location === undefined) throw await rejected(service, response, headers);

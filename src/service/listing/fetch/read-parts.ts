@@ -1,10 +1,11 @@
 import { DataError, ServiceError } from '../../../errors.ts';
 import { openBrace, openBracket, skipSpace } from '../../../json/bytes.ts';
-import type { ArrayPlace } from '../../../json/find-array.ts';
 import { PageScan } from '../../../json/page-scan.ts';
 import type { ScannedRecord } from '../../../json/scanned-record.ts';
 import type { Answer } from '../../client/request.ts';
 import { type Attempts, TransientError } from '../../client/retry.ts';
+import type { PageFacts } from '../../pagination/page-facts.ts';
+import type { RequestParams } from '../../pagination/request-params.ts';
 import type { PagePart } from './page-part.ts';
 
 /** A page is handed out whole up to this size, in bytes, so that an attempt that breaks off leaves no trace. */
@@ -16,10 +17,10 @@ const slowest = 1024;
 /** The records of one answer in parts, the last one with its facts. Throws a `TransientError` when it was cut off. */
 export async function* partsOf(
   answer: Answer,
-  items: ArrayPlace,
+  params: RequestParams,
   attempts: Attempts,
 ): AsyncGenerator<Omit<PagePart, 'again'>, void, undefined> {
-  const scan = new PageScan(items);
+  const scan = new PageScan(params.items);
   const leftAtStart = attempts.left;
   let leads: ScannedRecord[] = [];
   let size = 0;
@@ -41,6 +42,13 @@ export async function* partsOf(
     leads = [];
     size = 0;
   }
+  if (answer.status === 204) {
+    yield {
+      leads,
+      facts: { ...about(answer), envelope: { root: null, path: [] }, count: 0, lastId: undefined },
+    };
+    return;
+  }
   if (read === 0 && answer.headers['content-length'] === '0') throw new DataError('the answer is empty');
   const envelope = scan.end(leads);
   // Also how a body that is only ended by closing the connection shows that it was cut.
@@ -51,14 +59,15 @@ export async function* partsOf(
   yield {
     leads,
     facts: {
-      url: answer.url,
-      link: answer.headers['link'],
+      ...about(answer),
       envelope,
       count,
       lastId: (leads.at(-1) ?? last)?.id,
     },
   };
 }
+
+const about = ({ url, headers }: Answer): Pick<PageFacts, 'url' | 'headers'> => ({ url, headers });
 
 /** A page for people, such as a login form, is named for what it is. */
 function refuseOtherThanJson({ headers, requestId }: Answer, chunk: Uint8Array): void {

@@ -1,0 +1,95 @@
+import { positionById } from '../../pagination/next-position.ts';
+import type { Position } from '../../pagination/position.ts';
+import type { RequestParams } from '../../pagination/request-params.ts';
+import type { Peek, Peeked } from '../fetch/peek.ts';
+
+/** A page that names no next one. */
+export interface SilentPage {
+  readonly count: number;
+  readonly firstId: string | undefined;
+  readonly lastId: string | undefined;
+  readonly firstMark: string;
+  /** The page size that was sent. */
+  readonly size: number | undefined;
+}
+
+export type ProbeResult =
+  /** The service honours a position: the walk goes on there. */
+  | { readonly kind: 'next'; readonly position: Position }
+  /** The service honours a position, and nothing is behind the last record. */
+  | { readonly kind: 'nothing-behind' }
+  /** The service honours no position. */
+  | { readonly kind: 'no-position'; readonly honoursLimit: boolean };
+
+type Found = 'different' | 'empty' | 'same' | 'rejected';
+
+/** What a page is that was asked for by a parameter which the service may ignore. */
+function compare(page: SilentPage, peeked: Peeked): Found {
+  if (peeked.kind === 'rejected') return 'rejected';
+  if (peeked.count === 0) return 'empty';
+  if (page.firstId === undefined) return peeked.firstMark === page.firstMark ? 'same' : 'different';
+  // Where leads arrive meanwhile, the first page comes again behind them.
+  return peeked.ids.includes(page.firstId) || peeked.ids.includes(page.lastId) ? 'same' : 'different';
+}
+
+/**
+ * Finds out how a service pages whose first page names no next one, with three requests at most: by page number, by
+ * offset (with a limit of 1), by the last id.
+ */
+export async function probePositions(
+  params: RequestParams,
+  page: SilentPage,
+  peek: Peek,
+): Promise<ProbeResult> {
+  const { url, firstPage } = params;
+  const { count, lastId: after, size } = page;
+  const at = (number: number): Position => ({ style: 'page', param: params.page, page: number, after });
+  const offset: Position = { style: 'offset', param: params.offset ?? 'offset', offset: count };
+  const next = (position: Position): ProbeResult => ({ kind: 'next', position });
+  const overlapping: Position =
+    after === undefined || count < 2 ? offset : { ...offset, offset: count - 1, after };
+  const look = async (position: Position, limit = size): Promise<Found> =>
+    compare(page, await peek(position, limit, true));
+
+  if (params.offset === undefined || url.searchParams.has(params.page)) {
+    const second = await look(at(firstPage + 1));
+    if (second === 'different' || second === 'empty') {
+      const isNumberKnown = url.searchParams.has(params.page);
+      const first = isNumberKnown ? 'same' : await look(at(firstPage));
+      // The first page has the number 0 where number 1 is another one.
+      if (first === 'different') return next(at(firstPage));
+      if (second === 'different') return next(at(firstPage + 1));
+      if (first !== 'empty') return { kind: 'nothing-behind' };
+      // Both pages empty: the parameter may be taken for a filter.
+      return (await look(offset, 1)) === 'different' ? next(overlapping) : { kind: 'nothing-behind' };
+    }
+  }
+  const one = await peek(offset, params.limit === undefined ? undefined : 1, true);
+  const behind = compare(page, one);
+  if (behind === 'different') return next(overlapping);
+  if (behind === 'empty') return { kind: 'nothing-behind' };
+  const honoursLimit = one.kind === 'page' && one.count === 1 && count > 1;
+  if (after !== undefined) {
+    const position = positionById(params, undefined, after);
+    const found = await look(position);
+    if (found === 'different') return next(position);
+    if (found === 'empty') return { kind: 'nothing-behind' };
+  }
+  return { kind: 'no-position', honoursLimit };
+}
+
+/** The parameter that takes the last id, where a service says `has_more` and nothing else. */
+export async function probeById(
+  params: RequestParams,
+  id: string,
+  page: SilentPage,
+  peek: Peek,
+): Promise<Position | undefined> {
+  const names = params.cursor === undefined ? ['starting_after', 'cursor', 'after'] : [params.cursor];
+  for (const name of names) {
+    const position = positionById(params, name, id);
+    const found = compare(page, await peek(position, page.size, true));
+    if (found === 'different' || found === 'empty') return position;
+  }
+  return undefined;
+}
