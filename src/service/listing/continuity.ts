@@ -6,6 +6,8 @@ import type { BorderCheck } from './border-check.ts';
 
 /** After so many steps back, a list that never stops moving is read on, and the walk is unproven. */
 const mostStepsBack = 50;
+/** Ids that are kept of the first page. */
+const frontLength = 1000;
 
 /**
  * Sees to it that a page continues where the one before it ended: records that vanish or move while a list is read
@@ -19,13 +21,16 @@ export class Continuity {
   readonly #firstPage: number;
   /** Whether every border is checked, instead of comparing totals at the end. */
   verifies = false;
-  /** A page began further in front than expected: leads arrived there, or moved there. */
-  frontMoved = false;
   /** Steps back so far. */
   restarts = 0;
   /** Borders of pages that were left to the totals. */
   unchecked = 0;
   #firstNumber: number | undefined;
+  /** Ids of the first page, as the list began when the walk did. */
+  #front = new Set<string>();
+  #pageFromFront = 0;
+  #pageLength = 0;
+  #idleFront = 0;
   #length: number | 'mixed' | undefined;
   #longest = 0;
   #back = 0;
@@ -82,7 +87,6 @@ export class Continuity {
     const at = leads.findIndex((lead) => lead.id === after);
     const isOverlapped =
       at >= 0 && leads.slice(0, at).every(({ id }) => id !== undefined && this.#seen.has(id));
-    if (isOverlapped && (at > 0 || number.kind === 'page')) this.frontMoved = true;
     if (isOverlapped) return true;
     if (number.kind === 'offset' || (first !== undefined && first.id === undefined))
       return number.kind === 'page';
@@ -106,12 +110,12 @@ export class Continuity {
     if (number === undefined) return position;
     const step = number.kind === 'page' ? this.#back : this.#back * Math.max(100, this.#longest);
     const value = number.value - step;
-    const isFront = number.kind === 'page' ? value <= this.#front : value <= 0;
+    const isFront = number.kind === 'page' ? value <= this.#frontNumber : value <= 0;
     if (isFront && (position.style === 'url' || position.style === 'cursor')) return { style: 'start' };
     // The record before it is unknown there: any known record at its beginning will do.
     const at = withNumber(
       position,
-      isFront ? (number.kind === 'page' ? this.#front : 0) : value,
+      isFront ? (number.kind === 'page' ? this.#frontNumber : 0) : value,
       afterOf(position),
     );
     this.#readAgain = at;
@@ -130,17 +134,35 @@ export class Continuity {
     return this.#isResumed ? leads.slice(leads.findIndex((lead) => lead.id === after) + 1) : leads;
   }
 
+  /** Remembers where the list begins, or holds a page against that. To be called with the first records of a page. */
+  notePage(position: Position, leads: readonly ScannedRecord[]): void {
+    const ids = leads.slice(0, frontLength).flatMap(({ id }) => (id === undefined ? [] : [id]));
+    if (position.style === 'start' && this.#front.size === 0) this.#front = new Set(ids);
+    this.#pageLength = ids.length;
+    this.#pageFromFront = ids.filter((id) => this.#front.has(id)).length;
+  }
+
+  /**
+   * Whether the front was read as far as leads may have moved there: to a page without a new lead that consists, for
+   * the greater part, of what stood at the front before.
+   */
+  isOldFront(isIdle: boolean): boolean {
+    this.#idleFront = isIdle ? this.#idleFront + 1 : 0;
+    if (this.#front.size === 0) return this.#idleFront > 1;
+    return isIdle && this.#pageFromFront * 2 > this.#pageLength;
+  }
+
   /** A page before the last one is complete. */
   notePageLength(count: number): void {
     if (this.#length !== undefined && this.#length !== count) this.#length = 'mixed';
     else this.#length = count;
   }
 
-  get #front(): number {
+  get #frontNumber(): number {
     return this.#firstNumber ?? this.#firstPage;
   }
 
   #isFront(kind: 'page' | 'offset', value: number): boolean {
-    return kind === 'offset' ? value === 0 : value <= this.#front;
+    return kind === 'offset' ? value === 0 : value <= this.#frontNumber;
   }
 }

@@ -26,6 +26,8 @@ export type PageOutcome =
   | { readonly kind: 'moved' }
   /** The service rejected the page size: the same position is to be read with another one. */
   | { readonly kind: 'size-rejected' }
+  /** The service ignores the position that probes have found: the first page came again. */
+  | { readonly kind: 'ignored' }
   /** The service rejected a position behind a page that was read. */
   | { readonly kind: 'rejected'; readonly error: DataError };
 

@@ -10,9 +10,15 @@ import { BorderCheck } from './border-check.ts';
 import { Continuity } from './continuity.ts';
 import { StepDecider } from './decide-step.ts';
 import { addTallies, dropKnown, type PageTally } from './dedupe.ts';
-import type { Completion } from './evidence/completion.ts';
+import { complete, type Completion } from './evidence/completion.ts';
 import { settleNoPosition, settlePass } from './evidence/settle.ts';
-import { probeById, probePositions, type SilentPage } from './evidence/probe.ts';
+import {
+  probeById,
+  probeLastId,
+  probePositions,
+  type ProbeResult,
+  type SilentPage,
+} from './evidence/probe.ts';
 import { Totals } from './evidence/totals.ts';
 import { fetchPage } from './fetch/fetch-page.ts';
 import { PageSizes } from './fetch/page-sizes.ts';
@@ -49,6 +55,8 @@ export class Walker {
   #totals: Totals;
   /** Where the second page begins, once probes have found it: the first page does not say. */
   #probed: Position | undefined;
+  /** The page that was probed behind. */
+  #silent: SilentPage | undefined;
   #isNumbered = false;
 
   constructor(
@@ -73,8 +81,7 @@ export class Walker {
     this.#continuity = new Continuity(this.#seen, new BorderCheck(this.#seen, this.#peek), params.firstPage);
     this.#totals = new Totals(from.totals, from.style === 'start' ? 0 : undefined);
     this.#continuity.verifies = from.style !== 'start' && from.totals === undefined;
-    // While nobody was reading, leads may have moved to the front.
-    this.#continuity.frontMoved = numberOf(from) !== undefined;
+    this.#isNumbered = numberOf(from) !== undefined;
     this.#prefetch = new Prefetch((position) =>
       fetchPage(service, params, pageUrl(params, query, this.#sizes.current, position), stats, signal),
     );
@@ -91,22 +98,32 @@ export class Walker {
         continue;
       }
       const leads = outcome.kind === 'page' ? outcome.leads : [];
-      let step =
-        outcome.kind === 'page'
-          ? this.#afterPage(position, outcome)
-          : this.#decider.afterRejection(outcome.error);
-      if (step.kind === 'end') step = this.#settle(step.completion);
+      let step = this.#settled(this.#stepAfter(position, outcome));
       this.#stats.leads += leads.length;
       this.#stats.restarts = this.#continuity.restarts;
       yield { leads, next: step.kind === 'go' ? step.position : undefined, last: step.kind === 'end' };
-      if (step.kind === 'probe' && outcome.kind === 'page') {
-        step = await this.#probe(outcome, step.byId);
-        if (step.kind === 'end') step = this.#settle(step.completion);
+      if (step.kind === 'probe') {
+        step = this.#settled(
+          outcome.kind === 'page'
+            ? await this.#probe(outcome, step.byId)
+            : this.#afterProbe(await probeLastId(this.#params, this.#silent as SilentPage, this.#peek, true)),
+        );
         if (step.kind === 'end') yield { leads: [], next: undefined, last: true };
       }
       if (step.kind === 'end') return step.completion;
       if (step.kind === 'go') position = step.position;
     }
+  }
+
+  #stepAfter(position: Position, outcome: Exclude<PageOutcome, { kind: 'moved' | 'size-rejected' }>): Step {
+    if (outcome.kind === 'page') return this.#afterPage(position, outcome);
+    return outcome.kind === 'rejected'
+      ? this.#decider.afterRejection(outcome.error)
+      : { kind: 'probe', byId: undefined };
+  }
+
+  #settled(step: Step): Step {
+    return step.kind === 'end' ? this.#settle(step.completion) : step;
   }
 
   /** What is read again from here on was met in an earlier pass: it is no sign of a loop. */
@@ -124,11 +141,16 @@ export class Walker {
     let isFirst = true;
     try {
       for await (const part of this.#prefetch.take(position)) {
+        if (isFirst && this.#isIgnored(position, part.leads)) return { kind: 'ignored' };
         if (isFirst && !(await this.#continuity.connects(position, part.leads, this.#sizes.current))) {
           return { kind: 'moved' };
         }
         const unread = isFirst ? this.#continuity.unreadOf(position, part.leads) : part.leads;
-        if (isFirst) first = part.leads[0];
+        if (isFirst) {
+          first = part.leads[0];
+          if (position.style === 'start' || this.#pass === 'front')
+            this.#continuity.notePage(position, part.leads);
+        }
         isFirst = false;
         const { kept: leads, tally: added } = dropKnown(unread, this.#seen);
         // An attempt that broke off has sent some of these already: the service did not repeat them.
@@ -172,8 +194,8 @@ export class Walker {
     const size = this.#sizes.current;
     const step = this.#decider.afterPage(position, page, size, totals);
     this.#stats.total = totals.last;
-    if (this.#pass === 'front' && page.leads.length === 0 && tally.withoutId === 0) {
-      return { kind: 'end', completion: { kind: 'complete', evidence: 'nothing-behind' } };
+    if (this.#pass === 'front' && this.#continuity.isOldFront(page.leads.length === 0)) {
+      return { kind: 'end', completion: complete('nothing-behind') };
     }
     const next =
       step.kind === 'probe' && position.style === 'start' && this.#probed ? go(this.#probed) : step;
@@ -192,31 +214,34 @@ export class Walker {
     return go(following);
   }
 
-  async #probe(page: WholePage, byId: string | undefined): Promise<Step> {
-    const { count, lastId } = page.facts;
-    const size = this.#sizes.current;
-    const silent: SilentPage = { count, firstId: page.firstId, lastId, firstMark: page.firstMark, size };
-    if (byId !== undefined) {
-      const position = await probeById(this.#params, byId, silent, this.#peek);
-      if (position !== undefined) return this.#goBehindFirst({ ...position, size }, count);
-      return settleNoPosition(
-        { count, size, honoursLimit: true, hasMore: true },
-        this.#totals,
-        this.#isFiltered,
-        this.#service.messages,
-      );
-    }
-    const found = await probePositions(this.#params, silent, this.#peek);
-    if (found.kind === 'next') return this.#goBehindFirst({ ...found.position, size }, count);
-    if (found.kind === 'nothing-behind') {
-      return { kind: 'end', completion: { kind: 'complete', evidence: 'nothing-behind' } };
-    }
-    return settleNoPosition(
-      { count, size, honoursLimit: found.honoursLimit, hasMore: false },
-      this.#totals,
-      this.#isFiltered,
-      this.#service.messages,
+  /** `page` is the first one, of which the service says nothing about a next one. */
+  async #probe({ facts, firstId, firstMark }: WholePage, byId: string | undefined): Promise<Step> {
+    const { count, lastId } = facts;
+    const isKnown = (id: string): boolean => this.#seen.has(id);
+    this.#silent = { isKnown, count, firstId, lastId, firstMark, size: this.#sizes.current };
+    if (byId === undefined)
+      return this.#afterProbe(await probePositions(this.#params, this.#silent, this.#peek));
+    const position = await probeById(this.#params, byId, this.#silent, this.#peek);
+    return this.#afterProbe(
+      position === undefined ? { kind: 'no-position', honoursLimit: true } : { kind: 'next', position },
+      true,
     );
+  }
+
+  #afterProbe(found: ProbeResult, hasMore = false): Step {
+    const { count = 0, size } = this.#silent ?? {};
+    if (found.kind === 'next') return this.#goBehindFirst({ ...found.position, size }, count);
+    if (found.kind === 'nothing-behind') return { kind: 'end', completion: complete('nothing-behind') };
+    const { honoursLimit } = found;
+    const end = { count, size, honoursLimit, hasMore };
+    return settleNoPosition(end, this.#totals, this.#isFiltered, this.#service.messages);
+  }
+
+  /** A lead that arrived in front may have looked like one behind the offset. */
+  #isIgnored(position: Position, leads: readonly ScannedRecord[]): boolean {
+    const { firstId } = this.#silent ?? {};
+    if (position !== this.#probed || position.style !== 'offset' || firstId === undefined) return false;
+    return this.#pass === 'first' && leads.some(({ id }) => id === firstId);
   }
 
   #goBehindFirst(position: Position, count: number): Step {

@@ -9,6 +9,8 @@ export interface SilentPage {
   readonly firstId: string | undefined;
   readonly lastId: string | undefined;
   readonly firstMark: string;
+  /** Whether a lead with this id was on the page. */
+  readonly isKnown: (id: string) => boolean;
   /** The page size that was sent. */
   readonly size: number | undefined;
 }
@@ -28,8 +30,12 @@ function compare(page: SilentPage, peeked: Peeked): Found {
   if (peeked.kind === 'rejected') return 'rejected';
   if (peeked.count === 0) return 'empty';
   if (page.firstId === undefined) return peeked.firstMark === page.firstMark ? 'same' : 'different';
-  // Where leads arrive meanwhile, the first page comes again behind them.
-  return peeked.ids.includes(page.firstId) || peeked.ids.includes(page.lastId) ? 'same' : 'different';
+  // Where leads arrive or vanish meanwhile, the first page comes again almost as it was.
+  if (peeked.ids.includes(page.firstId)) return 'same';
+  // One record that is another one than the first: the list has grown by as much.
+  if (peeked.ids.length === 1) return 'different';
+  const known = peeked.ids.filter((id) => id !== undefined && id !== page.lastId && page.isKnown(id));
+  return known.length * 2 > peeked.ids.length ? 'same' : 'different';
 }
 
 /**
@@ -66,16 +72,24 @@ export async function probePositions(
   }
   const one = await peek(offset, params.limit === undefined ? undefined : 1, true);
   const behind = compare(page, one);
+  const honoursLimit = one.kind === 'page' && one.count === 1 && count > 1;
   if (behind === 'different') return next(overlapping);
   if (behind === 'empty') return { kind: 'nothing-behind' };
-  const honoursLimit = one.kind === 'page' && one.count === 1 && count > 1;
-  if (after !== undefined) {
-    const position = positionById(params, undefined, after);
-    const found = await look(position);
-    if (found === 'different') return next(position);
-    if (found === 'empty') return { kind: 'nothing-behind' };
-  }
-  return { kind: 'no-position', honoursLimit };
+  return probeLastId(params, page, peek, honoursLimit);
+}
+
+/** The last of the probes; alone, where the walk found that the service ignores the offset after all. */
+export async function probeLastId(
+  params: RequestParams,
+  page: SilentPage,
+  peek: Peek,
+  honoursLimit: boolean,
+): Promise<ProbeResult> {
+  if (page.lastId === undefined) return { kind: 'no-position', honoursLimit };
+  const position = positionById(params, undefined, page.lastId);
+  const found = compare(page, await peek(position, page.size, true));
+  if (found === 'different') return { kind: 'next', position };
+  return found === 'empty' ? { kind: 'nothing-behind' } : { kind: 'no-position', honoursLimit };
 }
 
 /** The parameter that takes the last id, where a service says `has_more` and nothing else. */

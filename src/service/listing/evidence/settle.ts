@@ -20,7 +20,7 @@ type Settled =
   | { readonly kind: 'end'; readonly completion: Completion }
   /** Something moved that the pages did not show: the list is read again, with every border checked. */
   | { readonly kind: 'read-again' }
-  /** Leads moved to the front, or arrived there. */
+  /** Leads that were not read may have moved to the front. */
   | { readonly kind: 'read-front' };
 
 /** Holds the end of a pass against the totals, and against what moved meanwhile. */
@@ -36,7 +36,7 @@ export function settlePass(completion: Completion, pass: PassEnd): Settled {
   if (contrary !== undefined) {
     return isNumbered && !isSecond ? { kind: 'read-again' } : { kind: 'end', completion: contrary };
   }
-  if (isNumbered && continuity.frontMoved && !totals.isSettled) return { kind: 'read-front' };
+  if (isNumbered && !totals.isSettled) return { kind: 'read-front' };
   return ended;
 }
 
