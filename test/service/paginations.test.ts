@@ -98,9 +98,8 @@ describe.each(recognised)('%s', (_, options, dialect) => {
       for (const id of all.slice(0, counts[i])) seen.preload(id);
       expect((await walk(service, { from: stored, seen })).ids).toEqual(all.slice(counts[i]));
     }
-    expect(new Set(counts.filter((_, i) => positions[i] !== undefined)).size).toBe(
-      positions.filter((at) => at !== undefined).length,
-    );
+    const inside = counts.filter((count, i) => positions[i] !== undefined && count < all.length);
+    expect(new Set(inside).size).toBe(inside.length);
   });
 
   it('keeps the order when positions are fetched at once', async () => {

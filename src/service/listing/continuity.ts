@@ -4,8 +4,9 @@ import { numberOf, withNumber } from '../pagination/position-number.ts';
 import { afterOf, type Position } from '../pagination/position.ts';
 import type { BorderCheck } from './border-check.ts';
 
-/** After so many steps back, a list that never stops moving is read on, and the walk is unproven. */
-const mostStepsBack = 50;
+/** After so many steps back that led to no new lead, a list that never stops moving is read on: it stays unproven. */
+const mostVainSteps = 50;
+const mostStepsBack = 1000;
 /** Ids that are kept of the first page. */
 const frontLength = 1000;
 
@@ -34,6 +35,7 @@ export class Continuity {
   #length: number | 'mixed' | undefined;
   #longest = 0;
   #back = 0;
+  #vainSteps = 0;
   /** The page that is read again when a page walk is resumed, or after a step back. */
   #readAgain: Position | undefined;
   #isResumed = false;
@@ -45,7 +47,7 @@ export class Continuity {
   }
 
   get isExhausted(): boolean {
-    return this.restarts >= mostStepsBack;
+    return this.#vainSteps >= mostVainSteps || this.restarts >= mostStepsBack;
   }
 
   /** Where a walk really begins: a page walk reads the page before its position again. */
@@ -104,6 +106,7 @@ export class Continuity {
   /** A position further in front, twice as far each time, down to the first. */
   stepBack(position: Position): Position {
     this.restarts += 1;
+    if (!this.isExhausted) this.#vainSteps += 1;
     this.#back = this.#back === 0 ? 1 : this.#back * 2;
     this.#isResumed = false;
     const number = numberOf(position);
@@ -150,6 +153,11 @@ export class Continuity {
     this.#idleFront = isIdle ? this.#idleFront + 1 : 0;
     if (this.#front.size === 0) return this.#idleFront > 1;
     return isIdle && this.#pageFromFront * 2 > this.#pageLength;
+  }
+
+  /** A page brought a new lead. */
+  noteProgress(): void {
+    if (!this.isExhausted) this.#vainSteps = 0;
   }
 
   /** A page before the last one is complete. */

@@ -39,6 +39,11 @@ export class StepDecider {
     this.#idle = 0;
   }
 
+  /** Probes have seen a position honoured. */
+  noteHonoured(): void {
+    this.#isHonoured = true;
+  }
+
   get hasRead(): boolean {
     return this.#previous !== undefined;
   }
@@ -82,7 +87,7 @@ export class StepDecider {
     if (
       next.kind === 'next' &&
       numberOf(next.position) !== undefined &&
-      !isSame &&
+      (!isSame || this.#isHonoured) &&
       this.#idle < mostIdlePages
     ) {
       return { kind: 'go', position: next.position };
@@ -92,8 +97,10 @@ export class StepDecider {
 
   /** The service rejected a position behind a page that was read. */
   afterRejection({ status, message }: DataError): Step {
+    // A parameter that was never honoured: whether there is another one, probes will show.
+    if (!this.#isHonoured) return { kind: 'probe', reason: { kind: 'silent' } };
     const { count = 0 } = this.#previous ?? {};
-    const isEvidence = this.#isHonoured && (status === 404 || count < this.#longest);
+    const isEvidence = status === 404 || count < this.#longest;
     return isEvidence
       ? proven('nothing-behind')
       : end(unproven(`the service rejected the page behind the last one that was read: ${message}`));
@@ -108,13 +115,13 @@ export class StepDecider {
       case 'total-reached':
         return proven('total');
       case 'behind-id':
-        return { kind: 'probe', byId: next.id };
+        return { kind: 'probe', reason: next };
       case 'contradiction':
         return end(unproven(next.why));
       case 'silent': {
         const { met, expected } = totals;
         const isReached = met !== undefined && expected !== undefined && met >= expected;
-        return isReached && !isFull ? proven('total') : { kind: 'probe', byId: undefined };
+        return isReached && !isFull ? proven('total') : { kind: 'probe', reason: { kind: 'silent' } };
       }
     }
   }

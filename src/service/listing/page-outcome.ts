@@ -5,6 +5,15 @@ import type { Position } from '../pagination/position.ts';
 import type { PageTally } from './dedupe.ts';
 import type { Completion } from './evidence/completion.ts';
 
+/** Why a walk has to find out by requests of its own where it goes on. */
+export type ProbeReason =
+  /** An answer says nothing about a next page, or the service rejected the one that was computed. */
+  | { readonly kind: 'silent' }
+  /** The service says that more follows, and nothing else; this is the last id. */
+  | { readonly kind: 'behind-id'; readonly id: string }
+  /** The offset that was found is ignored after all. */
+  | { readonly kind: 'ignored' };
+
 /** A page that came whole. */
 export interface WholePage {
   readonly kind: 'page';
@@ -35,5 +44,5 @@ export type PageOutcome =
 export type Step =
   | { readonly kind: 'go'; readonly position: Position }
   /** It has to be found out by requests of its own. */
-  | { readonly kind: 'probe'; readonly byId: string | undefined }
+  | { readonly kind: 'probe'; readonly reason: ProbeReason }
   | { readonly kind: 'end'; readonly completion: Completion };

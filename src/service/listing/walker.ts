@@ -12,26 +12,23 @@ import { StepDecider } from './decide-step.ts';
 import { addTallies, dropKnown, type PageTally } from './dedupe.ts';
 import { complete, type Completion } from './evidence/completion.ts';
 import { settleNoPosition, settlePass } from './evidence/settle.ts';
-import {
-  probeById,
-  probeLastId,
-  probePositions,
-  type ProbeResult,
-  type SilentPage,
-} from './evidence/probe.ts';
+import { Probes } from './evidence/probes.ts';
 import { Totals } from './evidence/totals.ts';
 import { fetchPage } from './fetch/fetch-page.ts';
 import { PageSizes } from './fetch/page-sizes.ts';
 import { pageUrl } from './fetch/page-url.ts';
-import { type Peek, peekAt } from './fetch/peek.ts';
+import { peekAt } from './fetch/peek.ts';
 import { predict, Prefetch } from './fetch/prefetch.ts';
 import { LoopGuard } from './loop-guard.ts';
 import { markOf } from './page-mark.ts';
-import type { PageOutcome, Step, WholePage } from './page-outcome.ts';
+import type { PageOutcome, ProbeReason, Step, WholePage } from './page-outcome.ts';
 import { noteOtherStatus } from './status-note.ts';
 import type { Batch, ListingOptions, ListingStats } from './types.ts';
 
 const nothing: PageTally = { identified: 0, fresh: 0, repeated: 0, withoutId: 0 };
+/** A front that never comes to rest is one where leads arrive: those are a later walk's. */
+const mostFrontRounds = 6;
+
 const start: Position = { style: 'start' };
 
 /** Why the list is read: once; again with every border checked; its front, for what moved there. */
@@ -45,7 +42,7 @@ export class Walker {
   readonly #stats: ListingStats;
   readonly #seen: IdSet;
   readonly #prefetch: Prefetch;
-  readonly #peek: Peek;
+  readonly #probes: Probes;
   readonly #guard = new LoopGuard();
   readonly #continuity: Continuity;
   readonly #decider: StepDecider;
@@ -53,11 +50,10 @@ export class Walker {
   readonly #isFiltered: boolean;
   #pass: Pass = 'first';
   #totals: Totals;
-  /** Where the second page begins, once probes have found it: the first page does not say. */
-  #probed: Position | undefined;
-  /** The page that was probed behind. */
-  #silent: SilentPage | undefined;
   #isNumbered = false;
+  /** New leads that the last reading of the front brought, and how often it was read. */
+  #frontNews = 0;
+  #frontRounds = 0;
 
   constructor(
     service: Service,
@@ -77,8 +73,9 @@ export class Walker {
     this.#sizes = new PageSizes(size, options.preferredSize, params.limit !== undefined);
     this.#isFiltered = query.status !== undefined || query.categories?.length === 1;
     this.#decider = new StepDecider(params, new NullNext(this.#isFiltered, options.from));
-    this.#peek = peekAt(service, params, query, stats, signal);
-    this.#continuity = new Continuity(this.#seen, new BorderCheck(this.#seen, this.#peek), params.firstPage);
+    const peek = peekAt(service, params, query, stats, signal);
+    this.#probes = new Probes(params, peek, this.#seen);
+    this.#continuity = new Continuity(this.#seen, new BorderCheck(this.#seen, peek), params.firstPage);
     this.#totals = new Totals(from.totals, from.style === 'start' ? 0 : undefined);
     this.#continuity.verifies = from.style !== 'start' && from.totals === undefined;
     this.#isNumbered = numberOf(from) !== undefined;
@@ -103,11 +100,7 @@ export class Walker {
       this.#stats.restarts = this.#continuity.restarts;
       yield { leads, next: step.kind === 'go' ? step.position : undefined, last: step.kind === 'end' };
       if (step.kind === 'probe') {
-        step = this.#settled(
-          outcome.kind === 'page'
-            ? await this.#probe(outcome, step.byId)
-            : this.#afterProbe(await probeLastId(this.#params, this.#silent as SilentPage, this.#peek, true)),
-        );
+        step = this.#settled(await this.#probe(step.reason));
         if (step.kind === 'end') yield { leads: [], next: undefined, last: true };
       }
       if (step.kind === 'end') return step.completion;
@@ -117,9 +110,8 @@ export class Walker {
 
   #stepAfter(position: Position, outcome: Exclude<PageOutcome, { kind: 'moved' | 'size-rejected' }>): Step {
     if (outcome.kind === 'page') return this.#afterPage(position, outcome);
-    return outcome.kind === 'rejected'
-      ? this.#decider.afterRejection(outcome.error)
-      : { kind: 'probe', byId: undefined };
+    if (outcome.kind === 'rejected') return this.#decider.afterRejection(outcome.error);
+    return { kind: 'probe', reason: { kind: 'ignored' } };
   }
 
   #settled(step: Step): Step {
@@ -141,7 +133,7 @@ export class Walker {
     let isFirst = true;
     try {
       for await (const part of this.#prefetch.take(position)) {
-        if (isFirst && this.#isIgnored(position, part.leads)) return { kind: 'ignored' };
+        if (isFirst && this.#probes.isIgnored(position, part.leads)) return { kind: 'ignored' };
         if (isFirst && !(await this.#continuity.connects(position, part.leads, this.#sizes.current))) {
           return { kind: 'moved' };
         }
@@ -189,16 +181,23 @@ export class Walker {
     const totals = this.#totals;
     this.#stats.pages += 1;
     this.#guard.countRecords(count, this.#stats.pages);
+    if (page.leads.length > 0) this.#continuity.noteProgress();
+    if (this.#pass === 'front') this.#frontNews += page.leads.length;
     if (totals.met !== undefined) totals.met += tally.fresh + tally.withoutId;
-    if (position.style === 'start') totals.repeated = tally.repeated;
     const size = this.#sizes.current;
+    if (position.style === 'start') {
+      totals.repeated = tally.repeated;
+      this.#probes.noteFirst(page, size);
+    }
     const step = this.#decider.afterPage(position, page, size, totals);
     this.#stats.total = totals.last;
     if (this.#pass === 'front' && this.#continuity.isOldFront(page.leads.length === 0)) {
       return { kind: 'end', completion: complete('nothing-behind') };
     }
     const next =
-      step.kind === 'probe' && position.style === 'start' && this.#probed ? go(this.#probed) : step;
+      step.kind === 'probe' && position.style === 'start' && this.#probes.second
+        ? go(this.#probes.second)
+        : step;
     if (next.kind !== 'go') return next;
     this.#continuity.notePageLength(count);
     if (position.style === 'start' && this.#pass === 'first') {
@@ -214,38 +213,19 @@ export class Walker {
     return go(following);
   }
 
-  /** `page` is the first one, of which the service says nothing about a next one. */
-  async #probe({ facts, firstId, firstMark }: WholePage, byId: string | undefined): Promise<Step> {
-    const { count, lastId } = facts;
-    const isKnown = (id: string): boolean => this.#seen.has(id);
-    this.#silent = { isKnown, count, firstId, lastId, firstMark, size: this.#sizes.current };
-    if (byId === undefined)
-      return this.#afterProbe(await probePositions(this.#params, this.#silent, this.#peek));
-    const position = await probeById(this.#params, byId, this.#silent, this.#peek);
-    return this.#afterProbe(
-      position === undefined ? { kind: 'no-position', honoursLimit: true } : { kind: 'next', position },
-      true,
-    );
-  }
-
-  #afterProbe(found: ProbeResult, hasMore = false): Step {
-    const { count = 0, size } = this.#silent ?? {};
-    if (found.kind === 'next') return this.#goBehindFirst({ ...found.position, size }, count);
-    if (found.kind === 'nothing-behind') return { kind: 'end', completion: complete('nothing-behind') };
-    const { honoursLimit } = found;
-    const end = { count, size, honoursLimit, hasMore };
+  async #probe(reason: ProbeReason): Promise<Step> {
+    const found = await this.#probes.run(reason);
+    const { count, size } = this.#probes.first;
+    if (found.kind === 'next' && this.#probes.second !== undefined) {
+      return this.#goBehindFirst(this.#probes.second, count);
+    }
+    if (found.kind !== 'no-position') return { kind: 'end', completion: complete('nothing-behind') };
+    const end = { count, size, honoursLimit: found.honoursLimit, hasMore: reason.kind === 'behind-id' };
     return settleNoPosition(end, this.#totals, this.#isFiltered, this.#service.messages);
   }
 
-  /** A lead that arrived in front may have looked like one behind the offset. */
-  #isIgnored(position: Position, leads: readonly ScannedRecord[]): boolean {
-    const { firstId } = this.#silent ?? {};
-    if (position !== this.#probed || position.style !== 'offset' || firstId === undefined) return false;
-    return this.#pass === 'first' && leads.some(({ id }) => id === firstId);
-  }
-
   #goBehindFirst(position: Position, count: number): Step {
-    this.#probed = position;
+    this.#decider.noteHonoured();
     this.#isNumbered ||= numberOf(position) !== undefined;
     this.#continuity.notePageLength(count);
     this.#continuity.verifies = this.#totals.last === undefined;
@@ -259,11 +239,12 @@ export class Walker {
       isFiltered: this.#isFiltered,
       isNumbered: this.#isNumbered,
       isSecond: this.#pass !== 'first',
-      isFront: this.#pass === 'front',
+      isFront: this.#pass === 'front' && !this.#readsFrontAgain(),
       continuity: this.#continuity,
     });
     if (settled.kind === 'end') return settled;
     this.#pass = settled.kind === 'read-again' ? 'second' : 'front';
+    this.#frontNews = 0;
     this.#continuity.beginPass(true);
     this.#decider.beginPass();
     this.#guard.reset();
@@ -271,6 +252,12 @@ export class Walker {
     this.#seen.nextPass();
     this.#totals = new Totals();
     return go(start);
+  }
+
+  /** A lead may have moved over a part of the front that was read: what brought new leads is read again. */
+  #readsFrontAgain(): boolean {
+    this.#frontRounds += 1;
+    return this.#frontNews > 0 && this.#frontRounds < mostFrontRounds;
   }
 
   #requestAhead(next: Position, count: number): void {

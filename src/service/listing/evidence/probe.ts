@@ -23,11 +23,11 @@ export type ProbeResult =
   /** The service honours no position. */
   | { readonly kind: 'no-position'; readonly honoursLimit: boolean };
 
-type Found = 'different' | 'empty' | 'same' | 'rejected';
+type Found = 'different' | 'empty' | 'same' | 'no-such-page' | 'rejected';
 
 /** What a page is that was asked for by a parameter which the service may ignore. */
 function compare(page: SilentPage, peeked: Peeked): Found {
-  if (peeked.kind === 'rejected') return 'rejected';
+  if (peeked.kind === 'rejected') return peeked.status === 404 ? 'no-such-page' : 'rejected';
   if (peeked.count === 0) return 'empty';
   if (page.firstId === undefined) return peeked.firstMark === page.firstMark ? 'same' : 'different';
   // Where leads arrive or vanish meanwhile, the first page comes again almost as it was.
@@ -57,6 +57,7 @@ export async function probePositions(
   const look = async (position: Position, limit = size): Promise<Found> =>
     compare(page, await peek(position, limit, true));
 
+  let isLastIdLeft = true;
   if (params.offset === undefined || url.searchParams.has(params.page)) {
     const second = await look(at(firstPage + 1));
     if (second === 'different' || second === 'empty') {
@@ -69,13 +70,20 @@ export async function probePositions(
       // Both pages empty: the parameter may be taken for a filter.
       return (await look(offset, 1)) === 'different' ? next(overlapping) : { kind: 'nothing-behind' };
     }
+    // Where pages are counted from 0, the second one has the number 1.
+    if (second === 'no-such-page') {
+      const first = await look(at(firstPage));
+      if (first === 'different') return next(at(firstPage));
+      if (first === 'empty') return { kind: 'nothing-behind' };
+      isLastIdLeft = false;
+    }
   }
   const one = await peek(offset, params.limit === undefined ? undefined : 1, true);
   const behind = compare(page, one);
   const honoursLimit = one.kind === 'page' && one.count === 1 && count > 1;
   if (behind === 'different') return next(overlapping);
   if (behind === 'empty') return { kind: 'nothing-behind' };
-  return probeLastId(params, page, peek, honoursLimit);
+  return isLastIdLeft ? probeLastId(params, page, peek, honoursLimit) : { kind: 'no-position', honoursLimit };
 }
 
 /** The last of the probes; alone, where the walk found that the service ignores the offset after all. */

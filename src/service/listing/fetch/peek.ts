@@ -18,7 +18,7 @@ export type Peeked =
       readonly firstMark: string;
     }
   /** The service rejected the request with a 4xx, or answered something else than a page. */
-  | { readonly kind: 'rejected' };
+  | { readonly kind: 'rejected'; readonly status: number | undefined };
 
 /**
  * Reads a page at a position with another page size than the walk's; undefined: the service's own. With `isPart`, no
@@ -46,7 +46,7 @@ export function peekAt(
         if (isPart && ids.length > 0) break;
       }
     } catch (error) {
-      if (error instanceof DataError) return { kind: 'rejected' };
+      if (error instanceof DataError) return { kind: 'rejected', status: error.status };
       throw error;
     }
     return { kind: 'page', count: ids.length, ids, firstMark };
