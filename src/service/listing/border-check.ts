@@ -6,6 +6,14 @@ import type { Peek } from './fetch/peek.ts';
 /** Records that a small request reads around the border of two pages. */
 const widest = 10;
 
+/** How a page stands to what was read before it. */
+export type Border =
+  | 'joined'
+  /** Only known records stand around the border: leads arrived in front of it. */
+  | 'known'
+  /** Records that were not read stand there: others went away in front of it. */
+  | 'gap';
+
 /** What is known of the pages so far. */
 export interface PageGeometry {
   /** Number of the first page. */
@@ -33,24 +41,31 @@ export class BorderCheck {
   }
 
   /** `first` is the id of the page's first record; undefined for an empty page. */
-  async holds(position: Position, first: string | undefined, geometry: PageGeometry): Promise<boolean> {
+  async look(position: Position, first: string | undefined, geometry: PageGeometry): Promise<Border> {
     const window = this.#isSmallSizeHonoured === false ? undefined : windowAt(position, geometry);
     if (window !== undefined) {
       const found = await this.#peek(window.position, window.size);
       if (found.kind === 'page' && found.count <= window.size) {
         if (this.#joins(found.ids, first, window.size)) {
           this.#isSmallSizeHonoured = true;
-          return true;
+          return 'joined';
         }
-        if (this.#isSmallSizeHonoured === true) return false;
+        if (this.#isSmallSizeHonoured === true) return this.#brokenBy(found.ids);
       }
     }
     const number = numberOf(position);
-    if (number === undefined) return true;
+    if (number === undefined) return 'joined';
     const before = await this.#peek(withNumber(position, number.value - 1, undefined), geometry.size);
     const holds = before.kind === 'page' && before.ids.at(-1) === afterOf(position);
     if (holds && window !== undefined) this.#isSmallSizeHonoured = false;
-    return holds;
+    if (holds) return 'joined';
+    return before.kind === 'page' ? this.#brokenBy(before.ids) : 'gap';
+  }
+
+  /** Leads that arrived may be unknown, too, but they stand in front. */
+  #brokenBy(ids: readonly (string | undefined)[]): Border {
+    const last = ids.at(-1);
+    return last !== undefined && this.#seen.has(last) ? 'known' : 'gap';
   }
 
   #joins(ids: readonly (string | undefined)[], first: string | undefined, size: number): boolean {

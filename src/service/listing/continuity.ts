@@ -24,6 +24,8 @@ export class Continuity {
   verifies = false;
   /** Steps back so far. */
   restarts = 0;
+  /** Of these, because records went away in front. */
+  gaps = 0;
   /** Borders of pages that were left to the totals. */
   unchecked = 0;
   #firstNumber: number | undefined;
@@ -90,17 +92,22 @@ export class Continuity {
     const isOverlapped =
       at >= 0 && leads.slice(0, at).every(({ id }) => id !== undefined && this.#seen.has(id));
     if (isOverlapped) return true;
-    if (number.kind === 'offset' || (first !== undefined && first.id === undefined))
-      return number.kind === 'page';
+    if (number.kind === 'offset') {
+      if (first?.id === undefined || !this.#seen.has(first.id)) this.gaps += 1;
+      return false;
+    }
+    if (first !== undefined && first.id === undefined) return true;
     if (!this.verifies) {
       this.unchecked += 1;
       return true;
     }
-    return this.#check.holds(position, first?.id, {
+    const border = await this.#check.look(position, first?.id, {
       firstNumber: this.#firstNumber ?? this.#firstPage,
       length: this.#length === 'mixed' ? undefined : this.#length,
       size,
     });
+    if (border === 'gap') this.gaps += 1;
+    return border === 'joined';
   }
 
   /** A position further in front, twice as far each time, down to the first. */

@@ -22,22 +22,16 @@ import { predict, Prefetch } from './fetch/prefetch.ts';
 import { LoopGuard } from './loop-guard.ts';
 import { markOf } from './page-mark.ts';
 import type { PageOutcome, ProbeReason, Step, WholePage } from './page-outcome.ts';
+import { Passes } from './passes.ts';
 import { noteOtherStatus } from './status-note.ts';
 import type { Batch, ListingOptions, ListingStats } from './types.ts';
 
 const nothing: PageTally = { identified: 0, fresh: 0, repeated: 0, withoutId: 0 };
-/** A front that never comes to rest is one where leads arrive: those are a later walk's. */
-const mostFrontRounds = 6;
-
 const start: Position = { style: 'start' };
-
-/** Why the list is read: once; again with every border checked; its front, for what moved there. */
-type Pass = 'first' | 'second' | 'front';
 
 /** Reads page after page: one outcome a page, and from it the next step and the statistics. */
 export class Walker {
   readonly #service: Service;
-  readonly #params: RequestParams;
   readonly #options: ListingOptions;
   readonly #stats: ListingStats;
   readonly #seen: IdSet;
@@ -48,12 +42,9 @@ export class Walker {
   readonly #decider: StepDecider;
   readonly #sizes: PageSizes;
   readonly #isFiltered: boolean;
-  #pass: Pass = 'first';
+  readonly #passes = new Passes();
   #totals: Totals;
   #isNumbered = false;
-  /** New leads that the last reading of the front brought, and how often it was read. */
-  #frontNews = 0;
-  #frontRounds = 0;
 
   constructor(
     service: Service,
@@ -64,7 +55,6 @@ export class Walker {
   ) {
     const { query, from = start } = options;
     this.#service = service;
-    this.#params = params;
     this.#options = options;
     this.#stats = stats;
     this.#seen = options.seen ?? new IdSet();
@@ -140,7 +130,7 @@ export class Walker {
         const unread = isFirst ? this.#continuity.unreadOf(position, part.leads) : part.leads;
         if (isFirst) {
           first = part.leads[0];
-          if (position.style === 'start' || this.#pass === 'front')
+          if (position.style === 'start' || this.#passes.current === 'front')
             this.#continuity.notePage(position, part.leads);
         }
         isFirst = false;
@@ -182,7 +172,7 @@ export class Walker {
     this.#stats.pages += 1;
     this.#guard.countRecords(count, this.#stats.pages);
     if (page.leads.length > 0) this.#continuity.noteProgress();
-    if (this.#pass === 'front') this.#frontNews += page.leads.length;
+    this.#passes.noteNews(page.leads.length);
     if (totals.met !== undefined) totals.met += tally.fresh + tally.withoutId;
     const size = this.#sizes.current;
     if (position.style === 'start') {
@@ -191,7 +181,7 @@ export class Walker {
     }
     const step = this.#decider.afterPage(position, page, size, totals);
     this.#stats.total = totals.last;
-    if (this.#pass === 'front' && this.#continuity.isOldFront(page.leads.length === 0)) {
+    if (this.#passes.current === 'front' && this.#continuity.isOldFront(page.leads.length === 0)) {
       return { kind: 'end', completion: complete('nothing-behind') };
     }
     const next =
@@ -200,7 +190,7 @@ export class Walker {
         : step;
     if (next.kind !== 'go') return next;
     this.#continuity.notePageLength(count);
-    if (position.style === 'start' && this.#pass === 'first') {
+    if (position.style === 'start' && this.#passes.current === 'first') {
       this.#continuity.verifies = totals.last === undefined;
     }
     const following: Position = {
@@ -238,13 +228,11 @@ export class Walker {
       totals: this.#totals,
       isFiltered: this.#isFiltered,
       isNumbered: this.#isNumbered,
-      isSecond: this.#pass !== 'first',
-      isFront: this.#pass === 'front' && !this.#readsFrontAgain(),
+      passes: this.#passes,
       continuity: this.#continuity,
     });
     if (settled.kind === 'end') return settled;
-    this.#pass = settled.kind === 'read-again' ? 'second' : 'front';
-    this.#frontNews = 0;
+    this.#passes.begin(settled.kind === 'read-again' ? 'again' : 'front', this.#continuity.gaps);
     this.#continuity.beginPass(true);
     this.#decider.beginPass();
     this.#guard.reset();
@@ -252,12 +240,6 @@ export class Walker {
     this.#seen.nextPass();
     this.#totals = new Totals();
     return go(start);
-  }
-
-  /** A lead may have moved over a part of the front that was read: what brought new leads is read again. */
-  #readsFrontAgain(): boolean {
-    this.#frontRounds += 1;
-    return this.#frontNews > 0 && this.#frontRounds < mostFrontRounds;
   }
 
   #requestAhead(next: Position, count: number): void {

@@ -1,6 +1,7 @@
 import type { Messages } from '../../../output/messages.ts';
 import type { Continuity } from '../continuity.ts';
 import type { Step } from '../page-outcome.ts';
+import type { Passes } from '../passes.ts';
 import { complete, type Completion, unproven } from './completion.ts';
 import { isUsualCap } from './full-page.ts';
 import type { Totals } from './totals.ts';
@@ -11,8 +12,7 @@ export interface PassEnd {
   readonly isFiltered: boolean;
   /** Positions were plain numbers, which mean another place when the list moves. */
   readonly isNumbered: boolean;
-  readonly isSecond: boolean;
-  readonly isFront: boolean;
+  readonly passes: Passes;
   readonly continuity: Continuity;
 }
 
@@ -25,22 +25,30 @@ type Settled =
 
 /** Holds the end of a pass against the totals, and against what moved meanwhile. */
 export function settlePass(completion: Completion, pass: PassEnd): Settled {
-  const { totals, continuity, isNumbered, isSecond } = pass;
+  const { totals, continuity, isNumbered, passes } = pass;
   const ended: Settled = { kind: 'end', completion };
   if (continuity.isExhausted) {
-    return { kind: 'end', completion: unproven('the list did not stop moving while it was read', tryAgain) };
+    return restless;
   }
-  if (completion.kind === 'unproven' || pass.isFront) return ended;
+  if (completion.kind === 'unproven') return ended;
+  if (passes.isFrontRead) {
+    if (!passes.isRestless(continuity.gaps)) return ended;
+    return passes.isOver ? restless : { kind: 'read-again' };
+  }
+  if (passes.current === 'front') return { kind: 'read-front' };
   if (isNumbered && continuity.unchecked > 0 && !totals.isSettled) return { kind: 'read-again' };
   const contrary = contraryTotal(pass);
   if (contrary !== undefined) {
-    return isNumbered && !isSecond ? { kind: 'read-again' } : { kind: 'end', completion: contrary };
+    return isNumbered && passes.isFirst ? { kind: 'read-again' } : { kind: 'end', completion: contrary };
   }
   if (isNumbered && !totals.isSettled) return { kind: 'read-front' };
   return ended;
 }
 
-const tryAgain = 'run it again at a quieter time';
+const restless: Settled = {
+  kind: 'end',
+  completion: unproven('the list did not stop moving while it was read', 'run it again at a quieter time'),
+};
 
 function contraryTotal({ totals, isFiltered }: PassEnd): Completion | undefined {
   const { met, expected, last } = totals;
