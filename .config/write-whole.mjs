@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const drafts = fileURLToPath(new URL('../.cache/', import.meta.url));
 
-/** Puts a file in its place whole: another build may be writing the same one, and a program may be reading it. */
+/** Writes a file in one step: another build may write the same file, and a running program may read it. */
 export async function writeWhole(path, text) {
   await mkdir(drafts, { recursive: true });
   const draft = `${drafts}${basename(path)}.${process.pid}`;

@@ -1,4 +1,4 @@
-/** What the process ends with; the meanings are public API (README, "Exit codes"). */
+/** Exit codes of the process; their meanings are public API (README, "Exit codes"). */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 130 | 141 | 143;
 
 export interface ErrorDetails {
@@ -11,7 +11,7 @@ export interface ErrorDetails {
   readonly requestId?: string | undefined;
 }
 
-/** A failure that was foreseen: one line, a hint, and an exit code. Anything else that is thrown is a bug. */
+/** An expected failure: one line, a hint, and an exit code. Anything else that is thrown is a bug. */
 export abstract class LeadsError extends Error {
   /** Stable, machine-readable name in JSON errors. */
   abstract readonly code: string;
@@ -41,8 +41,8 @@ export class ConfigError extends LeadsError {
   readonly exitCode = 3;
 }
 
-/** The service refused the key (401, 403). */
-export class KeyRefusedError extends LeadsError {
+/** The service rejected the key (401, 403). */
+export class KeyRejectedError extends LeadsError {
   readonly code = 'key_refused';
   readonly exitCode = 4;
 }
@@ -67,7 +67,7 @@ export class OutputError extends LeadsError {
 
 const exitCodeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGPIPE: 141 } as const;
 
-/** Somebody ended the run before it was done: output is incomplete. */
+/** The run was ended before it was complete, by a signal or by the reader of stdout: output is incomplete. */
 export class InterruptedError extends LeadsError {
   readonly code = 'interrupted';
   readonly exitCode: ExitCode;
@@ -80,6 +80,6 @@ export class InterruptedError extends LeadsError {
   }
 }
 
-/** What was thrown, in words: JavaScript lets anything be thrown. */
+/** The message of a thrown value, which may be anything in JavaScript. */
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);

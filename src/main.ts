@@ -27,6 +27,6 @@ function immediate(argv: readonly string[]): string | undefined {
 async function print(text: string, host: Host): Promise<ExitCode> {
   const failed = await new Promise((done) => host.stdout.write(text, done));
   if (!failed) return 0;
-  const { outputError } = await import('./files/failure.ts');
+  const { outputError } = await import('./files/output-error.ts');
   throw outputError(failed as NodeJS.ErrnoException);
 }

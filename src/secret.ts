@@ -26,3 +26,15 @@ export class Secret {
     return this.toString();
   }
 }
+
+/** Text from outside with every occurrence of the secrets, plain or percent-encoded, replaced. */
+export function withoutSecrets(text: string, secrets: readonly Secret[], replacement: string): string {
+  let redacted = text;
+  for (const secret of secrets) {
+    const plain = secret.reveal();
+    for (const form of [plain, encodeURIComponent(plain)]) {
+      if (form !== '' && redacted.includes(form)) redacted = redacted.replaceAll(form, () => replacement);
+    }
+  }
+  return redacted;
+}

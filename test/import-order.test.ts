@@ -1,12 +1,12 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { cyclesOf, type Import, importsOf } from './support/imports.ts';
 
 const src = fileURLToPath(new URL('../src', import.meta.url));
 
-/** From the ground up: a file may import from its own tier and those before it, never from a later one. */
+/** From the bottom up: a file may import from its own tier and the tiers before it, never from a later one. */
 const tiers: readonly (readonly string[])[] = [
   ['errors', 'secret', 'version.d'],
   ['json', 'time'],
@@ -23,113 +23,117 @@ const tiers: readonly (readonly string[])[] = [
   ['entry'],
 ];
 
-/** Modules that reach outside: not for the pure folders. */
+const pureFolders = ['json', 'time', 'lead', 'webhook'];
+
+/** Modules that reach outside the process: not for the pure folders. */
 const impure =
   /^(node:)?(fs|net|tls|http|https|http2|dgram|child_process|worker_threads|undici|libsql|conf)($|\/)/;
 
-interface Arrow {
-  readonly from: string;
-  readonly to: string;
-  readonly typeOnly: boolean;
-  /** Of the package, when it is not a file of ours. */
-  readonly outside: boolean;
-}
+/** Names that say what a file is to its folder: a command's declaration, options and work, a folder's types. */
+const sharedNames = ['run.ts', 'command.ts', 'options.ts', 'types.ts'];
 
-function arrowsOf(file: string, text: string): Arrow[] {
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-  const arrows: Arrow[] = [];
-  const add = (specifier: ts.Node | undefined, typeOnly: boolean): void => {
-    if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return;
-    const outside = !specifier.text.startsWith('.');
-    const to = outside ? specifier.text : relative(src, resolve(src, dirname(file), specifier.text));
-    arrows.push({ from: file, to, typeOnly, outside });
-  };
-  const visit = (node: ts.Node): void => {
-    if (ts.isImportDeclaration(node)) {
-      const bindings = node.importClause?.namedBindings;
-      const allTypes =
-        node.importClause?.name === undefined &&
-        bindings !== undefined &&
-        ts.isNamedImports(bindings) &&
-        bindings.elements.every((element) => element.isTypeOnly);
-      add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword || allTypes);
-    } else if (ts.isExportDeclaration(node)) {
-      add(node.moduleSpecifier, node.isTypeOnly);
-    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
-      add(node.arguments[0], false);
-    } else if (
-      ts.isCallExpression(node) &&
-      ts.isIdentifier(node.expression) &&
-      node.expression.text === 'require'
-    ) {
-      add(node.arguments[0], false);
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return arrows;
-}
+const mostFiles = 14;
+const mostLines = 250;
 
 const folder = (file: string): string => file.split('/')[0]?.replace(/\.ts$/, '') ?? '';
 const tier = (file: string): number => tiers.findIndex((names) => names.includes(folder(file)));
 
-function faults(arrows: readonly Arrow[]): string[] {
-  return arrows.flatMap(({ from, to, typeOnly, outside }) => {
-    const arrow = `${from} → ${to}`;
-    if (outside) {
-      if (['json', 'time', 'lead', 'webhook'].includes(folder(from)) && impure.test(to))
-        return [`${arrow}: must stay pure`];
-      const mayUseCommander =
-        /^(parse-argv|program|main)\.ts$|^commands\/(.+\/)?(command|[a-z]+-flags)\.ts$/.test(from);
-      if (to === 'commander' && !typeOnly && !mayUseCommander) return [`${arrow}: not for commander`];
-      return [];
-    }
-    if (tier(to) === -1) return [`${arrow}: a folder without a tier`];
-    if (folder(to) === 'context')
-      return typeOnly || folder(from) === 'entry' ? [] : [`${arrow}: as a type only`];
-    if (typeOnly) return [];
-    return tier(to) > tier(from) ? [`${arrow}: against the order`] : [];
-  });
+/** What an import breaks, in one line; types count like values, but for `context`, whose types everybody may use. */
+function faultOf({ from, to, typeOnly, outside }: Import): string | undefined {
+  const arrow = `${from} → ${to}`;
+  if (outside) {
+    if (pureFolders.includes(folder(from)) && impure.test(to)) return `${arrow}: must stay pure`;
+    const mayUseCommander =
+      /^(parse-argv|program|main)\.ts$|^commands\/(.+\/)?(command|[a-z]+-flags)\.ts$/.test(from);
+    if (to === 'commander' && !typeOnly && !mayUseCommander) return `${arrow}: not for commander`;
+    return undefined;
+  }
+  if (tier(to) === -1) return `${arrow}: a folder without a tier`;
+  if (folder(to) === 'context') {
+    return typeOnly || folder(from) === 'entry' ? undefined : `${arrow}: as a type only`;
+  }
+  if (folder(to) === 'commands' && !['commands', 'program'].includes(folder(from))) {
+    return typeOnly ? undefined : `${arrow}: only the program knows the commands`;
+  }
+  return tier(to) > tier(from) ? `${arrow}: against the order` : undefined;
 }
 
-/** Folders of one tier may know each other, in one direction. */
-function cycles(arrows: readonly Arrow[]): string[] {
-  const inner = arrows.filter(
-    (arrow) => !arrow.typeOnly && !arrow.outside && folder(arrow.from) !== folder(arrow.to),
-  );
-  const neighbours = (from: string): Set<string> =>
-    new Set(inner.filter((arrow) => folder(arrow.from) === from).map((arrow) => folder(arrow.to)));
-  const found = new Set<string>();
-  const walk = (at: string, path: readonly string[]): void => {
-    if (path.includes(at)) found.add([...path.slice(path.indexOf(at)), at].join(' → '));
-    else for (const to of neighbours(at)) walk(to, [...path, at]);
-  };
-  for (const start of new Set(inner.map((arrow) => folder(arrow.from)))) walk(start, []);
-  return [...found];
+const faultsOf = (imports: readonly Import[]): string[] =>
+  imports.map(faultOf).filter((fault) => fault !== undefined);
+
+function grouped(files: readonly string[], keyOf: (file: string) => string): [string, string[]][] {
+  const groups = new Map<string, string[]>();
+  for (const file of files) groups.set(keyOf(file), [...(groups.get(keyOf(file)) ?? []), file]);
+  return [...groups];
 }
 
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-const arrows = files.flatMap((file) => arrowsOf(file, readFileSync(join(src, file), 'utf8')));
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.wasm.ts'))
+  .sort();
+const texts = new Map(files.map((file) => [file, readFileSync(join(src, file), 'utf8')]));
+const resolved = (from: string, specifier: string): string => {
+  const path = relative(src, resolve(src, dirname(from), specifier));
+  return /\.[a-z]+$/.test(path) ? path : `${path}.ts`;
+};
+const imports = [...texts].flatMap(([file, text]) => importsOf(file, text, resolved));
 
-describe('the import order', () => {
-  it('goes one way', () => {
-    expect(arrows.length).toBeGreaterThan(50);
-    expect(faults(arrows)).toEqual([]);
+describe('imports', () => {
+  it('go one way, from the commands down to the errors', () => {
+    expect(imports.length).toBeGreaterThan(50);
+    expect(faultsOf(imports)).toEqual([]);
   });
 
-  it('has no cycle between folders', () => {
-    expect(cycles(arrows)).toEqual([]);
+  it('form no cycle between files, imports of types included', () => {
+    expect(cyclesOf(imports).map((cycle) => cycle.join(' → '))).toEqual([]);
   });
 
-  it('is only broken by arrows that it would show', () => {
-    const drawn = (from: string, line: string): string[] => faults(arrowsOf(from, line));
-    expect(drawn('lead/raw-lead.ts', "import { x } from '../service/listing/listing.ts';")).toHaveLength(1);
-    expect(drawn('lead/raw-lead.ts', "import fs from 'node:fs';")).toHaveLength(1);
-    expect(drawn('webhook/check-delivery.ts', "const net = await import('node:net');")).toHaveLength(1);
-    expect(drawn('inbox/store.ts', "import { run } from '../commands/listen/run.ts';")).toHaveLength(1);
-    expect(drawn('config/load.ts', "import { processHost } from '../context.ts';")).toHaveLength(1);
-    expect(drawn('commands/list/run.ts', "import { Option } from 'commander';")).toHaveLength(1);
-    expect(drawn('config/load.ts', "import type { Globals } from '../context.ts';")).toEqual([]);
-    expect(drawn('commands/list/command.ts', "import { Option } from 'commander';")).toEqual([]);
+  it('form no cycle between folders', () => {
+    const between = imports
+      .filter(({ from, to, outside }) => !outside && ![folder(from), folder(to)].includes('context'))
+      .map((one) => ({ ...one, from: folder(one.from), to: folder(one.to) }))
+      .filter(({ from, to }) => from !== to);
+    expect(cyclesOf(between).map((cycle) => cycle.join(' → '))).toEqual([]);
+  });
+
+  it('that break the order are found', () => {
+    const faults = (from: string, line: string): string[] => faultsOf(importsOf(from, line, resolved));
+    expect(faults('lead/raw-lead.ts', "import { x } from '../service/listing/listing.ts';")).toHaveLength(1);
+    expect(faults('lead/raw-lead.ts', "import type { X } from '../service/x.ts';")).toHaveLength(1);
+    expect(faults('lead/raw-lead.ts', "let x: import('../service/x.ts').X;")).toHaveLength(1);
+    expect(faults('lead/raw-lead.ts', "import fs from 'node:fs';")).toHaveLength(1);
+    expect(faults('webhook/check-delivery.ts', "const net = await import('node:net');")).toHaveLength(1);
+    expect(faults('inbox/store.ts', "import { run } from '../commands/listen/run.ts';")).toHaveLength(1);
+    expect(faults('config/load.ts', "import { processHost } from '../context.ts';")).toHaveLength(1);
+    expect(faults('commands/list/run.ts', "import { Option } from 'commander';")).toHaveLength(1);
+    expect(faults('config/load.ts', "import type { Globals } from '../context.ts';")).toEqual([]);
+    expect(faults('commands/list/command.ts', "import { Option } from 'commander';")).toEqual([]);
+  });
+
+  it('that form a cycle are found', () => {
+    const line = (from: string, to: string): Import[] =>
+      importsOf(from, `import type { X } from './${to}';`, resolved);
+    const open = [...line('a.ts', 'b.ts'), ...line('b.ts', 'c.ts')];
+    expect(cyclesOf(open)).toEqual([]);
+    expect(cyclesOf([...open, ...line('c.ts', 'a.ts')])).toEqual([['a.ts', 'b.ts', 'c.ts', 'a.ts']]);
+    expect(cyclesOf(line('a.ts', 'a.ts'))).toEqual([['a.ts', 'a.ts']]);
+  });
+});
+
+describe('the source tree', () => {
+  it(`has no folder with more than ${mostFiles} files`, () => {
+    const crowded = grouped(files, dirname).filter(([, inside]) => inside.length > mostFiles);
+    expect(crowded.map(([path, inside]) => `${path}: ${inside.length}`)).toEqual([]);
+  });
+
+  it(`has no file with more than ${mostLines} lines`, () => {
+    const lengths = [...texts].map(([file, text]) => [file, text.trimEnd().split('\n').length] as const);
+    expect(lengths.filter(([, lines]) => lines > mostLines)).toEqual([]);
+  });
+
+  it('has no two files of one name', () => {
+    const alike = grouped(files, basename).filter(
+      ([name, all]) => all.length > 1 && !sharedNames.includes(name),
+    );
+    expect(alike.map(([, all]) => all.join(' and '))).toEqual([]);
   });
 });

@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
 
-const parameter = z.nullable(z.string().check(z.minLength(1)));
+/** One schema for all that are alike: every start makes them, and each takes time. */
+const parameter = z.optional(z.nullable(z.string().check(z.minLength(1))));
+const text = z.optional(z.string());
 
 /** The keys of a profile under `api`: how one service names what the specification leaves open. */
 export const dialectSchema = z.strictObject({
@@ -9,23 +11,23 @@ export const dialectSchema = z.strictObject({
   /** Query parameters: a name, or null for "do not send". */
   params: z.optional(
     z.strictObject({
-      limit: z.optional(parameter),
-      status: z.optional(parameter),
-      category: z.optional(parameter),
-      since: z.optional(parameter),
-      until: z.optional(parameter),
-      cursor: z.optional(parameter),
-      page: z.optional(parameter),
-      offset: z.optional(parameter),
+      limit: parameter,
+      status: parameter,
+      category: parameter,
+      since: parameter,
+      until: parameter,
+      cursor: parameter,
+      page: parameter,
+      offset: parameter,
     }),
   ),
   pagination: z.optional(z.enum(['auto', 'link', 'cursor', 'page', 'offset', 'none'])),
   /** JSON Pointer to the array of leads, or `auto`. */
-  items: z.optional(z.string()),
+  items: text,
   /** JSON Pointer to the way on, or `auto`. */
-  next: z.optional(z.string()),
+  next: text,
   /** Top-level field with the delivery status, or `auto`. */
-  statusField: z.optional(z.string()),
+  statusField: text,
   pageSize: z.optional(z.int().check(z.positive())),
   dateFormat: z.optional(z.enum(['iso', 'unix', 'unix-ms'])),
 });

@@ -2,33 +2,36 @@ import * as z from 'zod/mini';
 import { dialectSchema } from './dialect.ts';
 import { parseDuration } from '../time/duration.ts';
 
+/** One for all settings: every start makes these schemas, and each takes time. */
+const text = z.optional(z.string());
+
 /** The flags of `--scheme custom`, as the user wrote them; checked where they are used. */
 const recipeSchema = z.strictObject({
-  signatureHeader: z.optional(z.string()),
-  algorithm: z.optional(z.string()),
-  encoding: z.optional(z.string()),
-  prefix: z.optional(z.string()),
-  signedContent: z.optional(z.string()),
-  timestampHeader: z.optional(z.string()),
-  timestampFormat: z.optional(z.string()),
-  nonceHeader: z.optional(z.string()),
-  secretEncoding: z.optional(z.string()),
+  signatureHeader: text,
+  algorithm: text,
+  encoding: text,
+  prefix: text,
+  signedContent: text,
+  timestampHeader: text,
+  timestampFormat: text,
+  nonceHeader: text,
+  secretEncoding: text,
 });
 
 /** What one account has stored. Secrets are plain text in the file, which is why it is 0600. */
 export const profileSchema = z.strictObject({
-  baseUrl: z.optional(z.string()),
-  apiKey: z.optional(z.string()),
+  baseUrl: text,
+  apiKey: text,
   /** The origin that the key was stored for: it is sent nowhere else. */
-  apiKeyOrigin: z.optional(z.string()),
-  timeout: z.optional(z.string().check(z.refine((text) => (parseDuration(text) ?? 0) > 0))),
+  apiKeyOrigin: text,
+  timeout: z.optional(z.string().check(z.refine((given) => (parseDuration(given) ?? 0) > 0))),
   retries: z.optional(z.int().check(z.nonnegative())),
   webhook: z.optional(
     z.strictObject({
-      scheme: z.optional(z.string()),
-      token: z.optional(z.string()),
-      secret: z.optional(z.string()),
-      tolerance: z.optional(z.string()),
+      scheme: text,
+      token: text,
+      secret: text,
+      tolerance: text,
       custom: z.optional(recipeSchema),
     }),
   ),
@@ -37,7 +40,7 @@ export const profileSchema = z.strictObject({
 
 export const configSchema = z.strictObject({
   /** Used when neither `--profile` nor `LEADS_PROFILE` names one. */
-  profile: z.optional(z.string()),
+  profile: text,
   profiles: z.optional(z.record(z.string(), profileSchema)),
 });
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import Conf from 'conf';
 import type { Context } from '../context.ts';
-import { writing } from '../files/failure.ts';
+import { withOutputErrors } from '../files/output-error.ts';
 import { lock } from '../files/lock.ts';
 import { configFile, readConfig } from './read.ts';
 import type { Config, Profile } from './schema.ts';
@@ -15,7 +15,7 @@ type Place = Pick<Context, 'paths' | 'pid' | 'clock' | 'signal'>;
 async function updateConfig(place: Place, change: (config: Config) => Config): Promise<void> {
   const { configDir } = place.paths;
   const path = configFile(configDir);
-  await writing(path, async () => {
+  await withOutputErrors(path, async () => {
     mkdirSync(configDir, { recursive: true, mode: 0o700 });
     const held = await lock(path, place, { waitMs: 10_000 });
     try {

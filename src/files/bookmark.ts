@@ -1,24 +1,25 @@
 import * as z from 'zod/mini';
-import { readState, writeState } from './state.ts';
+import { readJsonState, writeJsonState } from './json-state.ts';
 
 export const bookmarkSchema = z.object({
   version: z.literal(1),
-  /** What it belongs to: the service's address and the filters that have no time in them. */
+  /** The service's address and the filters without times: another export must not use this bookmark. */
   of: z.record(z.string(), z.unknown()),
-  /** Creation time of the newest lead that a complete run wrote, or that run's begin if that was earlier; ms. */
+  /** Creation time of the newest lead that a complete run wrote, or the start of that run if that was earlier; ms. */
   newest: z.nullable(z.number()),
   /** `ids` holds every lead written that was created at this time or later; ms. */
   idsSince: z.nullable(z.number()),
   /** Each with its creation time; ms. */
   ids: z.array(z.tuple([z.string(), z.number()])),
-  /** Ids of leads without a usable creation time: no window would ever let go of them. */
+  /** Ids of leads without a readable creation time: they never fall out of the window. */
   undated: z.array(z.string()),
 });
 
-/** Where the next incremental run begins. */
+/** Where the next incremental run starts. */
 export type Bookmark = z.output<typeof bookmarkSchema>;
 
 export const readBookmark = (path: string): Promise<Bookmark | undefined> =>
-  readState(path, bookmarkSchema, 'bookmark');
+  readJsonState(path, bookmarkSchema, 'bookmark');
 
-export const writeBookmark = (path: string, bookmark: Bookmark): Promise<void> => writeState(path, bookmark);
+export const writeBookmark = (path: string, bookmark: Bookmark): Promise<void> =>
+  writeJsonState(path, bookmark);

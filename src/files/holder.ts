@@ -6,39 +6,39 @@ import * as z from 'zod/mini';
 const schema = z.object({
   pid: z.number(),
   host: z.string(),
-  /** Tells a process from a later one with the same pid, where the system says when it began. */
+  /** Distinguishes a process from a later one with the same pid, where the system says when it started. */
   started: z.nullable(z.string()),
-  /** Names one taking of the lock. */
+  /** Distinguishes one acquisition of the lock from the next. */
   token: z.string(),
 });
 
-/** Who holds a lock. */
-export type Holder = z.output<typeof schema>;
+/** The process that holds a lock. */
+export type LockHolder = z.output<typeof schema>;
 
-/** Tokens of this process: in a container every run has the same pid, so the pid cannot tell ours from a dead one's. */
+/** Tokens of this process: in a container every run may have the same pid, so the pid does not show whose lock it is. */
 export const ownTokens = new Set<string>();
 
-export async function describeSelf(pid: number): Promise<Holder> {
+export async function describeSelf(pid: number): Promise<LockHolder> {
   const self = { pid, host: hostname(), started: await startOf(pid), token: randomUUID() };
   ownTokens.add(self.token);
   return self;
 }
 
-/** Undefined when there is no file; a file that is not one of ours counts as held by nobody who lives. */
-export function parseHolder(text: string | undefined): Holder | undefined {
+/** Undefined when there is no file; a file that is not a lock of ours counts as the lock of a dead process. */
+export function parseHolder(text: string | undefined): LockHolder | undefined {
   if (text === undefined) return undefined;
-  const nobody = { pid: 0, host: hostname(), started: null, token: text };
+  const deadProcess = { pid: 0, host: hostname(), started: null, token: text };
   try {
     const parsed = z.safeParse(schema, JSON.parse(text));
-    return parsed.success ? parsed.data : nobody;
+    return parsed.success ? parsed.data : deadProcess;
   } catch (error) {
-    if (error instanceof SyntaxError) return nobody;
+    if (error instanceof SyntaxError) return deadProcess;
     throw error;
   }
 }
 
-/** `pid` is this process's. Of a process on another machine nothing is known: it counts as alive. */
-export async function isAlive(holder: Holder, pid: number): Promise<boolean> {
+/** `pid` is that of this process. A process on another machine cannot be checked: it counts as alive. */
+export async function isAlive(holder: LockHolder, pid: number): Promise<boolean> {
   if (holder.host !== hostname()) return true;
   if (holder.pid === pid) return ownTokens.has(holder.token);
   if (!exists(holder.pid)) return false;
@@ -51,14 +51,14 @@ function exists(pid: number): boolean {
     getPriority(pid);
     return true;
   } catch (error) {
-    // Another user's process may be hidden from us, and is there all the same.
+    // A process of another user may be hidden from us, and exists nevertheless.
     return ((error as { info?: { code?: string } }).info?.code ?? '') !== 'ESRCH';
   }
 }
 
 /**
- * Start of a process in clock ticks since boot: field 22 of /proc/PID/stat, counted after the name's parenthesis. Null for
- * one that ended and still waits to be reaped, as it may for ever in a container.
+ * When a process started, in clock ticks since boot: field 22 of /proc/PID/stat, counted from the parenthesis after the
+ * name. Null for a zombie, which ended and may stay in the process table of a container for ever.
  */
 async function startOf(pid: number): Promise<string | null> {
   try {

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 const chunkSize = 256 * 1024;
 const newline = 0x0a;
 
-/** A file's lines without their ends, many at a time; each is valid until the next batch is asked for. */
+/** The lines of a file without their line ends, in batches; a batch is valid until the next one is requested. */
 export async function* linesOf(
   file: FileHandle,
   end = Number.MAX_SAFE_INTEGER,
@@ -11,7 +11,7 @@ export async function* linesOf(
   yield* linesIn(chunksOf(file, end));
 }
 
-/** The same for bytes that come in chunks of any size. */
+/** The same for bytes in chunks of any size. */
 export async function* linesIn(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<readonly { readonly bytes: Uint8Array }[], void, undefined> {

@@ -1,40 +1,49 @@
-import { link, open, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { link, open, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import type { Context } from '../context.ts';
 import { OutputError } from '../errors.ts';
-import { draftOf, sweepDrafts } from './drafts.ts';
-import { writing } from './failure.ts';
-import { type Holder, describeSelf, isAlive, ownTokens, parseHolder } from './holder.ts';
+import type { Clock } from '../time/clock.ts';
+import { describeSelf, isAlive, type LockHolder, ownTokens, parseHolder } from './holder.ts';
+import { withOutputErrors } from './output-error.ts';
+import { readIfExists } from './read-if-exists.ts';
+import { removeAbandonedLocks, temporaryLockName } from './temporary-locks.ts';
 
 export interface Lock {
   release(): Promise<void>;
 }
 
+interface Process {
+  /** Of this process. */
+  readonly pid: number;
+  readonly clock: Clock;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
+}
+
 interface Options {
-  /** How long to wait for a live holder, in milliseconds; default 0: refuse at once. */
+  /** How long to wait for a live holder, in milliseconds; default 0: reject at once. */
   readonly waitMs?: number;
 }
 
 /**
- * Takes the exclusive right to write `path`, by a file `path.lock` that names its holder. A lock whose holder is dead
- * is taken over at once; a live one is waited for, then refused with an `OutputError` that names its pid.
+ * Takes the exclusive right to write `path`, with a file `path.lock` that names its holder. The lock of a dead process
+ * is taken over at once; a live holder is waited for, and then an `OutputError` is thrown that names its pid.
  */
 export async function lock(
   path: string,
-  { pid, clock, signal }: Pick<Context, 'pid' | 'clock' | 'signal'>,
+  { pid, clock, signal }: Process,
   { waitMs = 0 }: Options = {},
 ): Promise<Lock> {
   const file = `${path}.lock`;
   const self = await describeSelf(pid);
   const deadline = clock.now() + waitMs;
   for (let attempt = 0; ; attempt += 1) {
-    const holder = await writing(path, () => tryToTake(file, self));
+    const holder = await withOutputErrors(path, () => tryLock(file, self));
     if (holder === self) break;
-    const patient = clock.now() < deadline && attempt < 10_000;
-    if (holder !== undefined && !patient) throw heldBy(holder, path, file);
+    const mayRetry = clock.now() < deadline && attempt < 10_000;
+    if (holder !== undefined && !mayRetry) throw lockHeldError(holder, path, file);
     await clock.sleep(25, signal);
   }
-  await sweepDrafts(file, (holder) => isAlive(holder, pid));
+  await removeAbandonedLocks(file, (holder) => isAlive(holder, pid));
   return {
     async release() {
       if (!ownTokens.has(self.token)) return;
@@ -44,51 +53,52 @@ export async function lock(
   };
 }
 
-/** Who has the lock now; undefined while somebody else removes the lock of a dead holder. */
-async function tryToTake(file: string, self: Holder): Promise<Holder | undefined> {
-  const draft = draftOf(file);
-  await writeFile(draft, JSON.stringify(self), { flag: 'wx' });
+/** Who has the lock now; undefined while another process removes the lock of a dead holder. */
+async function tryLock(file: string, self: LockHolder): Promise<LockHolder | undefined> {
+  const temporary = temporaryLockName(file);
+  await writeFile(temporary, JSON.stringify(self), { flag: 'wx' });
   try {
     for (;;) {
-      // Linking instead of creating: the file appears with its content or not at all.
-      if (await created(() => link(draft, file))) return self;
-      const holder = parseHolder(await readIfThere(file));
+      // Linked instead of created: the lock appears with its whole content or not at all.
+      if (await createdNow(() => link(temporary, file))) return self;
+      const holder = parseHolder(await readIfExists(file));
       if (holder === undefined) continue;
       if (await isAlive(holder, self.pid)) return holder;
-      if (!(await discard(file, holder))) return undefined;
+      if (!(await removeDeadLock(file, holder))) return undefined;
     }
   } finally {
-    await rm(draft, { force: true });
+    await rm(temporary, { force: true });
   }
 }
 
 /**
- * Removes a dead holder's lock. Two processes that find it dead at the same time must not remove each other's new
- * one, so the removal has a lock of its own, held for one look and one unlink. False: somebody else is at it.
+ * Removes the lock of a dead process. Two processes that find it dead at the same time must not remove each other's new
+ * lock, so the removal has a lock of its own, held for one read and one unlink. False: another process is removing it.
  */
-async function discard(file: string, dead: Holder): Promise<boolean> {
-  const guard = `${file}.takeover`;
-  if (!(await created(async () => (await open(guard, 'wx')).close()))) {
-    const age = await stat(guard).then(
+async function removeDeadLock(file: string, dead: LockHolder): Promise<boolean> {
+  const removalLock = `${file}.takeover`;
+  if (!(await createdNow(async () => (await open(removalLock, 'wx')).close()))) {
+    const ageMs = await stat(removalLock).then(
       (found) => Date.now() - found.mtimeMs,
       () => 0,
     );
-    // Held for less than a millisecond: whoever left it behind was killed.
-    if (age > 2_000) await rm(guard, { force: true });
+    // It is held for less than a millisecond: a process that left it behind was killed.
+    if (ageMs > 2_000) await rm(removalLock, { force: true });
     return false;
   }
   try {
-    const now = parseHolder(await readIfThere(file));
-    if (now?.token === dead.token) await unlink(file);
+    const current = parseHolder(await readIfExists(file));
+    if (current?.token === dead.token) await unlink(file);
   } finally {
-    await rm(guard, { force: true });
+    await rm(removalLock, { force: true });
   }
   return true;
 }
 
-async function created(make: () => Promise<void>): Promise<boolean> {
+/** False when the file exists already. */
+async function createdNow(create: () => Promise<void>): Promise<boolean> {
   try {
-    await make();
+    await create();
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -96,20 +106,11 @@ async function created(make: () => Promise<void>): Promise<boolean> {
   }
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-function heldBy(holder: Holder, path: string, file: string): OutputError {
-  const elsewhere = holder.host !== hostname();
-  const who = `process ${holder.pid}${elsewhere ? ` on ${holder.host}` : ''}`;
+function lockHeldError(holder: LockHolder, path: string, file: string): OutputError {
+  const isRemote = holder.host !== hostname();
+  const who = `process ${holder.pid}${isRemote ? ` on ${holder.host}` : ''}`;
   return new OutputError(`${path} is in use by another leads (${who})`, {
-    hint: elsewhere
+    hint: isRemote
       ? `if that machine no longer runs it, remove ${file}`
       : 'wait for it to end, or write to another file',
   });

@@ -1,10 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { DataError } from '../errors.ts';
-import { writing } from './failure.ts';
+import { withOutputErrors } from './output-error.ts';
 
 /**
- * A file that is being written and may be cut anywhere by a crash. What was written before a successful `sync` is on
- * disk. After one failed write or sync the file is dead: the system may have dropped what a later sync claims to keep.
+ * A file that is being written, and that a crash may cut anywhere. Bytes written before a successful `sync` are on disk.
+ * After one failed write or sync every further step fails: the system may have dropped bytes, and a later sync would
+ * succeed nevertheless.
  */
 export class PartialFile {
   readonly path: string;
@@ -18,14 +19,14 @@ export class PartialFile {
     this.#size = size;
   }
 
-  /** An empty file, whatever was there. `mode` is for a new one. */
+  /** Creates the file, or empties an existing one. `mode` is for a new file. */
   static create(path: string, mode?: number): Promise<PartialFile> {
-    return writing(path, async () => new PartialFile(path, await open(path, 'w+', mode), 0));
+    return withOutputErrors(path, async () => new PartialFile(path, await open(path, 'w+', mode), 0));
   }
 
-  /** Goes on behind the first `size` bytes; what follows them is cut off. Throws a `DataError` when it has fewer. */
+  /** Opens the file to continue after its first `size` bytes and cuts off the rest. Throws a `DataError` when it is shorter. */
   static async resume(path: string, size: number): Promise<PartialFile> {
-    const file = await writing(path, () => open(path, 'r+'));
+    const file = await withOutputErrors(path, () => open(path, 'r+'));
     const found = await file.stat();
     if (found.size < size) {
       await file.close();
@@ -33,16 +34,16 @@ export class PartialFile {
         hint: 'start again without --resume',
       });
     }
-    await writing(path, () => file.truncate(size));
+    await withOutputErrors(path, () => file.truncate(size));
     return new PartialFile(path, file, size);
   }
 
-  /** Bytes written so far, durable or not. */
+  /** Bytes written so far, whether they are durable or not. */
   get size(): number {
     return this.#size;
   }
 
-  /** For reading what was written. */
+  /** For reading the written bytes. */
   get handle(): FileHandle {
     return this.#file;
   }
@@ -69,7 +70,7 @@ export class PartialFile {
   async #step(step: () => Promise<void>): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     try {
-      await writing(this.path, step);
+      await withOutputErrors(this.path, step);
     } catch (error) {
       this.#failure = error as Error;
       throw error;

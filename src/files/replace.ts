@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { writing } from './failure.ts';
+import { withOutputErrors } from './output-error.ts';
 
 interface Options {
   /** Permissions of the new file; default 0666 less the umask. */
@@ -9,18 +9,18 @@ interface Options {
 }
 
 /**
- * Replaces a file in one step that survives power loss: whoever reads it, at any moment, finds the old content or the
- * new one, whole. Throws an `OutputError` and leaves the old content when it cannot.
+ * Replaces a file in one step that survives power loss: a reader finds the whole old content or the whole new content at
+ * any moment. Throws an `OutputError` and keeps the old content when it cannot.
  */
 export async function replaceFile(path: string, content: string | Uint8Array, options: Options = {}) {
-  const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  await writing(path, async () => {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  await withOutputErrors(path, async () => {
     try {
-      const file = await open(draft, 'wx', options.mode);
-      await finish(file, () => file.writeFile(content));
-      await renameDurably(draft, path);
+      const file = await open(temporary, 'wx', options.mode);
+      await writeAndSync(file, () => file.writeFile(content));
+      await renameDurably(temporary, path);
     } catch (error) {
-      await rm(draft, { force: true });
+      await rm(temporary, { force: true });
       throw error;
     }
   });
@@ -32,7 +32,7 @@ export async function renameDurably(from: string, to: string): Promise<void> {
   await syncDirectory(dirname(to));
 }
 
-async function finish(file: FileHandle, write: () => Promise<void>): Promise<void> {
+async function writeAndSync(file: FileHandle, write: () => Promise<void>): Promise<void> {
   try {
     await write();
     await file.sync();
@@ -41,7 +41,7 @@ async function finish(file: FileHandle, write: () => Promise<void>): Promise<voi
   }
 }
 
-/** A name is on disk only when its directory is. Windows cannot open directories, and needs no such step. */
+/** A name is on disk only after its directory is synced. Windows cannot open directories, and does not need it. */
 async function syncDirectory(path: string): Promise<void> {
   let directory: FileHandle;
   try {
@@ -50,8 +50,8 @@ async function syncDirectory(path: string): Promise<void> {
     if (['EISDIR', 'EPERM', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return;
     throw error;
   }
-  await finish(directory, () => Promise.resolve()).catch((error: unknown) => {
-    // Some network file systems refuse to sync a directory; the content itself is synced already.
+  await writeAndSync(directory, () => Promise.resolve()).catch((error: unknown) => {
+    // Some network file systems cannot sync a directory; the content itself is synced already.
     if (!['EINVAL', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   });
 }

@@ -1,5 +1,6 @@
-/** Whether a TLS handshake failed because plain HTTP came back. OpenSSL has no better words for it. */
-export const answersInPlain = (message: string): boolean => /wrong version number/i.test(message);
+/** Whether a TLS handshake failed because the answer was plain HTTP: this is all that OpenSSL says about it. */
+export const isPlainHttpAnswer = (message: string): boolean => /wrong version number/i.test(message);
 
-/** Whether a connection without TLS ended as one does where TLS is expected: closed, without a word. */
-export const closesOnPlain = (code: string): boolean => code === 'ECONNRESET' || code === 'UND_ERR_SOCKET';
+/** Whether a connection without TLS was closed without an answer, as servers do that expect TLS. */
+export const isClosedOnPlainHttp = (code: string): boolean =>
+  code === 'ECONNRESET' || code === 'UND_ERR_SOCKET';

@@ -1,5 +1,6 @@
 import type { Delivery } from '../webhook/delivery.ts';
 import type { Rejection } from '../webhook/rejection.ts';
+import type { TakenKind, Verdict, VerdictKind } from './decide.ts';
 
 /** Where a lead came from: the service pushed it, or `--backfill` fetched it. */
 export type Source = 'push' | 'backfill';
@@ -14,36 +15,28 @@ export interface Arrival {
   readonly source?: Source | undefined;
 }
 
-/** One stored delivery. */
-export interface Entry {
+/** A delivery that is not taken in, and why. */
+export interface RejectedDelivery {
+  readonly delivery: Delivery;
+  readonly rejection: Rejection;
+  /** Where the body could be read that far. */
+  readonly leadId?: string | undefined;
+}
+
+/** Names one stored delivery. */
+export interface StoredRef {
   readonly leadId: string;
-  /** Its place in the inbox, growing. */
+  /** The delivery's number in the inbox, growing. */
   readonly seq: number;
 }
 
-/** What the inbox made of an arrival. Durable when the caller has it. */
-export type TakeResult =
-  | (Known & { readonly kind: 'accepted' })
-  | (Known & {
-      readonly kind: 'pending';
-      /** What is still to be done for this lead, and claimed for the caller. */
-      readonly targets: readonly string[];
-      /** True while another receiver on the same inbox is at it: nothing is claimed then. */
-      readonly busy: boolean;
-    })
-  | (Known & { readonly kind: 'duplicate' })
-  | Rejection;
+/** The verdict on an arrival, and the number it is stored under; a rejected one is stored as well. */
+export type TakeResult = Rejection | (Exclude<Verdict, Rejection> & StoredRef);
 
-interface Known extends Entry {
-  /** Which delivery of this id it is, from 1. */
-  readonly attempt: number;
-  /** When the id first came, in milliseconds since the epoch. */
-  readonly firstAt: number;
-  /** Dotted names of fields whose values are not those of the first payload; `*` when that one was pruned. */
-  readonly differs?: readonly string[] | undefined;
+/** One target that a stored delivery's lead is handed to. `take` leases it to one receiver at a time. */
+export interface TargetLease extends StoredRef {
+  readonly target: string;
 }
-
-export type VerdictKind = 'accepted' | 'duplicate' | 'pending' | 'rejected';
 
 /** A delivery as it was stored. */
 export interface StoredDelivery {
@@ -68,15 +61,13 @@ export interface StoredDelivery {
 }
 
 /** A lead in the inbox, in the webhook's own bytes. */
-export interface StoredLead {
-  readonly leadId: string;
-  readonly seq: number;
+export interface StoredLead extends StoredRef {
   readonly receivedAt: number;
   readonly source: Source;
   readonly body: Uint8Array;
 }
 
-/** All of them must hold. Times are milliseconds since the epoch, half-open: since <= receivedAt < until. */
+/** All conditions must hold. Times are milliseconds since the epoch, half-open: since <= receivedAt < until. */
 export interface InboxQuery {
   readonly verdicts?: readonly VerdictKind[] | undefined;
   readonly leadId?: string | undefined;
@@ -85,30 +76,34 @@ export interface InboxQuery {
   readonly until?: number | undefined;
 }
 
-/** The durable record of deliveries. Failures to store are `CannotStoreError`s; the next call may work again. */
+/**
+ * The durable record of deliveries. Everything may wait for a store on another machine, and what is asked for many
+ * deliveries is asked in one batch. What a method wrote is durable when it resolves; batches of several callers may
+ * share one transaction. A failure to store is a `CannotStoreError`, of the whole batch; the next call may work again.
+ */
 export interface Inbox {
-  /** The file, or `:memory:`. */
-  readonly place: string;
-  /** One verdict for each arrival, in order. Durable when it resolves; what arrives meanwhile forms the next batch. */
+  /** Path of the file, or `:memory:`. */
+  readonly location: string;
+  /** One verdict for each arrival, in order. */
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]>;
-  /** Keeps a refused delivery; only the last 1,000 stay, 16 KiB of body each. */
-  reject(delivery: Delivery, rejection: Rejection, leadId?: string): Promise<void>;
+  /** Keeps rejected deliveries; only the last 1,000 stay, 16 KiB of body each. */
+  reject(rejected: readonly RejectedDelivery[]): Promise<void>;
   /**
-   * A target has had the lead. Tells what this delivery of it is now: `pending` while something is left to do, then
-   * `accepted` for the first and `duplicate` for any other. Durable when it resolves.
+   * The targets have had the leads. One result for each, in order: `pending` while a wanted target has not had the lead,
+   * then `accepted` for the lead's first delivery and `duplicate` for any other.
    */
-  settle(entry: Entry, target: string): Promise<Exclude<VerdictKind, 'rejected'>>;
-  /** The target did not take it: any receiver may try again at once. */
-  release(entry: Entry, target: string): Promise<void>;
+  settle(leases: readonly TargetLease[]): Promise<readonly TakenKind[]>;
+  /** The targets did not take the leads: any receiver may try again at once. */
+  release(leases: readonly TargetLease[]): Promise<void>;
   /** Leads that this target has not had. */
-  unsettled(target: string): Promise<readonly Entry[]>;
+  unsettled(target: string): AsyncIterable<StoredRef>;
   /** Newest first. */
   list(query: InboxQuery): AsyncIterable<StoredDelivery>;
   /** Every accepted lead once, in order of arrival; leads whose body was pruned are left out. */
   leads(query: Pick<InboxQuery, 'since' | 'until'>): AsyncIterable<StoredLead>;
-  /** Whether this lead was ever accepted, pruned or not. */
-  has(leadId: string): Promise<boolean>;
-  /** Drops deliveries received before that time, and keeps the ids. Returns how many went. */
+  /** Those of the ids whose lead was ever accepted, pruned or not. */
+  has(leadIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Drops deliveries received before that time, and keeps the ids. Resolves to the number of dropped deliveries. */
   prune(before: number): Promise<number>;
   close(): Promise<void>;
 }

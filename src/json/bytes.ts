@@ -1,4 +1,4 @@
-/** Bytes that mean something to JSON (RFC 8259). */
+/** The bytes with a meaning in JSON (RFC 8259). */
 export const quote = 0x22;
 export const backslash = 0x5c;
 export const comma = 0x2c;
@@ -15,15 +15,19 @@ export const isSpace = (byte: number): boolean =>
 
 export const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
-/** The same bytes with node's methods, without a copy. */
+/** The same bytes as a node `Buffer`, without a copy. */
 export const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 export const utf8 = (bytes: Uint8Array): string => bufferOf(bytes).toString('utf8');
 
-/** The first byte from `at` that is not white space; `limit` when there is none. */
-export function skipSpace(buf: Uint8Array, at: number, limit: number): number {
-  let i = at;
+/** The position of the first byte from `offset` on that is not white space; `limit` when there is none. */
+export function skipSpace(buf: Uint8Array, offset: number, limit: number): number {
+  let i = offset;
   while (i < limit && isSpace(buf[i] as number)) i += 1;
   return i;
 }
+
+/** A byte as messages show it: a printable character in quotes, otherwise its number. */
+export const describeByte = (byte: number): string =>
+  byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte ${byte}`;

@@ -1,9 +1,6 @@
 import { backslash, isSpace, quote } from './bytes.ts';
 
-/**
- * Valid JSON without the white space between its tokens; every token keeps its own bytes. A byte order mark in front
- * goes as well.
- */
+/** Valid JSON without the white space between its tokens and without a byte order mark; every token keeps its bytes. */
 export function compact(json: Uint8Array): Buffer {
   const out = Buffer.allocUnsafe(json.length);
   let length = 0;

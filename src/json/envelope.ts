@@ -1,28 +1,28 @@
 import { isUsualPlace } from './find-array.ts';
 import { isObject, type Json } from './exact.ts';
 
-/** What a page holds beside its leads. */
+/** The rest of a page beside its records. */
 export interface Envelope {
-  /** The whole answer, with the array of leads empty. */
+  /** The whole answer, with the array of records empty. */
   readonly root: Json;
-  /** Where the leads lay. */
+  /** Where the array of records was. */
   readonly path: readonly string[];
 }
 
-/** Another array of objects in a usual place: then `auto` cannot know which one holds the leads. */
-export function rivalOf({ root, path }: Envelope): readonly string[] | undefined {
+/** The path of another array of objects in a usual place: then `auto` cannot know which one holds the records. */
+export function otherArray({ root, path }: Envelope): readonly string[] | undefined {
   if (!isObject(root)) return undefined;
   for (const [name, value] of Object.entries(root)) {
-    if (isRival([name], value, path)) return [name];
+    if (isOtherArray([name], value, path)) return [name];
     if (!isObject(value)) continue;
     for (const [inner, nested] of Object.entries(value)) {
-      if (isRival([name, inner], nested, path)) return [name, inner];
+      if (isOtherArray([name, inner], nested, path)) return [name, inner];
     }
   }
   return undefined;
 }
 
-function isRival(place: readonly string[], value: Json, taken: readonly string[]): boolean {
+function isOtherArray(place: readonly string[], value: Json, taken: readonly string[]): boolean {
   return (
     isUsualPlace(place) &&
     place.join('/') !== taken.join('/') &&

@@ -1,16 +1,16 @@
-import { withNumbers } from './numbers.ts';
+import { replaceNumbers } from './numbers.ts';
 
 /** A parsed JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * Parses JSON, with integers that a double cannot hold as strings of their digits: a cursor or an id must not change
- * on its way. Throws a `SyntaxError` for what is not JSON.
+ * Parses JSON. Integers that a double cannot represent become strings of their digits: a cursor or an id must not change.
+ * Throws a `SyntaxError` for text that is not JSON.
  */
 export function parseExact(json: string): Json {
   if (!/\d{16}/.test(json)) return JSON.parse(json) as Json;
   return JSON.parse(
-    withNumbers(json, (token) =>
+    replaceNumbers(json, (token) =>
       /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
     ),
   ) as Json;
@@ -20,7 +20,7 @@ export function isObject(value: Json | undefined): value is { readonly [key: str
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value that a JSON Pointer (RFC 6901) names, in reference tokens. */
+/** The value at a JSON Pointer (RFC 6901), given as its reference tokens. */
 export function valueAt(root: Json | undefined, path: readonly string[]): Json | undefined {
   let value = root;
   for (const step of path) {
@@ -31,7 +31,7 @@ export function valueAt(root: Json | undefined, path: readonly string[]): Json |
   return value;
 }
 
-/** Reference tokens of a JSON Pointer, `~1` and `~0` read; undefined when it is none (RFC 6901, section 3). */
+/** The decoded reference tokens of a JSON Pointer; undefined for other text (RFC 6901, section 3). */
 export function parsePointer(text: string): string[] | undefined {
   if (text === '') return [];
   if (!text.startsWith('/')) return undefined;

@@ -9,18 +9,18 @@ import {
   quote,
   skipSpace,
 } from './bytes.ts';
-import { incomplete, invalidAt, offenderOf, scanner } from './scanner.ts';
-import { decoded } from './scanned-record.ts';
+import { incomplete, invalidAt, unexpectedAt, scanner } from './scanner.ts';
+import { decodeString } from './scanned-record.ts';
 
-/** Which array holds the leads: reference tokens of a JSON Pointer, or found by the usual names. */
+/** Which array holds the records: reference tokens of a JSON Pointer, or `auto` for the usual names. */
 export type ArrayPlace = readonly string[] | 'auto';
 
 export type FoundArray =
-  /** `start` is behind the opening bracket. */
+  /** `start` is the position after the opening bracket. */
   | { readonly kind: 'array'; readonly start: number; readonly path: readonly string[] }
   | { readonly kind: 'incomplete' }
-  | { readonly kind: 'invalid'; readonly at: number }
-  /** The document ended: an empty array in a usual place (`empty`), or nothing; `arrays` are those elsewhere. */
+  | { readonly kind: 'invalid'; readonly offset: number }
+  /** The document ended. `empty` is an empty array in a usual place, `arrays` are arrays of objects in other places. */
   | {
       readonly kind: 'none';
       readonly end: number;
@@ -31,25 +31,25 @@ export type FoundArray =
 const usualNames: readonly string[] = ['data', 'leads', 'items', 'results', 'records'];
 const usualWrappers: readonly string[] = [...usualNames, '_embedded', 'response', 'result', 'payload'];
 
-/** Whether `auto` would take an array of objects in this place. */
+/** Whether `auto` accepts an array of objects in this place. */
 export function isUsualPlace(path: readonly string[]): boolean {
   const [first = '', second = ''] = path;
   if (path.length === 2) return usualWrappers.includes(first) && usualNames.includes(second);
   return path.length === 1 && usualNames.includes(first);
 }
 
-/** Looks for the array of leads in the beginning of a document. */
+/** Looks for the array of records in the beginning of a document. */
 export function findArray(buf: Buffer, target: ArrayPlace): FoundArray {
   scanner.load(buf);
   const search = new Search(buf, target);
   const end = search.value(skipSpace(buf, 0, buf.length), []);
   if (search.start !== undefined) return { kind: 'array', start: search.start, path: search.path };
   if (end === incomplete) return { kind: 'incomplete' };
-  if (end < incomplete) return { kind: 'invalid', at: offenderOf(end) };
+  if (end < incomplete) return { kind: 'invalid', offset: unexpectedAt(end) };
   return { kind: 'none', end, empty: search.empty, arrays: search.arrays };
 }
 
-/** Descends only where the target can lie, a few levels; everything else is stepped over. */
+/** Descends only where the target can be, a few levels; every other value is skipped. */
 class Search {
   start: number | undefined;
   path: readonly string[] = [];
@@ -65,30 +65,30 @@ class Search {
     this.#target = target;
   }
 
-  /** Behind the value at `at`, or `incomplete` also when the target was found. */
-  value(at: number, path: readonly string[]): number {
-    const byte = this.#buf[at];
-    if (at >= this.#limit) return incomplete;
+  /** The position after the value at `offset`; `incomplete` also when the target was found. */
+  value(offset: number, path: readonly string[]): number {
+    const byte = this.#buf[offset];
+    if (offset >= this.#limit) return incomplete;
     if (byte === openBracket) {
-      const found = this.#array(at, path);
+      const found = this.#array(offset, path);
       if (found !== undefined) return found;
     }
-    if (byte === openBrace && this.#leadsOn(path)) return this.#members(at + 1, path);
-    if (byte === openBracket && this.#target !== 'auto' && this.#leadsOn(path)) {
-      return this.#elements(at + 1, path);
+    if (byte === openBrace && this.#mayContainTarget(path)) return this.#members(offset + 1, path);
+    if (byte === openBracket && this.#target !== 'auto' && this.#mayContainTarget(path)) {
+      return this.#elements(offset + 1, path);
     }
-    return scanner.valueEnd(at);
+    return scanner.valueEnd(offset);
   }
 
-  #array(at: number, path: readonly string[]): number | undefined {
+  #array(offset: number, path: readonly string[]): number | undefined {
     if (this.#target !== 'auto') {
-      return isSame(path, this.#target) ? this.#take(at + 1, path) : undefined;
+      return isSame(path, this.#target) ? this.#take(offset + 1, path) : undefined;
     }
-    if (path.length === 0) return this.#take(at + 1, path);
-    const first = skipSpace(this.#buf, at + 1, this.#limit);
+    if (path.length === 0) return this.#take(offset + 1, path);
+    const first = skipSpace(this.#buf, offset + 1, this.#limit);
     if (first >= this.#limit) return incomplete;
     if (isUsualPlace(path)) {
-      if (this.#buf[first] === openBrace) return this.#take(at + 1, path);
+      if (this.#buf[first] === openBrace) return this.#take(offset + 1, path);
       if (this.#buf[first] === closeBracket) this.empty ??= path;
     } else if (this.#buf[first] === openBrace) {
       this.arrays.push(path);
@@ -102,20 +102,20 @@ class Search {
     return incomplete;
   }
 
-  #leadsOn(path: readonly string[]): boolean {
+  #mayContainTarget(path: readonly string[]): boolean {
     if (this.#target === 'auto') return path.length < 2;
     return path.length < this.#target.length && isSame(path, this.#target.slice(0, path.length));
   }
 
-  #members(at: number, path: readonly string[]): number {
-    let i = skipSpace(this.#buf, at, this.#limit);
+  #members(offset: number, path: readonly string[]): number {
+    let i = skipSpace(this.#buf, offset, this.#limit);
     if (this.#buf[i] === closeBrace && i < this.#limit) return i + 1;
     for (;;) {
       if (i >= this.#limit) return incomplete;
       if (this.#buf[i] !== quote) return invalidAt(i);
       const keyEnd = scanner.valueEnd(i);
       if (keyEnd < 0) return keyEnd;
-      const key = decoded(this.#buf, i, keyEnd);
+      const key = decodeString(this.#buf, i, keyEnd);
       i = skipSpace(this.#buf, keyEnd, this.#limit);
       if (i >= this.#limit) return incomplete;
       if (this.#buf[i] !== colon) return invalidAt(i);
@@ -129,8 +129,8 @@ class Search {
     }
   }
 
-  #elements(at: number, path: readonly string[]): number {
-    let i = skipSpace(this.#buf, at, this.#limit);
+  #elements(offset: number, path: readonly string[]): number {
+    let i = skipSpace(this.#buf, offset, this.#limit);
     if (this.#buf[i] === closeBracket && i < this.#limit) return i + 1;
     for (let index = 0; ; index += 1) {
       const end = this.value(i, [...path, String(index)]);
@@ -147,8 +147,8 @@ class Search {
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((step, i) => step === b[i]);
 
-/** Only white space from `at` on: what may follow a document. */
-export function offenderAfter(buf: Uint8Array, at: number, limit: number): number | undefined {
-  for (let i = at; i < limit; i += 1) if (!isSpace(buf[i] as number)) return i;
+/** The first byte from `offset` on that is not white space, which is all that may follow a document. */
+export function unexpectedAfter(buf: Uint8Array, offset: number, limit: number): number | undefined {
+  for (let i = offset; i < limit; i += 1) if (!isSpace(buf[i] as number)) return i;
   return undefined;
 }

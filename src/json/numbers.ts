@@ -1,22 +1,22 @@
-/** Valid JSON with other numbers. A pattern that passes whole strings would fail on one of a few megabytes. */
-export function withNumbers(json: string, replace: (number: string) => string): string {
+/** Valid JSON with its numbers replaced. Strings are skipped by hand: a regular expression fails on one of megabytes. */
+export function replaceNumbers(json: string, replace: (number: string) => string): string {
   const token = /"|-?\d[\d.eE+-]*/g;
   let out = '';
-  let from = 0;
+  let copiedTo = 0;
   for (let found = token.exec(json); found !== null; found = token.exec(json)) {
     if (found[0] === '"') {
-      token.lastIndex = behindString(json, token.lastIndex);
+      token.lastIndex = endOfString(json, token.lastIndex);
       continue;
     }
-    out += json.slice(from, found.index) + replace(found[0]);
-    from = token.lastIndex;
+    out += json.slice(copiedTo, found.index) + replace(found[0]);
+    copiedTo = token.lastIndex;
   }
-  return out + json.slice(from);
+  return out + json.slice(copiedTo);
 }
 
-/** `at` is behind the opening quote. */
-function behindString(json: string, at: number): number {
-  for (let quote = json.indexOf('"', at); quote >= 0; quote = json.indexOf('"', quote + 1)) {
+/** The position after a string; `offset` is the one after its opening quote. */
+function endOfString(json: string, offset: number): number {
+  for (let quote = json.indexOf('"', offset); quote >= 0; quote = json.indexOf('"', quote + 1)) {
     let escapes = quote;
     while (json[escapes - 1] === '\\') escapes -= 1;
     if ((quote - escapes) % 2 === 0) return quote + 1;

@@ -1,57 +1,58 @@
 import { isUtf8 } from 'node:buffer';
 import { DataError } from '../errors.ts';
 import { bufferOf, isDigit, minus, skipSpace } from './bytes.ts';
-import { type Envelope, rivalOf } from './envelope.ts';
-import { formatPointer, parseExact } from './exact.ts';
-import { findArray, offenderAfter, type ArrayPlace } from './find-array.ts';
+import { type Envelope, otherArray } from './envelope.ts';
+import { parseExact } from './exact.ts';
+import { findArray, unexpectedAfter, type ArrayPlace } from './find-array.ts';
+import { invalidJson, invalidUtf8, noArray, recordName, tooLargeToRead, twoArrays } from './page-errors.ts';
 import { recordAt, type ScannedRecord } from './scanned-record.ts';
 import {
   endings,
   type Expects,
   expects,
   incomplete,
-  offenderOf,
+  unexpectedAt,
   type Records,
   row,
   scanner,
 } from './scanner.ts';
 
-/** Largest record, and largest rest of an answer beside its leads, in bytes: bounds the memory of a walk. */
-const largest = 16 * 1024 * 1024;
+/** The largest record, and the largest rest of an answer beside its records, in bytes: limits the memory of a page. */
+const maxBytes = 16 * 1024 * 1024;
 
 /**
- * Takes a page of leads apart while it arrives, in chunks cut at any byte. Records keep their own bytes; nothing is
- * built from them. Throws a `DataError` that names the place for anything that is not strict JSON in UTF-8, and for
- * an answer without an array of leads.
+ * Splits a page into its records while it arrives, in chunks cut at any byte. Records keep their own bytes; no objects
+ * are built from them. Throws a `DataError` that names the place for anything that is not strict JSON in UTF-8, and for
+ * an answer without an array of records.
  */
 export class PageScan {
   readonly #target: ArrayPlace;
-  /** Undefined until the array of leads is found. */
+  /** Undefined until the array of records is found. */
   #expects: Expects | undefined;
   #path: readonly string[] = [];
-  /** Bytes not yet taken apart; tried again only when they have doubled, so that long records cost linear time. */
+  /** Bytes that are not yet scanned; scanned again only when they have doubled, so that a long record costs linear time. */
   #pending: Uint8Array[] = [];
   #pendingLength = 0;
-  #tryAt = 4;
-  /** Bytes in front of the pending ones, for messages. */
-  #passed = 0;
+  #nextScanLength = 4;
+  /** Bytes before the pending ones, for messages. */
+  #scannedBytes = 0;
   #prefix = Buffer.alloc(0);
-  #records = 0;
+  #recordCount = 0;
 
   constructor(target: ArrayPlace) {
     this.#target = target;
   }
 
-  /** Adds the records that this chunk completes to `leads`. */
-  push(chunk: Uint8Array, leads: ScannedRecord[]): void {
+  /** Adds the records that this chunk completes to `records`. */
+  push(chunk: Uint8Array, records: ScannedRecord[]): void {
     this.#pending.push(chunk);
     this.#pendingLength += chunk.length;
-    if (this.#pendingLength >= this.#tryAt) this.#advance(this.#gather(), leads);
+    if (this.#pendingLength >= this.#nextScanLength) this.#advance(this.#gather(), records);
   }
 
-  /** No more bytes come: what stands beside the leads, or undefined when the page was cut off. */
-  end(leads: ScannedRecord[]): Envelope | undefined {
-    this.#advance(this.#gather(), leads);
+  /** After the last chunk: the rest of the answer beside its records, or undefined when the page was cut off. */
+  end(records: ScannedRecord[]): Envelope | undefined {
+    this.#advance(this.#gather(), records);
     const rest = this.#gather();
     if (this.#expects === undefined) return this.#endWithout(rest);
     return this.#expects === expects.nothing ? this.#endAfter(rest) : undefined;
@@ -67,33 +68,30 @@ export class PageScan {
     return all;
   }
 
-  /** Keeps what is behind `from` until enough more has come. */
+  /** Keeps the bytes from `from` on until more are received. */
   #keep(buf: Buffer, from: number): void {
     const rest = buf.subarray(from);
-    this.#passed += from;
+    this.#scannedBytes += from;
     this.#pending = rest.length === 0 ? [] : [rest];
     this.#pendingLength = rest.length;
-    this.#tryAt = rest.length * 2;
-    if (rest.length > largest) {
-      throw new DataError(
-        this.#expects === undefined || this.#expects === expects.nothing
-          ? `the answer holds more than ${largest / 1024 / 1024} MiB beside the leads`
-          : `${this.#recordName()} is larger than ${largest / 1024 / 1024} MiB`,
-      );
+    this.#nextScanLength = rest.length * 2;
+    if (rest.length > maxBytes) {
+      const isInRecord = this.#expects !== undefined && this.#expects !== expects.nothing;
+      throw tooLargeToRead(maxBytes, isInRecord ? this.#recordCount + 1 : undefined);
     }
   }
 
-  #advance(whole: Buffer, leads: ScannedRecord[]): void {
+  #advance(whole: Buffer, records: ScannedRecord[]): void {
     let buf = whole;
-    let at = 0;
+    let offset = 0;
     if (this.#expects === undefined) {
       // A byte order mark may be ignored (RFC 8259, section 8.1).
       if (buf[0] === 0xef && buf[1] === 0xbb && buf[2] === 0xbf) {
-        this.#passed = 3;
+        this.#scannedBytes = 3;
         buf = buf.subarray(3);
       }
       const found = findArray(buf, this.#target);
-      if (found.kind === 'invalid') throw this.#invalid(buf, found.at);
+      if (found.kind === 'invalid') throw this.#invalid(buf, found.offset);
       if (found.kind !== 'array') {
         this.#keep(buf, 0);
         return;
@@ -101,49 +99,52 @@ export class PageScan {
       this.#path = found.path;
       this.#prefix = Buffer.from(buf.subarray(0, found.start));
       this.#expects = expects.firstRecord;
-      at = found.start;
+      offset = found.start;
     }
-    if (this.#expects !== expects.nothing) at = this.#takeRecords(buf, at, this.#expects, leads);
-    this.#keep(buf, at);
+    if (this.#expects !== expects.nothing) offset = this.#takeRecords(buf, offset, this.#expects, records);
+    this.#keep(buf, offset);
   }
 
-  #takeRecords(buf: Buffer, from: number, expecting: Expects, leads: ScannedRecord[]): number {
+  #takeRecords(buf: Buffer, from: number, expecting: Expects, records: ScannedRecord[]): number {
     scanner.load(buf);
     const parts: Int32Array[] = [];
     let found: Records = { result: endings.rowsFull, rows: new Int32Array(), done: from, expects: expecting };
     while (found.result === endings.rowsFull) {
       found = scanner.records(found.done, found.expects);
       parts.push(found.rows);
-      this.#records += found.rows.length / row.size;
+      this.#recordCount += found.rows.length / row.size;
     }
     this.#expects = found.expects;
-    if (found.result < incomplete) throw this.#invalid(buf, offenderOf(found.result));
-    if (found.result === endings.noObject) throw new DataError(`${this.#recordName()} is not a JSON object`);
-    const first = leads.length;
-    for (const rows of parts) {
-      for (let at = 0; at < rows.length; at += row.size) leads.push(recordAt(buf, rows, at));
+    if (found.result < incomplete) throw this.#invalid(buf, unexpectedAt(found.result));
+    if (found.result === endings.noObject) {
+      throw new DataError(`${recordName(this.#recordCount + 1)} is not a JSON object`);
     }
-    if (!isUtf8(buf.subarray(from, found.done))) throw this.#badUtf8(leads.slice(first));
+    const first = records.length;
+    for (const rows of parts) {
+      for (let offset = 0; offset < rows.length; offset += row.size)
+        records.push(recordAt(buf, rows, offset));
+    }
+    if (!isUtf8(buf.subarray(from, found.done))) {
+      const added = records.slice(first);
+      throw invalidUtf8(added, this.#recordCount - added.length);
+    }
     return found.done;
   }
 
   #endAfter(suffix: Buffer): Envelope | undefined {
     const whole = Buffer.concat([this.#prefix, Buffer.from(']'), suffix]);
     const start = skipSpace(whole, 0, whole.length);
-    // The array of leads is empty here, so an offender lies in front of it or behind it.
+    // The array of records is empty here, so an unexpected byte is before or after it.
     scanner.load(whole);
     const end = scanner.valueEnd(start);
     if (end === incomplete) return undefined;
-    const offender = end < incomplete ? offenderOf(end) : offenderAfter(whole, end, whole.length);
-    if (offender !== undefined) throw this.#invalid(suffix, offender - this.#prefix.length - 1);
-    if (!isUtf8(whole)) throw new DataError('the answer is not valid JSON: bytes that are not UTF-8');
+    const unexpected = end < incomplete ? unexpectedAt(end) : unexpectedAfter(whole, end, whole.length);
+    if (unexpected !== undefined) throw this.#invalid(suffix, unexpected - this.#prefix.length - 1);
+    if (!isUtf8(whole)) throw invalidUtf8();
     const envelope = { root: parseExact(whole.toString('utf8')), path: this.#path };
-    const rival = this.#target === 'auto' ? rivalOf(envelope) : undefined;
-    if (rival === undefined) return envelope;
-    throw new DataError(
-      `the answer holds two arrays of objects: ${formatPointer(this.#path)} and ${formatPointer(rival)}`,
-      { hint: `say which one holds the leads: leads config set api.items ${formatPointer(this.#path)}` },
-    );
+    const other = this.#target === 'auto' ? otherArray(envelope) : undefined;
+    if (other !== undefined) throw twoArrays(this.#path, other);
+    return envelope;
   }
 
   #endWithout(whole: Buffer): Envelope | undefined {
@@ -152,50 +153,19 @@ export class PageScan {
     const closed = isDigit(first) || first === minus ? Buffer.concat([whole, Buffer.from('\n')]) : whole;
     const found = findArray(closed, this.#target);
     if (found.kind === 'incomplete' || found.kind === 'array') return undefined;
-    if (found.kind === 'invalid') throw this.#invalid(closed, found.at);
-    const offender = offenderAfter(closed, found.end, closed.length);
-    if (offender !== undefined) throw this.#invalid(closed, offender);
-    if (!isUtf8(whole)) throw new DataError('the answer is not valid JSON: bytes that are not UTF-8');
+    if (found.kind === 'invalid') throw this.#invalid(closed, found.offset);
+    const unexpected = unexpectedAfter(closed, found.end, closed.length);
+    if (unexpected !== undefined) throw this.#invalid(closed, unexpected);
+    if (!isUtf8(whole)) throw invalidUtf8();
     if (found.empty !== undefined) {
       return { root: parseExact(whole.toString('utf8')), path: found.empty };
     }
-    const elsewhere = found.arrays.map(formatPointer);
-    throw new DataError(
-      this.#target === 'auto'
-        ? 'the answer holds no array of leads in a usual place'
-        : `the answer holds no array at ${formatPointer(this.#target)}`,
-      {
-        hint:
-          elsewhere[0] === undefined
-            ? 'api.path may name another operation; see: leads config get api.path'
-            : `if the leads are at ${elsewhere.join(' or ')}: leads config set api.items ${elsewhere[0]}`,
-      },
-    );
+    throw noArray(this.#target, found.arrays);
   }
 
-  #recordName(): string {
-    return `lead ${this.#records + 1} of the page`;
-  }
-
-  #invalid(buf: Uint8Array, at: number): DataError {
-    const byte = buf[at] ?? 0;
-    const shown = byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte ${byte}`;
-    const inRecord = this.#expects === expects.firstRecord || this.#expects === expects.nextRecord;
-    const where = inRecord ? `, in ${this.#recordName()}` : '';
-    const place = this.#passed + at;
-    return new DataError(`the answer is not valid JSON: unexpected ${shown} at byte ${place}${where}`, {
-      hint:
-        place === 0
-          ? "the base URL or the path may be another one: 'leads config get base-url', 'leads config get api.path'"
-          : undefined,
-    });
-  }
-
-  #badUtf8(leads: readonly ScannedRecord[]): DataError {
-    const nth = leads.findIndex((lead) => !isUtf8(lead.bytes));
-    const number = this.#records - leads.length + nth + 1;
-    return new DataError(
-      `the answer is not valid JSON: bytes that are not UTF-8${nth < 0 ? '' : `, in lead ${number} of the page`}`,
-    );
+  #invalid(buf: Uint8Array, offset: number): DataError {
+    const isInRecord = this.#expects === expects.firstRecord || this.#expects === expects.nextRecord;
+    const nth = isInRecord ? this.#recordCount + 1 : undefined;
+    return invalidJson(buf[offset] ?? 0, this.#scannedBytes + offset, nth);
   }
 }

@@ -1,62 +1,61 @@
 import { quote } from './bytes.ts';
 import { compact } from './compact.ts';
 import { idKinds, row, scanner } from './scanner.ts';
-import type { RawLead } from '../lead/raw-lead.ts';
 
 /**
- * A record as the scanner found it. Views and texts are made when they are asked for: a walk over a million leads
- * needs few of them.
+ * A record with its id, creation time and category, as the scanner found them. Views and strings are created only when
+ * they are read: of a million records, most need none.
  */
-export class ScannedRecord implements RawLead {
+export class ScannedRecord {
   /** The record is `source[start, end)`: for writers that copy many records at once. */
   readonly source: Buffer;
   readonly #rows: Int32Array;
-  readonly #at: number;
+  readonly #row: number;
 
-  /** The row at `at` must be of a compact record. */
-  constructor(source: Buffer, rows: Int32Array, at: number) {
+  /** The row at `offset` must belong to a compact record. */
+  constructor(source: Buffer, rows: Int32Array, offset: number) {
     this.source = source;
     this.#rows = rows;
-    this.#at = at;
+    this.#row = offset;
   }
 
   get start(): number {
-    return this.#rows[this.#at + row.start] as number;
+    return this.#rows[this.#row + row.start] as number;
   }
 
   get end(): number {
-    return this.#rows[this.#at + row.end] as number;
+    return this.#rows[this.#row + row.end] as number;
   }
 
   get bytes(): Buffer {
     return this.source.subarray(this.start, this.end);
   }
 
-  /** Whether the id is `source[idStart, idEnd)`, just as it stands there. */
+  /** Whether the id is `source[idStart, idEnd)` without any decoding. */
   get hasPlainId(): boolean {
-    return this.#rows[this.#at + row.idKind] === idKinds.asItStands;
+    return this.#rows[this.#row + row.idKind] === idKinds.asItStands;
   }
 
   get idStart(): number {
-    return this.#rows[this.#at + row.idStart] as number;
+    return this.#rows[this.#row + row.idStart] as number;
   }
 
   get idEnd(): number {
-    return this.#rows[this.#at + row.idEnd] as number;
+    return this.#rows[this.#row + row.idEnd] as number;
   }
 
-  /** Whether there is a usable id, without making a text of it. */
+  /** Whether there is a usable id; creates no string. */
   get hasId(): boolean {
-    return this.hasPlainId || this.#rows[this.#at + row.idKind] === idKinds.escaped;
+    return this.hasPlainId || this.#rows[this.#row + row.idKind] === idKinds.escaped;
   }
 
   /**
-   * A non-empty string, or an integer taken by its digits, so that 7 and "7" are the same id: a service that changes
-   * its mind about the type sends no new leads by that. Repeated as a key it is not usable.
+   * A non-empty string, or the digits of an integer: 7 and "7" are the same id, so that a service that changes the type
+   * sends no new records by that. An `id` key that is repeated is not usable.
    */
   get id(): string | undefined {
     if (this.hasPlainId) return this.source.toString('utf8', this.idStart, this.idEnd);
-    return this.hasId ? decoded(this.source, this.idStart - 1, this.idEnd + 1) : undefined;
+    return this.hasId ? decodeString(this.source, this.idStart - 1, this.idEnd + 1) : undefined;
   }
 
   get createdAt(): string | undefined {
@@ -68,23 +67,23 @@ export class ScannedRecord implements RawLead {
   }
 
   #string(start: number, end: number): string | undefined {
-    const [from, to] = [this.#rows[this.#at + start] as number, this.#rows[this.#at + end] as number];
-    return to > from && this.source[from] === quote ? decoded(this.source, from, to) : undefined;
+    const [from, to] = [this.#rows[this.#row + start] as number, this.#rows[this.#row + end] as number];
+    return to > from && this.source[from] === quote ? decodeString(this.source, from, to) : undefined;
   }
 }
 
-/** The record of a row. One that has white space between its tokens is written anew without, and scanned again. */
-export function recordAt(source: Buffer, rows: Int32Array, at: number): ScannedRecord {
-  const lead = new ScannedRecord(source, rows, at);
-  if (rows[at + row.spaced] === 0) return lead;
-  const bytes = compact(lead.bytes);
+/** The record of a row. If it has white space between its tokens, it is copied without and scanned again. */
+export function recordAt(source: Buffer, rows: Int32Array, offset: number): ScannedRecord {
+  const record = new ScannedRecord(source, rows, offset);
+  if (rows[offset + row.spaced] === 0) return record;
+  const bytes = compact(record.bytes);
   scanner.load(bytes);
   scanner.valueEnd(0);
   return new ScannedRecord(bytes, scanner.lastRow(), 0);
 }
 
-/** The value of a string token that was found valid, quotes included in the span. */
-export function decoded(buf: Buffer, start: number, end: number): string {
+/** The value of a valid string token; the span includes its quotes. */
+export function decodeString(buf: Buffer, start: number, end: number): string {
   const text = buf.toString('utf8', start + 1, end - 1);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }

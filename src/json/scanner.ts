@@ -1,27 +1,27 @@
 import { scanWasm } from './scan.wasm.ts';
 
-/** More bytes are needed to say where a value ends. */
+/** A result: more bytes are needed to find the end of a value. */
 export const incomplete = -1;
 
-/** A result below `incomplete` means "not JSON": where the offending byte lies. */
-export const invalidAt = (at: number): number => -2 - at;
-export const offenderOf = (result: number): number => -2 - result;
+/** A result below `incomplete` means that the text is not JSON, and says where the unexpected byte is. */
+export const invalidAt = (offset: number): number => -2 - offset;
+export const unexpectedAt = (result: number): number => -2 - result;
 
 /** What an array of records expects next. */
 export const expects = { firstRecord: 0, nextRecord: 1, separator: 2, nothing: 3 } as const;
 export type Expects = (typeof expects)[keyof typeof expects];
 
-/** How a scan of records ended, when its result is not negative. */
+/** How a scan of records ended, if its result is not negative. */
 export const endings = { ended: 0, rowsFull: 1, noObject: 2 } as const;
 
-/** What an object's own `id` is. */
+/** The kinds of an object's `id`. */
 export const idKinds = { missing: 0, asItStands: 1, escaped: 2, unusable: 3, repeated: 4 } as const;
 
-/** Places in the text that a row of 32-bit words holds: 0 and 0 where an object has no such key. */
+/** A row is a record's positions in the text, as 32-bit words: 0 and 0 where an object has no such key. */
 export const row = {
   start: 0,
   end: 1,
-  /** Of the id's content: a string's without its quotes. */
+  /** The content of the id: of a string without its quotes. */
   idStart: 2,
   idEnd: 3,
   idKind: 4,
@@ -29,7 +29,7 @@ export const row = {
   createdEnd: 6,
   categoryStart: 7,
   categoryEnd: 8,
-  /** 1 when white space stands between the record's tokens. */
+  /** 1 if there is white space between the tokens of the record. */
   spaced: 9,
   size: 10,
 } as const;
@@ -42,22 +42,22 @@ interface Module {
   records(from: number, expecting: number): number;
 }
 
-/** Where memory holds what a scan of records found, its rows, in words, and the text, in bytes. */
+/** The layout of memory: what a scan of records found and its rows, as word indexes; the text, as a byte index. */
 const foundAt = 4;
 const rowsAt = 512;
 const textAt = 65536;
 
 export interface Records {
-  /** `incomplete`, below it not JSON, otherwise one of `endings`. */
+  /** `incomplete`, or lower for a text that is not JSON, or one of `endings`. */
   readonly result: number;
   /** `row.size` words for each record. */
   readonly rows: Int32Array;
-  /** Behind the last byte that was taken in. */
+  /** The position after the last byte that belongs to a record or a separator. */
   readonly done: number;
   readonly expects: Expects;
 }
 
-/** What is used of it: TypeScript knows it only together with the browser. */
+/** The parts that are used here: TypeScript declares them only together with the browser's API. */
 declare const WebAssembly: {
   readonly Module: new (code: Uint8Array) => object;
   readonly Instance: new (module: object, imports: object) => { readonly exports: Module };
@@ -66,7 +66,7 @@ declare const WebAssembly: {
 const { memory, ...scan } = new WebAssembly.Instance(
   new WebAssembly.Module(Buffer.from(scanWasm, 'base64')),
   {
-    // The name of the file that asks for it.
+    // The name of the AssemblyScript file that declares the import.
     text: {
       noMemory() {
         throw new RangeError('Cannot grow Wasm memory');
@@ -78,38 +78,38 @@ const { memory, ...scan } = new WebAssembly.Instance(
 let bytes = new Uint8Array(memory.buffer);
 let words = new Int32Array(memory.buffer);
 
-/** Views of memory end when it grows, as every scan may let it. */
-function look(): void {
+/** Growing the memory detaches its views, and every scan may grow it. */
+function refreshViews(): void {
   if (bytes.length > 0) return;
   bytes = new Uint8Array(memory.buffer);
   words = new Int32Array(memory.buffer);
 }
 
 /**
- * Finds where JSON values end and checks their grammar on the way (RFC 8259; UTF-8 is the caller's to check, natively
- * and for many records at once). Notes where an object's own `id`, `createdAt` and `category` lie. There is one text at
- * a time: `load` it and scan it in one go.
+ * Finds where JSON values end, and checks their grammar (RFC 8259; the caller checks UTF-8, natively and for many records
+ * at once). Records where `id`, `createdAt` and `category` of an object are. There is one text at a time: nothing else
+ * may be loaded before its scan is complete.
  */
 export const scanner = {
   load(buf: Uint8Array): void {
     scan.reserve(buf.length);
-    look();
+    refreshViews();
     bytes.set(buf, textAt);
   },
 
-  /** `start` is on the value's first byte. Behind its last one, or `incomplete`, or below. */
+  /** The position after the value that starts at `start`; or `incomplete`, or lower for a text that is not JSON. */
   valueEnd: (start: number): number => scan.value(start),
 
-  /** Of the value that `valueEnd` scanned last. */
+  /** The row of the value that `valueEnd` scanned last. */
   lastRow(): Int32Array {
-    look();
+    refreshViews();
     return words.slice(rowsAt, rowsAt + row.size);
   },
 
-  /** The records of an array from `from` on, as far as they are complete and there is room for rows. */
+  /** The records of an array from `from` on, as long as they are complete and there is space for rows. */
   records(from: number, expecting: Expects): Records {
     const result = scan.records(from, expecting);
-    look();
+    refreshViews();
     const rows = words.slice(rowsAt, rowsAt + (words[foundAt] as number) * row.size);
     return {
       result,

@@ -5,7 +5,7 @@ export interface Condition {
   readonly value: string;
 }
 
-/** `metadata.source=facebook`, `contact.email~@example.com`: undefined when no operator or no path stands there. */
+/** Parses `metadata.source=facebook` or `contact.email~@example.com`; undefined without a path or an operator. */
 export function parseCondition(text: string): Condition | undefined {
   const found = /^([^=!~]+)(!=|=|~)([^]*)$/.exec(text);
   if (found === null) return undefined;

@@ -2,7 +2,7 @@ import { isObject, type Json, parseExact } from '../json/exact.ts';
 import type { RawLead } from './raw-lead.ts';
 import { utf8 } from '../json/bytes.ts';
 
-/** A field by its dot path: `contact.email`, `tags.0`. A key that holds the dots itself is found as well. */
+/** A field by its dot path: `contact.email`, `tags.0`. A key that contains dots itself is found as well. */
 export function fieldAt(record: Json | undefined, path: readonly string[]): Json | undefined {
   if (path.length === 0) return record;
   if (Array.isArray(record)) {
@@ -19,7 +19,7 @@ export function fieldAt(record: Json | undefined, path: readonly string[]): Json
   return undefined;
 }
 
-/** The whole record as a value; integers that a double cannot hold are strings of their digits. */
+/** The whole record as a value; integers that a double cannot represent are strings of their digits. */
 export function parseLead(lead: Pick<RawLead, 'bytes'>): Json {
   return parseExact(utf8(lead.bytes));
 }

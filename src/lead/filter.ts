@@ -1,4 +1,5 @@
 import type { Condition } from './condition.ts';
+import { readCreatedAt } from './created-at.ts';
 import { fieldAt, parseLead } from './field.ts';
 import type { Json } from '../json/exact.ts';
 import type { RawLead } from './raw-lead.ts';
@@ -13,38 +14,51 @@ export interface LeadFilter {
   readonly where: readonly Condition[];
 }
 
+export interface LeadMatcher {
+  /** May be passed on by itself. */
+  readonly matches: (lead: RawLead) => boolean;
+  /** Leads that matched although they should have been filtered by a time that cannot be read. */
+  readonly unreadableTimes: number;
+}
+
 /**
- * Whether a lead passes. A record is parsed only for `where`. A lead without the field that is filtered by, or with a
- * `createdAt` that is no time, does not pass; a missing field does differ from every value (`!=`).
+ * Checks leads against a filter. A record is parsed only for `where`. A lead without the category or the field that is
+ * filtered by does not match; a missing field does differ from every value (`!=`). A lead whose `createdAt` cannot be
+ * read is never dropped by `since` or `until`: it may be one that is wanted, so it matches and is counted.
  */
-export function leadFilter(filter: LeadFilter): (lead: RawLead) => boolean {
-  const { categories, since, until, where } = filter;
-  return (lead) => {
+export function leadFilter({ categories, since, until, where }: LeadFilter): LeadMatcher {
+  let unreadableTimes = 0;
+  const isTimed = since !== undefined || until !== undefined;
+  const matches = (lead: RawLead): boolean => {
     if (categories.length > 0 && !categories.includes(lead.category ?? '')) return false;
-    if (since !== undefined || until !== undefined) {
-      const created = createdMs(lead);
-      if (!(created >= (since ?? -Infinity) && created < (until ?? Infinity))) return false;
+    const created = isTimed ? readCreatedAt(lead.createdAt) : undefined;
+    if (created !== undefined && !(created >= (since ?? -Infinity) && created < (until ?? Infinity))) {
+      return false;
     }
-    if (where.length === 0) return true;
-    const record = parseLead(lead);
-    return where.every((condition) => holds(condition, fieldAt(record, condition.path)));
+    if (where.length > 0) {
+      const record = parseLead(lead);
+      if (!where.every((condition) => holds(condition, fieldAt(record, condition.path)))) return false;
+    }
+    if (isTimed && created === undefined) unreadableTimes += 1;
+    return true;
+  };
+  return {
+    matches,
+    get unreadableTimes() {
+      return unreadableTimes;
+    },
   };
 }
 
-/** Milliseconds since the epoch, NaN when there is no such time. A time without a zone is UTC, as the service's are. */
-export function createdMs(lead: Pick<RawLead, 'createdAt'>): number {
-  const text = lead.createdAt;
-  if (text === undefined) return Number.NaN;
-  return Date.parse(/^\d{4}-\d\d-\d\d[T ][\d:.,]+$/.test(text) ? `${text.replace(' ', 'T')}Z` : text);
-}
-
 function holds({ operator, value }: Condition, field: Json | undefined): boolean {
-  if (operator === '!=') return !anyOf(field, (one) => equals(one, value));
-  return anyOf(field, (one) => (operator === '=' ? equals(one, value) : textOf(one).includes(value)));
+  if (operator === '!=') return !anyOf(field, (element) => equals(element, value));
+  return anyOf(field, (element) =>
+    operator === '=' ? equals(element, value) : textOf(element).includes(value),
+  );
 }
 
-/** A list passes when one of its elements does. */
-function anyOf(field: Json | undefined, test: (one: Json) => boolean): boolean {
+/** Whether a field, or one of the elements of a list, passes the test. */
+function anyOf(field: Json | undefined, test: (element: Json) => boolean): boolean {
   if (field === undefined) return false;
   return Array.isArray(field) ? (field as readonly Json[]).some(test) : test(field);
 }

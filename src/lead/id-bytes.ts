@@ -1,6 +1,6 @@
 /**
- * The bytes by which an id is told apart. UTF-8, but for text with lone surrogates, which UTF-8 would make alike: it
- * keeps its UTF-16 units, behind a byte that UTF-8 never holds.
+ * The bytes that identify an id: its UTF-8. Text with lone surrogates, which UTF-8 replaces, keeps its UTF-16 units after a
+ * byte that never occurs in UTF-8, so that two such ids stay different.
  */
 export function idBytes(id: string): Uint8Array {
   if (!/[\ud800-\udfff]/u.test(id)) return Buffer.from(id, 'utf8');

@@ -1,29 +1,29 @@
 import { createHash } from 'node:crypto';
 import { idBytes } from './id-bytes.ts';
 
-/** What adding an id found: never met, met before this pass (or preloaded), or met in this very pass. */
-export type Meeting = 'new' | 'earlier' | 'repeat';
+/** Whether an added id is new, was added in an earlier pass (or preloaded), or was added in this pass before. */
+export type AddResult = 'new' | 'earlier' | 'repeat';
 
-/** Words of 32 bits: a page of leads needs one block, which must not cost more than the page. */
+/** In words of 32 bits. A page of leads needs one block, which must not take more memory than the page. */
 const blockSize = 1 << 14;
-/** Bytes; longer ids are told apart by a digest, so that an entry always fits a block. */
+/** In bytes. Of longer ids only a digest is stored, so that every entry fits into a block. */
 const longestId = 4096;
 const lastPass = 0xffff;
 
 /**
- * The ids that a walk has met. A false duplicate would lose a lead, so ids are kept and compared whole: an
- * open-addressing table of hashes and places, and the ids one behind the other in blocks, four bytes a step. A million
- * UUIDs take about 60 MB, a fourth of what a `Set` of strings does, and there is no limit at 16.7 million.
+ * The ids of the leads listed so far. A false duplicate would lose a lead, so ids are stored and compared whole: in an
+ * open-addressing table of hashes and addresses, and the ids one after another in blocks, four bytes at a time. A million
+ * UUIDs take about 60 MB, a quarter of a `Set` of strings, and there is no limit of 16.7 million entries.
  */
 export class IdSet {
-  /** For each slot a hash, and where its entry lies, in words, plus one; 0 when the slot is free. */
+  /** For each slot a hash, and the address of its entry in words plus one; 0 when the slot is free. */
   #slots = new Int32Array(2 << 10);
-  /** An entry: the pass and the length in one word, then the id, its last word filled up with zeros. */
+  /** An entry is the pass and the length in one word, then the id, its last word padded with zeros. */
   readonly #blocks: Int32Array[] = [];
   #used = blockSize;
   #count = 0;
   #pass = 1;
-  /** What was read last: leads come many from one piece of memory. */
+  /** The buffer of the last id, and its view: many leads are in one buffer. */
   #source: Uint8Array = new Uint8Array();
   #view = viewOf(this.#source);
 
@@ -31,37 +31,37 @@ export class IdSet {
     return this.#count;
   }
 
-  /** Knows an id from elsewhere (a checkpoint, a bookmark): it will be met as `earlier`. */
+  /** Adds an id that is known from a checkpoint or a bookmark: adding it again gives `earlier`. */
   preload(id: string): void {
     const bytes = idBytes(id);
-    this.#meet(bytes, 0, bytes.length, 0);
+    this.#add(bytes, 0, bytes.length, 0);
   }
 
   has(id: string): boolean {
     const bytes = idBytes(id);
-    return this.#slots[this.#slot(this.#draft(bytes, 0, bytes.length)) + 1] !== 0;
+    return this.#slots[this.#slot(this.#writeCandidate(bytes, 0, bytes.length)) + 1] !== 0;
   }
 
-  /** Begins another pass over the same list: what was met before is `earlier` from now on. */
+  /** Starts another pass over the same list: for ids added so far, `add` gives `earlier` once more. */
   nextPass(): void {
     this.#pass = this.#pass === lastPass ? 1 : this.#pass + 1;
   }
 
-  meet(id: string): Meeting {
+  add(id: string): AddResult {
     const bytes = idBytes(id);
-    return this.#meet(bytes, 0, bytes.length, this.#pass);
+    return this.#add(bytes, 0, bytes.length, this.#pass);
   }
 
-  /** The same for an id that lies in UTF-8 in `buf[start, end)`. */
-  meetBytes(buf: Uint8Array, start: number, end: number): Meeting {
-    return this.#meet(buf, start, end, this.#pass);
+  /** The same for an id that is UTF-8 in `buf[start, end)`. */
+  addBytes(buf: Uint8Array, start: number, end: number): AddResult {
+    return this.#add(buf, start, end, this.#pass);
   }
 
-  #meet(buf: Uint8Array, start: number, end: number, pass: number): Meeting {
-    const hash = this.#draft(buf, start, end);
+  #add(buf: Uint8Array, start: number, end: number, pass: number): AddResult {
+    const hash = this.#writeCandidate(buf, start, end);
     const slot = this.#slot(hash);
-    const place = this.#slots[slot + 1] as number;
-    if (place === 0) {
+    const address = this.#slots[slot + 1] as number;
+    if (address === 0) {
       this.#slots[slot] = hash;
       this.#slots[slot + 1] = this.#append(pass);
       this.#count += 1;
@@ -69,18 +69,18 @@ export class IdSet {
       return 'new';
     }
     if (pass === 0) return 'earlier';
-    const block = this.#blocks[Math.floor((place - 1) / blockSize)] as Int32Array;
-    const at = (place - 1) % blockSize;
-    const header = block[at] as number;
-    block[at] = headerOf(pass, lengthIn(header));
+    const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
+    const offset = (address - 1) % blockSize;
+    const header = block[offset] as number;
+    block[offset] = headerOf(pass, lengthIn(header));
     return header >>> 16 === pass ? 'repeat' : 'earlier';
   }
 
-  /** Writes an id where the next entry would lie, and gives its hash: MurmurHash3's mixing, a word a step. */
-  #draft(buf: Uint8Array, start: number, end: number): number {
+  /** Writes an id where the next entry will be, and returns its hash: the mixing of MurmurHash3, one word at a time. */
+  #writeCandidate(buf: Uint8Array, start: number, end: number): number {
     if (end - start > longestId) {
       const short = digestOf(buf.subarray(start, end));
-      return this.#draft(short, 0, short.length);
+      return this.#writeCandidate(short, 0, short.length);
     }
     const length = end - start;
     if (this.#used + 1 + Math.ceil(length / 4) > blockSize) {
@@ -114,36 +114,36 @@ export class IdSet {
     return hash ^ (hash >>> 16);
   }
 
-  /** The slot that holds the drafted id, or the free one where it belongs. */
+  /** The slot of the candidate, or the free slot where it belongs. */
   #slot(hash: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
     for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
-      const place = slots[slot + 1] as number;
-      if (place === 0 || (slots[slot] === hash && this.#isDrafted(place))) return slot;
+      const address = slots[slot + 1] as number;
+      if (address === 0 || (slots[slot] === hash && this.#isCandidate(address))) return slot;
     }
   }
 
-  #isDrafted(place: number): boolean {
-    const block = this.#blocks[Math.floor((place - 1) / blockSize)] as Int32Array;
-    const drafted = this.#blocks[this.#blocks.length - 1] as Int32Array;
-    const at = (place - 1) % blockSize;
-    const length = lengthIn(drafted[this.#used] as number);
-    if (lengthIn(block[at] as number) !== length) return false;
+  #isCandidate(address: number): boolean {
+    const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
+    const candidate = this.#blocks[this.#blocks.length - 1] as Int32Array;
+    const offset = (address - 1) % blockSize;
+    const length = lengthIn(candidate[this.#used] as number);
+    if (lengthIn(block[offset] as number) !== length) return false;
     for (let i = Math.ceil(length / 4); i > 0; i -= 1) {
-      if (block[at + i] !== drafted[this.#used + i]) return false;
+      if (block[offset + i] !== candidate[this.#used + i]) return false;
     }
     return true;
   }
 
-  /** Keeps the drafted id; gives its place. */
+  /** Keeps the candidate as an entry; returns its address. */
   #append(pass: number): number {
     const block = this.#blocks[this.#blocks.length - 1] as Int32Array;
-    const at = this.#used;
-    const length = block[at] as number;
-    block[at] = headerOf(pass, length);
-    this.#used = at + 1 + Math.ceil(length / 4);
-    return (this.#blocks.length - 1) * blockSize + at + 1;
+    const offset = this.#used;
+    const length = block[offset] as number;
+    block[offset] = headerOf(pass, length);
+    this.#used = offset + 1 + Math.ceil(length / 4);
+    return (this.#blocks.length - 1) * blockSize + offset + 1;
   }
 
   #grow(): void {
@@ -171,7 +171,7 @@ function mixed(hash: number, word: number): number {
   return next ^ (next >>> 15);
 }
 
-/** Never equal to the bytes of an id, which UTF-8 or a mark of its own begins. */
+/** Never equal to the bytes of an id: these start with UTF-8 or with the byte 0xff. */
 function digestOf(id: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([0xfe]), createHash('sha256').update(id).digest()]);
 }

@@ -1,11 +1,11 @@
-/** A lead as its own bytes, beside what was read from them: the record is never rebuilt from objects. */
+/** A lead as its own bytes, and the values read from them: the record is never built again from objects. */
 export interface RawLead {
-  /** One JSON object, compact: exactly the sender's tokens, without white space between them. UTF-8. */
+  /** One compact JSON object in UTF-8: exactly the sender's tokens, without white space between them. */
   readonly bytes: Uint8Array;
-  /** `id` as text: a string's value, or an integer's digits. Undefined when missing or of another type. */
+  /** The value of `id` if it is a string, its digits if it is an integer; otherwise undefined. */
   readonly id: string | undefined;
-  /** `createdAt` as it stands there, when it is a string. */
+  /** The value of `createdAt` if it is a string; `readCreatedAt` reads it. */
   readonly createdAt: string | undefined;
-  /** `category`, when it is a string. */
+  /** The value of `category` if it is a string. */
   readonly category: string | undefined;
 }

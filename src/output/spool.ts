@@ -1,7 +1,7 @@
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writing } from '../files/failure.ts';
+import { withOutputErrors } from '../files/output-error.ts';
 import { linesIn } from '../files/lines.ts';
 import type { RecordBytes } from './records.ts';
 
@@ -47,7 +47,7 @@ export class Spool {
     const pieces = Buffer.concat(this.#held);
     this.#held = [];
     this.#heldBytes = 0;
-    await writing(tmpdir(), async () => {
+    await withOutputErrors(tmpdir(), async () => {
       this.#file ??= await nameless();
       await this.#file.writeFile(pieces);
     });

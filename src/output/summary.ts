@@ -1,4 +1,5 @@
 import { formatDuration } from '../time/duration.ts';
+import type { Messages } from './messages.ts';
 import { counted, grouped } from './progress.ts';
 
 export interface Tally {
@@ -16,6 +17,14 @@ export interface Tally {
 
 /** Said of a walk whose list may have moved in a way that its pages cannot show. */
 export const maybeMissing = 'the list moved while it was read: leads may be missing';
+
+/** Says once in a run how many leads were kept although `--since` or `--until` could not be checked. */
+export function noteUnreadableTimes(leads: number, messages: Pick<Messages, 'note'>): void {
+  if (leads === 0) return;
+  const kept = counted(leads, 'lead was kept whose', 'leads were kept whose');
+  const age = leads === 1 ? 'its age is unknown' : 'their age is unknown';
+  messages.note('unreadable-time', `${kept} createdAt is missing or no ISO 8601 time, so ${age}`);
+}
 
 /** What a run did, in one line. `place` is where the leads went, such as ` to leads.ndjson`, or nothing. */
 export function summaryLine(tally: Tally, place = ''): string {

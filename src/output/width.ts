@@ -3,8 +3,8 @@ import measure from 'fast-string-truncated-width';
 /** Columns that text takes on a terminal: wide characters and emoji take two, combining marks none. */
 export const textWidth = (text: string): number => (plain.test(text) ? text.length : measure(text).width);
 
-/** Most text: spares it the patterns for emoji, which take milliseconds to compile. */
-const plain = /^[\x20-\x7e]*$/;
+/** Latin letters, so most text: spares it the patterns for emoji, which take milliseconds to compile. */
+const plain = /^[\x20-\x7e\xa0-\u02ff]*$/;
 
 /** The longest beginning that takes at most `width` columns, cut between graphemes and ended with `…`. */
 export function truncate(text: string, width: number): string {

@@ -1,146 +1,94 @@
-import { messageOf } from '../errors.ts';
-import type { Context } from '../context.ts';
-import type { Answer } from '../http/server/send-answer.ts';
-import { CannotStoreError } from '../inbox/sqlite/sqlite-errors.ts';
-import type { Inbox, Source, TakeResult } from '../inbox/inbox.ts';
-import { answerFor, type Settled } from '../webhook/answer.ts';
-import type { Delivery } from '../webhook/delivery.ts';
+import type { Source, TakeResult } from '../inbox/inbox.ts';
+import { CannotStoreError } from '../inbox/cannot-store-error.ts';
+import type { Messages } from '../output/messages.ts';
+import type { Clock } from '../time/clock.ts';
+import type { DeliveryAnswer } from '../webhook/delivery-answer.ts';
 import { checkDelivery, type CheckedDelivery, type Policy } from '../webhook/check-delivery.ts';
-import { nonceKey } from '../webhook/replay.ts';
+import type { Delivery } from '../webhook/delivery.ts';
 import { type Rejection, rejection } from '../webhook/rejection.ts';
-import type { Dispatched, Dispatcher } from './dispatch.ts';
+import type { DecidedDelivery, DeliveryAnswerer } from './delivery-answerer.ts';
+import type { DeliveryStore } from './delivery-store.ts';
+import type { DispatchedDelivery, Dispatcher } from './dispatcher.ts';
+import type { ExplainRejection } from './explain-rejection.ts';
 import type { SimulatedFailures } from './simulated-failures.ts';
-import type { DeliveryReport } from './events.ts';
 
-export interface DeliveryHandlerOptions {
+interface DeliveryHandlerOptions {
   readonly policy: Policy;
-  readonly inbox: Inbox;
-  readonly carrier: Dispatcher;
-  readonly rehearsal: SimulatedFailures;
-  readonly clock: Context['clock'];
-  readonly messages: Context['messages'];
-  /** Shows what became of a delivery; resolves when there is room to show more. */
-  readonly show: (report: DeliveryReport, delivery: Delivery) => Promise<void> | void;
-  /** What else a rejected delivery would have matched. */
-  readonly explain?: ((delivery: Delivery, rejection: Rejection) => readonly string[]) | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly messages: Pick<Messages, 'note'>;
+  readonly store: DeliveryStore;
+  readonly dispatcher: Dispatcher;
+  readonly answerer: DeliveryAnswerer;
+  readonly failures: SimulatedFailures | undefined;
+  readonly explain: ExplainRejection | undefined;
 }
 
-/** Where every delivery is dealt with, in the contract's order: examine, dedupe and store, hand on, answer. */
+/**
+ * The contract's order of work for a delivery. Its states, in order: received (`Delivery`), checked
+ * (`CheckedDelivery`), stored (`TakeResult`), dispatched (`DispatchedDelivery`), answered (`AnsweredDelivery`). A
+ * rejection leads from any of them to answered.
+ */
 export class DeliveryHandler {
   readonly #options: DeliveryHandlerOptions;
-  #busy = 0;
-  #whenIdle: (() => void)[] = [];
 
   constructor(options: DeliveryHandlerOptions) {
     this.#options = options;
   }
 
-  /** Resolves when no delivery is being dealt with. */
-  idle(): Promise<void> {
-    return this.#busy === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+  /** From received to answered. */
+  async handle(delivery: Delivery): Promise<DeliveryAnswer> {
+    const { policy, clock, failures } = this.#options;
+    const checked = checkDelivery(delivery, policy, clock.now());
+    if (checked.kind === 'rejected') return this.handleRejected(delivery, checked);
+    const failure = failures?.failureFor(checked.leadId);
+    if (failure === undefined) return this.handleChecked(checked, 'push');
+    await failures?.wait();
+    return this.handleRejected(delivery, failure, checked.leadId);
   }
 
-  async handle(delivery: Delivery): Promise<Answer> {
-    const { policy, clock, rehearsal } = this.#options;
-    this.#busy += 1;
+  /** From checked to answered. */
+  async handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
+    const { store, dispatcher, failures, answerer } = this.#options;
+    this.#noteOldSecret(checked);
+    let stored: TakeResult;
+    let dispatched: DispatchedDelivery | undefined;
     try {
-      const examined = checkDelivery(delivery, policy, clock.now());
-      if (examined.kind === 'rejected') return await this.refuse(delivery, examined);
-      const failure = rehearsal.failureFor(examined.leadId);
-      if (failure === undefined) return await this.takeIn(examined, 'push');
-      await rehearsal.wait();
-      return await this.refuse(delivery, failure, examined.leadId);
-    } finally {
-      this.#busy -= 1;
-      if (this.#busy === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
-    }
-  }
-
-  /** Stores the lead, hands it on, and tells what to answer. */
-  async takeIn(examined: CheckedDelivery, source: Source): Promise<Answer> {
-    const { leadId } = examined;
-    this.#watchRotation(examined.key);
-    let taken: TakeResult | undefined;
-    let carried: Dispatched | undefined;
-    try {
-      taken = await this.#store(examined, source);
-      if (taken.kind === 'pending') carried = await this.#options.carrier.carry(examined, taken);
+      stored = await store.store(checked, source);
+      if (stored.kind === 'pending') dispatched = await dispatcher.dispatch(checked, stored);
     } catch (error) {
       if (!(error instanceof CannotStoreError)) throw error;
-      return this.#report(examined, rejection('cannot_store', error.message), { source });
+      const verdict = rejection('cannot_store', error.message);
+      return answerer.answer({ delivery: checked.delivery, source, checked, verdict });
     }
-    const delay = this.#options.rehearsal.wait();
+    const delay = failures?.wait();
     if (delay !== undefined) await delay;
-    if (taken.kind === 'rejected') return this.#report(examined, taken, { source });
-    const { attempt, firstAt, differs } = taken;
-    const handed = carried?.handed;
-    const kind = carried?.kind ?? taken.kind;
-    return this.#report(examined, { kind, leadId }, { source, attempt, firstAt, differs, handed });
+    return answerer.answer(decide(checked, source, stored, dispatched));
   }
 
-  /** Keeps and shows a delivery that is not taken in. */
-  async refuse(delivery: Delivery, refused: Rejection, leadId?: string): Promise<Answer> {
-    const { inbox, messages, explain } = this.#options;
-    inbox.reject(delivery, refused, leadId).catch((error: unknown) => {
-      messages.note('reject', `${messageOf(error)}; rejected deliveries are not kept`);
-    });
-    const explanation = explain?.(delivery, refused);
-    return this.#report({ delivery }, refused, { leadId, explanation });
+  /** From rejected to answered: keeps the delivery for those who look into the inbox. */
+  handleRejected(delivery: Delivery, verdict: Rejection, leadId?: string): Promise<DeliveryAnswer> {
+    const { store, explain, answerer } = this.#options;
+    store.keepRejected(delivery, verdict, leadId);
+    const explanation = explain?.(delivery, verdict);
+    return answerer.answer({ delivery, source: 'push', verdict, leadId, explanation });
   }
 
-  /** The first secret is the current one: who still uses another has to be told before it can go. */
-  #watchRotation(key: number): void {
+  /** The first secret is the current one. Another can only be removed when no sender uses it any more. */
+  #noteOldSecret({ key }: CheckedDelivery): void {
     if (key < 1) return;
     const { messages, policy } = this.#options;
-    messages.note('rotation', `deliveries still come with secret ${key + 1} of ${policy.keys.length}`);
+    messages.note('rotation', `deliveries still use secret ${key + 1} of ${policy.keys.length}`);
   }
+}
 
-  async #store(examined: CheckedDelivery, source: Source): Promise<TakeResult> {
-    const { delivery, leadId, nonce } = examined;
-    const { inbox, policy } = this.#options;
-    const [taken] = await inbox.take([
-      {
-        delivery,
-        leadId,
-        source,
-        nonce: nonce === undefined ? undefined : nonceKey(policy.scheme.name, nonce),
-      },
-    ]);
-    if (taken === undefined) throw new Error('the inbox gave no verdict');
-    return taken;
-  }
-
-  async #report(
-    about: Pick<CheckedDelivery, 'delivery'> & Partial<Pick<CheckedDelivery, 'lead' | 'leadId' | 'warnings'>>,
-    verdict: Settled,
-    more: Partial<DeliveryReport>,
-  ): Promise<Answer> {
-    const { clock, rehearsal, show } = this.#options;
-    const { delivery } = about;
-    const given = answerFor(verdict);
-    const answer =
-      verdict.kind === 'rejected' ? given : { ...given, status: rehearsal.statusFor(given.status) };
-    const refused = verdict.kind === 'rejected' ? verdict : undefined;
-    const room = show(
-      {
-        source: 'push',
-        ...more,
-        receivedAt: delivery.receivedAt,
-        verdict: verdict.kind,
-        status: answer.status,
-        durationMs: Math.max(0, clock.now() - delivery.receivedAt),
-        remote: delivery.remote,
-        method: delivery.method,
-        path: delivery.path,
-        reason: refused?.reason,
-        detail: refused?.detail,
-        leadId: about.leadId ?? more.leadId,
-        lead: refused === undefined ? about.lead?.bytes : undefined,
-        warnings: about.warnings,
-      },
-      delivery,
-    );
-    if (room !== undefined) await room;
-    return answer;
-  }
+function decide(
+  checked: CheckedDelivery,
+  source: Source,
+  stored: TakeResult,
+  dispatched: DispatchedDelivery | undefined,
+): DecidedDelivery {
+  const { delivery, leadId } = checked;
+  if (stored.kind === 'rejected') return { delivery, source, checked, verdict: stored };
+  const verdict = { kind: dispatched?.kind ?? stored.kind, leadId };
+  return { delivery, source, checked, verdict, stored, targetResults: dispatched?.targetResults };
 }

@@ -1,16 +1,18 @@
-import type { RedactDelivery } from '../inbox/sqlite/writer.ts';
-import { redact } from '../webhook/redact.ts';
+import type { RedactDelivery } from '../inbox/inbox-options.ts';
+import { withoutSecrets } from '../secret.ts';
+import { redactHeaders } from '../webhook/redact-headers.ts';
 import type { Verifier } from '../webhook/scheme.ts';
 
-/** Takes out every header that holds a credential, and the secrets themselves wherever else they stand. */
+/** In characters. A shorter text would be found by chance, and is no secret. */
+const shortestSecret = 4;
+
+/** Replaces every header that holds a credential, and the secrets themselves wherever else they occur. */
 export function deliveryRedactor({ scheme, keys }: Verifier): RedactDelivery {
-  // Shorter ones would be found by chance, and are no secrets.
-  const secrets = keys.map(({ secret }) => secret.reveal()).filter((text) => text.length >= 4);
-  const forms = [...new Set(secrets.flatMap((text) => [text, encodeURIComponent(text)]))];
-  const without = (text: string): string =>
-    forms.reduce((rest, form) => (rest.includes(form) ? rest.replaceAll(form, '[redacted]') : rest), text);
+  const secrets = keys.map((key) => key.secret).filter((secret) => secret.reveal().length >= shortestSecret);
+  const redact = (text: string): string => withoutSecrets(text, secrets, '[redacted]');
   return {
-    path: (delivery) => without(delivery.path),
-    headers: (delivery) => redact(delivery.rawHeaders, scheme).map(([name, value]) => [name, without(value)]),
+    path: (delivery) => redact(delivery.path),
+    headers: (delivery) =>
+      redactHeaders(delivery.rawHeaders, scheme).map(([name, value]) => [name, redact(value)]),
   };
 }

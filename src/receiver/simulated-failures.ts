@@ -1,39 +1,44 @@
 import type { Clock } from '../time/clock.ts';
 import { type Rejection, rejection } from '../webhook/rejection.ts';
 
-interface RehearsalOptions {
+interface SimulatedFailuresOptions {
+  /** Status of every answer. */
   readonly respond: number | undefined;
+  /** How many deliveries of each lead fail before one is taken. */
   readonly failFirst: number | undefined;
+  /** Time before each answer, in milliseconds. */
   readonly delayMs: number | undefined;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'sleep'>;
+  /** Ends every delay. */
   readonly signal: AbortSignal;
 }
 
-/** Leads whose failures are counted at once; of more than these the oldest begin anew. */
-const mostLeads = 100_000;
+/** Leads whose failures are counted at the same time; beyond that the oldest counts are dropped. */
+const countedLeads = 100_000;
 
-/** Failing on purpose, so that an integration can be watched while the service retries. */
+/** Failures on purpose, so that the retries of a service can be tested (`--respond`, `--fail-first`, `--delay`). */
 export class SimulatedFailures {
-  readonly #options: RehearsalOptions;
-  readonly #failed = new Map<string, number>();
+  readonly #options: SimulatedFailuresOptions;
+  readonly #failuresOf = new Map<string, number>();
 
-  constructor(options: RehearsalOptions) {
+  constructor(options: SimulatedFailuresOptions) {
     this.#options = options;
   }
 
-  /** What to answer instead of taking the lead in; undefined to take it in. */
+  /** The answer that replaces taking the lead; undefined to take it. */
   failureFor(leadId: string): Rejection | undefined {
     const { respond, failFirst } = this.#options;
     if (respond !== undefined && respond >= 300) {
       return { ...rejection('told_to_fail', `answered ${respond}, as --respond says`), status: respond };
     }
     if (failFirst === undefined) return undefined;
-    const times = (this.#failed.get(leadId) ?? 0) + 1;
+    const times = (this.#failuresOf.get(leadId) ?? 0) + 1;
     if (times > failFirst) return undefined;
-    this.#failed.delete(leadId);
-    this.#failed.set(leadId, times);
-    const oldest = this.#failed.size > mostLeads ? this.#failed.keys().next().value : undefined;
-    if (oldest !== undefined) this.#failed.delete(oldest);
+    // Deleted first, so that it becomes the newest of the map.
+    this.#failuresOf.delete(leadId);
+    this.#failuresOf.set(leadId, times);
+    const oldest = this.#failuresOf.size > countedLeads ? this.#failuresOf.keys().next().value : undefined;
+    if (oldest !== undefined) this.#failuresOf.delete(oldest);
     return rejection('told_to_fail', `failed on purpose, ${times} of ${failFirst} (--fail-first)`);
   }
 
@@ -47,7 +52,7 @@ export class SimulatedFailures {
   wait(): Promise<void> | undefined {
     const { delayMs, clock, signal } = this.#options;
     if (delayMs === undefined || signal.aborted) return undefined;
-    // An interrupted wait is no failure: the answer is due at once then.
+    // A delay that is interrupted is no failure: the answer is sent at once then.
     return clock.sleep(delayMs, signal).catch(() => undefined);
   }
 }

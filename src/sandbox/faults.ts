@@ -1,6 +1,6 @@
 import { formatDuration, parseDuration } from '../time/duration.ts';
 import { UsageError } from '../errors.ts';
-import { drawFor } from './data/seeded-random.ts';
+import { forgeryKinds } from '../sender/forge-request.ts';
 
 /** What can go wrong with an answer of the list operation. */
 export const apiFaults = [
@@ -17,24 +17,15 @@ export const apiFaults = [
 ] as const;
 
 /** What can go wrong with a delivery. */
-export const deliveryFaults = [
-  'drop',
-  'delay',
-  'reorder',
-  'duplicate',
-  'badSignature',
-  'staleTimestamp',
-  'reusedNonce',
-  'alteredPayload',
-] as const;
+export const deliveryFaults = ['drop', 'delay', 'reorder', 'duplicate', ...forgeryKinds] as const;
 
 export type ApiFault = (typeof apiFaults)[number];
 export type DeliveryFault = (typeof deliveryFaults)[number];
 
 export interface Fault {
-  /** In [0, 1]. */
+  /** Share of the requests or deliveries that it happens to, in [0, 1]. */
   readonly chance: number;
-  /** How slow, how late, how long to wait: milliseconds. */
+  /** How slow, how late or how long to wait, in milliseconds. */
   readonly amountMs?: number | undefined;
 }
 
@@ -43,14 +34,14 @@ export type Faults<N extends string> = { readonly [name in N]?: Fault };
 /** `status500=5%,slow=1%:200ms`. Throws a `UsageError` that names what is wrong. */
 export function parseFaults<N extends string>(text: string, names: readonly N[]): Faults<N> {
   const entries = text.split(',').filter((entry) => entry.trim() !== '');
-  return readFaults(Object.fromEntries(entries.map(halves)), names);
+  return readFaults(Object.fromEntries(entries.map(splitEntry)), names);
 }
 
 /** The same as an object: `{"status500":"5%","slow":"1%:200ms"}`. */
-export function readFaults<N extends string>(given: object, names: readonly N[]): Faults<N> {
+export function readFaults<N extends string>(shares: object, names: readonly N[]): Faults<N> {
   const faults: { [name in N]?: Fault } = {};
-  for (const [key, value] of Object.entries(given)) {
-    const name = names.find((one) => one === key);
+  for (const [key, value] of Object.entries(shares)) {
+    const name = names.find((known) => known === key);
     if (name === undefined) {
       throw new UsageError(`there is no fault '${key}'`, { hint: `one of ${names.join(', ')}` });
     }
@@ -70,46 +61,20 @@ export function showFaults(faults: Faults<string>): Record<string, string> {
   );
 }
 
-function halves(entry: string): [string, string] {
-  const at = entry.indexOf('=');
-  return at === -1 ? [entry.trim(), '100%'] : [entry.slice(0, at).trim(), entry.slice(at + 1).trim()];
+/** A name alone means always. */
+function splitEntry(entry: string): [string, string] {
+  const equals = entry.indexOf('=');
+  return equals === -1
+    ? [entry.trim(), '100%']
+    : [entry.slice(0, equals).trim(), entry.slice(equals + 1).trim()];
 }
 
 function parseFault(name: string, text: string): Fault {
-  const found = /^(\d+(?:\.\d+)?)(%?)(?::(.+))?$/.exec(text);
-  const chance = Number(found?.[1]) / (found?.[2] === '%' ? 100 : 1);
-  const amount = found?.[3] === undefined ? undefined : parseDuration(found[3]);
-  if (!(chance <= 1) || (found?.[3] !== undefined && amount === undefined)) {
+  const [, share, percent, duration] = /^(\d+(?:\.\d+)?)(%?)(?::(.+))?$/.exec(text) ?? [];
+  const chance = Number(share) / (percent === '%' ? 100 : 1);
+  const amountMs = duration === undefined ? undefined : parseDuration(duration);
+  if (!(chance <= 1) || (duration !== undefined && amountMs === undefined)) {
     throw new UsageError(`the fault ${name}=${text} is not a share such as 5%, or 5%:200ms`);
   }
-  return { chance, amountMs: amount };
-}
-
-/** Decides, by seed and key alone, what goes wrong, and counts it. */
-export class Chaos<N extends string> {
-  faults: Faults<N> = {};
-  readonly injected = new Map<N, number>();
-  readonly #seed: number;
-
-  constructor(seed: number, faults: Faults<N>) {
-    this.#seed = seed;
-    this.faults = faults;
-  }
-
-  /** The fault, when this key is hit by it. */
-  strike(name: N, key: string): Fault | undefined {
-    const fault = this.faults[name];
-    if (fault === undefined || drawFor(this.#seed, `${name} ${key}`) >= fault.chance) return undefined;
-    this.injected.set(name, (this.injected.get(name) ?? 0) + 1);
-    return fault;
-  }
-
-  /** The first of these that hits. */
-  strikeOne(names: readonly N[], key: string): { readonly name: N; readonly fault: Fault } | undefined {
-    for (const name of names) {
-      const fault = this.strike(name, key);
-      if (fault !== undefined) return { name, fault };
-    }
-    return undefined;
-  }
+  return { chance, amountMs };
 }

@@ -1,36 +1,30 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../time/clock.ts';
 import { createPoster } from '../http/client/post.ts';
-import { type Answer, failure, json } from '../http/server/answer.ts';
-import { control } from './control/control.ts';
-import type { Attempt } from './deliveries/attempt.ts';
-import type { SandboxLead } from './data/lead-set.ts';
-import { listLeads } from './api/list-leads.ts';
+import { errorResponse, jsonResponse, type PlainResponse } from '../http/server/plain-response.ts';
+import { openPlainServer, type PlainRequest } from '../http/server/plain-server.ts';
+import type { Clock } from '../time/clock.ts';
 import { type ApiOptions, defaultApi } from './api/api-options.ts';
-import type { LoggedRequest } from './api/request-log.ts';
+import { answerListRequest } from './api/answer-list-request.ts';
+import { answerControlRequest } from './control/control-endpoints.ts';
+import type { SandboxLead } from './data/lead-set.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
-import { type Incoming, openServer } from '../http/server/plain-server.ts';
-import { SandboxState } from './state.ts';
-import { drawFaults } from './api/draw-faults.ts';
+import { defaultConcurrency, type SandboxDependencies, SandboxState } from './sandbox-state.ts';
 
 export type { SandboxOptions } from './sandbox-options.ts';
 
-/** What the sandbox takes from the world outside. */
-export interface SandboxWorld {
-  readonly clock: Clock;
+/** What the sandbox needs from its caller. */
+export interface SandboxEnvironment extends Omit<SandboxDependencies, 'poster'> {
   /** Our own authority as PEM, to deliver to receivers on this machine. */
   readonly loopbackCa?: string | undefined;
-  /** Told of each request of the list operation, and each attempt to deliver, once it is over. */
-  readonly observe?: (happened: LoggedRequest | Attempt) => void;
 }
 
 export interface Sandbox {
   /** Base URL of the service, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** The first of the keys that open the list operation. */
+  /** The first of the keys that are valid for the list operation. */
   readonly apiKey: string;
-  /** Leads, faults and truth: what the control endpoints show. */
+  /** Leads, faults and records: what the control endpoints show. */
   readonly state: SandboxState;
   readonly leads: SandboxState['leads'];
   /** A new lead, as `POST /sandbox/leads` without a body makes it. */
@@ -39,34 +33,39 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+const maxBodyBytes = 16 * 1024 * 1024;
+
 /** Starts the service of the specification on this machine; rejects when the port is taken. */
-export async function startSandbox(options: SandboxOptions, world: SandboxWorld): Promise<Sandbox> {
-  const { clock, loopbackCa } = world;
+export async function startSandbox(
+  options: SandboxOptions,
+  { clock, loopbackCa, observe }: SandboxEnvironment,
+): Promise<Sandbox> {
   const api: ApiOptions = {
     ...defaultApi,
     ...withoutUndefined(options),
     params: { ...defaultApi.params, ...options.params },
   };
   const poster = createPoster({
-    connections: options.webhook?.concurrency ?? 8,
+    connections: options.webhook?.concurrency ?? defaultConcurrency,
     loopbackCa,
     now: () => clock.now(),
   });
-  const state = new SandboxState(options, api, { ...world, poster });
-  state.begin();
+  const state = new SandboxState(options, api, { clock, poster, observe });
+  state.addInitialLeads();
   let url = '';
-  const server = await openServer({
+  const server = await openPlainServer({
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     gzip: api.gzip,
     tls: options.tls,
-    clock,
-    handle: (request) => answerTo(request, state, url),
+    maxBodyBytes,
+    handle: (request) => answerRequest(request, state, url, clock),
+    onError: (error) => errorResponse(500, 'sandbox_bug', String(error)),
   });
   url = server.url;
   const stop = new AbortController();
-  void warm(state, stop.signal);
-  if (options.everyMs !== undefined) void grow(state, options.everyMs, clock, stop.signal);
+  void generateTexts(state, stop.signal);
+  if (options.everyMs !== undefined) void addRegularly(state, options.everyMs, clock, stop.signal);
   return {
     url,
     port: server.port,
@@ -83,51 +82,33 @@ export async function startSandbox(options: SandboxOptions, world: SandboxWorld)
   };
 }
 
-async function answerTo(request: Incoming, state: SandboxState, ownUrl: string): Promise<Answer> {
-  const reached = reachedAs(request.headers.host, ownUrl);
-  const url = URL.canParse(request.target, reached) ? new URL(request.target, reached) : undefined;
-  if (url?.pathname === state.api.path) return listed(request, url, state);
-  const controlled = url && (await control(state, url, request, ownUrl));
+async function answerRequest(
+  request: PlainRequest,
+  state: SandboxState,
+  ownUrl: string,
+  clock: Clock,
+): Promise<PlainResponse> {
+  const base = originOfClient(request.headers.host, ownUrl);
+  const url = URL.canParse(request.target, base) ? new URL(request.target, base) : undefined;
+  if (url?.pathname === state.api.path) return answerListRequest(request, url, state, clock);
+  const controlled = url && (await answerControlRequest(state, url, request, ownUrl));
   if (controlled !== undefined) return controlled;
-  if (url?.pathname === '/') return json(200, { service: 'leads sandbox', leads: state.api.path });
-  return failure(404, 'not_found', `Leads are listed at ${state.api.path}.`);
+  if (url?.pathname === '/') return jsonResponse(200, { service: 'leads sandbox', leads: state.api.path });
+  return errorResponse(404, 'not_found', `Leads are listed at ${state.api.path}.`);
 }
 
-/** Links lead on under the name that the client used: its key goes to no other origin. */
-function reachedAs(host: string | undefined, ownUrl: string): string {
-  const named = `${new URL(ownUrl).protocol}//${host ?? ''}`;
-  return URL.canParse(named) ? named : ownUrl;
+/** Links to the next page use the host name that the client used: it sends its key to no other origin. */
+function originOfClient(host: string | undefined, ownUrl: string): string {
+  const origin = `${new URL(ownUrl).protocol}//${host ?? ''}`;
+  return URL.canParse(origin) ? origin : ownUrl;
 }
 
-function listed(request: Incoming, url: URL, state: SandboxState): Answer {
-  const id = state.requests.nextId();
-  const { method, target } = request;
-  const { answer, count, trouble } = listLeads(
-    { method, url, authorization: request.headers.authorization },
-    {
-      leads: state.leads,
-      api: state.api,
-      limit: state.limit,
-      trouble: () => {
-        const drawn = drawFaults(state.apiChaos, state.seed, state.requests.keyOf(target));
-        if (drawn.shift) state.generate();
-        return drawn;
-      },
-    },
-  );
-  state.logged({
-    id,
-    at: new Date(state.now()).toISOString(),
-    method,
-    target,
-    status: answer.wire?.kind === 'reset' ? null : answer.status,
-    leads: count,
-    faults: trouble?.names ?? [],
-  });
-  return { ...answer, headers: { ...answer.headers, 'x-request-id': id } };
-}
-
-async function grow(state: SandboxState, everyMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+async function addRegularly(
+  state: SandboxState,
+  everyMs: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     try {
       await clock.sleep(everyMs, signal);
@@ -139,12 +120,12 @@ async function grow(state: SandboxState, everyMs: number, clock: Clock, signal: 
   }
 }
 
-/** Makes the leads' texts in idle moments, so that the first walk is served as fast as the next. */
-async function warm({ leads }: SandboxState, signal: AbortSignal): Promise<void> {
-  const atATime = 250;
-  for (let at = Math.min(leads.size, 200_000) - 1; at >= 0 && !signal.aborted; at -= 1) {
-    leads.at(at)?.text();
-    if (at % atATime === 0) await setImmediate();
+/** Makes the leads' texts while nothing else is to do, so that the first listing is served as fast as the next. */
+async function generateTexts({ leads }: SandboxState, signal: AbortSignal): Promise<void> {
+  const batch = 250;
+  for (let position = Math.min(leads.size, 200_000) - 1; position >= 0 && !signal.aborted; position -= 1) {
+    leads.at(position)?.text();
+    if (position % batch === 0) await setImmediate();
   }
 }
 

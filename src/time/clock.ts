@@ -1,6 +1,6 @@
 import { longestTimerMs } from './duration.ts';
 
-/** Time as a dependency: milliseconds since the epoch; `sleep` rejects with the signal's reason when aborted. */
+/** Time as a dependency: `now` in milliseconds since the epoch; `sleep` rejects with the signal's reason when aborted. */
 export interface Clock {
   now(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -9,15 +9,15 @@ export interface Clock {
 export const systemClock: Clock = {
   now: Date.now,
   async sleep(ms, signal) {
-    let left = ms;
+    let remaining = ms;
     do {
-      await nap(Math.min(left, longestTimerMs), signal);
-      left -= longestTimerMs;
-    } while (left > 0);
+      await sleepOnce(Math.min(remaining, longestTimerMs), signal);
+      remaining -= longestTimerMs;
+    } while (remaining > 0);
   },
 };
 
-function nap(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function sleepOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** A timer that is set for longer, 24.8 days, goes off at once (node's documentation of `setTimeout`). */
+/** 24.8 days: a timer with a longer delay fires at once (node's documentation of `setTimeout`). */
 export const longestTimerMs = 2 ** 31 - 1;
 
 const units: Readonly<Record<string, number>> = {
@@ -19,7 +19,7 @@ export function parseDuration(text: string): number | undefined {
   return total;
 }
 
-/** Milliseconds as a person reads them: `340ms`, `1.2s`, `3m 20s`, `2h 5m`, `4d 1h`. */
+/** Milliseconds for people: `340ms`, `1.2s`, `3m 20s`, `2h 5m`, `4d 1h`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)}s`;

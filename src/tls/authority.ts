@@ -5,29 +5,26 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../time/clock.ts';
 import { ConfigError, OutputError } from '../errors.ts';
+import { readIfExists } from '../files/read-if-exists.ts';
 import { replaceFile } from '../files/replace.ts';
-import {
-  ensureServerCertificate,
-  readIfThere,
-  type Authority,
-  type CertificatePair,
-} from './server-certificate.ts';
+import { ensureServerCertificate } from './server-certificate.ts';
+import type { Authority, CertificatePair } from './types.ts';
 
-/** What a receiver on this machine shows, and what its callers trust. */
+/** The certificate of a receiver on this machine, and the authority that its clients must trust. */
 export interface LocalCertificate extends CertificatePair {
   /** For `curl --cacert`. */
   readonly caPath: string;
   readonly caPem: string;
 }
 
-/** A server certificate must fit into what is left of its authority's life. */
+/** The authority must be valid for longer than a server certificate that it issues. */
 const renewBefore = 400 * 86_400_000;
 
 /**
- * The local authority and a server certificate by it for `localhost`, `127.0.0.1`, `::1` and the host name; both are
- * made when missing and renewed in time. Several processes may start at once: they end with the same authority. Each
- * host name has an authority of its own, so one that was trusted once is never replaced because the machine was
- * renamed or shares its home directory. Throws a `ConfigError` when the files cannot be read or written.
+ * The local authority, and a server certificate that it issued for `localhost`, `127.0.0.1`, `::1` and the host name; both
+ * are created when they are missing, and renewed in time. Several processes that start at once use the same authority.
+ * Each host name has an authority of its own: one that users trust is not replaced because the machine was renamed or
+ * shares its home directory. Throws a `ConfigError` when the files cannot be read or written.
  */
 export async function ensureAuthority(
   dataDir: string,
@@ -42,19 +39,19 @@ export async function ensureAuthority(
     const pair = await ensureServerCertificate(join(directory, 'server.pem'), authority, names, clock.now());
     return { ...pair, caPath: join(directory, 'ca.pem'), caPem: authority.pem };
   } catch (error) {
-    throw explained(error, directory);
+    throw certificateError(error, directory);
   }
 }
 
-/** The authority's certificate as PEM, for our own senders to trust on loopback; undefined before one was made. */
+/** The authority's certificate as PEM, which our own clients trust for loopback; undefined before one was created. */
 export async function readAuthority(dataDir: string, host: string = hostname()): Promise<string | undefined> {
-  return readIfThere(join(directoryOf(dataDir, host), 'ca.pem'));
+  return readIfExists(join(directoryOf(dataDir, host), 'ca.pem'));
 }
 
 const directoryOf = (dataDir: string, host: string): string =>
   join(dataDir, 'tls', dnsNames(host).at(-1) ?? 'localhost');
 
-/** `localhost`, and the host name if it can stand in a certificate. */
+/** `localhost`, and the host name if a certificate can contain it. */
 function dnsNames(host: string): string[] {
   const name = host.toLowerCase();
   const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';
@@ -67,29 +64,32 @@ async function ensureAuthorityIn(
   names: readonly string[],
   now: number,
 ): Promise<Authority> {
-  const found = await readAuthorityIn(directory);
-  if (found !== undefined && Date.parse(found.certificate.validTo) - now > renewBefore) return found;
-  if (found !== undefined) {
-    // The name says which one it was: of several processes only one can move this very authority away.
-    await renameUnlessDone(directory, `${directory}.${found.certificate.serialNumber.toLowerCase()}.old`);
+  const existing = await readAuthorityIn(directory);
+  if (existing !== undefined && Date.parse(existing.certificate.validTo) - now > renewBefore) return existing;
+  if (existing !== undefined) {
+    // The serial number in the name: of several processes only one can move this authority away.
+    await renameUnlessReplaced(
+      directory,
+      `${directory}.${existing.certificate.serialNumber.toLowerCase()}.old`,
+    );
   }
   const { issueAuthority } = await import('./issue-certificate.ts');
   const { certPem, keyPem } = issueAuthority(names, now);
-  const draft = await mkdtemp(`${directory}.`);
+  const temporary = await mkdtemp(`${directory}.`);
   try {
-    await replaceFile(join(draft, 'ca-key.pem'), keyPem, { mode: 0o600 });
-    await replaceFile(join(draft, 'ca.pem'), certPem, { mode: 0o644 });
-    await renameUnlessDone(draft, directory);
+    await replaceFile(join(temporary, 'ca-key.pem'), keyPem, { mode: 0o600 });
+    await replaceFile(join(temporary, 'ca.pem'), certPem, { mode: 0o644 });
+    await renameUnlessReplaced(temporary, directory);
   } finally {
-    await rm(draft, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
-  const made = await readAuthorityIn(directory);
-  if (made === undefined) throw new Error('ca.pem vanished');
-  return made;
+  const created = await readAuthorityIn(directory);
+  if (created === undefined) throw new Error('ca.pem vanished');
+  return created;
 }
 
 async function readAuthorityIn(directory: string): Promise<Authority | undefined> {
-  const pem = await readIfThere(join(directory, 'ca.pem'));
+  const pem = await readIfExists(join(directory, 'ca.pem'));
   if (pem === undefined) return undefined;
   try {
     const keyPath = join(directory, 'ca-key.pem');
@@ -99,14 +99,14 @@ async function readAuthorityIn(directory: string): Promise<Authority | undefined
     if (certificate.checkPrivateKey(key)) return { pem, certificate, key };
     throw new Error('ca.pem and ca-key.pem do not belong together');
   } catch (error) {
-    // Half of it may have been read before another process replaced it, and half after.
-    if ((await readIfThere(join(directory, 'ca.pem'))) === pem) throw error;
+    // Another process may have replaced the authority after one of the two files was read.
+    if ((await readIfExists(join(directory, 'ca.pem'))) === pem) throw error;
     return readAuthorityIn(directory);
   }
 }
 
-/** Renames a directory; that another process was faster is as good. */
-async function renameUnlessDone(from: string, to: string): Promise<void> {
+/** Renames a directory; when another process did it first, nothing is left to do. */
+async function renameUnlessReplaced(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
@@ -115,7 +115,7 @@ async function renameUnlessDone(from: string, to: string): Promise<void> {
   }
 }
 
-function explained(error: unknown, directory: string): unknown {
+function certificateError(error: unknown, directory: string): unknown {
   const cause = error instanceof OutputError ? error.cause : error;
   const { code = '', message } = cause as NodeJS.ErrnoException;
   if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ELOOP'].includes(code)) {

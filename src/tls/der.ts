@@ -8,9 +8,9 @@ function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
 
 export const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, ...parts);
 export const set = (...parts: readonly Uint8Array[]): Buffer => der(0x31, ...parts);
-export const octets = (...parts: readonly Uint8Array[]): Buffer => der(0x04, ...parts);
-export const utf8 = (text: string): Buffer => der(0x0c, Buffer.from(text));
-export const yes = (): Buffer => der(0x01, Buffer.of(0xff));
+export const octetString = (...parts: readonly Uint8Array[]): Buffer => der(0x04, ...parts);
+export const utf8String = (text: string): Buffer => der(0x0c, Buffer.from(text));
+export const booleanTrue = (): Buffer => der(0x01, Buffer.of(0xff));
 
 /** A non-negative integer from its big-endian bytes; a leading zero keeps the sign positive. */
 export function integer(bytes: Uint8Array): Buffer {
@@ -19,13 +19,14 @@ export function integer(bytes: Uint8Array): Buffer {
   return der(0x02, (digits[0] ?? 0) >= 0x80 ? Buffer.of(0) : Buffer.of(), digits);
 }
 
-/** `unused`: how many of the last byte's low bits do not count. */
-export const bits = (bytes: Uint8Array, unused = 0): Buffer => der(0x03, Buffer.of(unused), bytes);
+/** `unused`: how many of the low bits of the last byte do not count. */
+export const bitString = (bytes: Uint8Array, unused = 0): Buffer => der(0x03, Buffer.of(unused), bytes);
 
 /** `[n]`, constructed. */
-export const tagged = (n: number, ...parts: readonly Uint8Array[]): Buffer => der(0xa0 | n, ...parts);
+export const contextConstructed = (n: number, ...parts: readonly Uint8Array[]): Buffer =>
+  der(0xa0 | n, ...parts);
 /** `[n] IMPLICIT` over a primitive type. */
-export const tagging = (n: number, bytes: Uint8Array): Buffer => der(0x80 | n, bytes);
+export const contextPrimitive = (n: number, bytes: Uint8Array): Buffer => der(0x80 | n, bytes);
 
 export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
@@ -37,7 +38,7 @@ function base128(arc: number): number[] {
   return arc < 0x80 ? [low] : [...base128(arc >>> 7).map((byte) => byte | 0x80), low];
 }
 
-/** UTCTime until 2049, GeneralizedTime from 2050 on, as RFC 5280, section 4.1.2.5, wants. Whole seconds. */
+/** UTCTime until 2049, GeneralizedTime from 2050 on (RFC 5280, section 4.1.2.5). In whole seconds. */
 export function time(ms: number): Buffer {
   const text = `${new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)}Z`;
   return text < '2050' ? der(0x17, Buffer.from(text.slice(2))) : der(0x18, Buffer.from(text));

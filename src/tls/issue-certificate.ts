@@ -1,36 +1,51 @@
 import type { X509Certificate } from 'node:crypto';
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
-import { bits, integer, octets, oid, sequence, set, tagged, tagging, time, utf8, yes } from './der.ts';
-import type { CertificatePair } from './server-certificate.ts';
+import {
+  bitString,
+  integer,
+  octetString,
+  oid,
+  sequence,
+  set,
+  contextConstructed,
+  contextPrimitive,
+  time,
+  utf8String,
+  booleanTrue,
+} from './der.ts';
+import type { CertificatePair } from './types.ts';
 
 const day = 86_400_000;
-/** Ten years: whoever trusted the authority once should not have to do it again. */
+/** Ten years: a user who trusted the authority once should not have to do it again. */
 const authorityLifetime = 3650 * day;
-/** The longest that clients take from a public authority, so that none finds it odd. */
+/** The longest lifetime that clients accept from a public authority. */
 const leafLifetime = 397 * day;
-/** Machines and containers on one desk disagree about the time. */
+/** The clocks of a machine and its containers may differ. */
 const backdated = day;
 
 const ecdsaWithSha256 = sequence(oid('1.2.840.10045.4.3.2'));
 const extension = (id: string, value: Uint8Array, critical = false): Buffer =>
-  sequence(oid(id), ...(critical ? [yes()] : []), octets(value));
+  sequence(oid(id), ...(critical ? [booleanTrue()] : []), octetString(value));
 const serverAuth = (): Buffer => extension('2.5.29.37', sequence(oid('1.3.6.1.5.5.7.3.1')));
 
 /**
- * An authority of its own that can vouch for loopback addresses and `names` alone (RFC 5280, section 4.2.1.10): whoever
- * trusts it, and whoever steals its key, gains nothing beyond this machine.
+ * Creates a self-signed authority that can issue certificates for loopback addresses and `names` only (RFC 5280, section
+ * 4.2.1.10): a stolen key of it is of no use beyond this machine.
  */
 export function issueAuthority(names: readonly string[], now: number): CertificatePair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const serial = newSerial();
   const subject = distinguishedName(`leads local authority ${serial.subarray(0, 4).toString('hex')}`);
   const permitted = [
-    ...names.map((name) => tagging(2, Buffer.from(name, 'ascii'))),
-    tagging(7, Buffer.from('7f000000ff000000', 'hex')),
-    tagging(7, Buffer.from('00000000000000000000000000000001ffffffffffffffffffffffffffffffff', 'hex')),
+    ...names.map((name) => contextPrimitive(2, Buffer.from(name, 'ascii'))),
+    contextPrimitive(7, Buffer.from('7f000000ff000000', 'hex')),
+    contextPrimitive(
+      7,
+      Buffer.from('00000000000000000000000000000001ffffffffffffffffffffffffffffffff', 'hex'),
+    ),
   ];
-  const certPem = signed(privateKey, {
+  const certPem = signCertificate(privateKey, {
     serial,
     issuer: subject,
     subject,
@@ -38,26 +53,30 @@ export function issueAuthority(names: readonly string[], now: number): Certifica
     notAfter: now + authorityLifetime,
     publicKey,
     extensions: [
-      extension('2.5.29.19', sequence(yes(), integer(Buffer.of(0))), true),
-      // keyCertSign alone.
-      extension('2.5.29.15', bits(Buffer.of(0x04), 2), true),
+      extension('2.5.29.19', sequence(booleanTrue(), integer(Buffer.of(0))), true),
+      // keyCertSign only.
+      extension('2.5.29.15', bitString(Buffer.of(0x04), 2), true),
       serverAuth(),
-      extension('2.5.29.14', octets(keyIdentifier(publicKey))),
-      extension('2.5.29.30', sequence(tagged(0, ...permitted.map((name) => sequence(name)))), true),
+      extension('2.5.29.14', octetString(keyIdentifier(publicKey))),
+      extension(
+        '2.5.29.30',
+        sequence(contextConstructed(0, ...permitted.map((name) => sequence(name)))),
+        true,
+      ),
     ],
   });
-  return { certPem, keyPem: pemOf(privateKey) };
+  return { certPem, keyPem: toPem(privateKey) };
 }
 
-/** A server certificate for `names`, DNS names and IP addresses, never outliving its authority. */
-export function issueServer(
+/** Issues a server certificate for `names`, DNS names and IP addresses; it expires no later than its authority. */
+export function issueServerCertificate(
   authority: { readonly certificate: X509Certificate; readonly key: KeyObject },
   names: readonly string[],
   now: number,
 ): CertificatePair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const issuer = authority.certificate;
-  const certPem = signed(authority.key, {
+  const certPem = signCertificate(authority.key, {
     serial: newSerial(),
     issuer: distinguishedName(/^CN=(.*)$/m.exec(issuer.subject)?.[1] ?? ''),
     subject: distinguishedName('localhost'),
@@ -66,18 +85,18 @@ export function issueServer(
     publicKey,
     extensions: [
       extension('2.5.29.19', sequence(), true),
-      // digitalSignature alone.
-      extension('2.5.29.15', bits(Buffer.of(0x80), 7), true),
+      // digitalSignature only.
+      extension('2.5.29.15', bitString(Buffer.of(0x80), 7), true),
       serverAuth(),
       extension('2.5.29.17', sequence(...names.map(generalName))),
-      extension('2.5.29.14', octets(keyIdentifier(publicKey))),
-      extension('2.5.29.35', sequence(tagging(0, keyIdentifier(issuer.publicKey)))),
+      extension('2.5.29.14', octetString(keyIdentifier(publicKey))),
+      extension('2.5.29.35', sequence(contextPrimitive(0, keyIdentifier(issuer.publicKey)))),
     ],
   });
-  return { certPem, keyPem: pemOf(privateKey) };
+  return { certPem, keyPem: toPem(privateKey) };
 }
 
-interface Contents {
+interface CertificateFields {
   readonly serial: Buffer;
   readonly issuer: Buffer;
   readonly subject: Buffer;
@@ -89,28 +108,28 @@ interface Contents {
 }
 
 /** RFC 5280, section 4.1: version 3, signed with ECDSA over SHA-256. */
-function signed(signer: KeyObject, of: Contents): string {
+function signCertificate(signer: KeyObject, fields: CertificateFields): string {
   const contents = sequence(
-    tagged(0, integer(Buffer.of(2))),
-    integer(of.serial),
+    contextConstructed(0, integer(Buffer.of(2))),
+    integer(fields.serial),
     ecdsaWithSha256,
-    of.issuer,
-    sequence(time(of.notBefore), time(of.notAfter)),
-    of.subject,
-    of.publicKey.export({ type: 'spki', format: 'der' }),
-    tagged(3, sequence(...of.extensions)),
+    fields.issuer,
+    sequence(time(fields.notBefore), time(fields.notAfter)),
+    fields.subject,
+    fields.publicKey.export({ type: 'spki', format: 'der' }),
+    contextConstructed(3, sequence(...fields.extensions)),
   );
-  const certificate = sequence(contents, ecdsaWithSha256, bits(sign('sha256', contents, signer)));
+  const certificate = sequence(contents, ecdsaWithSha256, bitString(sign('sha256', contents, signer)));
   const lines = certificate.toString('base64').replace(/.{1,64}/g, '$&\n');
   return `-----BEGIN CERTIFICATE-----\n${lines}-----END CERTIFICATE-----\n`;
 }
 
-const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }) as string;
+const toPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }) as string;
 
 const distinguishedName = (commonName: string): Buffer =>
-  sequence(set(sequence(oid('2.5.4.3'), utf8(commonName))));
+  sequence(set(sequence(oid('2.5.4.3'), utf8String(commonName))));
 
-/** Sixteen bytes by chance, positive and of full length. */
+/** Sixteen random bytes, positive and of full length. */
 function newSerial(): Buffer {
   const serial = randomBytes(16);
   serial[0] = ((serial[0] ?? 0) & 0x3f) | 0x40;
@@ -124,7 +143,7 @@ function keyIdentifier(key: KeyObject): Buffer {
 }
 
 function generalName(name: string): Buffer {
-  if (isIP(name) === 4) return tagging(7, Buffer.from(name.split('.').map(Number)));
-  if (name === '::1') return tagging(7, Buffer.concat([Buffer.alloc(15), Buffer.of(1)]));
-  return tagging(2, Buffer.from(name, 'ascii'));
+  if (isIP(name) === 4) return contextPrimitive(7, Buffer.from(name.split('.').map(Number)));
+  if (name === '::1') return contextPrimitive(7, Buffer.concat([Buffer.alloc(15), Buffer.of(1)]));
+  return contextPrimitive(2, Buffer.from(name, 'ascii'));
 }

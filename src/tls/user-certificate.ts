@@ -2,11 +2,11 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { ConfigError, messageOf } from '../errors.ts';
-import type { CertificatePair } from './server-certificate.ts';
+import type { CertificatePair } from './types.ts';
 
 /**
- * Reads what `--cert` and `--key` name, PEM files, and checks that TLS can be spoken with them at `now` (milliseconds
- * since the epoch). Throws a `ConfigError` that says what is wrong with which file.
+ * Reads the PEM files of `--cert` and `--key`, and checks that a TLS server can use them at `now` (milliseconds since the
+ * epoch). Throws a `ConfigError` that says what is wrong with which file.
  */
 export async function readUserCertificate(
   certPath: string,
@@ -87,7 +87,7 @@ function parseKey(path: string, pem: string): KeyObject {
   }
 }
 
-/** In a bundle the server's own certificate must come first; that it does not is the usual mistake. */
+/** In a bundle the server's own certificate must be the first; the usual mistake is that it is not. */
 function mismatch(certPath: string, keyPath: string, certPem: string, key: KeyObject): ConfigError {
   const all = certPem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const later = all.slice(1).some((pem) => parseCertificate(certPath, pem).checkPrivateKey(key));
@@ -98,5 +98,5 @@ function mismatch(certPath: string, keyPath: string, certPem: string, key: KeyOb
 
 const isoOf = (validity: string): string => new Date(validity).toISOString().replace('.000Z', 'Z');
 
-/** OpenSSL's last words, without its error number. */
+/** The last part of OpenSSL's message, which says the reason. */
 const reasonOf = (error: unknown): string => messageOf(error).split(':').at(-1)?.trim() ?? '';

@@ -14,7 +14,7 @@ export interface Policy {
   readonly keys: readonly Key[];
 }
 
-/** A delivery that may be stored: authentic, in time, and one lead. Whether it is new is the inbox's to say. */
+/** A delivery that may be stored: authentic, in time, and one lead. Whether it is new, the inbox decides. */
 export interface CheckedDelivery {
   readonly kind: 'lead';
   readonly delivery: Delivery;
@@ -22,18 +22,18 @@ export interface CheckedDelivery {
   readonly leadId: string;
   /** Index of the key that matched; -1 when nothing was verified. */
   readonly key: number;
-  /** Signed; the inbox binds it, under its `nonceKey`, to the body's digest. */
+  /** Part of what was signed; the inbox binds it, under its `nonceKey`, to the body's digest. */
   readonly nonce?: string | undefined;
   /** Signed time, milliseconds since the epoch. */
   readonly timestamp?: number | undefined;
-  /** Deviations from the specification that are no reason to refuse a lead. */
+  /** Deviations from the specification that are no reason to reject a lead. */
   readonly warnings: readonly string[];
 }
 
 /**
  * The order of work for a delivery whose size was checked already: path and method, credential over the raw bytes,
- * content type, signed time, then JSON. Nothing is parsed for somebody who did not prove who they are. `now` in
- * milliseconds since the epoch. Never throws, whatever was sent.
+ * content type, signed time, then JSON. Nothing is parsed before the sender is authenticated. `now` in milliseconds since
+ * the epoch. Never throws, whatever was sent.
  */
 export function checkDelivery(delivery: Delivery, policy: Policy, now: number): CheckedDelivery | Rejection {
   const path = pathOf(delivery);

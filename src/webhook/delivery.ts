@@ -1,7 +1,7 @@
-/** One HTTP request that pushes a lead to a receiver, whole and unread. */
+/** One HTTP request that pushes a lead to a receiver: complete, and not yet parsed. */
 export interface Delivery {
   readonly method: string;
-  /** Path and query exactly as they stood in the request line. */
+  /** Path and query exactly as in the request line. */
   readonly path: string;
   /** Scheme, host, path and query, for schemes that sign the URL. */
   readonly url: string;
@@ -10,7 +10,7 @@ export interface Delivery {
   readonly body: Uint8Array;
   /** Address of the peer. */
   readonly remote: string;
-  /** Milliseconds since the epoch, when the body was complete. */
+  /** When the body was complete; milliseconds since the epoch. */
   readonly receivedAt: number;
 }
 
@@ -19,15 +19,15 @@ export function headerValues(delivery: Pick<Delivery, 'rawHeaders'>, name: strin
   const wanted = name.toLowerCase();
   const values: string[] = [];
   for (const [key, value] of delivery.rawHeaders) {
-    // Most names are told apart by their length, without lower-casing them.
+    // Comparing lengths first spares most names the lower-casing.
     if (key.length === wanted.length && key.toLowerCase() === wanted) values.push(value);
   }
   return values;
 }
 
-/** The path without query; a request line may hold the whole URL instead (RFC 9112, section 3.2.2). */
+/** The path without its query. A request line may hold a whole URL instead of a path (RFC 9112, section 3.2.2). */
 export function pathOf({ path }: Pick<Delivery, 'path'>): string {
-  const local = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/?]*/i, '');
-  const end = local.indexOf('?');
-  return (end < 0 ? local : local.slice(0, end)) || '/';
+  const target = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/?]*/i, '');
+  const end = target.indexOf('?');
+  return (end < 0 ? target : target.slice(0, end)) || '/';
 }

@@ -1,4 +1,4 @@
-/** What each reason is answered with (contract, "Answers"). */
+/** The HTTP status for each reason (contract, "Answers"). */
 const statuses = {
   wrong_path: 404,
   wrong_method: 405,
@@ -27,15 +27,15 @@ const statuses = {
   told_to_fail: 503,
 } as const;
 
-/** Why a delivery was not taken in. Machine-readable; part of the `events` format. */
+/** Why a delivery was rejected. Machine-readable; part of the `events` format. */
 export type RejectReason = keyof typeof statuses;
 
-/** A delivery that was refused, and what it was answered. */
+/** A delivery that was rejected, and the status of its answer. */
 export interface Rejection {
   readonly kind: 'rejected';
   readonly status: number;
   readonly reason: RejectReason;
-  /** One sentence for the person debugging; never holds a secret or an expected signature. */
+  /** One sentence for the person who debugs the sender; never contains a secret or an expected signature. */
   readonly detail: string;
 }
 

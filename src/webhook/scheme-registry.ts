@@ -1,13 +1,13 @@
 import { ConfigError } from '../errors.ts';
-import { underPublicUrl } from './public-url.ts';
+import { tryHttpsUrl } from './schemes/try-https-url.ts';
 import type { Scheme } from './scheme.ts';
 import { custom, type CustomOptions } from './schemes/custom.ts';
-import { github } from './schemes/github.ts';
-import { rfc9421 } from './schemes/rfc9421.ts';
-import { shopify } from './schemes/shopify.ts';
-import { slack } from './schemes/slack.ts';
-import { standardWebhooks, svix } from './schemes/standard-webhooks.ts';
-import { stripe } from './schemes/stripe.ts';
+import { github } from './presets/github.ts';
+import { rfc9421 } from './rfc9421/rfc9421-scheme.ts';
+import { shopify } from './presets/shopify.ts';
+import { slack } from './presets/slack.ts';
+import { standardWebhooks, svix } from './presets/standard-webhooks.ts';
+import { stripe } from './presets/stripe.ts';
 import { token } from './schemes/token.ts';
 import { defaultToleranceMs } from './timestamp.ts';
 
@@ -28,9 +28,9 @@ export interface SchemeOptions extends CustomOptions {
   readonly toleranceMs?: number | undefined;
 }
 
-/** Throws a `ConfigError` for a name that is not one of `schemeNames`, and for a custom recipe that does not hold. */
+/** Throws a `ConfigError` for a name that is not one of `schemeNames`, and for custom options that are incomplete. */
 export function schemeNamed(name: string, options: SchemeOptions = {}): Scheme {
-  const known = schemeNames.find((one) => one === name);
+  const known = schemeNames.find((schemeName) => schemeName === name);
   if (known === undefined) {
     throw new ConfigError(`the webhook scheme '${name}' is unknown`, {
       hint: `it must be one of ${schemeNames.join(', ')}`,
@@ -53,8 +53,8 @@ export function schemeNamed(name: string, options: SchemeOptions = {}): Scheme {
     case 'shopify':
       return shopify;
     case 'rfc9421':
-      return underPublicUrl(rfc9421(tolerance, options.secretEncoding ?? 'utf8'));
+      return tryHttpsUrl(rfc9421(tolerance, options.secretEncoding ?? 'utf8'));
     case 'custom':
-      return underPublicUrl(custom(options, tolerance));
+      return tryHttpsUrl(custom(options, tolerance));
   }
 }

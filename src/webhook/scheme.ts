@@ -3,16 +3,16 @@ import type { Secret } from '../secret.ts';
 import type { Delivery } from './delivery.ts';
 import type { RejectReason } from './rejection.ts';
 
-/** A secret in the form its scheme works with; made once, used for every delivery. */
+/** A secret in the form that its scheme works with; made once, used for every delivery. */
 export interface Key {
   readonly secret: Secret;
-  /** Decoded bytes, or a public or private key for asymmetric schemes. Its type decides the algorithm, never the sender. */
+  /** Decoded bytes, or a public or private key. Its type decides the algorithm: a sender must not be able to choose. */
   readonly material: KeyObject;
-  /** The name that a sender gives this key (`keyid`), where the scheme has one and the key states it. */
+  /** The name by which a sender refers to this key (`keyid`), where the scheme has one and the key states it. */
   readonly id?: string | undefined;
 }
 
-/** What is about to be sent: a `Delivery` before it has a remote end. */
+/** A delivery that is to be signed and sent. */
 export interface Outgoing {
   readonly method: string;
   readonly url: string;
@@ -21,16 +21,16 @@ export interface Outgoing {
   readonly id: string;
 }
 
-/** What a matching credential vouches for. */
+/** What a matching credential proves. */
 export interface Authentic {
   readonly ok: true;
-  /** Index of the key that matched, for telling that an old secret is still in use; -1 when nothing was checked. */
+  /** Index of the key that matched, to notice that an old secret is still in use; -1 when nothing was checked. */
   readonly key: number;
   /** Signed time in milliseconds, when the scheme has one. */
   readonly timestamp?: number | undefined;
-  /** Signed time in milliseconds from which on the delivery is void, when the sender set one. */
+  /** Signed time in milliseconds at which the signature expires, when the sender set one. */
   readonly expires?: number | undefined;
-  /** Signed value that is good for one body only, when the scheme has one. */
+  /** Signed value that may be used for one body only, when the scheme has one. */
   readonly nonce?: string | undefined;
 }
 
@@ -41,30 +41,30 @@ export interface Rejected {
   readonly detail: string;
 }
 
-/** Expected outcomes are values: a delivery that does not verify is not an error of ours. */
+/** Expected outcomes are values: a delivery that does not verify is not an error of this program. */
 export type Verification = Authentic | Rejected;
 
 export const rejected = (reason: RejectReason, detail: string): Rejected => ({ ok: false, reason, detail });
 
 /**
- * How a delivery is authenticated. Signing and verifying stand side by side, so that the sandbox signs with the very
- * code that the receiver verifies with. Pure: raw bytes in, verdict out; time is an argument.
+ * How a delivery is authenticated. Signing and verifying are side by side, so that the sandbox signs with the same code
+ * that the receiver verifies with. Pure: raw bytes in, a verification out; time is an argument.
  */
 export interface Scheme {
   readonly name: string;
-  /** Lower-case names of headers that hold a credential: redacted wherever a delivery is stored or shown. */
+  /** Lower-case names of the headers that hold a credential: redacted wherever a delivery is stored or shown. */
   readonly credentialHeaders: readonly string[];
   /** How far a signed time may lie from now, either way, in milliseconds; undefined when the scheme signs no time. */
   readonly toleranceMs: number | undefined;
-  /** Reads a secret as the scheme writes them. Throws a `ConfigError` for one that is empty or malformed. */
+  /** Decodes a secret in the form that the scheme uses. Throws a `ConfigError` for one that is empty or malformed. */
   key(secret: Secret): Key;
-  /** The credential alone, over the raw bytes. Whether its time is right is `timely`'s to say, after the content type. */
+  /** Checks the credential over the raw bytes. Its time is checked later, by `checkTimestamp`, after the content type. */
   authenticate(delivery: Delivery, keys: readonly Key[]): Verification;
-  /** The headers to send with `message`, beside `content-type`. `now` in milliseconds since the epoch. */
+  /** The headers to send with `message`, in addition to `content-type`. `now` in milliseconds since the epoch. */
   sign(message: Outgoing, key: Key, now: number): readonly (readonly [name: string, value: string])[];
 }
 
-/** How deliveries are authenticated in this run: each key may match, and the first one is the one to sign with. */
+/** How deliveries are authenticated in this run: any of the keys may match; the first one is used to sign. */
 export interface Verifier {
   readonly scheme: Scheme;
   readonly keys: readonly Key[];

@@ -10,7 +10,7 @@ export const defaultToleranceMs = 300_000;
 const integer = /^(0|[1-9]\d{0,14})$/;
 const iso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Milliseconds since the epoch, or undefined unless the text is exactly such a time: no signs, blanks or fractions. */
+/** Milliseconds since the epoch; undefined unless the text is exactly such a time: no signs, spaces or fractions. */
 export function parseTimestamp(text: string, format: TimestampFormat): number | undefined {
   if (format === 'iso') {
     const value = iso.test(text) ? Date.parse(text) : Number.NaN;
@@ -25,8 +25,8 @@ export function formatTimestamp(ms: number, format: TimestampFormat): string {
 }
 
 /**
- * Whether a signed time lies within the tolerance of `now`, both in milliseconds: a stale one may be a replay, and one
- * from the future would be good for a replay for longer than the tolerance.
+ * Whether a signed time lies within the tolerance of `now`, both in milliseconds. A stale delivery may be a replay, and
+ * one from the future could be replayed for longer than the tolerance.
  */
 export function checkTimestamp(
   authentic: Pick<Authentic, 'timestamp' | 'expires'>,
@@ -35,7 +35,7 @@ export function checkTimestamp(
 ): { ok: true } | Rejected {
   const { timestamp, expires } = authentic;
   if (expires !== undefined && now >= expires) {
-    return rejected('stale_timestamp', `the signature expired ${spoken(now - expires)} ago`);
+    return rejected('stale_timestamp', `the signature expired ${formatAge(now - expires)} ago`);
   }
   if (toleranceMs === undefined) return { ok: true };
   if (timestamp === undefined) return rejected('missing_timestamp', 'the delivery carries no signed time');
@@ -43,20 +43,20 @@ export function checkTimestamp(
   if (age > toleranceMs) {
     return rejected(
       'stale_timestamp',
-      `it was signed ${spoken(age)} ago, more than the tolerated ${spoken(toleranceMs)}`,
+      `it was signed ${formatAge(age)} ago, more than the tolerated ${formatAge(toleranceMs)}`,
     );
   }
   if (-age > toleranceMs) {
     return rejected(
       'future_timestamp',
-      `it was signed ${spoken(-age)} in the future, more than the tolerated ${spoken(toleranceMs)}`,
+      `it was signed ${formatAge(-age)} in the future, more than the tolerated ${formatAge(toleranceMs)}`,
     );
   }
   return { ok: true };
 }
 
-/** Seconds as long as they tell a time from the tolerance. */
-function spoken(ms: number): string {
+/** In seconds while a coarser unit could not show how far the time is beyond the tolerance. */
+function formatAge(ms: number): string {
   const [, size, unit] = units.find(([least]) => ms >= least) ?? [0, 1000, 's'];
   return `${Math.round(ms / size)} ${unit}`;
 }

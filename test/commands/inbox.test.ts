@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Rejection } from '../../src/webhook/rejection.ts';
-import { openInbox } from '../../src/inbox/sqlite/sqlite-inbox.ts';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { freshHome, leads } from '../support/run.ts';
 import { FakeClock } from '../support/clock.ts';
 import { deliveryOf } from '../inbox/support.ts';
@@ -12,7 +12,7 @@ const hour = 3_600_000;
 /** A home whose inbox has three leads, a duplicate with another payload, and a refused delivery. */
 async function filled(): Promise<string> {
   const home = freshHome();
-  const inbox = await openInbox({ place: join(home, 'data', 'inbox.db'), clock });
+  const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
   const at = (hours: number): number => clock.now() - hours * hour;
   const take = (id: string, body: string, hours: number) =>
     inbox.take([{ leadId: id, delivery: deliveryOf(body, { receivedAt: at(hours) }) }]);
@@ -21,7 +21,9 @@ async function filled(): Promise<string> {
   await take('=c', '{"id":"=c"}', 2);
   await take('a', '{"id":"a","n":2}', 1);
   const rejection: Rejection = { kind: 'rejected', status: 401, reason: 'wrong_credential', detail: 'no' };
-  await inbox.reject(deliveryOf(Buffer.from([0xff, 0x00]), { receivedAt: at(0.5) }), rejection);
+  await inbox.reject([
+    { delivery: deliveryOf(Buffer.from([0xff, 0x00]), { receivedAt: at(0.5) }), rejection },
+  ]);
   await inbox.close();
   return home;
 }
@@ -111,7 +113,7 @@ describe('leads inbox prune', () => {
     expect((await run(home, 'prune')).exitCode).toBe(2);
     expect((await run(home, 'prune', '--before', '24h')).stderr).toContain('1 delivery dropped');
     expect((await run(home, 'export')).stdout).not.toContain('"a"');
-    const inbox = await openInbox({ place: join(home, 'data', 'inbox.db'), clock });
+    const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
     const again = await inbox.take([{ leadId: 'a', delivery: deliveryOf('{"id":"a","n":3}') }]);
     await inbox.close();
     expect(again).toMatchObject([{ kind: 'duplicate', attempt: 3, firstAt: clock.now() - 50 * hour }]);

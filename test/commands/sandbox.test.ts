@@ -187,7 +187,7 @@ test('HTTPS by the local authority', async () => {
   expect(listed.stdout.split('\n')).toHaveLength(4);
 });
 
-test('--verbose tells of every request and attempt, without the key', async () => {
+test('--verbose shows every request and attempt, without the key', async () => {
   const ok = await new ScriptedReceiver(() => 200).open();
   const run = startLeads([
     'sandbox',
@@ -210,4 +210,45 @@ test('--verbose tells of every request and attempt, without the key', async () =
   await expect.poll(() => run.stderr.text()).toContain('· GET /api/leads?limit=1: 200, 1 lead\n');
   expect(run.stderr.text()).not.toContain('tok-en-of-the-test');
   await ok.close();
+});
+
+test('a webhook that acknowledges nothing is named at once, with the reason, and once for each reason', async () => {
+  const rejecting = await new ScriptedReceiver(() => 401).open();
+  const run = startLeads([
+    ...['sandbox', '--port', '0', '--leads', '5', '--token', 'tok-en-of-the-test', '--retry', 'none'],
+    ...['--webhook', 'http://127.0.0.1:1/', '--webhook', rejecting.url],
+  ]);
+  running.push(run);
+  const notes = (): string[] =>
+    run.stderr
+      .text()
+      .split('\n')
+      .filter((line) => line.startsWith('note:'))
+      .sort();
+  await expect.poll(notes).toHaveLength(2);
+  await expect.poll(() => rejecting.received.length).toBe(5);
+  expect(notes()).toEqual([
+    'note: no delivery to http://127.0.0.1:1/ was acknowledged so far: connection refused (no program listens there)',
+    `note: no delivery to ${rejecting.url} was acknowledged so far: it answered 401: check that both sides use the same scheme and secret`,
+  ]);
+  expect(run.stderr.text().indexOf('ready:')).toBeLessThan(run.stderr.text().indexOf('note:'));
+  await rejecting.close();
+});
+
+test('a webhook that has acknowledged a lead is not noted, whatever is forged, dropped or fails later', async () => {
+  const working = await new ScriptedReceiver((request, count) =>
+    request.headers['x-webhook-token'] !== 'tok-en-of-the-test' ? 401 : count > 12 ? 500 : 200,
+  ).open();
+  const run = startLeads([
+    ...['sandbox', '--port', '0', '--leads', '40', '--token', 'tok-en-of-the-test', '--retry', 'none'],
+    ...['--webhook', working.url, '--delivery-concurrency', '1'],
+    ...['--delivery-faults', 'badSignature=30%,drop=20%'],
+  ]);
+  running.push(run);
+  await expect.poll(() => working.received.length).toBeGreaterThan(14);
+  run.abort(new InterruptedError('SIGINT'));
+  const { stderr } = await run.done;
+  expect(stderr).toContain('badSignature');
+  expect(stderr).not.toContain('note:');
+  await working.close();
 });

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { openInbox } from '../../src/inbox/sqlite/sqlite-inbox.ts';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freshHome } from '../support/run.ts';
 import { arrivalOf } from '../inbox/support.ts';
@@ -71,7 +71,7 @@ it('promise 4: the guard is bounded', async () => {
   const lifetimeMs = 600_000;
   const clock = new FakeClock();
   const place = join(freshHome(), 'inbox.db');
-  const inbox = await openInbox({ place, clock, nonceLifetimeMs: lifetimeMs });
+  const inbox = await openInbox({ location: place, clock, nonceLifetimeMs: lifetimeMs });
   await inbox.take([arrivalOf({ id: 'a' }, { nonce: 'warm' })]);
   const before = process.memoryUsage().rss;
   const arrival = arrivalOf({ id: 'a' });

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { expect, it } from 'vitest';
-import type { Attempt } from '../../src/sandbox/deliveries/attempt.ts';
+import type { RecordedAttempt } from '../../src/sandbox/deliveries/recorded-attempt.ts';
 import { freshHome } from '../support/run.ts';
 import { startProgram } from '../support/beside.ts';
 
@@ -60,7 +60,7 @@ it('one truth: what is acknowledged is in the inbox once, nothing forged is, and
     expect((await exporting.done).exitCode, exporting.stderr()).toBe(0);
     const exported = byId(exporting.stdout());
 
-    const attempts = (await truth<Attempt>(url, 'deliveries')).entries;
+    const attempts = (await truth<RecordedAttempt>(url, 'deliveries')).entries;
     const reading = startProgram(['inbox', 'export'], home);
     expect((await reading.done).exitCode).toBe(0);
     const received = byId(reading.stdout());

@@ -14,7 +14,7 @@ const heldBy = (path: string, holder: object) =>
   writeFileSync(`${path}.lock`, JSON.stringify({ token: 'x', ...holder }));
 
 describe('lock', () => {
-  it('refuses a second holder with its pid, and is free after release', async () => {
+  it('rejects a second holder with the pid of the first, and is free after release', async () => {
     const path = target();
     const first = await lock(path, me());
     await expect(lock(path, me())).rejects.toThrow(`in use by another leads (process ${process.pid})`);
@@ -23,7 +23,7 @@ describe('lock', () => {
     await (await lock(path, me())).release();
   });
 
-  it('refuses while the holder lives and is taken over at once when it was killed', async () => {
+  it('rejects while the holder lives, and is taken over at once after it was killed', async () => {
     const path = target();
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000); console.log(1)']);
     await once(child.stdout, 'data');
@@ -56,7 +56,7 @@ describe('lock', () => {
     await (await lock(path, me())).release();
   });
 
-  it('is taken over although somebody was killed while taking it over', async () => {
+  it('is taken over although another process was killed while it took it over', async () => {
     const path = target();
     heldBy(path, { pid: process.ppid, host: hostname(), started: '1' });
     const guard = `${path}.lock.takeover`;
@@ -67,7 +67,7 @@ describe('lock', () => {
     expect(existsSync(guard)).toBe(false);
   });
 
-  it('removes what those left behind who were killed while taking it, and nothing else', async () => {
+  it('removes the temporary files of killed processes, and no others', async () => {
     const path = target();
     const me = { pid: process.ppid, host: hostname(), started: null };
     const draft = (hex: string, content: string, old = false): string => {
@@ -101,7 +101,7 @@ describe('lock', () => {
     await expect(lock(path, me())).rejects.toThrow(`process ${pid} on elsewhere.example`);
   });
 
-  it('waits for a holder that lets go', async () => {
+  it('waits for a holder that releases it', async () => {
     const path = target();
     const clock = new FakeClock();
     const first = await lock(path, me());
@@ -112,7 +112,7 @@ describe('lock', () => {
     await (await second).release();
   });
 
-  it('has one holder at a time when many find a dead one', async () => {
+  it('has one holder at a time when many processes find a dead one', async () => {
     const path = target();
     heldBy(path, { pid: 0, host: hostname(), started: null });
     let inside = 0;

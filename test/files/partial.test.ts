@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { PartialFile } from '../../src/files/partial.ts';
-import { readState, writeState } from '../../src/files/state.ts';
+import { readJsonState, writeJsonState } from '../../src/files/json-state.ts';
 
 const place = () => join(mkdtempSync(join(tmpdir(), 'leads-partial-')), 'file');
 
 describe('a partial file', () => {
-  it('goes on where the checkpoint says, and loses what was behind it', async () => {
+  it('continues where the checkpoint says, and cuts off the bytes after it', async () => {
     const path = place();
     writeFileSync(path, 'kept and torn');
     const file = await PartialFile.resume(path, 5);
@@ -20,13 +20,13 @@ describe('a partial file', () => {
     expect(readFileSync(path, 'utf8')).toBe('kept on');
   });
 
-  it('is refused when it is shorter than its checkpoint says', async () => {
+  it('is an error when it is shorter than its checkpoint says', async () => {
     const path = place();
     writeFileSync(path, 'abc');
     await expect(PartialFile.resume(path, 4)).rejects.toMatchObject({ exitCode: 6 });
   });
 
-  it('is dead after one failure: a later write must not hide it', async () => {
+  it('fails every step after one failure: a later write must not hide it', async () => {
     const file = await PartialFile.create('/dev/full');
     await expect(file.write(Buffer.from('x'))).rejects.toMatchObject({ exitCode: 8 });
     await expect(file.sync()).rejects.toThrow('no space left');
@@ -37,19 +37,19 @@ describe('a partial file', () => {
 describe('a state file', () => {
   const schema = z.object({ version: z.literal(1), n: z.number() });
 
-  it('is read back as it was written; an absent one is nothing', async () => {
+  it('is read as it was written, and is undefined when it does not exist', async () => {
     const path = place();
-    expect(await readState(path, schema, 'checkpoint')).toBeUndefined();
-    await writeState(path, { version: 1, n: 2 });
-    expect(await readState(path, schema, 'checkpoint')).toEqual({ version: 1, n: 2 });
+    expect(await readJsonState(path, schema, 'checkpoint')).toBeUndefined();
+    await writeJsonState(path, { version: 1, n: 2 });
+    expect(await readJsonState(path, schema, 'checkpoint')).toEqual({ version: 1, n: 2 });
   });
 
   it.each(['', '{"version":1,', '{"version":2,"n":1}', '[]'])(
-    'is refused, and kept, when it is %j',
+    'is rejected, and kept, when it is %j',
     async (text) => {
       const path = place();
       writeFileSync(path, text);
-      await expect(readState(path, schema, 'checkpoint')).rejects.toMatchObject({ exitCode: 6 });
+      await expect(readJsonState(path, schema, 'checkpoint')).rejects.toMatchObject({ exitCode: 6 });
       expect(readFileSync(path, 'utf8')).toBe(text);
     },
   );

@@ -7,7 +7,7 @@ import { replaceFile } from '../../src/files/replace.ts';
 const directory = () => mkdtempSync(join(tmpdir(), 'leads-replace-'));
 
 describe('replaceFile', () => {
-  it('puts the new content in place with the mode asked for, and leaves nothing else', async () => {
+  it('writes the new content with the given mode, and leaves no other file', async () => {
     const path = join(directory(), 'a.json');
     writeFileSync(path, 'old');
     await replaceFile(path, 'new', { mode: 0o600 });
@@ -16,7 +16,7 @@ describe('replaceFile', () => {
     expect(readdirSync(join(path, '..'))).toEqual(['a.json']);
   });
 
-  it('keeps what was there, and leaves no draft, when it cannot', async () => {
+  it('keeps the old content, and leaves no temporary file, when it fails', async () => {
     const path = directory();
     mkdirSync(join(path, 'a.json', 'full'), { recursive: true });
     await expect(replaceFile(join(path, 'a.json'), 'new')).rejects.toMatchObject({ exitCode: 8 });

@@ -6,6 +6,9 @@ import type { Delivery } from '../../src/webhook/delivery.ts';
 
 export const freshDirectory = (): string => mkdtempSync(join(tmpdir(), 'leads-inbox-'));
 
+/** A path in a directory of its own; no file is there. */
+export const freshFile = (name: string): string => join(freshDirectory(), name);
+
 export function deliveryOf(body: string | Uint8Array, more: Partial<Delivery> = {}): Delivery {
   return {
     method: 'POST',
@@ -24,7 +27,7 @@ export function arrivalOf(lead: { readonly id: string }, more: Partial<Arrival> 
 }
 
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
+  const collected: T[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseExact } from '../../src/json/exact.ts';
 
 describe('exact JSON', () => {
-  it('keeps the digits of integers that a double cannot hold, and nothing else of them', () => {
+  it('turns integers that a double cannot represent into strings of their digits, and nothing else', () => {
     const json = '[12345678901234567890,-9007199254740993,9007199254740991,12345678901234567.5,1e20]';
     expect(parseExact(json)).toEqual([
       '12345678901234567890',
@@ -21,13 +21,13 @@ describe('exact JSON', () => {
     },
   );
 
-  it.each(['x', '\\n', '\\"', '\\\\'])('stands beside sixteen megabytes of %s', (piece) => {
+  it.each(['x', '\\n', '\\"', '\\\\'])('is found after a string of sixteen megabytes of %s', (piece) => {
     const note = piece.repeat(16_000_000 / piece.length);
     const value = parseExact(`{"note":"${note}","n":12345678901234567890}`);
     expect(value).toHaveProperty('n', '12345678901234567890');
   });
 
-  it('is refused with a text that does not end', () => {
+  it('is rejected in a text that does not end', () => {
     expect(() => parseExact('["12345678901234567890')).toThrow(SyntaxError);
   });
 });

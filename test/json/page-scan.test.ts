@@ -74,12 +74,12 @@ describe('records', () => {
 });
 
 describe('the usual places', () => {
-  it('pass over an empty array when another holds objects', () => {
+  it('ignore an empty array when another one holds objects', () => {
     expect(scan('{"items":[],"data":[{"id":1}]}').records).toEqual(['{"id":1}']);
     expect(scan('{"data":[{"id":1}],"items":[]}').records).toEqual(['{"id":1}']);
   });
 
-  it('may hold nothing', () => {
+  it('may hold an empty array only', () => {
     expect(scan('{"data":[],"next":3}')).toMatchObject({
       records: [],
       envelope: { root: { data: [], next: 3 } },
@@ -88,18 +88,18 @@ describe('the usual places', () => {
     expect(scan(' [ ] ').records).toEqual([]);
   });
 
-  it('refuse to guess between two arrays of objects', () => {
+  it('are an error when two of them hold objects', () => {
     expect(() => scan('{"data":[{"id":1}],"leads":[{"id":2}]}')).toThrow(/two arrays/);
   });
 
-  it('name an array that lies elsewhere', () => {
+  it('are named in the hint when an array of objects is elsewhere', () => {
     const hint = hintOf(() => scan('{"contacts":[{"id":1}]}'));
     expect(hint).toContain('leads config set api.items /contacts');
     expect(() => scan('{"error":"x"}')).toThrow(DataError);
     expect(() => scan('17')).toThrow(DataError);
   });
 
-  it('give the rest of the answer, large numbers by their digits', () => {
+  it('are returned with the rest of the answer, large integers as their digits', () => {
     const { envelope } = scan(
       '{"a":1,"data":[{"id":1}],"cursor":12345678901234567890,"s":"1234567890123456789"}',
     );
@@ -136,7 +136,7 @@ describe('what is not JSON', () => {
     '{"a":01,"data":[]}',
     '<html></html>',
     '[\u00a0{"id":1}]',
-  ])('is refused wherever it is cut: %s', (json) => {
+  ])('is rejected wherever the chunks are cut: %s', (json) => {
     expect(() => JSON.parse(json) as unknown).toThrow();
     for (const cut of everyCut(json)) expect(() => scan(json, 'auto', [cut])).toThrow(DataError);
   });
@@ -161,7 +161,7 @@ describe('what is not JSON', () => {
     },
   );
 
-  it('is told from what was cut off', () => {
+  it('is distinguished from a page that was cut off', () => {
     const json = '{"meta":{"n":1},"data":[{"id":1,"s":"\\u00e9"},{"id":2}],"next":null}';
     for (let length = 0; length < json.length; length += 1) {
       expect(scan(json.slice(0, length)).envelope).toBeUndefined();
@@ -170,14 +170,14 @@ describe('what is not JSON', () => {
   });
 });
 
-describe('held against JSON.parse', () => {
+describe('compared with JSON.parse', () => {
   const object = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 4 }));
   const withId = fc
     .tuple(object, fc.oneof(fc.string({ minLength: 1 }), fc.integer()))
     .map(([o, id]) => ({ ...o, id }));
   const spaces = fc.constantFrom(undefined, 1, '\t', ' \r\n ');
 
-  it('finds every record of every page', () => {
+  it('the scan finds every record of every page', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(object, withId), { maxLength: 6 }),
@@ -201,7 +201,7 @@ describe('held against JSON.parse', () => {
     );
   });
 
-  it('accepts what it accepts and refuses what it refuses', () => {
+  it('the scan accepts and rejects the same pages', () => {
     const mutated = fc
       .tuple(
         object,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endings, expects, idKinds, incomplete, offenderOf, row, scanner } from '../../src/json/scanner.ts';
+import { endings, expects, idKinds, incomplete, unexpectedAt, row, scanner } from '../../src/json/scanner.ts';
 
 function valueEnd(json: string): number {
   scanner.load(Buffer.from(json));
@@ -12,12 +12,12 @@ function idKind(json: string): number | undefined {
 }
 
 describe('a value', () => {
-  it('ends where its string does, wherever sixteen bytes end', () => {
+  it('ends at the end of its string, for every position in a block of sixteen bytes', () => {
     for (let length = 0; length <= 50; length += 1) {
       const text = `"${'x'.repeat(length)}"`;
       expect(valueEnd(`${text},"rest of the text"`)).toBe(text.length);
       expect(valueEnd(text.slice(0, -1))).toBe(incomplete);
-      expect(offenderOf(valueEnd(`"${'x'.repeat(length)}\n"`))).toBe(length + 1);
+      expect(unexpectedAt(valueEnd(`"${'x'.repeat(length)}\n"`))).toBe(length + 1);
       const escaped = `"${'x'.repeat(length)}\\u00E9\\""`;
       expect(valueEnd(escaped)).toBe(escaped.length);
       for (let cut = 1; cut < escaped.length; cut += 1)
@@ -25,7 +25,7 @@ describe('a value', () => {
     }
   });
 
-  it('is not JSON at a zero byte, which is also what stands behind the text', () => {
+  it('is not JSON at a zero byte, although one follows every text in memory', () => {
     for (const json of [
       '\0',
       '{\0}',
@@ -37,18 +37,18 @@ describe('a value', () => {
       '[-\0]',
       '["\\\0"]',
     ]) {
-      expect(offenderOf(valueEnd(json))).toBe(json.indexOf('\0'));
+      expect(unexpectedAt(valueEnd(json))).toBe(json.indexOf('\0'));
     }
   });
 
-  it('is not seen beyond its text, whatever was scanned before', () => {
+  it('is not read beyond the end of its text, whatever was scanned before', () => {
     valueEnd('"a long text with a quote right here"');
     expect(valueEnd('"a long text')).toBe(incomplete);
     expect(valueEnd('12')).toBe(incomplete);
     expect(valueEnd('')).toBe(incomplete);
   });
 
-  it('may nest deeper than there was memory for', () => {
+  it('may nest deeper than memory was reserved for', () => {
     const depth = 3_000_000;
     const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`;
     expect(valueEnd(deep)).toBe(2 * depth);
@@ -58,7 +58,7 @@ describe('a value', () => {
 });
 
 describe('the fields of an object', () => {
-  it('are found under keys that are written with escapes', () => {
+  it('are found when their keys are written with escapes', () => {
     const json = '{"\\u0069d":"a","createdA\\u0074":"b","\\u0063\\u0061tegory":"c","i\\u0064\\u0064":"d"}';
     valueEnd(json);
     const rows = scanner.lastRow();
@@ -69,7 +69,7 @@ describe('the fields of an object', () => {
     expect(text(row.categoryStart, row.categoryEnd)).toBe('"c"');
   });
 
-  it('are its own, and none of what is nested in it', () => {
+  it('are those of the object itself, not of objects nested in it', () => {
     valueEnd('{"x":{"id":1,"createdAt":"a"},"y":[{"category":"b"}],"idx":2,"\\n\\u00e9":3}');
     expect(scanner.lastRow().slice(row.idStart, row.spaced)).toEqual(new Int32Array(7));
   });
@@ -93,7 +93,7 @@ describe('the fields of an object', () => {
 });
 
 describe('the records of an array', () => {
-  it('come in several parts when they are many', () => {
+  it('are returned in several parts when they are many', () => {
     const many = 2500;
     scanner.load(Buffer.from(`${Array.from({ length: many }, (_, i) => `{"id":${i}}`).join(', ')}]`));
     let found = scanner.records(0, expects.firstRecord);
@@ -106,7 +106,7 @@ describe('the records of an array', () => {
     expect(count).toBe(many);
   });
 
-  it('end in front of one that is not complete, and of what is no object', () => {
+  it('end before a record that is not complete, and before a value that is not an object', () => {
     scanner.load(Buffer.from('{"id":1},{"id":2'));
     expect(scanner.records(0, expects.firstRecord)).toMatchObject({
       result: incomplete,

@@ -11,22 +11,27 @@ function passes(json: string, filter: Partial<LeadFilter>, where: readonly strin
     if (condition === undefined) throw new Error(text);
     return condition;
   });
-  return leadFilter({ categories: [], since: undefined, until: undefined, where: conditions, ...filter })(
-    reading.lead,
-  );
+  const { matches } = leadFilter({
+    categories: [],
+    since: undefined,
+    until: undefined,
+    where: conditions,
+    ...filter,
+  });
+  return matches(reading.lead);
 }
 
 const lead = (createdAt: string): string => `{"id":"a","createdAt":${JSON.stringify(createdAt)}}`;
 
 describe('filters', () => {
-  it('take any of several categories', () => {
+  it('match any of several categories', () => {
     const categories = ['solar', 'w\u00e4rme'];
     expect(passes('{"id":1,"category":"w\\u00e4rme"}', { categories })).toBe(true);
     expect(passes('{"id":1,"category":"Solar"}', { categories })).toBe(false);
     expect(passes('{"id":1}', { categories })).toBe(false);
   });
 
-  it('take times from since up to, not including, until', () => {
+  it('match times from since up to, but not including, until', () => {
     const since = Date.UTC(2026, 0, 1);
     const until = Date.UTC(2026, 0, 2);
     expect(passes(lead('2026-01-01T00:00:00Z'), { since, until })).toBe(true);
@@ -35,8 +40,29 @@ describe('filters', () => {
     expect(passes(lead('2026-01-02T00:30:00+01:00'), { since, until })).toBe(true);
     expect(passes(lead('2026-01-01T00:00:00'), { since, until })).toBe(true);
     expect(passes(lead('2026-01-01'), { since })).toBe(true);
-    expect(passes(lead('soon'), { since })).toBe(false);
-    expect(passes('{"id":1}', { until })).toBe(false);
+    expect(passes(lead('2026-01-01T12:00:00,5Z'), { since, until })).toBe(true);
+    expect(passes(lead('2025-12-31T12:00:00,5Z'), { since, until })).toBe(false);
+  });
+
+  it.each([
+    ['"soon"'],
+    ['"2026-02-30T12:00:00Z"'],
+    ['"Thu, 01 Jan 2026 00:00:00 GMT"'],
+    ['1767225600000'],
+    ['null'],
+  ])('match and count a lead whose time cannot be read: %s', (createdAt) => {
+    const reading = readLead(Buffer.from(`{"id":1,"category":"solar","createdAt":${createdAt}}`));
+    if (!reading.ok) throw new Error(reading.detail);
+    const since = Date.UTC(2027, 0, 1);
+    const timed = leadFilter({ categories: ['solar'], since, until: undefined, where: [] });
+    expect(timed.matches(reading.lead)).toBe(true);
+    expect(timed.unreadableTimes).toBe(1);
+    const other = leadFilter({ categories: ['roofing'], since, until: undefined, where: [] });
+    expect(other.matches(reading.lead)).toBe(false);
+    expect(other.unreadableTimes).toBe(0);
+    const timeless = leadFilter({ categories: ['solar'], since: undefined, until: undefined, where: [] });
+    expect(timeless.matches(reading.lead)).toBe(true);
+    expect(timeless.unreadableTimes).toBe(0);
   });
 
   const record =
@@ -64,16 +90,16 @@ describe('filters', () => {
     ['list.1.k=2', true],
     ['constructor!=x', true],
     ['metadata.source=', false],
-  ])('check %s', (condition, expected) => {
+  ])('evaluate the condition %s', (condition, expected) => {
     expect(passes(record, {}, [condition])).toBe(expected);
   });
 
-  it('must all hold', () => {
+  it('match only when every condition holds', () => {
     expect(passes(record, {}, ['n=10', 'ok=true'])).toBe(true);
     expect(passes(record, {}, ['n=10', 'ok=false'])).toBe(false);
   });
 
-  it.each(['', 'name', '=x', '!=x', ' '])('are refused when they are no condition: "%s"', (text) => {
+  it.each(['', 'name', '=x', '!=x', ' '])('reject text that is not a condition: "%s"', (text) => {
     expect(parseCondition(text)).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ describe('the set of ids', () => {
         const ours = new IdSet();
         const theirs = new Set<string>();
         for (const id of ids) {
-          expect(ours.meet(id)).toBe(theirs.has(id) ? 'repeat' : 'new');
+          expect(ours.add(id)).toBe(theirs.has(id) ? 'repeat' : 'new');
           theirs.add(id);
           expect(ours.has(id)).toBe(true);
         }
@@ -18,52 +18,52 @@ describe('the set of ids', () => {
     );
   });
 
-  it('knows 200,000 ids through every growth', () => {
+  it('has all of 200,000 ids after it has grown', () => {
     const ids = new IdSet();
     const meetAll = (): Set<string> =>
-      new Set(Array.from({ length: 200_000 }, (_, i) => ids.meet(`lead_${i}`)));
+      new Set(Array.from({ length: 200_000 }, (_, i) => ids.add(`lead_${i}`)));
     expect([...meetAll()]).toEqual(['new']);
     expect([...meetAll()]).toEqual(['repeat']);
     expect(ids.has('lead_200000')).toBe(false);
   });
 
-  it('tells ids with the same hash apart', () => {
+  it('distinguishes ids with the same hash', () => {
     // Of so many ids in 32 bits of hash, some dozen pairs share one.
     const ids = new IdSet();
     let state = 1n;
     const news = Array.from({ length: 400_000 }, () => {
       state = (state * 6364136223846793005n + 1442695040888963407n) & 0xffffffffffffffffn;
-      return ids.meet(state.toString(16).padStart(16, '0'));
+      return ids.add(state.toString(16).padStart(16, '0'));
     });
     expect(news.every((meeting) => meeting === 'new')).toBe(true);
   });
 
-  it('tells apart what UTF-8 would make alike', () => {
+  it('distinguishes ids that are equal in UTF-8', () => {
     const ids = new IdSet();
-    expect(['\ud800', '\ud801', '\udfff', '\ufffd'].map((id) => ids.meet(id))).toEqual(Array(4).fill('new'));
+    expect(['\ud800', '\ud801', '\udfff', '\ufffd'].map((id) => ids.add(id))).toEqual(Array(4).fill('new'));
   });
 
-  it('takes ids of any length', () => {
+  it('accepts ids of any length', () => {
     const ids = new IdSet();
     const long = (tail: string): string => 'x'.repeat(3_000_000) + tail;
-    expect([long('a'), long('b'), long('a')].map((id) => ids.meet(id))).toEqual(['new', 'new', 'repeat']);
+    expect([long('a'), long('b'), long('a')].map((id) => ids.add(id))).toEqual(['new', 'new', 'repeat']);
     expect(ids.has(long('b'))).toBe(true);
     expect(ids.has(long('c'))).toBe(false);
   });
 
-  it('meets bytes and texts as the same id', () => {
+  it('treats the bytes and the string of an id as the same id', () => {
     const ids = new IdSet();
     const bytes = Buffer.from('"žluťoučký"');
-    expect(ids.meetBytes(bytes, 1, bytes.length - 1)).toBe('new');
-    expect(ids.meet('žluťoučký')).toBe('repeat');
+    expect(ids.addBytes(bytes, 1, bytes.length - 1)).toBe('new');
+    expect(ids.add('žluťoučký')).toBe('repeat');
   });
 
-  it('tells what an earlier pass met from what this one repeats', () => {
+  it('distinguishes ids of an earlier pass from repeats in this pass', () => {
     const ids = new IdSet();
     ids.preload('a');
-    expect([ids.meet('a'), ids.meet('a'), ids.meet('b')]).toEqual(['earlier', 'repeat', 'new']);
+    expect([ids.add('a'), ids.add('a'), ids.add('b')]).toEqual(['earlier', 'repeat', 'new']);
     ids.nextPass();
     ids.preload('b');
-    expect([ids.meet('b'), ids.meet('b'), ids.meet('a')]).toEqual(['earlier', 'repeat', 'earlier']);
+    expect([ids.add('b'), ids.add('b'), ids.add('a')]).toEqual(['earlier', 'repeat', 'earlier']);
   });
 });

@@ -7,7 +7,7 @@ const proper =
   '{"id":"l1","category":"solar","contact":{"name":"A","email":"a@b.c","phone":"1"},"metadata":{"source":"x"},"createdAt":"2026-01-01T00:00:00Z"}';
 
 describe('reading one lead', () => {
-  it('keeps its bytes and takes its id', () => {
+  it('keeps its bytes and reads its id', () => {
     const reading = read(proper);
     expect(reading).toMatchObject({ ok: true, warnings: [] });
     if (!reading.ok) return;
@@ -29,7 +29,7 @@ describe('reading one lead', () => {
     ['\ufeff{"id":"a"}', 'a'],
     ['{"x":{"id":1,"id":2},"id":"a"}', 'a'],
     ['{"__proto__":{"id":"p"},"id":"a"}', 'a'],
-  ])('takes the id of %s', (json, id) => {
+  ])('reads the id of %s', (json, id) => {
     const reading = read(json);
     expect(reading.ok && reading.lead.id).toBe(id);
   });
@@ -51,17 +51,17 @@ describe('reading one lead', () => {
     ['{"id":1e3}', 'no string or integer'],
     ['{"id":null}', 'no string or integer'],
     ['{"id":{"id":1}}', 'no string or integer'],
-  ])('does not take %s', (json, detail) => {
+  ])('rejects %s', (json, detail) => {
     const reading = read(json);
     expect(reading.ok ? '' : reading.detail).toContain(detail);
   });
 
-  it('does not take bytes that are not UTF-8', () => {
+  it('rejects bytes that are not UTF-8', () => {
     const body = Buffer.concat([Buffer.from('{"id":"'), Buffer.from([0xff]), Buffer.from('"}')]);
     expect(readLead(body)).toEqual({ ok: false, detail: 'the body is not UTF-8' });
   });
 
-  it('warns of every other departure from the specification', () => {
+  it('warns of every other deviation from the specification', () => {
     const reading = read(
       '{"id":7,"category":12345678901234567890,"contact":[],"metadata":{},"createdAt":"yesterday"}',
     );

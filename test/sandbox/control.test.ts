@@ -27,7 +27,7 @@ async function call(
   return { status: answer.statusCode, text, body: JSON.parse(text) as Record<string, unknown> };
 }
 
-test('control is refused under a foreign Host or Origin', async () => {
+test('a control request with a foreign Host or Origin is answered 403', async () => {
   await start();
   const { port } = sandbox;
   for (const headers of [
@@ -101,7 +101,7 @@ test('a lead with an older time is listed where it belongs, and a cursor does no
   expect(rest.data).toHaveLength(15);
 });
 
-test('the truth about requests: what was asked, answered and injected', async () => {
+test('requests are recorded with their target, answer and faults', async () => {
   await start({ faults: parseFaults('status429=100%', apiFaults) });
   await call('GET', '/api/leads?limit=3');
   await call('PUT', '/sandbox/faults', { body: '{"api":{}}' });
@@ -127,7 +127,7 @@ test('the truth about requests: what was asked, answered and injected', async ()
   });
 });
 
-test('faults change at run time, are shown with their counts, and nonsense changes nothing', async () => {
+test('faults change at run time and are shown with their counts; an invalid body changes nothing', async () => {
   await start();
   const put = (body: string): ReturnType<typeof call> => call('PUT', '/sandbox/faults', { body });
   await put('{"api":{"status500":"100%"}}');
@@ -149,7 +149,7 @@ test('faults change at run time, are shown with their counts, and nonsense chang
   });
 });
 
-test('reset gives the same leads, a clean truth, and the faults of the start', async () => {
+test('a reset gives the same leads, empty records, and the faults of the start', async () => {
   await start({ seed: 'x', faults: parseFaults('status500=50%', apiFaults) });
   const walk = async (): Promise<string> => {
     for (let i = 1; i <= 20; i += 1) await call('GET', `/api/leads?limit=${i}`);
@@ -164,7 +164,7 @@ test('reset gives the same leads, a clean truth, and the faults of the start', a
   expect(await walk()).toBe(first);
 });
 
-test('growing: a new lead each time the clock says so', async () => {
+test('a new lead is added each time the interval has passed', async () => {
   await start({ leads: 0, everyMs: 100 });
   for (let i = 1; i <= 3; i += 1) {
     await expect.poll(() => clock.sleeps.length).toBe(i);
@@ -173,7 +173,7 @@ test('growing: a new lead each time the clock says so', async () => {
   }
 });
 
-test('gzip for those who ask', async () => {
+test('a body is compressed for a client that accepts gzip', async () => {
   await start();
   const packed = await request(`${sandbox.url}/api/leads`, {
     headers: { authorization: `Bearer ${sandbox.apiKey}`, 'accept-encoding': 'gzip' },

@@ -19,11 +19,11 @@ const secrets: Record<string, string> = {
 
 const closers: { close(): Promise<void> }[] = [];
 afterEach(async () => {
-  for (const one of closers.splice(0)) await one.close();
+  for (const opened of closers.splice(0)) await opened.close();
 });
 
-async function receiver(...given: ConstructorParameters<typeof ScriptedReceiver>): Promise<ScriptedReceiver> {
-  const opened = await new ScriptedReceiver(...given).open();
+async function receiver(...args: ConstructorParameters<typeof ScriptedReceiver>): Promise<ScriptedReceiver> {
+  const opened = await new ScriptedReceiver(...args).open();
   closers.push(opened);
   return opened;
 }
@@ -68,9 +68,9 @@ function verdict(
   seen: Map<string, string>,
 ): number {
   const delivery = { method, path, url: path, rawHeaders, body, remote: '', receivedAt: now };
-  const examined = checkDelivery(delivery, { path: undefined, scheme, keys: [key] }, now);
-  if (examined.kind === 'rejected') return examined.status;
-  const { nonce } = examined;
+  const checked = checkDelivery(delivery, { path: undefined, scheme, keys: [key] }, now);
+  if (checked.kind === 'rejected') return checked.status;
+  const { nonce } = checked;
   if (nonce === undefined) return 200;
   const bound = seen.get(nonce) ?? String(body);
   seen.set(nonce, bound);
@@ -134,7 +134,7 @@ test('retries follow the schedule; only 200 acknowledges; after the last it give
   expect(clock.sleeps).toEqual([1000, 5000, 30_000]);
 });
 
-test('a receiver that does not answer in time, or is not there, has failed', async () => {
+test('a delivery fails when the receiver does not answer in time, or does not listen', async () => {
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const { port } = silent.address() as AddressInfo;
@@ -182,7 +182,7 @@ test('pause holds deliveries, resume sends them, cancelling forgets them', async
   expect(ok.received).toHaveLength(2);
 });
 
-test('every forgery is refused by a receiver that verifies, and the retry gets through', async () => {
+test('every forgery is rejected by a receiver that verifies, and the retry is accepted', async () => {
   for (const [scheme, faults] of [
     ['standard-webhooks', 'badSignature=12%,staleTimestamp=12%,alteredPayload=12%,reusedNonce=12%'],
     ['token', 'badSignature=50%'],
@@ -216,7 +216,7 @@ test('every forgery is refused by a receiver that verifies, and the retry gets t
   }
 });
 
-test('what a scheme does not sign cannot be forged: the sandbox says so instead of lying', async () => {
+test('a forgery that the scheme cannot show is an error at the start', async () => {
   for (const [scheme, fault] of [
     ['token', 'staleTimestamp'],
     ['token', 'alteredPayload'],
@@ -229,7 +229,7 @@ test('what a scheme does not sign cannot be forged: the sandbox says so instead 
   }
 });
 
-test('a duplicate comes again in the same bytes; a dropped one never comes', async () => {
+test('a duplicate delivery comes again in the same bytes; a dropped one never comes', async () => {
   const ok = await receiver(() => 200);
   const { sandbox } = await deliver({
     targets: [ok.url],
@@ -240,17 +240,21 @@ test('a duplicate comes again in the same bytes; a dropped one never comes', asy
   const times = new Map<string, number>();
   for (const { body } of ok.received) times.set(String(body), (times.get(String(body)) ?? 0) + 1);
   const { attempts } = sandbox.state.deliveries;
-  const of = (fault: string): string[] =>
+  const leadsWith = (fault: string): string[] =>
     attempts
-      .filter((attempt) => attempt.faults.some((one) => one === fault))
+      .filter((attempt) => attempt.faults.some((name) => name === fault))
       .map((attempt) => attempt.leadId);
   for (const lead of sandbox.leads) {
-    const expected = of('drop').includes(lead.id) ? 0 : of('duplicate').includes(lead.id) ? 2 : 1;
+    const expected = leadsWith('drop').includes(lead.id)
+      ? 0
+      : leadsWith('duplicate').includes(lead.id)
+        ? 2
+        : 1;
     expect(times.get(Buffer.from(lead.text()).toString()) ?? 0).toBe(expected);
     expect(lead.status).toBe(expected === 0 ? 'failed' : 'delivered');
   }
-  expect(of('drop').length).toBeGreaterThan(0);
-  expect(of('duplicate').length).toBeGreaterThan(0);
+  expect(leadsWith('drop').length).toBeGreaterThan(0);
+  expect(leadsWith('duplicate').length).toBeGreaterThan(0);
 });
 
 test('a reordered delivery is overtaken; the last one is sent after a while', async () => {
@@ -283,12 +287,12 @@ test('a delayed delivery waits as long as the fault says', async () => {
   await expect.poll(() => lead.status).toBe('delivered');
 });
 
-test('the same seed gives the same truth, whatever the concurrency, port and order of answers', async () => {
+test('the same seed gives the same attempts, whatever the concurrency, port and order of answers', async () => {
   const faults = 'duplicate=15%,reorder=15%,drop=10%,delay=10%:50ms,badSignature=15%,staleTimestamp=10%';
-  const truth = async (concurrency: number, seed: number): Promise<string[]> => {
-    const moody = await receiver((request) => (request.body.includes('"solar"') ? 500 : 200));
+  const recorded = async (concurrency: number, seed: number): Promise<string[]> => {
+    const failingForSolar = await receiver((request) => (request.body.includes('"solar"') ? 500 : 200));
     const { sandbox, clock } = await deliver({
-      targets: [moody.url],
+      targets: [failingForSolar.url],
       scheme: 'standard-webhooks',
       faults,
       webhook: { concurrency, retryMs: [100, 100] },
@@ -306,14 +310,14 @@ test('the same seed gives the same truth, whatever the concurrency, port and ord
       )
       .sort();
   };
-  const first = await truth(1, 5);
+  const first = await recorded(1, 5);
   expect(new Set(first.flatMap((line) => line.split(' ')[5]?.split('+') ?? [])).size).toBeGreaterThan(5);
-  expect(await truth(1, 5)).toEqual(first);
-  expect(await truth(16, 5)).toEqual(first);
-  expect(await truth(1, 6)).not.toEqual(first);
+  expect(await recorded(1, 5)).toEqual(first);
+  expect(await recorded(16, 5)).toEqual(first);
+  expect(await recorded(1, 6)).not.toEqual(first);
 });
 
-test('reset begins anew: deliveries wait as they did at the start, and the same faults hit the same leads', async () => {
+test('a reset pauses deliveries as at the start, and the same faults happen to the same leads', async () => {
   const target = await receiver(() => 200);
   const { sandbox } = await deliver({
     targets: [target.url],
@@ -326,14 +330,14 @@ test('reset begins anew: deliveries wait as they did at the start, and the same 
   const post = async (path: string): Promise<void> => {
     await (await request(`${sandbox.url}/sandbox/${path}`, { method: 'POST' })).body.dump();
   };
-  const truth = async (): Promise<unknown> => {
+  const deliverAll = async (): Promise<unknown> => {
     expect([deliveries.paused, deliveries.attempts]).toEqual([true, []]);
     await post('deliveries/resume');
     await expect.poll(() => deliveries.pending).toBe(0);
     return deliveries.attempts;
   };
-  const first = await truth();
+  const first = await deliverAll();
   expect(first).toMatchObject([{ faults: [] }, ...Array<unknown>(3).fill({ faults: ['reusedNonce'] })]);
   await post('reset');
-  expect(await truth()).toEqual(first);
+  expect(await deliverAll()).toEqual(first);
 });

@@ -29,7 +29,7 @@ async function get(query: string): Promise<{ status: number; body: Page; headers
 
 const ids = (page: Page): string[] => page.data.map((lead) => lead.id);
 
-test('the text of faults is read and shown, and slips are named', async () => {
+test('faults are read from text and shown; one that is unknown or out of range is an error', async () => {
   await start('');
   const text = { status500: '5%', slow: '1%:200ms', reset: '0.5%', status429: '100%' };
   const faults = parseFaults('status500=5%, slow=1%:200ms,reset=0.005,status429', apiFaults);
@@ -39,14 +39,14 @@ test('the text of faults is read and shown, and slips are named', async () => {
   }
 });
 
-test('refusals: 500, 503, and 429 with Retry-After', async () => {
+test('status faults are answered as 500, 503, and 429 with Retry-After', async () => {
   await start('');
   for (const [name, status, retryAfter] of [
     ['status500', 500, undefined],
     ['status503', 503, '1'],
     ['status429=100%:7s', 429, '7'],
   ] as const) {
-    sandbox.state.apiChaos.faults = parseFaults(name, apiFaults);
+    sandbox.state.apiInjector.faults = parseFaults(name, apiFaults);
     const answer = await get('limit=5');
     expect([answer.status, answer.headers['retry-after']]).toEqual([status, retryAfter]);
     expect(answer.body).toMatchObject({
@@ -56,7 +56,7 @@ test('refusals: 500, 503, and 429 with Retry-After', async () => {
   }
 });
 
-test('a reset connection gives nothing at all', async () => {
+test('a reset connection carries no answer, and is recorded without a status', async () => {
   await start('reset');
   await expect(get('limit=5')).rejects.toMatchObject({
     code: expect.stringMatching(/ECONNRESET|UND_ERR_SOCKET/) as string,
@@ -64,7 +64,7 @@ test('a reset connection gives nothing at all', async () => {
   expect(sandbox.state.requests.entries[0]).toMatchObject({ status: null, faults: ['reset'] });
 });
 
-test('truncated bodies: by length, in chunks, and delimited by the end alone', async () => {
+test('a truncated body is framed by its length, in chunks, or by the end of the connection alone', async () => {
   await start('truncate');
   const framings = new Set<string>();
   for (let i = 1; i <= 24; i += 1) {
@@ -80,7 +80,7 @@ test('truncated bodies: by length, in chunks, and delimited by the end alone', a
   expect([...framings].sort()).toEqual(['chunked', 'close', 'length']);
 });
 
-test('slow bodies come whole in the end, in drops', async () => {
+test('a slow body is complete, and takes as long as the fault says', async () => {
   await start('slow=100%:5s');
   const clock = new FakeClock(undefined, { hasty: true });
   await sandbox.close();
@@ -89,11 +89,11 @@ test('slow bodies come whole in the end, in drops', async () => {
   expect(clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(5000);
 });
 
-test('duplicates: a page brings the last lead of the page before, and nothing is lost', async () => {
+test('a page with a duplicate repeats the last lead of the page before, and loses none', async () => {
   for (const pagination of ['cursor', 'page', 'offset'] as const) {
     await start('', { pagination });
     const first = (await get('limit=10')).body;
-    sandbox.state.apiChaos.faults = parseFaults('duplicate', apiFaults);
+    sandbox.state.apiInjector.faults = parseFaults('duplicate', apiFaults);
     const on = { cursor: `cursor=${first.nextCursor ?? ''}`, page: 'page=2', offset: 'offset=10' };
     const second = ids((await get(`limit=10&${on[pagination]}`)).body);
     expect(second[0]).toBe(ids(first).at(-1));
@@ -107,7 +107,7 @@ test('duplicates: a page brings the last lead of the page before, and nothing is
   }
 });
 
-test('shift: a lead comes in between two pages', async () => {
+test('a shift adds a lead between two pages', async () => {
   await start('shift', { pagination: 'page' });
   const first = ids((await get('limit=10&page=1')).body);
   const second = ids((await get('limit=10&page=2')).body);
@@ -115,18 +115,18 @@ test('shift: a lead comes in between two pages', async () => {
   expect(sandbox.leads.size).toBe(62);
 });
 
-test('filters that are ignored, and a cursor that never moves', async () => {
+test('a service can ignore filters, and repeat its cursor', async () => {
   await start('ignoredFilters');
   expect(
     new Set((await get('limit=60&status=failed')).body.data.map((lead) => lead.status)).size,
   ).toBeGreaterThan(1);
-  sandbox.state.apiChaos.faults = parseFaults('repeatedCursor', apiFaults);
+  sandbox.state.apiInjector.faults = parseFaults('repeatedCursor', apiFaults);
   const { nextCursor } = (await get('limit=10')).body;
   expect(nextCursor).not.toBeNull();
   expect((await get(`limit=10&cursor=${nextCursor ?? ''}`)).body.nextCursor).toBe(nextCursor);
 });
 
-test('the same seed strikes the same requests, in whatever order and company they come', async () => {
+test('the same seed gives the same faults to the same requests, in whatever order they come', async () => {
   const faults = 'status500=20%,status429=10%,reset=10%,truncate=10%,slow=5%,duplicate=10%';
   const queries = Array.from({ length: 60 }, (_, i) => `limit=${i + 1}`);
   const struck = async (order: readonly string[], seed: number): Promise<Map<string, readonly string[]>> => {
@@ -147,11 +147,11 @@ test('the same seed strikes the same requests, in whatever order and company the
   expect(await struck(queries, 4)).not.toEqual(first);
 });
 
-test('shares are kept: 5% of ten thousand requests is about five hundred', async () => {
+test('a fault of 5% happens to about five hundred of ten thousand requests', async () => {
   await start('status500=5%');
   let hits = 0;
   for (let i = 0; i < 10_000; i += 1) {
-    if (sandbox.state.apiChaos.strike('status500', `/api/leads?cursor=${i} 1`)) hits += 1;
+    if (sandbox.state.apiInjector.draw('status500', `/api/leads?cursor=${i} 1`)) hits += 1;
   }
   expect(hits).toBeGreaterThan(400);
   expect(hits).toBeLessThan(600);

@@ -38,7 +38,7 @@ async function walk(first: string, next: (answer: Answer) => string | undefined)
 
 const all = (): string[] => [...sandbox.leads].map((lead) => lead.id).reverse();
 
-test('a request without a valid key is refused', async () => {
+test('a request without a valid key is answered 401', async () => {
   await start();
   const cases = ['Bearer nope', 'Basic sandbox-key', 'Bearer', 'Bearer sandbox-key2'];
   for (const authorization of cases) {
@@ -69,7 +69,7 @@ test('a cursor holds while new leads arrive', async () => {
   expect(ids).toEqual(all().slice(-60));
 });
 
-test('the next page as an absolute URL, and as a path', async () => {
+test('the body can name the next page by an absolute URL, or by a path', async () => {
   for (const next of ['url', 'path'] as const) {
     await start({ next });
     const ids = await walk(
@@ -81,7 +81,7 @@ test('the next page as an absolute URL, and as a path', async () => {
   }
 });
 
-test('has_more with the last id', async () => {
+test('with has_more the last id is the cursor of the next page', async () => {
   await start({ next: 'id', params: { cursor: 'starting_after' } });
   const ids = await walk('/api/leads?limit=7', ({ body }) =>
     body['has_more'] === true
@@ -91,7 +91,7 @@ test('has_more with the last id', async () => {
   expect(ids).toEqual(all());
 });
 
-test('numbered pages, and offsets, with a total', async () => {
+test('numbered pages and offsets carry a total', async () => {
   await start({ pagination: 'page' });
   const paged = await walk('/api/leads?limit=7&page=1', ({ body }) =>
     Number(body['page']) * 7 < Number(body['total'])
@@ -109,7 +109,7 @@ test('numbered pages, and offsets, with a total', async () => {
   expect(offset).toEqual(all());
 });
 
-test('a Link header over a bare array', async () => {
+test('a Link header names the next page of a bare array', async () => {
   await start({ pagination: 'link', envelope: 'none', order: 'oldest' });
   const ids = await walk(
     '/api/leads?limit=7',
@@ -118,13 +118,13 @@ test('a Link header over a bare array', async () => {
   expect(ids).toEqual(all().reverse());
 });
 
-test('no pagination: everything at once, whatever limit says', async () => {
+test('without pagination all leads come at once, whatever the limit', async () => {
   await start({ pagination: 'none', envelope: 'result.leads' });
   const { body } = await get('/api/leads?limit=3');
   expect((body as { result: { leads: Lead[] } }).result.leads).toHaveLength(60);
 });
 
-test('each filter narrows; the dates are half-open', async () => {
+test('each filter applies; the dates are half-open', async () => {
   await start();
   const leadsOf = async (query: string): Promise<Lead[]> =>
     (await get(`/api/leads?${query}`)).body['data'] as Lead[];
@@ -143,7 +143,7 @@ test('each filter narrows; the dates are half-open', async () => {
   expect(await leadsOf('limit=2&category=solar&page=9')).toHaveLength(2);
 });
 
-test('limits: default, cap, and nonsense', async () => {
+test('the limit has a default and a maximum, and an invalid one is answered 400', async () => {
   await start({ defaultLimit: 5, maxLimit: 20 });
   const count = async (query: string): Promise<number> =>
     ((await get(`/api/leads${query}`)).body['data'] as Lead[]).length;
@@ -169,7 +169,7 @@ test('a rate limit answers 429 with Retry-After and says what is left', async ()
   expect((await get('/api/leads')).status).toBe(200);
 });
 
-test('the same seed gives the same bytes, another seed others', async () => {
+test('the same seed gives the same bytes, another seed gives others', async () => {
   const read = async (seed: number): Promise<unknown> => {
     await start({ seed });
     const { body } = await get('/api/leads?limit=60');
@@ -181,7 +181,7 @@ test('the same seed gives the same bytes, another seed others', async () => {
   expect(await read(8)).not.toEqual(first);
 });
 
-test('links lead on under the name that the client used', async () => {
+test('links to the next page use the host name that the client used', async () => {
   for (const options of [{ next: 'url' }, { pagination: 'link' }] as const) {
     await start(options);
     const base = `http://localhost:${sandbox.port}`;

@@ -19,8 +19,15 @@ async function start(options: SandboxOptions = {}): Promise<Contract> {
   return new Contract(document as Document);
 }
 
+interface Operation {
+  operationId: string;
+  security?: unknown[];
+  responses: Record<string, unknown>;
+}
+
 interface Document {
-  paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>;
+  paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, Record<string, Operation>>;
 }
 
 /** Holds answers against the document: the status must be a documented one, and the body must fit its schema. */
@@ -63,7 +70,7 @@ class Contract {
   }
 }
 
-test('an independent validator takes the document, whatever the options', async () => {
+test('an independent validator accepts the document, whatever the options', async () => {
   const token = schemeNamed('token');
   const webhook = {
     targets: ['http://127.0.0.1:1/'],
@@ -89,10 +96,10 @@ test('every documented answer of the list operation is given, and fits', async (
   await contract.call('GET', '/api/leads?limit=0');
   await contract.call('GET', '/api/leads', { headers: { authorization: 'Bearer no' } });
   for (const fault of ['status500', 'status503', 'duplicate']) {
-    sandbox.state.apiChaos.faults = parseFaults(fault, apiFaults);
+    sandbox.state.apiInjector.faults = parseFaults(fault, apiFaults);
     await contract.call('GET', '/api/leads?limit=7');
   }
-  sandbox.state.apiChaos.faults = {};
+  sandbox.state.apiInjector.faults = {};
   for (let i = 0; i < 6; i += 1) await contract.call('GET', '/api/leads?limit=7');
   expect([...contract.seen].sort()).toEqual(
     ['200', '400', '401', '429', '500', '503'].map((status) => `listLeads ${status}`),
@@ -112,7 +119,7 @@ test('pages of every style and envelope fit', async () => {
   }
 });
 
-test('control and truth answer as documented', async () => {
+test('every control endpoint answers as documented', async () => {
   const ok = await new ScriptedReceiver((_, count) => (count % 3 === 0 ? 500 : 200)).open();
   const token = schemeNamed('token');
   const contract = await start({
@@ -143,4 +150,16 @@ test('control and truth answer as documented', async () => {
   const answered = new Set([...contract.seen].map((entry) => entry.split(' ')[0]));
   expect(operations.map((operation) => operation.operationId).filter((id) => !answered.has(id))).toEqual([]);
   await ok.close();
+});
+
+test('every operation says whether it needs the API key: only the list operation does', async () => {
+  const { document } = await start();
+  const operations = [...Object.values(document.paths), ...Object.values(document.webhooks)].flatMap((path) =>
+    Object.values(path),
+  );
+  expect(operations.filter(({ security }) => security === undefined)).toEqual([]);
+  const withKey = operations.filter(({ security }) => security?.length !== 0);
+  expect(withKey.map(({ operationId, security }) => [operationId, security])).toEqual([
+    ['listLeads', [{ apiKey: [] }]],
+  ]);
 });

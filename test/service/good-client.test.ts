@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DataError, KeyRefusedError, LeadsError, ServiceError } from '../../src/errors.ts';
+import { DataError, KeyRejectedError, LeadsError, ServiceError } from '../../src/errors.ts';
 import { ensureAuthority } from '../../src/tls/authority.ts';
 import { retryDelay } from '../../src/service/client/retry.ts';
 import { retryAfterMs } from '../../src/service/client/retry-after.ts';
@@ -196,8 +196,8 @@ describe('what cannot succeed is not tried again', () => {
     [404, DataError, 6],
     [409, DataError, 6],
     [422, DataError, 6],
-    [401, KeyRefusedError, 4],
-    [403, KeyRefusedError, 4],
+    [401, KeyRejectedError, 4],
+    [403, KeyRejectedError, 4],
     [501, ServiceError, 5],
   ])('%d', async (status, kind, exitCode) => {
     const { service, server } = await stub(after([status, status], { 'x-request-id': 'req_7' }), {

@@ -2,22 +2,19 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 
 /** Bundles a TypeScript program of the tests so that any node can run it; gives the path of the result. */
 export async function buildProgram(source: URL): Promise<string> {
-  const outdir = await mkdtemp(join(tmpdir(), 'leads-program-'));
-  const entry = fileURLToPath(source);
+  const folder = await mkdtemp(join(tmpdir(), 'leads-program-'));
+  const input = fileURLToPath(source);
+  const file = join(folder, basename(input).replace(/\.ts$/, '.mjs'));
+  // Names that are not paths are packages and builtins: node finds them when the program runs.
   await build({
-    entryPoints: [entry],
-    outdir,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    format: 'esm',
+    input,
     platform: 'node',
-    target: 'node20.19',
-    packages: 'external',
-    logLevel: 'error',
+    external: /^[^./]/,
+    output: { file, format: 'esm', codeSplitting: false },
   });
-  return join(outdir, basename(entry).replace(/\.ts$/, '.mjs'));
+  return file;
 }

@@ -11,7 +11,7 @@ import type { Delivery } from '../../src/webhook/delivery.ts';
 
 export interface TestReceiver extends HttpServer {
   readonly deliveries: Delivery[];
-  readonly refused: RejectedRequest[];
+  readonly rejected: RejectedRequest[];
   readonly handshakes: FailedHandshake[];
   readonly errors: unknown[];
 }
@@ -21,7 +21,7 @@ const accepted: Answer = { status: 200, body: { status: 'accepted', id: 'l-1' } 
 /** A plain receiver on a free port that accepts everything and writes down what happened. */
 export async function startReceiver(options: Partial<HttpServerOptions> = {}): Promise<TestReceiver> {
   const deliveries: Delivery[] = [];
-  const refused: RejectedRequest[] = [];
+  const rejected: RejectedRequest[] = [];
   const handshakes: FailedHandshake[] = [];
   const errors: unknown[] = [];
   const receiver = await openHttpsServer({
@@ -30,7 +30,7 @@ export async function startReceiver(options: Partial<HttpServerOptions> = {}): P
     tls: undefined,
     clock: { now: () => 1_768_478_400_000 },
     onError: (error) => errors.push(error),
-    onRefused: (one) => refused.push(one),
+    onRejected: (one) => rejected.push(one),
     onHandshake: (one) => handshakes.push(one),
     ...options,
     handle: (delivery) => {
@@ -39,5 +39,5 @@ export async function startReceiver(options: Partial<HttpServerOptions> = {}): P
     },
   });
   onTestFinished(() => receiver.close(0));
-  return { ...receiver, deliveries, refused, handshakes, errors };
+  return { ...receiver, deliveries, rejected, handshakes, errors };
 }

@@ -21,7 +21,7 @@ const day = 86_400_000;
 const mode = (path: string): number => statSync(path).mode & 0o777;
 const expiry = (pem: string): number => Date.parse(new X509Certificate(pem).validTo);
 
-test('an authority is made once, for loopback and this host', async () => {
+test('an authority is created once, for loopback and this host', async () => {
   const dir = freshDir();
   expect(await readAuthority(dir, 'Box.Example')).toBeUndefined();
   const made = await ensureAuthority(dir, clock, 'Box.Example');
@@ -34,7 +34,7 @@ test('an authority is made once, for loopback and this host', async () => {
   expect(await ensureAuthority(dir, clock, 'box.example')).toEqual(made);
 });
 
-test('keys are for their owner alone, and are made so again', async () => {
+test('keys can be read by their owner only, also after their mode was changed', async () => {
   const dir = freshDir();
   const { caPath } = await ensureAuthority(dir, clock, 'box');
   const keyPath = join(caPath, '..', 'ca-key.pem');
@@ -45,7 +45,7 @@ test('keys are for their owner alone, and are made so again', async () => {
   expect(mode(keyPath)).toBe(0o600);
 });
 
-test('many that start at once end with the same authority', async () => {
+test('many processes that start at once use the same authority', async () => {
   const dir = freshDir();
   const made = await Promise.all(Array.from({ length: 20 }, () => ensureAuthority(dir, clock, 'box')));
   expect(new Set(made.map(({ caPem }) => caPem)).size).toBe(1);
@@ -55,7 +55,7 @@ test('many that start at once end with the same authority', async () => {
   expect(readdirSync(join(dir, 'tls', 'box')).sort()).toEqual(['ca-key.pem', 'ca.pem', 'server.pem']);
 });
 
-test('the server certificate is renewed before its end, the authority stays', async () => {
+test('the server certificate is renewed before it expires, the authority stays', async () => {
   const dir = freshDir();
   const first = await ensureAuthority(dir, clock, 'box');
   expect(expiry(first.certPem) - clock.now()).toBeLessThanOrEqual(397 * day);
@@ -67,7 +67,7 @@ test('the server certificate is renewed before its end, the authority stays', as
   expect(renewed.caPem).toBe(first.caPem);
 });
 
-test('an authority near its end is replaced once, by whoever comes', async () => {
+test('an authority that expires soon is replaced once, by several processes at once', async () => {
   const dir = freshDir();
   const first = await ensureAuthority(dir, clock, 'box');
   const late = { now: () => expiry(first.caPem) - 399 * day };
@@ -79,7 +79,7 @@ test('an authority near its end is replaced once, by whoever comes', async () =>
   }
 });
 
-test('another host name has an authority of its own, and the first one stays', async () => {
+test('another host name gets an authority of its own, and the first one stays', async () => {
   const dir = freshDir();
   const home = await ensureAuthority(dir, clock, 'home');
   const away = await ensureAuthority(dir, clock, 'away');
@@ -100,7 +100,7 @@ test.each(['', 'localhost', '10.1.2.3', 'under_score', '../../evil', 'ünï', 'x
   },
 );
 
-test('a damaged server certificate is replaced, a damaged authority is left for its owner', async () => {
+test('a damaged server certificate is replaced, a damaged authority is an error', async () => {
   const dir = freshDir();
   const { caPath, caPem } = await ensureAuthority(dir, clock, 'box');
   writeFileSync(join(caPath, '..', 'server.pem'), 'torn');
@@ -114,7 +114,7 @@ test('a damaged server certificate is replaced, a damaged authority is left for 
   expect(readFileSync(caPath, 'utf8')).toBe('torn');
 });
 
-test('a data directory that cannot be written is an error of the configuration', async () => {
+test('a data directory that cannot be written is a configuration error', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'leads-tls-')), 'file');
   writeFileSync(file, '');
   const error = await ensureAuthority(file, clock, 'box').catch((thrown: unknown) => thrown);

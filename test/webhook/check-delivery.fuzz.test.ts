@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { answerFor } from '../../src/webhook/answer.ts';
-import { explain } from '../../src/webhook/explain/explain.ts';
+import { answerForOutcome } from '../../src/webhook/delivery-answer.ts';
+import { explainDelivery } from '../../src/webhook/explain/explain-delivery.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
-import { redact } from '../../src/webhook/redact.ts';
+import { redactHeaders } from '../../src/webhook/redact-headers.ts';
 import { unverified } from '../../src/webhook/schemes/unverified.ts';
 import { delivered, outgoing } from './delivery.ts';
 import { cases, keyOf } from './schemes/every.ts';
@@ -44,15 +44,15 @@ test.each(cases)('$name: whatever is sent, the answer is one of the contract', (
     fc.property(delivery, (one) => {
       const found = checkDelivery(one, { path: undefined, scheme, keys }, now);
       if (found.kind !== 'rejected') throw new Error('nothing here is signed');
-      expect(answerFor(found).status).toBeGreaterThanOrEqual(400);
-      expect(answerFor(found).status).toBeLessThan(500);
-      redact(one.rawHeaders, scheme);
+      expect(answerForOutcome(found).status).toBeGreaterThanOrEqual(400);
+      expect(answerForOutcome(found).status).toBeLessThan(500);
+      redactHeaders(one.rawHeaders, scheme);
     }),
     { numRuns: 200 },
   );
 });
 
-test('with nothing to verify, every body is a lead or a rejection', () => {
+test('without verification, every body is a lead or a rejection', () => {
   const policy = { path: undefined, scheme: unverified, keys: [] };
   fc.assert(
     fc.property(delivery, (one) => {
@@ -67,11 +67,11 @@ test('with nothing to verify, every body is a lead or a rejection', () => {
   );
 });
 
-test('what is refused is explained without a throw', () => {
+test('every rejection is explained without an exception', () => {
   for (const { scheme, secret } of cases) {
     fc.assert(
       fc.property(delivery, (one) => {
-        const sentences = explain(one, { scheme, keys: [keyOf(scheme, secret)] }, now);
+        const sentences = explainDelivery(one, { scheme, keys: [keyOf(scheme, secret)] }, now);
         for (const sentence of sentences) expect(sentence).not.toContain(secret);
       }),
       { numRuns: 8 },

@@ -14,12 +14,12 @@ test('a delivery with the token is a lead', () => {
   expect(found).toMatchObject({ kind: 'lead', leadId: 'lead_1', key: 0, warnings: [] });
 });
 
-test('authentication comes before everything that reads the body', () => {
+test('authentication comes before every check that parses the body', () => {
   const forged = { ...delivered([['x-webhook-token', 'wrong']]), body: Buffer.from('{') };
   expect(checkDelivery(forged, policy, now)).toMatchObject({ status: 401, reason: 'wrong_credential' });
 });
 
-test('path and method come first', () => {
+test('path and method are checked first', () => {
   const got = delivered([]);
   expect(checkDelivery(got, { ...policy, path: '/other' }, now)).toMatchObject({ status: 404 });
   expect(checkDelivery({ ...got, method: 'GET' }, policy, now)).toMatchObject({ status: 405 });
@@ -38,7 +38,7 @@ test.each(['/hook', '/hook?a=1', 'http://hooks.example.com/hook', 'https://hooks
   },
 );
 
-test('the content type is judged before a stale signature', () => {
+test('the content type is checked before the signed time', () => {
   const slack = schemeNamed('slack');
   const signer = slack.key(new Secret('s'));
   const headers = slack.sign(outgoing(), signer, now - 600_000);
@@ -60,14 +60,14 @@ test.each([
   ['application/json; charset=latin1', 'wrong_content_type'],
   ['application/jsonx', 'wrong_content_type'],
   ['', 'wrong_content_type'],
-])('content type %j: %s', (type, reason) => {
+])('the content type %j gives %s', (type, reason) => {
   const headers = token.sign(outgoing(), key, now);
   const got = { ...delivered(headers), rawHeaders: [['content-type', type], ...headers] as const };
   const found = checkDelivery(got, policy, now);
   expect(found.kind === 'rejected' ? found.reason : undefined).toBe(reason);
 });
 
-test('a compressed body is refused', () => {
+test('a compressed body is rejected', () => {
   const headers = [...token.sign(outgoing(), key, now), ['content-encoding', 'gzip']] as const;
   expect(checkDelivery(delivered(headers), policy, now)).toMatchObject({
     status: 415,
@@ -75,7 +75,7 @@ test('a compressed body is refused', () => {
   });
 });
 
-test('a body that is not a lead is refused', () => {
+test('a body that is not a lead is rejected', () => {
   for (const body of ['', '[]', '{}', '{"id":""}', '{"id":null}', 'nul']) {
     const message = outgoing(Buffer.from(body));
     const found = checkDelivery(delivered(token.sign(message, key, now), message), policy, now);
@@ -84,7 +84,7 @@ test('a body that is not a lead is refused', () => {
   expect(sampleBody.length).toBeGreaterThan(0);
 });
 
-test('what departs from the specification is taken in with a warning', () => {
+test('a lead that deviates from the specification is accepted with a warning', () => {
   const message = outgoing(Buffer.from('\ufeff{"id":7,"contact":"Ada"}'));
   const found = checkDelivery(delivered(token.sign(message, key, now), message), policy, now);
   expect(found).toMatchObject({ kind: 'lead', leadId: '7' });

@@ -14,18 +14,18 @@ test.each(cases)('$name: an empty secret is a configuration error', ({ scheme })
   }
 });
 
-test.each(cases)('$name: without keys nothing is taken', ({ scheme, secret }) => {
+test.each(cases)('$name: without keys every delivery is rejected', ({ scheme, secret }) => {
   const arrived = delivered(scheme.sign(outgoing(), keyOf(scheme, secret), now));
   expect(checkDelivery(arrived, { path: undefined, scheme, keys: [] }, now)).toMatchObject({ status: 401 });
 });
 
-test.each(cases)('$name: without its header nothing is taken', ({ scheme, secret }) => {
+test.each(cases)('$name: without its header every delivery is rejected', ({ scheme, secret }) => {
   const keys = [keyOf(scheme, secret)];
   const found = checkDelivery(delivered([]), { path: undefined, scheme, keys }, now);
   expect(found).toMatchObject({ status: 401, reason: 'missing_credential' });
 });
 
-test.each(cases)('$name: what any other scheme vouches for is not taken', ({ scheme, secret, name }) => {
+test.each(cases)('$name: a delivery signed in any other scheme is rejected', ({ scheme, secret, name }) => {
   const keys = [keyOf(scheme, secret)];
   for (const other of cases) {
     if (other.scheme.name === scheme.name) continue;
@@ -35,7 +35,7 @@ test.each(cases)('$name: what any other scheme vouches for is not taken', ({ sch
   }
 });
 
-test('a name that is no scheme is an error, and the open door has no name', () => {
+test('an unknown scheme name is an error, and no name selects the unverified scheme', () => {
   const names = [
     '',
     'none',

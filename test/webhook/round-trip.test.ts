@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test, expect } from 'vitest';
-import { verify } from '../../src/webhook/verify.ts';
+import { verify } from './verify.ts';
 import { delivered, outgoing } from './delivery.ts';
 import { cases, keyOf } from './schemes/every.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
 import { bookmarkSchema } from '../../files/bookmark.ts';
-import { readState } from '../../files/state.ts';
+import { readJsonState } from '../../files/json-state.ts';
 import type { Position } from '../../service/pagination/position.ts';
 
 const after = z.optional(z.string());
@@ -40,7 +40,7 @@ position satisfies z.ZodMiniType<Position>;
 
 /** Undefined when there is none. */
 export const readCheckpoint = (path: string): Promise<Checkpoint | undefined> =>
-  readState(path, checkpointSchema, 'checkpoint');
+  readJsonState(path, checkpointSchema, 'checkpoint');
 
 /** Throws a `UsageError` that names what differs. */
 export function mustMatch(checkpoint: Checkpoint, of: Readonly<Record<string, unknown>>): void {

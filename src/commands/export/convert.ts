@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { linesOf } from '../../files/lines.ts';
 import { PartialFile } from '../../files/partial.ts';
 import { renameDurably } from '../../files/replace.ts';
-import { writing } from '../../files/failure.ts';
+import { withOutputErrors } from '../../files/output-error.ts';
 import { Columns } from '../../output/csv.ts';
 import type { ByteSink } from '../../output/records.ts';
 import type { FilePaths } from './file-paths.ts';
@@ -25,7 +25,7 @@ export async function convert(from: PartialFile, paths: FilePaths, options: Expo
   } finally {
     await drawn.close();
   }
-  await writing(paths.file, () => renameDurably(drawn.path, paths.file));
+  await withOutputErrors(paths.file, () => renameDurably(drawn.path, paths.file));
 }
 
 async function columnsOf(from: PartialFile): Promise<readonly string[]> {

@@ -1,12 +1,12 @@
 import { open } from 'node:fs/promises';
-import { writing } from '../../files/failure.ts';
+import { withOutputErrors } from '../../files/output-error.ts';
 import type { ByteSink } from '../../output/records.ts';
 
 /** A device or a pipe as a sink: what was written there cannot be taken back, renamed or gone on with. */
 export async function deviceSink(path: string): Promise<ByteSink> {
-  const file = await writing(path, () => open(path, 'w'));
+  const file = await withOutputErrors(path, () => open(path, 'w'));
   return {
-    write: (bytes) => writing(path, () => file.writeFile(bytes)),
+    write: (bytes) => withOutputErrors(path, () => file.writeFile(bytes)),
     end: () => file.close(),
   };
 }

@@ -1,4 +1,4 @@
-import { parseIsoTime } from '../../time/instant.ts';
+import { readCreatedAt } from '../../lead/created-at.ts';
 import type { Bookmark } from '../../files/bookmark.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 
@@ -41,13 +41,13 @@ export class IncrementalWindow {
   /** A lead without a creation time passes: it is known by its id alone. */
   passes(lead: Dated): boolean {
     if (this.since === undefined) return true;
-    const created = createdAt(lead);
+    const created = readCreatedAt(lead.createdAt);
     return created === undefined || created >= this.since;
   }
 
   /** Remembers a lead that was written. */
   note(lead: Dated): void {
-    const created = createdAt(lead);
+    const created = readCreatedAt(lead.createdAt);
     if (created !== undefined && created > this.#met) this.#met = created;
     if (lead.id === undefined) return;
     if (created === undefined) this.#undated.add(lead.id);
@@ -98,6 +98,3 @@ export class IncrementalWindow {
     this.#pruneAt = 2 * this.#ids.size + 100_000;
   }
 }
-
-const createdAt = (lead: Dated): number | undefined =>
-  lead.createdAt === undefined ? undefined : parseIsoTime(lead.createdAt);

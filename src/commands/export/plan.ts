@@ -20,6 +20,8 @@ export interface ExportPlan {
   readonly startedAt: number;
   readonly query: LeadQuery;
   readonly passes: (lead: RawLead) => boolean;
+  /** Leads that were exported although a filter by time could not be checked. */
+  readonly unreadableTimes: () => number;
   readonly seen: IdSet;
   /** Set with `--bookmark` and `--follow`: what the next run or poll needs to know. */
   readonly window: IncrementalWindow | undefined;
@@ -53,10 +55,21 @@ export async function planExport(
     path === undefined && options.follow === undefined ? undefined : new IncrementalWindow(overlap, bookmark);
   for (const id of window?.ids() ?? []) seen.preload(id);
   const since = latest(query.since, window?.since);
-  const passesFilter = leadFilter(filter);
+  const matcher = leadFilter(filter);
   const passes = (lead: RawLead): boolean =>
-    passesFilter(lead) && (window === undefined || window.passes(lead));
-  return { service, options, startedAt, query: { ...query, since }, passes, seen, window, account };
+    matcher.matches(lead) && (window === undefined || window.passes(lead));
+  const unreadableTimes = (): number => matcher.unreadableTimes;
+  return {
+    service,
+    options,
+    startedAt,
+    query: { ...query, since },
+    passes,
+    unreadableTimes,
+    seen,
+    window,
+    account,
+  };
 }
 
 export const latest = (a: number | undefined, b: number | undefined): number | undefined =>

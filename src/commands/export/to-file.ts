@@ -3,8 +3,8 @@ import { InterruptedError, LeadsError, messageOf } from '../../errors.ts';
 import { writeBookmark } from '../../files/bookmark.ts';
 import type { PartialFile } from '../../files/partial.ts';
 import { renameDurably } from '../../files/replace.ts';
-import { writeState } from '../../files/state.ts';
-import { writing } from '../../files/failure.ts';
+import { writeJsonState } from '../../files/json-state.ts';
+import { withOutputErrors } from '../../files/output-error.ts';
 import { counted, showProgress } from '../../output/progress.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import type { Checkpoint, Counts } from './checkpoint.ts';
@@ -52,7 +52,7 @@ export async function exportToFile(
   const keep = async (): Promise<void> => {
     if (kept === reached) return;
     await file.sync();
-    await writeState(paths.checkpoint, reached);
+    await writeJsonState(paths.checkpoint, reached);
     kept = reached;
     keptAt = clock.now();
   };
@@ -107,7 +107,7 @@ export async function complete(
   { bookmark }: Checkpoint,
 ): Promise<void> {
   if (file !== undefined) {
-    if (isDirect(options)) await writing(paths.file, () => renameDurably(paths.partial, paths.file));
+    if (isDirect(options)) await withOutputErrors(paths.file, () => renameDurably(paths.partial, paths.file));
     else await convert(file, paths, options);
   }
   if (options.bookmark !== undefined && bookmark !== null) await writeBookmark(options.bookmark, bookmark);

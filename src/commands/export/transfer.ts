@@ -2,6 +2,7 @@ import type { RawLead } from '../../lead/raw-lead.ts';
 import { type Batch, type Listing, listLeads } from '../../service/listing/listing.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import type { Progress } from '../../output/progress.ts';
+import { noteUnreadableTimes } from '../../output/summary.ts';
 import type { Counts } from './checkpoint.ts';
 import type { ExportPlan, Wiring } from './plan.ts';
 
@@ -45,12 +46,13 @@ export async function transfer(
     totals.leads += leads.length;
     if (window !== undefined) for (const lead of leads) window.note(lead);
     count(walk, before, totals);
-    if (max !== undefined && totals.leads >= max) return;
+    if (max !== undefined && totals.leads >= max) break;
     if (batch.next !== undefined || batch.last) await drain.pageEnd(batch.next, totals);
     if (options.concurrency !== undefined && options.concurrency > 1) sayWhenInVain(batch, messages);
     progress.update(totals.leads, max ?? walk.stats.total);
   }
   count(walk, before, totals);
+  noteUnreadableTimes(job.unreadableTimes(), messages);
 }
 
 function count({ stats }: Listing, before: Totals, totals: Totals): void {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
-import { openInbox } from '../../inbox/sqlite/sqlite-inbox.ts';
+import { openInbox } from '../../inbox/open-inbox.ts';
 import { inboxPath } from '../inbox-path.ts';
 
 /** Uses the inbox and closes it; undefined, with a message, when nothing was ever received there. */
@@ -15,7 +15,7 @@ export async function withInbox<T>(
     context.messages.say(`nothing was received yet: there is no inbox at ${place}`);
     return undefined;
   }
-  const inbox = await openInbox({ place, clock: context.clock });
+  const inbox = await openInbox({ location: place, clock: context.clock });
   try {
     return await use(inbox);
   } finally {

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../config/dialect.ts';
-import { parseIsoTime } from '../../time/instant.ts';
+import { readCreatedAt } from '../../lead/created-at.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { cellText, eachMember } from '../../output/cells.ts';
 import { relativeTime } from '../../output/relative.ts';
@@ -60,7 +60,7 @@ export function rowsOf(
 }
 
 function drawn(text: string, now: number | undefined): string {
-  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? parseIsoTime(text) : undefined;
+  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? readCreatedAt(text) : undefined;
   if (time === undefined) return text;
   return now === undefined ? new Date(time).toISOString().replace(/\.\d+Z$/, 'Z') : relativeTime(time, now);
 }

@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts';
+import { leadFilter } from '../../lead/filter.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { paletteFor } from '../../output/colour.ts';
 import { type RecordFormat, recordWriter, streamSink } from '../../output/records.ts';
 import { write } from '../../output/sink.ts';
-import { maybeMissing } from '../../output/summary.ts';
+import { maybeMissing, noteUnreadableTimes } from '../../output/summary.ts';
 import { renderTable } from '../../output/table.ts';
 import { terminalWidth } from '../../output/terminal.ts';
 import { openService } from '../../service/client/service.ts';
@@ -22,12 +23,14 @@ export async function run(given: ListOptions, context: Context): Promise<Outcome
   const service = await openService(context);
   const { query, filter } = resolveFilter(given, context.clock.now());
   const printer = await printerFor(given, context);
-  const selected = selectLeads(service, query, filter, given.limit ?? usualLimit);
+  const matcher = leadFilter(filter);
+  const selected = selectLeads(service, query, filter, matcher, given.limit ?? usualLimit);
   let shown = 0;
   for (;;) {
     const part = await selected.next();
     if (part.done === true) {
       await printer.end();
+      noteUnreadableTimes(matcher.unreadableTimes, context.messages);
       if (given.watch === undefined) sayRest(part.value, shown, context);
       break;
     }
@@ -39,7 +42,7 @@ export async function run(given: ListOptions, context: Context): Promise<Outcome
     return 'done';
   }
   const { watch } = await import('./watch.ts');
-  await watch({ service, query, filter, every: given.watch, print: printer.print }, context);
+  await watch({ service, query, matcher, every: given.watch, print: printer.print }, context);
   return 'done';
 }
 

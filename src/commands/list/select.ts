@@ -1,5 +1,4 @@
-import type { LeadFilter } from '../../lead/filter.ts';
-import { leadFilter } from '../../lead/filter.ts';
+import type { LeadFilter, LeadMatcher } from '../../lead/filter.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import type { LeadQuery } from '../../service/listing/lead-query.ts';
@@ -16,9 +15,9 @@ export async function* selectLeads(
   service: Service,
   query: LeadQuery,
   filter: LeadFilter,
+  { matches }: LeadMatcher,
   limit: number,
 ): AsyncGenerator<readonly RawLead[], Rest, undefined> {
-  const passes = leadFilter(filter);
   const narrows =
     filter.categories.length + filter.where.length > 0 ||
     filter.since !== undefined ||
@@ -28,7 +27,7 @@ export async function* selectLeads(
   const pages = listLeads(service, { query, pageSize, prefetch: limit === Infinity });
   let left = limit;
   for await (const batch of pages) {
-    const passing = batch.leads.filter(passes);
+    const passing = batch.leads.filter(matches);
     if (passing.length > left) {
       yield passing.slice(0, left);
       return 'more';

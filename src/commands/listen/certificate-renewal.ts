@@ -1,41 +1,38 @@
 import { messageOf } from '../../errors.ts';
 import type { Context } from '../../context.ts';
-import type { CertificatePair } from '../../tls/server-certificate.ts';
+import type { CertificatePair } from '../../tls/types.ts';
 import type { Certificate } from './certificate.ts';
 
-/** Between two looks, in milliseconds: whoever renews a certificate does it days before its end. */
-const everyMs = 3_600_000;
+/** Between two checks, in milliseconds: certificates are renewed days before they expire. */
+const checkEveryMs = 3_600_000;
 
-interface Renewal {
-  /** What a receiver that starts now would use. */
+interface CertificateRenewal {
+  /** The certificate that a receiver would use if it started now. */
   readonly read: () => Promise<Certificate>;
   readonly use: (pair: CertificatePair) => void;
   readonly signal: AbortSignal;
 }
 
-/**
- * Takes a renewed certificate into use while the receiver runs, until `signal` aborts. One that is no good changes
- * nothing.
- */
-export async function keepRenewed(
-  { tls: inUse }: Certificate,
-  { read, use, signal }: Renewal,
+/** Uses a renewed certificate while the receiver runs, until `signal` aborts. An invalid one changes nothing. */
+export async function renewCertificate(
+  { tls: first }: Certificate,
+  { read, use, signal }: CertificateRenewal,
   { clock, messages }: Pick<Context, 'clock' | 'messages'>,
 ): Promise<void> {
-  for (let held = inUse; held !== undefined;) {
+  for (let inUse = first; inUse !== undefined;) {
     try {
-      await clock.sleep(everyMs, signal);
+      await clock.sleep(checkEveryMs, signal);
     } catch {
       return;
     }
     try {
-      const { tls = held } = await read();
-      if (tls.certPem === held.certPem && tls.keyPem === held.keyPem) continue;
+      const { tls = inUse } = await read();
+      if (tls.certPem === inUse.certPem && tls.keyPem === inUse.keyPem) continue;
       use(tls);
-      held = tls;
+      inUse = tls;
       messages.note('renewed', 'the certificate was renewed: new connections get the new one');
     } catch (error) {
-      messages.note('not renewed', `the certificate stays what it was: ${messageOf(error)}`);
+      messages.note('not renewed', `the certificate was not renewed: ${messageOf(error)}`);
     }
   }
 }

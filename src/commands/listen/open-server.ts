@@ -3,75 +3,78 @@ import type { Context } from '../../context.ts';
 import type { RejectedRequest } from '../../http/server/server-types.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
+import type { Receiver } from '../../receiver/create-receiver.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
-import { announce, warnOf } from './print/banner.ts';
 import { certificateFor } from './certificate.ts';
-import type { DeliveryHandler } from '../../receiver/delivery-handler.ts';
+import { renewCertificate } from './certificate-renewal.ts';
 import type { ListenOptions } from './options.ts';
-import { keepRenewed } from './certificate-renewal.ts';
-import type { Listening } from '../../receiver/events.ts';
+import { announce, warnOfExposure } from './print/announce.ts';
+import type { Listening } from './print/printer.ts';
 
-interface Behind {
+interface ServedReceiver {
   readonly verifier: Verifier;
-  readonly desk: DeliveryHandler;
+  readonly receiver: Receiver;
   readonly inbox: Inbox;
-  /** Aborted when the end is reached, and nothing new is to be begun. */
-  readonly over: AbortSignal;
+  /** Aborted when the run stops. */
+  readonly signal: AbortSignal;
 }
 
-/** Opens the socket in front of the desk, and says where it is. */
+interface ListenServer {
+  readonly listening: Listening;
+  /** Lets requests in flight finish for `drainMs` at most. */
+  close(drainMs: number): Promise<void>;
+}
+
+/** Opens the socket in front of a receiver, and announces its address on stderr. */
 export async function openServer(
-  given: ListenOptions,
+  flags: ListenOptions,
   context: Context,
-  { verifier, desk, inbox, over }: Behind,
-): Promise<{ readonly listening: Listening; close(drainMs: number): Promise<void> }> {
+  { verifier, receiver, inbox, signal }: ServedReceiver,
+): Promise<ListenServer> {
   const { clock, messages } = context;
-  const certificate = await certificateFor(given, context);
-  const host = given.host ?? '127.0.0.1';
-  const receiver = await openHttpsServer({
+  const certificate = await certificateFor(flags, context);
+  const host = flags.host ?? '127.0.0.1';
+  const server = await openHttpsServer({
     host,
-    port: given.port ?? 8443,
+    port: flags.port ?? 8443,
     tls: certificate.tls,
     clock,
-    handle: (delivery) => desk.handle(delivery),
+    handle: (delivery) => receiver.handle(delivery),
     onError(error) {
-      messages.warn(`a delivery was answered 503: ${messageOf(error)}`);
+      messages.warn(`a delivery failed and was answered 503: ${messageOf(error)}`);
     },
-    onRefused: (refused) => void desk.refuse(asDelivery(refused), { ...refused, kind: 'rejected' }),
+    onRejected: (refused) =>
+      void receiver.handleRejected(asDelivery(refused), { ...refused, kind: 'rejected' }),
     onHandshake({ code, detail, remote }) {
       const trust = certificate.caPath === undefined ? '' : ` (to trust: ${certificate.caPath})`;
-      const who = remote === '' ? '' : `${remote}: `;
-      messages.note(`handshake ${code}`, `${who}${detail}${/trust/.test(detail) ? trust : ''}`);
+      const peer = remote === '' ? '' : `${remote}: `;
+      messages.note(`handshake ${code}`, `${peer}${detail}${/trust/.test(detail) ? trust : ''}`);
     },
     onFull: (connections) =>
-      messages.note('full', `${connections} connections are open: others are turned away`),
+      messages.note('full', `${connections} connections are open: further ones are rejected`),
   });
   const listening: Listening = {
-    url: receiver.url,
-    path: given.path,
+    url: server.url,
+    path: flags.path,
     scheme: verifier.scheme.name,
-    inbox: inbox.place,
+    inbox: inbox.location,
     caPath: certificate.caPath,
   };
-  warnOf(given, host, messages);
-  announce(listening, given, messages);
-  const read = () => certificateFor(given, context);
-  const renewing = keepRenewed(
-    certificate,
-    { read, use: (pair) => receiver.renew(pair), signal: over },
-    context,
-  );
+  warnOfExposure(flags, host, messages);
+  announce(listening, flags, messages);
+  const read = () => certificateFor(flags, context);
+  const renewal = renewCertificate(certificate, { read, use: (pair) => server.renew(pair), signal }, context);
   return {
     listening,
     async close(drainMs) {
-      await receiver.close(drainMs);
-      await renewing;
+      await server.close(drainMs);
+      await renewal;
     },
   };
 }
 
-/** A request that was refused before it was a delivery, as far as it came. */
+/** What is known of a request that was rejected before it was complete. */
 const asDelivery = ({ remote, receivedAt, method, path }: RejectedRequest): Delivery => ({
   method: method ?? '',
   path: path ?? '',

@@ -1,13 +1,13 @@
 import type { Output } from '../../context.ts';
-import { outputError } from '../../files/failure.ts';
+import { outputError } from '../../files/output-error.ts';
 import { InterruptedError, OutputError } from '../../errors.ts';
 
-/** Bytes that may wait for a slow reader before deliveries wait as well. */
-const backlog = 1024 * 1024;
+/** Characters that may wait for a slow reader before deliveries wait as well. */
+const mostUnsent = 1024 * 1024;
 
 /**
- * stdout of a process that outlives its reader: a failed write is remembered, never thrown into the middle of a
- * delivery. Text written in one turn of the event loop leaves in one piece.
+ * stdout of a process that may outlive its reader: a failed write is reported once and never thrown into the middle of
+ * a delivery. Text written in one turn of the event loop leaves in one piece.
  */
 export class StdoutWriter {
   readonly #stream: Output;
@@ -20,19 +20,19 @@ export class StdoutWriter {
   #failed = false;
   #idle: (() => void)[] = [];
 
-  /** `onBehind`: the reader fell so far behind that deliveries wait for it. */
+  /** `onBehind` is called whenever a write has to wait for the reader. */
   constructor(stream: Output, onFailure: (error: Error) => void, onBehind: () => void = () => undefined) {
     this.#stream = stream;
     this.#onFailure = onFailure;
     this.#onBehind = onBehind;
   }
 
-  /** Set once the reader was given up with output still to take. */
+  /** Set when the reader was given up before it had read everything. */
   get abandoned(): OutputError | undefined {
     return this.#abandoned;
   }
 
-  /** Nobody waits for the reader any longer than this: a pipe that is never read must not keep the process. */
+  /** Gives the reader up after that time: a pipe that is never read must not keep the process. */
   giveUpAfter(ms: number): void {
     const timer = setTimeout(() => {
       if (this.#failed || this.#unsent === 0) return;
@@ -43,7 +43,7 @@ export class StdoutWriter {
     timer.unref();
   }
 
-  /** Resolves at once, or when a reader that fell behind has caught up. */
+  /** Undefined when there is room for more; otherwise resolves when the reader has caught up. */
   write(text: string): Promise<void> | void {
     if (text === '' || this.#failed) return;
     this.#waiting += text;
@@ -51,12 +51,12 @@ export class StdoutWriter {
       this.#scheduled = true;
       setImmediate(() => this.#flush());
     }
-    if (this.#unsent <= backlog) return;
+    if (this.#unsent <= mostUnsent) return;
     this.#onBehind();
     return this.drained();
   }
 
-  /** Everything written so far has left, or cannot. */
+  /** Resolves when everything written so far has left, or cannot leave any more. */
   drained(): Promise<void> {
     this.#flush();
     if (this.#unsent === 0 || this.#failed) return Promise.resolve();

@@ -1,62 +1,76 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../../context.ts';
+import type { Outcome } from '../command-spec.ts';
 
-/** What ended a run. */
+/** What stopped a run. */
 export type StopCause =
   | { readonly by: 'count' | 'time' | 'signal' }
-  /** The reader of stdout went away, the disk is full: nothing more can be shown. */
+  /** The reader of stdout went away, or the disk is full: nothing more can be shown. */
   | { readonly by: 'failure'; readonly error: Error };
 
-interface EndingOptions {
-  /** New leads to end after. */
+interface StopOptions {
+  /** New leads to stop after. */
   readonly count: number | undefined;
   readonly forMs: number | undefined;
 }
 
-/** Waits for whatever ends a receiver first. */
+/** Whichever comes first: enough new leads, the end of the time, a signal to the process, a failure. */
 export class StopCondition {
   readonly reached: Promise<StopCause>;
-  readonly #stop = new AbortController();
-  #left: number;
-  #end: (end: StopCause) => void = () => undefined;
+  readonly #controller = new AbortController();
+  #leadsLeft: number;
+  #stop: (cause: StopCause) => void = () => undefined;
 
-  constructor({ count, forMs }: EndingOptions, { clock, signal }: Pick<Context, 'clock' | 'signal'>) {
+  constructor({ count, forMs }: StopOptions, { clock, signal }: Pick<Context, 'clock' | 'signal'>) {
     // Every delivery that --delay holds back listens for it; node would warn of the eleventh.
-    setMaxListeners(0, this.#stop.signal);
-    this.#left = count ?? Number.POSITIVE_INFINITY;
+    setMaxListeners(0, this.#controller.signal);
+    this.#leadsLeft = count ?? Number.POSITIVE_INFINITY;
     this.reached = new Promise((resolve) => {
-      this.#end = (end) => {
-        this.#stop.abort();
-        resolve(end);
+      this.#stop = (cause) => {
+        this.#controller.abort();
+        resolve(cause);
       };
     });
-    const interrupted = (): void => this.#end({ by: 'signal' });
+    const interrupted = (): void => this.#stop({ by: 'signal' });
     if (signal.aborted) interrupted();
-    else signal.addEventListener('abort', interrupted, { once: true, signal: this.#stop.signal });
-    if (forMs !== undefined) void this.#after(clock.sleep(forMs, this.#stop.signal));
+    else signal.addEventListener('abort', interrupted, { once: true, signal: this.#controller.signal });
+    if (forMs !== undefined) void this.#stopAfter(clock.sleep(forMs, this.#controller.signal));
   }
 
-  /** Aborted when the end is reached, whatever it is. */
-  get over(): AbortSignal {
-    return this.#stop.signal;
+  /** Aborted when the condition is reached, whatever the cause. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
   }
 
   /** A new lead was accepted. */
-  accepted(): void {
-    this.#left -= 1;
-    if (this.#left === 0) this.#end({ by: 'count' });
+  countAccepted(): void {
+    this.#leadsLeft -= 1;
+    if (this.#leadsLeft === 0) this.#stop({ by: 'count' });
   }
 
-  failed(error: Error): void {
-    this.#end({ by: 'failure', error });
+  fail(error: Error): void {
+    this.#stop({ by: 'failure', error });
   }
 
-  async #after(sleep: Promise<void>): Promise<void> {
+  async #stopAfter(sleep: Promise<void>): Promise<void> {
     try {
       await sleep;
-      this.#end({ by: 'time' });
+      this.#stop({ by: 'time' });
     } catch {
-      // Something else ended the run, and the clock was told to stop.
+      // Something else stopped the run and aborted the sleep.
     }
   }
+}
+
+/**
+ * How the run ended: out of time before `count` leads is a problem. Throws a failure, and the reason of `signal` where
+ * the run was interrupted too early.
+ */
+export function outcomeOf(cause: StopCause, count: number | undefined, signal: AbortSignal): Outcome {
+  if (cause.by === 'failure') throw cause.error;
+  if (cause.by === 'time') return count === undefined ? 'done' : 'problems';
+  // Ctrl-C is the ordinary end of a receiver, unless more leads were asked for.
+  const reason = signal.reason as { exitCode?: number } | undefined;
+  if (cause.by === 'signal' && (count !== undefined || reason?.exitCode !== 130)) throw signal.reason;
+  return 'done';
 }

@@ -7,54 +7,62 @@ import { paletteFor } from '../../output/colour.ts';
 import { write } from '../../output/sink.ts';
 import { startSandbox } from '../../sandbox/start.ts';
 import type { Outcome } from '../command-spec.ts';
-import { assemble, showsKey } from './assemble.ts';
-import { banner, readiness } from './banner.ts';
+import { mayShowKey } from './api-keys.ts';
+import { FailureNotes } from './failure-notes.ts';
 import { options } from './options.ts';
-import { line, summary, summaryRecord } from './summary.ts';
+import { readyBanner, readyRecord } from './ready-banner.ts';
+import { sandboxOptionsFromFlags } from './sandbox-options-from-flags.ts';
+import { eventLine, summaryLine, summaryRecord } from './session-summary.ts';
 
 export { options };
 
 export async function run(flags: z.output<typeof options>, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;
-  const sandbox = await startSandbox(await assemble(flags, context), {
+  const failures = new FailureNotes((cause, text) => messages.note(cause, text));
+  const sandbox = await startSandbox(await sandboxOptionsFromFlags(flags, context), {
     clock,
-    loopbackCa: await authorityFor(flags.webhook, context),
-    observe: (happened) => messages.verbose(line(happened)),
+    loopbackCa: await loopbackAuthority(flags.webhook, context),
+    observe: (event) => {
+      messages.verbose(eventLine(event));
+      if ('outcome' in event) failures.add(event);
+    },
   });
   if (flags.host !== undefined && !isLoopback(flags.host.includes(':') ? `[${flags.host}]` : flags.host)) {
     messages.warn(`bound to ${flags.host}: other machines can list these leads with the key`);
   }
-  const shown = showsKey(flags, context.env);
+  const showKey = mayShowKey(flags, context.env);
   try {
-    if (flags.format === 'json') await write(stdout, `${JSON.stringify(readiness(sandbox, flags, shown))}\n`);
-    else if (!context.globals.quiet) {
-      const lines = banner(sandbox, flags, shown, await paletteFor(stderr, context));
+    if (flags.format === 'json') {
+      await write(stdout, `${JSON.stringify(readyRecord(sandbox, flags, showKey))}\n`);
+    } else if (!context.globals.quiet) {
+      const lines = readyBanner(sandbox, flags, showKey, await paletteFor(stderr, context));
       await write(stderr, `${lines.join('\n')}\n`);
     }
-    await ended(signal);
+    failures.start();
+    await aborted(signal);
   } finally {
-    const done = summaryRecord(sandbox.state);
+    const summary = summaryRecord(sandbox.state);
     await sandbox.close();
-    if (flags.format === 'json') await write(stdout, `${JSON.stringify(done)}\n`);
-    else messages.say(summary(done));
+    if (flags.format === 'json') await write(stdout, `${JSON.stringify(summary)}\n`);
+    else messages.say(summaryLine(summary));
   }
-  // Ctrl-C is the ordinary end; a SIGTERM is reported as one.
+  // Ctrl-C is the usual end; a SIGTERM is reported.
   if (signal.reason instanceof InterruptedError && signal.reason.signal === 'SIGINT') return 'done';
   throw signal.reason;
 }
 
-/** Made here when `listen` has not made it yet, so that it does not matter which of the two starts first. */
-async function authorityFor(
+/** Made here when `listen` has not made it yet, so that either of the two may start first. */
+async function loopbackAuthority(
   targets: readonly string[],
   { paths, clock }: Context,
 ): Promise<string | undefined> {
-  const own = targets
+  const needed = targets
     .map((target) => new URL(target))
     .some((url) => url.protocol === 'https:' && isLoopback(url.hostname));
-  return own ? (await ensureAuthority(paths.dataDir, clock)).caPem : undefined;
+  return needed ? (await ensureAuthority(paths.dataDir, clock)).caPem : undefined;
 }
 
-const ended = (signal: AbortSignal): Promise<void> =>
+const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

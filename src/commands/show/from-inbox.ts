@@ -12,8 +12,8 @@ export async function fromInbox(
 ): Promise<RawLead | undefined> {
   const place = inboxPath(given, await context.settings(), context.paths);
   if (place === ':memory:' || !existsSync(place)) return undefined;
-  const { openInbox } = await import('../../inbox/sqlite/sqlite-inbox.ts');
-  const inbox = await openInbox({ place, clock: context.clock });
+  const { openInbox } = await import('../../inbox/open-inbox.ts');
+  const inbox = await openInbox({ location: place, clock: context.clock });
   try {
     let first: RawLead | undefined;
     for await (const delivery of inbox.list({ leadId: id })) {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { parseIsoTime } from '../../time/instant.ts';
+import { readCreatedAt } from '../../lead/created-at.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, DataError, LeadsError } from '../../errors.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
@@ -74,7 +74,7 @@ async function draw(lead: RawLead, { fields, relative }: ShowOptions, context: C
       : fields.flatMap((field) => members.filter(([path]) => path === field || path.startsWith(`${field}.`)));
   const now = clock.now();
   const shown = chosen.map(([path, value]): [string, string] => {
-    const time = relative && /^\d{4}-\d\d-\d\dT/.test(value) ? parseIsoTime(value) : undefined;
+    const time = relative && /^\d{4}-\d\d-\d\dT/.test(value) ? readCreatedAt(value) : undefined;
     return [path, time === undefined ? value : relativeTime(time, now)];
   });
   const width = terminalWidth(stdout);

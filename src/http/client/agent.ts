@@ -12,7 +12,7 @@ import { proxyFor } from './proxy.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-interface Sources {
+interface AgentOptions {
   readonly env: Env;
   readonly paths: Pick<Paths, 'dataDir'>;
   readonly settings: Pick<Settings, 'timeoutMs'>;
@@ -20,18 +20,22 @@ interface Sources {
 
 /**
  * The connections of one run: HTTP/1.1 with keep-alive, `timeoutMs` to connect, to the first header and between two
- * pieces of a body, through the proxy that the environment names. An https loopback address is trusted when our own
- * local authority, or one in `NODE_EXTRA_CA_CERTS`, vouches for it; node itself adds that file's for other hosts.
+ * pieces of a body, through the proxy that the environment names. The certificate of an https loopback address may also
+ * be issued by our own local authority; `NODE_EXTRA_CA_CERTS` counts for loopback here, and for other hosts in node.
  */
-export async function createAgent({ env, paths, settings: { timeoutMs } }: Sources): Promise<Dispatcher> {
-  // V8 would compile the HTTP parser's wasm again, optimised, and the process could not exit for 75 ms until that job
-  // is done; the parser is no slower to notice without it.
+export async function createAgent({
+  env,
+  paths,
+  settings: { timeoutMs },
+}: AgentOptions): Promise<Dispatcher> {
+  // Otherwise V8 compiles the HTTP parser's wasm a second time, optimised, and the process cannot exit for 75 ms until
+  // that is done; without it the parser is not noticeably slower.
   setFlagsFromString('--wasm-tiering-budget=100000000');
   const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   const proxied = ['https_proxy', 'http_proxy', 'HTTPS_PROXY', 'HTTP_PROXY'].some((name) => env[name]);
   const ProxyAgent = proxied ? (await import('./proxy-agent.ts')).default : undefined;
   const direct = { timeout: timeoutMs };
-  const connectLocally = localConnector(env, paths.dataDir, timeoutMs);
+  const connectLoopback = loopbackConnector(env, paths.dataDir, timeoutMs);
   const agent = new Agent({
     ...timeouts,
     factory: (origin) => {
@@ -41,17 +45,17 @@ export async function createAgent({ env, paths, settings: { timeoutMs } }: Sourc
         return new ProxyAgent({ ...timeouts, uri: proxy.href, requestTls: direct, proxyTls: direct });
       }
       const local = url.protocol === 'https:' && isLoopback(url.hostname);
-      return new Pool(origin, { ...timeouts, connect: local ? connectLocally : direct });
+      return new Pool(origin, { ...timeouts, connect: local ? connectLoopback : direct });
     },
   });
-  // undici gives this method to its dispatchers in its index, which is not loaded.
+  // undici adds this method to its dispatchers in its index, which is not loaded.
   return Object.assign(agent, {
     request: (options: Dispatcher.RequestOptions) => request.call(agent, options),
   });
 }
 
-/** Connects to https loopback addresses; our authority is read when the first one is dialled. */
-function localConnector(env: Env, dataDir: string, timeout: number): Connect.connector {
+/** Connects to https loopback addresses; our authority is read for the first connection. */
+function loopbackConnector(env: Env, dataDir: string, timeout: number): Connect.connector {
   let ready: Promise<Connect.connector> | undefined;
   return (options, callback) => {
     ready ??= loopbackAuthorities(env, dataDir).then((ca) =>
@@ -64,13 +68,13 @@ function localConnector(env: Env, dataDir: string, timeout: number): Connect.con
   };
 }
 
-/** Empty as long as no authority of ours was made: then loopback is trusted like any other host. */
+/** Empty as long as we have no local authority: then loopback addresses are trusted like any other host. */
 async function loopbackAuthorities(env: Env, dataDir: string): Promise<string[]> {
   const { readAuthority } = await import('../../tls/authority.ts');
   const own = await readAuthority(dataDir);
   if (own === undefined) return [];
   const file = env['NODE_EXTRA_CA_CERTS'];
-  // node has already warned of a file that it cannot read.
+  // node itself warns of a file that it cannot read.
   const extra = file ? await readFile(file, 'utf8').catch(() => '') : '';
   return [own, ...(extra === '' ? [] : [extra])];
 }

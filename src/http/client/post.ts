@@ -1,20 +1,24 @@
-import { setMaxListeners } from 'node:events';
-import { Agent as HttpAgent, type IncomingMessage, request as requestPlain } from 'node:http';
+import {
+  Agent as HttpAgent,
+  type IncomingMessage,
+  request as requestPlain,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as HttpsAgent, request as requestSecure } from 'node:https';
 import * as tls from 'node:tls';
-import { longestTimerMs } from '../../time/duration.ts';
 import { isLoopback } from '../../config/load.ts';
+import { limitTime } from './limit-time.ts';
 
-/** One request to send, exactly: header names, order and repetitions stay as given, and so does every body byte. */
-interface Message {
+/** One request to send: order, case and repetition of headers, and every byte of the body, are sent as they are here. */
+interface PostRequest {
   readonly url: string;
-  /** `host`, `content-length` and `connection` are added where they are missing. */
+  /** `host` and `content-length` are added where they are missing. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
 }
 
-/** What came of it. That nobody answers is an outcome, not an error of ours. */
-type Posted =
+/** That nobody answers is an outcome, not an error of ours. */
+export type PostResult =
   | {
       readonly ok: true;
       readonly status: number;
@@ -31,6 +35,12 @@ type Posted =
       readonly durationMs: number;
     };
 
+interface PostOptions {
+  /** From connecting to the end of the answer. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface PosterOptions {
   /** Connections kept open per origin, and so the most requests at one time. */
   readonly connections: number;
@@ -39,13 +49,10 @@ export interface PosterOptions {
   readonly now: () => number;
 }
 
-/** Sends requests by POST over kept connections. Follows no redirect and uses no proxy. */
+/** Sends POST requests over connections that it keeps open. Follows no redirect and uses no proxy. */
 export interface Poster {
-  /** Never rejects. `timeoutMs` spans from connecting to the answer's end. */
-  post(
-    message: Message,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<Posted>;
+  /** Never rejects. */
+  post(request: PostRequest, options: PostOptions): Promise<PostResult>;
   close(): void;
 }
 
@@ -57,59 +64,43 @@ export function createPoster({ connections, loopbackCa, now }: PosterOptions): P
   const secure = new HttpsAgent(kept);
   const loopback =
     loopbackCa === undefined ? secure : new HttpsAgent({ ...kept, secureContext: trusting(loopbackCa) });
+
+  const open = (url: URL, options: RequestOptions, onAnswer: (answer: IncomingMessage) => void) => {
+    if (url.protocol !== 'https:') return requestPlain(url, { ...options, agent: plain }, onAnswer);
+    const agent = isLoopback(url.hostname) ? loopback : secure;
+    return requestSecure(url, { ...options, agent }, onAnswer);
+  };
+
   return {
     post({ url, headers, body }, { timeoutMs, signal }) {
-      const started = now();
+      const startedAt = now();
       const target = new URL(url);
       return new Promise((resolve) => {
-        const stop = new AbortController();
-        const cut = (): void => stop.abort();
-        const timer = setTimeout(cut, Math.min(timeoutMs, longestTimerMs));
-        // By hand: on node 20, signals joined by `AbortSignal.any` stay in memory as long as the oldest of them.
-        if (signal !== undefined) setMaxListeners(0, signal);
-        if (signal?.aborted === true) cut();
-        signal?.addEventListener('abort', cut);
-        const over = (): void => {
-          clearTimeout(timer);
-          signal?.removeEventListener('abort', cut);
+        const limit = limitTime(timeoutMs, signal);
+        const finish = (result: WithoutDuration<PostResult>): void => {
+          limit.clear();
+          resolve({ ...result, durationMs: now() - startedAt });
         };
-        const failed = (error: NodeJS.ErrnoException): void => {
-          over();
-          const code =
-            signal?.aborted === true
-              ? 'aborted'
-              : stop.signal.aborted
-                ? 'timeout'
-                : (error.code ?? error.name);
-          resolve({ ok: false, code, detail: error.message, durationMs: now() - started });
-        };
-        const options = {
-          method: 'POST',
-          headers: wireHeaders(target, headers, body),
-          signal: stop.signal,
-        };
+        const fail = (error: NodeJS.ErrnoException): void =>
+          finish({
+            ok: false,
+            code: limit.reason() ?? error.code ?? error.name,
+            detail: error.message,
+          });
         const onAnswer = (answer: IncomingMessage): void => {
-          void collect(answer).then((got) => {
-            over();
+          void readStart(answer).then((start) => {
             const status = answer.statusCode ?? 0;
-            const seen = pairs(answer.rawHeaders);
-            resolve({ ok: true, status, headers: seen, body: got, durationMs: now() - started });
-          }, failed);
+            finish({ ok: true, status, headers: pairs(answer.rawHeaders), body: start });
+          }, fail);
         };
         try {
-          const request =
-            target.protocol === 'https:'
-              ? requestSecure(
-                  target,
-                  { ...options, agent: isLoopback(target.hostname) ? loopback : secure },
-                  onAnswer,
-                )
-              : requestPlain(target, { ...options, agent: plain }, onAnswer);
-          request.on('error', failed);
+          const wire = wireHeaders(target, headers, body);
+          const request = open(target, { method: 'POST', headers: wire, signal: limit.signal }, onAnswer);
+          request.on('error', fail);
           request.end(body);
         } catch (error) {
-          // A header that HTTP cannot carry is refused before anything is sent.
-          failed(error as Error);
+          // Node throws for a header that HTTP cannot carry, before anything is sent.
+          fail(error as Error);
         }
       });
     },
@@ -119,15 +110,18 @@ export function createPoster({ connections, loopbackCa, now }: PosterOptions): P
   };
 }
 
-function wireHeaders(target: URL, headers: Message['headers'], body: Uint8Array): string[] {
-  const has = (wanted: string): boolean => headers.some(([name]) => name.toLowerCase() === wanted);
+type WithoutDuration<T> = T extends unknown ? Omit<T, 'durationMs'> : never;
+
+function wireHeaders(target: URL, headers: PostRequest['headers'], body: Uint8Array): string[] {
+  const has = (header: string): boolean => headers.some(([name]) => name.toLowerCase() === header);
   const flat = headers.flatMap(([name, value]) => [name, value]);
   if (!has('host')) flat.unshift('Host', target.host);
   if (!has('content-length') && !has('transfer-encoding')) flat.push('Content-Length', String(body.length));
   return flat;
 }
 
-async function collect(answer: IncomingMessage): Promise<Buffer> {
+/** The first 64 KiB of the body; the rest is read and dropped, so that the connection can be used again. */
+async function readStart(answer: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
@@ -141,7 +135,7 @@ function pairs(flat: readonly string[]): [string, string][] {
   return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? '', flat[2 * i + 1] ?? '']);
 }
 
-/** Node knows the certificates that its environment adds (`NODE_EXTRA_CA_CERTS`) by name from 22.15 on only. */
+/** Before node 22.15 there is no list of the certificates that `NODE_EXTRA_CA_CERTS` adds. */
 function trusting(pem: string): tls.SecureContext {
   const { getCACertificates } = tls as { getCACertificates?: (which: 'default') => string[] };
   return tls.createSecureContext({ ca: [...(getCACertificates?.('default') ?? tls.rootCertificates), pem] });

@@ -4,21 +4,20 @@ import { isLoopback } from '../../config/load.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy for requests to an origin, from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` or their lower-case twins, which
- * win as they do in curl. Loopback addresses are always reached directly: plain HTTP, and so the key in clear, is
- * allowed to them only. Throws a `ConfigError` for a value that is not an http:// or https:// URL.
+ * The proxy for requests to an origin, from `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; their lower-case forms take
+ * precedence, as in curl. Loopback addresses are always reached directly: only to them the key may be sent over plain HTTP. Throws a `ConfigError` for a value that is not an http:// or https:// URL.
  */
 export function proxyFor(origin: URL, env: Env): URL | undefined {
-  if (isLoopback(origin.hostname) || isExempt(origin, pick(env, 'no_proxy') ?? '')) return undefined;
+  if (isLoopback(origin.hostname) || isExempt(origin, envValue(env, 'no_proxy') ?? '')) return undefined;
   const name = origin.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
-  const text = pick(env, name);
+  const text = envValue(env, name);
   if (text === undefined) return undefined;
   const url = /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url);
   throw new ConfigError(`${name.toUpperCase()} is not the URL of an http:// or https:// proxy`);
 }
 
-const pick = (env: Env, name: string): string | undefined => {
+const envValue = (env: Env, name: string): string | undefined => {
   const value = env[name] ?? env[name.toUpperCase()];
   return value === '' ? undefined : value;
 };
@@ -31,9 +30,9 @@ function isExempt(origin: URL, list: string): boolean {
     .split(/[\s,]+/)
     .some((entry) => {
       if (entry === '*') return true;
-      const [, host = '', only] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+      const [, host = '', entryPort] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
       const name = host.replace(/^\*?\./, '');
-      if (name === '' || (only !== undefined && only !== port)) return false;
+      if (name === '' || (entryPort !== undefined && entryPort !== port)) return false;
       return origin.hostname === name || origin.hostname.endsWith(`.${name}`);
     });
 }

@@ -1,4 +1,4 @@
-// Types for the parts of undici that are loaded by themselves: its index brings fetch, caches and mocks along, 46 ms.
+// Types for the parts of undici that are loaded directly: its index also loads fetch, caches and mocks, which takes 46 ms.
 declare module 'undici/lib/dispatcher/agent.js' {
   import { Agent } from 'undici';
   export default Agent;

@@ -2,7 +2,7 @@ import { ConfigError, UsageError, type LeadsError } from '../../errors.ts';
 import { rejection, type Rejection } from '../../webhook/rejection.ts';
 import type { Limits } from './limits.ts';
 
-/** What a parser's or a time-out's error means for the client; undefined when there is nobody left to tell. */
+/** The answer to an error of the HTTP parser or a time-out; undefined when the client cannot be answered any more. */
 export function rejectionFor(
   error: Error & { code?: string; reason?: string; rawPacket?: Buffer },
   limits: Limits,
@@ -16,7 +16,7 @@ export function rejectionFor(
     return rejection('too_large', 'chunk extensions are too large');
   }
   if (!code.startsWith('HPE_') || code === 'HPE_INVALID_EOF_STATE') return undefined;
-  // 0x16 begins every TLS handshake.
+  // Every TLS handshake starts with the byte 0x16.
   const detail = rawPacket?.[0] === 0x16 ? 'TLS on a plain HTTP port' : `not HTTP/1.1: ${reason ?? code}`;
   return rejection('malformed_request', detail);
 }
@@ -24,9 +24,10 @@ export function rejectionFor(
 export const tooSlow = (limits: Limits): Rejection =>
   rejection('too_slow', `the request was not complete within ${limits.requestMs / 1000} s`);
 
-export const closedAtOnce = 'the client went away at the TLS handshake: it may not trust this certificate';
+export const closedAfterHandshakeDetail =
+  'the client went away at the TLS handshake: it may not trust this certificate';
 
-/** One sentence for a TLS handshake that failed; undefined for a peer that merely went away. */
+/** One sentence for a TLS handshake that failed; undefined for a peer that only disconnected. */
 export function handshakeDetail(code: string): string | undefined {
   if (code === 'ERR_SSL_HTTP_REQUEST') return 'plain HTTP on the HTTPS port';
   if (/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED)/.test(code)) {
@@ -39,18 +40,18 @@ export function handshakeDetail(code: string): string | undefined {
   return 'the TLS handshake failed';
 }
 
-/** Why no socket could be opened, as something the user can mend. */
+/** Why no socket could be opened, as an error that says what the user can change. */
 export function listenError(error: NodeJS.ErrnoException, host: string, port: number): LeadsError {
-  const at = `${host}:${port}`;
+  const address = `${host}:${port}`;
   const details = { cause: error };
   switch (error.code) {
     case 'EADDRINUSE':
-      return new ConfigError(`${at} is in use by another program`, {
+      return new ConfigError(`${address} is in use by another program`, {
         ...details,
         hint: 'give another --port, or --port 0 for any that is free',
       });
     case 'EACCES':
-      return new ConfigError(`no permission to listen on ${at}`, {
+      return new ConfigError(`no permission to listen on ${address}`, {
         ...details,
         hint: 'ports below 1024 are the system’s: give another --port',
       });
@@ -64,6 +65,6 @@ export function listenError(error: NodeJS.ErrnoException, host: string, port: nu
         hint: '127.0.0.1 is reached from this machine only, 0.0.0.0 from everywhere',
       });
     default:
-      return new ConfigError(`cannot listen on ${at}: ${error.message}`, details);
+      return new ConfigError(`cannot listen on ${address}: ${error.message}`, details);
   }
 }

@@ -8,78 +8,80 @@ export interface Connection {
   /** Address of the peer, which the socket itself forgets when it closes. */
   readonly remote: string;
   readonly acceptedAt: number;
-  /** Whether HTTP can be spoken on `socket`. */
-  ready: boolean;
-  /** Bytes that do not speak HTTP: those of the TLS handshake and of its goodbye. */
-  preamble: number;
-  /** Whether a first request came whole. */
-  opened: boolean;
-  /** Requests whose body is on its way. */
+  /** Whether `socket` carries HTTP: at once without TLS, otherwise after the handshake. */
+  speaksHttp: boolean;
+  /** Bytes that are not HTTP: those of the TLS handshake and of the closing alert. */
+  handshakeBytes: number;
+  /** Whether a first request was received completely. */
+  hasCompletedRequest: boolean;
+  /** Requests whose body is being received. */
   receiving: number;
-  /** Requests that came whole and have no answer yet. */
-  pending: number;
-  /** Our last words were sent: whatever comes now is not looked at. */
-  ending: boolean;
-  /** What the reader had taken when last looked at, and since when nothing more. */
-  taken: number;
-  stalledAt: number;
+  /** Requests that were received completely and have no answer yet. */
+  unanswered: number;
+  /** The last answer was sent: anything that is received now is ignored. */
+  closing: boolean;
+  /** Bytes of answers that the peer had read at the last check, and when that number last changed. */
+  bytesReadByPeer: number;
+  stalledSince: number;
 }
 
 /** A `close_notify` record in its longest form, that of TLS 1.2. */
-const goodbyeBytes = 31;
+const closeNotifyBytes = 31;
 
-/** Every open connection of a receiver, from accept on, so that those whom node's own time-outs miss end too. */
+/** Every open connection of a server from its accept on, so that those that node's own time-outs miss are closed too. */
 export class Connections {
   readonly #open = new Set<Connection>();
   readonly #bySocket = new WeakMap<Duplex, Connection>();
-  /** Handshakes under way, by the peer's address: node does not tell which raw socket a TLS socket is made of. */
-  readonly #shaking = new Map<string, Connection>();
+  /** Connections in the TLS handshake, by the peer's address: node does not tell which raw socket a TLS socket wraps. */
+  readonly #inHandshake = new Map<string, Connection>();
 
-  accept(socket: Socket, ready: boolean): Connection {
+  accept(socket: Socket, speaksHttp: boolean): Connection {
     const connection: Connection = {
       socket,
       remote: socket.remoteAddress ?? '',
       acceptedAt: performance.now(),
-      ready,
-      preamble: 0,
-      opened: false,
+      speaksHttp,
+      handshakeBytes: 0,
+      hasCompletedRequest: false,
       receiving: 0,
-      pending: 0,
-      ending: false,
-      taken: -1,
-      stalledAt: 0,
+      unanswered: 0,
+      closing: false,
+      bytesReadByPeer: -1,
+      stalledSince: 0,
     };
     const peer = peerOf(socket);
     this.#open.add(connection);
     this.#bySocket.set(socket, connection);
-    if (!ready) this.#shaking.set(peer, connection);
+    if (!speaksHttp) this.#inHandshake.set(peer, connection);
     socket.once('close', () => {
       this.#open.delete(connection);
-      if (this.#shaking.get(peer) === connection) this.#shaking.delete(peer);
+      if (this.#inHandshake.get(peer) === connection) this.#inHandshake.delete(peer);
     });
     return connection;
   }
 
-  /** The TLS handshake is done: from now on the connection is this socket. */
-  secure(socket: Socket): Connection {
+  /** The TLS handshake is complete: from now on the connection uses this socket. */
+  handshakeDone(socket: Socket): Connection {
     const peer = peerOf(socket);
-    const connection = this.#shaking.get(peer);
+    const connection = this.#inHandshake.get(peer);
     if (connection === undefined) return this.accept(socket, true);
-    this.#shaking.delete(peer);
+    this.#inHandshake.delete(peer);
     connection.socket = socket;
-    connection.ready = true;
-    connection.preamble = socket.bytesRead + goodbyeBytes;
+    connection.speaksHttp = true;
+    connection.handshakeBytes = socket.bytesRead + closeNotifyBytes;
     this.#bySocket.set(socket, connection);
     socket.once('close', () => this.#open.delete(connection));
     return connection;
   }
 
-  /** The connection whose handshake failed on this socket, which may have forgotten its peer by now. */
-  shaking(socket: Socket): Connection | undefined {
-    const known = this.#shaking.get(peerOf(socket));
+  /** The connection whose handshake failed on this socket, which may not know its peer any more. */
+  handshakeOf(socket: Socket): Connection | undefined {
+    const known = this.#inHandshake.get(peerOf(socket));
     if (known !== undefined) return known;
-    const others = [...this.#shaking.values()].filter((one) => !one.ending);
-    return others.find((one) => one.socket.destroyed) ?? (others.length === 1 ? others[0] : undefined);
+    const others = [...this.#inHandshake.values()].filter((connection) => !connection.closing);
+    return (
+      others.find(({ socket: { destroyed } }) => destroyed) ?? (others.length === 1 ? others[0] : undefined)
+    );
   }
 
   of(socket: Duplex): Connection | undefined {
@@ -93,25 +95,27 @@ export class Connections {
 
 const peerOf = (socket: Socket): string => `${socket.remotePort ?? ''} ${socket.remoteAddress ?? ''}`;
 
-/** Whether anything of a request came, as far as can be told: what comes with the end of the handshake counts to it. */
-export const hasSpoken = ({ ready, opened, receiving, socket, preamble }: Connection): boolean =>
-  opened || receiving > 0 || (ready && socket.bytesRead > preamble);
+/** Whether bytes of a request were received. Those that arrive together with the end of the handshake are not noticed. */
+export const hasSentRequestBytes = (connection: Connection): boolean =>
+  connection.hasCompletedRequest ||
+  connection.receiving > 0 ||
+  (connection.speaksHttp && connection.socket.bytesRead > connection.handshakeBytes);
 
-/** Whether a TLS client went away on its own account, at a moment when clients do that refuse a certificate. */
-export const wentAway = (connection: Connection): boolean =>
-  !connection.ending &&
-  !hasSpoken(connection) &&
+/** Whether a TLS client closed the connection right after the handshake, as clients do that do not trust a certificate. */
+export const closedAfterHandshake = (connection: Connection): boolean =>
+  !connection.closing &&
+  !hasSentRequestBytes(connection) &&
   connection.socket.bytesRead > 0 &&
   performance.now() - connection.acceptedAt < 2_000;
 
-/** Whether the answer's reader has taken nothing for `ms`. */
+/** Whether the peer has read nothing of an answer for `ms`. */
 export function isStalled(connection: Connection, now: number, ms: number): boolean {
   const { socket } = connection;
-  const taken = socket.bytesWritten - socket.writableLength;
-  if (socket.writableLength === 0 || taken !== connection.taken) {
-    connection.taken = taken;
-    connection.stalledAt = now;
+  const bytesRead = socket.bytesWritten - socket.writableLength;
+  if (socket.writableLength === 0 || bytesRead !== connection.bytesReadByPeer) {
+    connection.bytesReadByPeer = bytesRead;
+    connection.stalledSince = now;
     return false;
   }
-  return now - connection.stalledAt > ms;
+  return now - connection.stalledSince > ms;
 }

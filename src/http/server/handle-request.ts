@@ -1,151 +1,116 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerFor } from '../../webhook/answer.ts';
+import { answerForOutcome } from '../../webhook/delivery-answer.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import { rejection, type Rejection } from '../../webhook/rejection.ts';
-import { linger, sendAnswer, type Answer } from './send-answer.ts';
+import { rejection } from '../../webhook/rejection.ts';
+import { rejectRequest, reportRejected } from './reject-request.ts';
+import { type Answer, sendAnswer } from './send-answer.ts';
 import type { Connection } from './connections.ts';
 import { validateHeaders, tooLarge, type RequestHead } from './validate-headers.ts';
-import type { Limits } from './limits.ts';
-import type { HttpServerOptions } from './server-types.ts';
-
-/** What the exchanges of one receiver share. */
-export interface Shared {
-  readonly options: HttpServerOptions;
-  readonly limits: Limits;
-  readonly scheme: 'https' | 'http';
-  /** Bytes of unfinished bodies. */
-  buffered: number;
-  /** Set when the receiver is closing: every answer is its connection's last. */
-  draining: boolean;
-}
+import type { ServerState } from './server-types.ts';
 
 /** Takes one request from its head to its answer. */
 export function handleRequest(
-  shared: Shared,
+  state: ServerState,
   connection: Connection,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  const head = validateHeaders(request, shared.limits);
+  const head = validateHeaders(request, state.limits);
   if ('status' in head) {
-    rejectRequest(shared, connection, request, response, head);
+    rejectRequest(state, connection, request, response, head);
     return;
   }
   if (request.headers.expect !== undefined) response.writeContinue();
-  receive(shared, connection, request, response, head);
+  receiveBody(state, connection, request, response, head);
 }
 
-function receive(
-  shared: Shared,
+function receiveBody(
+  state: ServerState,
   connection: Connection,
   request: IncomingMessage,
   response: ServerResponse,
   head: RequestHead,
 ): void {
-  const { limits } = shared;
+  const { limits } = state;
   const chunks: Buffer[] = [];
   let size = 0;
-  let over = false;
-  const settle = (): void => {
-    over = true;
-    shared.buffered -= size;
+  let isOver = false;
+  const finish = (): void => {
+    isOver = true;
+    state.bufferedBytes -= size;
     connection.receiving -= 1;
   };
   connection.receiving += 1;
   request.on('data', (chunk: Buffer) => {
-    if (over) return;
+    if (isOver) return;
     size += chunk.length;
-    shared.buffered += chunk.length;
+    state.bufferedBytes += chunk.length;
     chunks.push(chunk);
-    const refused =
+    const rejected =
       size > limits.bodyBytes
         ? tooLarge(limits.bodyBytes)
-        : shared.buffered > limits.bufferedBytes
+        : state.bufferedBytes > limits.bufferedBytes
           ? rejection('overloaded', 'too many unfinished requests')
           : undefined;
-    if (refused === undefined) return;
-    settle();
+    if (rejected === undefined) return;
+    finish();
     chunks.length = 0;
-    rejectRequest(shared, connection, request, response, refused);
+    rejectRequest(state, connection, request, response, rejected);
   });
   request.on('end', () => {
-    if (over) return;
-    settle();
-    connection.opened = true;
-    void answer(shared, connection, response, deliveryOf(shared, request, head, chunks));
+    if (isOver) return;
+    finish();
+    connection.hasCompletedRequest = true;
+    void answerDelivery(state, connection, response, deliveryOf(state, request, head, chunks));
   });
   request.on('close', () => {
-    if (over) return;
-    settle();
-    if (connection.ending || shared.draining) return;
-    const of = head.length === undefined ? '' : ` of ${head.length}`;
-    report(
-      shared,
-      request,
-      rejection('incomplete_body', `the connection ended after ${size}${of} bytes of the body`),
-    );
+    if (isOver) return;
+    finish();
+    if (connection.closing || state.isDraining) return;
+    const length = head.length === undefined ? '' : ` of ${head.length}`;
+    const detail = `the connection ended after ${size}${length} bytes of the body`;
+    reportRejected(state, request, rejection('incomplete_body', detail));
   });
 }
 
-function deliveryOf(shared: Shared, request: IncomingMessage, head: RequestHead, chunks: Buffer[]): Delivery {
+function deliveryOf(
+  state: ServerState,
+  request: IncomingMessage,
+  head: RequestHead,
+  chunks: Buffer[],
+): Delivery {
   const path = request.url ?? '/';
   return {
     method: request.method ?? '',
     path,
     // An absolute target names its own host (RFC 9112, section 3.2.2).
-    url: path.startsWith('/') ? `${shared.scheme}://${head.host}${path}` : path,
+    url: path.startsWith('/') ? `${state.protocol}://${head.host}${path}` : path,
     rawHeaders: head.rawHeaders,
     body: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks),
     remote: request.socket.remoteAddress ?? '',
-    receivedAt: shared.options.clock.now(),
+    receivedAt: state.options.clock.now(),
   };
 }
 
-async function answer(
-  shared: Shared,
+async function answerDelivery(
+  state: ServerState,
   connection: Connection,
   response: ServerResponse,
   delivery: Delivery,
 ): Promise<void> {
-  connection.pending += 1;
-  let given: Answer;
+  connection.unanswered += 1;
+  let answer: Answer;
   try {
-    given = await shared.options.handle(delivery);
+    answer = await state.options.handle(delivery);
   } catch (error) {
-    shared.options.onError(error, delivery);
-    given = answerFor(rejection('cannot_store', 'a bug of the receiver'));
+    state.options.onError(error, delivery);
+    answer = answerForOutcome(rejection('cannot_store', 'a bug of the receiver'));
   }
-  connection.pending -= 1;
+  connection.unanswered -= 1;
   try {
-    sendAnswer(response, given, shared.draining);
+    sendAnswer(response, answer, state.isDraining);
   } catch (error) {
-    shared.options.onError(error, delivery);
+    state.options.onError(error, delivery);
     response.destroy();
   }
-}
-
-/** Answers a request whose body is not wanted, and ends its connection. */
-export function rejectRequest(
-  shared: Shared,
-  connection: Connection,
-  request: IncomingMessage,
-  response: ServerResponse,
-  refused: Rejection,
-): void {
-  const { socket } = request;
-  connection.ending = true;
-  // Node would close at once, on what the client still sends.
-  socket.destroySoon = () => linger(socket);
-  sendAnswer(response, answerFor(refused), true);
-  report(shared, request, refused);
-}
-
-function report(shared: Shared, request: IncomingMessage, refused: Rejection): void {
-  shared.options.onRefused?.({
-    ...refused,
-    remote: request.socket.remoteAddress ?? '',
-    receivedAt: shared.options.clock.now(),
-    method: request.method,
-    path: request.url,
-  });
 }

@@ -1,19 +1,19 @@
 import { createServer as createPlainServer, type Server } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { answerFor } from '../../webhook/answer.ts';
-import { rejection, type Rejection } from '../../webhook/rejection.ts';
-import { linger, rawAnswer } from './send-answer.ts';
-import { Connections, hasSpoken, isStalled, wentAway, type Connection } from './connections.ts';
-import { closedAtOnce, handshakeDetail, listenError, rejectionFor, tooSlow } from './connection-errors.ts';
-import { handleRequest, rejectRequest, type Shared } from './handle-request.ts';
-import { connectionLimit, defaultLimits, type Limits } from './limits.ts';
-import type { HttpServer, HttpServerOptions } from './server-types.ts';
+import { rejection } from '../../webhook/rejection.ts';
+import { type Connection, Connections } from './connections.ts';
+import { listenError } from './connection-errors.ts';
+import { handleRequest } from './handle-request.ts';
+import { checkIntervalMs, connectionLimit, defaultLimits, type Limits, requestDeadlineMs } from './limits.ts';
+import { rejectConnection, rejectRequest } from './reject-request.ts';
+import type { HttpServer, HttpServerOptions, ServerState } from './server-types.ts';
+import { closeOverdue, watchConnections } from './watch-connections.ts';
 
 /**
- * Listens for deliveries over HTTP/1.1, on TLS 1.2 or 1.3 unless plain was asked for, and bounds what any client can
- * cost. Throws a `ConfigError` or `UsageError` when the address cannot be had.
+ * Listens for deliveries over HTTP/1.1, with TLS 1.2 or 1.3 unless plain HTTP is configured, and limits what any client
+ * can cost. Throws a `ConfigError` or `UsageError` when it cannot listen on the address.
  */
 export async function openHttpsServer(options: HttpServerOptions): Promise<HttpServer> {
   const limits: Limits = {
@@ -21,44 +21,40 @@ export async function openHttpsServer(options: HttpServerOptions): Promise<HttpS
     ...options.limits,
     connections: options.limits?.connections ?? (await connectionLimit()),
   };
-  const scheme = options.tls === undefined ? 'http' : 'https';
-  const shared: Shared = { options, limits, scheme, buffered: 0, draining: false };
+  const protocol = options.tls === undefined ? 'http' : 'https';
+  const state: ServerState = { options, limits, protocol, bufferedBytes: 0, isDraining: false };
   const connections = new Connections();
   const server = createServer(options, limits);
-  watchRequests(server, shared, connections);
-  watchConnections(server, shared, connections);
+  watchRequests(server, state, connections);
+  watchConnections(server, state, connections);
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
-  const sweep = setInterval(() => sweepOnce(shared, connections), checkEvery(limits));
-  sweep.unref();
+  const timer = setInterval(() => closeOverdue(state, connections), checkIntervalMs(limits));
+  timer.unref();
   return {
-    url: `${scheme}://${announced(options.host)}:${port}`,
+    url: `${protocol}://${hostInUrl(options.host)}:${port}`,
     port,
     renew(pair) {
       if (server instanceof TlsServer) server.setSecureContext(secureContext(pair));
     },
     close: (drainMs = 5_000) => {
-      shared.draining = true;
-      return drain(server, connections, drainMs).finally(() => clearInterval(sweep));
+      state.isDraining = true;
+      return drain(server, connections, drainMs).finally(() => clearInterval(timer));
     },
   };
 }
-
-/** How often clocks are looked at; they run out so much earlier that nobody outlives the limit. */
-const checkEvery = (limits: Limits): number => Math.max(10, Math.min(1_000, limits.requestMs / 15));
-const patience = (limits: Limits): number => limits.requestMs - checkEvery(limits);
 
 const secureContext = ({ certPem, keyPem }: NonNullable<HttpServerOptions['tls']>) =>
   ({ cert: certPem, key: keyPem, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' }) as const;
 
 function createServer(options: HttpServerOptions, limits: Limits): Server {
   const http = {
-    requestTimeout: patience(limits),
-    headersTimeout: patience(limits),
+    requestTimeout: requestDeadlineMs(limits),
+    headersTimeout: requestDeadlineMs(limits),
     keepAliveTimeout: limits.idleMs,
-    connectionsCheckingInterval: checkEvery(limits),
+    connectionsCheckingInterval: checkIntervalMs(limits),
     maxHeaderSize: limits.headerBytes,
-    // Looked at with the other headers: node's own refusal would go unreported.
+    // Checked with the other headers: node would reject such a request without reporting it.
     requireHostHeader: false,
   };
   const server =
@@ -67,121 +63,43 @@ function createServer(options: HttpServerOptions, limits: Limits): Server {
       : createTlsServer({
           ...http,
           ...secureContext(options.tls),
-          handshakeTimeout: patience(limits),
+          handshakeTimeout: requestDeadlineMs(limits),
         });
-  // One more than allowed is let through, to see that there was one.
+  // One more than allowed is accepted, to see that there are too many.
   server.maxHeadersCount = limits.headers + 1;
   server.maxConnections = limits.connections;
   return server;
 }
 
-function watchRequests(server: Server, shared: Shared, connections: Connections): void {
-  const found = (socket: Duplex): Connection => {
+/** Handles every request, whichever event node reports it with. */
+function watchRequests(server: Server, state: ServerState, connections: Connections): void {
+  const connectionOf = (socket: Duplex): Connection => {
     const connection = connections.of(socket);
     if (connection === undefined) throw new Error('a request on an unknown connection');
     return connection;
   };
   server.on('request', (request, response) => {
-    handleRequest(shared, found(request.socket), request, response);
+    handleRequest(state, connectionOf(request.socket), request, response);
   });
   server.on('checkContinue', (request, response) => {
-    handleRequest(shared, found(request.socket), request, response);
+    handleRequest(state, connectionOf(request.socket), request, response);
   });
   server.on('checkExpectation', (request, response) => {
-    const refused = rejection('failed_expectation', 'an expectation other than 100-continue');
-    rejectRequest(shared, found(request.socket), request, response, refused);
+    const rejected = rejection('failed_expectation', 'an expectation other than 100-continue');
+    rejectRequest(state, connectionOf(request.socket), request, response, rejected);
   });
   server.on('connect', (request, socket) => {
-    // Node has let go of it, its own listener included: a client that went away meanwhile must not be our end.
+    // Node has removed its own error listener: without one, a client that disconnects would end this process.
     socket.on('error', () => socket.destroy());
-    const refused = rejection('wrong_method', 'the method CONNECT is not for a receiver');
-    end(shared, found(socket), refused, { method: request.method, path: request.url });
+    const rejected = rejection('wrong_method', 'the method CONNECT is not for a receiver');
+    rejectConnection(state, connectionOf(socket), rejected, { method: request.method, path: request.url });
   });
-}
-
-function watchConnections(server: Server, shared: Shared, connections: Connections): void {
-  const { options, limits } = shared;
-  const plain = options.tls === undefined;
-  const handshakeFailed = (connection: Connection | undefined, code: string, detail: string): void => {
-    if (connection !== undefined) connection.ending = true;
-    options.onHandshake?.({ remote: connection?.remote ?? '', code, detail });
-  };
-  server.on('connection', (socket) => {
-    const connection = connections.accept(socket, plain);
-    if (!plain) socket.once('close', () => afterClose(connection));
-  });
-  server.on('secureConnection', (socket: Socket) => {
-    const connection = connections.secure(socket);
-    socket.once('close', () => afterClose(connection));
-  });
-  const afterClose = (connection: Connection): void => {
-    if (wentAway(connection) && !shared.draining) handshakeFailed(connection, 'ERR_CLOSED', closedAtOnce);
-  };
-  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const { code = '' } = error;
-    const detail = handshakeDetail(code);
-    if (detail !== undefined) handshakeFailed(connections.shaking(socket), code, detail);
-    socket.destroy();
-  });
-  server.on('clientError', (error: Error, socket) => {
-    const refused = rejectionFor(error, limits);
-    const connection = connections.of(socket);
-    if (refused === undefined || connection === undefined) socket.destroy();
-    // Its last words are on their way, and this is only more of what they answered.
-    else if (!connection.ending) end(shared, connection, refused);
-  });
-  // One client that could not be accepted: the others must not notice.
-  server.on('error', (error: NodeJS.ErrnoException) => {
-    if (!server.listening) return;
-    handshakeFailed(undefined, error.code ?? '', 'a connection could not be accepted');
-  });
-  server.on('drop', () => {
-    // Room for others: nothing is lost with a connection on which nothing is under way.
-    server.closeIdleConnections();
-    options.onFull?.(limits.connections);
-  });
-}
-
-/** Ends a connection on which no response object is at hand, with an answer where it can still be told apart. */
-function end(
-  shared: Shared,
-  connection: Connection,
-  refused: Rejection,
-  request: { method?: string | undefined; path?: string | undefined } = {},
-): void {
-  const { socket, remote } = connection;
-  connection.ending = true;
-  // Who never said a word has no delivery to be told about.
-  if (refused.reason === 'too_slow' && !hasSpoken(connection)) {
-    socket.destroy();
-    return;
-  }
-  shared.options.onRefused?.({ ...refused, ...request, remote, receivedAt: shared.options.clock.now() });
-  if (connection.pending > 0 || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  socket.write(rawAnswer(answerFor(refused)));
-  linger(socket);
-}
-
-/** Ends whoever did not get a first request through in time, and whoever does not take its answers. */
-function sweepOnce(shared: Shared, connections: Connections): void {
-  const now = performance.now();
-  const { limits } = shared;
-  for (const connection of connections) {
-    const { socket } = connection;
-    if (isStalled(connection, now, limits.answerMs)) socket.destroy();
-    else if (!connection.opened && !connection.ending && now - connection.acceptedAt > patience(limits)) {
-      end(shared, connection, tooSlow(limits));
-    }
-  }
 }
 
 async function drain(server: Server, connections: Connections, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  for (const { socket, opened, receiving } of connections) {
-    if (!opened && receiving === 0) socket.destroy();
+  for (const { socket, hasCompletedRequest, receiving } of connections) {
+    if (!hasCompletedRequest && receiving === 0) socket.destroy();
   }
   const timer = setTimeout(() => {
     for (const { socket } of connections) socket.destroy();
@@ -198,7 +116,7 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
 }
 
 /** `localhost` for every address that it reaches: the certificate names it, and `https://[::1]` never validates on node 22. */
-function announced(host: string): string {
+function hostInUrl(host: string): string {
   if (/^(localhost|127(\.\d+){3}|::1|0\.0\.0\.0|::)$/.test(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 
 /** What one client may cost a receiver. Times in milliseconds, sizes in bytes. */
 export interface Limits {
-  /** From accept, TLS handshake included, to the first complete request; later from a request's first byte to its last. */
+  /** From accept, TLS handshake included, to the first complete request; later from the first to the last byte of a request. */
   readonly requestMs: number;
-  /** An open connection between two requests. */
+  /** How long a connection may be idle between two requests. */
   readonly idleMs: number;
-  /** An answer that its reader does not take. */
+  /** How long a client may read nothing of an answer. */
   readonly answerMs: number;
   readonly bodyBytes: number;
   /** Request line and headers together. */
@@ -27,7 +27,7 @@ export const defaultLimits: Omit<Limits, 'connections'> = {
   bufferedBytes: 256 * 1024 * 1024,
 };
 
-/** Beyond this, memory for TLS runs out before descriptors do. */
+/** With more connections, memory for TLS would run out before file descriptors do. */
 const mostConnections = 8192;
 
 /** How many connections fit, with a quarter of the descriptors left for the inbox, forwards and children. */
@@ -36,7 +36,7 @@ export async function connectionLimit(): Promise<number> {
   return Math.max(16, Math.min(mostConnections, Math.floor(descriptors * 0.75)));
 }
 
-/** The process's own limit, where the system tells it in a file; node has raised soft to hard by now. */
+/** The limit of this process, where the system has it in a file; node has raised the soft limit to the hard one. */
 async function descriptorLimit(): Promise<number | undefined> {
   try {
     const text = await readFile('/proc/self/limits', 'utf8');
@@ -47,3 +47,10 @@ async function descriptorLimit(): Promise<number | undefined> {
     return undefined;
   }
 }
+
+/** How often deadlines are checked. */
+export const checkIntervalMs = (limits: Limits): number =>
+  Math.max(10, Math.min(1_000, limits.requestMs / 15));
+
+/** The deadline of a request, earlier than its limit by one check, so that no connection outlives the limit. */
+export const requestDeadlineMs = (limits: Limits): number => limits.requestMs - checkIntervalMs(limits);

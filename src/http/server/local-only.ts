@@ -1,26 +1,27 @@
 import { isLoopback } from '../../config/load.ts';
-import { type Answer, failure } from './answer.ts';
-import type { Incoming } from './plain-server.ts';
+import type { PlainRequest } from './plain-server.ts';
 
 /**
- * Control and truth are for this machine alone, and not for a page in its browser: the peer must be a loopback
- * address, `Host` must name one (or a page could rebind its own name to us), and `Origin`, which browsers send with
- * whatever crosses origins, must be ours. The refusal, or undefined.
+ * Whether a request comes from a program on this machine, and not from a page in its browser: the peer must be a
+ * loopback address, `Host` must name one (a page could let its own name resolve to us), and `Origin`, which browsers
+ * send with requests across origins, must be ours.
  */
-export function rejectRemote(request: Incoming, ownOrigin: string): Answer | undefined {
-  const { host, origin } = request.headers;
-  const ownPort = new URL(ownOrigin).port;
-  const named = URL.canParse(`http://${host ?? ''}`) ? new URL(`http://${host ?? ''}`) : undefined;
-  const sound =
-    /^(127\.|::1$|::ffff:127\.)/.test(request.remote) &&
-    named !== undefined &&
-    isLoopback(named.hostname) &&
-    (origin === undefined || isOwn(origin, ownOrigin, ownPort));
-  return sound ? undefined : failure(403, 'forbidden', 'Only programs on this machine may do this.');
+export function isFromThisMachine(
+  { remote, headers: { host, origin } }: Pick<PlainRequest, 'remote' | 'headers'>,
+  ownOrigin: string,
+): boolean {
+  const hostUrl = `http://${host ?? ''}`;
+  return (
+    /^(127\.|::1$|::ffff:127\.)/.test(remote) &&
+    URL.canParse(hostUrl) &&
+    isLoopback(new URL(hostUrl).hostname) &&
+    (origin === undefined || isOwnOrigin(origin, new URL(ownOrigin)))
+  );
 }
 
-function isOwn(origin: string, ownOrigin: string, ownPort: string): boolean {
+/** Every loopback name of this machine is ours, as long as protocol and port are the same. */
+function isOwnOrigin(origin: string, own: URL): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, hostname, port } = new URL(origin);
-  return protocol === new URL(ownOrigin).protocol && isLoopback(hostname) && port === ownPort;
+  return protocol === own.protocol && isLoopback(hostname) && port === own.port;
 }

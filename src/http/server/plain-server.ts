@@ -6,44 +6,55 @@ import {
 } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Clock } from '../../time/clock.ts';
 import { listenError } from './connection-errors.ts';
-import { type Answer, failure } from './answer.ts';
-import { send } from './send-page.ts';
+import type { PlainResponse } from './plain-response.ts';
+import { writeResponse } from './write-response.ts';
 
-export interface Incoming {
+export interface PlainRequest {
   readonly method: string;
   /** Path and query as they stood in the request line. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   /** Address of the peer. */
   readonly remote: string;
-  /** The whole body; undefined when it is larger than a sandbox takes. */
+  /** The whole body; undefined when it is larger than `maxBodyBytes`. */
   body(): Promise<Buffer | undefined>;
 }
 
-export interface ServerOptions {
+export interface PlainServerOptions {
   readonly host: string;
+  /** 0: any free port. */
   readonly port: number;
-  readonly gzip: boolean;
+  /** PEM texts; undefined: plain HTTP. */
   readonly tls: { readonly certPem: string; readonly keyPem: string } | undefined;
-  readonly clock: Clock;
-  readonly handle: (request: Incoming) => Promise<Answer>;
+  /** Whether bodies are compressed for clients that accept it. */
+  readonly gzip: boolean;
+  readonly maxBodyBytes: number;
+  readonly handle: (request: PlainRequest) => Promise<PlainResponse>;
+  /** The response where `handle` rejects. */
+  readonly onError: (error: unknown) => PlainResponse;
 }
 
-const maxBody = 16 * 1024 * 1024;
+export interface PlainServer {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /** Cuts what is in flight. */
+  close(): Promise<void>;
+}
 
-/** The socket side. Rejects with a `ConfigError` or `UsageError` when the port cannot be had. */
-export async function openServer(
-  options: ServerOptions,
-): Promise<{ url: string; port: number; close(): Promise<void> }> {
-  const { host, tls } = options;
+/**
+ * A server for clients on this machine: it has none of the limits that a receiver on the open network needs. Rejects
+ * with a `ConfigError` or `UsageError` when the address cannot be had.
+ */
+export async function openPlainServer(options: PlainServerOptions): Promise<PlainServer> {
+  const { host, tls, gzip, maxBodyBytes } = options;
   const stop = new AbortController();
   const listener: RequestListener = (request, response) => {
     options
-      .handle(incoming(request))
-      .catch((error: unknown) => failure(500, 'sandbox_bug', String(error)))
-      .then((answer) => send(answer, request, response, { ...options, signal: stop.signal }))
+      .handle(readRequest(request, maxBodyBytes))
+      .catch(options.onError)
+      .then((answer) => writeResponse(answer, request, response, { gzip, signal: stop.signal }))
       .catch(() => response.destroy());
   };
   const server =
@@ -56,7 +67,7 @@ export async function openServer(
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${nameFor(host, tls !== undefined)}:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${hostForClients(host, tls !== undefined)}:${port}`,
     port,
     close: () =>
       new Promise((resolve) => {
@@ -67,14 +78,14 @@ export async function openServer(
   };
 }
 
-/** What a client on this machine says: the certificate is for localhost, and nobody connects to 0.0.0.0. */
-function nameFor(host: string, secure: boolean): string {
+/** The certificate is for localhost, and nobody can connect to 0.0.0.0. */
+function hostForClients(host: string, secure: boolean): string {
   if (secure || host === '::1' || host === '::') return 'localhost';
   if (host === '0.0.0.0') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-function incoming(request: IncomingMessage): Incoming {
+function readRequest(request: IncomingMessage, maxBodyBytes: number): PlainRequest {
   return {
     method: request.method ?? 'GET',
     target: request.url ?? '/',
@@ -85,11 +96,11 @@ function incoming(request: IncomingMessage): Incoming {
       let length = 0;
       for await (const chunk of request as AsyncIterable<Buffer>) {
         length += chunk.length;
-        if (length <= maxBody) chunks.push(chunk);
-        // Read on without keeping it: a client that is still sending would not see the answer.
+        if (length <= maxBodyBytes) chunks.push(chunk);
+        // The rest is read and dropped: a client that is still sending would not see the answer.
         else chunks.length = 0;
       }
-      return length > maxBody ? undefined : Buffer.concat(chunks);
+      return length > maxBodyBytes ? undefined : Buffer.concat(chunks);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Rejection } from '../../webhook/rejection.ts';
 import type { Answer } from './send-answer.ts';
 import type { Limits } from './limits.ts';
 
-/** A request that got no further than the socket's own rules. */
+/** A request that the server rejected before it was a complete delivery. */
 export interface RejectedRequest extends Rejection {
   readonly remote: string;
   /** Milliseconds since the epoch. */
@@ -14,39 +14,50 @@ export interface RejectedRequest extends Rejection {
   readonly path?: string | undefined;
 }
 
-/** A connection that ended before a request could be sent. */
+/** A TLS connection that ended before a request could be sent. */
 export interface FailedHandshake {
   readonly remote: string;
-  /** OpenSSL's or node's name for it. */
+  /** The error code of OpenSSL or node. */
   readonly code: string;
-  /** One sentence for the person debugging. */
+  /** One sentence for the person who debugs the sender. */
   readonly detail: string;
 }
 
 export interface HttpServerOptions {
   readonly host: string;
-  /** 0 for any. */
+  /** 0 for any free port. */
   readonly port: number;
   /** PEM texts; undefined for plain HTTP. */
   readonly tls: { readonly certPem: string; readonly keyPem: string } | undefined;
-  /** What differs from the defaults. */
+  /** Limits that differ from the defaults. */
   readonly limits?: Partial<Limits> | undefined;
   readonly clock: Pick<Clock, 'now'>;
-  /** Called for each whole request; its answer is sent. One that fails is answered 503 and given to `onError`. */
+  /** Called for each complete request; its answer is sent. When it rejects, the answer is 503 and `onError` is called. */
   readonly handle: (delivery: Delivery) => Promise<Answer>;
   readonly onError: (error: unknown, delivery: Delivery) => void;
-  readonly onRefused?: ((refused: RejectedRequest) => void) | undefined;
+  readonly onRejected?: ((rejected: RejectedRequest) => void) | undefined;
   readonly onHandshake?: ((failed: FailedHandshake) => void) | undefined;
-  /** The connection limit was reached and a client was turned away. */
+  /** The limit of connections was reached, and a client was not accepted. */
   readonly onFull?: ((connections: number) => void) | undefined;
 }
 
 export interface HttpServer {
-  /** What a client on this machine uses: `https://localhost:8443`. */
+  /** The URL for a client on this machine: `https://localhost:8443`. */
   readonly url: string;
   readonly port: number;
-  /** New connections get this certificate; those that are open keep the one they have. */
+  /** New connections get this certificate; open ones keep theirs. */
   renew(pair: NonNullable<HttpServerOptions['tls']>): void;
-  /** Stops accepting, ends idle connections at once and others when answered, all after `drainMs` (default 5 s). */
+  /** Stops accepting, closes idle connections at once, others when they are answered, and all after `drainMs` (default 5 s). */
   close(drainMs?: number): Promise<void>;
+}
+
+/** The state that all requests of one server share. */
+export interface ServerState {
+  readonly options: HttpServerOptions;
+  readonly limits: Limits;
+  readonly protocol: 'https' | 'http';
+  /** Bytes of all bodies that are being received. */
+  bufferedBytes: number;
+  /** Set while the server closes: every answer is then the last on its connection. */
+  isDraining: boolean;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { rejection, type Rejection } from '../../webhook/rejection.ts';
 
-/** What was read from a request's head and is allowed. */
+/** The parts of a valid request head that are used later. */
 export interface RequestHead {
   readonly rawHeaders: readonly (readonly [string, string])[];
   readonly host: string;
@@ -10,8 +10,8 @@ export interface RequestHead {
 }
 
 /**
- * Reads a head the way node's parser leaves it, and refuses what the parser lets pass: more headers than allowed, whose
- * rest would vanish silently; a second `Host` or `Content-Length`; a transfer coding other than plain `chunked`.
+ * Reads the request head that node parsed, and rejects what node's parser accepts: more headers than allowed, of which node
+ * would drop the rest silently; a second `Host` or `Content-Length`; a transfer coding other than `chunked`.
  */
 export function validateHeaders(
   request: IncomingMessage,
@@ -29,7 +29,7 @@ export function validateHeaders(
     const name = raw[i] ?? '';
     const value = raw[i + 1] ?? '';
     rawHeaders.push([name, value]);
-    // Lengths of the four names that matter here: most headers cost no lower-casing.
+    // Comparing lengths first spares most names the lower-casing.
     if (name.length === 4 && name.toLowerCase() === 'host') {
       if (host !== undefined) return rejection('malformed_request', 'two Host headers');
       host = value;

@@ -1,14 +1,15 @@
-import { clearedPerAdded } from '../sqlite/nonces.ts';
+import { noncesRemovedPerAdded } from '../limits.ts';
 
-interface Bound {
+interface BoundNonce {
   readonly digest: string;
+  /** Milliseconds since the epoch. */
   readonly expires: number;
 }
 
 /** The replay guard of a store in memory: each nonce is good for one body, for as long as it could verify. */
 export class MemoryNonces {
   /** By nonce, first to expire first. */
-  readonly #bound = new Map<string, Bound>();
+  readonly #bound = new Map<string, BoundNonce>();
   readonly #lifetimeMs: number;
 
   constructor(lifetimeMs: number) {
@@ -21,13 +22,13 @@ export class MemoryNonces {
     if (bound !== undefined && bound.expires > now) return bound.digest === digest;
     this.#bound.delete(nonce);
     this.#bound.set(nonce, { digest, expires: now + this.#lifetimeMs });
-    this.#clear(now);
+    this.#removeExpired(now);
     return true;
   }
 
-  /** Some of those past their time, so that a great many of them are no pause. */
-  #clear(now: number): void {
-    let left = clearedPerAdded;
+  /** Only some of them at a time, so that a great many are no pause. */
+  #removeExpired(now: number): void {
+    let left = noncesRemovedPerAdded;
     for (const [nonce, { expires }] of this.#bound) {
       if (left === 0 || expires > now) return;
       this.#bound.delete(nonce);

@@ -1,4 +1,4 @@
-import type { Value } from './database.ts';
+import type { Value } from './libsql.ts';
 
 /**
  * The database ends text at a NUL and cannot hold half a surrogate pair, so that two such ids would become one: these

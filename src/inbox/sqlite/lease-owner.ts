@@ -1,19 +1,19 @@
 import { describeSelf, isAlive, parseHolder } from '../../files/holder.ts';
 import { textOf } from './column.ts';
-import type { Database } from './database.ts';
+import type { Database } from './libsql.ts';
 
-/** How this receiver signs its claims. */
-export async function claimant(pid: number): Promise<string> {
+/** The name that this receiver's leases are stored under. `pid`: of this process. */
+export async function leaseOwner(pid: number): Promise<string> {
   return JSON.stringify(await describeSelf(pid));
 }
 
-/** Lets go of what receivers claimed that are dead now, so that nobody has to wait until such a claim runs out. */
-export async function freeDeadClaims(database: Database, pid: number): Promise<void> {
+/** Ends the leases of receivers that are dead, so that nobody has to wait until such a lease expires. */
+export async function endDeadLeases(database: Database, pid: number): Promise<void> {
   const owners = database.prepare('SELECT DISTINCT owner FROM work WHERE done = 0 AND lease > 0').all([]);
-  const free = database.prepare('UPDATE work SET lease = 0 WHERE done = 0 AND owner = ?');
+  const endLeases = database.prepare('UPDATE work SET lease = 0 WHERE done = 0 AND owner = ?');
   for (const row of owners) {
     const owner = textOf(row['owner']);
     const holder = parseHolder(owner);
-    if (holder !== undefined && !(await isAlive(holder, pid))) free.run([owner]);
+    if (holder !== undefined && !(await isAlive(holder, pid))) endLeases.run([owner]);
   }
 }

@@ -1,5 +1,5 @@
-import type { Database } from './database.ts';
-import { sqlCode } from './sqlite-errors.ts';
+import type { Database } from './libsql.ts';
+import { sqliteCode } from './sqlite-errors.ts';
 
 /** Deliveries that one transaction drops, so that a receiver on the same inbox never waits long. */
 const atOnce = 1000;
@@ -31,6 +31,6 @@ function shrink(database: Database): void {
     database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
   } catch (error) {
     // The freed pages are used again by what comes next; only the file's size waits for another time.
-    if (!sqlCode(error).startsWith('SQLITE_BUSY')) throw error;
+    if (!sqliteCode(error).startsWith('SQLITE_BUSY')) throw error;
   }
 }

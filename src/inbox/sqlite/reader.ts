@@ -1,8 +1,9 @@
 import { bytesOf, fromColumn, textOf, toColumn } from './column.ts';
-import type { Database, Row, Value } from './database.ts';
-import type { InboxQuery, Source, StoredDelivery, StoredLead, VerdictKind } from '../inbox.ts';
+import type { Database, Row, Value } from './libsql.ts';
+import type { VerdictKind } from '../decide.ts';
+import type { InboxQuery, Source, StoredDelivery, StoredLead } from '../inbox.ts';
 
-/** Rows read at once: between two reads other work of this process gets its turn, and no snapshot is held. */
+/** Rows read at once: between two reads other work of this process gets its turn, and no transaction stays open. */
 const pageRows = 200;
 
 /** Newest first. */
@@ -47,9 +48,9 @@ export async function* leads(
 function conditions(query: InboxQuery): { sql: string; values: Value[] } {
   const parts: string[] = [];
   const values: Value[] = [];
-  const add = (part: string, ...given: Value[]): void => {
+  const add = (part: string, ...parameters: Value[]): void => {
     parts.push(`AND ${part}`);
-    values.push(...given);
+    values.push(...parameters);
   };
   if (query.seq !== undefined) add('seq = ?', query.seq);
   if (query.since !== undefined) add('received_at >= ?', query.since);

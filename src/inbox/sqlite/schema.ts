@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.ts';
-import type { Database } from './database.ts';
+import type { Database } from './libsql.ts';
 
 /** Each entry brings the schema one version on; `user_version` counts those that a database has had. */
 const migrations: readonly string[] = [
@@ -31,12 +31,12 @@ const migrations: readonly string[] = [
 const applicationId = 0x6c656164;
 
 /** Throws a `ConfigError` for a database of another program, or one that a newer version of this program made. */
-export function migrate(database: Database, place: string): void {
-  if (versionOf(database, place) === migrations.length) return;
+export function migrate(database: Database, path: string): void {
+  if (versionOf(database, path) === migrations.length) return;
   // Another process may be doing the same at this moment: look again once the lock is held.
   database.exec('BEGIN IMMEDIATE');
   try {
-    for (const step of migrations.slice(versionOf(database, place))) database.exec(step);
+    for (const step of migrations.slice(versionOf(database, path))) database.exec(step);
     database.exec(`PRAGMA application_id = ${applicationId}`);
     database.exec(`PRAGMA user_version = ${migrations.length}`);
     database.exec('COMMIT');
@@ -47,16 +47,16 @@ export function migrate(database: Database, place: string): void {
 }
 
 /** How many migrations a database has had. Only reads; throws as `migrate` does. */
-export function versionOf(database: Database, place: string): number {
+export function versionOf(database: Database, path: string): number {
   const version = pragma(database, 'user_version');
   const isEmpty = database.prepare('SELECT name FROM sqlite_master LIMIT 1').get([]) === undefined;
   if (!isEmpty && pragma(database, 'application_id') !== applicationId) {
-    throw new ConfigError(`${place} is the database of another program, not an inbox`, {
+    throw new ConfigError(`${path} is the database of another program, not an inbox`, {
       hint: 'name another file with --inbox',
     });
   }
   if (version > migrations.length) {
-    throw new ConfigError(`the inbox ${place} was made by a newer version of leads`, {
+    throw new ConfigError(`the inbox ${path} was made by a newer version of leads`, {
       hint: 'update leads, or name another --inbox',
     });
   }

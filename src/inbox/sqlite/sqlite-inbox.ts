@@ -1,111 +1,90 @@
-import type { Clock } from '../../time/clock.ts';
-import type { Delivery } from '../../webhook/delivery.ts';
-import type { Rejection } from '../../webhook/rejection.ts';
+import { GroupCommit } from '../../files/group-commit.ts';
+import type { TakenKind } from '../decide.ts';
+import type {
+  Arrival,
+  Inbox,
+  InboxQuery,
+  RejectedDelivery,
+  StoredDelivery,
+  StoredLead,
+  StoredRef,
+  TakeResult,
+  TargetLease,
+} from '../inbox.ts';
+import type { StoreOptions } from '../inbox-options.ts';
 import { toColumn } from './column.ts';
-import { type Database, openDatabase } from './database.ts';
-import { claimant, freeDeadClaims } from './lease-owner.ts';
-import { cannotOpen, cannotStore } from './sqlite-errors.ts';
-import { GroupCommit } from '../group-commit.ts';
-import type { Arrival, Entry, Inbox, InboxQuery, StoredDelivery, StoredLead, TakeResult } from '../inbox.ts';
-import { MemoryInbox } from '../memory/memory-inbox.ts';
+import { openDatabase } from './database.ts';
+import { endDeadLeases, leaseOwner } from './lease-owner.ts';
+import type { Database } from './libsql.ts';
 import { prune } from './prune.ts';
 import { deliveries, leads } from './reader.ts';
-import { type RedactDelivery, Writer, type WriterOptions } from './writer.ts';
+import { cannotOpen, cannotWrite } from './sqlite-errors.ts';
+import { SqliteWriter } from './sqlite-writer.ts';
 
-export interface InboxOptions extends Partial<Omit<WriterOptions, 'owner'>> {
-  /** A file, or `:memory:`. */
-  readonly place: string;
-  readonly clock: Pick<Clock, 'now'>;
-  /** Of this process; needed where there are targets. */
-  readonly pid?: number | undefined;
-}
+/** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
+const maxRejectedWaiting = 1000;
 
-/** Bounds what a flood of refused deliveries can hold in memory before it is stored. */
-const rejectsWaiting = 1000;
-
-const nothing: RedactDelivery = { path: ({ path }) => path, headers: ({ rawHeaders }) => rawHeaders };
-
-interface Counts {
-  nonces: number;
-  rejected: number;
-}
-
-type Step = (writer: Writer, now: number, counts: Counts) => unknown;
+/** A part of a transaction; what it returns is the caller's result. */
+type Step = (writer: SqliteWriter) => unknown;
 
 /** Throws a `ConfigError` when the file is damaged, unreadable, or of another program or a newer version. */
-export async function openInbox(options: InboxOptions): Promise<Inbox> {
-  const { targets = [], nonceLifetimeMs = 0, conceal = nothing } = options;
-  if (options.place === ':memory:') {
-    return new MemoryInbox({ clock: options.clock, targets, nonceLifetimeMs, conceal });
-  }
-  const database = await openDatabase(options.place);
+export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
+  const database = await openDatabase(options.location);
   try {
-    const { pid = 0 } = options;
-    await freeDeadClaims(database, pid);
-    return new SqlInbox(database, { ...options, owner: await claimant(pid) });
+    await endDeadLeases(database, options.pid);
+    return new SqliteInbox(database, options, await leaseOwner(options.pid));
   } catch (error) {
     database.close();
-    throw cannotOpen(options.place, error);
+    throw cannotOpen(options.location, error);
   }
 }
 
 /** The default store: an embedded database, one transaction a batch, ids unique in the database itself. */
-class SqlInbox implements Inbox {
-  readonly place: string;
+class SqliteInbox implements Inbox {
+  readonly location: string;
   readonly #database: Database;
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #writer: Writer;
+  readonly #clock: StoreOptions['clock'];
+  readonly #writer: SqliteWriter;
   readonly #group = new GroupCommit<Step, unknown>((steps) => this.#commit(steps));
-  #rejectsWaiting = 0;
+  #rejectedWaiting = 0;
 
-  constructor(database: Database, options: InboxOptions & { readonly owner: string }) {
-    this.place = options.place;
+  constructor(database: Database, options: StoreOptions, owner: string) {
+    this.location = options.location;
     this.#database = database;
     this.#clock = options.clock;
-    this.#writer = new Writer(database, {
-      targets: options.targets ?? [],
-      owner: options.owner,
-      leaseMs: options.leaseMs ?? 0,
-      nonceLifetimeMs: options.nonceLifetimeMs ?? 0,
-      conceal: options.conceal ?? nothing,
-    });
+    this.#writer = new SqliteWriter(database, options, owner);
   }
 
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> {
-    return this.#add((writer, now, counts) =>
-      arrivals.map((arrival) => {
-        if (arrival.nonce !== undefined) counts.nonces += 1;
-        const taken = writer.take(arrival, now);
-        if (taken.kind === 'rejected') counts.rejected += 1;
-        return taken;
-      }),
-    );
+    return this.#add((writer) => arrivals.map((arrival) => writer.take(arrival)));
   }
 
-  async reject(delivery: Delivery, rejection: Rejection, leadId?: string): Promise<void> {
+  async reject(rejected: readonly RejectedDelivery[]): Promise<void> {
     // Of a flood only the newest would stay anyway; losing some of it harms nobody.
-    if (this.#rejectsWaiting >= rejectsWaiting) return;
-    this.#rejectsWaiting += 1;
+    if (this.#rejectedWaiting >= maxRejectedWaiting) return;
+    this.#rejectedWaiting += rejected.length;
     try {
-      await this.#add((writer, _, counts) => {
-        counts.rejected += 1;
-        writer.reject(delivery, rejection, leadId);
+      await this.#add((writer) => {
+        for (const one of rejected) writer.reject(one);
       });
     } finally {
-      this.#rejectsWaiting -= 1;
+      this.#rejectedWaiting -= rejected.length;
     }
   }
 
-  settle({ leadId, seq }: Entry, target: string): Promise<'accepted' | 'duplicate' | 'pending'> {
-    return this.#add((writer) => writer.work.settle(toColumn(leadId), seq, target));
+  settle(leases: readonly TargetLease[]): Promise<readonly TakenKind[]> {
+    return this.#add((writer) => leases.map((lease) => writer.settle(lease)));
   }
 
-  release({ leadId }: Entry, target: string): Promise<void> {
-    return this.#add((writer) => writer.work.release(toColumn(leadId), target));
+  release(leases: readonly TargetLease[]): Promise<void> {
+    return this.#add((writer) => {
+      for (const lease of leases) writer.release(lease);
+    });
   }
 
-  unsettled(target: string): Promise<readonly Entry[]> {
-    return Promise.resolve(this.#writer.work.unsettled(target));
+  async *unsettled(target: string): AsyncGenerator<StoredRef> {
+    yield* this.#writer.leases.unsettledLeads(target);
+    await Promise.resolve();
   }
 
   list(query: InboxQuery): AsyncIterable<StoredDelivery> {
@@ -116,49 +95,45 @@ class SqlInbox implements Inbox {
     return leads(this.#database, query);
   }
 
-  has(leadId: string): Promise<boolean> {
-    const found = this.#database
-      .prepare("SELECT 1 FROM leads WHERE id = ? AND state = 'accepted'")
-      .get([toColumn(leadId)]);
-    return Promise.resolve(found !== undefined);
+  has(leadIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const { leads: table } = this.#writer;
+    return Promise.resolve(new Set(leadIds.filter((leadId) => table.isAccepted(toColumn(leadId)))));
   }
 
   async prune(before: number): Promise<number> {
     try {
       return await prune(this.#database, before);
     } catch (error) {
-      throw cannotStore(this.place, error);
+      throw cannotWrite(this.location, error);
     }
   }
 
-  close(): Promise<void> {
-    this.#group.flush();
+  async close(): Promise<void> {
+    await this.#group.flush();
     this.#database.close();
-    return Promise.resolve();
   }
 
-  #add<T>(step: (writer: Writer, now: number, counts: Counts) => T): Promise<T> {
+  #add<T>(step: (writer: SqliteWriter) => T): Promise<T> {
     return this.#group.add(step) as Promise<T>;
   }
 
   #commit(steps: readonly Step[]): readonly unknown[] {
     const now = this.#clock.now();
-    const counts = { nonces: 0, rejected: 0 };
     try {
       this.#database.exec('BEGIN IMMEDIATE');
-      this.#writer.begin();
-      const results = steps.map((step) => step(this.#writer, now, counts));
-      this.#writer.end(now, counts);
+      this.#writer.begin(now);
+      const results = steps.map((step) => step(this.#writer));
+      this.#writer.end();
       this.#database.exec('COMMIT');
       return results;
     } catch (error) {
       try {
         this.#rollBack();
-      } catch (again) {
+      } catch (secondError) {
         // The database is worse off than the first error says.
-        throw cannotStore(this.place, again);
+        throw cannotWrite(this.location, secondError);
       }
-      throw cannotStore(this.place, error);
+      throw cannotWrite(this.location, error);
     }
   }
 

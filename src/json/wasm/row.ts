@@ -1,23 +1,23 @@
 import { backslash, byteAt, isDigit, minus, quote, text } from './text';
-import { hasEscapes, hexValue } from './token';
+import { hasEscapes, hexValue } from './scalar';
 
-/** Room for the characters of a key that is written with escapes. */
+/** The address where the characters of a key are decoded that is written with escapes. */
 const scratch: usize = 1024;
 
-// What an object's own `id` is.
+// The kinds of an object's `id`, as in `src/json/scanner.ts`.
 const missing = 0;
 const asItStands = 1;
 const escaped = 2;
 const unusable = 3;
 const repeated = 4;
 
-// The keys of a lead that the tool itself needs.
+// The keys whose values a row records.
 export const other = 0;
 const id = 1;
 const createdAt = 2;
 const category = 3;
 
-/** Places in the text: of a record, of the content of its id, and of two values. 0 and 0 where there is none. */
+/** Positions in the text: of a record, of the content of its id, and of two values. 0 and 0 where there is none. */
 @unmanaged
 export class Row {
   start: i32;
@@ -29,11 +29,11 @@ export class Row {
   createdEnd: i32;
   categoryStart: i32;
   categoryEnd: i32;
-  /** 1 when white space stands between the record's tokens. */
+  /** 1 if there is white space between the tokens of the record. */
   spaced: i32;
 }
 
-/** Notes in the row where a field's value lies. */
+/** Records in the row where the value of a field is. */
 export function note(row: Row, field: i32, start: i32, end: i32): void {
   if (field == createdAt) {
     row.createdStart = start;
@@ -58,7 +58,7 @@ function idKind(start: i32, end: i32): i32 {
   return asItStands;
 }
 
-/** Which field the key is that was passed last, and lies here without its quotes. */
+/** The field that a key names; its position is without quotes. It must be the string that was scanned last. */
 export function fieldAt(start: i32, end: i32): i32 {
   if (hasEscapes) return fieldNamed(scratch, unescaped(start, end));
   return fieldNamed(text + start, end - start);
@@ -71,7 +71,7 @@ function fieldNamed(name: usize, length: i32): i32 {
   return other;
 }
 
-/** Writes a key's characters to `scratch`, if they are few and ASCII, and tells how many; `"\u0069d"` is `id`. */
+/** Decodes a key to `scratch` if it is short and ASCII, and returns its length; `"\u0069d"` is `id`. */
 function unescaped(start: i32, end: i32): i32 {
   let length = 0;
   for (let i = start; i < end; i += 1) {

@@ -1,6 +1,6 @@
-// AssemblyScript, a strict part of TypeScript that compiles to WebAssembly: a scan of JSON in JavaScript takes a byte
-// at a time and checks every index, here sixteen bytes of a string are looked at in one step. `src/lead/scanner.ts`
-// calls it. Memory holds what a scan of records found, its rows, and from `text` on the text.
+// AssemblyScript, a strict subset of TypeScript that compiles to WebAssembly: a scan of JSON in JavaScript reads one byte
+// at a time and checks every index; here sixteen bytes of a string are compared at once. `src/json/scanner.ts` calls it.
+// Memory contains what a scan of records found, the rows, and from `text` on the text.
 
 import { Row } from './row';
 import { byteAt, closeBracket, comma, invalidAt, openBrace, pastSpace } from './text';
@@ -11,7 +11,7 @@ export { reserve } from './value';
 const firstRow: usize = 2048;
 const mostRows = 1024;
 
-// How a scan of records ended, when it was neither of these.
+// How a scan of records ended, if its result is not negative.
 const ended = 0;
 const rowsFull = 1;
 const noObject = 2;
@@ -25,18 +25,18 @@ const nothing = 3;
 @unmanaged
 class Found {
   rows: i32;
-  /** Behind the last byte that was taken in. */
+  /** The position after the last byte that belongs to a record or a separator. */
   done: i32;
   expects: i32;
 }
 const found = changetype<Found>(16);
 
-/** Scans one value from its first byte; row 0 says where it lies. Behind its last byte, or negative. */
+/** Scans one value from its first byte and fills row 0. Returns the position after it, or a negative result. */
 export function value(start: i32): i32 {
   return scanValue(start, changetype<Row>(firstRow));
 }
 
-/** Takes records out of an array until one is not complete, the array ends, or there is no row left. */
+/** Scans the records of an array until one is not complete, the array ends, or there is no row left. */
 export function records(from: i32, expecting: i32): i32 {
   let i = from;
   let expects = expecting;

@@ -1,11 +1,11 @@
-// The text of a scan in memory, and its bytes. Behind the text stands a zero byte, which no token of JSON can pass:
-// nothing but `invalidAt` and a number has to look where the text ends.
+// The text of a scan in memory, and its bytes. A zero byte follows the text, which ends every token of JSON: only
+// `invalidAt` and numbers have to compare with the end of the text.
 
 export const text: usize = 65536;
-/** Sixteen bytes are read at once, also where the text ends. */
+/** Sixteen bytes are read at once, also at the end of the text. */
 const slack = 16;
 
-/** More bytes are needed. What is below it says where a byte is that is not JSON: `-2 - at`. */
+/** A result: more bytes are needed. A lower result is the position of a byte that is not JSON: `-2 - at`. */
 export const incomplete = -1;
 
 export const quote = 0x22;
@@ -21,10 +21,10 @@ export const closeBrace = 0x7d;
 
 /** Length of the text. */
 export let limit = 0;
-/** Whether white space was passed since `forgetSpace`. */
+/** Whether white space was skipped since `forgetSpace`. */
 export let spaced = false;
 
-/** Makes room for a text of this many bytes, which is to be written there next. Where the memory behind it begins. */
+/** Reserves memory for a text of this many bytes, which the caller writes next. Returns the address after it. */
 export function makeRoom(length: i32): usize {
   limit = length;
   growTo(text + length + slack);
@@ -37,23 +37,23 @@ export function growTo(end: usize): void {
   if (missing > 0 && memory.grow(missing) < 0) noMemory();
 }
 
-/** Of `src/lead/scanner.ts`. It throws: a trap of WebAssembly's own would not say why. */
+/** Defined in `src/json/scanner.ts`. It throws, since a trap of WebAssembly would not say why. */
 declare function noMemory(): void;
 
-export function invalidAt(at: i32): i32 {
-  return at == limit ? incomplete : -2 - at;
+export function invalidAt(offset: i32): i32 {
+  return offset == limit ? incomplete : -2 - offset;
 }
 
-export function byteAt(at: i32): i32 {
-  return load<u8>(at, text);
+export function byteAt(offset: i32): i32 {
+  return load<u8>(offset, text);
 }
 
 export function forgetSpace(): void {
   spaced = false;
 }
 
-export function pastSpace(at: i32): i32 {
-  let i = at;
+export function pastSpace(offset: i32): i32 {
+  let i = offset;
   while (byteAt(i) <= 0x20 && isSpace(byteAt(i))) {
     spaced = true;
     i += 1;

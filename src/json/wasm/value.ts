@@ -15,19 +15,19 @@ import {
   quote,
   spaced,
 } from './text';
-import { pastScalar, pastString } from './token';
+import { pastScalar, pastString } from './scalar';
 
-/** Where the kinds of the containers around a place lie, a byte for each: in memory, so that no depth can crash it. */
+/** The address of the kinds of the open containers, one byte each: in memory, so that no depth overflows a stack. */
 let nesting: usize = 0;
-/** Whose value comes next in the object itself. */
+/** The field whose value comes next in the record itself. */
 let field = other;
 
-/** Makes room for a text of this many bytes, which is to be written there next. */
+/** Reserves memory for a text of this many bytes, which the caller writes next. */
 export function reserve(length: i32): void {
   nesting = makeRoom(length);
 }
 
-/** Checks the grammar of one value (RFC 8259; UTF-8 is the caller's to check) and fills its row. */
+/** Checks the grammar of one value (RFC 8259; the caller checks UTF-8) and fills its row. Returns the position after it. */
 export function scanValue(start: i32, row: Row): i32 {
   memory.fill(changetype<usize>(row), 0, offsetof<Row>());
   forgetSpace();
@@ -59,7 +59,7 @@ export function scanValue(start: i32, row: Row): i32 {
       i = pastScalar(i);
       if (i < 0) return i;
     }
-    // A value has just ended: on to the next one, past everything that ends with it.
+    // A value has ended: find the start of the next one, after every container that ends with it.
     while (true) {
       if (depth == 0) {
         row.start = start;
@@ -88,12 +88,12 @@ export function scanValue(start: i32, row: Row): i32 {
   }
 }
 
-/** Behind the key at `at` and its colon. */
-function pastKey(at: i32, depth: i32): i32 {
-  if (byteAt(at) != quote) return invalidAt(at);
-  const end = pastString(at + 1);
+/** The position after the key at `offset` and its colon. */
+function pastKey(offset: i32, depth: i32): i32 {
+  if (byteAt(offset) != quote) return invalidAt(offset);
+  const end = pastString(offset + 1);
   if (end < 0) return end;
-  if (depth == 1) field = fieldAt(at + 1, end - 1);
+  if (depth == 1) field = fieldAt(offset + 1, end - 1);
   const i = pastSpace(end);
   return byteAt(i) == colon ? i + 1 : invalidAt(i);
 }

@@ -1,20 +1,27 @@
 import { createReadStream } from 'node:fs';
 import { linesIn } from '../../files/lines.ts';
-import type { Inbox } from '../../inbox/inbox.ts';
+import type { Inbox, StoredRef } from '../../inbox/inbox.ts';
 import { readLead } from '../../lead/read-lead.ts';
+import { appendTargetName } from './append.ts';
 
 /**
- * Settles the leads that an earlier process wrote to the output file and was killed before it could say so: their
- * retries must not be written a second time.
+ * Settles the leads in the output file `path` that an earlier process wrote but could not settle before it was killed:
+ * their next deliveries must not be written a second time.
  */
-export async function settleWritten(path: string, target: string, inbox: Inbox): Promise<void> {
-  const open = new Map((await inbox.unsettled(target)).map((entry) => [entry.leadId, entry]));
-  if (open.size === 0) return;
+export async function settleWrittenLeads(
+  path: string,
+  inbox: Pick<Inbox, 'unsettled' | 'settle'>,
+): Promise<void> {
+  const target = appendTargetName(path);
+  const unsettled = new Map<string, StoredRef>();
+  for await (const stored of inbox.unsettled(target)) unsettled.set(stored.leadId, stored);
+  if (unsettled.size === 0) return;
   for await (const lines of linesIn(createReadStream(path) as AsyncIterable<Buffer>)) {
-    for (const { bytes } of lines) {
+    const written = lines.flatMap(({ bytes }) => {
       const read = readLead(bytes);
-      const entry = read.ok ? open.get(read.lead.id ?? '') : undefined;
-      if (entry !== undefined) await inbox.settle(entry, target);
-    }
+      const stored = read.ok ? unsettled.get(read.lead.id ?? '') : undefined;
+      return stored === undefined ? [] : [{ ...stored, target }];
+    });
+    if (written.length > 0) await inbox.settle(written);
   }
 }

@@ -1,22 +1,26 @@
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 
-/** What one target made of a lead. */
+/** What came of the delivery of one lead to one target. Printed as it is in the `events` format. */
 export interface TargetResult {
-  /** `forward`, `exec` or `output`. */
-  readonly to: string;
+  /** The kind of target. */
+  readonly to: 'forward' | 'exec' | 'output';
   readonly ok: boolean;
-  /** What it answered, in a few words: a status, an exit code, why it failed. */
+  /** The target's answer in a few words: a status, an exit code, or why it failed. */
   readonly answer: string;
   readonly durationMs: number;
-  /** On demand: what it said, as text. */
+  /** Text of the answer's body, on demand. */
   readonly body?: string | undefined;
 }
 
-/** Something that every new lead is handed to before its delivery is acknowledged. */
+/** Something that gets every new lead before its delivery is acknowledged. */
 export interface Target {
-  /** Names it in the inbox, so that a later run knows what was done: `forward https://app.test/hook`. */
+  /** Its name in the inbox, by which a later run knows what was done: `forward https://app.test/hook`. */
   readonly name: string;
-  /** A failure is a value: the delivery is then answered so that the service sends it again. */
+  /** Longest time that one delivery to it takes, in milliseconds; no other receiver delivers the lead meanwhile. */
+  readonly longestMs: number;
+  /** A failure counts as done, since the delivery is acknowledged all the same. Default false. */
+  readonly bestEffort?: boolean | undefined;
+  /** Never rejects for a failure of the target: that is a result. */
   deliver(lead: CheckedDelivery): Promise<TargetResult>;
   close?(): Promise<void>;
 }

@@ -17,13 +17,13 @@ export const nextForms = ['cursor', 'url', 'path', 'id', 'number', 'none'] as co
 export interface ApiOptions {
   /** Of the list operation. */
   readonly path: string;
-  /** Secrets that open the list operation. */
+  /** Secrets that are valid for the list operation. */
   readonly apiKeys: readonly string[];
   readonly params: ParameterNames;
   readonly pagination: (typeof paginations)[number];
   /**
-   * How the body says where to go on: an opaque cursor; an absolute URL; a URL of path and query; the last id, beside
-   * `has_more`; a number (page, offset); or not at all. Undefined: what is usual for the pagination.
+   * What the body says of the next page: an opaque cursor; an absolute URL; a path with query; only `has_more`, and
+   * the last id is the cursor; a number (page, offset); or nothing. Undefined: what is usual for the pagination.
    */
   readonly next: (typeof nextForms)[number] | undefined;
   /** Dotted name of that field: `nextCursor`, `meta.next_cursor`, … Undefined: what is usual for its form. */
@@ -36,9 +36,9 @@ export interface ApiOptions {
   /** Name of the delivery-status field in each record. */
   readonly statusField: string;
   readonly defaultLimit: number;
-  /** A larger `limit` is cut to this without a word, as services do. */
+  /** A larger `limit` is cut to this without an error, as services do. */
   readonly maxLimit: number;
-  /** At most so many requests in each window of so many milliseconds. */
+  /** At most `requests` in each window of `windowMs` milliseconds. */
   readonly rateLimit: { readonly requests: number; readonly windowMs: number } | undefined;
   /** Whether bodies are compressed for clients that ask for it. */
   readonly gzip: boolean;

@@ -1,51 +1,63 @@
-import { type Answer, failure } from '../../http/server/answer.ts';
+import { errorResponse, type PlainResponse } from '../../http/server/plain-response.ts';
 import { drawFor } from '../data/seeded-random.ts';
-import type { ApiFault, Chaos } from '../faults.ts';
+import type { FaultInjector } from '../fault-injector.ts';
+import type { ApiFault } from '../faults.ts';
+import type { TransmissionFault } from './faulty-transmission.ts';
 
-/** What goes wrong with one answer of the list operation. */
+/** What goes wrong with one response of the list operation. */
 export interface DrawnFaults {
   readonly names: readonly ApiFault[];
-  /** Answered in place of the list. */
-  readonly instead: Answer | undefined;
-  readonly wire: Answer['wire'];
-  /** A new lead comes in just before. */
+  /** Sent instead of the list. */
+  readonly error: PlainResponse | undefined;
+  readonly transmission: TransmissionFault | undefined;
+  /** A new lead is added just before. */
   readonly shift: boolean;
   readonly ignoreFilters: boolean;
   readonly repeatCursor: boolean;
-  /** The page brings the last lead of the page before once more. */
+  /** The page repeats the last lead of the page before. */
   readonly duplicate: boolean;
 }
 
-/** Draws what goes wrong. `key` names the request, so that it does not matter which one came first. */
-export function drawFaults(chaos: Chaos<ApiFault>, seed: number, key: string): DrawnFaults {
-  const refusal = chaos.strikeOne(['status500', 'status429', 'status503'], key);
-  const spoilt = refusal === undefined ? chaos.strikeOne(['reset', 'truncate', 'slow'], key) : undefined;
-  const tricks = (['shift', 'ignoredFilters', 'repeatedCursor', 'duplicate'] as const).filter(
-    (name) => refusal === undefined && chaos.strike(name, key) !== undefined,
+/** `key` names the request, so that the order in which requests arrive does not matter. */
+export function drawFaults(injector: FaultInjector<ApiFault>, seed: number, key: string): DrawnFaults {
+  const error = injector.drawFirst(['status500', 'status429', 'status503'], key);
+  const transmission =
+    error === undefined ? injector.drawFirst(['reset', 'truncate', 'slow'], key) : undefined;
+  const inPage = (['shift', 'ignoredFilters', 'repeatedCursor', 'duplicate'] as const).filter(
+    (name) => error === undefined && injector.draw(name, key) !== undefined,
   );
   return {
-    names: [...(refusal ? [refusal.name] : []), ...(spoilt ? [spoilt.name] : []), ...tricks],
-    instead: refusal && refused(refusal.name, refusal.fault.amountMs),
-    wire: spoilt && wire(spoilt.name, spoilt.fault.amountMs, drawFor(seed, `framing ${key}`)),
-    shift: tricks.includes('shift'),
-    ignoreFilters: tricks.includes('ignoredFilters'),
-    repeatCursor: tricks.includes('repeatedCursor'),
-    duplicate: tricks.includes('duplicate'),
+    names: [...(error ? [error.name] : []), ...(transmission ? [transmission.name] : []), ...inPage],
+    error: error && errorFor(error.name, error.fault.amountMs),
+    transmission:
+      transmission &&
+      transmissionFault(transmission.name, transmission.fault.amountMs, drawFor(seed, `framing ${key}`)),
+    shift: inPage.includes('shift'),
+    ignoreFilters: inPage.includes('ignoredFilters'),
+    repeatCursor: inPage.includes('repeatedCursor'),
+    duplicate: inPage.includes('duplicate'),
   };
 }
 
-function refused(name: ApiFault, amountMs = 1000): Answer {
-  const after = { 'retry-after': String(Math.ceil(amountMs / 1000)) };
-  if (name === 'status429') {
-    return failure(429, 'rate_limited', 'Too many requests: retry with backoff.', after);
+function errorFor(name: 'status500' | 'status429' | 'status503', retryAfterMs = 1000): PlainResponse {
+  const retryAfter = { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) };
+  switch (name) {
+    case 'status429':
+      return errorResponse(429, 'rate_limited', 'Too many requests: retry with backoff.', retryAfter);
+    case 'status503':
+      return errorResponse(503, 'unavailable', 'The service is down for a moment.', retryAfter);
+    case 'status500':
+      return errorResponse(500, 'internal_error', 'Something went wrong on our side.');
   }
-  return name === 'status503'
-    ? failure(503, 'unavailable', 'The service is down for a moment.', after)
-    : failure(500, 'internal_error', 'Something went wrong on our side.');
 }
 
-function wire(name: ApiFault, amountMs: number | undefined, drawn: number): Answer['wire'] {
-  if (name === 'reset') return { kind: 'reset' };
-  if (name === 'slow') return { kind: 'slow', overMs: amountMs ?? 1000 };
-  return { kind: 'truncate', framing: drawn < 1 / 3 ? 'length' : drawn < 2 / 3 ? 'chunked' : 'close' };
+/** `draw` in [0, 1) chooses the framing of a truncated body. */
+function transmissionFault(
+  kind: 'reset' | 'truncate' | 'slow',
+  amountMs: number | undefined,
+  draw: number,
+): TransmissionFault {
+  if (kind === 'reset') return { kind };
+  if (kind === 'slow') return { kind, overMs: amountMs ?? 1000 };
+  return { kind, framing: draw < 1 / 3 ? 'length' : draw < 2 / 3 ? 'chunked' : 'close' };
 }

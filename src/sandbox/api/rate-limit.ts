@@ -1,6 +1,6 @@
-/** A fixed window, the kind most services have. */
+/** Counts requests in fixed windows, as most services do. */
 export interface RateLimit {
-  /** Counts one request: whether it may pass, and the headers that say how much is left. */
+  /** Counts one request: whether it is within the limit, and the headers that say how much is left. */
   take(): { readonly ok: boolean; readonly headers: Readonly<Record<string, string>> };
 }
 

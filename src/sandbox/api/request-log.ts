@@ -1,6 +1,6 @@
 import type { ApiFault } from '../faults.ts';
 
-/** One request that came in, as it was answered. */
+/** One request of the list operation and how it was answered; its fields are public. */
 export interface LoggedRequest {
   readonly id: string;
   /** ISO 8601. */
@@ -15,12 +15,12 @@ export interface LoggedRequest {
   readonly faults: readonly ApiFault[];
 }
 
-const kept = 100_000;
+const keptEntries = 100_000;
 
-/** The last hundred thousand requests of the list operation, and how often each was asked. */
+/** The last hundred thousand requests of the list operation, and how often each target was requested. */
 export class RequestLog {
   entries: LoggedRequest[] = [];
-  #asked = new Map<string, number>();
+  #timesRequested = new Map<string, number>();
   #count = 0;
 
   /** Since the start, or the last reset. */
@@ -33,21 +33,21 @@ export class RequestLog {
     return `req_${String(this.#count).padStart(6, '0')}`;
   }
 
-  /** Names a request by what it asks and how often that was asked before, not by when it came. */
+  /** Names a request by its target and how often that was requested before, not by when it came. */
   keyOf(target: string): string {
-    const times = (this.#asked.get(target) ?? 0) + 1;
-    this.#asked.set(target, times);
+    const times = (this.#timesRequested.get(target) ?? 0) + 1;
+    this.#timesRequested.set(target, times);
     return `${target} ${times}`;
   }
 
   add(entry: LoggedRequest): void {
     this.entries.push(entry);
-    if (this.entries.length > kept * 1.1) this.entries = this.entries.slice(-kept);
+    if (this.entries.length > keptEntries * 1.1) this.entries = this.entries.slice(-keptEntries);
   }
 
   clear(): void {
     this.entries = [];
-    this.#asked = new Map();
+    this.#timesRequested = new Map();
     this.#count = 0;
   }
 }

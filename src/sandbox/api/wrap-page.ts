@@ -1,29 +1,40 @@
-import { type Answer, jsonBytes } from '../../http/server/answer.ts';
-import type { ApiOptions, ParameterNames } from './api-options.ts';
-import type { Page } from './page.ts';
-import { cursorOf, type Query } from './query.ts';
+import { jsonBytesResponse, type PlainResponse } from '../../http/server/plain-response.ts';
 import { joinRecords } from '../data/join-records.ts';
+import type { ApiOptions, ParameterNames } from './api-options.ts';
+import { cursorOf, type ListQuery } from './list-query.ts';
+import type { LeadPage } from './take-page.ts';
 
-const mark = '\u0000records\u0000';
+/** Stands where the records go. */
+const placeholder = '\u0000records\u0000';
 
-/** A page in the form that the options ask for: body, and `Link` header where the style has one. */
-export function envelope(page: Page, query: Query, url: URL, api: ApiOptions, stuck: boolean): Answer {
+/**
+ * A page as the options say: its body, and the `Link` header where the pagination has one. `repeatCursor`: the next page
+ * is named by the cursor of this one.
+ */
+export function wrapPage(
+  page: LeadPage,
+  query: ListQuery,
+  url: URL,
+  api: ApiOptions,
+  repeatCursor: boolean,
+): PlainResponse {
   const next = page.more
-    ? ((stuck ? sameAgain(url, api) : undefined) ?? wayOn(page, query, url, api))
+    ? ((repeatCursor ? samePage(url, api) : undefined) ?? nextPage(page, query, url, api))
     : undefined;
   const headers: Record<string, string> = {};
   if (api.pagination === 'link' && next !== undefined) headers['link'] = `<${next.url.href}>; rel="next"`;
-  const [head = '', tail = ''] = frame(page, query, next, api);
-  return jsonBytes(200, joinRecords(page.leads, api.statusField, `${head}[`, `]${tail}`), headers);
+  const [head = '', tail = ''] = aroundRecords(page, query, next, api);
+  return jsonBytesResponse(200, joinRecords(page.leads, api.statusField, `${head}[`, `]${tail}`), headers);
 }
 
-interface WayOn {
-  /** What the way-on parameter has to say. */
+/** How a client asks for the next page. */
+interface NextPage {
+  /** Of the parameter for the cursor, the page or the offset. */
   readonly value: string | number;
   readonly url: URL;
 }
 
-function wayOn(page: Page, query: Query, url: URL, api: ApiOptions): WayOn | undefined {
+function nextPage(page: LeadPage, query: ListQuery, url: URL, api: ApiOptions): NextPage | undefined {
   const last = page.leads.at(-1);
   if (last === undefined) return undefined;
   const skipped = page.skipped ?? 0;
@@ -33,23 +44,28 @@ function wayOn(page: Page, query: Query, url: URL, api: ApiOptions): WayOn | und
       : api.pagination === 'offset'
         ? ['offset', skipped + query.limit]
         : ['cursor', api.next === 'id' ? last.id : cursorOf(last)];
-  const on = new URL(url);
-  on.searchParams.set(api.params[parameter] ?? parameter, String(value));
-  return { value, url: on };
+  const nextUrl = new URL(url);
+  nextUrl.searchParams.set(api.params[parameter] ?? parameter, String(value));
+  return { value, url: nextUrl };
 }
 
-/** The cursor that was given, over and over: a client that trusts it never ends. */
-function sameAgain(url: URL, api: ApiOptions): WayOn | undefined {
+/** The cursor of this page again: a client that trusts it never ends. */
+function samePage(url: URL, api: ApiOptions): NextPage | undefined {
   const parameter = api.pagination === 'page' || api.pagination === 'offset' ? api.pagination : 'cursor';
   const value = url.searchParams.get(api.params[parameter] ?? parameter);
   return value === null ? undefined : { value, url };
 }
 
 /** What stands before and after the array. */
-function frame(page: Page, query: Query, next: WayOn | undefined, api: ApiOptions): string[] {
+function aroundRecords(
+  page: LeadPage,
+  query: ListQuery,
+  next: NextPage | undefined,
+  api: ApiOptions,
+): string[] {
   if (api.envelope === 'none') return ['', ''];
   const body: Record<string, unknown> = {};
-  put(body, api.envelope, mark);
+  setDotted(body, api.envelope, placeholder);
   if (api.totals && page.total !== undefined) body['total'] = page.total;
   if (api.pagination === 'page') {
     body['page'] = Math.floor((page.skipped ?? 0) / query.limit) + 1;
@@ -59,23 +75,23 @@ function frame(page: Page, query: Query, next: WayOn | undefined, api: ApiOption
     body['limit'] = query.limit;
   }
   const form = api.next ?? (api.pagination === 'cursor' ? 'cursor' : 'none');
-  if (form === 'id') put(body, api.nextField ?? 'has_more', next !== undefined);
-  else if (form === 'url') put(body, api.nextField ?? 'next', next?.url.href ?? null);
+  if (form === 'id') setDotted(body, api.nextField ?? 'has_more', next !== undefined);
+  else if (form === 'url') setDotted(body, api.nextField ?? 'next', next?.url.href ?? null);
   else if (form === 'path')
-    put(body, api.nextField ?? 'next', next ? next.url.pathname + next.url.search : null);
-  else if (form === 'cursor') put(body, api.nextField ?? 'nextCursor', next?.value ?? null);
+    setDotted(body, api.nextField ?? 'next', next ? next.url.pathname + next.url.search : null);
+  else if (form === 'cursor') setDotted(body, api.nextField ?? 'nextCursor', next?.value ?? null);
   else if (form === 'number') {
     const usual = api.pagination === 'page' ? 'nextPage' : 'nextOffset';
-    put(body, api.nextField ?? usual, next?.value ?? null);
+    setDotted(body, api.nextField ?? usual, next?.value ?? null);
   }
-  return JSON.stringify(body).split(JSON.stringify(mark));
+  return JSON.stringify(body).split(JSON.stringify(placeholder));
 }
 
-/** Sets `a.b.c` in a body that is being built. */
-function put(body: Record<string, unknown>, dotted: string, value: unknown): void {
+/** Sets the field `a.b.c`, and makes the objects around it. */
+function setDotted(body: Record<string, unknown>, dotted: string, value: unknown): void {
   const steps = dotted.split('.');
   const name = steps.pop() ?? dotted;
-  let at = body;
-  for (const step of steps) at = (at[step] ??= {}) as Record<string, unknown>;
-  at[name] = value;
+  let inner = body;
+  for (const step of steps) inner = (inner[step] ??= {}) as Record<string, unknown>;
+  inner[name] = value;
 }

@@ -5,9 +5,9 @@ import {
   outline,
   seededStatus,
   seededTime,
-} from './generate.ts';
+} from './generate-lead.ts';
 
-export type { DeliveryStatus } from './generate.ts';
+export type { DeliveryStatus } from './generate-lead.ts';
 
 /** One lead of the sandbox. */
 export interface SandboxLead {
@@ -25,7 +25,7 @@ export interface SandboxLead {
   text(): Uint8Array;
 }
 
-/** A lead of the seed: its text is made when it is first asked for, since most are never asked for. */
+/** A lead of the seed. Its text is made when it is first needed, because most texts never are. */
 class GeneratedLead implements SandboxLead {
   readonly seq: number;
   readonly createdAt: number;
@@ -108,7 +108,7 @@ export class LeadSet {
     this.#seq = 0;
   }
 
-  /** How many leads stand at or before this place in the order. */
+  /** How many leads stand at or before this position in the order. */
   positionAfter(createdAt: number, seq: number): number {
     let low = 0;
     let high = this.#ordered.length;

@@ -1,19 +1,18 @@
-import { pen, piece } from './byte-arena.ts';
-
 /** A name as it is written, and as it stands in an e-mail address. */
 type Name = readonly [written: string, ascii: string];
 
-/** People of one script; `family` stands first and without a space where that is the custom. */
-interface People {
+/** Names, addresses and phone numbers of one script. */
+export interface People {
   readonly given: readonly Name[];
   readonly family: readonly Name[];
+  /** The family name is written first, and without a space after it. */
   readonly familyFirst?: true;
   readonly domains: readonly string[];
   /** `#` is a digit. Free text, as people fill in forms. */
   readonly phones: readonly string[];
 }
 
-const western: People = {
+export const westernPeople: People = {
   given: [
     ['Anna', 'anna'],
     ['James', 'james'],
@@ -49,7 +48,7 @@ const western: People = {
   ],
 };
 
-const other: readonly People[] = [
+export const otherPeople: readonly People[] = [
   {
     given: [
       ['Олена', 'olena'],
@@ -156,55 +155,3 @@ const other: readonly People[] = [
     phones: ['WhatsApp only: +66 8# ### ####'],
   },
 ];
-
-interface Encoded {
-  readonly given: readonly (readonly Uint8Array[])[];
-  readonly family: readonly (readonly Uint8Array[])[];
-  readonly familyFirst: boolean;
-  readonly domains: readonly Uint8Array[];
-  readonly phones: readonly Uint8Array[];
-}
-
-const encoded = ({ given, family, familyFirst, domains, phones }: People): Encoded => ({
-  given: given.map((name) => name.map(piece)),
-  family: family.map((name) => name.map(piece)),
-  familyFirst: familyFirst === true,
-  domains: domains.map(piece),
-  phones: phones.map(piece),
-});
-
-const westernPeople = encoded(western);
-const otherPeople = other.map(encoded);
-const [space, dot, at, nothing] = [piece(' '), piece('.'), piece('@'), piece('')];
-const [nameIs, emailIs, phoneIs] = [piece('"name":"'), piece('","email":"'), piece('","phone":"')];
-const hash = 0x23;
-
-/** Writes name, e-mail address and phone of somebody, as JSON members: the same draws give the same person. */
-export function writePerson(draw: () => number): void {
-  const people = draw() < 0.5 ? westernPeople : pick(otherPeople, draw);
-  const [given = nothing, mailGiven = nothing] = pick(people.given, draw);
-  const [family = nothing, mailFamily = nothing] = pick(people.family, draw);
-  const number = Math.floor(draw() * 1000);
-  pen.put(nameIs);
-  pen.put(people.familyFirst ? family : given);
-  if (!people.familyFirst) pen.put(space);
-  pen.put(people.familyFirst ? given : family);
-  pen.put(emailIs);
-  pen.put(mailGiven);
-  pen.put(dot);
-  pen.put(mailFamily);
-  pen.digits(number);
-  pen.put(at);
-  pen.put(pick(people.domains, draw));
-  pen.put(phoneIs);
-  const pattern = pick(people.phones, draw);
-  const from = pen.position;
-  pen.put(pattern);
-  for (let i = 0; i < pattern.length; i += 1) {
-    if (pattern[i] === hash) pen.digitAt(from + i, Math.floor(draw() * 10));
-  }
-}
-
-export function pick<T>(from: readonly T[], draw: () => number): T {
-  return from[Math.floor(draw() * from.length)] as T;
-}

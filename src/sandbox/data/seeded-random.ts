@@ -1,4 +1,4 @@
-/** A 32-bit hash of text: FNV-1a, finished so that near texts give far numbers. Not for secrets. */
+/** A 32-bit hash of text: FNV-1a, then mixed so that similar texts give distant numbers. Not for secrets. */
 export function hashText(text: string, seed = 0): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0;
   for (let i = 0; i < text.length; i += 1) {
@@ -16,8 +16,8 @@ export function scatter(n: number): number {
 }
 
 /**
- * Chance that depends on what is decided and not on when: the same seed and key always give the same number in
- * [0, 1), in whatever order requests arrive.
+ * A number in [0, 1) that depends on what is decided and not on when: the same seed and key always give the same one,
+ * in whatever order requests arrive.
  */
 export function drawFor(seed: number, key: string): number {
   return hashText(key, seed) / 0x1_0000_0000;
@@ -32,4 +32,9 @@ export function drawsFrom(start: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
   };
+}
+
+/** One of the items, each as likely as the others. */
+export function pick<T>(items: readonly T[], draw: () => number): T {
+  return items[Math.floor(draw() * items.length)] as T;
 }

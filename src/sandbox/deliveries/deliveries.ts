@@ -1,47 +1,44 @@
-import type { Chaos, DeliveryFault } from '../faults.ts';
 import type { SandboxLead } from '../data/lead-set.ts';
-import { Sender, type SenderOptions } from './sender.ts';
-import type { Attempt } from './attempt.ts';
+import type { RecordedAttempt } from './recorded-attempt.ts';
+import { TargetQueue, type TargetQueueOptions } from './target-queue.ts';
 
-export interface DeliveriesOptions extends Omit<
-  SenderOptions,
-  'target' | 'index' | 'record' | 'settled' | 'chaos'
-> {
+export interface DeliveriesOptions extends Omit<TargetQueueOptions, 'target' | 'index' | 'onSettled'> {
+  /** URLs. */
   readonly targets: readonly string[];
-  readonly chaos: Chaos<DeliveryFault>;
-  readonly observe: (attempt: Attempt) => void;
 }
 
 interface Progress {
+  /** Targets for which the lead is not settled. */
   open: number;
   failed: boolean;
 }
 
-/** Every lead to every target, and the truth about each attempt. */
+/** Every lead to every target, and a record of each attempt. */
 export class Deliveries {
-  attempts: Attempt[] = [];
-  readonly #couriers: readonly Sender[];
+  attempts: RecordedAttempt[] = [];
+  paused = false;
+  readonly #queues: readonly TargetQueue[];
   readonly #progress = new Map<SandboxLead, Progress>();
   #acknowledged = new Set<string>();
-  paused = false;
-  readonly #observe: (attempt: Attempt) => void;
 
-  constructor({ targets, observe, ...options }: DeliveriesOptions) {
-    this.#observe = observe;
-    this.#couriers = targets.map(
+  constructor({ targets, onAttempt, ...options }: DeliveriesOptions) {
+    this.#queues = targets.map(
       (target, index) =>
-        new Sender({
+        new TargetQueue({
           ...options,
           target,
           index,
-          record: (attempt) => this.#record(attempt),
-          settled: (lead, acknowledged) => this.#settled(lead, acknowledged),
+          onAttempt: (attempt) => {
+            this.#record(attempt);
+            onAttempt(attempt);
+          },
+          onSettled: (lead, acknowledged) => this.#settle(lead, acknowledged),
         }),
     );
   }
 
   get pending(): number {
-    return this.#couriers.reduce((sum, courier) => sum + courier.pending, 0);
+    return this.#queues.reduce((sum, queue) => sum + queue.pending, 0);
   }
 
   /** Whether some attempt for this lead was answered 200. */
@@ -54,42 +51,41 @@ export class Deliveries {
   }
 
   deliver(lead: SandboxLead): void {
-    if (this.#couriers.length === 0) return;
-    this.#progress.set(lead, { open: this.#couriers.length, failed: false });
-    for (const courier of this.#couriers) courier.enqueue(lead);
+    if (this.#queues.length === 0) return;
+    this.#progress.set(lead, { open: this.#queues.length, failed: false });
+    for (const queue of this.#queues) queue.enqueue(lead);
   }
 
   pause(): void {
     this.paused = true;
-    for (const courier of this.#couriers) courier.pause();
+    for (const queue of this.#queues) queue.pause();
   }
 
   resume(): void {
     this.paused = false;
-    for (const courier of this.#couriers) courier.resume();
+    for (const queue of this.#queues) queue.resume();
   }
 
   /** Gives up everything that is not settled. */
   cancel(): void {
-    for (const courier of this.#couriers) courier.cancel();
+    for (const queue of this.#queues) queue.cancel();
     this.#progress.clear();
   }
 
-  /** Gives up everything that is not settled, and forgets what was. */
+  /** Gives up everything that is not settled, and forgets what was recorded. */
   clear(): void {
     this.cancel();
     this.attempts = [];
     this.#acknowledged = new Set();
   }
 
-  #record(attempt: Attempt): void {
+  #record(attempt: RecordedAttempt): void {
     this.attempts.push(attempt);
-    this.#observe(attempt);
     if (attempt.outcome === 'acknowledged') this.#acknowledged.add(attempt.leadId);
   }
 
   /** A lead is delivered once every target has acknowledged it, and failed once one of them was given up. */
-  #settled(lead: SandboxLead, acknowledged: boolean): void {
+  #settle(lead: SandboxLead, acknowledged: boolean): void {
     const progress = this.#progress.get(lead);
     if (progress === undefined) return;
     progress.open -= 1;

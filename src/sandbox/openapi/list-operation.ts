@@ -18,11 +18,11 @@ const described: Readonly<Record<keyof ParameterNames, Json>> = {
   offset: { description: 'Leads to skip.', schema: { type: 'integer', minimum: 0 } },
 };
 
-/** Section 4.1 of the specification, with its gaps filled as these options fill them. */
+/** Section 4.1 of the specification; what it leaves open is as these options say. */
 export function listOperation(api: ApiOptions): Json {
-  const ways: readonly (keyof ParameterNames)[] =
+  const pageParameters: readonly (keyof ParameterNames)[] =
     api.pagination === 'none' ? [] : ['limit', api.pagination === 'link' ? 'cursor' : api.pagination];
-  const used = [...ways, 'status', 'category', 'since', 'until'] as const;
+  const used = [...pageParameters, 'status', 'category', 'since', 'until'] as const;
   return {
     operationId: 'listLeads',
     summary: 'List leads',
@@ -36,16 +36,16 @@ export function listOperation(api: ApiOptions): Json {
         description: 'One page of leads.',
         headers: {
           ...headers(api),
-          ...(api.pagination === 'link' && { Link: text('rel="next" leads on.') }),
+          ...(api.pagination === 'link' && { Link: text('rel="next" is the URL of the next page.') }),
         },
         content: { 'application/json': { schema: envelopeSchema(api) } },
       },
-      400: failure('The query makes no sense.', api),
-      401: failure('No key, or a wrong one.', api),
-      405: failure('Not a GET.', api),
-      429: failure('Too many requests; Retry-After says when to come back.', api),
+      400: failure('The query is not valid.', api),
+      401: failure('The API key is missing or wrong.', api),
+      405: failure('The method is not GET.', api),
+      429: failure('Too many requests; Retry-After says how long to wait.', api),
       500: failure('The service failed.', api),
-      503: failure('The service is down.', api),
+      503: failure('The service is not available.', api),
     },
   };
 }
@@ -56,8 +56,8 @@ const headers = (api: ApiOptions): Json => ({
   'X-Request-Id': text('Names the request.'),
   ...(api.rateLimit !== undefined && {
     'X-RateLimit-Limit': text('Requests in one window.'),
-    'X-RateLimit-Remaining': text('Requests left in this one.'),
-    'X-RateLimit-Reset': text('When the next one begins, in Unix seconds.'),
+    'X-RateLimit-Remaining': text('Requests left in this window.'),
+    'X-RateLimit-Reset': text('When the next window begins, in Unix seconds.'),
   }),
 });
 

@@ -27,11 +27,11 @@ const page = (items: string, item: Schema, more: Record<string, Schema> = {}): S
     ...more,
   });
 
-/** Section 2 of the specification, and what the sandbox tells about itself. */
+/** Section 2 of the specification, and what the control endpoints answer. */
 export function schemas(api: ApiOptions): Record<string, Schema> {
   return {
     Lead: {
-      description: 'One record. Fields beyond these may be there and are to be kept.',
+      description: 'One record. It may have more fields than these, and receivers keep them.',
       ...open({
         id: { type: ['string', 'integer'], description: 'Unique per lead; receivers deduplicate by it.' },
         category: text,
@@ -60,7 +60,7 @@ export function schemas(api: ApiOptions): Record<string, Schema> {
         error: text,
         durationMs: { type: 'number', minimum: 0 },
         faults: { type: 'array', items: text },
-        forged: { type: 'boolean', description: 'A receiver that verifies must have refused it.' },
+        forged: { type: 'boolean', description: 'A receiver that verifies must have rejected it.' },
       },
       ['status', 'error'],
     ),

@@ -1,6 +1,6 @@
-import { DataError, KeyRefusedError, LeadsError, ServiceError } from '../../errors.ts';
+import { DataError, KeyRejectedError, LeadsError, ServiceError } from '../../errors.ts';
 import { isLoopback } from '../../config/load.ts';
-import { answersInPlain, closesOnPlain } from '../../http/other-protocol.ts';
+import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/other-protocol.ts';
 import { TransientError } from './retry.ts';
 
 interface NetworkError {
@@ -44,7 +44,7 @@ export function networkFailure(error: unknown, origin: string): Error {
   }
   const reason = reasons[code];
   if (reason !== undefined) {
-    const mayBeTls = origin.startsWith('http:') && closesOnPlain(code);
+    const mayBeTls = origin.startsWith('http:') && isClosedOnPlainHttp(code);
     return new TransientError(
       new ServiceError(`cannot reach ${origin}: ${reason}`, {
         cause: error,
@@ -60,7 +60,7 @@ export function networkFailure(error: unknown, origin: string): Error {
       hint: "check the base URL: 'leads config get base-url'",
     });
   }
-  if (answersInPlain(failed.message)) {
+  if (isPlainHttpAnswer(failed.message)) {
     return new ServiceError(`cannot reach ${origin}: the server speaks plain HTTP`, {
       cause: error,
       hint: isLoopback(new URL(origin).hostname)
@@ -107,7 +107,7 @@ export function rejectionFailure(rejection: Rejection): Error {
   const why = reason === undefined ? '' : `: ${reason}${message && error ? ` (${error})` : ''}`;
   const details = { status, requestId };
   if (status === 401 || status === 403) {
-    return new KeyRefusedError(`the service refused the API key (${status})${why}`, {
+    return new KeyRejectedError(`the service refused the API key (${status})${why}`, {
       ...details,
       hint: "store another key with 'leads login', or check LEADS_API_KEY",
     });

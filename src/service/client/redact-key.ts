@@ -1,10 +1,4 @@
-import type { Secret } from '../../secret.ts';
+import { type Secret, withoutSecrets } from '../../secret.ts';
 
-/** Text from the service without the key: a service may quote the key that it refuses. */
-export function redact(text: string, key: Secret): string {
-  const secret = key.reveal();
-  return [secret, encodeURIComponent(secret)].reduce(
-    (shown, form) => (form === '' ? shown : shown.replaceAll(form, key.toString())),
-    text,
-  );
-}
+/** Text from the service without the key: a service may quote the key that it rejects. */
+export const redact = (text: string, key: Secret): string => withoutSecrets(text, [key], key.toString());

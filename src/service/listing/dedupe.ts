@@ -1,4 +1,4 @@
-import type { IdSet, Meeting } from '../../lead/id-set.ts';
+import type { IdSet, AddResult } from '../../lead/id-set.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 
 /** What the records of one page, or of a part of it, turned out to be. */
@@ -43,7 +43,7 @@ export const addTallies = (a: PageTally, b: PageTally): PageTally => ({
   withoutId: a.withoutId + b.withoutId,
 });
 
-function meet(lead: ScannedRecord, seen: IdSet): Meeting | undefined {
-  if (lead.hasPlainId) return seen.meetBytes(lead.source, lead.idStart, lead.idEnd);
-  return lead.hasId ? seen.meet(lead.id ?? '') : undefined;
+function meet(lead: ScannedRecord, seen: IdSet): AddResult | undefined {
+  if (lead.hasPlainId) return seen.addBytes(lead.source, lead.idStart, lead.idEnd);
+  return lead.hasId ? seen.add(lead.id ?? '') : undefined;
 }

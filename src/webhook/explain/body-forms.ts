@@ -1,16 +1,16 @@
 import { bufferOf } from '../../json/bytes.ts';
 
-/** A body that the sender may have signed instead of the one that came. */
+/** A body that the sender may have signed instead of the one that was received. */
 export interface BodyForm {
   readonly bytes: Uint8Array;
-  /** How it differs from what came; completes "the signature was made over …". */
+  /** How it differs from the received body; completes "the signature was made over …". */
   readonly what: string;
 }
 
 /** Above this, only forms that need no parsing are tried. */
 const maxParsed = 262_144;
 
-/** The usual ways in which a signed body and a sent body come to differ; the body as it came is not among them. */
+/** The usual ways in which a signed body and a received body differ; the received body itself is not among them. */
 export function bodyForms(body: Uint8Array): readonly BodyForm[] {
   const raw = bufferOf(body);
   const forms: BodyForm[] = [];
@@ -24,17 +24,17 @@ export function bodyForms(body: Uint8Array): readonly BodyForm[] {
   add('the body without its line break at the end', text.replace(/[\r\n]+$/, ''));
   add('the body with a line break at its end', `${text}\n`);
   if (raw.length <= maxParsed) {
-    const json = parsed(text);
+    const json = parseJson(text);
     if (json !== undefined) {
       const compact = JSON.stringify(json.value);
       add('the JSON written again without white space', compact);
       add('the JSON written again with two blanks of indentation', JSON.stringify(json.value, null, 2));
       add('the JSON written again with four blanks of indentation', JSON.stringify(json.value, null, 4));
-      add('the JSON written again as Python does', escaped(spaced(json.value)));
-      add('the JSON written again as Python does, unescaped', spaced(json.value));
-      add('the JSON written again with \\u escapes', escaped(compact));
-      add('the JSON written again as PHP does', escaped(compact).replaceAll('/', '\\/'));
-      add('the JSON written again with its keys sorted', JSON.stringify(sorted(json.value)));
+      add('the JSON written again as Python does', withUnicodeEscapes(withSpaces(json.value)));
+      add('the JSON written again as Python does, unescaped', withSpaces(json.value));
+      add('the JSON written again with \\u escapes', withUnicodeEscapes(compact));
+      add('the JSON written again as PHP does', withUnicodeEscapes(compact).replaceAll('/', '\\/'));
+      add('the JSON written again with its keys sorted', JSON.stringify(withSortedKeys(json.value)));
     }
   }
   add('the body with LF for CR LF', text.replaceAll('\r\n', '\n'));
@@ -46,8 +46,8 @@ export function bodyForms(body: Uint8Array): readonly BodyForm[] {
   return forms;
 }
 
-function parsed(text: string): { value: unknown } | undefined {
-  if (deep(text)) return undefined;
+function parseJson(text: string): { value: unknown } | undefined {
+  if (isTooDeep(text)) return undefined;
   try {
     return { value: JSON.parse(text.replace(/^\ufeff/, '')) as unknown };
   } catch {
@@ -55,8 +55,8 @@ function parsed(text: string): { value: unknown } | undefined {
   }
 }
 
-/** What nests deeper than any lead parses, but exhausts the stack when it is written. */
-function deep(text: string): boolean {
+/** Deeper nesting than in any lead: `JSON.parse` reads it, but writing it again would exhaust the stack. */
+function isTooDeep(text: string): boolean {
   let depth = 0;
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
     depth += bracket === '[' || bracket === '{' ? 1 : -1;
@@ -65,16 +65,19 @@ function deep(text: string): boolean {
   return false;
 }
 
-const escaped = (json: string): string =>
-  json.replace(/[\u0080-\uffff]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const withUnicodeEscapes = (json: string): string =>
+  json.replace(
+    /[\u0080-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
-/** With a blank after each comma and colon, but not inside of strings. */
-const spaced = (value: unknown): string =>
-  JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (one) => (one.length === 1 ? `${one} ` : one));
+/** With a space after each comma and colon outside of strings. */
+const withSpaces = (value: unknown): string =>
+  JSON.stringify(value).replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (part) => (part.length === 1 ? `${part} ` : part));
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, one]) => [key, sorted(one)]));
+  return Object.fromEntries(entries.map(([key, member]) => [key, withSortedKeys(member)]));
 }

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import type { Secret } from '../../secret.ts';
-import { secretBytes, type SecretEncoding } from '../key.ts';
+import { secretBytes, type SecretEncoding } from '../crypto/symmetric-key.ts';
 import type { Key } from '../scheme.ts';
 
 /** Another way to read the same secret. */
@@ -12,7 +12,7 @@ export interface SecretForm {
   readonly encoding: SecretEncoding | undefined;
 }
 
-/** Every way in which a secret is commonly read, the plain one first. */
+/** Every way in which a secret is commonly decoded, as plain text first. */
 export function secretForms(secret: Secret): readonly SecretForm[] {
   const text = secret.reveal();
   const forms: SecretForm[] = [];

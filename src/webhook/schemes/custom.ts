@@ -1,12 +1,12 @@
 import { ConfigError } from '../../errors.ts';
-import type { Encoding } from '../encoding.ts';
-import type { Algorithm } from '../hmac.ts';
-import type { SecretEncoding } from '../key.ts';
+import type { Encoding } from '../crypto/encoding.ts';
+import type { Algorithm } from '../crypto/hmac.ts';
+import type { SecretEncoding } from '../crypto/symmetric-key.ts';
 import type { Scheme } from '../scheme.ts';
 import type { TimestampFormat } from '../timestamp.ts';
 import { hmacScheme } from './hmac-scheme.ts';
 
-/** What a user says of a service whose scheme has no name here; everything but the header has a default. */
+/** The scheme of a service that has no preset here; everything but the signature header has a default. */
 export interface CustomOptions {
   readonly signatureHeader?: string | undefined;
   /** Default `hmac-sha256`. */
@@ -14,7 +14,7 @@ export interface CustomOptions {
   /** Default `hex`. */
   readonly encoding?: Encoding | undefined;
   readonly prefix?: string | undefined;
-  /** `\\n` stands for a line break. Default `{body}`, or `{timestamp}.{body}` where a timestamp header is named. */
+  /** `\\n` means a line break. Default `{body}`, or `{timestamp}.{body}` where a timestamp header is named. */
   readonly signedContent?: string | undefined;
   readonly timestampHeader?: string | undefined;
   /** Default `unix`. */
@@ -26,7 +26,7 @@ export interface CustomOptions {
 
 const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Throws a `ConfigError` for a recipe that is incomplete or would check less than it seems to. */
+/** Throws a `ConfigError` for options that are incomplete or would check less than they seem to. */
 export function custom(options: CustomOptions, toleranceMs: number): Scheme {
   const { signatureHeader, timestampHeader, nonceHeader } = options;
   if (signatureHeader === undefined) {

@@ -1,11 +1,11 @@
 import type { Delivery } from '../delivery.ts';
-import { ed25519Length } from '../ed25519.ts';
-import { decode, type Encoding } from '../encoding.ts';
-import { soleHeader } from '../headers.ts';
-import { type Algorithm, type GivenSignatures, macLength } from '../hmac.ts';
+import { ed25519Length } from '../crypto/ed25519.ts';
+import { decode, type Encoding } from '../crypto/encoding.ts';
+import { soleHeader } from '../sole-header.ts';
+import { type Algorithm, type ParsedSignatures, macLength } from '../crypto/hmac.ts';
 import { type Rejected, rejected } from '../scheme.ts';
 
-interface Written {
+interface SignatureFormat {
   readonly signatureHeader: string;
   readonly algorithm: Algorithm;
   readonly encoding: Encoding;
@@ -14,12 +14,12 @@ interface Written {
   readonly ed25519Prefix?: string;
 }
 
-/** More than a rotation ever needs; without a bound, one request could ask for thousands of comparisons. */
+/** More than a rotation of keys needs; without a limit, one request could cause thousands of comparisons. */
 export const maxSignatures = 16;
 
-/** The signatures that a delivery carries, decoded strictly; one that is malformed spoils them all. */
-export function givenSignatures(written: Written, delivery: Delivery): GivenSignatures | Rejected {
-  const { signatureHeader, separator, prefix, encoding, algorithm, ed25519Prefix } = written;
+/** The signatures of a delivery, decoded strictly; a malformed one causes a rejection. */
+export function parseSignatures(format: SignatureFormat, delivery: Delivery): ParsedSignatures | Rejected {
+  const { signatureHeader, separator, prefix, encoding, algorithm, ed25519Prefix } = format;
   const found = soleHeader(delivery, signatureHeader);
   if (!found.ok) return found;
   const bare = found.value.startsWith(prefix) ? found.value.slice(prefix.length) : found.value;
@@ -30,17 +30,17 @@ export function givenSignatures(written: Written, delivery: Delivery): GivenSign
   if (entries.length > maxSignatures) {
     return rejected('malformed_credential', `the header ${signatureHeader} holds too many signatures`);
   }
-  const form = encoding === 'hex' ? 'lower-case hex' : encoding;
+  const encodingName = encoding === 'hex' ? 'lower-case hex' : encoding;
   const read = (start: string, length: number): readonly Buffer[] | Rejected => {
-    const own = entries.filter((entry) => entry.startsWith(start));
-    const whole = own
+    const ownEntries = entries.filter((entry) => entry.startsWith(start));
+    const decoded = ownEntries
       .map((entry) => decode(entry.slice(start.length), encoding))
       .filter((bytes): bytes is Buffer => bytes?.length === length);
-    return whole.length === own.length
-      ? whole
+    return decoded.length === ownEntries.length
+      ? decoded
       : rejected(
           'malformed_credential',
-          `the signature in ${signatureHeader} is not ${length} bytes in ${form}`,
+          `the signature in ${signatureHeader} is not ${length} bytes in ${encodingName}`,
         );
   };
   const macs = read(prefix, macLength[algorithm]);

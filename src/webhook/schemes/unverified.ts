@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import type { Scheme } from '../scheme.ts';
 
-/** `--no-verify`: takes in whatever comes. No name leads here, so that no misspelt scheme can end in it. */
+/** `--no-verify`: accepts every delivery. The scheme has no name in the registry, so that no misspelt name selects it. */
 export const unverified: Scheme = {
   name: 'none',
   credentialHeaders: [],

@@ -46,6 +46,22 @@ describe('export', () => {
     expect(stdout).toBe(`${record}\n`);
   });
 
+  it('keeps leads whose time cannot be read under --since, and says how many', async () => {
+    const times = ['2026-01-31T12:00:00,5Z', '2025-12-31T12:00:00Z', '2026-02-30T12:00:00Z', 1_769_860_800];
+    const records = times.map((createdAt, i) => ({ id: `l-${i}`, createdAt }));
+    const other = await scripted((_, response) => sendJson(response, records));
+    const options = { env: { ...key, LEADS_BASE_URL: other.url } };
+    const since = await leads(['export', '--since', '2026-01-01'], options);
+    const all = await leads(['export'], options);
+    await other.close();
+    expect(ids(since.stdout)).toEqual(['l-0', 'l-2', 'l-3']);
+    expect(since.stderr).toContain(
+      'note: 2 leads were kept whose createdAt is missing or no ISO 8601 time, so their age is unknown\n',
+    );
+    expect(ids(all.stdout)).toHaveLength(4);
+    expect(all.stderr).not.toContain('note:');
+  });
+
   it('is silent with --quiet and shows progress on a terminal only', async () => {
     expect((await leads(['export', '-q'], { env: env() })).stderr).toBe('');
     expect((await leads(['export'], { env: env() })).stderr).not.toContain('\r');

@@ -46,6 +46,16 @@ describe('leads list', () => {
     expect(run.exitCode).toBe(0);
   });
 
+  it('keeps leads whose time cannot be read under --since, and says how many', async () => {
+    const times = ['2026-01-31T12:00:00,5Z', '2025-12-31T12:00:00Z', 'soon'];
+    const records = times.map((createdAt, i) => ({ id: `l-${i}`, createdAt }));
+    const run = await listed(records, '--since', '2026-01-01', '--format', 'ndjson');
+    expect(ids(run.stdout)).toEqual(['l-0', 'l-2']);
+    expect(run.stderr).toBe(
+      'note: 1 lead was kept whose createdAt is missing or no ISO 8601 time, so its age is unknown\n',
+    );
+  });
+
   it('counts the limit after filtering', async () => {
     const run = await list(
       '--category',

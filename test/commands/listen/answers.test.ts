@@ -1,21 +1,11 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { leads } from '../../support/run.ts';
-import { type Listener, listen, token } from './support.ts';
+import { listenInEachTest, token } from './support.ts';
 
-const open: Listener[] = [];
-
-async function start(...args: Parameters<typeof listen>): Promise<Listener> {
-  const listener = await listen(...args);
-  open.push(listener);
-  return listener;
-}
-
-afterEach(async () => {
-  for (const listener of open.splice(0)) await listener.stop();
-});
+const start = listenInEachTest();
 
 const lead = (id: string, more: object = {}): object => ({
   id,
@@ -26,8 +16,8 @@ const lead = (id: string, more: object = {}): object => ({
   ...more,
 });
 
-describe('what a delivery is answered', () => {
-  it('200 accepted, then 200 duplicate, also in another run', async () => {
+describe('the answer of listen', () => {
+  it('is 200 accepted to a new lead and 200 duplicate from then on, also in a later run', async () => {
     const first = await start();
     expect(await first.post(lead('a'))).toMatchObject({ status: 200, body: { status: 'accepted', id: 'a' } });
     expect(await first.post(lead('a'))).toMatchObject({
@@ -38,40 +28,40 @@ describe('what a delivery is answered', () => {
     const second = await start([], { home: first.home });
     expect((await second.post(lead('a'))).body).toEqual({ status: 'duplicate', id: 'a' });
     expect((await second.post(lead('b'))).body).toEqual({ status: 'accepted', id: 'b' });
-    expect((await second.stop()).stdout).toContain('which first came 2026-01-15T12:00:00.000Z');
+    expect((await second.stop()).stdout).toContain('first received 2026-01-15T12:00:00.000Z');
   });
 
   it.each([
-    ['a wrong token', lead('a'), { 'x-webhook-token': 'x' }, '/', 'POST', 401, 'wrong_credential'],
-    ['no token', lead('a'), {}, '/', 'POST', 401, 'missing_credential'],
-    ['two tokens', lead('a'), { 'x-webhook-token': [token, token] }, '/', 'POST', 401, 'repeated_credential'],
-    ['another path', lead('a'), { 'x-webhook-token': token }, '/other', 'POST', 404, 'wrong_path'],
-    ['another method', lead('a'), { 'x-webhook-token': token }, '/hook', 'PUT', 405, 'wrong_method'],
-    [
-      'another type',
-      'id=a',
-      { 'x-webhook-token': token, 'content-type': 'text/plain' },
-      '/hook',
-      'POST',
-      415,
-      'wrong_content_type',
-    ],
-    ['no JSON', '{"id":', { 'x-webhook-token': token }, '/hook', 'POST', 400, 'not_json'],
-    ['no id', '{"x":1}', { 'x-webhook-token': token }, '/hook', 'POST', 400, 'not_a_lead'],
-    ['two ids', '{"id":"a","id":"b"}', { 'x-webhook-token': token }, '/hook', 'POST', 400, 'not_a_lead'],
-    [
-      '1 MiB and more',
-      Buffer.alloc(1_100_000, ' '),
-      { 'x-webhook-token': token },
-      '/hook',
-      'POST',
-      413,
-      'too_large',
-    ],
-  ])('%s', async (_, body, headers, path, method, status, reason) => {
+    { what: 'a wrong token', headers: { 'x-webhook-token': 'x' }, status: 401, reason: 'wrong_credential' },
+    { what: 'no token', headers: {}, status: 401, reason: 'missing_credential' },
+    {
+      what: 'two tokens',
+      headers: { 'x-webhook-token': [token, token] },
+      status: 401,
+      reason: 'repeated_credential',
+    },
+    { what: 'another path', path: '/other', status: 404, reason: 'wrong_path' },
+    { what: 'another method', method: 'PUT', status: 405, reason: 'wrong_method' },
+    {
+      what: 'another content type',
+      body: 'id=a',
+      headers: { 'x-webhook-token': token, 'content-type': 'text/plain' },
+      status: 415,
+      reason: 'wrong_content_type',
+    },
+    { what: 'a body that is not JSON', body: '{"id":', status: 400, reason: 'not_json' },
+    { what: 'a body without an id', body: '{"x":1}', status: 400, reason: 'not_a_lead' },
+    { what: 'a body with two ids', body: '{"id":"a","id":"b"}', status: 400, reason: 'not_a_lead' },
+    {
+      what: 'a body of more than 1 MiB',
+      body: Buffer.alloc(1_100_000, ' '),
+      status: 413,
+      reason: 'too_large',
+    },
+  ])('is $status $reason to $what, and the next delivery is accepted', async (row) => {
+    const { status, reason, body = lead('a'), headers, path = '/hook', method = 'POST' } = row;
     const listener = await start(['--path', '/hook', '--format', 'events']);
-    const target = reason.endsWith('credential') ? '/hook' : path;
-    const answer = await listener.post(body, headers, target, method);
+    const answer = await listener.post(body, headers, path, method);
     expect(answer).toMatchObject({ status, body: { error: reason } });
     expect(Object.keys(answer.body)).toEqual(['error', 'message']);
     if (status === 405) expect(answer.headers['allow']).toBe('POST');
@@ -84,7 +74,7 @@ describe('what a delivery is answered', () => {
     expect(JSON.parse(stored.stdout)).toMatchObject([{ reason, status }]);
   });
 
-  it('takes in what merely departs from the specification, with a warning', async () => {
+  it('is 200 to a lead that deviates from the specification, with a warning in the event', async () => {
     const listener = await start(['--format', 'events']);
     expect((await listener.post('{ "id": 7, "x": 12345678901234567890 }')).body).toEqual({
       status: 'accepted',
@@ -97,8 +87,8 @@ describe('what a delivery is answered', () => {
   });
 });
 
-describe('for integration tests', () => {
-  it('--count ends with 0 and a fresh inbox, whose place is said', async () => {
+describe('listen in an integration test', () => {
+  it('ends with 0 after --count new leads, over a new inbox whose path it prints', async () => {
     const listener = await start(['--count', '2', '--format', 'events']);
     await listener.post(lead('a'));
     await listener.post(lead('a'));
@@ -120,7 +110,7 @@ describe('for integration tests', () => {
     expect((await again.done).exitCode).toBe(0);
   });
 
-  it('--for ends with 7 when the count was not reached, and with 0 without one', async () => {
+  it('ends after --for, with 7 when --count was not reached and with 0 without a count', async () => {
     const short = await start(['--count', '2', '--for', '30s']);
     await short.post(lead('a'));
     short.clock.advance(30_000);
@@ -130,12 +120,12 @@ describe('for integration tests', () => {
     expect((await plain.done).exitCode).toBe(0);
   });
 
-  it('Ctrl-C is 130 while a count is not reached', async () => {
+  it('ends with 130 on Ctrl-C while --count is not reached', async () => {
     const listener = await start(['--count', '2']);
     expect((await listener.stop()).exitCode).toBe(130);
   });
 
-  it('--fail-first and --respond answer before the lead is known', async () => {
+  it('fails on purpose with --fail-first and --respond, before the lead is stored', async () => {
     const failing = await start(['--fail-first', '2', '--format', 'events']);
     const answers = [];
     for (let i = 0; i < 4; i += 1) answers.push(await failing.post(lead('a')));
@@ -156,7 +146,7 @@ describe('for integration tests', () => {
     expect(headers).not.toHaveProperty('transfer-encoding');
   });
 
-  it('--delay waits before the answer, and Ctrl-C does not wait for it', async () => {
+  it('waits --delay before each answer, but no longer after Ctrl-C', async () => {
     const listener = await start(['--delay', '10s']);
     let answered = false;
     const answer = listener.post(lead('a')).then((given) => {
@@ -174,7 +164,7 @@ describe('for integration tests', () => {
     expect((await run).exitCode).toBe(0);
   });
 
-  it('--delay does not outlast --for', async () => {
+  it('does not let --delay outlast --for', async () => {
     const listener = await start(['--for', '30s', '--delay', '10m']);
     const answer = listener.post(lead('a'));
     await expect.poll(() => listener.clock.sleeps).toContain(600_000);
@@ -183,7 +173,7 @@ describe('for integration tests', () => {
     expect((await listener.done).exitCode).toBe(0);
   });
 
-  it('needs to be told who may deliver', async () => {
+  it('needs a flag that says who may deliver', async () => {
     const run = await leads(['listen', '--port', '0']);
     expect(run.exitCode).toBe(3);
     expect(run.stderr).toContain('--token');
@@ -195,7 +185,7 @@ describe('for integration tests', () => {
   });
 });
 
-it('keeps going on one inbox beside another receiver and a reader', async () => {
+it('shares one inbox with another receiver and a reader, each lead accepted once', async () => {
   const place = join(mkdtempSync(join(tmpdir(), 'leads-test-')), 'shared.db');
   const [one, two] = [await start(['--inbox', place]), await start(['--inbox', place])];
   const answers = await Promise.all(

@@ -41,7 +41,7 @@ async function advance({ clock }: Listener, ms: number): Promise<void> {
   await until(() => looks() > before, 'another look at the certificate');
 }
 
-it('renews its own certificate before that ends, and says so', async () => {
+it('renews its own certificate before it expires, with a note', async () => {
   const listener = await start(Date.now() - 341 * day);
   const { serial, protocol } = await shown(listener);
   await advance(listener, hour);
@@ -53,7 +53,7 @@ it('renews its own certificate before that ends, and says so', async () => {
   expect((await listener.post({ id: 'a' })).status).toBe(200);
 });
 
-it('takes renewed files of --cert and --key, and keeps the old ones while the new are no good', async () => {
+it('uses renewed files of --cert and --key, and keeps the old certificate while they do not match', async () => {
   const home = mkdtempSync(join(tmpdir(), 'leads-renewal-'));
   const [cert, key] = [join(home, 'cert.pem'), join(home, 'key.pem')];
   const pair = (name: string) => ensureAuthority(home, { now: Date.now }, name);
@@ -68,7 +68,7 @@ it('takes renewed files of --cert and --key, and keeps the old ones while the ne
   writeFileSync(cert, next.certPem);
   await advance(listener, hour);
   expect((await shown(listener)).serial).toBe(serial);
-  expect(listener.stderr.text()).toContain('note: the certificate stays what it was: --key');
+  expect(listener.stderr.text()).toContain('note: the certificate was not renewed: --key');
   write(next);
   await advance(listener, hour);
   expect((await shown(listener)).serial).not.toBe(serial);

@@ -26,18 +26,21 @@ const odd: Readonly<Record<string, (id: string) => string>> = {
   'begins with a byte order mark': (id) => `\ufeff{"id":"${id}"}`,
 };
 
-it.each(Object.entries(odd))('takes in a lead that %s, and a changed repetition', async (_, body) => {
-  for (const format of ['pretty', 'events']) {
-    const listener = await listen(['--format', format, '--verbose']);
-    open.push(listener);
-    const text = body('a');
-    expect(await listener.post(text)).toMatchObject({ status: 200, body: { status: 'accepted' } });
-    const changed = text.replace(/\}$/, ',"more":{"x":[1]}}');
-    expect(await listener.post(changed)).toMatchObject({ status: 200, body: { status: 'duplicate' } });
-    const run = await listener.stop();
-    expect(run.exitCode).toBe(0);
-    expect(run.stdout).toContain('more');
-    const exported = await leads(['inbox', 'export'], { home: listener.home });
-    expect(exported.stdout).toBe(`${text.replace('\ufeff', '')}\n`);
-  }
-});
+it.each(Object.entries(odd))(
+  'accepts a lead that %s, and a changed repetition as a duplicate',
+  async (_, body) => {
+    for (const format of ['pretty', 'events']) {
+      const listener = await listen(['--format', format, '--verbose']);
+      open.push(listener);
+      const text = body('a');
+      expect(await listener.post(text)).toMatchObject({ status: 200, body: { status: 'accepted' } });
+      const changed = text.replace(/\}$/, ',"more":{"x":[1]}}');
+      expect(await listener.post(changed)).toMatchObject({ status: 200, body: { status: 'duplicate' } });
+      const run = await listener.stop();
+      expect(run.exitCode).toBe(0);
+      expect(run.stdout).toContain('more');
+      const exported = await leads(['inbox', 'export'], { home: listener.home });
+      expect(exported.stdout).toBe(`${text.replace('\ufeff', '')}\n`);
+    }
+  },
+);

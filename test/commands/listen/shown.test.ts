@@ -2,23 +2,19 @@ import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { leads } from '../../support/run.ts';
-import { type Listener, listen } from './support.ts';
+import { listenInEachTest } from './support.ts';
 import { until } from '../../support/until.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 
-async function start(...args: Parameters<typeof listen>): Promise<Listener> {
-  const listener = await listen(...args);
-  open.push(() => listener.stop());
-  return listener;
-}
+const start = listenInEachTest();
 
 afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
 
-describe('what a person sees', () => {
-  it('one line when ready, then how to try it, with no secret in it', async () => {
+describe('the messages of listen', () => {
+  it('give the address, then a command to try it, without any secret', async () => {
     const listener = await start(['--token', 'do-not-show']);
     await listener.stop();
     const lines = listener.stderr.text().trimEnd().split('\n');
@@ -31,20 +27,20 @@ describe('what a person sees', () => {
     expect(listener.stdout.text()).toBe('');
   });
 
-  it('which authority to trust, where curl cannot sign', async () => {
+  it('name the authority to trust where curl cannot sign', async () => {
     const listener = await start(['--scheme', 'github', '--secret', 'do-not-show']);
     await listener.stop();
     expect(listener.stderr.text()).toMatch(/^ {2}trust {4}\/\S+ca\.pem$/m);
     expect(listener.stderr.text()).not.toContain('curl');
   });
 
-  it('only the line of readiness for a program', async () => {
+  it('are only the address when the data is for a program', async () => {
     const listener = await start(['--format', 'events']);
     expect(listener.stderr.text().trimEnd().split('\n')).toHaveLength(1);
     expect(listener.events()[0]).toMatchObject({ type: 'listening', url: listener.url, scheme: 'token' });
   });
 
-  it('lead, verdict, reason and time of each delivery', async () => {
+  it('show lead, verdict, reason and time of each delivery', async () => {
     const listener = await start();
     const lead = { id: 'lead_1', category: 'solar', contact: { name: 'Ada' }, metadata: {} };
     await listener.post(lead);
@@ -55,7 +51,7 @@ describe('what a person sees', () => {
     const text = listener.stdout.text();
     expect(text).toMatch(/^12:00:00Z {2}accepted {3}lead_1 {2}Ada {2}solar {2}0ms$/m);
     expect(text).toMatch(
-      /duplicate {2}lead_1 {2}Bob[^]*first came 2026-01-15T12:00:00\.000Z[^]*contact\.name/,
+      /duplicate {2}lead_1 {2}Bob[^]*first received 2026-01-15T12:00:00\.000Z[^]*in contact\.name/,
     );
     expect(text).toMatch(/rejected {3}401 wrong_credential[^]*POST \/ from 127\.0\.0\.1/);
     expect(text).toMatch(/rejected {3}400 not_a_lead/);
@@ -64,7 +60,7 @@ describe('what a person sees', () => {
     );
   });
 
-  it('--explain says what would have matched, and never accepts on it', async () => {
+  it('say with --explain what would have matched, and it is rejected all the same', async () => {
     const argv = ['--scheme', 'github', '--secret', 'shared-secret-text'];
     const body = '{"id": "a"}';
     const signature = createHmac('sha256', 'shared-secret-text').update('{"id":"a"}').digest('hex');
@@ -79,22 +75,22 @@ describe('what a person sees', () => {
     expect(listener.stdout.text()).not.toContain(signature);
   });
 
-  it('says that an old secret is still in use', async () => {
+  it('note once that a former secret is still used', async () => {
     const listener = await start(['--token', 'new-token', '--token', 'old-token']);
     for (const id of ['a', 'b']) await listener.post({ id }, { 'x-webhook-token': 'old-token' });
     const messages = listener.stderr
       .text()
       .split('\n')
       .filter((line) => line.startsWith('note: '));
-    expect(messages).toEqual(['note: deliveries still come with secret 2 of 2']);
+    expect(messages).toEqual(['note: deliveries still use secret 2 of 2']);
   });
 
-  it('warns when other machines can reach it', async () => {
+  it('warn when other machines can reach the port', async () => {
     const listener = await start(['--host', '0.0.0.0']);
     expect(listener.stderr.text()).toContain('warning: bound to 0.0.0.0');
   });
 
-  it('speaks plain HTTP behind a tunnel', async () => {
+  it('name a plain HTTP address with --http, which takes deliveries', async () => {
     const listener = await start(['--http']);
     expect(listener.url).toMatch(/^http:\/\/localhost:/);
     expect((await listener.post({ id: 'a' })).status).toBe(200);
@@ -102,7 +98,7 @@ describe('what a person sees', () => {
 });
 
 describe('--backfill', () => {
-  it('takes in what the inbox lacks, marked as such', async () => {
+  it('fetches the leads that the inbox lacks, marked as such', async () => {
     const sandbox = await startSandbox(
       { leads: 30 },
       { clock: { now: Date.now, sleep: () => Promise.resolve() } },
@@ -111,7 +107,7 @@ describe('--backfill', () => {
     const env = { LEADS_API_KEY: sandbox.apiKey, LEADS_BASE_URL: sandbox.url };
     const first = await start(['--format', 'events', '--backfill', '36500d'], { env });
     await until(() => first.stderr.text().includes('backfill:'));
-    expect(first.stderr.text()).toContain('backfill: 30 fetched, 0 known already');
+    expect(first.stderr.text()).toContain('backfill: 30 fetched, 0 already known');
     await first.stop();
     const events = first.events().filter((event) => event['type'] === 'delivery');
     expect(events).toHaveLength(30);
@@ -122,11 +118,11 @@ describe('--backfill', () => {
     });
     const second = await start(['--format', 'events', '--backfill', '36500d'], { env, home: first.home });
     await until(() => second.stderr.text().includes('backfill:'));
-    expect(second.stderr.text()).toContain('backfill: 0 fetched, 30 known already');
+    expect(second.stderr.text()).toContain('backfill: 0 fetched, 30 already known');
     expect((await second.post({ id: events[0]?.['leadId'] })).body).toMatchObject({ status: 'duplicate' });
   });
 
-  it('needs a key, and outlives a service that cannot be reached', async () => {
+  it('needs an API key, and receives on when the service cannot be reached', async () => {
     const without = await leads(['listen', '--port', '0', '--token', 't', '--backfill', '1d']);
     expect(without.exitCode).toBe(3);
     const env = { LEADS_API_KEY: 'k', LEADS_BASE_URL: 'http://127.0.0.1:1' };

@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { request } from 'node:https';
 import { request as plainRequest } from 'node:http';
 import type { OutgoingHttpHeaders } from 'node:http';
+import { afterEach } from 'vitest';
 import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type LiveRun, type Run, type RunOptions, startLeads } from '../../support/run.ts';
@@ -61,6 +62,19 @@ export async function listen(argv: readonly string[] = [], options: RunOptions =
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as Record<string, unknown>),
+  };
+}
+
+/** The same for a file of tests: whatever it started is stopped after each test. */
+export function listenInEachTest(): typeof listen {
+  const started: Listener[] = [];
+  afterEach(async () => {
+    for (const listener of started.splice(0)) await listener.stop();
+  });
+  return async (...args) => {
+    const listener = await listen(...args);
+    started.push(listener);
+    return listener;
   };
 }
 

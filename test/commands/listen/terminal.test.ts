@@ -83,7 +83,7 @@ it('promise 12: a pipe gets the exact value', async () => {
   expect(listener.stdout.text()).toBe(`${exact}\n`);
 });
 
-it('begins the summary on a line of its own, behind the ^C of the terminal', async () => {
+it('starts the summary on a line of its own after the ^C of the terminal', async () => {
   const listener = await listen([], { terminal: 80, env: { NO_COLOR: '1' } });
   open.push(listener);
   const before = listener.stderr.text().length;

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openInbox } from '../../../src/inbox/sqlite/sqlite-inbox.ts';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads } from '../../support/run.ts';
@@ -19,7 +19,7 @@ const env = (): Record<string, string> => ({ LEADS_API_KEY: 'sandbox-key', LEADS
 async function homeWith(body: string, leadId: string): Promise<string> {
   const home = freshHome();
   mkdirSync(join(home, 'data'), { recursive: true });
-  const inbox = await openInbox({ place: join(home, 'data', 'inbox.db'), clock });
+  const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
   const delivery = {
     method: 'POST',
     path: '/',

@@ -38,7 +38,7 @@ describe('connections to https on this machine', () => {
     expect(await get(dataDir, `https://127.0.0.1:${port}`)).toBe('here');
   });
 
-  it('trust nobody else who signs for it', async () => {
+  it('do not trust a certificate of another issuer', async () => {
     const port = await secureService(freshHome());
     await expect(get(freshHome(), `https://localhost:${port}`)).rejects.toThrow(
       /unable to verify|self-signed/,

@@ -6,7 +6,7 @@ const origin = new URL('https://api.example.com');
 const via = (env: Record<string, string>, to: URL = origin): string | undefined => proxyFor(to, env)?.href;
 
 describe('the proxy', () => {
-  it('is the one for the scheme, in either case, the lower one first', () => {
+  it('is the one for the protocol; the lower-case variable takes precedence', () => {
     expect(via({ HTTPS_PROXY: 'http://a:1' })).toBe('http://a:1/');
     expect(via({ HTTPS_PROXY: 'http://a:1', https_proxy: 'http://b:2' })).toBe('http://b:2/');
     expect(via({ HTTP_PROXY: 'http://a:1' })).toBeUndefined();
@@ -26,12 +26,12 @@ describe('the proxy', () => {
     ['api.example.com:8443', 'http://a:1/'],
     ['ample.com', 'http://a:1/'],
     ['', 'http://a:1/'],
-  ])('is passed by for NO_PROXY=%s: %s', (no, expected) => {
+  ])('is not used for NO_PROXY=%s: %s', (no, expected) => {
     expect(via({ HTTPS_PROXY: 'http://a:1', NO_PROXY: no })).toBe(expected);
     expect(via({ HTTPS_PROXY: 'http://a:1', no_proxy: no })).toBe(expected);
   });
 
-  it('never sees what goes to a loopback address, where the key may travel in clear', () => {
+  it('is never used for a loopback address, where the key may be sent over plain HTTP', () => {
     for (const host of ['127.0.0.1:80', 'localhost', '[::1]:8443']) {
       const env = { HTTP_PROXY: 'http://a:1', HTTPS_PROXY: 'http://a:1' };
       expect(via(env, new URL(`http://${host}`))).toBeUndefined();

@@ -10,7 +10,7 @@ function connectionWith(sizes: { written: number; waiting: number }) {
   return new Connections().accept(socket, true);
 }
 
-test('an answer is stalled when nothing of it was taken for the whole time', () => {
+test('an answer is stalled when the client has read nothing of it for the whole time', () => {
   const sizes = { written: 100, waiting: 100 };
   const connection = connectionWith(sizes);
   expect(isStalled(connection, 50_000, 1_000)).toBe(false);

@@ -33,7 +33,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  test('is put together from chunks', async () => {
+  test('is assembled from chunks', async () => {
     const receiver = await startReceiver();
     const wire = await openWire(receiver.port);
     wire.send('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{"a\r\n');
@@ -42,14 +42,14 @@ describe('a delivery', () => {
     expect(Buffer.from(receiver.deliveries[0]?.body ?? []).toString()).toBe('{"a":1}');
   });
 
-  test('that breaks off is never handed over, and is reported', async () => {
+  test('that is not complete is not handled, and is reported', async () => {
     const receiver = await startReceiver();
     const wire = await openWire(receiver.port);
     wire.send('POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345');
     wire.socket.end();
     await wire.closed();
     await expect
-      .poll(() => receiver.refused)
+      .poll(() => receiver.rejected)
       .toMatchObject([
         {
           reason: 'incomplete_body',
@@ -60,7 +60,7 @@ describe('a delivery', () => {
     expect(receiver.deliveries).toEqual([]);
   });
 
-  test('names its own host when the target is absolute', async () => {
+  test('has the host of its target when the target is absolute', async () => {
     const receiver = await startReceiver();
     const wire = await openWire(receiver.port);
     wire.send('POST http://example.com/hook HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n');
@@ -70,7 +70,7 @@ describe('a delivery', () => {
 });
 
 describe('an answer', () => {
-  test('carries status, headers and a JSON body, and the connection goes on', async () => {
+  test('has status, headers and a JSON body, and the connection stays open', async () => {
     const receiver = await startReceiver({
       handle: () => Promise.resolve({ status: 405, body: { error: 'é' }, headers: { allow: 'POST' } }),
     });
@@ -85,7 +85,7 @@ describe('an answer', () => {
     expect(statuses(await wire.until(/405[^]*405/))).toEqual([405, 405]);
   });
 
-  test('comes in the order of the requests, whichever is ready first', async () => {
+  test('is sent in the order of the requests, whichever is ready first', async () => {
     const gates: ((answer: Answer) => void)[] = [];
     const receiver = await startReceiver({ handle: () => new Promise((resolve) => gates.push(resolve)) });
     const wire = await openWire(receiver.port);
@@ -96,7 +96,7 @@ describe('an answer', () => {
     expect(statuses(await wire.until(/202/))).toEqual([201, 202]);
   });
 
-  test('is 503 when the handler fails, and the receiver lives on', async () => {
+  test('is 503 when the handler fails, and the server continues', async () => {
     const receiver = await startReceiver({
       handle: ({ path }) => {
         if (path === '/throw') throw new Error('thrown');
@@ -109,7 +109,7 @@ describe('an answer', () => {
     expect(receiver.errors.map(String)).toEqual(['Error: thrown', 'Error: rejected']);
   });
 
-  test('that cannot be written ends the connection and is reported', async () => {
+  test('that cannot be written closes the connection and is reported', async () => {
     const receiver = await startReceiver({
       handle: () => Promise.resolve({ status: 200, headers: { 'x-bad': 'a\nb' } }),
     });
@@ -121,7 +121,7 @@ describe('an answer', () => {
 });
 
 describe('closing', () => {
-  test('ends idle connections at once and the others with their answer', async () => {
+  test('closes idle connections at once and the others with their answer', async () => {
     const gates: ((answer: Answer) => void)[] = [];
     const receiver = await startReceiver({
       handle: ({ path }) =>
@@ -142,7 +142,7 @@ describe('closing', () => {
     await closed;
   });
 
-  test('waits no longer than it was told', async () => {
+  test('waits no longer than its limit', async () => {
     const receiver = await startReceiver({ handle: () => new Promise(() => undefined) });
     const wire = await openWire(receiver.port);
     wire.send(post('1'));
@@ -151,7 +151,7 @@ describe('closing', () => {
     expect(await wire.closed()).toBe('');
   });
 
-  test('takes in a body that was on its way', async () => {
+  test('receives the rest of a body before it closes', async () => {
     const receiver = await startReceiver();
     const wire = await openWire(receiver.port);
     wire.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n');
@@ -164,8 +164,8 @@ describe('closing', () => {
   });
 });
 
-describe('an address that cannot be had', () => {
-  test('is an error of the configuration when the port is in use', async () => {
+describe('an address that cannot be used', () => {
+  test('is a configuration error when the port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void other.close());
     await once(other, 'listening');
@@ -176,7 +176,7 @@ describe('an address that cannot be had', () => {
     expect(error).toHaveProperty('hint', 'give another --port, or --port 0 for any that is free');
   });
 
-  test('is a usage error when it is not of this machine', async () => {
+  test('is a usage error when it is not an address of this machine', async () => {
     await expect(startReceiver({ host: '192.0.2.1' })).rejects.toThrow(UsageError);
   });
 });

@@ -25,17 +25,17 @@ async function lived(wire: Wire, since: number): Promise<number> {
   return performance.now() - since;
 }
 
-describe('cut after the time for one request', () => {
-  test('a silent TCP client, without a word', async () => {
+describe('the limit of time for a request closes', () => {
+  test('a TCP client that sends nothing, without a report', async () => {
     const receiver = await start();
     const since = performance.now();
     const wire = await openWire(receiver.port);
     expect(await lived(wire, since)).toBeGreaterThan(270);
     expect(wire.text()).toBe('');
-    expect(receiver.refused).toEqual([]);
+    expect(receiver.rejected).toEqual([]);
   });
 
-  test('a client that never begins its TLS handshake', async () => {
+  test('a client that never starts its TLS handshake', async () => {
     const receiver = await start({ tls });
     const since = performance.now();
     expect(await lived(await openWire(receiver.port), since)).toBeGreaterThan(270);
@@ -52,7 +52,7 @@ describe('cut after the time for one request', () => {
     ['headers', 'POST / HTTP/1.1\r\nHost: x\r\nX-Slow: ', 'x'],
     ['a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n', 'x'],
     ['chunks', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n', '1\r\nx\r\n'],
-  ])('slow %s, with 408', async (_name, first, rest) => {
+  ])('a slow %s, with 408', async (_name, first, rest) => {
     for (const ca of [undefined, tls]) {
       const receiver = await start({ tls: ca });
       const wire = await openWire(receiver.port, ca?.caPem);
@@ -61,19 +61,19 @@ describe('cut after the time for one request', () => {
       await Promise.all([trickle(wire, rest), wire.closed()]);
       expect(performance.now() - since).toBeGreaterThan(200);
       expect(statuses(wire.text())).toEqual([408]);
-      expect(receiver.refused).toMatchObject([{ status: 408, reason: 'too_slow' }]);
+      expect(receiver.rejected).toMatchObject([{ status: 408, reason: 'too_slow' }]);
       expect(receiver.deliveries).toEqual([]);
     }
   });
 
-  test('empty lines before a request do not help', async () => {
+  test('a client that sends only empty lines', async () => {
     const receiver = await start();
     const wire = await openWire(receiver.port);
     await Promise.all([trickle(wire, '\r\n'), wire.closed()]);
     expect(receiver.deliveries).toEqual([]);
   });
 
-  test('the second request of a connection, from its first byte', async () => {
+  test('a slow second request of a connection, timed from its first byte', async () => {
     const receiver = await start();
     const wire = await openWire(receiver.port);
     wire.send(post('1'));
@@ -86,17 +86,17 @@ describe('cut after the time for one request', () => {
   });
 });
 
-test('an idle connection lives on between requests, and ends after its own time', async () => {
+test('an idle connection stays open between requests, and is closed after its own limit', async () => {
   const receiver = await start({ limits: { requestMs: 100, idleMs: 500 } });
   const wire = await openWire(receiver.port);
   wire.send(post('1'));
   await wire.until(/200 OK/);
   const since = performance.now();
   expect(await lived(wire, since)).toBeGreaterThan(490);
-  expect(receiver.refused).toEqual([]);
+  expect(receiver.rejected).toEqual([]);
 });
 
-test('a slow handler is waited for', async () => {
+test('the server waits for a slow handler', async () => {
   const receiver = await start({
     limits: { requestMs: 60, answerMs: 60 },
     handle: () => new Promise((resolve) => setTimeout(() => resolve({ status: 200 }), 400)),
@@ -106,7 +106,7 @@ test('a slow handler is waited for', async () => {
   expect(statuses(await wire.until(/HTTP/))).toEqual([200]);
 });
 
-test('a client that does not read its answers is cut', async () => {
+test('a client that does not read its answers is disconnected', async () => {
   const body = { text: 'x'.repeat(100_000) };
   const receiver = await start({ handle: () => Promise.resolve({ status: 200, body }) });
   const wire = await openWire(receiver.port);
@@ -120,7 +120,7 @@ test('a client that does not read its answers is cut', async () => {
   await expect.poll(gone, { timeout: 10_000 }).toBe(true);
 });
 
-test('over the connection limit a client is turned away, and room is made', async () => {
+test('a client over the limit of connections is not accepted, and idle connections are closed', async () => {
   const full: number[] = [];
   const receiver = await start({ limits: { connections: 2 }, onFull: (n: number) => full.push(n) });
   const idle = await openWire(receiver.port);

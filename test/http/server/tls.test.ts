@@ -34,7 +34,7 @@ function handshake(port: number, options: object): Promise<string> {
 }
 
 describe('over TLS', () => {
-  test('a delivery arrives, and one after another on the same connection', async () => {
+  test('deliveries arrive one after another on the same connection', async () => {
     const receiver = await startReceiver({ tls });
     expect(receiver.url).toBe(`https://localhost:${receiver.port}`);
     const wire = await openWire(receiver.port, tls.caPem);
@@ -43,7 +43,7 @@ describe('over TLS', () => {
     expect(receiver.deliveries.map(({ url }) => url)).toEqual(['https://localhost/', 'https://localhost/']);
   });
 
-  test('versions 1.3 and 1.2 are spoken, 1.1 is not', async () => {
+  test('versions 1.3 and 1.2 are accepted, 1.1 is not', async () => {
     const { port, handshakes } = await startReceiver({ tls });
     expect(await handshake(port, {})).toBe('TLSv1.3 false');
     expect(await handshake(port, { maxVersion: 'TLSv1.2' })).toBe('TLSv1.2 false');
@@ -53,7 +53,7 @@ describe('over TLS', () => {
     await expect.poll(details).toContain('the client speaks no TLS 1.2 or 1.3');
   });
 
-  test('HTTP/1.1 is agreed on, HTTP/2 alone is refused', async () => {
+  test('HTTP/1.1 is negotiated, a client with HTTP/2 only is rejected', async () => {
     const { port, handshakes } = await startReceiver({ tls });
     expect(await handshake(port, { ALPNProtocols: ['h2', 'http/1.1'] })).toBe('TLSv1.3 http/1.1');
     expect(await handshake(port, { ALPNProtocols: ['h2'] })).toMatch(/NO_APPLICATION_PROTOCOL/);
@@ -61,7 +61,7 @@ describe('over TLS', () => {
     await expect.poll(details).toContain('the client speaks no HTTP/1.1');
   });
 
-  test('a client that does not trust the certificate is told apart', async () => {
+  test('a client that does not trust the certificate is reported as such', async () => {
     const { port, handshakes } = await startReceiver({ tls });
     expect(await handshake(port, { ca: [] })).toContain('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
     await expect
@@ -79,15 +79,15 @@ describe('over TLS', () => {
       .toMatchObject([{ remote: '127.0.0.1', detail: 'the client does not trust this certificate' }]);
   });
 
-  test('a client that delivers and goes is not taken for one', async () => {
-    const { port, handshakes, refused } = await startReceiver({ tls });
+  test('a client that disconnects after a delivery is not reported as one that does not trust the certificate', async () => {
+    const { port, handshakes, rejected } = await startReceiver({ tls });
     const wire = await openWire(port, tls.caPem);
     wire.send(post('1', ['Connection: close']));
     await wire.closed();
-    expect([...handshakes, ...refused]).toEqual([]);
+    expect([...handshakes, ...rejected]).toEqual([]);
   });
 
-  test('plain HTTP is refused and named', async () => {
+  test('plain HTTP is rejected and reported as such', async () => {
     const { port, handshakes, deliveries } = await startReceiver({ tls });
     const wire = await openWire(port);
     wire.send(post('1'));
@@ -97,7 +97,7 @@ describe('over TLS', () => {
   });
 });
 
-describe('a client of another make trusts the authority', () => {
+describe('another TLS client', () => {
   test.runIf(has('curl')).each(['localhost', '127.0.0.1', hostname()])('curl, for %s', async (host) => {
     const receiver = await startReceiver({ tls });
     const { stdout } = await run('curl', [
@@ -130,15 +130,15 @@ describe('a client of another make trusts the authority', () => {
     expect(stdout.trim()).toBe('200');
   });
 
-  test('node, by NODE_EXTRA_CA_CERTS', async () => {
+  test('trusts the authority: node with NODE_EXTRA_CA_CERTS', async () => {
     const receiver = await startReceiver({ tls });
     const script = `fetch('${receiver.url}', { method: 'POST', body: '{}' }).then((r) => console.log(r.status))`;
     const env = { PATH: process.env['PATH'], NODE_EXTRA_CA_CERTS: tls.caPath };
     expect((await run(process.execPath, ['-e', script], { env })).stdout.trim()).toBe('200');
   });
 
-  test('but not what the authority signs for another name', async () => {
-    const { issueServer } = await import('../../../src/tls/issue-certificate.ts');
+  test('does not trust a certificate of the authority for another name', async () => {
+    const { issueServerCertificate: issueServer } = await import('../../../src/tls/issue-certificate.ts');
     const { createPrivateKey, X509Certificate } = await import('node:crypto');
     const { readFileSync } = await import('node:fs');
     const key = createPrivateKey(readFileSync(join(tls.caPath, '..', 'ca-key.pem')));

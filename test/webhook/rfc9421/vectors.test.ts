@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
-import { componentOf, signatureBase, type SignatureInput } from '../../../src/webhook/rfc9421/base.ts';
-import { contentDigest, digestMatches } from '../../../src/webhook/rfc9421/digest.ts';
-import { messageKey, signatureMatches, signatureOf } from '../../../src/webhook/rfc9421/key.ts';
-import { parseDictionary } from '../../../src/webhook/rfc9421/structured.ts';
+import {
+  componentOf,
+  signatureBase,
+  type SignatureInput,
+} from '../../../src/webhook/rfc9421/signature-base.ts';
+import { contentDigest, digestMatches } from '../../../src/webhook/rfc9421/content-digest.ts';
+import { parseMessageKey, signatureMatches, signatureOf } from '../../../src/webhook/rfc9421/message-key.ts';
+import { parseDictionary } from '../../../src/webhook/rfc9421/structured-fields.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { delivered, outgoing } from '../delivery.ts';
 
@@ -80,7 +84,7 @@ const vectors = [
 const inputOf = (text: string): SignatureInput => parseDictionary(text)?.get('sig') as SignatureInput;
 
 test.each(vectors)('$section: the published signature matches, a changed one does not', (vector) => {
-  const key = messageKey(new Secret(vector.key), vector.encoding);
+  const key = parseMessageKey(new Secret(vector.key), vector.encoding);
   const signature = Buffer.from(vector.signature, 'base64');
   const base = signatureBase(inputOf(vector.input), vector.valueOf) ?? Buffer.alloc(0);
   expect(signatureMatches(key, base, signature)).toBe(true);
@@ -94,16 +98,16 @@ test.each(vectors)('$section: the published signature matches, a changed one doe
   expect(signatureMatches(key, Buffer.concat([base, Buffer.from('\n')]), signature)).toBe(false);
 });
 
-test('B.2.5 and B.2.6 are made here to the byte', () => {
+test('the published signatures B.2.5 and B.2.6 are produced to the byte', () => {
   for (const vector of vectors.slice(1)) {
     const own = vector.key === ed25519Public ? ed25519Private : vector.key;
     const base = signatureBase(inputOf(vector.input), vector.valueOf) ?? Buffer.alloc(0);
-    const made = signatureOf(messageKey(new Secret(own), vector.encoding), base);
+    const made = signatureOf(parseMessageKey(new Secret(own), vector.encoding), base);
     expect(made.toString('base64')).toBe(vector.signature);
   }
 });
 
-test('the derived components of section 2.2', () => {
+test('the derived components of section 2.2 are read from the request', () => {
   expect(ofRequest('@method')).toBe('POST');
   expect(ofRequest('@target-uri')).toBe('https://example.com/foo?param=Value&Pet=dog');
   expect(ofRequest('@scheme')).toBe('https');
@@ -136,7 +140,7 @@ test('content-digest is computed again from the body', () => {
   expect(digestMatches('', body)).toBe(false);
 });
 
-test('the published requests themselves are refused, since they do not cover the body', () => {
+test('the published requests themselves are rejected, since their signatures do not cover the body', () => {
   for (const { input, signature, key, encoding } of vectors.slice(1)) {
     const scheme = schemeNamed('rfc9421', { secretEncoding: encoding });
     const signed = delivered(

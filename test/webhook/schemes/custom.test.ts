@@ -4,7 +4,7 @@ import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
 import { checkTimestamp } from '../../../src/webhook/timestamp.ts';
-import { verify } from '../../../src/webhook/verify.ts';
+import { verify } from '../verify.ts';
 import { delivered, type Headers, sampleBody } from '../delivery.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
@@ -22,7 +22,7 @@ test.each([
   ['hmac-sha1', 'sha1'],
   ['hmac-sha256', 'sha256'],
   ['hmac-sha512', 'sha512'],
-] as const)('%s in hex, base64 and base64url', (algorithm, hash) => {
+] as const)('%s is verified in hex, base64 and base64url', (algorithm, hash) => {
   for (const encoding of ['hex', 'base64', 'base64url'] as const) {
     const value = mac(text, 's3cret', hash).digest(encoding);
     expect(take({ algorithm, encoding }, [['x-sig', value]])).toMatchObject({ ok: true });
@@ -42,7 +42,7 @@ test.each([
   ['hex', 'DEADbeef', Buffer.from('deadbeef', 'hex')],
   ['base64', 'AQID/+8', Buffer.from('AQID/+8=', 'base64')],
   ['whsec', 'whsec_AQIDBA==', Buffer.from('AQIDBA==', 'base64')],
-] as const)('a secret in %s', (secretEncoding, secret, key) => {
+] as const)('a secret in %s is decoded', (secretEncoding, secret, key) => {
   expect(take({ secretEncoding }, [['x-sig', mac(text, key).digest('hex')]], secret)).toMatchObject({
     ok: true,
   });
@@ -59,7 +59,7 @@ test.each([
   ['base64', ''],
   ['whsec', 'whsec_'],
   ['utf8', ' \n'],
-] as const)('no secret: %s %j', (secretEncoding, secret) => {
+] as const)('a secret in a wrong form is a configuration error: %s %j', (secretEncoding, secret) => {
   const scheme = schemeNamed('custom', { ...signature, secretEncoding });
   expect(() => scheme.key(new Secret(secret))).toThrow(ConfigError);
 });
@@ -69,7 +69,7 @@ test.each([
   ['milliseconds', String(now)],
   ['iso', '2026-01-15T12:00:00Z'],
   ['iso', '2026-01-15T13:00:00.000+01:00'],
-] as const)('a time as %s: %s', (timestampFormat, stamp) => {
+] as const)('a time as %s is read: %s', (timestampFormat, stamp) => {
   const options = { timestampHeader: 'X-Time', timestampFormat };
   const headers = [
     ['x-time', stamp],
@@ -93,7 +93,7 @@ test.each([
   ['iso', '2026-01-15T12:00:00'],
   ['iso', '2026-13-15T12:00:00Z'],
   ['iso', 'Thu, 15 Jan 2026 12:00:00 GMT'],
-] as const)('no time, though rightly signed: %s %j', (timestampFormat, stamp) => {
+] as const)('a malformed time is rejected although it is signed: %s %j', (timestampFormat, stamp) => {
   const options = { timestampHeader: 'X-Time', timestampFormat };
   const signed = createHmac('sha256', 's3cret')
     .update(Buffer.from(`${stamp}.`, 'latin1'))
@@ -105,7 +105,7 @@ test.each([
   expect(take(options, headers)).toMatchObject({ reason: 'malformed_timestamp' });
 });
 
-test('a prefix may hold a comma, what follows it may not', () => {
+test('a prefix may contain a comma, the signature after it may not', () => {
   const value = mac(text).digest('hex');
   expect(take({ prefix: 'v1,' }, [['x-sig', `v1,${value}`]])).toMatchObject({ ok: true });
   expect(take({ prefix: 'v1,' }, [['x-sig', `v1,${value},v1,${value}`]])).toMatchObject({
@@ -122,7 +122,7 @@ test('a line break in the signed content is written \\n', () => {
   expect(take(options, headers)).toMatchObject({ ok: true });
 });
 
-test('the tolerance is the given one, both ways', () => {
+test('a time is accepted within the configured tolerance, in the past and in the future', () => {
   const stamp = (ms: number) => String((now + ms) / 1000);
   const at = (ms: number) =>
     take({ timestampHeader: 'x-time', toleranceMs: 10_000 }, [
@@ -146,7 +146,7 @@ test.each<[string, SchemeOptions]>([
   ['a nonce without its header', { signedContent: '{nonce}.{body}' }],
   ['a time that is not signed', { signedContent: '{body}', timestampHeader: 'x-time' }],
   ['a nonce that is not signed', { nonceHeader: 'x-nonce' }],
-])('a recipe that would check less than it seems to: %s', (_, options) => {
+])('options that would check less than they seem to are an error: %s', (_, options) => {
   expect(() => schemeNamed('custom', { ...signature, ...options })).toThrow(ConfigError);
 });
 
@@ -156,7 +156,7 @@ test.each([
   [-7_300_000, 'signed 2 hours ago'],
   [-864_000_000, 'signed 10 days ago'],
   [1_200_000, 'signed 20 minutes in the future'],
-])('%i ms off is said as a person would: %s', (off, words) => {
+])('a time that is %i ms off is described as: %s', (off, words) => {
   const verdict = checkTimestamp({ timestamp: now + off }, 60_000, now);
   expect(verdict.ok ? '' : verdict.detail).toContain(words);
 });

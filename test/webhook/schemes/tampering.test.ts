@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Delivery } from '../../../src/webhook/delivery.ts';
-import { verify } from '../../../src/webhook/verify.ts';
+import { verify } from '../verify.ts';
 import { delivered, type Headers, outgoing, sampleBody } from '../delivery.ts';
 import { type Case, cases, keyOf, untested } from './every.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
 
-test('the table holds every scheme', () => expect(untested).toEqual([]));
+test('every scheme is in the table of cases', () => expect(untested).toEqual([]));
 
 interface Signed extends Case {
   readonly headers: Headers;
@@ -27,7 +27,7 @@ const rewritten = (one: Signed, change: (value: string) => string): Headers =>
     name === one.scheme.credentialHeaders[0] ? [name, change(value)] : [name, value],
   );
 
-test.each(signed)('$name: untouched it is taken', (one) => {
+test.each(signed)('$name: an unchanged delivery is accepted', (one) => {
   expect(check(one, delivered(one.headers))).toMatchObject({ ok: true, key: 0 });
 });
 
@@ -45,7 +45,7 @@ test.each(signed)('$name: header names are compared without case, values are not
   }
 });
 
-test.each(signed.filter((one) => one.coversBody))('$name: another body is refused', (one) => {
+test.each(signed.filter((one) => one.coversBody))('$name: another body is rejected', (one) => {
   const bodies = [
     Buffer.from(sampleBody.toString().replace('lead_1', 'lead_2')),
     Buffer.concat([sampleBody, Buffer.from('\n')]),
@@ -58,34 +58,40 @@ test.each(signed.filter((one) => one.coversBody))('$name: another body is refuse
   }
 });
 
-test.each(signed)('$name: another secret is refused, a second key is named', (one) => {
-  const [right, wrong] = [keyOf(one.scheme, one.secret), keyOf(one.scheme, one.other)];
-  const arrived = delivered(one.headers);
-  expect(verify(arrived, one.scheme, [wrong], now)).toMatchObject({ reason: 'wrong_credential' });
-  expect(verify(arrived, one.scheme, [], now)).toMatchObject({ reason: 'wrong_credential' });
-  expect(verify(arrived, one.scheme, [wrong, right], now)).toMatchObject({ ok: true, key: 1 });
-});
+test.each(signed)(
+  '$name: another secret is rejected, and the index of a second key that matches is returned',
+  (one) => {
+    const [right, wrong] = [keyOf(one.scheme, one.secret), keyOf(one.scheme, one.other)];
+    const arrived = delivered(one.headers);
+    expect(verify(arrived, one.scheme, [wrong], now)).toMatchObject({ reason: 'wrong_credential' });
+    expect(verify(arrived, one.scheme, [], now)).toMatchObject({ reason: 'wrong_credential' });
+    expect(verify(arrived, one.scheme, [wrong, right], now)).toMatchObject({ ok: true, key: 1 });
+  },
+);
 
-test.each(signed)('$name: each header dropped, emptied, doubled, or changed is refused', (one) => {
-  for (const [i, [name, value]] of one.headers.entries()) {
-    const without = one.headers.toSpliced(i, 1);
-    expect(check(one, delivered(without)).ok, `${name} dropped`).toBe(false);
-    expect(check(one, delivered(one.headers.with(i, [name, '']))).ok, `${name} emptied`).toBe(false);
-    expect(check(one, delivered([...one.headers, [name, value]])), `${name} doubled`).toMatchObject({
-      reason: 'repeated_credential',
-    });
-    const upper = [name.toUpperCase(), 'other'] as const;
-    expect(check(one, delivered([upper, ...one.headers])), `${name} doubled in front`).toMatchObject({
-      ok: false,
-    });
-    const folded = one.headers.with(i, [name, `${value}, ${value}`]);
-    expect(check(one, delivered(folded)).ok, `${name} folded`).toBe(false);
-    const flipped = value.startsWith('1') ? `2${value.slice(1)}` : `1${value.slice(1)}`;
-    expect(check(one, delivered(one.headers.with(i, [name, flipped]))).ok, `${name} flipped`).toBe(false);
-  }
-});
+test.each(signed)(
+  '$name: a delivery with a header dropped, emptied, repeated or changed is rejected',
+  (one) => {
+    for (const [i, [name, value]] of one.headers.entries()) {
+      const without = one.headers.toSpliced(i, 1);
+      expect(check(one, delivered(without)).ok, `${name} dropped`).toBe(false);
+      expect(check(one, delivered(one.headers.with(i, [name, '']))).ok, `${name} emptied`).toBe(false);
+      expect(check(one, delivered([...one.headers, [name, value]])), `${name} doubled`).toMatchObject({
+        reason: 'repeated_credential',
+      });
+      const upper = [name.toUpperCase(), 'other'] as const;
+      expect(check(one, delivered([upper, ...one.headers])), `${name} doubled in front`).toMatchObject({
+        ok: false,
+      });
+      const folded = one.headers.with(i, [name, `${value}, ${value}`]);
+      expect(check(one, delivered(folded)).ok, `${name} folded`).toBe(false);
+      const flipped = value.startsWith('1') ? `2${value.slice(1)}` : `1${value.slice(1)}`;
+      expect(check(one, delivered(one.headers.with(i, [name, flipped]))).ok, `${name} flipped`).toBe(false);
+    }
+  },
+);
 
-test.each(signed)('$name: a credential cut, lengthened or filled with junk is refused', (one) => {
+test.each(signed)('$name: a credential that is cut, lengthened or random is rejected', (one) => {
   for (const change of [
     (value: string) => value.slice(0, -1),
     (value: string) => value.slice(0, Math.floor(value.length / 2)),
@@ -105,7 +111,7 @@ test.each(signed)('$name: a credential cut, lengthened or filled with junk is re
 });
 
 test.each(signed.filter((one) => one.scheme.toleranceMs !== undefined))(
-  '$name: a time too old, too far ahead, or rewritten is refused',
+  '$name: a time too old, too far ahead, or rewritten is rejected',
   (one) => {
     const arrived = delivered(one.headers);
     expect(check(one, arrived, now + 299_000)).toMatchObject({ ok: true });
@@ -122,7 +128,7 @@ test.each(signed.filter((one) => one.scheme.toleranceMs !== undefined))(
 );
 
 test.each(signed.filter((one) => /custom everything|rfc9421/.test(one.name)))(
-  '$name: another method or URL is refused',
+  '$name: another method or URL is rejected',
   (one) => {
     const arrived = delivered(one.headers);
     const elsewhere = { path: '/leads?source=z', url: 'https://hooks.example.com/leads?source=z' };
@@ -139,7 +145,7 @@ test.each(signed.filter((one) => /custom everything|rfc9421/.test(one.name)))(
   },
 );
 
-test('bodies are taken as bytes, whatever they are', () => {
+test('bodies are verified as bytes, whatever they contain', () => {
   const bodies = ['\u001b[2J', '\ufeff{}', '', '\u0000', '{"id":"é"}'].map((text) => Buffer.from(text));
   bodies.push(Buffer.from([0xff, 0xfe, 0x00, 0x80]), Buffer.from([0x7b, 0xff, 0x7d]));
   for (const { scheme, secret } of cases) {

@@ -1,19 +1,19 @@
-import type { Context } from '../../../context.ts';
-import { paletteFor } from '../../../output/colour.ts';
-import type { ListenOptions } from '../options.ts';
-import { eventsPrinter } from './events.ts';
-import { leadsPrinter } from './leads.ts';
-import { prettyPrinter } from './pretty.ts';
-import type { Printer } from '../../../receiver/events.ts';
+import type { AnsweredDelivery } from '../../../receiver/answered-delivery.ts';
+import type { Tally } from './tally.ts';
 
-export async function printerFor(format: ListenOptions['format'], context: Context): Promise<Printer> {
-  const isTerminal = context.stdout.isTTY === true;
-  switch (format) {
-    case 'events':
-      return eventsPrinter(isTerminal);
-    case 'leads':
-      return leadsPrinter(isTerminal);
-    case 'pretty':
-      return prettyPrinter(await paletteFor(context.stdout, context));
-  }
+/** The address of a receiver that is ready, and how it works. */
+export interface Listening {
+  readonly url: string;
+  readonly path: string | undefined;
+  readonly scheme: string;
+  /** The inbox's file, or `:memory:`. */
+  readonly inbox: string;
+  readonly caPath: string | undefined;
+}
+
+/** One form of stdout: the text for each thing that happens, empty for nothing. */
+export interface Printer {
+  listening(listening: Listening): string;
+  delivery(delivery: AnsweredDelivery): string;
+  summary(tally: Tally, durationMs: number): string;
 }

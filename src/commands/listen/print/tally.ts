@@ -1,9 +1,14 @@
+import type { VerdictKind } from '../../../inbox/decide.ts';
+import type { AnsweredDelivery } from '../../../receiver/answered-delivery.ts';
 import { formatDuration } from '../../../time/duration.ts';
-import type { DeliveryReport, Tally } from '../../../receiver/events.ts';
+import type { RejectReason } from '../../../webhook/rejection.ts';
+
+/** Deliveries by verdict, and rejected ones by reason. */
+export type Tally = Record<VerdictKind, number> & { readonly reasons: Partial<Record<RejectReason, number>> };
 
 export const emptyTally = (): Tally => ({ accepted: 0, duplicate: 0, pending: 0, rejected: 0, reasons: {} });
 
-export function count(tally: Tally, { verdict, reason }: Pick<DeliveryReport, 'verdict' | 'reason'>): void {
+export function count(tally: Tally, { verdict, reason }: Pick<AnsweredDelivery, 'verdict' | 'reason'>): void {
   tally[verdict] += 1;
   if (reason !== undefined) tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
 }
@@ -15,8 +20,8 @@ export function summaryLine(tally: Tally, durationMs: number): string {
   if (duplicate > 0) parts.push(`${duplicate} duplicate`);
   if (pending > 0) parts.push(`${pending} pending`);
   if (rejected > 0) {
-    const why = Object.entries(reasons).map(([reason, times]) => `${times} ${reason}`);
-    parts.push(`${rejected} rejected (${why.join(', ')})`);
+    const counts = Object.entries(reasons).map(([reason, times]) => `${times} ${reason}`);
+    parts.push(`${rejected} rejected (${counts.join(', ')})`);
   }
   return `${parts.join(', ')} in ${formatDuration(durationMs)}`;
 }

@@ -1,0 +1,51 @@
+// What the bundle leaves out or loads late, because loading it would slow every start down.
+
+/** Parts of libraries that no command reaches. */
+const unused = [
+  // conf checks values with it when it is given a schema; ours is checked before.
+  { module: /^(ajv|ajv-formats)(\/|$)/, importer: /[\\/]conf[\\/]/ },
+  // cli-table3 colours borders with it; ours have no colour.
+  { module: /^@colors\/colors\/safe$/, importer: /[\\/]cli-table3[\\/]/ },
+  // commander starts commands that are programs of their own with it; ours are not.
+  { module: /^node:child_process$/, importer: /[\\/]commander[\\/]/ },
+  // HTTP/2, fetch, and the parser for processors without SIMD.
+  {
+    module: /(client-h2|web\/(fetch|webidl|infra|cookies)\/.*|llhttp-wasm)(\.js)?$/,
+    importer: /[\\/]undici[\\/]/,
+  },
+];
+
+const empty = '\0empty';
+
+/** Puts an empty module in the place of each unused one. A class, because some are extended while loading. */
+export const leaveOut = {
+  name: 'leave-out',
+  resolveId(id, importer = '') {
+    return unused.some((one) => one.module.test(id) && one.importer.test(importer)) ? empty : null;
+  },
+  load: (id) => (id === empty ? 'module.exports = class {}; module.exports.default = class {};' : null),
+};
+
+/** Builtins that take one to three milliseconds to load and that most runs do not use. */
+const slowBuiltins = /^(?:node:)?(crypto|fs\/promises|zlib)$/;
+const late = '\0late:';
+
+/** Loads a slow builtin when the first of its exports is used. */
+export const loadOnFirstUse = {
+  name: 'load-on-first-use',
+  resolveId(id, importer = '') {
+    const name = slowBuiltins.exec(id)?.[1];
+    if (name === undefined) return null;
+    return importer.startsWith(late) ? { id: `node:${name}`, external: true } : `${late}node:${name}`;
+  },
+  async load(id) {
+    if (!id.startsWith(late)) return null;
+    const builtin = id.slice(late.length);
+    const names = Object.keys(await import(builtin)).filter((name) => name !== 'default');
+    // Required once: each call of `require` resolves the name again, which takes as long as hashing one lead.
+    const getters = names.map(
+      (name) => `get ${name}() { return (loaded ??= require('${builtin}')).${name}; }`,
+    );
+    return `let loaded;\nmodule.exports = {\n${getters.join(',\n')}\n};`;
+  },
+};

@@ -1,0 +1,19 @@
+import { readFile, readdir } from 'node:fs/promises';
+
+/** Name, version and licence text of every package that one of the bundled modules comes from, sorted by name. */
+export async function licencesOf(moduleIds) {
+  const folders = new Set(moduleIds.map(packageFolder).filter((folder) => folder !== undefined));
+  const texts = await Promise.all([...folders].map(licenceOf));
+  return `${texts.sort().join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
+}
+
+const packageFolder = (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]/.exec(id)?.[0];
+
+/** Throws when the package has no licence file, since it may not be distributed without one. */
+async function licenceOf(folder) {
+  const { name, version, license } = JSON.parse(await readFile(`${folder}package.json`, 'utf8'));
+  const files = (await readdir(folder)).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
+  if (files.length === 0) throw new Error(`${name} ${version} is bundled but has no licence file`);
+  const texts = await Promise.all(files.sort().map((file) => readFile(folder + file, 'utf8')));
+  return [`${name} ${version} (${license})`, ...texts.map((text) => text.trim())].join('\n\n');
+}

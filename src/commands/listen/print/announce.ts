@@ -1,0 +1,51 @@
+import { isLoopback } from '../../../config/load.ts';
+import type { Messages } from '../../../output/messages.ts';
+import type { ListenOptions } from '../options.ts';
+import type { Listening } from './printer.ts';
+
+/** The address in one line; in the form for people also how to try it and how to reach it from outside. */
+export function announce(
+  listening: Listening,
+  options: ListenOptions,
+  messages: Pick<Messages, 'say'>,
+): void {
+  const { url, inbox } = listening;
+  messages.say(`listening on ${url}${options.path ?? ''}, inbox ${inbox}`);
+  if (options.format !== 'pretty') return;
+  const command = curlCommand(listening, options);
+  if (command !== undefined) messages.say(`  try it   ${command}`);
+  else if (listening.caPath !== undefined) messages.say(`  trust    ${listening.caPath}`);
+  const { port } = new URL(url);
+  const plain = options.http ? '' : 'add --http, then ';
+  messages.say(`  tunnel   ${plain}cloudflared tunnel --url http://localhost:${port}, or ngrok http ${port}`);
+}
+
+/** Says which flags let others than the service deliver leads. */
+export function warnOfExposure(
+  options: Pick<ListenOptions, 'verify'>,
+  host: string,
+  messages: Pick<Messages, 'warn'>,
+): void {
+  if (!options.verify) messages.warn('--no-verify: anybody who can reach this port can deliver leads');
+  if (!isLoopback(host.includes(':') ? `[${host}]` : host)) {
+    messages.warn(`bound to ${host}: other machines can reach this port`);
+  }
+}
+
+/** Undefined for a scheme that signs: curl cannot. */
+function curlCommand({ url, caPath, scheme, path }: Listening, options: ListenOptions): string | undefined {
+  if (scheme !== 'token' && scheme !== 'none') return undefined;
+  const trust = caPath === undefined ? '' : ` --cacert ${quoted(caPath)}`;
+  const header = scheme === 'none' ? '' : ` -H "x-webhook-token: ${shellToken(options)}"`;
+  return `curl${trust}${header} -H content-type:application/json -d '{"id":"try-1"}' ${url}${path ?? '/'}`;
+}
+
+/** Never the token itself: it must not get onto the screen or into the shell's history. */
+function shellToken({ token, tokenFile }: ListenOptions): string {
+  const file = tokenFile.find((name) => name !== '-');
+  if (file !== undefined) return `$(cat ${quoted(file)})`;
+  return token.length > 0 ? 'YOUR-TOKEN' : '$LEADS_WEBHOOK_TOKEN';
+}
+
+const quoted = (text: string): string =>
+  /^[\w./~-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

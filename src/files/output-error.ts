@@ -1,0 +1,35 @@
+import { InterruptedError, OutputError } from '../errors.ts';
+
+/** The error for a failed write: an `InterruptedError` when the reader closed the pipe, otherwise an `OutputError`. */
+export function outputError(error: NodeJS.ErrnoException, what = 'the output'): Error {
+  if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') {
+    return new InterruptedError('SIGPIPE', { cause: error });
+  }
+  const reason: Readonly<Record<string, string>> = {
+    ENOSPC: 'no space left on the device',
+    EDQUOT: 'the disk quota is used up',
+    EIO: 'I/O error',
+    EACCES: 'permission denied',
+    EROFS: 'the file system is read-only',
+    ENOENT: 'no such directory',
+    EISDIR: 'it is a directory',
+  };
+  const why = reason[error.code ?? ''] ?? error.message;
+  return new OutputError(`cannot write ${what}: ${why}`, {
+    cause: error,
+    ...(error.code === 'ENOSPC' && { hint: 'free some space, or write to another place' }),
+  });
+}
+
+/** Runs a step that writes `path`; what it throws becomes an `OutputError` that names the file. */
+export async function withOutputErrors<T>(path: string, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw isSystemError(error) ? outputError(error, path) : error;
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && 'syscall' in error;
+}

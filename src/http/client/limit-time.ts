@@ -1,0 +1,31 @@
+import { setMaxListeners } from 'node:events';
+import { longestTimerMs } from '../../time/duration.ts';
+
+/** The time that one request may take. */
+export interface TimeLimit {
+  /** Aborted when the time is up, or when the outer signal is. */
+  readonly signal: AbortSignal;
+  /** Why the signal was aborted; undefined: it was not. */
+  reason(): 'timeout' | 'aborted' | undefined;
+  /** To be called when the request is over. */
+  clear(): void;
+}
+
+/** A limit of `timeoutMs` milliseconds that ends early when `outer` is aborted. */
+export function limitTime(timeoutMs: number, outer: AbortSignal | undefined): TimeLimit {
+  const inner = new AbortController();
+  const abort = (): void => inner.abort();
+  const timer = setTimeout(abort, Math.min(timeoutMs, longestTimerMs));
+  // Not `AbortSignal.any`: on node 20, signals joined by it stay in memory as long as the oldest of them.
+  if (outer !== undefined) setMaxListeners(0, outer);
+  if (outer?.aborted === true) abort();
+  outer?.addEventListener('abort', abort);
+  return {
+    signal: inner.signal,
+    reason: () => (outer?.aborted === true ? 'aborted' : inner.signal.aborted ? 'timeout' : undefined),
+    clear: () => {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', abort);
+    },
+  };
+}

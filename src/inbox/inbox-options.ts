@@ -1,0 +1,24 @@
+import type { Clock } from '../time/clock.ts';
+import type { Delivery } from '../webhook/delivery.ts';
+
+/** What may be stored and shown of a delivery's path and headers: everything but credentials. */
+export interface RedactDelivery {
+  readonly path: (delivery: Delivery) => string;
+  readonly headers: (delivery: Delivery) => Delivery['rawHeaders'];
+}
+
+/** What every store is made with. */
+export interface StoreOptions {
+  /** Path of the file, or `:memory:`. */
+  readonly location: string;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Every target that this receiver hands each new lead to. */
+  readonly targets: readonly string[];
+  /** How long a lease on a target holds when its receiver goes away, in milliseconds. */
+  readonly leaseMs: number;
+  /** How long a nonce is good for one body only, in milliseconds; a later delivery with it fails its timestamp check. */
+  readonly nonceLifetimeMs: number;
+  readonly redact: RedactDelivery;
+  /** Of this process, for the name on its leases. */
+  readonly pid: number;
+}

@@ -1,0 +1,82 @@
+import type { Inbox, Source } from '../inbox/inbox.ts';
+import type { Messages } from '../output/messages.ts';
+import type { Clock } from '../time/clock.ts';
+import type { DeliveryAnswer } from '../webhook/delivery-answer.ts';
+import type { CheckedDelivery, Policy } from '../webhook/check-delivery.ts';
+import type { Delivery } from '../webhook/delivery.ts';
+import type { Rejection } from '../webhook/rejection.ts';
+import type { AnsweredDelivery } from './answered-delivery.ts';
+import { DeliveryAnswerer } from './delivery-answerer.ts';
+import { DeliveryHandler } from './delivery-handler.ts';
+import { DeliveryStore } from './delivery-store.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { EventStream, type Subscribable } from './event-stream.ts';
+import type { ExplainRejection } from './explain-rejection.ts';
+import { InFlightCount } from './in-flight-count.ts';
+import { deliveryRedactor } from './redact-delivery.ts';
+import type { SimulatedFailures } from './simulated-failures.ts';
+import type { Target } from './targets/target.ts';
+
+export interface ReceiverOptions {
+  /** Who may deliver, and at which path. */
+  readonly policy: Policy;
+  /** Opened with the options that `inboxRequirements` gives for the same policy and targets. */
+  readonly inbox: Inbox;
+  /** What each new lead is delivered to before its delivery is acknowledged, in this order. Default: nothing. */
+  readonly targets?: readonly Target[] | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly messages: Pick<Messages, 'note'>;
+  /** Failures on purpose, for tests of a sender. */
+  readonly failures?: SimulatedFailures | undefined;
+  /** Says what a rejected credential would have matched. */
+  readonly explain?: ExplainRejection | undefined;
+}
+
+/** Takes deliveries from any source: it knows nothing of sockets. */
+export interface Receiver {
+  /** Takes one delivery through the contract's order of work, to its answer. */
+  handle(delivery: Delivery): Promise<DeliveryAnswer>;
+  /** The same for a delivery that needs no check, such as a lead that was pulled from the service. */
+  handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer>;
+  /** Keeps, and emits, a request that was rejected before it became a delivery. */
+  handleRejected(delivery: Delivery, rejection: Rejection): Promise<DeliveryAnswer>;
+  /**
+   * One event for each delivery, when its answer is known. A delivery is answered only when the listeners have room. A
+   * listener that throws fails the delivery, so that its sender sends it again.
+   */
+  readonly events: Subscribable<AnsweredDelivery>;
+  /** Resolves when no delivery is in flight. */
+  idle(): Promise<void>;
+}
+
+/** Puts the steps of a delivery together. Inbox and targets stay the caller's to close. */
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const { policy, inbox, targets = [], clock, messages, failures, explain } = options;
+  const events = new EventStream<AnsweredDelivery>();
+  const inFlight = new InFlightCount();
+  const handler = new DeliveryHandler({
+    policy,
+    clock,
+    messages,
+    store: new DeliveryStore({ inbox, policy, messages }),
+    dispatcher: new Dispatcher(inbox, targets),
+    answerer: new DeliveryAnswerer({ clock, events, redactPath: deliveryRedactor(policy).path, failures }),
+    failures,
+    explain,
+  });
+  const counted = async (work: () => Promise<DeliveryAnswer>): Promise<DeliveryAnswer> => {
+    inFlight.start();
+    try {
+      return await work();
+    } finally {
+      inFlight.end();
+    }
+  };
+  return {
+    handle: (delivery) => counted(() => handler.handle(delivery)),
+    handleChecked: (checked, source) => counted(() => handler.handleChecked(checked, source)),
+    handleRejected: (delivery, rejection) => counted(() => handler.handleRejected(delivery, rejection)),
+    events,
+    idle: () => inFlight.idle(),
+  };
+}

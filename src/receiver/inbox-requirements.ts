@@ -1,0 +1,20 @@
+import type { Verifier } from '../webhook/scheme.ts';
+import { deliveryRedactor } from './redact-delivery.ts';
+import type { Target } from './targets/target.ts';
+
+/** A nonce of a scheme that signs no time never expires by itself: a month is what the verifier remembers. */
+const timelessNonceMs = 30 * 86_400_000;
+
+/** Added to each target's longest time for what surrounds the delivery, such as the settlement, in milliseconds. */
+const marginMs = 1000;
+
+/** What an inbox has to know of the receiver in front of it. Durations in milliseconds. */
+export function inboxRequirements(verifier: Verifier, targets: readonly Target[]) {
+  const { toleranceMs } = verifier.scheme;
+  return {
+    targets: targets.map((target) => target.name),
+    leaseMs: targets.reduce((sum, target) => sum + target.longestMs + marginMs, 0),
+    nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
+    redact: deliveryRedactor(verifier),
+  };
+}

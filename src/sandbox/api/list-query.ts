@@ -1,0 +1,115 @@
+import { parseIsoTime } from '../../time/instant.ts';
+import type { LeadSet, SandboxLead } from '../data/lead-set.ts';
+import type { ApiOptions, ParameterNames } from './api-options.ts';
+
+/** What one request of the list operation asks for. */
+export interface ListQuery {
+  readonly limit: number;
+  readonly status: string | undefined;
+  readonly categories: readonly string[];
+  /** Half-open, in milliseconds: since <= createdAt < until. */
+  readonly since: number;
+  readonly until: number;
+  /** Where the page begins. */
+  readonly from:
+    | { readonly kind: 'start' }
+    | { readonly kind: 'after'; readonly createdAt: number; readonly seq: number }
+    | { readonly kind: 'skip'; readonly count: number };
+}
+
+/** Answered 400 with this sentence. */
+export interface InvalidQuery {
+  readonly problem: string;
+}
+
+export function readListQuery(
+  params: URLSearchParams,
+  api: ApiOptions,
+  leads: LeadSet,
+): ListQuery | InvalidQuery {
+  const value = (name: keyof ParameterNames): string | undefined => {
+    const parameter = api.params[name];
+    return parameter === null ? undefined : (params.get(parameter) ?? undefined);
+  };
+  const limit = readLimit(value('limit'), api);
+  const since = readTime(value('since'), -Infinity);
+  const until = readTime(value('until'), Infinity);
+  const from = readStart(value, api, leads, limit ?? api.defaultLimit);
+  if (limit === undefined) return { problem: 'limit must be a whole number from 1' };
+  if (since === undefined || until === undefined) {
+    return { problem: 'a date must be ISO 8601, or a Unix time in seconds or milliseconds' };
+  }
+  if ('problem' in from) return from;
+  const categories = api.params.category === null ? [] : params.getAll(api.params.category);
+  return { limit, status: value('status'), categories, since, until, from };
+}
+
+export function matches(lead: SandboxLead, query: ListQuery): boolean {
+  return (
+    (query.status === undefined || lead.status === query.status) &&
+    (query.categories.length === 0 || query.categories.includes(lead.category ?? '')) &&
+    lead.createdAt >= query.since &&
+    lead.createdAt < query.until
+  );
+}
+
+export const isUnfiltered = (query: ListQuery): boolean =>
+  query.status === undefined &&
+  query.categories.length === 0 &&
+  query.since === -Infinity &&
+  query.until === Infinity;
+
+/** The query as a service reads it that does not know the names of the filters. */
+export const withoutFilters = (query: ListQuery): ListQuery => ({
+  ...query,
+  status: undefined,
+  categories: [],
+  since: -Infinity,
+  until: Infinity,
+});
+
+export const cursorOf = (lead: SandboxLead): string =>
+  Buffer.from(`${lead.createdAt}:${lead.seq}`).toString('base64url');
+
+function readLimit(text: string | undefined, api: ApiOptions): number | undefined {
+  if (api.pagination === 'none') return Infinity;
+  if (text === undefined) return api.defaultLimit;
+  return /^[1-9]\d{0,15}$/.test(text) ? Math.min(Number(text), api.maxLimit) : undefined;
+}
+
+function readTime(text: string | undefined, otherwise: number): number | undefined {
+  if (text === undefined) return otherwise;
+  if (/^\d{9,11}(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  return /^\d{12,14}$/.test(text) ? Number(text) : parseIsoTime(text);
+}
+
+function readStart(
+  value: (name: keyof ParameterNames) => string | undefined,
+  api: ApiOptions,
+  leads: LeadSet,
+  limit: number,
+): ListQuery['from'] | InvalidQuery {
+  const whole = (text: string, from: number): number | undefined =>
+    /^\d{1,15}$/.test(text) && Number(text) >= from ? Number(text) : undefined;
+  const { pagination } = api;
+  if (pagination === 'page') {
+    const page = whole(value('page') ?? '1', 1);
+    return page === undefined
+      ? { problem: 'page must be a whole number from 1' }
+      : { kind: 'skip', count: (page - 1) * limit };
+  }
+  if (pagination === 'offset') {
+    const offset = whole(value('offset') ?? '0', 0);
+    return offset === undefined
+      ? { problem: 'offset must be a whole number' }
+      : { kind: 'skip', count: offset };
+  }
+  const cursor = pagination === 'none' ? undefined : value('cursor');
+  if (cursor === undefined) return { kind: 'start' };
+  const lead = api.next === 'id' ? leads.get(cursor) : undefined;
+  if (lead !== undefined) return { kind: 'after', createdAt: lead.createdAt, seq: lead.seq };
+  const found = /^(-?\d+):(\d+)$/.exec(Buffer.from(cursor, 'base64url').toString());
+  return found === null
+    ? { problem: 'the cursor is not one of ours' }
+    : { kind: 'after', createdAt: Number(found[1]), seq: Number(found[2]) };
+}

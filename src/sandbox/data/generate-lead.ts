@@ -1,0 +1,162 @@
+import { recordArena, utf8 } from './record-arena.ts';
+import { drawsFrom, pick, scatter } from './seeded-random.ts';
+import { writePerson } from './write-person.ts';
+
+const categories = [
+  'solar',
+  'roofing',
+  'heat-pump',
+  'insurance',
+  'mortgage',
+  'legal',
+  'dental',
+  'moving',
+] as const;
+
+const sources = ['facebook', 'google', 'website', 'tiktok', 'referral', 'linkedin', 'phone'].map(utf8);
+const mediums = ['cpc', 'organic', 'email', 'social'].map(utf8);
+const slotMs = 15 * 60_000;
+
+/** JSON as services really write it: escapes and plain characters, exponents, trailing zeros. It is never parsed and written again. */
+const messages = [
+  '"Please call back"',
+  '"Caf\\u00e9 on the corner, 2nd floor"',
+  '"Café next door \\ud83d\\udc4d"',
+  '"line one\\nline two\\ttabbed"',
+  '"says \\"urgent\\" \\/ asap"',
+  '"=HYPERLINK(\\"https:\\/\\/example.com\\")"',
+  '"مستعجل جدا"',
+  '"至急お願いします 🙏"',
+  '""',
+  'null',
+].map(utf8);
+const amounts = ['1200.50', '1.0', '9.5e3', '250000', '0.1', '75E+2'].map(utf8);
+const languages = ['en', 'de', 'es', 'ar', 'ja', 'uk', 'hi'].map(utf8);
+const owner = { yes: utf8('true'), no: utf8('false') };
+
+/** The text between the values, in their order. */
+const between = {
+  id: utf8('{"id":"'),
+  category: utf8('","category":"'),
+  contact: utf8('","contact":{'),
+  language: utf8('","language":"'),
+  source: utf8('"},"metadata":{"source":"'),
+  campaign: utf8('","campaignId":9'),
+  medium: utf8(',"utm":{"medium":"'),
+  term: utf8('","term":"'),
+  click: utf8(' near me","clickId":"'),
+  amount: utf8('"},"budget":{"amount":'),
+  score: utf8(',"currency":"EUR"},"score":'),
+  point: utf8('.'),
+  form: utf8(',"form":{"id":'),
+  months: utf8(',"answers":[{"q":"timeframe","a":"'),
+  owner: utf8(' months"},{"q":"owner","a":'),
+  note: utf8('}]},"note":'),
+  createdAt: utf8('},"createdAt":"'),
+  colon: utf8(':'),
+  end: utf8('Z"}'),
+};
+
+/** What is known of a generated lead before its text is made. */
+export interface Outline {
+  readonly id: string;
+  readonly category: string;
+}
+
+/** Lead number `seq` (from 1) of this seed. Ids of one seed are distinct, because `scatter` is a bijection. */
+export function outline(seed: number, seq: number): Outline {
+  const id = scatter(scatter(seq) ^ seed).toString(32);
+  const category =
+    categories[scatter(seed + Math.imul(seq, 0x9e3779b1)) % categories.length] ?? categories[0];
+  return { id: `lead_${id.padStart(7, '0')}`, category };
+}
+
+/**
+ * When lead `seq` of the first `count` was created, in milliseconds: one in each quarter of an hour up to `newest`.
+ * Every 16th has the same time as the one before it, as leads of one import do.
+ */
+export function seededTime(seed: number, seq: number, count: number, newest: number): number {
+  const own = seq % 16 === 0 ? seq - 1 : seq;
+  return newest - (count - own + 1) * slotMs + (scatter(seed ^ own) % slotMs);
+}
+
+/** Where the delivery of a lead stands; shown by the list operation as `status`. */
+export type DeliveryStatus = 'new' | 'delivered' | 'failed';
+
+/** The delivery status of lead `seq` where there is no webhook to deliver it to. */
+export function seededStatus(seed: number, seq: number): DeliveryStatus {
+  const drawn = scatter(seed ^ Math.imul(seq, 0xc2b2ae35)) % 100;
+  return drawn < 20 ? 'new' : drawn < 97 ? 'delivered' : 'failed';
+}
+
+/** The record as the service sends it: compact JSON in UTF-8, about 550 bytes. */
+export function leadText(
+  seed: number,
+  seq: number,
+  { id, category }: Outline,
+  createdAt: number,
+): Uint8Array {
+  const draw = drawsFrom(scatter(seed ^ Math.imul(seq, 0x85ebca6b)));
+  const nine = (): void => recordArena.appendDigits(Math.floor(1e8 + draw() * 9e8));
+  recordArena.beginRecord();
+  recordArena.append(between.id);
+  recordArena.appendAscii(id);
+  recordArena.append(between.category);
+  recordArena.appendAscii(category);
+  recordArena.append(between.contact);
+  writePerson(draw);
+  recordArena.append(between.language);
+  recordArena.append(pick(languages, draw));
+  recordArena.append(between.source);
+  recordArena.append(pick(sources, draw));
+  recordArena.append(between.campaign);
+  nine();
+  nine();
+  recordArena.append(between.medium);
+  recordArena.append(pick(mediums, draw));
+  recordArena.append(between.term);
+  recordArena.appendAscii(category);
+  recordArena.append(between.click);
+  nine();
+  recordArena.append(between.amount);
+  recordArena.append(pick(amounts, draw));
+  recordArena.append(between.score);
+  const hundredths = Math.round(draw() * 100);
+  recordArena.appendDigits(Math.floor(hundredths / 100));
+  recordArena.append(between.point);
+  recordArena.appendDigits(hundredths % 100, 2);
+  recordArena.append(between.form);
+  nine();
+  nine();
+  recordArena.append(between.months);
+  recordArena.appendDigits(Math.floor(draw() * 12));
+  recordArena.append(between.owner);
+  recordArena.append(draw() < 0.5 ? owner.yes : owner.no);
+  recordArena.append(between.note);
+  recordArena.append(pick(messages, draw));
+  recordArena.append(between.createdAt);
+  writeInstant(createdAt);
+  recordArena.append(between.end);
+  return recordArena.endRecord();
+}
+
+const dayMs = 86_400_000;
+let day = Number.NaN;
+let date: Uint8Array = utf8('');
+
+/** ISO 8601. The date is kept for the next lead, which is mostly of the same day. */
+function writeInstant(ms: number): void {
+  const inDay = ms - Math.floor(ms / dayMs) * dayMs;
+  if (ms - inDay !== day) {
+    day = ms - inDay;
+    date = utf8(new Date(day).toISOString().slice(0, 11));
+  }
+  recordArena.append(date);
+  recordArena.appendDigits(Math.floor(inDay / 3_600_000), 2);
+  recordArena.append(between.colon);
+  recordArena.appendDigits(Math.floor(inDay / 60_000) % 60, 2);
+  recordArena.append(between.colon);
+  recordArena.appendDigits(Math.floor(inDay / 1000) % 60, 2);
+  recordArena.append(between.point);
+  recordArena.appendDigits(inDay % 1000, 3);
+}

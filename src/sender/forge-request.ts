@@ -1,0 +1,76 @@
+import type { Scheme } from '../webhook/scheme.ts';
+import {
+  jsonRequest,
+  type SignedContent,
+  type SignedRequest,
+  signatureHeaders,
+  type Signer,
+  signRequest,
+} from './sign-request.ts';
+
+export const forgeryKinds = ['badSignature', 'staleTimestamp', 'reusedNonce', 'alteredPayload'] as const;
+
+export type ForgeryKind = (typeof forgeryKinds)[number];
+
+/** A request that a receiver which verifies must reject. */
+export type Forgery =
+  | { readonly kind: Exclude<ForgeryKind, 'reusedNonce'> }
+  /** `usedId`: id of a delivery of another lead that the same target has acknowledged. */
+  | { readonly kind: 'reusedNonce'; readonly usedId: string };
+
+/** Farther in the past than any scheme's tolerance. */
+const staleByMs = 7 * 86_400_000;
+
+/** The request for a delivery, forged in one way. `now` in milliseconds since the epoch. */
+export function forgeRequest(
+  signer: Signer,
+  content: SignedContent,
+  now: number,
+  forgery: Forgery,
+): SignedRequest {
+  switch (forgery.kind) {
+    case 'badSignature': {
+      const genuine = signatureHeaders(signer, content, now);
+      const ofAnotherBody = signatureHeaders(signer, { ...content, body: Buffer.from('{}') }, now);
+      return jsonRequest(wrongCredential(genuine, ofAnotherBody, signer.scheme), content.body);
+    }
+    case 'staleTimestamp':
+      return signRequest(signer, content, now - staleByMs);
+    case 'reusedNonce':
+      return signRequest(signer, { ...content, id: forgery.usedId }, now);
+    case 'alteredPayload':
+      return jsonRequest(signatureHeaders(signer, content, now), withExtraField(content.body));
+  }
+}
+
+/** Whether a request forged in this way differs from a genuine one: what is not signed cannot be forged. */
+export function canForge(signer: Signer, kind: ForgeryKind): boolean {
+  const content: SignedContent = { target: 'https://localhost/', id: 'a', body: Buffer.from('{}') };
+  const genuine = JSON.stringify(signRequest(signer, content, 0).headers);
+  if (kind === 'alteredPayload') {
+    const changed = { ...content, body: Buffer.from('{"a":1}') };
+    return signer.key !== undefined && genuine !== JSON.stringify(signRequest(signer, changed, 0).headers);
+  }
+  const forged = forgeRequest(signer, content, 0, kind === 'reusedNonce' ? { kind, usedId: 'b' } : { kind });
+  return genuine !== JSON.stringify(forged.headers);
+}
+
+/** Well-formed and wrong: the signature of another body, or, where the body is not signed, another token. */
+function wrongCredential(
+  genuine: SignedRequest['headers'],
+  ofAnotherBody: SignedRequest['headers'],
+  scheme: Scheme,
+): SignedRequest['headers'] {
+  if (JSON.stringify(genuine) !== JSON.stringify(ofAnotherBody)) return ofAnotherBody;
+  return genuine.map(([name, value]) =>
+    scheme.credentialHeaders.includes(name.toLowerCase()) ? [name, withOtherEnd(value)] : [name, value],
+  );
+}
+
+const withOtherEnd = (text: string): string => text.slice(0, -1) + (text.endsWith('x') ? 'y' : 'x');
+
+/** The field is easy to find in an inbox that stored the altered lead by mistake. */
+function withExtraField(body: Uint8Array): Uint8Array {
+  const text = Buffer.from(body).toString('utf8');
+  return Buffer.from(text.replace(/^(\s*\{)/, '$1"forged":true,'));
+}

@@ -1,0 +1,85 @@
+import type { Poster } from '../http/client/post.ts';
+import type { Clock } from '../time/clock.ts';
+import { type Attempt, outcomeOf } from './attempt.ts';
+import { type Forgery, forgeRequest } from './forge-request.ts';
+import type { OutgoingDelivery } from './outgoing-delivery.ts';
+import type { RetrySchedule } from './retry-schedule.ts';
+import { type Signer, signRequest } from './sign-request.ts';
+
+export interface SenderOptions {
+  readonly signer: Signer;
+  readonly schedule: RetrySchedule;
+  /** For one attempt, from connecting to the end of the answer, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly poster: Poster;
+  readonly clock: Clock;
+}
+
+/** What a caller may decide about each attempt of one delivery; `number` counts from 1. */
+interface AttemptHooks {
+  /** Resolves when the attempt may be sent, with a function that is called once the attempt has been dealt with. */
+  readonly acquire?: (number: number) => Promise<() => void>;
+  /** How to forge the attempt; undefined: not at all. Called just before it is sent. */
+  readonly forge?: (number: number) => Forgery | undefined;
+}
+
+interface AttemptOptions {
+  readonly forgery?: Forgery | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Delivers leads as the service does: signed POST requests, each repeated until one is answered 200. */
+export interface Sender {
+  /** Sends one request. That nobody answers is an outcome of the attempt, not an error. */
+  attempt(delivery: OutgoingDelivery, number: number, options?: AttemptOptions): Promise<Attempt>;
+  /**
+   * Yields each attempt when it is over, and goes on by the schedule until one is acknowledged. Ends without a further
+   * attempt once `signal` is aborted.
+   */
+  deliver(
+    delivery: OutgoingDelivery,
+    options?: AttemptHooks & Pick<AttemptOptions, 'signal'>,
+  ): AsyncIterable<Attempt>;
+}
+
+export function createSender({ signer, schedule, timeoutMs, poster, clock }: SenderOptions): Sender {
+  const attempt: Sender['attempt'] = async (delivery, number, { forgery, signal } = {}) => {
+    const sentAt = clock.now();
+    const request =
+      forgery === undefined
+        ? signRequest(signer, delivery, sentAt)
+        : forgeRequest(signer, delivery, sentAt, forgery);
+    const result = await poster.post({ url: delivery.target, ...request }, { timeoutMs, signal });
+    const outcome = outcomeOf(result);
+    const retryInMs = outcome === 'acknowledged' ? undefined : schedule(number, result);
+    return { delivery, number, sentAt, outcome, result, forgery, retryInMs };
+  };
+  return {
+    attempt,
+    async *deliver(delivery, { acquire, forge, signal } = {}) {
+      for (let number = 1, waitMs: number | undefined = 0; waitMs !== undefined; number += 1) {
+        if (number > 1 && !(await slept(clock, waitMs, signal))) return;
+        const release = await acquire?.(number);
+        try {
+          const made = await attempt(delivery, number, { forgery: forge?.(number), signal });
+          if (signal?.aborted === true) return;
+          yield made;
+          waitMs = made.retryInMs;
+        } finally {
+          release?.();
+        }
+      }
+    },
+  };
+}
+
+/** Whether the whole time passed; false when it was cut short by the signal. */
+async function slept(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<boolean> {
+  try {
+    await clock.sleep(ms, signal);
+    return true;
+  } catch (error) {
+    if (signal?.aborted === true) return false;
+    throw error;
+  }
+}

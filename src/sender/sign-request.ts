@@ -1,0 +1,36 @@
+import type { Key, Scheme } from '../webhook/scheme.ts';
+import type { OutgoingDelivery } from './outgoing-delivery.ts';
+
+/** How deliveries are signed; without a key they are sent unsigned. */
+export interface Signer {
+  readonly scheme: Scheme;
+  readonly key: Key | undefined;
+}
+
+/** Headers and body of one request, in the order in which they are sent. */
+export interface SignedRequest {
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Uint8Array;
+}
+
+/** What a signature covers, and what the scheme sends with it. */
+export type SignedContent = Pick<OutgoingDelivery, 'id' | 'target' | 'body'>;
+
+/** The request for a delivery as the service sends it. `now` in milliseconds since the epoch. */
+export function signRequest(signer: Signer, content: SignedContent, now: number): SignedRequest {
+  return jsonRequest(signatureHeaders(signer, content, now), content.body);
+}
+
+/** The credential's headers alone. */
+export function signatureHeaders(
+  { scheme, key }: Signer,
+  { id, target, body }: SignedContent,
+  now: number,
+): SignedRequest['headers'] {
+  return key === undefined ? [] : scheme.sign({ method: 'POST', url: target, id, body }, key, now);
+}
+
+export const jsonRequest = (credential: SignedRequest['headers'], body: Uint8Array): SignedRequest => ({
+  headers: [['Content-Type', 'application/json'], ...credential],
+  body,
+});

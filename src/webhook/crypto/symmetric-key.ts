@@ -1,0 +1,48 @@
+import { createSecretKey } from 'node:crypto';
+import { ConfigError } from '../../errors.ts';
+import type { Secret } from '../../secret.ts';
+import { decode } from './encoding.ts';
+import type { Key } from '../scheme.ts';
+
+export const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
+
+/** How a secret encodes the key's bytes. `whsec` is base64 after an optional `whsec_` (Standard Webhooks). */
+export type SecretEncoding = (typeof secretEncodings)[number];
+
+/** Throws a `ConfigError` for a secret that is empty or not in this encoding. */
+export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
+  if (secret.reveal().trim() === '') throw new ConfigError('the webhook secret is empty');
+  const bytes = secretBytes(secret.reveal(), encoding);
+  if (bytes === undefined) {
+    throw new ConfigError(`the webhook secret is not ${encodingNames[encoding]}`, {
+      hint: encoding === 'whsec' ? 'copy the whole secret, from whsec_ to its end' : 'see --secret-encoding',
+    });
+  }
+  if (bytes.length === 0) throw new ConfigError('the webhook secret is empty');
+  return { secret, material: createSecretKey(bytes) };
+}
+
+/** The key's bytes; undefined for a secret that is not in this encoding. */
+export function secretBytes(text: string, encoding: SecretEncoding): Buffer | undefined {
+  switch (encoding) {
+    case 'utf8':
+      return Buffer.from(text, 'utf8');
+    case 'hex':
+      return decode(text.toLowerCase(), 'hex');
+    case 'base64':
+      return decode(padded(text), 'base64');
+    case 'whsec':
+      return decode(padded(text.replace(/^whsec_/, '')), 'base64');
+  }
+}
+
+const encodingNames: Readonly<Record<SecretEncoding, string>> = {
+  utf8: 'text',
+  hex: 'hex',
+  base64: 'base64',
+  whsec: "base64 after 'whsec_'",
+};
+
+/** Secrets are often copied without their padding, so it may be missing; in signatures it may not. */
+const padded = (text: string): string =>
+  text.endsWith('=') ? text : text.padEnd(Math.ceil(text.length / 4) * 4, '=');

@@ -1,0 +1,65 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { until } from '../../support/until.ts';
+import { listenInEachTest } from './support.ts';
+
+const start = listenInEachTest();
+
+const scratch = (): string => mkdtempSync(join(tmpdir(), 'leads-test-'));
+
+describe('--exec', () => {
+  it('runs the command with the raw lead on stdin and without our settings in its environment', async () => {
+    const file = join(scratch(), 'seen');
+    const listener = await start(['--exec', `cat > '${file}'; env >> '${file}'; echo said`], {
+      env: { LEADS_WEBHOOK_TOKEN: 'very-secret', PATH: process.env['PATH'] ?? '', OTHER: 'kept' },
+    });
+    const body = '{ "id": "a" }';
+    expect((await listener.post(body)).status).toBe(200);
+    const seen = readFileSync(file, 'utf8');
+    expect(seen.startsWith(body)).toBe(true);
+    expect(seen).toContain('OTHER=kept');
+    expect(seen).not.toContain('LEADS_');
+    expect(listener.stderr.text()).toContain('| said');
+    expect(listener.stdout.text()).not.toContain('| said');
+  });
+
+  it('answers 502 while the command fails', async () => {
+    const listener = await start(['--exec', 'exit 3', '--format', 'events']);
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    await until(() => listener.events().length === 2);
+    expect(listener.events()[1]).toMatchObject({ handed: [{ to: 'exec', ok: false, answer: 'exit 3' }] });
+  });
+});
+
+describe('--exec with a slow command', () => {
+  it('kills a command that takes too long, and everything that it started', async () => {
+    const file = join(scratch(), 'late');
+    const command = `(sleep 3; echo > '${file}') | cat`;
+    const listener = await start(['--exec', command, '--timeout', '300ms', '--format', 'events']);
+    const began = performance.now();
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    expect(performance.now() - began).toBeLessThan(2500);
+    await until(() => listener.events().length === 2);
+    expect(listener.events()[1]).toMatchObject({ handed: [{ ok: false, answer: 'ended by SIGKILL' }] });
+  });
+
+  it('does not wait for a child that the command left running', async () => {
+    const listener = await start(['--exec', 'sleep 5 & echo said']);
+    const began = performance.now();
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
+    expect(performance.now() - began).toBeLessThan(4000);
+    expect(listener.stderr.text()).toContain('| said');
+  });
+
+  it('answers 502 to a lead that waited too long for a command to start', async () => {
+    const listener = await start(['--exec', 'sleep 1', '--timeout', '2500ms', '--format', 'events']);
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, i) => listener.post({ id: `${i}` })));
+    const late = answers.filter(({ status }) => status === 502);
+    expect(late.length).toBeGreaterThan(0);
+    expect(late.length).toBeLessThan(16);
+    const shown = JSON.stringify(listener.events());
+    expect(shown).toContain('others were still running');
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { rejection } from '../../src/webhook/rejection.ts';
+import { clock, open, stores, takeOne } from './stores.ts';
+import { all, arrivalOf, deliveryOf } from './support.ts';
+
+describe.each(stores)('pruning an inbox in $name', ({ newLocation }) => {
+  it('drops deliveries and still knows the ids', async () => {
+    const inbox = await open(newLocation());
+    await takeOne(inbox, { leadId: 'old', delivery: deliveryOf('{"id":"old"}', { receivedAt: 1 }) });
+    await takeOne(inbox, { leadId: 'new', delivery: deliveryOf('{"id":"new"}', { receivedAt: 9 }) });
+    expect(await inbox.prune(9)).toBe(1);
+    expect((await all(inbox.list({}))).map(({ leadId }) => leadId)).toEqual(['new']);
+    expect((await all(inbox.leads({}))).map(({ leadId }) => leadId)).toEqual(['new']);
+    expect(await inbox.has(['old', 'new'])).toEqual(new Set(['old', 'new']));
+    expect(await takeOne(inbox, arrivalOf({ id: 'old' }))).toMatchObject({ kind: 'duplicate', firstAt: 1 });
+    expect(await takeOne(inbox, arrivalOf({ id: 'third' }))).toMatchObject({ kind: 'accepted' });
+    expect((await all(inbox.list({ leadId: 'old' }))).map(({ verdict }) => verdict)).toEqual(['duplicate']);
+  });
+
+  it('leaves a digest of the first payload: that another one differs is still noticed, but not where', async () => {
+    const inbox = await open(newLocation());
+    await takeOne(inbox, { leadId: 'a', delivery: deliveryOf('{"id":"a","n":1}', { receivedAt: 1 }) });
+    expect(await inbox.prune(2)).toBe(1);
+    const repeat = (n: number) =>
+      takeOne(inbox, { leadId: 'a', delivery: deliveryOf(`{"id":"a","n":${n}}`) });
+    expect(await repeat(1)).not.toHaveProperty('differs');
+    expect(await repeat(2)).toMatchObject({ kind: 'duplicate', attempt: 3, differs: ['*'] });
+  });
+
+  it('drops rejected deliveries too', async () => {
+    const inbox = await open(newLocation());
+    const delivery = deliveryOf('no', { receivedAt: 1 });
+    await inbox.reject([{ delivery, rejection: rejection('not_json', 'no') }]);
+    expect(await inbox.prune(2)).toBe(1);
+    expect(await all(inbox.list({}))).toEqual([]);
+  });
+
+  it('keeps a lead that a target has not had', async () => {
+    const inbox = await open(newLocation(), { targets: ['t'] });
+    await takeOne(inbox, arrivalOf({ id: 'a' }));
+    expect(await inbox.prune(clock.now())).toBe(0);
+    expect(await all(inbox.list({}))).toHaveLength(1);
+  });
+});

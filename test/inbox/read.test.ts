@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { open, stores } from './stores.ts';
+import { all, arrivalOf, deliveryOf } from './support.ts';
+
+const receivedAt = (times: readonly number[]) =>
+  times.map((time) => ({
+    leadId: `l${time}`,
+    delivery: deliveryOf(`{"id":"l${time}"}`, { receivedAt: time }),
+  }));
+
+describe.each(stores)('reading an inbox in $name', ({ newLocation }) => {
+  it('lists newest first, over more than one page', async () => {
+    const inbox = await open(newLocation());
+    const arrivals = receivedAt(Array.from({ length: 450 }, (_, i) => i));
+    await inbox.take(arrivals);
+    const listed = (await all(inbox.list({}))).map(({ leadId }) => leadId);
+    expect(listed).toEqual(arrivals.map(({ leadId }) => leadId).reverse());
+  });
+
+  it('filters by time, half-open, and gives leads oldest first', async () => {
+    const inbox = await open(newLocation());
+    await inbox.take(receivedAt(Array.from({ length: 450 }, (_, i) => i)));
+    expect(await all(inbox.list({ since: 10, until: 300 }))).toHaveLength(290);
+    const leads = await all(inbox.leads({ since: 10, until: 300 }));
+    expect(leads.map((lead) => lead.receivedAt)).toEqual(Array.from({ length: 290 }, (_, i) => i + 10));
+    expect(Buffer.from(leads[0]?.body ?? []).toString()).toBe('{"id":"l10"}');
+  });
+
+  it('filters by id, number and verdict', async () => {
+    const inbox = await open(newLocation());
+    await inbox.take(['a', 'b', 'a', 'c'].map((id) => arrivalOf({ id })));
+    const numbers = async (query: Parameters<typeof inbox.list>[0]) =>
+      (await all(inbox.list(query))).map(({ leadId, attempt }) => `${leadId ?? ''}${attempt}`);
+    const [newest] = await all(inbox.list({}));
+    expect(await numbers({ leadId: 'a' })).toEqual(['a2', 'a1']);
+    expect(await numbers({ seq: newest?.seq })).toEqual(['c1']);
+    expect(await numbers({ verdicts: ['duplicate', 'rejected'] })).toEqual(['a2']);
+    expect(await numbers({ leadId: 'a', verdicts: ['accepted'] })).toEqual(['a1']);
+    expect(await numbers({ leadId: 'nobody' })).toEqual([]);
+  });
+
+  it('says which of many ids it has', async () => {
+    const inbox = await open(newLocation());
+    await inbox.take(['a', 'b'].map((id) => arrivalOf({ id })));
+    expect(await inbox.has(['b', 'c', 'a', 'a'])).toEqual(new Set(['a', 'b']));
+    expect(await inbox.has([])).toEqual(new Set());
+  });
+
+  it('does not have a lead that is pending', async () => {
+    const inbox = await open(newLocation(), { targets: ['t'] });
+    await inbox.take([arrivalOf({ id: 'a' })]);
+    expect(await inbox.has(['a'])).toEqual(new Set());
+    expect(await all(inbox.leads({}))).toEqual([]);
+  });
+});

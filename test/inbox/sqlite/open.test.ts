@@ -1,0 +1,109 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Libsql from 'libsql';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { leads } from '../../support/run.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { all, arrivalOf, freshDirectory, freshFile } from '../support.ts';
+
+const clock = new FakeClock();
+const clean: (() => void)[] = [];
+afterEach(() => {
+  for (const step of clean.splice(0)) step();
+});
+
+const messageOf = async (path: string): Promise<string> => {
+  const run = await leads(['inbox', 'list', '--inbox', path]);
+  expect(run.exitCode).toBe(3);
+  expect(run.stdout).toBe('');
+  return run.stderr;
+};
+
+describe('an inbox that cannot be opened says why', () => {
+  it('made by a newer version', async () => {
+    const path = freshFile('inbox.db');
+    await (await openInbox({ location: path, clock })).close();
+    const database = new Libsql(path);
+    database.exec('PRAGMA user_version = 999');
+    database.close();
+    expect(await messageOf(path)).toMatch(/newer version of leads\nhint: update leads/);
+  });
+
+  it('of another program, which is left alone', async () => {
+    const path = freshFile('other.db');
+    const database = new Libsql(path);
+    database.exec('CREATE TABLE theirs (x)');
+    database.close();
+    chmodSync(path, 0o644);
+    const before = readFileSync(path);
+    expect(await messageOf(path)).toContain('another program');
+    expect(readFileSync(path).equals(before)).toBe(true);
+    const after = new Libsql(path);
+    const tables = after.prepare('SELECT name FROM sqlite_master').all() as { name: string }[];
+    after.close();
+    expect(tables.map(({ name }) => name)).toEqual(['theirs']);
+    expect(statSync(path).mode & 0o777).toBe(0o644);
+  });
+
+  it('no database, or a damaged one', async () => {
+    const path = freshFile('text.db');
+    writeFileSync(path, 'no database at all, but some text. '.repeat(100));
+    expect(await messageOf(path)).toContain('is not an inbox database');
+    const torn = freshFile('torn.db');
+    writeFileSync(torn, Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(5000, 0xff)]));
+    expect(await messageOf(torn)).toMatch(/not an inbox database|damaged/);
+  });
+
+  it('a device, which keeps its mode', async () => {
+    const path = freshFile('pipe');
+    execFileSync('mkfifo', ['-m', '644', path]);
+    expect(await messageOf(path)).toContain('not a regular file');
+    expect(statSync(path).mode & 0o777).toBe(0o644);
+  });
+
+  it('a directory', async () => {
+    const path = freshFile('inbox.db');
+    mkdirSync(path);
+    expect(await messageOf(path)).toContain('cannot open the inbox');
+  });
+
+  it('read-only', async ({ skip }) => {
+    const directory = freshDirectory();
+    const path = join(directory, 'inbox.db');
+    await (await openInbox({ location: path, clock })).close();
+    // Root may write whatever its mode is, so only a file system can refuse it.
+    const mounted = spawnSync('mount', ['--bind', '-o', 'ro', directory, directory]).status === 0;
+    if (!mounted || spawnSync('mount', ['-o', 'remount,bind,ro', directory]).status !== 0) {
+      return skip('mounting is not allowed here');
+    }
+    clean.push(() => execFileSync('umount', ['-l', directory]));
+    expect(await messageOf(path)).toContain('cannot open the inbox');
+  });
+
+  it('a URL', async () => {
+    const run = await leads(['inbox', 'list', '--inbox', 'http://127.0.0.1:1/x']);
+    expect(run).toMatchObject({ exitCode: 2 });
+  });
+});
+
+it('has nothing to show before anything came, and makes no file for it', async () => {
+  const run = await leads(['inbox', 'list', '--json']);
+  expect(run).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+  expect(run.stderr).toContain('nothing was received yet');
+});
+
+it('is read while a receiver holds a transaction open', async () => {
+  const path = freshFile('inbox.db');
+  const inbox = await openInbox({ location: path, clock });
+  await inbox.take([arrivalOf({ id: 'a' })]);
+  const writer = new Libsql(path);
+  writer.exec('BEGIN IMMEDIATE');
+  expect(await all(inbox.list({}))).toHaveLength(1);
+  const run = await leads(['inbox', 'export', '--inbox', path]);
+  expect(run).toMatchObject({ exitCode: 0, stdout: '{"id":"a"}\n' });
+  writer.exec('ROLLBACK');
+  writer.close();
+  await inbox.close();
+});

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import type { Arrival, Inbox, TakeResult } from '../../src/inbox/inbox.ts';
+import { type InboxOptions, openInbox } from '../../src/inbox/open-inbox.ts';
+import { FakeClock } from '../support/clock.ts';
+import { freshDirectory } from './support.ts';
+
+export interface Store {
+  readonly name: string;
+  /** A location that no other inbox uses. */
+  readonly newLocation: () => string;
+  /** Whether what it holds outlives the process, and can be opened by several receivers at a time. */
+  readonly isShared: boolean;
+}
+
+/** Every store passes the tests of this folder: a new one is a line here. */
+export const stores: readonly Store[] = [
+  { name: 'memory', newLocation: () => ':memory:', isShared: false },
+  { name: 'sqlite', newLocation: () => join(freshDirectory(), 'deep', 'inbox.db'), isShared: true },
+];
+
+export const sharedStores = stores.filter(({ isShared }) => isShared);
+
+export const clock = new FakeClock();
+
+const opened: Inbox[] = [];
+afterEach(async () => {
+  for (const inbox of opened.splice(0)) await inbox.close();
+});
+
+/** Opens an inbox that is closed after the test. */
+export async function open(location: string, options: Partial<InboxOptions> = {}): Promise<Inbox> {
+  const inbox = await openInbox({ clock, ...options, location });
+  opened.push(inbox);
+  return inbox;
+}
+
+export async function takeOne(inbox: Inbox, arrival: Arrival): Promise<TakeResult> {
+  const [result] = await inbox.take([arrival]);
+  if (result === undefined) throw new Error('the inbox gave no verdict');
+  return result;
+}
+
+/** Takes a delivery that is stored under a number. */
+export async function takeStored(inbox: Inbox, arrival: Arrival): Promise<{ leadId: string; seq: number }> {
+  const result = await takeOne(inbox, arrival);
+  if (result.kind === 'rejected') throw new Error(`rejected: ${result.detail}`);
+  return { leadId: result.leadId, seq: result.seq };
+}

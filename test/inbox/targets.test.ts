@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { clock, open, sharedStores, stores, takeOne, takeStored } from './stores.ts';
+import { all, arrivalOf } from './support.ts';
+
+const arrival = arrivalOf({ id: 'a' });
+const forward = 'forward https://app.test/';
+const output = 'output /tmp/x';
+
+describe.each(stores)('the targets of leads in $name', ({ newLocation }) => {
+  it('keep a lead pending until every one of them has had it', async () => {
+    const inbox = await open(newLocation(), { targets: [forward, output], leaseMs: 1000 });
+    expect(await takeOne(inbox, arrival)).toMatchObject({ kind: 'pending', targets: [forward, output] });
+    const [first] = await all(inbox.list({}));
+    const stored = { leadId: 'a', seq: first?.seq ?? 0 };
+    expect(first).toMatchObject({ verdict: 'pending', status: 502 });
+    expect(await inbox.settle([{ ...stored, target: forward }])).toEqual(['pending']);
+    const repeat = await takeOne(inbox, arrival);
+    expect(repeat).toMatchObject({ kind: 'pending', targets: [output], attempt: 2, busy: false });
+    expect(await all(inbox.leads({}))).toEqual([]);
+    expect(await all(inbox.unsettled(output))).toEqual([stored]);
+    expect(await inbox.settle([{ ...stored, target: output }])).toEqual(['accepted']);
+    expect(await all(inbox.unsettled(output))).toEqual([]);
+    expect(await takeOne(inbox, arrival)).toMatchObject({ kind: 'duplicate', attempt: 3 });
+    expect(await all(inbox.leads({}))).toHaveLength(1);
+    expect((await all(inbox.list({}))).map(({ verdict, status }) => [verdict, status])).toEqual([
+      ['duplicate', 200],
+      ['pending', 502],
+      ['accepted', 200],
+    ]);
+  });
+
+  it('are settled in batches, a result for each', async () => {
+    const inbox = await open(newLocation(), { targets: [forward, output], leaseMs: 1000 });
+    const a = await takeStored(inbox, arrival);
+    const repeat = await takeStored(inbox, arrival);
+    const b = await takeStored(inbox, arrivalOf({ id: 'b' }));
+    const results = await inbox.settle([
+      { ...a, target: forward },
+      { ...a, target: output },
+      { ...repeat, target: output },
+      { ...b, target: output },
+    ]);
+    expect(results).toEqual(['pending', 'accepted', 'duplicate', 'pending']);
+    expect((await all(inbox.list({ leadId: 'a' }))).map(({ verdict }) => verdict)).toEqual([
+      'duplicate',
+      'accepted',
+    ]);
+  });
+
+  it('may try again after they were released', async () => {
+    const inbox = await open(newLocation(), { targets: [forward, output], leaseMs: 1000 });
+    const stored = await takeStored(inbox, arrival);
+    await inbox.release([forward, output].map((target) => ({ ...stored, target })));
+    expect(await takeOne(inbox, arrival)).toMatchObject({ targets: [forward, output], busy: false });
+  });
+});
+
+describe.each(sharedStores)('the targets of leads in $name, between receivers', ({ newLocation }) => {
+  it('are leased to one receiver at a time, until it releases them or the lease expires', async () => {
+    const location = newLocation();
+    const here = await open(location, { targets: ['t'], leaseMs: 1000 });
+    const there = await open(location, { targets: ['t'], leaseMs: 1000 });
+    const stored = await takeStored(here, arrival);
+    expect(await takeOne(there, arrival)).toMatchObject({ kind: 'pending', targets: [], busy: true });
+    await here.release([{ ...stored, target: 't' }]);
+    expect(await takeOne(there, arrival)).toMatchObject({ targets: ['t'], busy: false });
+    expect(await takeOne(here, arrival)).toMatchObject({ busy: true });
+    clock.advance(1001);
+    expect(await takeOne(here, arrival)).toMatchObject({ targets: ['t'], busy: false });
+  });
+
+  it('cannot be released by a receiver that does not hold the lease', async () => {
+    const location = newLocation();
+    const here = await open(location, { targets: ['t'], leaseMs: 1000 });
+    const there = await open(location, { targets: ['t'], leaseMs: 1000 });
+    const stored = await takeStored(here, arrival);
+    await there.release([{ ...stored, target: 't' }]);
+    expect(await takeOne(there, arrival)).toMatchObject({ busy: true });
+  });
+
+  it('of an earlier run leave the lead pending: a run without targets accepts it', async () => {
+    const location = newLocation();
+    const before = await open(location, { targets: ['t'], leaseMs: 0 });
+    await takeOne(before, arrival);
+    const after = await open(location);
+    expect(await takeOne(after, arrival)).toMatchObject({ kind: 'accepted', attempt: 2 });
+    expect(await takeOne(after, arrival)).toMatchObject({ kind: 'duplicate' });
+    expect((await all(after.leads({}))).map(({ leadId }) => leadId)).toEqual(['a']);
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { deviationsOf } from '../../src/lead/conformance.ts';
+import { readCreatedAt } from '../../src/lead/created-at.ts';
+
+describe('the time of a lead', () => {
+  it.each([
+    ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+    ['2026-01-31T12:00', '2026-01-31T12:00:00.000Z'],
+    ['2026-01-31T12:00:00', '2026-01-31T12:00:00.000Z'],
+    ['2026-01-31T12:00:00,5Z', '2026-01-31T12:00:00.500Z'],
+    ['2026-01-31T12:00:00.123456789012Z', '2026-01-31T12:00:00.123Z'],
+    ['2026-01-31 12:00:00+00', '2026-01-31T12:00:00.000Z'],
+    ['2026-01-31T12:00:00+0130', '2026-01-31T10:30:00.000Z'],
+    ['2026-01-31T12:00:00-01:30', '2026-01-31T13:30:00.000Z'],
+    ['2026-01-31t12:00:00z', '2026-01-31T12:00:00.000Z'],
+  ])('is read from %s', (createdAt, iso) => {
+    expect(new Date(readCreatedAt(createdAt) ?? Number.NaN).toISOString()).toBe(iso);
+  });
+
+  it.each([
+    '2026-02-30T12:00:00Z',
+    '2026-13-01',
+    '2026-01-31T25:00:00Z',
+    'Sat, 31 Jan 2026 12:00:00 GMT',
+    'yesterday',
+    '1768478400000',
+    1_768_478_400_000,
+    null,
+    undefined,
+    '',
+  ])('cannot be read from %s', (createdAt) => {
+    expect(readCreatedAt(createdAt)).toBeUndefined();
+  });
+
+  it.each([
+    ['2026-01-31T12:00:00,5Z', true],
+    ['2026-01-31T12:00:00+00', true],
+    ['2026-01-31T12:00:00+01:00', false],
+    ['2026-01-31T12:00:00', false],
+    ['2026-02-30T12:00:00Z', false],
+    ['Sat, 31 Jan 2026 12:00:00 GMT', false],
+  ])('conforms only when it can be read and is in UTC: %s', (createdAt, conforms) => {
+    const deviations = deviationsOf({ createdAt }).filter((deviation) => deviation.startsWith('createdAt'));
+    expect(deviations).toEqual(conforms ? [] : ['createdAt is not an ISO 8601 UTC timestamp']);
+  });
+});

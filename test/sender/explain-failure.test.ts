@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { explainFailure, type FailureCause } from '../../src/sender/explain-failure.ts';
+
+test.each<{ cause: FailureCause; said: string }>([
+  { cause: { error: 'ECONNREFUSED' }, said: 'connection refused' },
+  { cause: { error: 'timeout' }, said: 'no answer in time' },
+  { cause: { error: 'ENOTFOUND' }, said: 'cannot be resolved (ENOTFOUND)' },
+  { cause: { error: 'ECONNRESET' }, said: 'closed without an answer' },
+  { cause: { error: 'EPROTO' }, said: 'does it speak plain HTTP?' },
+  {
+    cause: { error: 'SELF_SIGNED_CERT_IN_CHAIN' },
+    said: 'certificate is not trusted (SELF_SIGNED_CERT_IN_CHAIN)',
+  },
+  { cause: { error: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }, said: 'certificate is not trusted' },
+  { cause: { error: 'EHOSTUNREACH' }, said: 'EHOSTUNREACH' },
+  { cause: { status: 401 }, said: 'answered 401: check that both sides use the same scheme and secret' },
+  { cause: { status: 404 }, said: 'answered 404: check the path' },
+  { cause: { status: 302 }, said: 'answered 302, and redirects are not followed' },
+  { cause: { status: 204 }, said: 'answered 204, and only 200 acknowledges' },
+  { cause: { status: 500 }, said: 'answered 500' },
+])('$cause is explained as: $said', ({ cause, said }) => {
+  expect(explainFailure(cause)).toContain(said);
+});

@@ -1,0 +1,181 @@
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { explainDelivery } from '../../../src/webhook/explain/explain-delivery.ts';
+import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
+import { delivered, type Headers, outgoing } from '../delivery.ts';
+import { cases, keyOf } from '../schemes/every.ts';
+
+const now = Date.UTC(2026, 0, 15, 12);
+const secret = 'dGhpcyBpcyBhIHNlY3JldCE=';
+const body = Buffer.from('{ "id": "lead_1", "name": "Zoë/é" }\n');
+const mac = (content: string | Buffer, key: string | Buffer = secret, algorithm = 'sha256') =>
+  createHmac(algorithm, key).update(content);
+
+function why(name: string, headers: Headers, options: SchemeOptions = {}, other = secret): string {
+  const scheme = schemeNamed(name, options);
+  const guard = { scheme, keys: [keyOf(scheme, other)] };
+  return explainDelivery(delivered(headers, outgoing(body)), guard, now).join(' ');
+}
+
+const header = { signatureHeader: 'x-signature' };
+const signed = (content: string | Buffer, key?: string | Buffer): Headers => [
+  ['X-Signature', mac(content, key).digest('hex')],
+];
+
+const json = JSON.parse(body.toString()) as unknown;
+test.each([
+  ['without white space', JSON.stringify(json)],
+  ['two blanks of indentation', JSON.stringify(json, null, 2)],
+  ['four blanks of indentation', JSON.stringify(json, null, 4)],
+  ['as Python does', String.raw`{"id": "lead_1", "name": "Zo\u00eb/\u00e9"}`],
+  ['as PHP does', String.raw`{"id":"lead_1","name":"Zo\u00eb\/\u00e9"}`],
+  ['without its line break', body.toString().trim()],
+  ['with CR LF for LF', body.toString().replace('\n', '\r\n')],
+  ['an empty body', ''],
+])('a signature over another form of the body is explained: %s', (what, content) => {
+  expect(why('custom', signed(content), header)).toContain(what);
+});
+
+test.each([
+  ['decoded from base64', Buffer.from(secret, 'base64'), secret],
+  ['decoded from hex', Buffer.from('00ff10', 'hex'), '00ff10'],
+  ['without the blanks at its ends', 'padded', ' padded '],
+  ['with a line break at its end', 'piped\n', 'piped'],
+  ['without the quotes around it', 'quoted', '"quoted"'],
+])('a signature with another form of the secret is explained: %s', (what, key, given) => {
+  expect(why('custom', signed(body, key), header, given)).toContain(what);
+});
+
+test('a signature in capital letters is explained', () => {
+  expect(
+    why('github', [['X-Hub-Signature-256', `sha256=${mac(body).digest('hex').toUpperCase()}`]]),
+  ).toContain('capital letters');
+});
+
+test('a delivery of another scheme is explained by its headers', () => {
+  const github = schemeNamed('github');
+  const headers = github.sign(outgoing(body), keyOf(github, secret), now);
+  expect(why('token', headers)).toBe("It matches under the scheme 'github', and the scheme here is 'token'.");
+  expect(why('token', headers, {}, 'unrelated')).toContain("header of the scheme 'github'");
+});
+
+test('a scheme that is found is explained by flags that accept the delivery', () => {
+  const recipes: [Headers, SchemeOptions][] = [
+    [
+      [['X-Acme-Signature', `sha256=${mac(body).digest('base64')}`]],
+      { signatureHeader: 'x-acme-signature', encoding: 'base64', prefix: 'sha256=' },
+    ],
+    [
+      [
+        ['X-Acme-Time', String(now)],
+        [
+          'X-Acme-Signature',
+          mac(Buffer.concat([Buffer.from(`${now}\n`), body]), secret, 'sha512').digest('base64url'),
+        ],
+      ],
+      {
+        signatureHeader: 'x-acme-signature',
+        algorithm: 'hmac-sha512',
+        encoding: 'base64url',
+        timestampHeader: 'x-acme-time',
+        timestampFormat: 'milliseconds',
+        signedContent: String.raw`{timestamp}\n{body}`,
+      },
+    ],
+    [
+      [
+        ['X-Request-Id', 'r-1'],
+        [
+          'X-Acme-Signature',
+          mac(Buffer.concat([Buffer.from('r-1.'), body]), Buffer.from(secret, 'base64')).digest('hex'),
+        ],
+      ],
+      {
+        signatureHeader: 'x-acme-signature',
+        nonceHeader: 'x-request-id',
+        signedContent: '{id}.{body}',
+        secretEncoding: 'base64',
+      },
+    ],
+  ];
+  for (const [headers, options] of recipes) {
+    const sentences = why('token', headers);
+    expect(sentences).toContain('To take such deliveries: --scheme custom');
+    for (const [name, value] of Object.entries(options)) {
+      const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      expect(sentences.replaceAll("'", '')).toContain(`--${flag} ${String(value)}`);
+    }
+    const scheme = schemeNamed('custom', options);
+    const verdict = scheme.authenticate(delivered(headers, outgoing(body)), [keyOf(scheme, secret)]);
+    expect(verdict).toMatchObject({ ok: true });
+  }
+});
+
+test('a URL that a proxy changed is explained', () => {
+  const rfc = schemeNamed('rfc9421');
+  const keys = [keyOf(rfc, secret)];
+  const message = outgoing(body);
+  const sent = delivered(rfc.sign(message, keyOf(rfc, secret), now), message);
+  const rawHeaders = [...sent.rawHeaders, ['X-Forwarded-Host', 'hooks.example.com']] as const;
+  const came = { ...sent, rawHeaders, url: message.url.replace('hooks.example.com', '10.0.0.7:8443') };
+  expect(explainDelivery(came, { scheme: rfc, keys }, now).join()).toContain(
+    'was made for https://hooks.example.com',
+  );
+});
+
+test('a token that is nearly right, or in the wrong header, is explained', () => {
+  const token = 'Correct-Horse';
+  const of = (name: string, value: string) => why('token', [[name, value]], {}, token);
+  expect(of('X-Webhook-Token', '"Correct-Horse"')).toContain('quotes');
+  expect(of('X-Webhook-Token', 'correct-horse')).toContain('capital and small');
+  expect(of('X-Webhook-Token', 'Correct%2DHorse')).toContain('percent-encoding');
+  expect(of('Authorization', 'Bearer Correct-Horse')).toContain('header authorization');
+  expect(of('X-Token', 'Correct-Horse')).toContain('header x-token');
+  expect(of('X-Webhook-Token', 'Correct-Horsf')).toContain('another secret');
+});
+
+test('a secret that was sent instead of a signature is explained', () => {
+  expect(why('github', [['Authorization', `Bearer ${secret}`]])).toContain('sent as a token');
+  expect(why('github', [['X-Webhook-Token', secret]])).toContain('header x-webhook-token');
+});
+
+test('a time in another unit, and clocks that differ, are explained', () => {
+  const stamped = (ms: number, format: 'unix' | 'milliseconds') => {
+    const options = { ...header, timestampHeader: 'x-time' };
+    const sender = schemeNamed('custom', { ...options, timestampFormat: format });
+    const headers = sender.sign(outgoing(body), keyOf(sender, secret), ms);
+    return (as: 'unix' | 'milliseconds') => why('custom', headers, { ...options, timestampFormat: as });
+  };
+  expect(stamped(now, 'milliseconds')('unix')).toContain('--timestamp-format milliseconds');
+  expect(stamped(now, 'unix')('milliseconds')).toContain('--timestamp-format unix');
+  const stripe = schemeNamed('stripe');
+  const given = stripe.sign(outgoing(body), keyOf(stripe, secret), now * 1000);
+  // The flag belongs to another scheme: with this one it would be rejected.
+  expect(why('stripe', given)).toContain('stripe signs seconds');
+  expect(stamped(now - 3_600_000, 'unix')('unix')).toContain('too old');
+  expect(stamped(now + 3_600_000, 'unix')('unix')).toContain('ahead');
+  expect(stamped(now, 'unix')('unix')).toBe('');
+});
+
+test('no explanation contains a secret or a signature', () => {
+  for (const { scheme, secret: right, other } of cases) {
+    const headers = scheme.sign(outgoing(body), keyOf(scheme, right), now - 900_000);
+    for (const given of [right, other]) {
+      const keys = [keyOf(scheme, given)];
+      const text = explainDelivery(delivered(headers, outgoing(body)), { scheme, keys }, now).join(' ');
+      for (const part of [given, ...headers.map(([, value]) => value)]) {
+        if (part.length > 20) expect(text).not.toContain(part);
+      }
+    }
+  }
+});
+
+test('a body of the largest size is explained with bounded work', () => {
+  const scheme = schemeNamed('custom', header);
+  const large = outgoing(Buffer.from(JSON.stringify({ id: 'x'.repeat(1_000_000) })));
+  const junk = Array.from({ length: 90 }, (_, i) => [`x-sig-${i}`, mac(String(i)).digest('hex')] as const);
+  const keys = ['a', 'b', 'c', 'd'].map((one) => keyOf(scheme, one));
+  const begin = process.cpuUsage();
+  expect(explainDelivery(delivered(junk, large), { scheme, keys }, now)).toHaveLength(1);
+  expect(process.cpuUsage(begin).user / 1000).toBeLessThan(2000);
+});

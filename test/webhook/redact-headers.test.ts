@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { redactHeaders } from '../../src/webhook/redact-headers.ts';
+import { unverified } from '../../src/webhook/schemes/unverified.ts';
+import { outgoing } from './delivery.ts';
+import { cases, keyOf } from './schemes/every.ts';
+
+test.each(cases)(
+  '$name: its credential is redacted, whichever scheme the receiver uses',
+  ({ scheme, secret }) => {
+    const headers = scheme.sign(outgoing(), keyOf(scheme, secret), 0);
+    for (const inForce of [scheme, unverified]) {
+      const kept = redactHeaders([['Host', 'a'], ...headers], inForce);
+      expect(kept.map(([name]) => name)).toEqual(['Host', ...headers.map(([name]) => name)]);
+      expect(kept[0]).toEqual(['Host', 'a']);
+      for (const [name, value] of kept) {
+        if (scheme.credentialHeaders.includes(name.toLowerCase())) expect(value).toBe('[redacted]');
+      }
+    }
+  },
+);
+
+test('credentials of other kinds are redacted too, times and ids are kept', () => {
+  const names = [
+    'Authorization',
+    'Proxy-Authorization',
+    'COOKIE',
+    'X-Api-Key',
+    'X-Acme-Signature-V2',
+    'X-Old-Token',
+  ];
+  for (const name of names) expect(redactHeaders([[name, 'v']], unverified)).toEqual([[name, '[redacted]']]);
+  for (const name of ['webhook-id', 'x-slack-request-timestamp', 'user-agent', 'content-digest']) {
+    expect(redactHeaders([[name, 'v']], unverified)).toEqual([[name, 'v']]);
+  }
+});
