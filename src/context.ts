@@ -1,9 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from './time/clock.ts';
-import type { Paths } from './config/paths.ts';
+import type { Paths } from './config/directories.ts';
 import type { Settings } from './config/settings.ts';
 import { InterruptedError } from './errors.ts';
+import type { Globals } from './commands/flags/global-flags.ts';
 import type { Messages } from './output/messages.ts';
 
 export interface Input extends Readable {
@@ -23,29 +24,17 @@ export interface Host {
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** A number in [0, 1). */
+  /** Gives a number in [0, 1). */
   readonly random: () => number;
   /** Aborted by Ctrl-C and SIGTERM, with an `InterruptedError` as its reason. */
   readonly signal: AbortSignal;
   readonly platform: string;
   /** Of this process: a lock names its holder by it. */
   readonly pid: number;
-  /** Kills a process that leads its own group, and everything in that group; one that is gone already is no error. */
+  /** Kills a process that leads its own group, and everything in that group; it is no error when it has ended. */
   readonly killGroup: (leader: number) => void;
   /** The words that start this program once more, for `demo`. */
   readonly program: readonly [command: string, ...args: string[]];
-}
-
-/** The flags that every command takes. */
-export interface Globals {
-  readonly profile?: string | undefined;
-  readonly baseUrl?: string | undefined;
-  readonly timeout?: string | undefined;
-  readonly retries?: string | undefined;
-  readonly verbose: boolean;
-  readonly quiet: boolean;
-  /** False for `--no-color`. */
-  readonly color: boolean;
 }
 
 /** Everything a command may touch; `main` makes it from a host once the flags are known. */
@@ -87,7 +76,7 @@ export function killGroup(leader: number): void {
   }
 }
 
-/** The real world: the only code that touches `process`. Streams are opened when first used. */
+/** This process: the only code that touches `process`. Streams are opened when first used. */
 export function processHost(): Host {
   return {
     get stdin() {
@@ -116,6 +105,6 @@ export async function runProcess(
 ): Promise<void> {
   const code = await main(process.argv.slice(2), processHost());
   process.exitCode = code;
-  // From 8 on the output is incomplete anyway, and a write that its reader never takes would keep the process for ever.
+  // From 8 on the output is incomplete anyway, and a write that nobody reads would keep the process alive.
   if (code >= 8 && process.stdout.writableLength > 0) process.exit(code);
 }

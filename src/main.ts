@@ -1,6 +1,5 @@
 import type { Host } from './context.ts';
 import type { ExitCode } from './errors.ts';
-import { rootHelp } from './program.ts';
 
 /**
  * The whole program: the only place where an error ends and an exit code is picked. Never throws. Version and help
@@ -8,7 +7,7 @@ import { rootHelp } from './program.ts';
  */
 export async function main(argv: readonly string[], host: Host): Promise<ExitCode> {
   try {
-    const text = immediate(argv);
+    const text = await immediateAnswer(argv, host);
     if (text !== undefined) return await print(text, host);
     const { runCommand } = await import('./run-command.ts');
     return (await runCommand(argv, host)) === 'problems' ? 7 : 0;
@@ -18,9 +17,12 @@ export async function main(argv: readonly string[], host: Host): Promise<ExitCod
   }
 }
 
-function immediate(argv: readonly string[]): string | undefined {
+async function immediateAnswer(argv: readonly string[], { stdout }: Host): Promise<string | undefined> {
   const only = argv.length === 1 ? argv[0] : undefined;
-  if (argv.length === 0 || only === '--help' || only === '-h' || only === 'help') return rootHelp();
+  if (argv.length === 0 || only === '--help' || only === '-h' || only === 'help') {
+    const { programHelp } = await import('./program.ts');
+    return programHelp(stdout.isTTY === true ? (stdout.columns ?? 80) : 80);
+  }
   return only === '--version' || only === '-V' ? `${LEADS_VERSION}\n` : undefined;
 }
 

@@ -1,169 +1,140 @@
-import { type Argument, Command, CommanderError, Option } from 'commander';
-import type { CommandSpec, Outcome } from './commands/command-spec.ts';
-import type { Context, Globals, Host } from './context.ts';
+import { Command, CommanderError, Option } from 'commander';
+import { checkOptions, type TypedValues } from './commands/flags/check-options.ts';
+import type { CommandSpec, Outcome } from './commands/flags/command-spec.ts';
+import { argumentTerm, type Flag, flagName, flagTerm, isSwitch, longName } from './commands/flags/flag.ts';
+import { type Globals, globalFlags, immediateFlags } from './commands/flags/global-flags.ts';
+import { takeCommand } from './commands/flags/take-command.ts';
+import { commandHelp } from './commands/help/command-help.ts';
+import { didYouMean } from './commands/help/suggest.ts';
+import type { Context } from './context.ts';
 import { UsageError } from './errors.ts';
-import { commands, everywhere, rootHelp } from './program.ts';
+import { commands, programHelp } from './program.ts';
 
-const valued = ['--profile', '--base-url', '--timeout', '--retries'];
+/** What a command line asks for. */
+export type Invocation =
+  | { readonly kind: 'print'; readonly text: (width: number) => string }
+  | {
+      readonly kind: 'run';
+      readonly globals: Globals;
+      readonly run: (context: Context) => Promise<Outcome>;
+    };
 
-/** Parses `argv`, loads the one command it names, and runs it with a context made from the global flags. */
-export async function parseAndRun(
-  argv: readonly string[],
-  host: Host,
-  contextFor: (globals: Globals) => Context,
-): Promise<Outcome> {
-  let outcome: Outcome = 'done';
-  const root = prepare(new Command('leads'), host)
-    .version(LEADS_VERSION, '-V, --version')
-    .configureHelp({ formatHelp: rootHelp });
+/** Turns words into the checked options of one command, loading no more than its flags. Throws a `UsageError`. */
+export async function parseArgv(argv: readonly string[]): Promise<Invocation> {
   // `leads help list` is `leads list --help`.
-  const asked = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
-  const wanted = commandName(asked);
-  const isKnown = commands.some((entry) => entry.name === wanted);
-  // Asked for the help of a command that there is not, commander would show that of all.
-  const words = wanted === undefined || isKnown ? asked : [wanted];
-  for (const entry of commands) {
-    const command = root.command(entry.name);
-    // The others stand there for 'Did you mean …?' alone.
-    if (entry.name !== wanted) continue;
-    add(prepare(command, host), (await entry.load()).default, host, async (spec, flags, globals) => {
-      if (spec.run !== undefined) outcome = await spec.run(flags, contextFor(globals));
-    });
-  }
-  try {
-    await root.parseAsync([...words], { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.help')
-      throw new UsageError('no command is named', { hint: "see 'leads --help'" });
-    if (error.exitCode !== 0) throw usageError(error, wanted);
-  }
-  return outcome;
+  const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+  const { name, rest } = takeCommand(words);
+  if (name === undefined) return withoutCommand(rest);
+  const entry = commands.find((command) => command.name === name);
+  if (entry === undefined) return topicOrError(name, argv[0] === 'help');
+  return parseCommand((await entry.load()).default, rest);
 }
 
-type Action = (
-  spec: CommandSpec,
-  flags: Readonly<Record<string, unknown>>,
-  globals: Globals,
-) => Promise<void>;
+function withoutCommand(words: readonly string[]): Invocation {
+  const root: CommandSpec = {
+    name: '',
+    summary: '',
+    arguments: {},
+    flags: {},
+    examples: [],
+    subcommands: [],
+  };
+  const typed = parseWords(root, '', words);
+  if (typed === 'version') return version;
+  if (typed === 'help') return { kind: 'print', text: programHelp };
+  throw new UsageError('no command is named', { hint: "see 'leads --help'" });
+}
 
-function add(command: Command, spec: CommandSpec, host: Host, action: Action): void {
-  command.description(spec.description ?? spec.summary);
-  for (const child of spec.subcommands ?? []) {
-    add(prepare(command.command(child.name), host).summary(child.summary), child, host, action);
-  }
-  spec.flags?.(command);
-  if (spec.formats !== undefined) addFormat(command, spec.formats);
-  const examples = (spec.examples ?? []).map((line) => `\n  $ ${line}`).join('');
-  command.addHelpText('after', `\n${everywhere}${examples && `\n\nExamples:${examples}`}`);
-  if (spec.run === undefined) {
-    command.allowExcessArguments().action(() => {
-      const [word] = command.args;
-      if (word === undefined) command.outputHelp();
-      else
-        throw new UsageError(`unknown command '${command.name()} ${word}'`, {
-          hint: `see 'leads ${command.name()} --help'`,
-        });
+async function topicOrError(name: string, isHelp: boolean): Promise<Invocation> {
+  const names = commands.map((command) => command.name);
+  if (!isHelp) {
+    throw new UsageError(`unknown command '${name}'`, {
+      hint: didYouMean(name, names) ?? "see 'leads --help'",
     });
-    return;
   }
-  command.action(async () => {
-    const options: Record<string, unknown> = { ...command.opts() };
-    command.registeredArguments.forEach((argument, i) => {
-      if (command.processedArgs[i] !== undefined) options[argument.name()] = command.processedArgs[i];
-    });
-    const formats = spec.formats;
-    if (formats !== undefined) options['format'] = chosenFormat(options, formats);
-    await action(spec, options, globalsOf(command));
+  const { isTopic, topicHelp, topicNames } = await import('./commands/help/topics.ts');
+  if (isTopic(name)) return { kind: 'print', text: (width) => topicHelp(name, width) };
+  throw new UsageError(`unknown command '${name}'`, {
+    hint: didYouMean(name, [...names, ...topicNames]) ?? `help has the topics ${topicNames.join(', ')}`,
   });
 }
 
-function addFormat(command: Command, formats: readonly [string, ...string[]]): void {
-  command.addOption(new Option('--format <form>', `${formats.join(', ')} (default: ${formats[0]})`));
-  command.addOption(new Option('--json', `short for --format ${jsonFormat(formats)}`));
-}
-
-const jsonFormat = (formats: readonly string[]): string => (formats.includes('json') ? 'json' : 'events');
-
-function chosenFormat(
-  options: Readonly<Record<string, unknown>>,
-  formats: readonly [string, ...string[]],
-): string {
-  const given = typeof options['format'] === 'string' ? options['format'] : undefined;
-  const asked = given ?? (options['json'] === true ? jsonFormat(formats) : formats[0]);
-  if (formats.includes(asked)) {
-    if (options['json'] !== true || asked === jsonFormat(formats)) return asked;
-    throw new UsageError(`--json and --format ${asked} do not go together`, {
-      hint: `--json is short for --format ${jsonFormat(formats)}`,
-    });
+/** Follows the words into a group of commands, then checks the rest. `path` is the whole name so far, such as `config set`. */
+export function parseCommand(spec: CommandSpec, words: readonly string[], path = spec.name): Invocation {
+  if (spec.subcommands.length > 0) {
+    const { name, rest } = takeCommand(words);
+    if (name !== undefined) return parseCommand(subcommand(spec, name, path), rest, `${path} ${name}`);
   }
-  throw new UsageError(`--format: '${asked}' is not one of ${formats.join(', ')}`);
+  const typed = parseWords(spec, path, words);
+  if (typed === 'version') return version;
+  if (typed === 'help' || spec.prepare === undefined) {
+    return { kind: 'print', text: (width) => commandHelp(path, spec, width) };
+  }
+  const globals = checkOptions({}, globalFlags, typed) as Globals;
+  return { kind: 'run', globals, run: spec.prepare(typed) };
 }
 
-/** Global flags stand before or after the command's name; exits and output are `main`'s, not commander's. */
-function prepare(command: Command, host: Host): Command {
-  return command
+function subcommand(spec: CommandSpec, name: string, path: string): CommandSpec {
+  const child = spec.subcommands.find((candidate) => candidate.name === name);
+  if (child !== undefined) return child;
+  const names = spec.subcommands.map((candidate) => candidate.name);
+  throw new UsageError(`unknown command '${path} ${name}'`, {
+    hint: didYouMean(name, names) ?? `see 'leads ${path} --help'`,
+  });
+}
+
+const version: Invocation = { kind: 'print', text: () => `${LEADS_VERSION}\n` };
+
+/** Sorts words into the command's arguments and flags and the global flags, by name, unchecked. */
+function parseWords(
+  spec: CommandSpec,
+  path: string,
+  words: readonly string[],
+): TypedValues | 'help' | 'version' {
+  const flags: readonly [string, Flag][] = Object.entries({ ...globalFlags, ...spec.flags });
+  const command = new Command(path)
     .exitOverride()
-    .configureOutput({
-      writeOut: (text) => void host.stdout.write(text),
-      writeErr: () => undefined,
-      getOutHelpWidth: () => (host.stdout.isTTY === true ? (host.stdout.columns ?? 80) : 80),
-      getOutHasColors: () => false,
-    })
-    .configureHelp({
-      subcommandTerm: (child) => [child.name(), ...child.registeredArguments.map(argumentTerm)].join(' '),
-    })
-    .showSuggestionAfterError(true)
-    .addOption(hidden('--profile <name>'))
-    .addOption(hidden('--base-url <url>'))
-    .addOption(hidden('--timeout <duration>'))
-    .addOption(hidden('--retries <n>'))
-    .addOption(hidden('-v, --verbose'))
-    .addOption(hidden('-q, --quiet'))
-    .addOption(hidden('--no-color'))
-    .addHelpOption(hidden('-h, --help'))
-    .helpCommand(false);
-}
-
-/** The global flags are many and the same everywhere: help shows them in two lines at its end. */
-const hidden = (flags: string): Option => new Option(flags).hideHelp();
-
-/** The nearest value wins: `leads --profile a list --profile b` means b. */
-function globalsOf(command: Command): Globals {
-  const chain: Command[] = [];
-  for (let at: Command | null = command; at !== null; at = at.parent) chain.unshift(at);
-  const all = chain.map((one) => one.opts<Partial<Globals>>());
-  const last = <K extends keyof Globals>(key: K): Globals[K] | undefined =>
-    all.findLast((one) => one[key] !== undefined)?.[key];
-  return {
-    profile: last('profile'),
-    baseUrl: last('baseUrl'),
-    timeout: last('timeout'),
-    retries: last('retries'),
-    verbose: all.some((one) => one.verbose === true),
-    quiet: all.some((one) => one.quiet === true),
-    color: all.every((one) => one.color !== false),
-  };
-}
-
-/** The first word that is neither a flag nor a global flag's value. */
-function commandName(argv: readonly string[]): string | undefined {
-  for (let i = 0; i < argv.length; i += 1) {
-    const word = argv[i] ?? '';
-    if (valued.includes(word)) i += 1;
-    else if (!word.startsWith('-')) return word;
+    .configureOutput({ writeOut: () => undefined, writeErr: () => undefined })
+    .configureHelp({ formatHelp: () => '' })
+    .showSuggestionAfterError(false)
+    .version('', flagTerm('version', immediateFlags.version))
+    .helpOption(flagTerm('help', immediateFlags.help));
+  for (const [name, argument] of Object.entries(spec.arguments))
+    command.argument(argumentTerm(name, argument));
+  for (const [key, flag] of flags) for (const option of optionsFor(key, flag)) command.addOption(option);
+  try {
+    command.parse([...words], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.version') return 'version';
+    if (error.code === 'commander.helpDisplayed') return 'help';
+    throw usageError(error, path, flags);
   }
-  return undefined;
+  const values: Record<string, unknown> = command.opts();
+  Object.keys(spec.arguments).forEach((name, i) => (values[name] = command.args[i]));
+  return values;
 }
 
-function usageError(error: CommanderError, command: string | undefined): UsageError {
-  const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
-  const suggestion = rest.find((line) => line.startsWith('(Did you mean'))?.slice(1, -1);
-  const help = commands.some((entry) => entry.name === command)
-    ? `leads ${command ?? ''} --help`
-    : 'leads --help';
-  return new UsageError(first, { hint: suggestion ?? `see '${help}'`, cause: error });
+function optionsFor(key: string, flag: Flag): Option[] {
+  const option = new Option(flagTerm(key, flag));
+  if (isSwitch(flag)) return [option];
+  if (flag.repeatable === true) {
+    option.argParser((value, before: string[] | undefined) => [...(before ?? []), value]);
+  }
+  return flag.olderName === undefined
+    ? [option]
+    : [option, new Option(`--${flagName(flag.olderName)} <${flag.value}>`)];
 }
 
-const argumentTerm = (argument: Argument): string =>
-  argument.required ? `<${argument.name()}>` : `[${argument.name()}]`;
+function usageError(
+  error: CommanderError,
+  path: string,
+  flags: readonly (readonly [string, Flag])[],
+): UsageError {
+  const message = error.message.replace(/^error: /, '');
+  const [, word = ''] = /^unknown option '(--[^']+)'/.exec(message) ?? [];
+  const names = [...flags.map(([key, flag]) => longName(key, flag)), '--help', '--version'];
+  const hint =
+    didYouMean(word, names) ?? `see '${['leads', path, '--help'].filter((part) => part !== '').join(' ')}'`;
+  return new UsageError(message, { hint, cause: error });
+}

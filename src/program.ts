@@ -1,11 +1,12 @@
-import type { CommandSpec } from './commands/command-spec.ts';
+import type { CommandSpec } from './commands/flags/command-spec.ts';
+import { rootHelp } from './commands/help/root-help.ts';
 
 /** One line of the command table; `load` brings the flags, which in turn bring the code when the command runs. */
-export interface CommandEntry {
+interface CommandEntry {
   readonly name: string;
   readonly group: 'Setup' | 'Pull' | 'Push' | 'Prove' | 'Emulate';
   readonly summary: string;
-  load(): Promise<{ default: CommandSpec }>;
+  readonly load: () => Promise<{ readonly default: CommandSpec }>;
 }
 
 export const commands: readonly CommandEntry[] = [
@@ -71,27 +72,5 @@ export const commands: readonly CommandEntry[] = [
   },
 ];
 
-const summary = 'list, export and receive leads, and prove that none was lost';
-
-/** The global flags, as every help shows them. */
-export const everywhere = `Everywhere: --profile NAME  --base-url URL  --timeout DURATION  --retries N
-            -v, --verbose  -q, --quiet  --no-color  -V, --version  -h, --help`;
-
-/** `leads --help`: fits a screen of 24 lines, and is drawn without loading anything else. */
-export function rootHelp(): string {
-  const rows = commands.map((command, i) => {
-    const group = commands[i - 1]?.group === command.group ? '' : command.group;
-    return `  ${group.padEnd(8)} ${command.name.padEnd(11)} ${command.summary}`;
-  });
-  return [
-    `leads: ${summary}`,
-    '',
-    'Usage: leads <command> [flags]',
-    '',
-    ...rows,
-    '',
-    everywhere,
-    'More about one: leads <command> --help',
-    '',
-  ].join('\n');
-}
+/** `leads --help` for a terminal of so many columns. */
+export const programHelp = (width: number): string => rootHelp(commands, width);

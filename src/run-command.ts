@@ -1,25 +1,33 @@
-import { parseAndRun } from './parse-argv.ts';
-import type { Outcome } from './commands/command-spec.ts';
-import { findPaths } from './config/paths.ts';
-import type { Context, Globals, Host } from './context.ts';
+import type { Outcome } from './commands/flags/command-spec.ts';
+import type { Globals } from './commands/flags/global-flags.ts';
+import { findPaths } from './config/directories.ts';
+import type { Context, Host } from './context.ts';
 import { createMessages } from './output/messages.ts';
+import { write } from './output/write-stream.ts';
+import { parseArgv } from './parse-argv.ts';
 
-/** Runs one command with a context of its own, and closes what that context opened. */
+/** Does what the words ask for, with a context of its own, and closes what that context opened. */
 export async function runCommand(argv: readonly string[], host: Host): Promise<Outcome> {
+  const invocation = await parseArgv(argv);
+  if (invocation.kind === 'print') {
+    const { stdout } = host;
+    await write(stdout, invocation.text(stdout.isTTY === true ? (stdout.columns ?? 80) : 80));
+    return 'done';
+  }
   const opened: (() => Promise<void>)[] = [];
   try {
-    return await parseAndRun(argv, host, (globals) => contextOf(host, globals, opened));
+    return await invocation.run(createContext(host, invocation.globals, opened));
   } finally {
     for (const close of opened) await close();
   }
 }
 
-/** Configuration and HTTP client load when a command first asks for them. */
-function contextOf(host: Host, globals: Globals, opened: (() => Promise<void>)[]): Context {
+/** Configuration and HTTP client load when a command first needs them. */
+function createContext(host: Host, globals: Globals, opened: (() => Promise<void>)[]): Context {
   const paths = findPaths(host.env, host.platform);
   const messages = createMessages(host.stderr, globals);
   const settings = once(async () => {
-    const { loadSettings } = await import('./config/load.ts');
+    const { loadSettings } = await import('./config/load-settings.ts');
     return loadSettings({ globals, env: host.env, paths });
   });
   const http = once(async () => {

@@ -16,16 +16,23 @@ describe('leads', () => {
     },
   );
 
-  it('prints its version', async () => {
-    expect(await leads(['--version'])).toEqual({ exitCode: 0, stdout: '0.0.0-test\n', stderr: '' });
-  });
+  it.each([['--version'], ['-V'], ['list', '--version'], ['-V', 'config', 'set']])(
+    'prints its version for %j',
+    async (...argv) => {
+      expect(await leads(argv)).toEqual({ exitCode: 0, stdout: '0.0.0-test\n', stderr: '' });
+    },
+  );
 
   it.each([
     [['lgin'], "unknown command 'lgin'", 'login'],
     [['--nope'], "unknown option '--nope'", 'leads --help'],
     [['login', '--nope'], "unknown option '--nope'", 'leads login --help'],
     [['config', 'foo'], "unknown command 'config foo'", 'leads config --help'],
-    [['config', 'get'], "missing required argument 'key'", 'leads config --help'],
+    [['config', 'lst'], "unknown command 'config lst'", "did you mean 'list'?"],
+    [['list', '--fromat', 'json'], "unknown option '--fromat'", "did you mean '--format'?"],
+    [['list', '--format', 'jsno'], "--format: 'jsno' is not one of", "did you mean 'json'?"],
+    [['--limit', '3', 'list'], "unknown option '--limit'", 'after its name'],
+    [['config', 'get'], "missing required argument 'key'", 'leads config get --help'],
     [['config', 'list', '--format', 'xml'], "'xml' is not one of table, json", undefined],
     [['list', '--watch', '0s'], "--watch: '0s' is not a duration above zero", undefined],
     [['export', '--follow', '0s'], "--follow: '0s' is not a duration above zero", undefined],

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { dateFormats, paginationStyles } from './setting-keys.ts';
 
 /** One schema for all that are alike: every start makes them, and each takes time. */
 const parameter = z.optional(z.nullable(z.string().check(z.minLength(1))));
@@ -21,7 +22,7 @@ export const dialectSchema = z.strictObject({
       offset: parameter,
     }),
   ),
-  pagination: z.optional(z.enum(['auto', 'link', 'cursor', 'page', 'offset', 'none'])),
+  pagination: z.optional(z.enum(paginationStyles)),
   /** JSON Pointer to the array of leads, or `auto`. */
   items: text,
   /** JSON Pointer to the way on, or `auto`. */
@@ -29,7 +30,7 @@ export const dialectSchema = z.strictObject({
   /** Top-level field with the delivery status, or `auto`. */
   statusField: text,
   pageSize: z.optional(z.int().check(z.positive())),
-  dateFormat: z.optional(z.enum(['iso', 'unix', 'unix-ms'])),
+  dateFormat: z.optional(z.enum(dateFormats)),
 });
 
 /** As the user wrote it: what is missing is found out from the service's answers. */

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Context } from '../context.ts';
 import { ConfigError, UsageError } from '../errors.ts';
-import { Secret } from '../secret.ts';
+import type { Secret } from '../secret.ts';
 import { ask, readAll } from './prompt.ts';
+import { parseSecret } from './secret-text.ts';
 
 /** A secret from a file, or from stdin for `-`; surrounding white space goes. Throws for an empty or broken one. */
 export async function secretFromFile(path: string, what: string, context: Context): Promise<Secret> {
@@ -20,18 +21,4 @@ export async function secretFromFile(path: string, what: string, context: Contex
 export async function secretFromPerson(what: string, context: Context): Promise<Secret> {
   if (context.stdin.isTTY !== true) return secretFromFile('-', what, context);
   return parseSecret(await ask(`${what}: `, context, { hidden: true }), what);
-}
-
-/** One word of visible characters: anything else cannot stand in an HTTP header and is a slip of copying. */
-export function parseSecret(text: string, what: string): Secret {
-  const word = text.trim();
-  if (word === '') {
-    throw new UsageError(`no ${what} was given`, {
-      hint: 'type it, pipe it in, or name a file that holds it',
-    });
-  }
-  if (!/^[\x21-\x7e]+$/.test(word)) {
-    throw new UsageError(`the ${what} holds white space or other characters that cannot be part of it`);
-  }
-  return new Secret(word);
 }

@@ -1,9 +1,11 @@
 import type { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
-import type { StoredRecipe } from './schema.ts';
+import type { StoredCustomScheme } from './file/config-schema.ts';
 
 /** What is needed to talk to the service. */
 export interface Account {
+  /** Name of the profile, for hints that say how to log in. */
+  readonly profile?: string | undefined;
   readonly baseUrl: URL;
   readonly apiKey: Secret;
 }
@@ -21,8 +23,8 @@ export interface Settings {
   readonly webhookSecret: Secret | undefined;
   /** The profile's scheme name. */
   readonly webhookScheme: string | undefined;
-  /** The profile's flags for that scheme, unchecked: the recipe of `custom`, and the tolerance as a duration. */
-  readonly webhookRecipe: StoredRecipe & { readonly tolerance?: string | undefined };
+  /** The profile's parts of that scheme as texts, unchecked: those of `custom`, and the tolerance as a duration. */
+  readonly webhookCustom: StoredCustomScheme & { readonly tolerance?: string | undefined };
   /** For one request, headers and each wait for more of the body. Default 30 s. */
   readonly timeoutMs: number;
   /** How often a failed request is tried again. Default 5. */

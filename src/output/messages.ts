@@ -1,7 +1,6 @@
-import type { Globals, Output } from '../context.ts';
 import { sanitize } from './sanitize.ts';
 
-/** Messages for the person, on stderr; each is one line, scrubbed where it is written. */
+/** Messages for the person, on stderr; each is one line, sanitized where it is written. */
 export interface Messages {
   /** At most one for one cause in one run; silent under `--quiet`. */
   note(cause: string, text: string): void;
@@ -13,20 +12,24 @@ export interface Messages {
   warn(text: string): void;
 }
 
-export function createMessages(stderr: Output, globals: Pick<Globals, 'verbose' | 'quiet'>): Messages {
-  const told = new Set<string>();
+/** Messages that go to `stderr`; `quiet` and `verbose` are the global flags. */
+export function createMessages(
+  stderr: { write(text: string): unknown },
+  { verbose, quiet }: { readonly verbose: boolean; readonly quiet: boolean },
+): Messages {
+  const said = new Set<string>();
   const write = (text: string): void => void stderr.write(`${sanitize(text)}\n`);
   return {
     note(cause, text) {
-      if (globals.quiet || told.has(cause)) return;
-      told.add(cause);
+      if (quiet || said.has(cause)) return;
+      said.add(cause);
       write(`note: ${text}`);
     },
     say(text) {
-      if (!globals.quiet) write(text);
+      if (!quiet) write(text);
     },
     verbose(text) {
-      if (globals.verbose) write(`· ${text}`);
+      if (verbose) write(`· ${text}`);
     },
     warn(text) {
       write(`warning: ${text}`);

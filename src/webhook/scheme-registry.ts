@@ -1,5 +1,6 @@
 import { ConfigError } from '../errors.ts';
 import { tryHttpsUrl } from './schemes/try-https-url.ts';
+import { schemeNames } from './scheme-names.ts';
 import type { Scheme } from './scheme.ts';
 import { custom, type CustomOptions } from './schemes/custom.ts';
 import { github } from './presets/github.ts';
@@ -10,18 +11,6 @@ import { standardWebhooks, svix } from './presets/standard-webhooks.ts';
 import { stripe } from './presets/stripe.ts';
 import { token } from './schemes/token.ts';
 import { defaultToleranceMs } from './timestamp.ts';
-
-export const schemeNames = [
-  'token',
-  'standard-webhooks',
-  'svix',
-  'stripe',
-  'github',
-  'slack',
-  'shopify',
-  'rfc9421',
-  'custom',
-] as const;
 
 export interface SchemeOptions extends CustomOptions {
   /** How far a signed time may lie from now, in milliseconds. Default 5 minutes. */

@@ -76,13 +76,17 @@ describe('leads config', () => {
   it.each([
     [['set', 'api.pagination', 'sideways'], 'one of auto, link, cursor'],
     [['set', 'nonsense', 'x'], 'settings: base-url'],
-    [['set', 'api.pageSize', '-3'], 'usage'],
+    [['set', 'api.paginaton', 'cursor'], "did you mean 'api.pagination'?"],
+    [['set', 'api.pagination', 'curser'], "did you mean 'cursor'?"],
+    [['use', 'nobody'], 'leads login --profile nobody'],
+    [['set', 'api.pageSize', '-3'], 'a whole number from 1'],
     [['set', 'timeout', 'soon'], 'duration'],
     [['set', 'api.path', 'leads'], 'api.path'],
-  ])('refuses %j', async (argv) => {
+  ])('rejects %j', async (argv, says) => {
     const { exitCode, stderr } = await leads(['config', ...argv]);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^error: /);
+    expect(stderr).toContain(says);
   });
 
   it.each([
@@ -145,6 +149,40 @@ describe('leads config', () => {
     lchownSync(file, 12345, 12345);
     expect((await leads(['config', 'set', 'retries', '3'], { home })).exitCode).toBe(3);
     expect(readFileSync(join(home, 'target.json'), 'utf8')).toBe('{}');
+  });
+
+  it('lists profiles, and uses the one that was chosen', async () => {
+    const home = freshHome();
+    const base = (name: string): string => `https://${name}.example.com`;
+    for (const name of ['default', 'big']) {
+      await leads(['config', 'set', 'base-url', base(name), '--profile', name], { home });
+    }
+    await leads(['config', 'set', 'api-key', '-', '--profile', 'big'], { home, stdin: `${key}\n` });
+    expect((await leads(['config', 'use', 'big'], { home })).exitCode).toBe(0);
+    expect((await leads(['config', 'get', 'base-url'], { home })).stdout).toBe(`${base('big')}\n`);
+    const { stdout } = await leads(['config', 'profiles', '--json'], { home });
+    expect(JSON.parse(stdout)).toEqual([
+      { name: 'default', current: false, baseUrl: base('default'), hasKey: false },
+      { name: 'big', current: true, baseUrl: base('big'), hasKey: true },
+    ]);
+    expect((await leads(['config', 'profiles'], { home })).stdout).toMatch(/\* +big +https:/);
+    const unknown = await leads(['config', 'use', 'bgi'], { home });
+    expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining("did you mean 'big'?")]);
+  });
+
+  it('names the profile in every hint to log in, and the known ones for an unknown one', async () => {
+    const home = freshHome();
+    await leads(['config', 'set', 'base-url', 'https://big.example.com', '--profile', 'big'], { home });
+    const errorOf = async (...argv: string[]): Promise<string> =>
+      (await leads(['list', ...argv], { home })).stderr;
+    expect(await errorOf('--profile', 'big')).toContain("'leads login --profile big'");
+    expect(await errorOf('--profile', 'bgi')).toBe(
+      "error: there is no profile 'bgi'\nhint: profiles: big; or make it with 'leads login --profile bgi'\n",
+    );
+    await leads(['config', 'set', 'api-key', '-', '--profile', 'big'], { home, stdin: `${key}\n` });
+    expect(await errorOf('--profile', 'big', '--base-url', 'https://other.example.com')).toContain(
+      "'leads login --base-url https://other.example.com --profile big'",
+    );
   });
 
   it('loses nothing between writers at the same time', async () => {

@@ -1,46 +1,60 @@
-import { type CommandSpec, lazily } from '../command-spec.ts';
+import { settingKeys } from '../../config/setting-keys.ts';
+import { command, commandGroup } from '../flags/command-spec.ts';
+import { keyArgs, listFlags, setArgs, useArgs } from './options.ts';
 
-export default {
+export default commandGroup({
   name: 'config',
   summary: 'show and change settings',
   examples: ['leads config list', 'leads config set api.pagination cursor', 'leads config path'],
   subcommands: [
-    {
+    command({
       name: 'list',
       summary: 'the settings in force and where each comes from',
-      formats: ['table', 'json'],
+      flags: listFlags,
       examples: ['leads config list', 'leads config list --json'],
-      run: lazily(() => import('./list.ts')),
-    },
-    {
+      load: () => import('./list-settings.ts'),
+    }),
+    command({
       name: 'get',
       summary: 'print one setting',
-      flags: (command) => command.argument('<key>', 'as config list names it'),
+      arguments: keyArgs,
       examples: ['leads config get base-url'],
-      run: lazily(() => import('./get.ts')),
-    },
-    {
+      load: () => import('./get-setting.ts'),
+    }),
+    command({
       name: 'set',
       summary: 'store one setting in the profile',
-      flags: (command) =>
-        command
-          .argument('<key>', 'as config list names it')
-          .argument('[value]', '- reads stdin; secrets are asked for when left out'),
+      arguments: setArgs,
+      listing: { title: 'Settings', rows: settingKeys.map(({ name, help }) => [name, help] as const) },
       examples: ['leads config set base-url https://api.example.com', 'leads config set api-key - < key.txt'],
-      run: lazily(() => import('./set.ts')),
-    },
-    {
+      load: () => import('./set-setting.ts'),
+    }),
+    command({
       name: 'unset',
       summary: 'remove one setting from the profile',
-      flags: (command) => command.argument('<key>', 'as config list names it'),
+      arguments: keyArgs,
       examples: ['leads config unset api.pagination'],
-      run: lazily(() => import('./unset.ts')),
-    },
-    {
+      load: () => import('./unset-setting.ts'),
+    }),
+    command({
       name: 'path',
       summary: 'print where the configuration file is',
       examples: ['leads config path'],
-      run: lazily(() => import('./path.ts')),
-    },
+      load: () => import('./print-path.ts'),
+    }),
+    command({
+      name: 'profiles',
+      summary: 'the stored profiles, and which is in use',
+      flags: listFlags,
+      examples: ['leads config profiles'],
+      load: () => import('./list-profiles.ts'),
+    }),
+    command({
+      name: 'use',
+      summary: 'choose the profile that is used without --profile',
+      arguments: useArgs,
+      examples: ['leads config use default'],
+      load: () => import('./use-profile.ts'),
+    }),
   ],
-} satisfies CommandSpec;
+});

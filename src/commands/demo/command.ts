@@ -1,12 +1,13 @@
-import { lazily, type CommandSpec } from '../command-spec.ts';
+import { command } from '../flags/command-spec.ts';
+import { flags } from './options.ts';
 
-export default {
+export default command({
   name: 'demo',
   summary: 'a tour of it all in ten seconds',
   description:
     'a tour of it all in ten seconds: a service, its leads pulled, the same leads pushed with one twice and one forged, ' +
     'and both sides compared; real commands on this machine, in a temporary directory',
-  flags: (command) => command.option('--keep', 'leave the service running at the end'),
+  flags,
   examples: ['leads demo', 'leads demo --keep'],
-  run: lazily(() => import('./run.ts')),
-} satisfies CommandSpec;
+  load: () => import('./run.ts'),
+});

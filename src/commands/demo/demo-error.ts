@@ -1,2 +1,2 @@
-/** A step of the tour that did not do what it says. */
+/** A step of the tour whose result is not the one that it announced. */
 export class DemoError extends Error {}

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net';
 
-/** The usual port where nobody has it, so that what is printed is what a user would type; any free one otherwise. */
+/** The usual port if it is free, so that the printed commands are what a user would type; otherwise any free one. */
 export async function freePort(usual: number): Promise<number> {
   return (await tryPort(usual)) ?? (await tryPort(0)) ?? usual;
 }
@@ -10,8 +10,8 @@ function tryPort(port: number): Promise<number | undefined> {
     const server = createServer();
     server.once('error', () => resolve(undefined));
     server.listen(port, '127.0.0.1', () => {
-      const { port: taken } = server.address() as AddressInfo;
-      server.close(() => resolve(taken));
+      const { port: bound } = server.address() as AddressInfo;
+      server.close(() => resolve(bound));
     });
   });
 }

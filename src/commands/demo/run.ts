@@ -1,32 +1,33 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as z from 'zod/mini';
-import { formatDuration } from '../../time/duration.ts';
 import type { Context } from '../../context.ts';
 import { InterruptedError } from '../../errors.ts';
-import type { Outcome } from '../command-spec.ts';
-import { flag } from '../values.ts';
+import { formatDuration } from '../../time/duration.ts';
+import type { Outcome } from '../flags/command-spec.ts';
 import { DemoError } from './demo-error.ts';
-import type { Child, Place } from './child.ts';
-import { openStage, type Stage } from './stage.ts';
+import type { DemoDirectories, LeadsProcess } from './leads-process.ts';
+import type { DemoOptions } from './options.ts';
+import { createTourPrinter, type TourPrinter } from './tour-printer.ts';
 import { tour } from './tour.ts';
 
-export const options = z.object({ keep: flag() });
-
-export async function run({ keep }: z.output<typeof options>, context: Context): Promise<Outcome> {
-  const stage = await openStage(context);
-  const began = context.clock.now();
+export async function run({ keep }: DemoOptions, context: Context): Promise<Outcome> {
+  const printer = await createTourPrinter(context);
+  const startedAt = context.clock.now();
   const directory = await mkdtemp(join(tmpdir(), 'leads-demo-'));
-  const place: Place = { directory, configDir: join(directory, 'config'), dataDir: join(directory, 'data') };
-  const running: Child[] = [];
+  const directories: DemoDirectories = {
+    workDir: directory,
+    configDir: join(directory, 'config'),
+    dataDir: join(directory, 'data'),
+  };
+  const running: LeadsProcess[] = [];
   try {
-    await stage.said(`A tour of leads: real commands, on this machine, in ${directory}.`);
-    const { baseUrl, token } = await tour(stage, place, context, running);
-    const took = formatDuration(context.clock.now() - began);
-    await stage.said(`\nEvery step did what it said, in ${took}.`);
-    if (keep) await goOn(stage, place, baseUrl, token, context);
-    else await stage.said("Go on with 'leads demo --keep', 'leads sandbox --help' and 'leads --help'.");
+    await printer.say(`A tour of leads: real commands, on this machine, in ${directory}.`);
+    const { baseUrl, token } = await tour(printer, directories, context, running);
+    const duration = formatDuration(context.clock.now() - startedAt);
+    await printer.say(`\nEvery step did what it said, in ${duration}.`);
+    if (keep) await keepRunning(printer, directories, baseUrl, token, context);
+    else await printer.say("Continue with 'leads demo --keep', 'leads sandbox --help' and 'leads --help'.");
     return 'done';
   } catch (error) {
     context.signal.throwIfAborted();
@@ -35,26 +36,26 @@ export async function run({ keep }: z.output<typeof options>, context: Context):
     return 'problems';
   } finally {
     for (const child of running) child.interrupt();
-    await Promise.all(running.map((child) => child.done));
+    await Promise.all(running.map((child) => child.finished));
     await rm(directory, { recursive: true, force: true });
   }
 }
 
 /** Ctrl-C is the ordinary end of `--keep`. */
-async function goOn(
-  stage: Stage,
-  place: Place,
+async function keepRunning(
+  printer: TourPrinter,
+  { configDir, dataDir }: DemoDirectories,
   baseUrl: string,
   token: string,
-  context: Context,
+  { signal }: Context,
 ): Promise<void> {
-  await stage.said('\nThe service runs until Ctrl-C. In another terminal:');
-  await stage.typed(`export LEADS_CONFIG_DIR=${place.configDir} LEADS_DATA_DIR=${place.dataDir}`);
-  await stage.typed('leads list --status delivered');
-  await stage.typed(`leads listen --token ${token}`);
-  await stage.typed(`curl -X POST '${baseUrl}/sandbox/leads?count=3'`);
-  const { signal } = context;
-  if (!signal.aborted)
+  await printer.say('\nThe service runs until Ctrl-C. In another terminal:');
+  await printer.command(`export LEADS_CONFIG_DIR=${configDir} LEADS_DATA_DIR=${dataDir}`);
+  await printer.command('leads list --status delivered');
+  await printer.command(`leads listen --token ${token}`);
+  await printer.command(`curl -X POST '${baseUrl}/sandbox/leads?count=3'`);
+  if (!signal.aborted) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  }
   if (!(signal.reason instanceof InterruptedError) || signal.reason.signal !== 'SIGINT') throw signal.reason;
 }

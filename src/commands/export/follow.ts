@@ -1,36 +1,36 @@
 import { InterruptedError } from '../../errors.ts';
-import { type ExportPlan, type Wiring, latest } from './plan.ts';
+import { type ExportPlan, type ExportContext, latest } from './plan.ts';
 import type { Totals } from './transfer.ts';
 
-interface Steps {
-  walk(job: ExportPlan): Promise<void>;
-  /** A poll came to its end. */
-  settled(): Promise<void>;
+interface PollSteps {
+  walk(plan: ExportPlan): Promise<void>;
+  /** After each complete poll. */
+  pollEnd(): Promise<void>;
 }
 
 /**
- * Polls until Ctrl-C, which is the ordinary end, or `--max`. Every poll reaches back by the overlap; the ids that were
- * met before are not written again.
+ * Polls until Ctrl-C, which is the ordinary end, or `--limit`. Every poll reaches back by the overlap; ids that were seen
+ * before are not written again.
  */
-export async function followOn(
-  job: ExportPlan,
-  context: Wiring,
+export async function pollUntilInterrupted(
+  plan: ExportPlan,
+  context: ExportContext,
   totals: Totals,
-  steps: Steps,
+  steps: PollSteps,
 ): Promise<void> {
-  const { follow = 0, max } = job.options;
+  const { follow = 0, limit } = plan.options;
   const { clock, signal } = context;
   try {
-    while (max === undefined || totals.leads < max) {
+    while (limit === undefined || totals.leads < limit) {
       await clock.sleep(follow, signal);
-      job.seen.nextPass();
-      job.window?.begin(clock.now());
+      plan.seen.nextPass();
+      plan.window?.beginWalk(clock.now());
       await steps.walk({
-        ...job,
-        query: { ...job.query, since: latest(job.query.since, job.window?.pollSince) },
+        ...plan,
+        query: { ...plan.query, since: latest(plan.query.since, plan.window?.pollSince) },
       });
-      job.window?.settle();
-      await steps.settled();
+      plan.window?.completeWalk();
+      await steps.pollEnd();
     }
   } catch (error) {
     const reason: unknown = signal.reason;

@@ -5,27 +5,27 @@ import type { RawLead } from '../../lead/raw-lead.ts';
 type Dated = Pick<RawLead, 'id' | 'createdAt'>;
 
 /**
- * What incremental runs remember: the ids of the leads written that a later run will meet again, because it begins
+ * What incremental runs remember: the ids of the written leads that a later run will get again, because it begins
  * `overlap` before the newest one. So leads that share a timestamp or come late by less are neither lost nor repeated.
  */
 export class IncrementalWindow {
-  /** Leads created before this were dealt with by an earlier complete run; ms. */
+  /** Leads created before this were handled by an earlier complete run; ms. */
   readonly since: number | undefined;
   readonly #overlap: number;
   readonly #ids = new Map<string, number>();
   readonly #undated: Set<string>;
   #idsSince: number;
-  /** Newest creation time seen, and the one that complete walks have settled. */
-  #met: number;
+  /** Newest creation time of all leads so far, and of those that complete walks brought; ms. */
+  #newestSeen: number;
   #newest: number | undefined;
-  #begunAt = -Infinity;
+  #walkStartedAt = -Infinity;
   #pruneAt = 100_000;
 
   /** `overlap` in milliseconds. */
   constructor(overlap: number, bookmark?: Bookmark) {
     this.#overlap = overlap;
     this.#newest = bookmark?.newest ?? undefined;
-    this.#met = this.#newest ?? -Infinity;
+    this.#newestSeen = this.#newest ?? -Infinity;
     this.#idsSince = bookmark?.idsSince ?? -Infinity;
     this.#undated = new Set(bookmark?.undated);
     // A larger overlap than last time reaches no further back than the ids that were kept.
@@ -46,23 +46,23 @@ export class IncrementalWindow {
   }
 
   /** Remembers a lead that was written. */
-  note(lead: Dated): void {
+  remember(lead: Dated): void {
     const created = readCreatedAt(lead.createdAt);
-    if (created !== undefined && created > this.#met) this.#met = created;
+    if (created !== undefined && created > this.#newestSeen) this.#newestSeen = created;
     if (lead.id === undefined) return;
     if (created === undefined) this.#undated.add(lead.id);
     else this.#ids.set(lead.id, created);
     if (this.#ids.size >= this.#pruneAt) this.#prune();
   }
 
-  /** A walk begins now. */
-  begin(at: number): void {
-    this.#begunAt = at;
+  /** `now` in ms. */
+  beginWalk(now: number): void {
+    this.#walkStartedAt = now;
   }
 
-  /** The walk has come to its end: what it met is settled. */
-  settle(): void {
-    const newest = this.#reached();
+  /** The walk reached its end: the window may move past the leads that it brought. */
+  completeWalk(): void {
+    const newest = this.#newestPlausible();
     if (newest !== undefined) this.#newest = Math.max(newest, this.#newest ?? -Infinity);
   }
 
@@ -71,6 +71,7 @@ export class IncrementalWindow {
     return this.#newest === undefined ? undefined : this.#newest - this.#overlap;
   }
 
+  /** What the next run needs; `of` says which service and filters it belongs to. */
   bookmark(of: Readonly<Record<string, unknown>>): Bookmark {
     this.#prune();
     return {
@@ -83,14 +84,14 @@ export class IncrementalWindow {
     };
   }
 
-  /** A lead dated later than the walk's begin, by a clock that is wrong, must not move the window past those to come. */
-  #reached(): number | undefined {
-    const reached = Math.min(this.#met, this.#begunAt);
-    return reached === -Infinity ? undefined : reached;
+  /** A lead dated after the walk's start, by a wrong clock, must not move the window past leads that are still to come. */
+  #newestPlausible(): number | undefined {
+    const newest = Math.min(this.#newestSeen, this.#walkStartedAt);
+    return newest === -Infinity ? undefined : newest;
   }
 
   #prune(): void {
-    const newest = this.#newest ?? this.#reached();
+    const newest = this.#newest ?? this.#newestPlausible();
     if (newest === undefined) return;
     const from = newest - this.#overlap;
     this.#idsSince = Math.max(this.#idsSince, from);

@@ -1,55 +1,79 @@
-import * as z from 'zod/mini';
+import { duration, interval, text, wholeNumber } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
-import { recordFormats } from '../../output/records.ts';
-import { filterShape } from '../filter-options.ts';
-import { duration, fieldList, flag, interval, oneOf, text, wholeNumber } from '../values.ts';
+import { recordFormats } from '../../output/records/record-types.ts';
+import { filterFlags } from '../flags/filter-flags.ts';
+import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import { formatFlags } from '../flags/format-flags.ts';
+import { fieldList } from '../flags/flag-values.ts';
 
-export const options = z.object({
-  ...filterShape,
-  format: oneOf(recordFormats),
-  output: z.optional(text()),
-  resume: flag(),
-  gzip: flag(),
-  fields: z.optional(fieldList()),
-  max: z.optional(wholeNumber(1)),
-  bookmark: z.optional(text()),
-  overlap: z.optional(duration()),
-  follow: z.optional(
-    z.pipe(
-      z.transform((given: unknown) => (given === true ? '30s' : given)),
-      interval(),
-    ),
-  ),
-  pageSize: z.optional(wholeNumber(1)),
-  concurrency: z.optional(wholeNumber(1, 32)),
-});
+export const flags = {
+  output: { short: 'o', value: 'file', type: text, help: 'write to a file that appears when it is complete' },
+  resume: { help: 'continue an -o that was interrupted, kill -9 included' },
+  gzip: { help: 'compress' },
+  fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
+  limit: {
+    short: 'n',
+    value: 'n',
+    type: wholeNumber(1),
+    olderName: 'max',
+    help: 'stop after this many leads',
+  },
+  ...formatFlags(recordFormats),
+  ...filterFlags,
+  ...inGroup('Again and again', {
+    bookmark: {
+      value: 'file',
+      type: text,
+      help: 'only what is new since the last complete run with this file',
+    },
+    overlap: {
+      value: 'duration',
+      type: duration,
+      otherwise: '24h',
+      help: 'how late a lead may come and still be found',
+    },
+    follow: { value: 'duration', type: interval, bare: '30s', help: 'keep polling for new leads' },
+  }),
+  ...inGroup('Requests', {
+    pageSize: { value: 'n', type: wholeNumber(1), help: 'leads in one request' },
+    concurrency: {
+      value: 'n',
+      type: wholeNumber(1, 32),
+      help: 'requests at once, where pages or offsets are numbered',
+    },
+  }),
+} satisfies Flags;
 
-export type ExportOptions = z.output<typeof options>;
+export type ExportOptions = OptionsOf<typeof flags>;
 
-/** Flags that contradict each other; `terminal` is whether stdout is one. */
-export function refuseContradictions(given: ExportOptions, terminal: boolean): void {
-  const { output, bookmark, follow } = given;
-  if (given.resume && output === undefined) {
-    throw new UsageError('--resume needs -o FILE: only a file can be gone on with');
+/** Throws a `UsageError` for flags that contradict each other; `terminal` is whether stdout is one. */
+export function rejectContradictions(options: ExportOptions, terminal: boolean): void {
+  const { output, bookmark, follow } = options;
+  if (options.resume && output === undefined) {
+    throw new UsageError('--resume needs -o FILE: only an export to a file can be continued');
   }
-  if (given.overlap !== undefined && bookmark === undefined && follow === undefined) {
+  if (options.overlap !== undefined && bookmark === undefined && follow === undefined) {
     throw new UsageError('--overlap needs --bookmark or --follow');
   }
-  if (given.max !== undefined && bookmark !== undefined) {
+  if (options.limit !== undefined && bookmark !== undefined) {
     throw new UsageError(
-      '--max and --bookmark do not go together: what --max cuts off would never come again',
+      '--limit and --bookmark do not go together: the leads beyond --limit would never be exported',
     );
   }
-  if (follow !== undefined && given.until !== undefined) {
+  if (follow !== undefined && options.until !== undefined) {
     throw new UsageError('--follow and --until do not go together');
   }
-  if (follow !== undefined && given.format === 'csv' && given.fields === undefined && output === undefined) {
+  if (
+    follow !== undefined &&
+    options.format === 'csv' &&
+    options.fields === undefined &&
+    output === undefined
+  ) {
     throw new UsageError('--follow with --format csv needs --fields', {
       hint: 'the columns of leads that are still to come are not known',
     });
   }
-  if (given.gzip && output === undefined && terminal) {
+  if (options.gzip && output === undefined && terminal) {
     throw new UsageError('--gzip writes no text for a terminal', { hint: 'redirect it, or use -o FILE' });
   }
-  if (given.fields?.length === 0) throw new UsageError('--fields: no field is named');
 }

@@ -6,17 +6,17 @@ import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import type { LeadQuery } from '../../service/listing/lead-query.ts';
 import type { Service } from '../../service/client/service.ts';
-import { resolveFilter } from '../filter-options.ts';
+import { resolveFilter } from '../flags/resolve-filter.ts';
 import type { ExportOptions } from './options.ts';
 import { IncrementalWindow } from './incremental-window.ts';
 
-const day = 86_400_000;
+const usualOverlapMs = 86_400_000;
 
 /** One export with everything about it resolved. */
 export interface ExportPlan {
   readonly service: Service;
   readonly options: ExportOptions;
-  /** When it began, at the first attempt: relative times count from here. */
+  /** When the first attempt began, in ms: relative times count from here. */
   readonly startedAt: number;
   readonly query: LeadQuery;
   readonly passes: (lead: RawLead) => boolean;
@@ -29,7 +29,10 @@ export interface ExportPlan {
   readonly account: Readonly<Record<string, unknown>>;
 }
 
-/** Reads the bookmark, if one is asked for; it must be locked by now. */
+/**
+ * Resolves times against `startedAt` (ms) and reads the bookmark of `--bookmark`, which must be locked by now. Throws a
+ * `UsageError` for a bookmark of another service or of other filters.
+ */
 export async function planExport(
   service: Service,
   options: ExportOptions,
@@ -44,7 +47,7 @@ export async function planExport(
     where: filter.where,
   };
   const seen = new IdSet();
-  const { bookmark: path, overlap = day } = options;
+  const { bookmark: path, overlap = usualOverlapMs } = options;
   const bookmark = path === undefined ? undefined : await readBookmark(path);
   if (bookmark !== undefined && JSON.stringify(bookmark.of) !== JSON.stringify(account)) {
     throw new UsageError(`the bookmark ${path ?? ''} belongs to another service or other filters`, {
@@ -75,4 +78,7 @@ export async function planExport(
 export const latest = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
-export type Wiring = Pick<Context, 'clock' | 'signal' | 'messages' | 'stdout' | 'stderr' | 'globals' | 'pid'>;
+export type ExportContext = Pick<
+  Context,
+  'clock' | 'signal' | 'messages' | 'stdout' | 'stderr' | 'globals' | 'pid'
+>;

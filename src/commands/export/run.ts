@@ -1,21 +1,20 @@
-import { type Lock, lock } from '../../files/lock.ts';
 import type { Context } from '../../context.ts';
-import { summaryLine } from '../../output/summary.ts';
+import { type Lock, lock } from '../../files/lock.ts';
+import { summaryLine } from '../../output/walk-summary.ts';
 import { openService } from '../../service/client/service.ts';
-import type { Outcome } from '../command-spec.ts';
-import { openOutput, type Walked } from './resume.ts';
+import type { Outcome } from '../flags/command-spec.ts';
 import { deviceSink } from './device-sink.ts';
-import { type FilePaths, filePaths } from './file-paths.ts';
+import { type FilePaths, filePaths } from './file/file-paths.ts';
+import { type FinishedWalk, openPartialExport } from './file/resume.ts';
+import { publishFile } from './file/publish.ts';
+import { exportToFile } from './file/to-file.ts';
+import { type ExportOptions, rejectContradictions } from './options.ts';
 import { planExport } from './plan.ts';
-import { type ExportOptions, options, refuseContradictions } from './options.ts';
-import type { Totals } from './transfer.ts';
-import { complete, exportToFile } from './to-file.ts';
 import { exportToStream } from './to-stream.ts';
+import type { Totals } from './transfer.ts';
 
-export { options };
-
-export async function run(given: ExportOptions, context: Context): Promise<Outcome> {
-  refuseContradictions(given, context.stdout.isTTY === true);
+export async function run(options: ExportOptions, context: Context): Promise<Outcome> {
+  rejectContradictions(options, context.stdout.isTTY === true);
   const service = await openService(context);
   const now = context.clock.now();
   const totals: Totals = {
@@ -26,34 +25,38 @@ export async function run(given: ExportOptions, context: Context): Promise<Outco
     restarts: 0,
     shifted: false,
   };
-  let before = 0;
+  let leadsBefore = 0;
   const locks: Lock[] = [];
   try {
-    if (given.bookmark !== undefined) locks.push(await lock(given.bookmark, context));
-    const paths = given.output === undefined ? undefined : await filePaths(given.output);
+    if (options.bookmark !== undefined) locks.push(await lock(options.bookmark, context));
+    const paths = options.output === undefined ? undefined : await filePaths(options.output);
     if (paths === undefined) {
-      const sink = given.output === undefined ? undefined : await deviceSink(given.output);
-      await exportToStream(await planExport(service, given, now), context, totals, sink);
+      const sink = options.output === undefined ? undefined : await deviceSink(options.output);
+      await exportToStream(await planExport(service, options, now), context, totals, sink);
     } else {
       locks.push(await lock(paths.file, context));
-      const begun = await openOutput(service, given, paths, now);
-      Object.assign(totals, begun.checkpoint?.counts);
-      before = totals.leads;
-      if ('job' in begun) await exportToFile(begun.job, context, totals, paths, begun.beginning);
-      else await finish(begun, given, paths);
+      const opened = await openPartialExport(service, options, paths, now);
+      Object.assign(totals, opened.checkpoint?.counts);
+      leadsBefore = totals.leads;
+      if ('plan' in opened) await exportToFile(opened.plan, context, totals, paths, opened.start);
+      else await publishFinished(opened, options, paths);
     }
   } finally {
     for (const held of locks) await held.release();
   }
   const durationMs = context.clock.now() - now;
-  const place = given.output === undefined ? '' : ` to ${given.output}`;
-  context.messages.say(summaryLine({ ...totals, before, durationMs }, place));
+  const destination = options.output === undefined ? '' : ` to ${options.output}`;
+  context.messages.say(summaryLine({ ...totals, before: leadsBefore, durationMs }, destination));
   return 'done';
 }
 
-async function finish({ file, checkpoint }: Walked, given: ExportOptions, paths: FilePaths): Promise<void> {
+async function publishFinished(
+  { file, checkpoint }: FinishedWalk,
+  options: ExportOptions,
+  paths: FilePaths,
+): Promise<void> {
   try {
-    await complete(given, paths, file, checkpoint);
+    await publishFile(options, paths, file, checkpoint);
   } finally {
     await file?.close();
   }

@@ -1,37 +1,38 @@
-import { showProgress } from '../../output/progress.ts';
-import { type ByteSink, type RecordWriter, streamSink } from '../../output/records.ts';
+import { showProgress } from '../../output/terminal/progress.ts';
+import { streamSink } from '../../output/records/record-writer.ts';
+import type { ByteSink, RecordWriter } from '../../output/records/record-types.ts';
 import { writeBookmark } from '../../files/bookmark.ts';
-import { followOn } from './follow.ts';
-import type { ExportPlan, Wiring } from './plan.ts';
-import { type Drain, type Totals, transfer } from './transfer.ts';
-import { openWriter } from './partial-writer.ts';
+import { pollUntilInterrupted } from './follow.ts';
+import type { ExportPlan, ExportContext } from './plan.ts';
+import { type RecordSink, type Totals, transfer } from './transfer.ts';
+import { openWriter } from './open-writer.ts';
 
 /** An export whose bytes cannot be taken back: stdout, or a file that is a device or a pipe. */
 export async function exportToStream(
-  job: ExportPlan,
-  context: Wiring,
+  plan: ExportPlan,
+  context: ExportContext,
   totals: Totals,
   sink?: ByteSink,
 ): Promise<void> {
-  const { options, window } = job;
+  const { options, window } = plan;
   const { stdout, stderr, clock, globals } = context;
   const terminal = sink === undefined && stdout.isTTY === true;
   const progress = showProgress(stderr, clock, !globals.quiet && !terminal);
   const records = await openWriter(sink ?? streamSink(stdout), options, terminal);
   const walk = (current: ExportPlan): Promise<void> =>
-    transfer(current, undefined, drainInto(records), totals, context, progress);
+    transfer(current, undefined, sinkOf(records), totals, context, progress);
   try {
-    window?.begin(job.startedAt);
-    await walk(job);
-    window?.settle();
+    window?.beginWalk(plan.startedAt);
+    await walk(plan);
+    window?.completeWalk();
     if (options.follow === undefined) await records.end();
-    await keepBookmark(job);
+    await saveBookmark(plan);
     if (options.follow !== undefined) {
-      await followOn(job, context, totals, {
+      await pollUntilInterrupted(plan, context, totals, {
         walk,
-        settled: async () => {
+        pollEnd: async () => {
           await records.flush();
-          await keepBookmark(job);
+          await saveBookmark(plan);
         },
       });
       await records.end();
@@ -41,14 +42,14 @@ export async function exportToStream(
   }
 }
 
-function drainInto(records: RecordWriter): Drain {
+function sinkOf(records: RecordWriter): RecordSink {
   return {
     write: (leads) => records.write(leads),
     pageEnd: () => records.flush(),
   };
 }
 
-async function keepBookmark({ options, window, account }: ExportPlan): Promise<void> {
+async function saveBookmark({ options, window, account }: ExportPlan): Promise<void> {
   if (options.bookmark === undefined || window === undefined) return;
   await writeBookmark(options.bookmark, window.bookmark(account));
 }

@@ -1,13 +1,13 @@
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { type Batch, type Listing, listLeads } from '../../service/listing/listing.ts';
 import type { Position } from '../../service/pagination/position.ts';
-import type { Progress } from '../../output/progress.ts';
-import { noteUnreadableTimes } from '../../output/summary.ts';
-import type { Counts } from './checkpoint.ts';
-import type { ExportPlan, Wiring } from './plan.ts';
+import type { Progress } from '../../output/terminal/progress.ts';
+import { noteUnreadableTimes } from '../../output/walk-summary.ts';
+import type { Counts } from './file/checkpoint.ts';
+import type { ExportPlan, ExportContext } from './plan.ts';
 
 /** Where the leads of a walk go. */
-export interface Drain {
+export interface RecordSink {
   write(leads: readonly RawLead[]): Promise<void>;
   /** A page is complete; the next one begins at `next`, undefined after the last. */
   pageEnd(next: Position | undefined, counts: Counts): Promise<void>;
@@ -18,54 +18,54 @@ export interface Totals extends Counts {
   shifted: boolean;
 }
 
-/** Takes the leads of one walk to its end, or to `--max`; adds to `totals` as it goes. */
+/** Takes the leads of one walk to its end, or to `--limit`; adds to `totals` as it goes. */
 export async function transfer(
-  job: ExportPlan,
+  plan: ExportPlan,
   from: Position | undefined,
-  drain: Drain,
+  sink: RecordSink,
   totals: Totals,
-  { messages }: Pick<Wiring, 'messages'>,
+  { messages }: Pick<ExportContext, 'messages'>,
   progress: Progress,
 ): Promise<void> {
-  const { options, window } = job;
-  const { max } = options;
-  if (max !== undefined && totals.leads >= max) return;
-  const walk = listLeads(job.service, {
-    query: job.query,
+  const { options, window } = plan;
+  const { limit } = options;
+  if (limit !== undefined && totals.leads >= limit) return;
+  const walk = listLeads(plan.service, {
+    query: plan.query,
     pageSize: options.pageSize,
     from,
-    seen: job.seen,
+    seen: plan.seen,
     concurrency: options.concurrency,
-    prefetch: max === undefined,
+    prefetch: limit === undefined,
   });
-  const before = { ...totals };
+  const totalsBefore = { ...totals };
   for await (const batch of walk) {
-    let leads = batch.leads.filter(job.passes);
-    if (max !== undefined) leads = leads.slice(0, max - totals.leads);
-    await drain.write(leads);
+    let leads = batch.leads.filter(plan.passes);
+    if (limit !== undefined) leads = leads.slice(0, limit - totals.leads);
+    await sink.write(leads);
     totals.leads += leads.length;
-    if (window !== undefined) for (const lead of leads) window.note(lead);
-    count(walk, before, totals);
-    if (max !== undefined && totals.leads >= max) break;
-    if (batch.next !== undefined || batch.last) await drain.pageEnd(batch.next, totals);
-    if (options.concurrency !== undefined && options.concurrency > 1) sayWhenInVain(batch, messages);
-    progress.update(totals.leads, max ?? walk.stats.total);
+    if (window !== undefined) for (const lead of leads) window.remember(lead);
+    addStatistics(walk, totalsBefore, totals);
+    if (limit !== undefined && totals.leads >= limit) break;
+    if (batch.next !== undefined || batch.last) await sink.pageEnd(batch.next, totals);
+    if (options.concurrency !== undefined && options.concurrency > 1) noteUselessConcurrency(batch, messages);
+    progress.update(totals.leads, limit ?? walk.stats.total);
   }
-  count(walk, before, totals);
-  noteUnreadableTimes(job.unreadableTimes(), messages);
+  addStatistics(walk, totalsBefore, totals);
+  noteUnreadableTimes(plan.unreadableTimes(), messages);
 }
 
-function count({ stats }: Listing, before: Totals, totals: Totals): void {
+function addStatistics({ stats }: Listing, before: Totals, totals: Totals): void {
   totals.retries = before.retries + stats.retries;
   totals.duplicates = before.duplicates + stats.duplicates;
   totals.withoutId = before.withoutId + stats.withoutId;
   totals.restarts = before.restarts + stats.restarts;
 }
 
-function sayWhenInVain({ next }: Batch, messages: Wiring['messages']): void {
+function noteUselessConcurrency({ next }: Batch, messages: ExportContext['messages']): void {
   if (next === undefined || next.style === 'page' || next.style === 'offset') return;
   messages.note(
     'concurrency',
-    '--concurrency has no effect: each page of this service tells where the next one begins',
+    '--concurrency has no effect: this service names the next page only in the page before it',
   );
 }

@@ -1,27 +1,29 @@
-import * as z from 'zod/mini';
+import { interval } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
-import { filterShape } from '../filter-options.ts';
-import { fieldList, flag, interval, limit, oneOf } from '../values.ts';
+import { filterFlags } from '../flags/filter-flags.ts';
+import type { Flags, OptionsOf } from '../flags/flag.ts';
+import { formatFlags } from '../flags/format-flags.ts';
+import { fieldList, limit } from '../flags/flag-values.ts';
 
-export const options = z.object({
-  ...filterShape,
-  format: oneOf(['table', 'json', 'ndjson', 'csv']),
-  limit: z.optional(limit()),
-  fields: z.optional(fieldList()),
-  relative: flag(),
-  /** Milliseconds between two looks. */
-  watch: z.optional(
-    z.pipe(
-      z.transform((given: unknown) => (given === true ? '30s' : given)),
-      interval(),
-    ),
-  ),
-});
+export const flags = {
+  limit: {
+    short: 'n',
+    value: 'n',
+    type: limit,
+    default: '20',
+    help: "how many, counted after filtering, or 'all'",
+  },
+  fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
+  relative: { help: 'times as "3m ago"' },
+  watch: { value: 'duration', type: interval, bare: '30s', help: 'print new leads as they come' },
+  ...formatFlags(['table', 'json', 'ndjson', 'csv']),
+  ...filterFlags,
+} satisfies Flags;
 
-export type ListOptions = z.output<typeof options>;
+export type ListOptions = OptionsOf<typeof flags>;
 
-export function refuseContradictions({ fields, relative, format, watch, until }: ListOptions): void {
-  if (fields?.length === 0) throw new UsageError('--fields: no field is named');
+/** Throws a `UsageError` for flags that contradict each other. */
+export function rejectContradictions({ fields, relative, format, watch, until }: ListOptions): void {
   if (relative && format !== 'table') throw new UsageError('--relative is for the table form');
   if (watch === undefined) return;
   if (format === 'json') {

@@ -8,7 +8,7 @@ import { openInbox } from '../../inbox/open-inbox.ts';
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
-import { inboxPath } from '../inbox-path.ts';
+import { inboxPath } from '../flags/inbox-flag.ts';
 import type { ListenOptions } from './options.ts';
 
 /** Opens the inbox of one run. Throws a `ConfigError` when it cannot be opened. */

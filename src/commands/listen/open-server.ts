@@ -34,10 +34,10 @@ export async function openServer(
 ): Promise<ListenServer> {
   const { clock, messages } = context;
   const certificate = await certificateFor(flags, context);
-  const host = flags.host ?? '127.0.0.1';
+  const host = flags.host;
   const server = await openHttpsServer({
     host,
-    port: flags.port ?? 8443,
+    port: flags.port,
     tls: certificate.tls,
     clock,
     handle: (delivery) => receiver.handle(delivery),

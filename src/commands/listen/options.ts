@@ -1,29 +1,62 @@
-import * as z from 'zod/mini';
-import { schemeShape } from '../scheme-options.ts';
-import { duration, flag, oneOf, text, url, wholeNumber } from '../values.ts';
+import { duration, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import { formatFlags } from '../flags/format-flags.ts';
+import { customSchemeFlags, schemeFlags } from '../flags/scheme-flags.ts';
+import { httpUrl } from '../flags/flag-values.ts';
 
-export const options = z.object({
-  ...schemeShape,
-  format: oneOf(['pretty', 'events', 'leads']),
-  port: z.optional(wholeNumber(0, 65_535)),
-  host: z.optional(text()),
-  path: z.optional(text().check(z.startsWith('/', 'must start with /'))),
-  http: flag(),
-  cert: z.optional(text()),
-  key: z.optional(text()),
-  forwardTo: z.optional(url()),
-  forwardBestEffort: flag(),
-  exec: z.optional(text()),
-  output: z.optional(text()),
-  inbox: z.optional(text()),
-  backfill: z.optional(duration()),
-  explain: flag(),
-  showAnswer: flag(),
-  count: z.optional(wholeNumber(1)),
-  for: z.optional(duration()),
-  respond: z.optional(wholeNumber(200, 599)),
-  failFirst: z.optional(wholeNumber(1)),
-  delay: z.optional(duration()),
-});
+const urlPath: ValueType<string> = {
+  parse: (typed) => (typed.startsWith('/') ? typed : undefined),
+  expected: 'a path that starts with /',
+};
 
-export type ListenOptions = z.output<typeof options>;
+export const flags = {
+  ...schemeFlags('Who may deliver (one is needed)'),
+  ...inGroup('Where', {
+    port: { value: 'n', type: wholeNumber(0, 65_535), default: '8443', help: 'to listen on, 0 for any' },
+    host: { value: 'address', type: text, default: '127.0.0.1', help: 'to listen on' },
+    path: { value: 'path', type: urlPath, otherwise: 'any', help: 'take deliveries at this path only' },
+    http: { help: 'plain HTTP, for use behind a tunnel or proxy' },
+    cert: {
+      value: 'file',
+      type: text,
+      otherwise: 'made by a local authority',
+      help: 'certificate in PEM',
+    },
+    key: { value: 'file', type: text, help: 'its private key' },
+  }),
+  ...inGroup('What to do with each lead', {
+    forwardTo: { value: 'url', type: httpUrl, help: 'pass the exact bytes and headers on' },
+    forwardBestEffort: { help: 'answer 200 even when the app does not' },
+    exec: { value: 'command', type: text, help: 'run a command with the lead on stdin' },
+    output: { value: 'file', type: text, help: 'append each lead to a file, durably' },
+    inbox: { value: 'file', type: text, help: 'where deliveries are stored, :memory: for nowhere' },
+    backfill: {
+      value: 'duration',
+      type: duration,
+      help: 'on start, fetch what the inbox lacks of that window',
+    },
+  }),
+  ...inGroup('What is printed', {
+    ...formatFlags(['pretty', 'events', 'leads']),
+    explain: { help: 'say which other scheme or encoding a rejected delivery would match' },
+    showAnswer: { help: "show the body of the forward's answer" },
+  }),
+  ...inGroup('For integration tests', {
+    count: { value: 'n', type: wholeNumber(1), help: 'end after so many new leads' },
+    for: {
+      value: 'duration',
+      type: duration,
+      help: 'end at the latest then; exit 7 if --count was not reached',
+    },
+    respond: { value: 'status', type: wholeNumber(200, 599), help: 'answer every delivery with this status' },
+    failFirst: {
+      value: 'n',
+      type: wholeNumber(1),
+      help: 'fail the first deliveries of each lead, so that it is retried',
+    },
+    delay: { value: 'duration', type: duration, help: 'wait before each answer' },
+  }),
+  ...customSchemeFlags,
+} satisfies Flags;
+
+export type ListenOptions = OptionsOf<typeof flags>;

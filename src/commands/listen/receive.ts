@@ -7,7 +7,7 @@ import { SimulatedFailures } from '../../receiver/simulated-failures.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
-import type { Outcome } from '../command-spec.ts';
+import type { Outcome } from '../flags/command-spec.ts';
 import { openServer } from './open-server.ts';
 import type { ListenOptions } from './options.ts';
 import { DeliveryOutput } from './print/delivery-output.ts';

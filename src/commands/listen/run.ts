@@ -1,14 +1,12 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { settleWrittenLeads } from '../../receiver/targets/settle-written.ts';
-import type { Outcome } from '../command-spec.ts';
-import { resolveScheme } from '../scheme-options.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { createTargets } from './create-targets.ts';
 import { openListenInbox } from './listen-inbox.ts';
-import { type ListenOptions, options } from './options.ts';
+import type { ListenOptions } from './options.ts';
 import { receiveUntilStopped } from './receive.ts';
-
-export { options };
 
 /** Opens what receiving needs, receives, and closes it again in reverse order. */
 export async function run(flags: ListenOptions, context: Context): Promise<Outcome> {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../../context.ts';
-import type { Outcome } from '../command-spec.ts';
+import type { Outcome } from '../flags/command-spec.ts';
 
 /** What stopped a run. */
 export type StopCause =

@@ -1,13 +1,10 @@
-import { lazily, type CommandSpec } from '../command-spec.ts';
+import { command } from '../flags/command-spec.ts';
+import { flags } from './options.ts';
 
-export default {
+export default command({
   name: 'login',
   summary: 'store an API key and check it',
-  flags: (command) => {
-    command
-      .option('--api-key-file <file>', 'read the key from a file (- for stdin)')
-      .option('--no-check', 'store the key without trying it');
-  },
+  flags,
   examples: ['leads login --base-url https://api.example.com', 'leads login --api-key-file key.txt'],
-  run: lazily(() => import('./run.ts')),
-} satisfies CommandSpec;
+  load: () => import('./run.ts'),
+});

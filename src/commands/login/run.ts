@@ -1,23 +1,16 @@
-import * as z from 'zod/mini';
-import { parseBaseUrl } from '../../config/load.ts';
+import { parseBaseUrl } from '../../config/base-url.ts';
 import { ask } from '../../config/prompt.ts';
 import { secretFromFile, secretFromPerson } from '../../config/secret-input.ts';
 import type { Account } from '../../config/settings.ts';
-import { updateProfile } from '../../config/write.ts';
+import { updateProfile } from '../../config/file/write-config.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import { openService } from '../../service/client/service.ts';
-import type { Outcome } from '../command-spec.ts';
-import { text } from '../values.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { LoginOptions } from './options.ts';
 
-export const options = z.object({
-  apiKeyFile: z.optional(text()),
-  /** False for `--no-check`. */
-  check: z.boolean(),
-});
-
-export async function run(flags: z.output<typeof options>, context: Context): Promise<Outcome> {
+export async function run(flags: LoginOptions, context: Context): Promise<Outcome> {
   const { profile, baseUrl: known } = await context.settings();
   const baseUrl = known ?? (await askBaseUrl(context));
   const what = 'API key';
@@ -25,7 +18,7 @@ export async function run(flags: z.output<typeof options>, context: Context): Pr
     flags.apiKeyFile === undefined
       ? await secretFromPerson(what, context)
       : await secretFromFile(flags.apiKeyFile, what, context);
-  if (flags.check) await tryKey({ baseUrl, apiKey }, context);
+  if (flags.check) await tryKey({ profile, baseUrl, apiKey }, context);
   await updateProfile(context, profile, (stored) => ({
     ...stored,
     baseUrl: baseUrl.href.replace(/\/$/, ''),

@@ -1,8 +1,8 @@
-import { type CommandSpec, lazily } from '../command-spec.ts';
+import { command } from '../flags/command-spec.ts';
 
-export default {
+export default command({
   name: 'logout',
   summary: 'remove the stored API key',
   examples: ['leads logout', 'leads logout --profile staging'],
-  run: lazily(() => import('./run.ts')),
-} satisfies CommandSpec;
+  load: () => import('./run.ts'),
+});

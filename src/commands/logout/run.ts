@@ -1,12 +1,9 @@
-import * as z from 'zod/mini';
-import { readConfig } from '../../config/read.ts';
-import { updateProfile } from '../../config/write.ts';
+import { readConfig } from '../../config/file/read-config.ts';
+import { updateProfile } from '../../config/file/write-config.ts';
 import type { Context } from '../../context.ts';
-import type { Outcome } from '../command-spec.ts';
+import type { Outcome } from '../flags/command-spec.ts';
 
-export const options = z.object({});
-
-export async function run(_: z.output<typeof options>, context: Context): Promise<Outcome> {
+export async function run(_options: unknown, context: Context): Promise<Outcome> {
   const { profile } = await context.settings();
   const removed = readConfig(context.paths.configDir).profiles?.[profile]?.apiKey !== undefined;
   if (removed) {

@@ -1,87 +1,132 @@
-import * as z from 'zod/mini';
-import { parseDuration } from '../../time/duration.ts';
-import { apiFaults, deliveryFaults, parseFaults } from '../../sandbox/faults.ts';
-import { defaultApi, nextForms, paginations } from '../../sandbox/api/api-options.ts';
-import { schemeShape } from '../scheme-options.ts';
-import { flag, interval, oneOf, parsed, pointInTime, text, texts, url, wholeNumber } from '../values.ts';
+import { interval, oneOf, text, wholeNumber } from '../../config/value-types.ts';
+import { nextForms, paginations } from '../../sandbox/api/api-options.ts';
+import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import { formatFlags } from '../flags/format-flags.ts';
+import { customSchemeFlags, schemeFlags } from '../flags/scheme-flags.ts';
+import { pointInTime } from '../flags/flag-values.ts';
+import {
+  apiFaultList,
+  apiPath,
+  deliveryFaultList,
+  parameterName,
+  requestRate,
+  retrySchedule,
+  webhookUrl,
+} from './sandbox-values.ts';
 
-/** `1s,5s,30s`, or `none`: milliseconds. */
-function parseSchedule(given: string): readonly number[] | undefined {
-  if (given === 'none') return [];
-  const waits = given.split(',').map((wait) => parseDuration(wait.trim()));
-  return waits.includes(undefined) ? undefined : (waits as number[]);
-}
+const leadFlags = {
+  leads: {
+    value: 'n',
+    type: wholeNumber(0, 10_000_000),
+    otherwise: '250',
+    help: 'how many there are at the start',
+  },
+  seed: { value: 'seed', type: text, otherwise: '1', help: 'same seed, same leads and faults' },
+  newest: {
+    value: 'time',
+    type: pointInTime,
+    otherwise: 'today at 00:00 UTC',
+    help: 'when the newest of them came',
+  },
+  from: {
+    value: 'file',
+    type: text,
+    help: 'leads of an NDJSON file instead, in their own bytes (- for stdin)',
+  },
+  every: { value: 'duration', type: interval, help: 'a new lead each' },
+} satisfies Flags;
 
-function parseRateLimit(given: string): { requests: number; windowMs: number } | undefined {
-  const [, requests, window = ''] = /^([1-9]\d{0,8})\/(.+)$/.exec(given) ?? [];
-  const windowMs = parseDuration(/^[a-z]/.test(window) ? `1${window}` : window);
-  return requests === undefined || windowMs === undefined || windowMs === 0
-    ? undefined
-    : { requests: Number(requests), windowMs };
-}
+const deliveryFlags = {
+  webhook: { value: 'url', type: webhookUrl, repeatable: true, help: 'deliver every lead there' },
+  retry: {
+    value: 'durations',
+    type: retrySchedule,
+    otherwise: '1s,5s,30s',
+    help: "waits before retries, or 'none'",
+  },
+  paused: { help: 'hold deliveries until POST /sandbox/deliveries/resume' },
+  deliveryTimeout: { value: 'duration', type: interval, otherwise: '10s', help: 'for one attempt' },
+  deliveryConcurrency: {
+    value: 'n',
+    type: wholeNumber(1, 1000),
+    otherwise: '8',
+    help: 'in flight per target',
+  },
+} satisfies Flags;
 
-/** `since=createdAfter`; with nothing behind it, the parameter does not exist. */
-function parseRenaming(given: string): readonly [string, string | null] | undefined {
-  const [, name = '', shown = ''] = /^([a-z]+)=(.*)$/.exec(given) ?? [];
-  return name in defaultApi.params ? [name, shown === '' ? null : shown] : undefined;
-}
+const faultFlags = {
+  faults: {
+    value: 'list',
+    type: apiFaultList,
+    help: "of the API, such as 'status500=5%,status429=5%:2s,reset=2%,slow=1%'",
+  },
+  deliveryFaults: {
+    value: 'list',
+    type: deliveryFaultList,
+    help: "such as 'duplicate=5%,reorder=5%,drop=2%,badSignature=1%'",
+  },
+} satisfies Flags;
 
-const webhookUrl = () =>
-  z.pipe(
-    url(),
-    z.transform((target) => target.href),
-  );
+const apiFlags = {
+  host: { value: 'address', type: text, otherwise: '127.0.0.1', help: 'address to listen on' },
+  port: { value: 'n', type: wholeNumber(0, 65_535), default: '8080', help: 'port to listen on, 0 for any' },
+  tls: { help: 'HTTPS, with a certificate of the local authority' },
+  apiKey: {
+    value: 'key',
+    type: text,
+    repeatable: true,
+    otherwise: 'LEADS_API_KEY or sandbox-key',
+    help: 'that opens the API',
+  },
+  apiKeyFile: { value: 'file', type: text, repeatable: true, help: 'the same, from a file (- for stdin)' },
+  path: { value: 'path', type: apiPath, otherwise: '/api/leads', help: 'of the list operation' },
+  pagination: { value: 'style', type: oneOf(paginations), otherwise: 'cursor' },
+  next: { value: 'form', type: oneOf(nextForms), help: 'how the body names the next page' },
+  nextField: {
+    value: 'name',
+    type: text,
+    otherwise: 'as is usual',
+    help: 'the name of that field, such as meta.next_cursor',
+  },
+  envelope: {
+    value: 'name',
+    type: text,
+    otherwise: 'data',
+    help: 'array in the body, such as result.leads, or none',
+  },
+  param: {
+    value: 'name=name',
+    type: parameterName,
+    repeatable: true,
+    help: 'rename a parameter: since=createdAfter; since= removes it',
+  },
+  order: {
+    value: 'order',
+    type: oneOf(['newest', 'oldest']),
+    otherwise: 'newest',
+    help: 'which comes first',
+  },
+  defaultLimit: { value: 'n', type: wholeNumber(1), otherwise: '50', help: 'page size without a limit' },
+  maxLimit: { value: 'n', type: wholeNumber(1), otherwise: '1000', help: 'largest page' },
+  rateLimit: { value: 'n/duration', type: requestRate, help: 'requests in a window, such as 100/1m' },
+  statusField: {
+    value: 'name',
+    type: text,
+    otherwise: 'status',
+    help: 'of the delivery status in each lead',
+  },
+  totals: { negated: true, help: 'no total in page and offset bodies' },
+  gzip: { negated: true, help: 'never compress' },
+} satisfies Flags;
 
-export const options = z.object({
-  ...schemeShape,
-  format: z.enum(['pretty', 'json']),
-  leads: z.optional(wholeNumber(0, 10_000_000)),
-  seed: z.optional(text()),
-  newest: z.optional(pointInTime()),
-  from: z.optional(text()),
-  every: z.optional(interval()),
-  webhook: z._default(z.array(webhookUrl()), []),
-  retry: z.optional(parsed(parseSchedule, "a list of durations such as 1s,5s,30s, or 'none'")),
-  paused: flag(),
-  deliveryTimeout: z.optional(interval()),
-  deliveryConcurrency: z.optional(wholeNumber(1, 1000)),
-  faults: z.optional(
-    z.pipe(
-      z.string(),
-      z.transform((given) => parseFaults(given, apiFaults)),
-    ),
-  ),
-  deliveryFaults: z.optional(
-    z.pipe(
-      z.string(),
-      z.transform((given) => parseFaults(given, deliveryFaults)),
-    ),
-  ),
-  host: z.optional(text()),
-  port: z._default(wholeNumber(0, 65_535), 8080),
-  tls: flag(),
-  apiKey: texts(),
-  apiKeyFile: texts(),
-  path: z.optional(
-    parsed((given) => (/^\/[^?#\s]*$/.test(given) ? given : undefined), 'a path that starts with /'),
-  ),
-  pagination: z.optional(oneOf(paginations)),
-  next: z.optional(oneOf(nextForms)),
-  nextField: z.optional(text()),
-  envelope: z.optional(text()),
-  param: z._default(
-    z.array(
-      parsed(parseRenaming, `NAME=OTHER, with NAME one of ${Object.keys(defaultApi.params).join(', ')}`),
-    ),
-    [],
-  ),
-  order: z.optional(oneOf(['newest', 'oldest'])),
-  defaultLimit: z.optional(wholeNumber(1)),
-  maxLimit: z.optional(wholeNumber(1)),
-  rateLimit: z.optional(parsed(parseRateLimit, 'requests in a window, such as 100/1m')),
-  statusField: z.optional(text()),
-  totals: z.boolean(),
-  gzip: z.boolean(),
-});
+export const flags = {
+  ...inGroup('Leads', leadFlags),
+  ...inGroup('Webhook delivery', deliveryFlags),
+  ...schemeFlags('How deliveries are signed'),
+  ...inGroup('Faults', faultFlags),
+  ...inGroup('The API', apiFlags),
+  ...customSchemeFlags,
+  ...formatFlags(['pretty', 'json']),
+} satisfies Flags;
 
-export type Options = z.output<typeof options>;
+export type Options = OptionsOf<typeof flags>;

@@ -1,4 +1,4 @@
-import type { Palette } from '../../output/colour.ts';
+import type { Palette } from '../../output/terminal/colour.ts';
 import type { Sandbox } from '../../sandbox/start.ts';
 import type { Options } from './options.ts';
 import { counted } from './session-summary.ts';

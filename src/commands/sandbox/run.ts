@@ -1,22 +1,19 @@
-import type * as z from 'zod/mini';
 import type { Context } from '../../context.ts';
-import { isLoopback } from '../../config/load.ts';
+import { isLoopback } from '../../config/base-url.ts';
 import { InterruptedError } from '../../errors.ts';
 import { ensureAuthority } from '../../tls/authority.ts';
-import { paletteFor } from '../../output/colour.ts';
-import { write } from '../../output/sink.ts';
+import { paletteFor } from '../../output/terminal/colour.ts';
+import { write } from '../../output/write-stream.ts';
 import { startSandbox } from '../../sandbox/start.ts';
-import type { Outcome } from '../command-spec.ts';
+import type { Outcome } from '../flags/command-spec.ts';
 import { mayShowKey } from './api-keys.ts';
 import { FailureNotes } from './failure-notes.ts';
-import { options } from './options.ts';
+import type { Options } from './options.ts';
 import { readyBanner, readyRecord } from './ready-banner.ts';
 import { sandboxOptionsFromFlags } from './sandbox-options-from-flags.ts';
 import { eventLine, summaryLine, summaryRecord } from './session-summary.ts';
 
-export { options };
-
-export async function run(flags: z.output<typeof options>, context: Context): Promise<Outcome> {
+export async function run(flags: Options, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;
   const failures = new FailureNotes((cause, text) => messages.note(cause, text));
   const sandbox = await startSandbox(await sandboxOptionsFromFlags(flags, context), {

@@ -1,17 +1,12 @@
-import { type CommandSpec, lazily } from '../command-spec.ts';
+import { command } from '../flags/command-spec.ts';
+import { args, flags } from './options.ts';
 
-export default {
+export default command({
   name: 'show',
   summary: 'one lead with all its fields',
   description: 'Show one lead with all its fields: from the service, or else from the inbox.',
-  formats: ['table', 'json', 'ndjson'],
-  flags: (command) => {
-    command
-      .argument('<id>', 'of the lead')
-      .option('--fields <list>', 'only these, such as id,contact.email')
-      .option('--relative', 'times as "3m ago"')
-      .option('--inbox <file>', 'where received leads are kept');
-  },
+  arguments: args,
+  flags,
   examples: ['leads show lead_01', 'leads show lead_01 --json'],
-  run: lazily(() => import('./run.ts')),
-} satisfies CommandSpec;
+  load: () => import('./run.ts'),
+});

@@ -1,51 +1,40 @@
-import * as z from 'zod/mini';
 import { readCreatedAt } from '../../lead/created-at.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, DataError, LeadsError } from '../../errors.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
-import { cellText, eachMember } from '../../output/cells.ts';
-import { paletteFor } from '../../output/colour.ts';
-import { renderFields } from '../../output/fields.ts';
-import { recordWriter, streamSink } from '../../output/records.ts';
-import { relativeTime } from '../../output/relative.ts';
-import { write } from '../../output/sink.ts';
-import { terminalWidth } from '../../output/terminal.ts';
+import { cellText, eachMember } from '../../output/records/json-members.ts';
+import { paletteFor } from '../../output/terminal/colour.ts';
+import { renderFields } from '../../output/table/fields.ts';
+import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { relativeTime } from '../../output/table/relative-time.ts';
+import { write } from '../../output/write-stream.ts';
+import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import { openService } from '../../service/client/service.ts';
-import type { Outcome } from '../command-spec.ts';
-import { fieldList, flag, oneOf, text } from '../values.ts';
-import { fromInbox } from './from-inbox.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { ShowOptions } from './options.ts';
+import { receivedLead } from './received-lead.ts';
 import { utf8 } from '../../json/bytes.ts';
 
-export const options = z.object({
-  format: oneOf(['table', 'json', 'ndjson']),
-  id: text(),
-  fields: z.optional(fieldList()),
-  relative: flag(),
-  inbox: z.optional(text()),
-});
-
-type ShowOptions = z.output<typeof options>;
-
 /** The service first, then the inbox, which also answers when the service cannot. */
-export async function run(given: ShowOptions, context: Context): Promise<Outcome> {
-  const pulled = await fromService(given.id, context).catch((error: unknown) => {
+export async function run(options: ShowOptions, context: Context): Promise<Outcome> {
+  const pulled = await fromService(options.id, context).catch((error: unknown) => {
     if (error instanceof LeadsError && !context.signal.aborted) return error;
     throw error;
   });
   const lead =
     pulled === undefined || pulled instanceof LeadsError
-      ? await fromInbox(given.id, given.inbox, context)
+      ? await receivedLead(options.id, options.inbox, context)
       : pulled;
   if (lead === undefined) {
     if (pulled instanceof LeadsError) throw pulled;
-    throw new DataError(`there is no lead '${given.id}', neither in the service nor in the inbox`);
+    throw new DataError(`there is no lead '${options.id}', neither in the service nor in the inbox`);
   }
   if (pulled instanceof LeadsError && !(pulled instanceof ConfigError)) {
     context.messages.note('show', `this is the inbox's copy: ${pulled.message}`);
   }
-  if (given.format === 'table') await draw(lead, given, context);
-  else await print(lead, given, context);
+  if (options.format === 'table') await draw(lead, options, context);
+  else await print(lead, options, context);
   return 'done';
 }
 

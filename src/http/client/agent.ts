@@ -5,8 +5,8 @@ import request from 'undici/lib/api/api-request.js';
 import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { isLoopback } from '../../config/load.ts';
-import type { Paths } from '../../config/paths.ts';
+import { isLoopback } from '../../config/base-url.ts';
+import type { Paths } from '../../config/directories.ts';
 import type { Settings } from '../../config/settings.ts';
 import { proxyFor } from './proxy.ts';
 

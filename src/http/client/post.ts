@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestSecure } from 'node:https';
 import * as tls from 'node:tls';
-import { isLoopback } from '../../config/load.ts';
+import { isLoopback } from '../../config/base-url.ts';
 import { limitTime } from './limit-time.ts';
 
 /** One request to send: order, case and repetition of headers, and every byte of the body, are sent as they are here. */

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.ts';
-import { isLoopback } from '../../config/load.ts';
+import { isLoopback } from '../../config/base-url.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

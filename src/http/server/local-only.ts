@@ -1,4 +1,4 @@
-import { isLoopback } from '../../config/load.ts';
+import { isLoopback } from '../../config/base-url.ts';
 import type { PlainRequest } from './plain-server.ts';
 
 /**

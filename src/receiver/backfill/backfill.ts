@@ -3,7 +3,7 @@ import type { Inbox } from '../../inbox/inbox.ts';
 import { leadFilter } from '../../lead/filter.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import type { Messages } from '../../output/messages.ts';
-import { noteUnreadableTimes } from '../../output/summary.ts';
+import { noteUnreadableTimes } from '../../output/walk-summary.ts';
 import type { Service } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import type { Clock } from '../../time/clock.ts';

@@ -1,5 +1,6 @@
 import { DataError, KeyRejectedError, LeadsError, ServiceError } from '../../errors.ts';
-import { isLoopback } from '../../config/load.ts';
+import { isLoopback } from '../../config/base-url.ts';
+import { loginCommand } from '../../config/login-command.ts';
 import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/other-protocol.ts';
 import { TransientError } from './retry.ts';
 
@@ -119,6 +120,7 @@ const passes = (status: number): boolean =>
   (status >= 500 && ![501, 505, 506, 508, 510, 511].includes(status));
 
 export interface Rejection {
+  readonly profile: string | undefined;
   readonly status: number;
   /** The body's `error` and `message` (specification, section 7), if it had them. */
   readonly error: string | undefined;
@@ -138,7 +140,7 @@ export function rejectionFailure(rejection: Rejection): Error {
   if (status === 401 || (status === 403 && !isRateLimit)) {
     return new KeyRejectedError(`the service refused the API key (${status})${why}`, {
       ...details,
-      hint: "store another key with 'leads login', or check LEADS_API_KEY",
+      hint: `store another key with '${loginCommand(rejection.profile)}', or check LEADS_API_KEY`,
     });
   }
   const text =

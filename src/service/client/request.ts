@@ -1,4 +1,5 @@
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
+import { loginCommand } from '../../config/login-command.ts';
 import type { Dispatcher } from 'undici';
 import { formatDuration } from '../../time/duration.ts';
 import { DataError } from '../../errors.ts';
@@ -61,7 +62,7 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
     const location = status >= 300 && status < 400 ? headers['location'] : undefined;
     if (location === undefined) throw await rejected(service, response, headers);
     await response.body.dump();
-    target = redirected(target, location);
+    target = redirected(target, location, service.account.profile);
   }
   throw new DataError(`the service redirects more than ${mostRedirects} times`);
 }
@@ -92,14 +93,14 @@ async function send(service: Service, url: URL, signal: AbortSignal): Promise<Di
 }
 
 /** The key is for one origin: a redirect to another one is not followed (promise: never to another origin). */
-function redirected(from: URL, location: string): URL {
+function redirected(from: URL, location: string, profile: string | undefined): URL {
   const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (to?.origin === from.origin) return to;
   throw new DataError(`the service redirects to ${to?.origin ?? 'no proper URL'}, another origin`, {
     hint:
       to === undefined
         ? undefined
-        : `the API key is not sent there; if that is the service: leads login --base-url ${to.origin}`,
+        : `the API key is not sent there; if that is the service: ${loginCommand(profile, to.origin)}`,
   });
 }
 
@@ -121,6 +122,7 @@ async function rejected(
   const wait = retryAfterMs(headers['retry-after'], service.clock.now(), headers['date']);
   const isLimit = response.statusCode === 403 && isRateLimit(headers, `${code ?? ''} ${message ?? ''}`);
   return rejectionFailure({
+    profile: service.account.profile,
     status: response.statusCode,
     error: code,
     message,

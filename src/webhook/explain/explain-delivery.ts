@@ -1,7 +1,8 @@
 import { ConfigError } from '../../errors.ts';
 import type { Delivery } from '../delivery.ts';
 import type { Key, Scheme, Verification } from '../scheme.ts';
-import { schemeNamed, schemeNames } from '../scheme-registry.ts';
+import { schemeNames } from '../scheme-names.ts';
+import { schemeNamed } from '../scheme-registry.ts';
 import { bodyForms } from './body-forms.ts';
 import { customFlags } from './custom-flags.ts';
 import { type HmacMatch, searchHmac } from './search-hmac.ts';

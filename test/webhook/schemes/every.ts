@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { Secret } from '../../../src/secret.ts';
 import type { Key, Scheme } from '../../../src/webhook/scheme.ts';
-import { schemeNamed, schemeNames, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
+import { schemeNames } from '../../../src/webhook/scheme-names.ts';
+import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
 
 export interface Case {
   readonly name: string;

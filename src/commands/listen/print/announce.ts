@@ -1,4 +1,4 @@
-import { isLoopback } from '../../../config/load.ts';
+import { isLoopback } from '../../../config/base-url.ts';
 import type { Messages } from '../../../output/messages.ts';
 import type { ListenOptions } from '../options.ts';
 import type { Listening } from './printer.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../../../context.ts';
-import { paletteFor } from '../../../output/colour.ts';
+import { paletteFor } from '../../../output/terminal/colour.ts';
 import type { ListenOptions } from '../options.ts';
 import { eventsPrinter } from './events-printer.ts';
 import { leadsPrinter } from './leads-printer.ts';

@@ -1,5 +1,5 @@
 import { utf8 } from '../../../json/bytes.ts';
-import type { Palette } from '../../../output/colour.ts';
+import type { Palette } from '../../../output/terminal/colour.ts';
 import { sanitize } from '../../../output/sanitize.ts';
 import type { AnsweredDelivery } from '../../../receiver/answered-delivery.ts';
 import { formatDuration } from '../../../time/duration.ts';

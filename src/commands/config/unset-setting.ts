@@ -1,0 +1,17 @@
+import { findSetting } from './find-setting.ts';
+import { withValue } from '../../config/profile-values.ts';
+import { updateProfile } from '../../config/file/write-config.ts';
+import type { Context } from '../../context.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { ConfigKeyOptions } from './options.ts';
+
+export async function run({ key }: ConfigKeyOptions, context: Context): Promise<Outcome> {
+  const { name, path } = findSetting(key);
+  const { profile } = await context.settings();
+  await updateProfile(context, profile, (stored) => {
+    const { apiKeyOrigin, ...rest } = withValue(stored, path, undefined);
+    // A key and the origin that it may be sent to go together.
+    return name === 'api-key' || apiKeyOrigin === undefined ? rest : { ...rest, apiKeyOrigin };
+  });
+  return 'done';
+}

@@ -1,0 +1,42 @@
+import type { Context } from '../../context.ts';
+import { paletteFor } from '../../output/terminal/colour.ts';
+import { sanitize } from '../../output/sanitize.ts';
+import { write } from '../../output/write-stream.ts';
+import { truncate } from '../../output/terminal/text-width.ts';
+
+/** Prints the tour: the same lines on a terminal and in a pipe. */
+export interface TourPrinter {
+  /** One sentence on what comes next. */
+  step(sentence: string): Promise<void>;
+  /** A command as the user would type it. */
+  command(command: string): Promise<void>;
+  /** What a command printed, each line cut to the terminal's width. */
+  output(lines: readonly string[]): Promise<void>;
+  /** Text of the tour itself. */
+  say(text: string): Promise<void>;
+  success(text: string): Promise<void>;
+}
+
+export async function createTourPrinter(context: Context): Promise<TourPrinter> {
+  const { stdout } = context;
+  const colour = await paletteFor(stdout, context);
+  const width = stdout.columns ?? 80;
+  const verdicts = { accepted: colour.green, duplicate: colour.yellow, rejected: colour.red };
+  const paint = (line: string): string =>
+    line.replace(/(?<=^[\d:]+Z {2})(accepted|duplicate|rejected)/, (word) =>
+      verdicts[word as keyof typeof verdicts](word),
+    );
+  let steps = 0;
+  return {
+    async step(sentence) {
+      steps += 1;
+      await write(stdout, `\n${colour.bold(colour.cyan(`${steps}. ${sentence}`))}\n`);
+    },
+    command: (command) => write(stdout, `${colour.dim('$')} ${colour.bold(command)}\n`),
+    async output(lines) {
+      for (const line of lines) await write(stdout, `${paint(truncate(sanitize(line), width))}\n`);
+    },
+    say: (text) => write(stdout, `${text}\n`),
+    success: (text) => write(stdout, `${colour.green('✓')} ${text}\n`),
+  };
+}

@@ -1,0 +1,54 @@
+import * as z from 'zod/mini';
+import { UsageError } from '../../../errors.ts';
+import { bookmarkSchema } from '../../../files/bookmark.ts';
+import { readJsonState } from '../../../files/json-state.ts';
+import type { Position } from '../../../service/pagination/position.ts';
+
+const after = z.optional(z.string());
+const size = z.optional(z.int());
+const position = z.discriminatedUnion('style', [
+  z.object({ style: z.literal('start'), size }),
+  z.object({ style: z.literal('url'), url: z.string(), size }),
+  z.object({ style: z.literal('cursor'), param: z.string(), cursor: z.string(), size }),
+  z.object({ style: z.literal('page'), param: z.string(), page: z.int(), after, size }),
+  z.object({ style: z.literal('offset'), param: z.string(), offset: z.int(), after, size }),
+]);
+
+const counts = z.object({ leads: z.int(), duplicates: z.int(), withoutId: z.int(), retries: z.int() });
+
+/** Where an interrupted export continues: everything that it says of the partial file is on disk. */
+const checkpointSchema = z.object({
+  version: z.literal(1),
+  /** When the first attempt began: relative times count from here; ms. */
+  startedAt: z.number(),
+  /** What must be the same when it is resumed: address, filters with resolved times, form. */
+  of: z.record(z.string(), z.unknown()),
+  /** Where the next page begins; null when the walk is complete. */
+  position: z.nullable(position),
+  /** Length of the partial file up to there. */
+  bytes: z.int(),
+  counts,
+  /** With a complete walk: what the bookmark file is to hold once the output has its name. */
+  bookmark: z.nullable(bookmarkSchema),
+});
+
+export type Checkpoint = z.output<typeof checkpointSchema>;
+export type Counts = z.output<typeof counts>;
+
+// The schema repeats the type of a position; this line makes the compiler compare them.
+position satisfies z.ZodMiniType<Position>;
+
+/** Undefined when there is none. */
+export const readCheckpoint = (path: string): Promise<Checkpoint | undefined> =>
+  readJsonState(path, checkpointSchema, 'checkpoint');
+
+/** Throws a `UsageError` that names what differs between an interrupted export and the flags of this run. */
+export function checkSameExport(checkpoint: Checkpoint, identity: Readonly<Record<string, unknown>>): void {
+  const keys = Object.keys(identity).filter(
+    (key) => JSON.stringify(identity[key]) !== JSON.stringify(checkpoint.of[key]),
+  );
+  if (keys.length === 0) return;
+  throw new UsageError(`the interrupted export had other flags: it differs in ${keys.join(', ')}`, {
+    hint: 'resume with the flags that it was started with, or start again without --resume',
+  });
+}

@@ -1,0 +1,39 @@
+import { rm } from 'node:fs/promises';
+import { InterruptedError, LeadsError, messageOf } from '../../../errors.ts';
+import { counted } from '../../../output/terminal/progress.ts';
+import type { ExportContext } from '../plan.ts';
+import type { Counts } from './checkpoint.ts';
+import type { FilePaths } from './file-paths.ts';
+
+/**
+ * Keeps what was written and says how to resume: in the hint of an interruption, in a note beside any other failure.
+ * Returns the error to report. `saveCheckpoint` makes the partial file durable up to `leads`.
+ */
+export async function keepPartial(
+  error: unknown,
+  { signal, messages }: ExportContext,
+  { leads }: Counts,
+  paths: FilePaths,
+  saveCheckpoint: () => Promise<void>,
+): Promise<unknown> {
+  if (!signal.aborted && !(error instanceof LeadsError)) return error;
+  if (leads === 0) {
+    await rm(paths.checkpoint, { force: true });
+    await rm(paths.partial, { force: true });
+    return error;
+  }
+  try {
+    await saveCheckpoint();
+  } catch (failure) {
+    // The first failure is the one to report; the checkpoint before it still holds.
+    messages.verbose(`no newer checkpoint: ${messageOf(failure)}`);
+  }
+  const kept = `${counted(leads, 'lead is', 'leads are')} kept in ${paths.partial}`;
+  const how = 'run the same command with --resume to continue';
+  const reason: unknown = signal.reason;
+  if (signal.aborted && reason instanceof InterruptedError) {
+    return new InterruptedError(reason.signal, { hint: `${kept}: ${how}` });
+  }
+  messages.note('resume', `${kept}: ${how}`);
+  return error;
+}

@@ -1,0 +1,108 @@
+import { createReadStream } from 'node:fs';
+import { createGunzip } from 'node:zlib';
+import { stat } from 'node:fs/promises';
+import { linesIn } from '../../../files/lines.ts';
+import { PartialFile } from '../../../files/partial.ts';
+import { cellText, eachMember } from '../../../output/records/json-members.ts';
+import type { Service } from '../../../service/client/service.ts';
+import { type Checkpoint, checkSameExport, readCheckpoint } from './checkpoint.ts';
+import { type FilePaths, partialIsOutput } from './file-paths.ts';
+import { type ExportPlan, planExport } from '../plan.ts';
+import type { ExportOptions } from '../options.ts';
+import type { FileStart } from './to-file.ts';
+import { utf8 } from '../../../json/bytes.ts';
+
+export interface StartedExport {
+  readonly plan: ExportPlan;
+  readonly start: FileStart;
+  /** Set when an earlier attempt is resumed. */
+  readonly checkpoint: Checkpoint | undefined;
+}
+
+/** An earlier attempt whose walk was complete: at most the renaming is left to do. */
+export interface FinishedWalk {
+  readonly checkpoint: Checkpoint;
+  /** Undefined when the output has its name already. */
+  readonly file: PartialFile | undefined;
+}
+
+/**
+ * Opens the partial file: empty, or where an interrupted export left it, with the ids of what it holds. `now` in ms.
+ * Throws a `UsageError` when an interrupted export had other flags.
+ */
+export async function openPartialExport(
+  service: Service,
+  options: ExportOptions,
+  paths: FilePaths,
+  now: number,
+): Promise<StartedExport | FinishedWalk> {
+  const stored = options.resume ? await readCheckpoint(paths.checkpoint) : undefined;
+  const hasPartial = await exists(paths.partial);
+  // Killed between the rename and the removal of the checkpoint: the output has its name already.
+  const isNamed = stored?.position === null && !hasPartial && (await exists(paths.file));
+  const checkpoint = hasPartial || isNamed ? stored : undefined;
+  const plan = await planExport(service, options, checkpoint?.startedAt ?? now);
+  const identity = exportIdentity(plan);
+  if (checkpoint === undefined) {
+    const file = await PartialFile.create(paths.partial, paths.mode);
+    return { plan, start: { identity, file, position: undefined }, checkpoint };
+  }
+  // After a complete walk the bookmark, and with it the begin of the next walk, may have moved already.
+  const hasMoved = checkpoint.position === null && options.bookmark !== undefined;
+  checkSameExport(checkpoint, hasMoved ? { ...identity, since: checkpoint.of['since'] } : identity);
+  if (isNamed) return { checkpoint, file: undefined };
+  const file = await PartialFile.resume(paths.partial, checkpoint.bytes);
+  if (checkpoint.position === null) return { checkpoint, file };
+  await preloadIds(plan, paths.partial, checkpoint.bytes);
+  return { plan, start: { identity, file, position: checkpoint.position }, checkpoint };
+}
+
+/** What must not change between an export and its resumption. */
+function exportIdentity({ account, query, options }: ExportPlan): Record<string, unknown> {
+  const { format, fields = null, gzip, limit = null, pageSize = null, bookmark = null } = options;
+  const isoTime = (ms: number | undefined): string | null =>
+    ms === undefined ? null : new Date(ms).toISOString();
+  return {
+    ...account,
+    since: isoTime(query.since),
+    until: isoTime(query.until),
+    format,
+    fields,
+    gzip,
+    // The name in checkpoints of earlier versions.
+    max: limit,
+    pageSize,
+    bookmark: bookmark !== null,
+  };
+}
+
+/** Reads the ids and times of the records that the partial file holds. */
+async function preloadIds({ seen, window, options }: ExportPlan, path: string, bytes: number): Promise<void> {
+  if (bytes === 0) return;
+  const raw = createReadStream(path, { end: bytes - 1, highWaterMark: 256 * 1024 });
+  const plain = options.gzip && partialIsOutput(options) ? raw.pipe(createGunzip()) : raw;
+  for await (const lines of linesIn(plain as AsyncIterable<Buffer>)) {
+    for (const line of lines) {
+      const record = idAndTimeOf(utf8(line.bytes));
+      if (record.id !== undefined) seen.preload(record.id);
+      window?.remember(record);
+    }
+  }
+}
+
+function idAndTimeOf(json: string): { id: string | undefined; createdAt: string | undefined } {
+  let id: string | undefined;
+  let createdAt: string | undefined;
+  eachMember(json, (path, raw) => {
+    if (path === 'id') id = raw.startsWith('"') || /^-?\d+$/.test(raw) ? cellText(raw) : undefined;
+    else if (path === 'createdAt') createdAt = raw.startsWith('"') ? cellText(raw) : undefined;
+  });
+  return { id, createdAt };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,58 @@
+import type { Context } from '../../context.ts';
+import { checkOptions, type TypedValues } from './check-options.ts';
+import type { Arguments, ArgumentsOf, Flags, OptionsOf } from './flag.ts';
+
+/** How a run ended: `problems` means that it worked and what it looked at is not in order (exit 7). */
+export type Outcome = 'done' | 'problems';
+
+type Run<O> = (options: O, context: Context) => Promise<Outcome>;
+
+/** One command, declared once; parsing and help read it as data. */
+export interface CommandSpec {
+  readonly name: string;
+  readonly summary: string;
+  /** More than the summary, for the command's own help. */
+  readonly description?: string;
+  /** A list under the flags in its help: what some argument may be. */
+  readonly listing?: { readonly title: string; readonly rows: readonly (readonly [string, string])[] };
+  /** In the order in which they are typed; the optional ones last. */
+  readonly arguments: Arguments;
+  readonly flags: Flags;
+  /** Command lines that run as printed. */
+  readonly examples: readonly string[];
+  readonly subcommands: readonly CommandSpec[];
+  /** Checks what was typed; the result loads the command's code and runs it. Undefined for a group of subcommands. */
+  readonly prepare?: (typed: TypedValues) => (context: Context) => Promise<Outcome>;
+}
+
+type CommandTexts = Pick<CommandSpec, 'name' | 'summary' | 'description' | 'examples' | 'listing'>;
+
+/** `unknown` adds nothing: a command may have no arguments, or no flags. */
+type CheckedOptions<A, F> = (A extends Arguments ? ArgumentsOf<A> : unknown) &
+  (F extends Flags ? OptionsOf<F> : unknown);
+
+/** A command that runs: its module's `run` takes exactly the options that the arguments and flags give. */
+export function command<A extends Arguments | undefined = undefined, F extends Flags | undefined = undefined>(
+  spec: CommandTexts & {
+    readonly arguments?: A;
+    readonly flags?: F;
+    readonly load: () => Promise<{ readonly run: Run<CheckedOptions<A, F>> }>;
+  },
+): CommandSpec {
+  const { load, arguments: args = {}, flags = {}, ...texts } = spec;
+  return {
+    ...texts,
+    arguments: args,
+    flags,
+    subcommands: [],
+    prepare(typed) {
+      const options = checkOptions(args, flags, typed) as CheckedOptions<A, F>;
+      return async (context) => (await load()).run(options, context);
+    },
+  };
+}
+
+/** A name for several commands: `leads config`. */
+export const commandGroup = (
+  spec: CommandTexts & { readonly subcommands: readonly CommandSpec[] },
+): CommandSpec => ({ arguments: {}, flags: {}, ...spec });

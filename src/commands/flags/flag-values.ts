@@ -1,0 +1,45 @@
+import { anyText, type ValueType } from '../../config/value-types.ts';
+import { parseCondition, type Condition } from '../../lead/condition.ts';
+import { Secret } from '../../secret.ts';
+import { parseInstant } from '../../time/instant.ts';
+
+/** `--limit`: a whole number from 1, or `all`, which is Infinity. */
+export const limit: ValueType<number> = {
+  parse: (typed) => {
+    if (typed === 'all') return Number.POSITIVE_INFINITY;
+    return /^[1-9]\d{0,14}$/.test(typed) ? Number(typed) : undefined;
+  },
+  expected: "a whole number from 1, or 'all'",
+};
+
+/** A function of now, since a declaration has no clock: `since(context.clock.now())` in milliseconds. */
+export const pointInTime: ValueType<(now: number) => number> = {
+  parse: (typed) =>
+    parseInstant(typed, 0) === undefined ? undefined : (now) => parseInstant(typed, now) ?? Number.NaN,
+  expected:
+    'a point in time: a date such as 2026-01-31, a date-time, today, yesterday, now, or a duration such as 7d',
+};
+
+export const httpUrl: ValueType<URL> = {
+  parse: (typed) =>
+    URL.canParse(typed) && /^https?:$/.test(new URL(typed).protocol) ? new URL(typed) : undefined,
+  expected: 'a URL that starts with https:// or http://',
+};
+
+export const condition: ValueType<Condition> = {
+  parse: parseCondition,
+  expected: 'a condition such as metadata.source=facebook',
+};
+
+/** `--fields id,contact.email`: dotted paths, at least one. */
+export const fieldList: ValueType<readonly string[]> = {
+  parse: (typed) => {
+    const fields = typed.split(',').map((field) => field.trim());
+    const named = fields.filter((field) => field !== '');
+    return named.length === 0 ? undefined : named;
+  },
+  expected: 'a list of fields such as id,contact.email',
+};
+
+/** An empty one passes here: it is a configuration error of its own, found when the key is made. */
+export const secret: ValueType<Secret> = { ...anyText, parse: (typed) => new Secret(typed) };

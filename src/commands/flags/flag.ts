@@ -1,0 +1,96 @@
+import type { ValueType } from '../../config/value-types.ts';
+
+interface FlagText {
+  /** What it does, for help; the choices, the default and `repeatable` are added to it. */
+  readonly help?: string;
+  /** One letter. */
+  readonly short?: string;
+  /** Heading in help; flags without one come under "Options". */
+  readonly group?: string;
+}
+
+/** Takes no value: `--gzip`. */
+export interface Switch extends FlagText {
+  /** Written as `--no-NAME`; the option is true unless it is given. */
+  readonly negated?: true;
+  /** Means another flag with a value: `--json` is `--format json`. */
+  readonly shortFor?: readonly [flag: string, value: string];
+}
+
+/** Takes a value: `--limit 20`. */
+export interface ValueFlag<T> extends FlagText {
+  /** Name of the value in help: `<n>`. */
+  readonly value: string;
+  readonly type: ValueType<T>;
+  /** May be given several times; the option is a list. */
+  readonly repeatable?: true;
+  /** The value when the flag is missing, as a user would type it. */
+  readonly default?: string;
+  /** In words, what happens when the flag is missing and the option stays undefined. */
+  readonly otherwise?: string;
+  /** The value when the flag is given without one. */
+  readonly bare?: string;
+  /** An older name, which is still understood. */
+  readonly olderName?: string;
+}
+
+/** One flag, declared once: parsing, checking, help and the option's type come from here. */
+export type Flag = Switch | ValueFlag<unknown>;
+
+/** By option name: `pageSize` is `--page-size`. */
+export type Flags = Readonly<Record<string, Flag>>;
+
+/** A word that stands for itself: `leads show ID`. */
+export interface Argument<T = unknown> {
+  readonly help: string;
+  readonly type: ValueType<T>;
+  readonly optional?: true;
+}
+
+export type Arguments = Readonly<Record<string, Argument>>;
+
+type OptionOf<F> = F extends { readonly type: ValueType<infer T> }
+  ? F extends { readonly repeatable: true }
+    ? readonly T[]
+    : F extends { readonly default: string }
+      ? T
+      : T | undefined
+  : boolean;
+
+/** The checked options that a set of flags gives. */
+export type OptionsOf<F extends Flags> = { readonly [K in keyof F]: OptionOf<F[K]> };
+
+type ArgumentOf<A> = A extends { readonly type: ValueType<infer T> }
+  ? A extends { readonly optional: true }
+    ? T | undefined
+    : T
+  : never;
+
+export type ArgumentsOf<A extends Arguments> = { readonly [K in keyof A]: ArgumentOf<A[K]> };
+
+export const isSwitch = (flag: Flag): flag is Switch => !('type' in flag);
+
+/** Several flags under one heading. */
+export function inGroup<const F extends Flags>(group: string, flags: F): F {
+  return Object.fromEntries(Object.entries(flags).map(([key, flag]) => [key, { ...flag, group }])) as F;
+}
+
+/** `pageSize` as `page-size`. */
+export const flagName = (key: string): string =>
+  key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** As it is typed: `--page-size`, `--no-check`. */
+export const longName = (key: string, flag: Flag): string =>
+  isSwitch(flag) && flag.negated === true ? `--no-${flagName(key)}` : `--${flagName(key)}`;
+
+/** As help and man pages show it: `-o, --output <file>`. */
+export function flagTerm(key: string, flag: Flag): string {
+  const short = flag.short === undefined ? '' : `-${flag.short}, `;
+  if (isSwitch(flag)) return short + longName(key, flag);
+  const value = flag.bare === undefined ? `<${flag.value}>` : `[${flag.value}]`;
+  return `${short}${longName(key, flag)} ${value}`;
+}
+
+/** As help shows it: `<key>`, `[value]`. */
+export const argumentTerm = (name: string, { optional }: Argument): string =>
+  optional === true ? `[${name}]` : `<${name}>`;

@@ -1,0 +1,42 @@
+import { type Flag, flagTerm, type Flags } from '../flags/flag.ts';
+import { globalFlags, immediateFlags } from '../flags/global-flags.ts';
+import { runningList, twoColumns, wrap } from './layout.ts';
+
+interface ListedCommand {
+  readonly name: string;
+  readonly group: string;
+  readonly summary: string;
+}
+
+/** Of the group and the command's name. */
+const termWidth = 19;
+
+const summary = 'list, export and receive leads, and prove that none was lost';
+
+/** The global flags, as every help shows them: all of them in two lines of 80 columns. */
+export function globalFlagLines(width: number): string[] {
+  const all: readonly [string, Flag][] = Object.entries<Flag>({ ...globalFlags, ...immediateFlags } as Flags);
+  const terms = all.map(([key, flag]) =>
+    flagTerm(key, flag).replace(/<(.+)>/, (_, name: string) => name.toUpperCase()),
+  );
+  return runningList('Everywhere:', terms, Math.min(width, 80));
+}
+
+/** `leads --help`: fits a screen of 24 lines, and is drawn without loading any command. */
+export function rootHelp(commands: readonly ListedCommand[], width: number): string {
+  const rows = commands.map(({ name, group, summary: text }, i) => {
+    const heading = commands[i - 1]?.group === group ? '' : group;
+    return [`${heading.padEnd(8)} ${name}`, text] as const;
+  });
+  return [
+    ...wrap(`leads: ${summary}`, width),
+    '',
+    'Usage: leads <command> [flags]',
+    '',
+    ...twoColumns(rows, termWidth, width),
+    '',
+    ...globalFlagLines(width),
+    'More about one: leads <command> --help',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,46 @@
+/** The known word that was probably meant: one that begins so, or has a slip or two. Undefined rather than far-fetched. */
+export function nearest(typed: string, known: readonly string[]): string | undefined {
+  const word = typed.toLowerCase();
+  if (word.length < 2) return undefined;
+  const begins = known.filter((candidate) => candidate.toLowerCase().startsWith(word));
+  if (begins.length === 1) return begins[0];
+  const allowed = word.length <= 3 ? 1 : word.length <= 7 ? 1.5 : 2.5;
+  let best: string | undefined;
+  let bestDistance = Infinity;
+  for (const candidate of known) {
+    const distance = editDistance(word, candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return bestDistance <= allowed ? best : undefined;
+}
+
+/** A hint, or undefined when no known word is near. */
+export function didYouMean(typed: string, known: readonly string[]): string | undefined {
+  const word = nearest(typed, known);
+  return word === undefined ? undefined : `did you mean '${word}'?`;
+}
+
+/**
+ * Letters to insert, delete, replace, or swap with their neighbour (optimal string alignment). A replaced letter counts
+ * one and a half: `test` is not a slip of `list`, and `lsit` is.
+ */
+function editDistance(from: string, to: string): number {
+  let twoAbove: number[] = [];
+  let above = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const same = from[row - 1] === to[column - 1];
+      const swapped =
+        row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      current[column] = Math.min(
+        (above[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (above[column - 1] ?? 0) + (same ? 0 : 1.5),
+        swapped ? (twoAbove[column - 2] ?? 0) + 1 : Infinity,
+      );
+    }
+    [twoAbove, above] = [above, current];
+  }
+  return above[to.length] ?? Infinity;
+}

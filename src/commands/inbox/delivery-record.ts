@@ -1,0 +1,47 @@
+import { isUtf8 } from 'node:buffer';
+import type { StoredDelivery } from '../../inbox/inbox.ts';
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** A delivery as one JSON object, without headers and body. */
+export function deliverySummary(delivery: StoredDelivery): Record<string, unknown> {
+  const {
+    seq: number,
+    verdict,
+    reason,
+    detail,
+    status,
+    leadId,
+    attempt,
+    source,
+    remote,
+    method,
+    path,
+  } = delivery;
+  return {
+    number,
+    receivedAt: iso(delivery.receivedAt),
+    verdict,
+    reason: reason ?? null,
+    detail: detail ?? null,
+    status,
+    leadId: leadId ?? null,
+    attempt,
+    source,
+    remote,
+    method,
+    path,
+    bytes: delivery.body.length,
+    differs: delivery.differs ?? null,
+  };
+}
+
+/** The same with headers and body; a body that is no text is in `bodyBase64`. */
+export function deliveryDetails(delivery: StoredDelivery): Record<string, unknown> {
+  const body = Buffer.from(delivery.body);
+  return {
+    ...deliverySummary(delivery),
+    headers: delivery.headers,
+    ...(isUtf8(body) ? { body: body.toString('utf8') } : { bodyBase64: body.toString('base64') }),
+  };
+}

@@ -1,0 +1,100 @@
+import type { Context } from '../../context.ts';
+import type { Inbox, InboxQuery, StoredDelivery } from '../../inbox/inbox.ts';
+import { paletteFor } from '../../output/terminal/colour.ts';
+import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { write } from '../../output/write-stream.ts';
+import { renderTable } from '../../output/table/table.ts';
+import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { InboxListOptions } from './options.ts';
+import { withInbox } from './with-inbox.ts';
+import { deliverySummary } from './delivery-record.ts';
+
+export async function run(options: InboxListOptions, context: Context): Promise<Outcome> {
+  const now = context.clock.now();
+  const query = {
+    verdicts: options.verdict.length === 0 ? undefined : options.verdict,
+    since: options.since?.(now),
+    until: options.until?.(now),
+  };
+  const most = options.limit;
+  if (options.format === 'table') await table(options, query, most, context);
+  else await records(options, options.format, query, most, context);
+  return 'done';
+}
+
+async function table(
+  options: InboxListOptions,
+  query: InboxQuery,
+  most: number,
+  context: Context,
+): Promise<void> {
+  const { stdout, messages } = context;
+  const found: StoredDelivery[] = [];
+  const more = await withInbox(options.inbox, context, async (inbox) => {
+    for await (const delivery of inbox.list(query)) {
+      if (found.length === most) return true;
+      found.push(delivery);
+    }
+    return false;
+  });
+  if (more === undefined) return;
+  if (found.length === 0) {
+    messages.say('no delivery matches');
+    return;
+  }
+  const { dim } = await paletteFor(stdout, context);
+  const width = terminalWidth(stdout);
+  const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
+  await write(stdout, renderTable(heads, found.map(rowOf), { width, head: dim }));
+  if (more) messages.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
+}
+
+async function records(
+  options: InboxListOptions,
+  format: 'json' | 'ndjson' | 'csv',
+  query: InboxQuery,
+  most: number,
+  context: Context,
+): Promise<void> {
+  const writer = await recordWriter(format, streamSink(context.stdout), {
+    terminal: context.stdout.isTTY === true,
+  });
+  await withInbox(options.inbox, context, async (inbox) => {
+    for await (const delivery of firstOf(inbox, query, most)) {
+      await writer.write([{ bytes: Buffer.from(JSON.stringify(deliverySummary(delivery))) }]);
+    }
+  });
+  await writer.end();
+}
+
+async function* firstOf(inbox: Inbox, query: InboxQuery, most: number): AsyncGenerator<StoredDelivery> {
+  let left = most;
+  for await (const delivery of inbox.list(query)) {
+    if (left === 0) return;
+    left -= 1;
+    yield delivery;
+  }
+}
+
+function rowOf(delivery: StoredDelivery): string[] {
+  const { seq, receivedAt, verdict, status, leadId, attempt, remote, reason, differs, source } = delivery;
+  const remarks = [
+    reason,
+    source === 'backfill' ? 'backfill' : undefined,
+    differs && `differs: ${differs.join(', ')}`,
+  ];
+  return [
+    String(seq),
+    new Date(receivedAt).toISOString(),
+    verdict,
+    String(status),
+    leadId ?? '',
+    leadId === undefined ? '' : String(attempt),
+    remote,
+    remarks.filter((text) => text !== undefined).join(' '),
+  ];
+}
+
+const last = (found: readonly StoredDelivery[]): string =>
+  new Date(found.at(-1)?.receivedAt ?? 0).toISOString();

@@ -1,0 +1,57 @@
+import { oneOf, text, wholeNumber } from '../../config/value-types.ts';
+import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
+import { formatFlags } from '../flags/format-flags.ts';
+import { inboxFlag } from '../flags/inbox-flag.ts';
+import { limit, pointInTime } from '../flags/flag-values.ts';
+
+const received = {
+  since: { value: 'time', type: pointInTime, help: 'received then or later: 2026-01-31, yesterday, 7d' },
+  until: { value: 'time', type: pointInTime, help: 'received before then' },
+} satisfies Flags;
+
+export const listFlags = {
+  verdict: {
+    value: 'verdict',
+    type: oneOf(['accepted', 'duplicate', 'pending', 'rejected']),
+    repeatable: true,
+    help: 'any of these',
+  },
+  ...received,
+  limit: { short: 'n', value: 'n', type: limit, default: '20', help: "how many, or 'all'" },
+  ...formatFlags(['table', 'json', 'ndjson', 'csv']),
+  ...inboxFlag,
+} satisfies Flags;
+
+export type InboxListOptions = OptionsOf<typeof listFlags>;
+
+export const showArgs = {
+  id: { type: text, optional: true, help: 'of the lead' },
+} satisfies Arguments;
+
+export const showFlags = {
+  number: { value: 'n', type: wholeNumber(1), help: 'one delivery, by its number in the list' },
+  raw: { help: 'only the raw body, of the first delivery' },
+  ...formatFlags(['table', 'json', 'ndjson']),
+  ...inboxFlag,
+} satisfies Flags;
+
+export type InboxShowOptions = ArgumentsOf<typeof showArgs> & OptionsOf<typeof showFlags>;
+
+export const exportFlags = {
+  ...received,
+  ...formatFlags(['ndjson', 'json', 'csv']),
+  ...inboxFlag,
+} satisfies Flags;
+
+export type InboxExportOptions = OptionsOf<typeof exportFlags>;
+
+export const pruneFlags = {
+  before: {
+    value: 'time',
+    type: pointInTime,
+    help: 'received before then: 2026-01-31, or 30d for older than that',
+  },
+  ...inboxFlag,
+} satisfies Flags;
+
+export type InboxPruneOptions = OptionsOf<typeof pruneFlags>;

@@ -1,0 +1,60 @@
+import type { Context } from '../../context.ts';
+import { InterruptedError } from '../../errors.ts';
+import { readCreatedAt } from '../../lead/created-at.ts';
+import type { LeadMatcher } from '../../lead/filter.ts';
+import { IdSet } from '../../lead/id-set.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
+import { noteUnreadableTimes } from '../../output/walk-summary.ts';
+import { listLeads } from '../../service/listing/listing.ts';
+import type { LeadQuery } from '../../service/listing/lead-query.ts';
+import type { Service } from '../../service/client/service.ts';
+
+interface Watch {
+  readonly service: Service;
+  readonly query: LeadQuery;
+  readonly matcher: LeadMatcher;
+  /** Milliseconds between two polls. */
+  readonly every: number;
+  readonly print: (leads: readonly RawLead[]) => Promise<void>;
+}
+
+/** How late a lead may come and still be shown, in ms, as with `export --follow`. */
+const overlapMs = 86_400_000;
+
+/**
+ * Prints leads that were not there before, oldest first, until Ctrl-C, which is the ordinary end. Every poll
+ * reaches back by a day and reads to the end, since the order of the list is the service's own; the first only learns
+ * what is there.
+ */
+export async function watchLeads(
+  { service, query, matcher, every, print }: Watch,
+  context: Context,
+): Promise<void> {
+  const { clock, signal } = context;
+  const seen = new IdSet();
+  const startedAt = clock.now();
+  const poll = async (): Promise<RawLead[]> => {
+    const since = Math.max(query.since ?? -Infinity, clock.now() - overlapMs);
+    const found: RawLead[] = [];
+    for await (const { leads } of listLeads(service, { query: { ...query, since }, seen, prefetch: true })) {
+      // A record without an id may have been shown before.
+      for (const lead of leads) {
+        const created = readCreatedAt(lead.createdAt) ?? since;
+        if (lead.id !== undefined && matcher.matches(lead) && created >= since) found.push(lead);
+      }
+    }
+    noteUnreadableTimes(matcher.unreadableTimes, context.messages);
+    return found.reverse();
+  };
+  try {
+    const first = await poll();
+    await print(first.filter((lead) => (readCreatedAt(lead.createdAt) ?? -Infinity) >= startedAt));
+    for (;;) {
+      await clock.sleep(every, signal);
+      await print(await poll());
+    }
+  } catch (error) {
+    const reason: unknown = signal.reason;
+    if (!(signal.aborted && reason instanceof InterruptedError && reason.signal === 'SIGINT')) throw error;
+  }
+}

@@ -1,0 +1,18 @@
+import { text } from '../../config/value-types.ts';
+import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
+import { formatFlags } from '../flags/format-flags.ts';
+import { inboxFlag } from '../flags/inbox-flag.ts';
+import { fieldList } from '../flags/flag-values.ts';
+
+export const args = {
+  id: { type: text, help: 'of the lead' },
+} satisfies Arguments;
+
+export const flags = {
+  fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
+  relative: { help: 'times as "3m ago"' },
+  ...formatFlags(['table', 'json', 'ndjson']),
+  ...inboxFlag,
+} satisfies Flags;
+
+export type ShowOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;

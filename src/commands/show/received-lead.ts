@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import type { Context } from '../../context.ts';
+import { readLead } from '../../lead/read-lead.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
+import { inboxPath } from '../flags/inbox-flag.ts';
+
+/** The lead as it was first received; undefined when it was not, or when there is no inbox. */
+export async function receivedLead(
+  id: string,
+  namedInbox: string | undefined,
+  context: Context,
+): Promise<RawLead | undefined> {
+  const path = inboxPath(namedInbox, await context.settings(), context.paths);
+  if (path === ':memory:' || !existsSync(path)) return undefined;
+  const { openInbox } = await import('../../inbox/open-inbox.ts');
+  const inbox = await openInbox({ location: path, clock: context.clock });
+  try {
+    let first: RawLead | undefined;
+    for await (const delivery of inbox.list({ leadId: id })) {
+      const reading = delivery.verdict === 'rejected' ? undefined : readLead(delivery.body);
+      if (reading?.ok === true) first = reading.lead;
+    }
+    return first;
+  } finally {
+    await inbox.close();
+  }
+}

@@ -1,0 +1,109 @@
+import type { Context } from '../context.ts';
+import { ConfigError, UsageError } from '../errors.ts';
+import { Secret } from '../secret.ts';
+import { longestTimerMs, parseDuration } from '../time/duration.ts';
+import type { Paths } from './directories.ts';
+import { parseBaseUrl } from './base-url.ts';
+import { readConfig } from './file/read-config.ts';
+import type { Config } from './file/config-schema.ts';
+import { loginCommand } from './login-command.ts';
+import type { Account, Settings } from './settings.ts';
+
+interface Sources {
+  readonly globals: Context['globals'];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly paths: Paths;
+}
+
+/** Flag > environment > profile > default. Throws a `ConfigError` for an unreadable file. */
+export function loadSettings({ globals, env, paths }: Sources): Settings {
+  const config = readConfig(paths.configDir);
+  const name = profileName(globals, env) ?? config.profile ?? 'default';
+  const profiles = config.profiles ?? {};
+  const profile = profiles[name] ?? {};
+  const address = nonEmpty(globals.baseUrl) ?? nonEmpty(env['LEADS_BASE_URL']) ?? profile.baseUrl;
+  const baseUrl = address === undefined ? undefined : parseBaseUrl(address);
+  return {
+    profile: name,
+    baseUrl,
+    account: () => accountOf(baseUrl, name, profiles, nonEmpty(env['LEADS_API_KEY'])),
+    dialect: profile.api ?? {},
+    webhookToken: secret(nonEmpty(env['LEADS_WEBHOOK_TOKEN']) ?? profile.webhook?.token),
+    webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
+    webhookScheme: profile.webhook?.scheme,
+    webhookCustom: { ...profile.webhook?.custom, tolerance: profile.webhook?.tolerance },
+    timeoutMs: timeout(globals.timeout, profile.timeout),
+    retries: retries(globals.retries, profile.retries),
+  };
+}
+
+/** The profile that flag or environment names. */
+export function profileName(globals: Context['globals'], env: Sources['env']): string | undefined {
+  return nonEmpty(globals.profile) ?? nonEmpty(env['LEADS_PROFILE']);
+}
+
+function accountOf(
+  baseUrl: URL | undefined,
+  name: string,
+  profiles: NonNullable<Config['profiles']>,
+  keyFromEnv: string | undefined,
+): Account {
+  const profile = profiles[name];
+  if (baseUrl === undefined) {
+    rejectUnknownProfile(name, profiles);
+    throw new ConfigError(`no base URL is set${inProfile(name)}`, {
+      hint: `run '${loginCommand(name, 'https://…')}', or set LEADS_BASE_URL`,
+    });
+  }
+  if (keyFromEnv !== undefined) {
+    return { profile: name, baseUrl, apiKey: sendable(keyFromEnv, 'LEADS_API_KEY') };
+  }
+  if (profile?.apiKey === undefined) {
+    rejectUnknownProfile(name, profiles);
+    throw new ConfigError(`no API key is stored${inProfile(name)}`, {
+      hint: `run '${loginCommand(name)}', or set LEADS_API_KEY`,
+    });
+  }
+  if (profile.apiKeyOrigin !== baseUrl.origin) {
+    throw new ConfigError(
+      `the stored API key is for ${profile.apiKeyOrigin ?? 'an unknown origin'} and is not sent to ${baseUrl.origin}`,
+      { hint: `run '${loginCommand(name, baseUrl.origin)}', with another --profile to keep both` },
+    );
+  }
+  return { profile: name, baseUrl, apiKey: sendable(profile.apiKey, 'the stored API key') };
+}
+
+function rejectUnknownProfile(name: string, profiles: NonNullable<Config['profiles']>): void {
+  const known = Object.keys(profiles);
+  if (known.includes(name) || known.length === 0) return;
+  throw new ConfigError(`there is no profile '${name}'`, {
+    hint: `profiles: ${known.join(', ')}; or make it with '${loginCommand(name)}'`,
+  });
+}
+
+/** A character that no header can hold is a mistake in copying, and the request would fail. */
+function sendable(key: string, what: string): Secret {
+  if (/^[\x21-\x7e]+$/.test(key)) return new Secret(key);
+  throw new ConfigError(`${what} holds white space or other characters that cannot be part of a key`);
+}
+
+const inProfile = (name: string): string => (name === 'default' ? '' : ` in profile '${name}'`);
+
+function timeout(flag: string | undefined, stored: string | undefined): number {
+  const text = flag ?? stored ?? '30s';
+  const value = parseDuration(text);
+  if (value !== undefined && value > 0) return Math.min(value, longestTimerMs);
+  throw new UsageError(`--timeout: '${text}' is not a duration such as 500ms, 30s or 5m`);
+}
+
+function retries(flag: string | undefined, stored: number | undefined): number {
+  if (flag === undefined) return stored ?? 5;
+  if (/^\d{1,3}$/.test(flag)) return Number(flag);
+  throw new UsageError(`--retries: '${flag}' is not a whole number from 0 to 999`);
+}
+
+const secret = (text: string | undefined): Secret | undefined =>
+  text === undefined ? undefined : new Secret(text);
+
+/** An empty variable or flag counts as missing; a variable that was made from a file may end with its line break. */
+const nonEmpty = (text: string | undefined): string | undefined => text?.trim() || undefined;

@@ -1,0 +1,199 @@
+import { parseDuration } from '../time/duration.ts';
+import { parseBaseUrl } from './base-url.ts';
+import { parseSecret } from './secret-text.ts';
+import { anyText, oneOf, text, type ValueType, wholeNumber } from './value-types.ts';
+
+/** A setting of a profile, declared once: what `leads config` names, checks, explains and shows. */
+export interface SettingKey {
+  readonly name: string;
+  readonly help: string;
+  /** Gives the value as it is stored. */
+  readonly type: ValueType<unknown>;
+  /** Where it stands in the profile. */
+  readonly path: readonly string[];
+  readonly secret?: true;
+  /** Environment variable that goes before the profile. */
+  readonly variable?: string;
+  /** Global flag that goes before both. */
+  readonly flag?: 'baseUrl' | 'timeout' | 'retries';
+  readonly default?: string;
+}
+
+/** Stored as it was typed, so that `leads config` shows it again. */
+const durationText: ValueType<string> = {
+  parse: (typed) => ((parseDuration(typed) ?? 0) > 0 ? typed : undefined),
+  expected: 'a duration such as 500ms, 30s or 5m',
+};
+
+const baseUrlText: ValueType<string> = {
+  parse: (typed) => parseBaseUrl(typed).href.replace(/\/$/, ''),
+  expected: 'a URL that starts with https://',
+};
+
+const secretText = (what: string): ValueType<string> => ({
+  ...text,
+  parse: (typed) => parseSecret(typed, what).reveal(),
+});
+
+const general: readonly SettingKey[] = [
+  {
+    name: 'base-url',
+    path: ['baseUrl'],
+    type: baseUrlText,
+    variable: 'LEADS_BASE_URL',
+    flag: 'baseUrl',
+    help: 'address of the service',
+  },
+  {
+    name: 'api-key',
+    path: ['apiKey'],
+    type: secretText('API key'),
+    secret: true,
+    variable: 'LEADS_API_KEY',
+    help: 'key for that address',
+  },
+  {
+    name: 'timeout',
+    path: ['timeout'],
+    type: durationText,
+    flag: 'timeout',
+    default: '30s',
+    help: 'for one request',
+  },
+  {
+    name: 'retries',
+    path: ['retries'],
+    type: wholeNumber(0, 999_999_999),
+    flag: 'retries',
+    default: '5',
+    help: 'how often a failed request is tried again',
+  },
+  {
+    name: 'webhook.scheme',
+    path: ['webhook', 'scheme'],
+    type: text,
+    help: 'how deliveries are authenticated, as --scheme of listen',
+  },
+  {
+    name: 'webhook.token',
+    path: ['webhook', 'token'],
+    type: secretText('token'),
+    secret: true,
+    variable: 'LEADS_WEBHOOK_TOKEN',
+    help: 'shared token of deliveries',
+  },
+  {
+    name: 'webhook.secret',
+    path: ['webhook', 'secret'],
+    type: secretText('secret'),
+    secret: true,
+    variable: 'LEADS_WEBHOOK_SECRET',
+    help: 'secret that deliveries are signed with',
+  },
+  {
+    name: 'webhook.tolerance',
+    path: ['webhook', 'tolerance'],
+    type: durationText,
+    help: 'how far a signed time may be off (default: 5m)',
+  },
+];
+
+/** The parts of `--scheme custom`; each is checked as the flag of that name is, where it is used. */
+const customScheme = {
+  signatureHeader: 'header that holds the signature',
+  algorithm: 'hmac-sha256 (default), hmac-sha512 or hmac-sha1',
+  encoding: 'of the signature: hex (default), base64 or base64url',
+  prefix: 'before the signature, such as sha256=',
+  signedContent: 'template of {timestamp} {nonce} {id} {method} {url} {path} {body}',
+  timestampHeader: 'header that holds the signed time',
+  timestampFormat: 'unix (default), milliseconds or iso',
+  nonceHeader: 'header that holds the signed nonce or delivery id',
+  secretEncoding: 'of the secret: utf8 (default), hex, base64 or whsec',
+} as const;
+
+export type CustomSchemeKey = keyof typeof customScheme;
+
+const parameters = {
+  limit: 'of the page size',
+  status: 'of the status filter',
+  category: 'of the category filter',
+  since: 'of the earliest creation time',
+  until: 'of the time that creation is before',
+  cursor: 'of an opaque position',
+  page: 'of the page number',
+  offset: 'of the number of leads to skip',
+} as const;
+
+const nameOrNull: ValueType<string | null> = {
+  // Null is a value here, and undefined would be none.
+  parse: (typed) => (typed === 'null' ? null : typed === '' ? undefined : typed),
+  expected: 'the name of a query parameter, or null',
+};
+
+export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'none'] as const;
+export const dateFormats = ['iso', 'unix', 'unix-ms'] as const;
+
+const dialect: readonly SettingKey[] = [
+  {
+    name: 'api.path',
+    path: ['api', 'path'],
+    type: {
+      parse: (typed) => (typed.startsWith('/') ? typed : undefined),
+      expected: 'a path that starts with /',
+    },
+    help: 'of the list operation; may hold a query of its own (default: /api/leads)',
+  },
+  ...Object.entries(parameters).map(([name, help]) => ({
+    name: `api.params.${name}`,
+    path: ['api', 'params', name],
+    type: nameOrNull,
+    help: `query parameter ${help}; null: not sent`,
+  })),
+  {
+    name: 'api.pagination',
+    path: ['api', 'pagination'],
+    type: oneOf(paginationStyles),
+    help: `how pages follow each other: ${paginationStyles.join(', ')} (default: auto)`,
+  },
+  {
+    name: 'api.items',
+    path: ['api', 'items'],
+    type: anyText,
+    help: 'JSON Pointer to the array of leads, or auto',
+  },
+  {
+    name: 'api.next',
+    path: ['api', 'next'],
+    type: anyText,
+    help: 'JSON Pointer to what names the next page, or auto',
+  },
+  {
+    name: 'api.statusField',
+    path: ['api', 'statusField'],
+    type: anyText,
+    help: 'field of a lead that holds its status, or auto',
+  },
+  {
+    name: 'api.pageSize',
+    path: ['api', 'pageSize'],
+    type: wholeNumber(1, 999_999_999),
+    help: 'leads in one request',
+  },
+  {
+    name: 'api.dateFormat',
+    path: ['api', 'dateFormat'],
+    type: oneOf(dateFormats),
+    help: `of the times that are sent: ${dateFormats.join(', ')}`,
+  },
+];
+
+export const settingKeys: readonly SettingKey[] = [
+  ...general,
+  ...Object.entries(customScheme).map(([name, help]) => ({
+    name: `webhook.custom.${name}`,
+    path: ['webhook', 'custom', name],
+    type: anyText,
+    help,
+  })),
+  ...dialect,
+];

@@ -1,0 +1,53 @@
+import { parseDuration } from '../time/duration.ts';
+
+/** How a typed text becomes a checked value: of a flag, an argument or a setting. */
+export interface ValueType<T> {
+  /** Undefined for a text that is no such value. May throw an error of its own that says more. */
+  readonly parse: (text: string) => T | undefined;
+  /** Completes "'x' is not …". */
+  readonly expected: string;
+  /** Every possible text, where these can be listed. */
+  readonly choices?: readonly string[];
+}
+
+/** Any text, an empty one too. */
+export const anyText: ValueType<string> = { parse: (text) => text, expected: 'a text' };
+
+export const text: ValueType<string> = {
+  parse: (typed) => (typed === '' ? undefined : typed),
+  expected: 'a text with at least one character',
+};
+
+export function oneOf<const V extends string>(values: readonly V[]): ValueType<V> {
+  return {
+    parse: (typed) => values.find((value) => value === typed),
+    expected: `one of ${values.join(', ')}`,
+    choices: values,
+  };
+}
+
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): ValueType<number> {
+  return {
+    parse: (typed) => {
+      const value = /^\d{1,16}$/.test(typed) ? Number(typed) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
+    expected:
+      max === Number.MAX_SAFE_INTEGER ? `a whole number from ${min}` : `a whole number from ${min} to ${max}`,
+  };
+}
+
+/** Milliseconds. */
+export const duration: ValueType<number> = {
+  parse: parseDuration,
+  expected: 'a duration such as 500ms, 30s, 5m, 2h or 7d',
+};
+
+/** Milliseconds, more than none: between two polls, or until a time-out. */
+export const interval: ValueType<number> = {
+  parse: (typed) => {
+    const ms = parseDuration(typed) ?? 0;
+    return ms > 0 ? ms : undefined;
+  },
+  expected: 'a duration above zero such as 500ms, 30s, 5m, 2h or 7d',
+};

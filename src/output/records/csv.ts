@@ -1,0 +1,102 @@
+import { DataError } from '../../errors.ts';
+import { cellText, eachMember } from './json-members.ts';
+import { WriteBuffer } from './write-buffer.ts';
+import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
+import { sanitize } from '../sanitize.ts';
+import { TemporaryRecords } from './temporary-records.ts';
+import { utf8 } from '../../json/bytes.ts';
+
+/** More columns are of no use, and a hostile sender could name a new one in every record. */
+const maxColumns = 10_000;
+
+/** The columns of many records: the union of their members' dotted paths, in the order of first appearance. */
+export class Columns {
+  readonly #paths = new Set<string>();
+
+  get paths(): readonly string[] {
+    return [...this.#paths];
+  }
+
+  /** Adds the fields of one record. Throws a `DataError` when there are too many. */
+  learn(record: Uint8Array): void {
+    eachMember(utf8(record), (path) => this.#paths.add(path));
+    if (this.#paths.size > maxColumns) {
+      throw new DataError(`the leads have more than ${maxColumns} different fields`, {
+        hint: 'name the columns with --fields',
+      });
+    }
+  }
+}
+
+/**
+ * RFC 4180 with a header line. Without `fields` the columns are the union over all records, so these wait in a
+ * temporary file until the last one is known; memory stays bounded.
+ */
+export async function csvWriter(sink: ByteSink, options: WriterOptions = {}): Promise<RecordWriter> {
+  if (options.fields !== undefined) return csvRows(sink, options.fields, options.terminal);
+  const columns = new Columns();
+  const spool = await TemporaryRecords.open();
+  return {
+    async write(leads) {
+      for (const { bytes } of leads) columns.learn(bytes);
+      await spool.write(leads);
+    },
+    flush: () => Promise.resolve(),
+    async end() {
+      try {
+        const rows = csvRows(sink, columns.paths, options.terminal);
+        for await (const records of spool.records()) await rows.write(records);
+        await rows.end();
+      } finally {
+        await spool.close();
+      }
+    },
+  };
+}
+
+/** Rows for columns that are known. */
+export function csvRows(sink: ByteSink, columns: readonly string[], terminal = false): RecordWriter {
+  const out = new WriteBuffer(sink);
+  const index = new Map(columns.map((path, i) => [path, i]));
+  const display = terminal ? (text: string) => sanitize(text) : (text: string) => text;
+  const lineEnd = terminal ? '\n' : '\r\n';
+  const header = columns.map((path) => quote(display(escapeFormula(path)))).join(',') + lineEnd;
+  let hasHeader = false;
+  const writeHeader = async (): Promise<void> => {
+    if (hasHeader || columns.length === 0) return;
+    hasHeader = true;
+    await out.addAny(Buffer.from(header));
+  };
+  return {
+    async write(leads) {
+      await writeHeader();
+      for (const { bytes } of leads) {
+        const cells = new Array<string>(columns.length).fill('');
+        eachMember(
+          utf8(bytes),
+          (path, raw) => {
+            const column = index.get(path);
+            // A number is no formula, whatever its sign; a text may be one.
+            const text = cellText(raw);
+            if (column !== undefined)
+              cells[column] = quote(display(raw.startsWith('"') ? escapeFormula(text) : text));
+          },
+          (path) => index.has(path),
+        );
+        await out.addAny(Buffer.from(cells.join(',') + lineEnd));
+      }
+    },
+    flush: () => out.flush(),
+    async end() {
+      await writeHeader();
+      await out.flush();
+      await sink.end();
+    },
+  };
+}
+
+/** Spreadsheets evaluate cells that begin like a formula (OWASP, "CSV Injection"): an apostrophe makes them text. */
+const escapeFormula = (text: string): string =>
+  /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
+
+const quote = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -1,0 +1,34 @@
+/** A lead as the writers need it: its own compact bytes. */
+export interface RecordBytes {
+  readonly bytes: Uint8Array;
+  /** The memory that `bytes` are a part of, if they are: neighbours in it are then copied at once. */
+  readonly source?: Uint8Array;
+  readonly start?: number;
+  readonly end?: number;
+}
+
+/** Writes leads in one form of data. All of it may be held back until `flush` or `end`. */
+export interface RecordWriter {
+  write(leads: readonly RecordBytes[]): Promise<void>;
+  /** Passes on what was held back, as far as the form allows: for a reader that is waiting. */
+  flush(): Promise<void>;
+  /** Completes the form. The sink below is flushed and stays open. */
+  end(): Promise<void>;
+}
+
+/** Where bytes go. `write` has taken them when it resolves: the caller may reuse the memory. */
+export interface ByteSink {
+  write(bytes: Uint8Array): Promise<void>;
+  /** Completes what was written, such as a compressed stream. */
+  end(): Promise<void>;
+}
+
+export const recordFormats = ['ndjson', 'csv', 'json'] as const;
+export type RecordFormat = (typeof recordFormats)[number];
+
+export interface WriterOptions {
+  /** Dotted paths: only these, in this order. */
+  readonly fields?: readonly string[] | undefined;
+  /** The bytes end on a terminal: what could drive it is escaped. */
+  readonly terminal?: boolean | undefined;
+}

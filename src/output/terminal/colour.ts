@@ -1,0 +1,37 @@
+import type { Context, Output } from '../../context.ts';
+
+type Paint = (text: string) => string;
+
+/** The few colours that the tool uses; every one is the identity where colour is off. */
+export interface Palette {
+  readonly bold: Paint;
+  readonly dim: Paint;
+  readonly red: Paint;
+  readonly green: Paint;
+  readonly yellow: Paint;
+  readonly cyan: Paint;
+}
+
+const same: Paint = (text) => text;
+const plain: Palette = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
+
+/** Colours for what is written to `stream`; chalk loads only where they show. */
+export async function paletteFor(
+  stream: Output,
+  context: Pick<Context, 'env' | 'globals'>,
+): Promise<Palette> {
+  if (!showsColour(stream, context)) return plain;
+  const { Chalk } = await import('chalk');
+  return new Chalk({ level: 1 });
+}
+
+/** `--no-color`, then `NO_COLOR`, then `FORCE_COLOR`, then whether it is a terminal that can (no-color.org). */
+function showsColour(
+  stream: Output,
+  { env, globals }: { env: Context['env']; globals: { readonly color: boolean } },
+): boolean {
+  if (!globals.color || (env['NO_COLOR'] ?? '') !== '') return false;
+  const forced = env['FORCE_COLOR'];
+  if (forced !== undefined) return forced !== '0' && forced !== 'false';
+  return stream.isTTY === true && env['TERM'] !== 'dumb';
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it, test } from 'vitest';
+import { flags as exportFlags } from '../../../src/commands/export/options.ts';
+import { flags as listFlags } from '../../../src/commands/list/options.ts';
+import { flags as listenFlags } from '../../../src/commands/listen/options.ts';
+import { flags as sandboxFlags } from '../../../src/commands/sandbox/options.ts';
+import { optionsOf } from '../../support/options.ts';
+
+describe('declared flags', () => {
+  it('become checked options, with their defaults', async () => {
+    expect(await optionsOf(listFlags, [])).toMatchObject({
+      limit: 20,
+      format: 'table',
+      json: false,
+      relative: false,
+      watch: undefined,
+      category: [],
+      where: [],
+    });
+    expect(await optionsOf(listenFlags, [])).toMatchObject({ port: 8443, host: '127.0.0.1', verify: true });
+  });
+
+  test.each([
+    { words: ['-n', '3'], option: { limit: 3 } },
+    { words: ['--limit=all'], option: { limit: Infinity } },
+    { words: ['--category', 'a', '--category', 'b'], option: { category: ['a', 'b'] } },
+    { words: ['--watch'], option: { watch: 30_000 } },
+    { words: ['--watch', '5s'], option: { watch: 5000 } },
+    { words: ['--json'], option: { format: 'json' } },
+    { words: ['--format', 'csv'], option: { format: 'csv' } },
+    { words: ['--fields', 'id, contact.email'], option: { fields: ['id', 'contact.email'] } },
+  ])('list $words', async ({ words, option }) => {
+    expect(await optionsOf(listFlags, words)).toMatchObject(option);
+  });
+
+  it('take several values in the order in which they are typed', async () => {
+    const { webhook } = await optionsOf(sandboxFlags, [
+      '--webhook',
+      'http://localhost:1',
+      '--webhook',
+      'http://localhost:2/x',
+    ]);
+    expect(webhook).toEqual(['http://localhost:1/', 'http://localhost:2/x']);
+  });
+
+  it('know an older name, before which the new one goes', async () => {
+    expect((await optionsOf(exportFlags, ['--max', '7'])).limit).toBe(7);
+    expect((await optionsOf(exportFlags, ['--max', '7', '--limit', '3'])).limit).toBe(3);
+  });
+
+  it('read --json as the form of events where there is no other JSON', async () => {
+    expect((await optionsOf(listenFlags, ['--json'])).format).toBe('events');
+  });
+
+  test.each([
+    {
+      flags: listFlags,
+      words: ['--limit', 'x'],
+      message: "--limit: 'x' is not a whole number from 1, or 'all'",
+    },
+    { flags: listFlags, words: ['--status', ''], message: '--status: the value is empty' },
+    { flags: listFlags, words: ['--fields', ' , '], message: "--fields: ' , ' is not a list of fields" },
+    { flags: listFlags, words: ['--limit'], message: "option '-n, --limit <n>' argument missing" },
+    { flags: exportFlags, words: ['--max', '0'], message: "--limit: '0' is not a whole number from 1" },
+    { flags: listenFlags, words: ['--path', 'x'], message: "--path: 'x' is not a path that starts with /" },
+    { flags: sandboxFlags, words: ['--faults', 'fire=5%'], message: "there is no fault 'fire'" },
+  ])('reject $words and name the flag', async ({ flags, words, message }) => {
+    await expect(optionsOf(flags, words)).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { CommandSpec } from '../../../src/commands/flags/command-spec.ts';
+import { flagTerm } from '../../../src/commands/flags/flag.ts';
+import { settingKeys } from '../../../src/config/setting-keys.ts';
+import { commands } from '../../../src/program.ts';
+import { leads } from '../../support/run.ts';
+
+/** Every command that there is, with the words that name it. */
+async function allCommands(): Promise<(readonly [path: readonly string[], spec: CommandSpec])[]> {
+  const specs = await Promise.all(commands.map((entry) => entry.load()));
+  return specs.flatMap(({ default: spec }) => [
+    [[spec.name], spec] as const,
+    ...spec.subcommands.map((child) => [[spec.name, child.name], child] as const),
+  ]);
+}
+
+const flat = (text: string): string => text.replace(/\s+/g, ' ');
+
+describe('help', () => {
+  it('shows every declared flag and argument of every command', async () => {
+    for (const [path, spec] of await allCommands()) {
+      const { exitCode, stdout } = await leads([...path, '--help']);
+      expect(exitCode, path.join(' ')).toBe(0);
+      for (const [key, flag] of Object.entries(spec.flags)) {
+        expect(stdout).toContain(flagTerm(key, flag));
+        if (flag.help !== undefined) expect(flat(stdout)).toContain(flag.help);
+      }
+      for (const { help } of Object.values(spec.arguments)) expect(flat(stdout)).toContain(help);
+    }
+  });
+
+  it('is the same however it is asked for', async () => {
+    const { stdout } = await leads(['config', 'set', '--help']);
+    for (const argv of [
+      ['help', 'config', 'set'],
+      ['-h', 'config', 'set'],
+      ['config', '-h', 'set'],
+      ['--profile', 'x', 'config', 'set', '-h'],
+    ]) {
+      expect((await leads(argv)).stdout, argv.join(' ')).toBe(stdout);
+    }
+  });
+
+  it.each([40, 60, 100])('breaks no word on a terminal of %i columns', async (columns) => {
+    const wide = (text: string): Set<string> => new Set(text.split(/\s+/));
+    for (const [path] of [[[]], ...(await allCommands())] as const) {
+      const whole = wide((await leads([...path, '--help'])).stdout);
+      const { stdout } = await leads([...path, '--help'], { terminal: columns });
+      expect(wide(stdout)).toEqual(whole);
+      const overlong = stdout
+        .split('\n')
+        .filter((line) => line.length > columns && !/^(Usage:| {2}\$ )/.test(line))
+        // A word, or a flag with its value, may be longer than the line.
+        .filter((line) => /\S {1,2}\S/.test(line.trim()) && !/^ {2}(-|<|leads)/.test(line));
+      if (columns >= 60) expect(overlong, path.join(' ')).toEqual([]);
+    }
+  });
+
+  it('lists every setting with its meaning', async () => {
+    const { stdout } = await leads(['config', 'set', '--help']);
+    for (const { name, help } of settingKeys) {
+      expect(stdout).toContain(name);
+      expect(flat(stdout)).toContain(help);
+    }
+  });
+
+  it.each([
+    { topic: 'environment', says: 'LEADS_DATA_DIR' },
+    { topic: 'exit-codes', says: '143' },
+    { topic: 'dialect', says: 'api.params.since' },
+  ])('has the topic $topic', async ({ topic, says }) => {
+    const { exitCode, stdout } = await leads(['help', topic]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(says);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
+  it('names the topics when there is no such command', async () => {
+    const { exitCode, stderr } = await leads(['help', 'zzz']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('exit-codes');
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { renderTable } from '../../../src/output/table/table.ts';
+import { textWidth, truncate } from '../../../src/output/terminal/text-width.ts';
+
+const columns = ['ID', 'NAME', 'EMAIL'];
+
+describe('renderTable', () => {
+  it('aligns every column, whatever the script', () => {
+    const rows = [
+      ['a', 'Zoë', '1@x'],
+      ['b', '王小明', '2@x'],
+      ['c', '👩‍👩‍👧 family', '3@x'],
+      ['d', 'café with combining', '4@x'],
+    ];
+    const lines = renderTable(columns, rows, { width: undefined }).trimEnd().split('\n');
+    const starts = lines.slice(1).map((line) => textWidth(line.slice(0, line.search(/\d@x/))));
+    expect(new Set(starts).size).toBe(1);
+  });
+
+  it('fits the terminal by cutting the widest column', () => {
+    const rows = [['a', 'n'.repeat(100), 'short@example.com']];
+    const lines = renderTable(columns, rows, { width: 60 }).trimEnd().split('\n');
+    for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(60);
+    expect(lines[1]).toContain('short@example.com');
+    expect(lines[1]).toContain('…');
+  });
+
+  it('keeps whole what must be whole and leaves out what may be left out, in that order', () => {
+    const heads = ['ID', 'NAME', 'EMAIL', 'PHONE', 'SOURCE'];
+    const rows = [['lead_0123456789', 'n'.repeat(40), 'e'.repeat(40), 'p'.repeat(20), 's'.repeat(20)]];
+    const at = (width: number): string[] =>
+      renderTable(heads, rows, { width, whole: ['ID'], optional: ['PHONE', 'SOURCE'] }).split('\n');
+    expect(at(200)[0]).toMatch(/^ID +NAME +EMAIL +PHONE +SOURCE$/);
+    expect(at(60)[0]).toMatch(/^ID +NAME +EMAIL +SOURCE$/);
+    const narrow = at(48);
+    expect(narrow[0]).toMatch(/^ID +NAME +EMAIL$/);
+    expect(narrow[1]).toContain('lead_0123456789');
+    expect(narrow[1]?.length).toBeLessThanOrEqual(48);
+  });
+
+  it('draws heads and cells with the given colours and nothing else', () => {
+    const paint = (...given: unknown[]): string => `<${given.join('|')}>`;
+    const text = renderTable(['A', 'B'], [['1', '2']], { width: 80, head: paint, cell: paint });
+    expect(text).toBe('<A>  <B>\n<1|0|A>  <2|0|B>\n');
+  });
+
+  it('cuts nothing in a pipe', () => {
+    const name = 'n'.repeat(500);
+    expect(renderTable(columns, [['a', name, 'e']], { width: undefined })).toContain(name);
+  });
+
+  it('draws no control or bidi character and no line break of a cell', () => {
+    const text = renderTable(columns, [['a', '\u001b[2Jx\u202ey\r\nz', '\u009b31m']], { width: 80 });
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(text.split('\n')).toHaveLength(3);
+  });
+});
+
+describe('textWidth', () => {
+  it.each([
+    ['Zoë', 3],
+    ['e\u0301', 1],
+    ['Дмитрий', 7],
+    ['王小明', 6],
+    ['김철수', 6],
+    ['👩‍👩‍👧', 2],
+    ['🇫🇷', 2],
+    ['🚀', 2],
+  ])('of %s is %i', (text, width) => {
+    expect(textWidth(text)).toBe(width);
+  });
+});
+
+describe('truncate', () => {
+  it.each([
+    '\ufffd[31mred\ufffd evil',
+    '王小明'.repeat(4),
+    '👩‍💻👍🏽 and more of it',
+    'e\u0301'.repeat(9),
+    'plain text',
+  ])('of %s never takes more than it may', (text) => {
+    for (let width = 1; width < 12; width += 1) {
+      expect(textWidth(truncate(text, width))).toBeLessThanOrEqual(width);
+    }
+    expect(truncate(text, 7)).toMatch(/^.{2,}…$/u);
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { progressLine, showProgress } from '../../../src/output/terminal/progress.ts';
+import { summaryLine } from '../../../src/output/walk-summary.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { memory } from '../../support/run.ts';
+
+describe('progress', () => {
+  it('shows count, rate and, when the total is known, what is left', () => {
+    expect(progressLine({ leads: 12_345, before: 0, total: undefined, elapsedMs: 1000 })).toBe(
+      '12,345 leads, 12,345/s',
+    );
+    expect(progressLine({ leads: 2000, before: 0, total: 10_000, elapsedMs: 4000 })).toBe(
+      '2,000 of 10,000 leads, 500/s, about 16.0s left',
+    );
+  });
+
+  it('leaves out of the rate what an earlier attempt wrote', () => {
+    expect(progressLine({ leads: 5000, before: 4000, total: 6000, elapsedMs: 2000 })).toBe(
+      '5,000 of 6,000 leads, 500/s, about 2.0s left',
+    );
+  });
+
+  it('draws on a terminal, seldom, and wipes its line', () => {
+    const clock = new FakeClock();
+    const stderr = memory(40);
+    const progress = showProgress(stderr, clock, true);
+    progress.update(1, undefined);
+    expect(stderr.text()).toBe('');
+    clock.advance(500);
+    progress.update(2, undefined);
+    progress.update(3, undefined);
+    expect(stderr.text()).toBe('\r\u001b[K2 leads, 4/s');
+    progress.clear();
+    progress.clear();
+    expect(stderr.text()).toBe('\r\u001b[K2 leads, 4/s\r\u001b[K');
+  });
+
+  it('is nothing elsewhere', () => {
+    const clock = new FakeClock();
+    const pipe = memory(undefined);
+    const progress = showProgress(pipe, clock, true);
+    clock.advance(500);
+    progress.update(2, undefined);
+    progress.clear();
+    expect(pipe.text()).toBe('');
+  });
+});
+
+describe('summary', () => {
+  const tally = {
+    leads: 1,
+    before: 0,
+    durationMs: 500,
+    retries: 0,
+    duplicates: 0,
+    withoutId: 0,
+    restarts: 0,
+    shifted: false,
+  };
+
+  it('counts in words that fit', () => {
+    expect(summaryLine(tally)).toBe('1 lead in 500ms (2/s), 0 retries, 0 duplicates dropped');
+    expect(summaryLine({ ...tally, leads: 1500, before: 500, retries: 1, duplicates: 1 }, ' to x')).toBe(
+      '1,500 leads to x in 500ms (2,000/s), 1 retry, 1 duplicate dropped, 500 of them from before',
+    );
+  });
+
+  it('says what cannot be ruled out', () => {
+    expect(summaryLine({ ...tally, withoutId: 2, restarts: 1, shifted: true })).toContain(
+      '2 without id, walked again 1 time, the list moved while it was read: leads may be missing',
+    );
+  });
+});
