@@ -69,20 +69,17 @@ export function decide(
 ): Verdict {
   if (nonceTaken) return rejection('replayed_nonce', 'the nonce came before, with another body');
   const { leadId, delivery } = arrival;
+  const attempt = (lead?.attempts ?? 0) + 1;
+  const firstAt = lead?.firstAt ?? delivery.receivedAt;
   const differs = lead === undefined ? undefined : differences(lead.firstBody, delivery.body);
-  const known = {
-    leadId,
-    attempt: (lead?.attempts ?? 0) + 1,
-    firstAt: lead?.firstAt ?? delivery.receivedAt,
-    ...(differs !== undefined && { differs }),
-  };
   const unsettled = lead === undefined ? wanted : wanted.filter((target) => !lead.settled.includes(target));
   if (unsettled.length > 0) {
     const busy = unsettled.some((target) => lead?.leasedElsewhere.includes(target) === true);
-    return { kind: 'pending', ...known, targets: busy ? [] : unsettled, busy };
+    return { kind: 'pending', leadId, attempt, firstAt, differs, targets: busy ? [] : unsettled, busy };
   }
   // A lead that an earlier run left pending, for targets that this run does not have, is accepted now.
-  return { kind: lead?.accepted === true ? 'duplicate' : 'accepted', ...known };
+  const kind = lead?.accepted === true ? 'duplicate' : 'accepted';
+  return { kind, leadId, attempt, firstAt, differs };
 }
 
 /** What a stored delivery is once one more target has had its lead. `unsettled`: wanted targets that still have not. */

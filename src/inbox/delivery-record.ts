@@ -2,10 +2,16 @@ import { answerForOutcome } from '../webhook/delivery-answer.ts';
 import type { Verdict } from './decide.ts';
 import type { Arrival, StoredDelivery } from './inbox.ts';
 import type { RedactDelivery } from './inbox-options.ts';
-import { maxRejectedBody } from './limits.ts';
+import { maxRejectedBody } from './store-limits.ts';
 
-/** A stored delivery before the store gives it a number. */
-export type DeliveryRecord = Omit<StoredDelivery, 'seq'>;
+/** A stored delivery before the store gives it a number; its bytes apart, since a store may keep them elsewhere. */
+export interface DeliveryRecord {
+  readonly summary: DeliverySummary;
+  readonly headers: StoredDelivery['headers'];
+  readonly body: Uint8Array;
+}
+
+export type DeliverySummary = Omit<StoredDelivery, 'seq' | 'headers' | 'body'>;
 
 /** What every store keeps of a delivery: no credentials, and only the start of a rejected body. */
 export function recordOf(
@@ -15,7 +21,7 @@ export function recordOf(
 ): DeliveryRecord {
   const { receivedAt, remote, method, body } = delivery;
   const rejected = verdict.kind === 'rejected' ? verdict : undefined;
-  return {
+  const summary = {
     receivedAt,
     leadId,
     verdict: verdict.kind,
@@ -27,8 +33,8 @@ export function recordOf(
     remote,
     method,
     path: redact.path(delivery),
-    headers: redact.headers(delivery),
-    body: rejected === undefined ? body : body.subarray(0, maxRejectedBody),
     differs: verdict.kind === 'rejected' ? undefined : verdict.differs,
   };
+  const storedBody = rejected === undefined ? body : body.subarray(0, maxRejectedBody);
+  return { summary, headers: redact.headers(delivery), body: storedBody };
 }

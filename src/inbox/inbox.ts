@@ -93,7 +93,7 @@ export interface Inbox {
    * then `accepted` for the lead's first delivery and `duplicate` for any other.
    */
   settle(leases: readonly TargetLease[]): Promise<readonly TakenKind[]>;
-  /** The targets did not take the leads: any receiver may try again at once. */
+  /** The targets did not take the leads: any receiver may try again now. */
   release(leases: readonly TargetLease[]): Promise<void>;
   /** Leads that this target has not had. */
   unsettled(target: string): AsyncIterable<StoredRef>;

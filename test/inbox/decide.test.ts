@@ -107,18 +107,22 @@ const rows: readonly Row[] = [
   },
 ];
 
-it.each(rows)('gives an arrival $arrival: $verdict.kind', ({ nonceTaken = false, lead, wanted, verdict }) => {
-  const known: Known = { nonceTaken, lead };
-  expect(decide(known, arrival, wanted ?? [])).toEqual(verdict);
+describe('the verdict on an arrival', () => {
+  for (const { arrival: what, nonceTaken = false, lead, wanted = [], verdict } of rows) {
+    it(`${what}: ${verdict.kind}`, () => {
+      const known: Known = { nonceTaken, lead };
+      expect(decide(known, arrival, wanted)).toEqual(verdict);
+    });
+  }
 });
 
-describe('a delivery, once a target has had its lead,', () => {
+describe('the verdict on a stored delivery, once a target has had its lead', () => {
   it.each([
-    { is: 'pending', unsettled: ['u'], accepted: false },
-    { is: 'pending', unsettled: ['u'], accepted: true },
-    { is: 'accepted', unsettled: [], accepted: false },
-    { is: 'duplicate', unsettled: [], accepted: true },
-  ])('is $is where $unsettled.length targets are left and accepted is $accepted', (row) => {
-    expect(decideSettled(row.unsettled, { accepted: row.accepted })).toBe(row.is);
+    { left: 'another target', before: 'pending', unsettled: ['u'], accepted: false, verdict: 'pending' },
+    { left: 'another target', before: 'accepted', unsettled: ['u'], accepted: true, verdict: 'pending' },
+    { left: 'nothing', before: 'pending', unsettled: [], accepted: false, verdict: 'accepted' },
+    { left: 'nothing', before: 'accepted', unsettled: [], accepted: true, verdict: 'duplicate' },
+  ])('$left is left, the lead was $before: $verdict', ({ unsettled, accepted, verdict }) => {
+    expect(decideSettled(unsettled, { accepted })).toBe(verdict);
   });
 });

@@ -33,7 +33,7 @@ export default commandGroup({
       summary: 'drop old deliveries; their ids stay known',
       flags: pruneFlags,
       examples: ['leads inbox prune --before 30d'],
-      load: () => import('./prune-deliveries.ts'),
+      load: () => import('./prune-inbox.ts'),
     }),
   ],
 });

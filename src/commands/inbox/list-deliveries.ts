@@ -8,7 +8,7 @@ import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxListOptions } from './options.ts';
 import { withInbox } from './with-inbox.ts';
-import { deliverySummary } from './delivery-record.ts';
+import { deliverySummary } from './delivery-json.ts';
 
 export async function run(options: InboxListOptions, context: Context): Promise<Outcome> {
   const now = context.clock.now();

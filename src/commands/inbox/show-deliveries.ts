@@ -9,7 +9,7 @@ import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxShowOptions } from './options.ts';
 import { withInbox } from './with-inbox.ts';
-import { deliveryDetails } from './delivery-record.ts';
+import { deliveryDetails } from './delivery-json.ts';
 
 export async function run(options: InboxShowOptions, context: Context): Promise<Outcome> {
   const { id, number } = options;

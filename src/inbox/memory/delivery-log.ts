@@ -1,26 +1,32 @@
 import type { TakenKind } from '../decide.ts';
-import type { DeliveryRecord } from '../delivery-record.ts';
+import type { DeliveryRecord, DeliverySummary } from '../delivery-record.ts';
 import type { InboxQuery, StoredDelivery } from '../inbox.ts';
-import { maxRejectedKept } from '../limits.ts';
-import { bodyIn, ByteArena, headersIn, storeApart, type StoredBytes } from './byte-arena.ts';
+import { maxRejectedKept } from '../store-limits.ts';
+import { bodyIn, BodyArena, headersIn, storeApart, type StoredBytes } from './body-arena.ts';
 
-type Row = Omit<StoredDelivery, 'headers' | 'body'> & { readonly bytes: StoredBytes };
+interface Row extends StoredBytes {
+  readonly seq: number;
+  summary: DeliverySummary;
+}
 
 /** The deliveries of a store in memory, by number and therefore in order. */
 export class DeliveryLog {
   readonly #rows = new Map<number, Row>();
-  readonly #arena = new ByteArena();
+  readonly #arena = new BodyArena();
   /** Numbers of the rejected deliveries that are kept, oldest first. */
   readonly #rejected = new Set<number>();
   #seq = 0;
 
   /** Returns the delivery's number. Of rejected ones only the newest stay. */
-  add({ headers, body, ...record }: DeliveryRecord): number {
-    const isRejected = record.verdict === 'rejected';
+  add({ summary, headers, body }: DeliveryRecord): number {
+    const isRejected = summary.verdict === 'rejected';
     const json = JSON.stringify(headers);
-    const bytes = isRejected ? storeApart(body, json) : this.#arena.store(body, json);
+    const { buffer, start, bodyEnd, end } = isRejected
+      ? storeApart(body, json)
+      : this.#arena.store(body, json);
     const seq = (this.#seq += 1);
-    this.#rows.set(seq, { seq, ...record, bytes });
+    // Where the bytes are is part of the row: with a million rows, an object less in each counts.
+    this.#rows.set(seq, { seq, summary, buffer, start, bodyEnd, end });
     if (isRejected) this.#rejected.add(seq);
     const [oldest] = this.#rejected;
     if (oldest !== undefined && this.#rejected.size > maxRejectedKept) this.remove(oldest);
@@ -30,7 +36,7 @@ export class DeliveryLog {
   /** Undefined when the delivery was removed. */
   bodyOf(seq: number): Uint8Array | undefined {
     const row = this.#rows.get(seq);
-    return row === undefined ? undefined : bodyIn(row.bytes);
+    return row === undefined ? undefined : bodyIn(row);
   }
 
   /** Undefined when the delivery was removed, or when the query does not match it. */
@@ -45,14 +51,16 @@ export class DeliveryLog {
     }
   }
 
-  *receivedBefore(time: number): Generator<Pick<Row, 'seq' | 'leadId'>> {
-    for (const row of this.#rows.values()) if (row.receivedAt < time) yield row;
+  *receivedBefore(time: number): Generator<Pick<StoredDelivery, 'seq' | 'leadId'>> {
+    for (const { seq, summary } of this.#rows.values()) {
+      if (summary.receivedAt < time) yield { seq, leadId: summary.leadId };
+    }
   }
 
   /** Gives a delivery that is pending its last verdict. */
   conclude(seq: number, verdict: Exclude<TakenKind, 'pending'>): void {
     const row = this.#rows.get(seq);
-    if (row?.verdict === 'pending') this.#rows.set(seq, { ...row, verdict, status: 200 });
+    if (row?.summary.verdict === 'pending') row.summary = { ...row.summary, verdict, status: 200 };
   }
 
   remove(seq: number): void {
@@ -61,18 +69,19 @@ export class DeliveryLog {
   }
 }
 
-const storedDelivery = ({ bytes, ...rest }: Row): StoredDelivery => ({
-  ...rest,
-  headers: headersIn(bytes),
-  body: bodyIn(bytes),
+const storedDelivery = (row: Row): StoredDelivery => ({
+  ...row.summary,
+  seq: row.seq,
+  headers: headersIn(row),
+  body: bodyIn(row),
 });
 
-function matches(row: Row, { verdicts, leadId, seq, since, until }: InboxQuery): boolean {
+function matches({ seq, summary }: Row, query: InboxQuery): boolean {
   return (
-    (seq === undefined || row.seq === seq) &&
-    (leadId === undefined || row.leadId === leadId) &&
-    (verdicts === undefined || verdicts.includes(row.verdict)) &&
-    row.receivedAt >= (since ?? Number.NEGATIVE_INFINITY) &&
-    row.receivedAt < (until ?? Number.POSITIVE_INFINITY)
+    (query.seq === undefined || seq === query.seq) &&
+    (query.leadId === undefined || summary.leadId === query.leadId) &&
+    (query.verdicts === undefined || query.verdicts.includes(summary.verdict)) &&
+    summary.receivedAt >= (query.since ?? Number.NEGATIVE_INFINITY) &&
+    summary.receivedAt < (query.until ?? Number.POSITIVE_INFINITY)
   );
 }

@@ -1,4 +1,4 @@
-import { noncesRemovedPerAdded } from '../limits.ts';
+import { noncesRemovedPerAdded } from '../store-limits.ts';
 
 interface BoundNonce {
   readonly digest: string;

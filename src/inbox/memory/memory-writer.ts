@@ -49,7 +49,7 @@ export class MemoryWriter {
     } else {
       lead.attempts = attempt;
     }
-    return { ...verdict, seq };
+    return { seq, ...verdict };
   }
 
   reject({ delivery, leadId, rejection }: RejectedDelivery): void {

@@ -1,7 +1,7 @@
-import { bytesOf, fromColumn, textOf, toColumn } from './column.ts';
-import type { Database, Row, Value } from './libsql.ts';
 import type { VerdictKind } from '../decide.ts';
 import type { InboxQuery, Source, StoredDelivery, StoredLead } from '../inbox.ts';
+import { bytesOf, fromColumn, textOf, toColumn } from './column.ts';
+import type { Database, Row, Statement, Value } from './libsql.ts';
 
 /** Rows read at once: between two reads other work of this process gets its turn, and no transaction stays open. */
 const pageRows = 200;
@@ -12,15 +12,7 @@ export async function* deliveries(database: Database, query: InboxQuery): AsyncG
   const page = database.prepare(
     `SELECT * FROM deliveries WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ${pageRows}`,
   );
-  let before = Number.MAX_SAFE_INTEGER;
-  for (;;) {
-    const rows = page.all([before, ...values]);
-    for (const row of rows) yield deliveryOf(row);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < pageRows) return;
-    before = Number(last['seq']);
-    await Promise.resolve();
-  }
+  for await (const row of rowsOf(page, Number.MAX_SAFE_INTEGER, values)) yield deliveryOf(row);
 }
 
 /** Every accepted lead once, in order of arrival. */
@@ -34,13 +26,18 @@ export async function* leads(
      AND seq = (SELECT leads.seq FROM leads WHERE leads.id = lead AND leads.state = 'accepted')
      ORDER BY seq LIMIT ${pageRows}`,
   );
-  let after = 0;
+  for await (const row of rowsOf(page, 0, values)) yield leadOf(row);
+}
+
+/** Page by page. The statement's first parameter is the `seq` that its page starts behind. */
+async function* rowsOf(page: Statement, start: number, values: readonly Value[]): AsyncGenerator<Row> {
+  let seq = start;
   for (;;) {
-    const rows = page.all([after, ...values]);
-    for (const row of rows) yield leadOf(row);
+    const rows = page.all([seq, ...values]);
+    yield* rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < pageRows) return;
-    after = Number(last['seq']);
+    seq = Number(last['seq']);
     await Promise.resolve();
   }
 }
@@ -59,7 +56,7 @@ function conditions(query: InboxQuery): { sql: string; values: Value[] } {
     add(`verdict IN (${query.verdicts.map(() => '?').join(', ')})`, ...query.verdicts);
   }
   if (query.leadId !== undefined) {
-    // Three narrow looks instead of an index over every delivery: the first one, its repeats, and the refused ones.
+    // Three small searches instead of an index over every delivery: the first one, its repeats, and the rejected ones.
     const id = toColumn(query.leadId);
     add(
       `seq IN (SELECT seq FROM leads WHERE id = ? UNION SELECT seq FROM deliveries WHERE lead = ? AND attempt > 1

@@ -13,10 +13,10 @@ import type {
 } from '../inbox.ts';
 import type { StoreOptions } from '../inbox-options.ts';
 import { toColumn } from './column.ts';
-import { openDatabase } from './database.ts';
+import { openDatabase } from './open-database.ts';
 import { endDeadLeases, leaseOwner } from './lease-owner.ts';
 import type { Database } from './libsql.ts';
-import { prune } from './prune.ts';
+import { pruneDeliveries } from './prune-deliveries.ts';
 import { deliveries, leads } from './reader.ts';
 import { cannotOpen, cannotWrite } from './sqlite-errors.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
@@ -102,7 +102,7 @@ class SqliteInbox implements Inbox {
 
   async prune(before: number): Promise<number> {
     try {
-      return await prune(this.#database, before);
+      return await pruneDeliveries(this.#database, before);
     } catch (error) {
       throw cannotWrite(this.location, error);
     }

@@ -68,7 +68,7 @@ export class SqliteWriter {
     if (!isNew) this.leads.countAttempt(id);
     if (!isNew && verdict.kind === 'accepted') this.leads.accept(id);
     if (verdict.kind === 'pending') this.leases.grant(id, verdict.targets, this.#now);
-    return { ...verdict, seq };
+    return { seq, ...verdict };
   }
 
   reject({ delivery, rejection, leadId }: RejectedDelivery): void {

@@ -1,6 +1,6 @@
 import type { TakenKind } from '../../decide.ts';
 import type { DeliveryRecord } from '../../delivery-record.ts';
-import { maxRejectedKept } from '../../limits.ts';
+import { maxRejectedKept } from '../../store-limits.ts';
 import { toColumn } from '../column.ts';
 import type { Database, Statement } from '../libsql.ts';
 
@@ -25,23 +25,23 @@ export class DeliveryTable {
     );
   }
 
-  insert(seq: number, record: DeliveryRecord): void {
+  insert(seq: number, { summary, headers, body }: DeliveryRecord): void {
     this.#insert.run([
       seq,
-      record.receivedAt,
-      record.leadId === undefined ? null : toColumn(record.leadId),
-      record.verdict,
-      record.reason ?? null,
-      record.detail ?? null,
-      record.status,
-      record.attempt,
-      record.source,
-      record.differs === undefined ? null : JSON.stringify(record.differs),
-      record.remote,
-      record.method,
-      record.path,
-      JSON.stringify(record.headers),
-      record.body,
+      summary.receivedAt,
+      summary.leadId === undefined ? null : toColumn(summary.leadId),
+      summary.verdict,
+      summary.reason ?? null,
+      summary.detail ?? null,
+      summary.status,
+      summary.attempt,
+      summary.source,
+      summary.differs === undefined ? null : JSON.stringify(summary.differs),
+      summary.remote,
+      summary.method,
+      summary.path,
+      JSON.stringify(headers),
+      body,
     ]);
   }
 

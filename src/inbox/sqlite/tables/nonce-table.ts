@@ -1,4 +1,4 @@
-import { noncesRemovedPerAdded } from '../../limits.ts';
+import { noncesRemovedPerAdded } from '../../store-limits.ts';
 import type { Database, Statement } from '../libsql.ts';
 
 /** The replay guard: each nonce is good for one body, for as long as a delivery that carries it could verify. */

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../errors.ts';
 import type { Database } from './libsql.ts';
 
-/** Each entry brings the schema one version on; `user_version` counts those that a database has had. */
+/** Each entry brings the schema to its next version; `user_version` counts those that a database has had. */
 const migrations: readonly string[] = [
   `
   CREATE TABLE counter (seq INTEGER NOT NULL);

@@ -1,4 +1,4 @@
-/** Bytes that are asked of the system at once. */
+/** Size of one buffer. */
 const bufferBytes = 1024 * 1024;
 
 /** Where a body is and, right behind it, the headers in JSON. */
@@ -13,7 +13,7 @@ export interface StoredBytes {
  * Many small pieces of bytes in few large buffers: a buffer for each would cost more than it holds, and the garbage
  * collector would look at all of them over and over. A buffer is freed with the last piece in it.
  */
-export class ByteArena {
+export class BodyArena {
   #buffer = Buffer.alloc(0);
   #used = 0;
 

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, fstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from '../../errors.ts';
 import { type Database, loadLibsql } from './libsql.ts';
-import { migrate, versionOf } from './schema.ts';
+import { migrate, versionOf } from './migrations.ts';
 import { cannotOpen } from './sqlite-errors.ts';
 
 /** How long a transaction waits for another process's, in milliseconds. */
