@@ -2,7 +2,7 @@ import type { RawLead } from '../../lead/raw-lead.ts';
 import { type Batch, type Listing, listLeads } from '../../service/listing/listing.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import type { Progress } from '../../output/terminal/progress.ts';
-import { noteUnreadableTimes } from '../../output/walk-summary.ts';
+import { noteFilters, noteMissingFields } from '../flags/filter-notes.ts';
 import type { Counts } from './file/checkpoint.ts';
 import type { ExportPlan, ExportContext } from './plan.ts';
 
@@ -52,7 +52,8 @@ export async function transfer(
     progress.update(totals.leads, limit ?? walk.stats.total);
   }
   addStatistics(walk, totalsBefore, totals);
-  noteUnreadableTimes(plan.unreadableTimes(), messages);
+  noteFilters(plan.matcher, messages);
+  noteMissingFields('--fields', plan.fields, messages);
 }
 
 function addStatistics({ stats }: Listing, before: Totals, totals: Totals): void {

@@ -1,7 +1,10 @@
 import { readCreatedAt } from '../../lead/created-at.ts';
 import type { Context } from '../../context.ts';
-import { ConfigError, DataError, LeadsError } from '../../errors.ts';
+import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
+import { parseLead } from '../../lead/field.ts';
+import { FieldPresence } from '../../lead/field-presence.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
+import { FieldPaths } from '../../output/records/field-paths.ts';
 import { cellText, eachMember } from '../../output/records/json-members.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { renderFields } from '../../output/table/fields.ts';
@@ -12,6 +15,7 @@ import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Outcome } from '../flags/command-spec.ts';
+import { noteMissingFields } from '../flags/filter-notes.ts';
 import type { ShowOptions } from './options.ts';
 import { receivedLead } from './received-lead.ts';
 import { utf8 } from '../../json/bytes.ts';
@@ -28,10 +32,15 @@ export async function run(options: ShowOptions, context: Context): Promise<Outco
       : pulled;
   if (lead === undefined) {
     if (pulled instanceof LeadsError) throw pulled;
-    throw new DataError(`there is no lead '${options.id}', neither in the service nor in the inbox`);
+    throw new LeadNotFoundError(`there is no lead '${options.id}', neither in the service nor in the inbox`);
   }
   if (pulled instanceof LeadsError && !(pulled instanceof ConfigError)) {
     context.messages.note('show', `this is the inbox's copy: ${pulled.message}`);
+  }
+  if (options.fields !== undefined) {
+    const fields = new FieldPresence(options.fields);
+    fields.look(parseLead(lead));
+    noteMissingFields('--fields', fields, context.messages);
   }
   if (options.format === 'table') await draw(lead, options, context);
   else await print(lead, options, context);
@@ -55,7 +64,7 @@ async function draw(lead: RawLead, { fields, relative }: ShowOptions, context: C
   eachMember(
     utf8(lead.bytes),
     (path, raw) => members.push([path, cellText(raw)]),
-    (path) => fields?.includes(path) ?? false,
+    fields === undefined ? undefined : new FieldPaths(fields),
   );
   const chosen =
     fields === undefined
