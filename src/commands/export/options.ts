@@ -19,7 +19,7 @@ export const flags = {
     help: 'stop after this many leads',
   },
   ...formatFlags(recordFormats),
-  escape: { negated: true, help: 'CSV for programs: no apostrophe before cells such as +49 …' },
+  escape: { negated: true, help: 'CSV for programs: no apostrophe before + - = @' },
   bom: { help: 'CSV for Excel: begin with a byte order mark' },
   ...filterFlags,
   ...inGroup('Again and again', {

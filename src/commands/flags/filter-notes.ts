@@ -44,7 +44,10 @@ export function noteMissingFields(
   const meant = missing.length === 1 ? meantField(first, names) : undefined;
   const listed = names.slice(0, mostListed).join(', ') + (names.length > mostListed ? ', …' : '');
   const help = meant === undefined ? `the fields are ${listed}` : `did you mean '${meant}'?`;
-  messages.note(`missing ${flag}`, `${flag}: no lead has the ${what}; ${help}`);
+  messages.note(
+    `missing ${flag}`,
+    `${flag}: there ${missing.length === 1 ? 'is' : 'are'} no ${what}; ${help}`,
+  );
 }
 
 /** `email` is `contact.email`, and `contact.emial` too. */

@@ -66,10 +66,8 @@ async function draw(lead: RawLead, { fields, relative }: ShowOptions, context: C
     (path, raw) => members.push([path, cellText(raw)]),
     fields === undefined ? undefined : new FieldPaths(fields),
   );
-  const chosen =
-    fields === undefined
-      ? members
-      : fields.flatMap((field) => members.filter(([path]) => path === field || path.startsWith(`${field}.`)));
+  const chosen = fields === undefined ? members : fields.flatMap((field) => membersOf(field, members));
+  if (chosen.length === 0) return;
   const now = clock.now();
   const shown = chosen.map(([path, value]): [string, string] => {
     const time = relative && /^\d{4}-\d\d-\d\dT/.test(value) ? readCreatedAt(value) : undefined;
@@ -77,6 +75,13 @@ async function draw(lead: RawLead, { fields, relative }: ShowOptions, context: C
   });
   const width = terminalWidth(stdout);
   await write(stdout, renderFields(shown, { width, name: dim }));
+}
+
+/** What an object holds, a member a line, or else the field itself. */
+function membersOf(field: string, members: readonly [string, string][]): readonly [string, string][] {
+  const below = members.filter(([path]) => path.startsWith(`${field}.`));
+  const held = below.filter(([path]) => !below.some(([other]) => other.startsWith(`${path}.`)));
+  return held.length > 0 ? held : members.filter(([path]) => path === field);
 }
 
 async function print(lead: RawLead, { fields }: ShowOptions, { stdout }: Context): Promise<void> {

@@ -77,7 +77,7 @@ describe('export', () => {
       '\ufeffid,phone,tags\r\na,\'+49 30 1,"[""x"",""y""]"\r\n',
     );
     expect(missing.stderr).toContain(
-      "note: --fields: no lead has the field 'fone'; the fields are id, phone, tags\n",
+      "note: --fields: there is no field 'fone'; the fields are id, phone, tags\n",
     );
   });
 

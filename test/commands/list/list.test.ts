@@ -204,10 +204,10 @@ describe('a filter that cannot match', () => {
       ['--category', 'solar,dental'],
       "no lead has the category 'solar,dental'; any of several is --category solar --category dental",
     ],
-    [['--where', 'email=e'], "--where: no lead has the field 'email'; did you mean 'contact.email'?"],
+    [['--where', 'email=e'], "--where: there is no field 'email'; did you mean 'contact.email'?"],
     [
       ['--where', 'source=x', '--where', 'campaign=y'],
-      "--where: no lead has the fields 'source', 'campaign'; the fields are id, category, score, contact.email, createdAt",
+      "--where: there are no fields 'source', 'campaign'; the fields are id, category, score, contact.email, createdAt",
     ],
     [['--where', 'category>5'], "--where: 'category' is never a number, which > 5 compares"],
     [['--where', 'score>2026-01-01'], "--where: 'score' is never a time, which > 2026-01-01 compares"],
@@ -249,7 +249,7 @@ describe('a filter that cannot match', () => {
     const run = await listed(records, '--fields', 'id,nmae,contact.email', '--format', 'csv');
     expect(run.stdout).toContain('id,nmae,contact.email\r\n');
     expect(run.stderr).toBe(
-      "note: --fields: no lead has the field 'nmae'; the fields are id, category, score, contact.email, createdAt\n",
+      "note: --fields: there is no field 'nmae'; the fields are id, category, score, contact.email, createdAt\n",
     );
     expect((await listed([], '--fields', 'nmae', '--format', 'csv')).stderr).toBe('');
   });

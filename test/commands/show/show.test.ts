@@ -57,10 +57,13 @@ describe('leads show', () => {
   });
 
   it('shows one element of a list, and says which fields the lead does not have', async () => {
-    const home = await homeWith('{"id":"pushed","tags":["a","b"],"contact":{"email":"e"}}', 'pushed');
-    const run = await leads(['show', 'pushed', '--fields', 'tags.1,email'], { env: env(), home });
-    expect(run.stdout).toBe('tags.1  b\n');
-    expect(run.stderr).toBe("note: --fields: no lead has the field 'email'; did you mean 'contact.email'?\n");
+    const home = await homeWith(
+      '{"id":"pushed","tags":["a","b"],"contact":{"email":"e","at":{"x":1}}}',
+      'pushed',
+    );
+    const run = await leads(['show', 'pushed', '--fields', 'tags.1,contact,email'], { env: env(), home });
+    expect(run.stdout).toBe('tags.1         b\ncontact.email  e\ncontact.at.x   1\n');
+    expect(run.stderr).toBe("note: --fields: there is no field 'email'; did you mean 'contact.email'?\n");
   });
 
   it('looks in the inbox when the service has no such lead', async () => {
