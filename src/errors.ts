@@ -59,6 +59,12 @@ export class DataError extends LeadsError {
   readonly exitCode = 6;
 }
 
+/** No lead has the id that was asked for: the run itself worked. */
+export class LeadNotFoundError extends LeadsError {
+  readonly code = 'lead_not_found';
+  readonly exitCode = 7;
+}
+
 /** Output could not be written: disk full, I/O error. */
 export class OutputError extends LeadsError {
   readonly code = 'output';

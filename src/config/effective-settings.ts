@@ -3,7 +3,7 @@ import { Secret } from '../secret.ts';
 import { profileName } from './load-settings.ts';
 import { valueAt } from './profile-values.ts';
 import { readConfig } from './file/read-config.ts';
-import type { Profile } from './file/config-schema.ts';
+import type { Profile } from './file/stored-config.ts';
 import { type SettingKey, settingKeys } from './setting-keys.ts';
 
 export interface EffectiveSetting {

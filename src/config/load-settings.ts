@@ -5,7 +5,7 @@ import { longestTimerMs, parseDuration } from '../time/duration.ts';
 import type { Paths } from './directories.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { readConfig } from './file/read-config.ts';
-import type { Config } from './file/config-schema.ts';
+import type { Config } from './file/stored-config.ts';
 import { loginCommand } from './login-command.ts';
 import type { Account, Settings } from './settings.ts';
 

@@ -12,6 +12,8 @@ export interface SettingKey {
   /** Where it stands in the profile. */
   readonly path: readonly string[];
   readonly secret?: true;
+  /** The file may hold any text here: what is wrong with it is said where it is used. */
+  readonly checkedOnUse?: true;
   /** Environment variable that goes before the profile. */
   readonly variable?: string;
   /** Global flag that goes before both. */
@@ -40,6 +42,7 @@ const general: readonly SettingKey[] = [
     name: 'base-url',
     path: ['baseUrl'],
     type: baseUrlText,
+    checkedOnUse: true,
     variable: 'LEADS_BASE_URL',
     flag: 'baseUrl',
     help: 'address of the service',
@@ -48,6 +51,7 @@ const general: readonly SettingKey[] = [
     name: 'api-key',
     path: ['apiKey'],
     type: secretText('API key'),
+    checkedOnUse: true,
     secret: true,
     variable: 'LEADS_API_KEY',
     help: 'key for that address',
@@ -72,12 +76,14 @@ const general: readonly SettingKey[] = [
     name: 'webhook.scheme',
     path: ['webhook', 'scheme'],
     type: text,
+    checkedOnUse: true,
     help: 'how deliveries are authenticated, as --scheme of listen',
   },
   {
     name: 'webhook.token',
     path: ['webhook', 'token'],
     type: secretText('token'),
+    checkedOnUse: true,
     secret: true,
     variable: 'LEADS_WEBHOOK_TOKEN',
     help: 'shared token of deliveries',
@@ -86,6 +92,7 @@ const general: readonly SettingKey[] = [
     name: 'webhook.secret',
     path: ['webhook', 'secret'],
     type: secretText('secret'),
+    checkedOnUse: true,
     secret: true,
     variable: 'LEADS_WEBHOOK_SECRET',
     help: 'secret that deliveries are signed with',
@@ -94,6 +101,7 @@ const general: readonly SettingKey[] = [
     name: 'webhook.tolerance',
     path: ['webhook', 'tolerance'],
     type: durationText,
+    checkedOnUse: true,
     help: 'how far a signed time may be off (default: 5m)',
   },
 ];
@@ -123,6 +131,8 @@ const parameters = {
   page: 'of the page number',
   offset: 'of the number of leads to skip',
 } as const;
+
+export type ParameterName = keyof typeof parameters;
 
 const nameOrNull: ValueType<string | null> = {
   // Null is a value here, and undefined would be none.

@@ -1,6 +1,6 @@
 import type { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
-import type { StoredCustomScheme } from './file/config-schema.ts';
+import type { StoredCustomScheme } from './file/stored-config.ts';
 
 /** What is needed to talk to the service. */
 export interface Account {

@@ -8,7 +8,7 @@ import { secretFromPerson } from '../../config/secret-input.ts';
 import { updateProfile } from '../../config/file/write-config.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import type { Profile } from '../../config/file/config-schema.ts';
+import type { Profile } from '../../config/file/stored-config.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { ConfigSetOptions } from './options.ts';
 

@@ -21,6 +21,8 @@ export const flags = {
     help: 'stop after this many leads',
   },
   ...formatFlags(recordFormats),
+  escape: { negated: true, help: 'CSV for programs: no apostrophe before + - = @' },
+  bom: { help: 'CSV for Excel: begin with a byte order mark' },
   ...filterFlags,
   ...inGroup('Again and again', {
     bookmark: {
@@ -53,6 +55,9 @@ export function rejectContradictions(options: ExportOptions, terminal: boolean):
   const { output, bookmark, follow } = options;
   if (options.resume && output === undefined) {
     throw new UsageError('--resume needs -o FILE: only an export to a file can be continued');
+  }
+  if (options.format !== 'csv' && (options.bom || !options.escape)) {
+    throw new UsageError(`${options.bom ? '--bom' : '--no-escape'} is for --format csv`);
   }
   if (options.overlap !== undefined && bookmark === undefined && follow === undefined) {
     throw new UsageError('--overlap needs --bookmark or --follow');

@@ -1,7 +1,9 @@
 import type { Context } from '../../context.ts';
 import { readBookmark } from '../../files/bookmark.ts';
 import { UsageError } from '../../errors.ts';
-import { leadFilter } from '../../lead/filter.ts';
+import { parseLead } from '../../lead/field.ts';
+import { FieldPresence } from '../../lead/field-presence.ts';
+import { leadFilter, type LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import type { LeadQuery } from '../../service/listing/lead-query.ts';
@@ -20,8 +22,9 @@ export interface ExportPlan {
   readonly startedAt: number;
   readonly query: LeadQuery;
   readonly passes: (lead: RawLead) => boolean;
-  /** Leads that were exported although a filter by time could not be checked. */
-  readonly unreadableTimes: () => number;
+  readonly matcher: LeadMatcher;
+  /** Of `--fields`. */
+  readonly fields: FieldPresence;
   readonly seen: IdSet;
   /** Set with `--bookmark` and `--follow`: what the next run or poll needs to know. */
   readonly window: IncrementalWindow | undefined;
@@ -38,7 +41,7 @@ export async function planExport(
   options: ExportOptions,
   startedAt: number,
 ): Promise<ExportPlan> {
-  const { query, filter } = resolveFilter(options, startedAt);
+  const { query, filter } = resolveFilter(options, startedAt, service.messages);
   const account = {
     service: service.account.baseUrl.href,
     path: service.dialect.path ?? null,
@@ -59,16 +62,20 @@ export async function planExport(
   for (const id of window?.ids() ?? []) seen.preload(id);
   const since = latest(query.since, window?.since);
   const matcher = leadFilter(filter);
-  const passes = (lead: RawLead): boolean =>
-    matcher.matches(lead) && (window === undefined || window.passes(lead));
-  const unreadableTimes = (): number => matcher.unreadableTimes;
+  const fields = new FieldPresence(options.fields ?? []);
+  const passes = (lead: RawLead): boolean => {
+    if (!matcher.matches(lead) || window?.passes(lead) === false) return false;
+    if (fields.searching) fields.look(parseLead(lead));
+    return true;
+  };
   return {
     service,
     options,
     startedAt,
     query: { ...query, since },
     passes,
-    unreadableTimes,
+    matcher,
+    fields,
     seen,
     window,
     account,

@@ -26,9 +26,18 @@ export const httpUrl: ValueType<URL> = {
   expected: 'a URL that starts with https:// or http://',
 };
 
-export const condition: ValueType<Condition> = {
-  parse: parseCondition,
-  expected: 'a condition such as metadata.source=facebook',
+/** A condition beside the text that it was read from, in which spaces may stand around the operator. */
+export interface TypedCondition {
+  readonly text: string;
+  readonly condition: Condition;
+}
+
+export const condition: ValueType<TypedCondition> = {
+  parse: (text) => {
+    const parsed = parseCondition(text);
+    return parsed === undefined ? undefined : { text, condition: parsed };
+  },
+  expected: "a condition such as metadata.source=facebook or, in quotes, 'score>=10'",
 };
 
 /** `--fields id,contact.email`: dotted paths, at least one. */

@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../flags/command-spec.ts';
 import { argumentTerm, type Flag, flagTerm, isSwitch } from '../flags/flag.ts';
-import { twoColumns, wrap } from './layout.ts';
+import { shellLines, twoColumns, wrap } from './layout.ts';
 import { globalFlagLines } from './root-help.ts';
 
 type Row = readonly [term: string, text: string];
@@ -16,14 +16,16 @@ export function commandHelp(path: string, spec: CommandSpec, width: number): str
   const termWidth = Math.max(0, ...terms);
   const parts = [
     [usage(path, spec)],
-    wrap(spec.description ?? spec.summary, width),
+    wrap(spec.description ?? sentence(spec.summary), width),
     ...sections.map(({ title, rows }) => [`${title}:`, ...twoColumns(rows, termWidth, width)]),
     ...listing(spec, width),
     globalFlagLines(width),
-    ['Examples:', ...spec.examples.map((line) => `  $ ${line}`)],
+    ['Examples:', ...spec.examples.flatMap((line) => shellLines(line, width))],
   ];
   return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 function usage(path: string, spec: CommandSpec): string {
   const words = Object.entries(spec.arguments).map(([name, argument]) => argumentTerm(name, argument));

@@ -2,12 +2,15 @@ import { settingKeys } from '../../config/setting-keys.ts';
 import { environmentVariables } from './environment.ts';
 import { exitCodes } from './exit-codes.ts';
 import { twoColumns, wrap } from './layout.ts';
+import type { topicNames } from './root-help.ts';
 
 interface Topic {
   readonly about: string;
   readonly rows: () => readonly (readonly [term: string, text: string])[];
   readonly after?: string;
 }
+
+type TopicName = (typeof topicNames)[number];
 
 const topics = {
   environment: {
@@ -27,13 +30,9 @@ const topics = {
       settingKeys.filter(({ name }) => name.startsWith('api.')).map(({ name, help }) => [name, help]),
     after: 'Example:\n  $ leads config set api.params.since created_after',
   },
-} satisfies Readonly<Record<string, Topic>>;
-
-type TopicName = keyof typeof topics;
+} satisfies Readonly<Record<TopicName, Topic>>;
 
 export const isTopic = (name: string): name is TopicName => Object.hasOwn(topics, name);
-
-export const topicNames: readonly string[] = Object.keys(topics);
 
 /** `leads help TOPIC`, for a terminal of so many columns. */
 export function topicHelp(name: TopicName, width: number): string {

@@ -3,6 +3,8 @@ import type { Inbox, InboxQuery, StoredDelivery } from '../../inbox/inbox.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/write-stream.ts';
+import type { FitOptions } from '../../output/table/fit-columns.ts';
+import { shortTimes } from '../../output/table/short-times.ts';
 import { renderTable } from '../../output/table/table.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import type { Outcome } from '../flags/command-spec.ts';
@@ -22,6 +24,20 @@ export async function run(options: InboxListOptions, context: Context): Promise<
   else await records(options, options.format, query, most, context);
   return 'done';
 }
+
+/** How the table fits a narrow terminal: ids and times stay whole. */
+const fit: FitOptions = {
+  whole: ['NO', 'RECEIVED', 'LEAD'],
+  concessions: [
+    { drop: 'FROM' },
+    { drop: 'ATTEMPT' },
+    { shorten: 'RECEIVED' },
+    { drop: 'STATUS' },
+    { drop: 'REMARK' },
+    { drop: 'VERDICT' },
+  ],
+  short: shortTimes,
+};
 
 async function table(
   options: InboxListOptions,
@@ -46,7 +62,7 @@ async function table(
   const { dim } = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
   const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
-  await write(stdout, renderTable(heads, found.map(rowOf), { width, head: dim }));
+  await write(stdout, renderTable(heads, found.map(rowOf), { ...fit, width, head: dim }));
   if (more) messages.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
 }
 

@@ -3,8 +3,9 @@ import { InterruptedError } from '../../errors.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
 import type { LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
+import { oldestFirst } from '../../lead/oldest-first.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
-import { noteUnreadableTimes } from '../../output/walk-summary.ts';
+import { noteFilters } from '../flags/filter-notes.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import type { LeadQuery } from '../../service/listing/lead-query.ts';
 import { isComplete, unprovenHandler } from '../flags/accept-incomplete-flag.ts';
@@ -57,8 +58,8 @@ export async function watchLeads(
       }
     });
     if (isProven) isFirst = false;
-    noteUnreadableTimes(matcher.unreadableTimes, context.messages);
-    return found.reverse();
+    noteFilters(matcher, context.messages);
+    return oldestFirst(found);
   };
   try {
     const first = await poll();
