@@ -3,13 +3,13 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { rejection } from '../../webhook/rejection.ts';
-import { type Connection, Connections } from './connections.ts';
-import { listenError } from './connection-errors.ts';
-import { handleRequest } from './handle-request.ts';
+import { type Connection, Connections } from './connection/connections.ts';
+import { listenError } from './connection/connection-errors.ts';
+import { handleRequest } from './request/handle-request.ts';
 import { checkIntervalMs, connectionLimit, defaultLimits, type Limits, requestDeadlineMs } from './limits.ts';
-import { rejectConnection, rejectRequest } from './reject-request.ts';
+import { rejectConnection, rejectRequest } from './request/reject-request.ts';
 import type { HttpServer, HttpServerOptions, ServerState } from './server-types.ts';
-import { closeOverdue, watchConnections } from './watch-connections.ts';
+import { closeOverdue, watchConnections } from './connection/watch-connections.ts';
 
 /**
  * Listens for deliveries over HTTP/1.1, with TLS 1.2 or 1.3 unless plain HTTP is configured, and limits what any client

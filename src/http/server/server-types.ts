@@ -1,7 +1,7 @@
 import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
-import type { Answer } from './send-answer.ts';
+import type { Answer } from './request/send-answer.ts';
 import type { Limits } from './limits.ts';
 
 /** A request that the server rejected before it was a complete delivery. */

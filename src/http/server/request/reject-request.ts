@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerForOutcome } from '../../webhook/delivery-answer.ts';
-import type { Rejection } from '../../webhook/rejection.ts';
-import { type Connection, hasSentRequestBytes } from './connections.ts';
+import { answerForOutcome } from '../../../webhook/delivery-answer.ts';
+import type { Rejection } from '../../../webhook/rejection.ts';
+import { type Connection, hasSentRequestBytes } from '../connection/connections.ts';
 import { lingeringClose, rawAnswer, sendAnswer } from './send-answer.ts';
-import type { ServerState } from './server-types.ts';
+import type { ServerState } from '../server-types.ts';
 
 /** Answers a request whose body is not wanted, and closes its connection. */
 export function rejectRequest(

@@ -1,6 +1,6 @@
-import { ConfigError, UsageError, type LeadsError } from '../../errors.ts';
-import { rejection, type Rejection } from '../../webhook/rejection.ts';
-import type { Limits } from './limits.ts';
+import { ConfigError, UsageError, type LeadsError } from '../../../errors.ts';
+import { rejection, type Rejection } from '../../../webhook/rejection.ts';
+import type { Limits } from '../limits.ts';
 
 /** The answer to an error of the HTTP parser or a time-out; undefined when the client cannot be answered any more. */
 export function rejectionFor(

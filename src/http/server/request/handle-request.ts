@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerForOutcome } from '../../webhook/delivery-answer.ts';
-import type { Delivery } from '../../webhook/delivery.ts';
-import { rejection } from '../../webhook/rejection.ts';
+import { answerForOutcome } from '../../../webhook/delivery-answer.ts';
+import type { Delivery } from '../../../webhook/delivery.ts';
+import { rejection } from '../../../webhook/rejection.ts';
 import { rejectRequest, reportRejected } from './reject-request.ts';
 import { type Answer, sendAnswer } from './send-answer.ts';
-import type { Connection } from './connections.ts';
+import type { Connection } from '../connection/connections.ts';
 import { validateHeaders, tooLarge, type RequestHead } from './validate-headers.ts';
-import type { ServerState } from './server-types.ts';
+import type { ServerState } from '../server-types.ts';
 
 /** Takes one request from its head to its answer. */
 export function handleRequest(
