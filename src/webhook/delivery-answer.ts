@@ -22,6 +22,7 @@ export function answerForOutcome(outcome: DeliveryOutcome): DeliveryAnswer {
     case 'rejected': {
       const body = { error: outcome.reason, message: messages[outcome.reason] };
       if (outcome.status === 405) return { status: 405, body, headers: { allow: 'POST' } };
+      if (outcome.reason === 'overloaded') return { status: 503, body, headers: { 'retry-after': '5' } };
       return { status: outcome.status, body };
     }
   }

@@ -1,11 +1,18 @@
-import { createServer as createPlainServer, type Server } from 'node:http';
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { rejection } from '../../webhook/rejection.ts';
 import { type Connection, Connections } from './connection/connections.ts';
 import { listenError } from './connection/connection-errors.ts';
+import { BodyBudget } from './request/body-budget.ts';
 import { handleRequest } from './request/handle-request.ts';
+import { startInTurn } from './request/in-turn.ts';
 import { checkIntervalMs, connectionLimit, defaultLimits, type Limits, requestDeadlineMs } from './limits.ts';
 import { rejectConnection, rejectRequest } from './request/reject-request.ts';
 import type { HttpServer, HttpServerOptions, ServerState } from './server-types.ts';
@@ -22,7 +29,8 @@ export async function openHttpsServer(options: HttpServerOptions): Promise<HttpS
     connections: options.limits?.connections ?? (await connectionLimit()),
   };
   const protocol = options.tls === undefined ? 'http' : 'https';
-  const state: ServerState = { options, limits, protocol, bufferedBytes: 0, isDraining: false };
+  const bodies = new BodyBudget(limits.bufferedBytes);
+  const state: ServerState = { options, limits, protocol, bodies, isDraining: false };
   const connections = new Connections();
   const server = createServer(options, limits);
   watchRequests(server, state, connections);
@@ -78,16 +86,17 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
     if (connection === undefined) throw new Error('a request on an unknown connection');
     return connection;
   };
-  server.on('request', (request, response) => {
-    handleRequest(state, connectionOf(request.socket), request, response);
-  });
-  server.on('checkContinue', (request, response) => {
-    handleRequest(state, connectionOf(request.socket), request, response);
-  });
-  server.on('checkExpectation', (request, response) => {
-    const rejected = rejection('failed_expectation', 'an expectation other than 100-continue');
-    rejectRequest(state, connectionOf(request.socket), request, response, rejected);
-  });
+  type Handle = (connection: Connection, request: IncomingMessage, response: ServerResponse) => void;
+  const inTurn = (handle: Handle) => (request: IncomingMessage, response: ServerResponse) => {
+    const connection = connectionOf(request.socket);
+    startInTurn(connection, { request, response, start: () => handle(connection, request, response) });
+  };
+  const handle = inTurn((...parts) => handleRequest(state, ...parts));
+  server.on('request', handle);
+  server.on('checkContinue', handle);
+  const unknown = rejection('failed_expectation', 'an expectation other than 100-continue');
+  const rejectExpectation = inTurn((...parts) => rejectRequest(state, ...parts, unknown));
+  server.on('checkExpectation', rejectExpectation);
   server.on('connect', (request, socket) => {
     // Node has removed its own error listener: without one, a client that disconnects would end this process.
     socket.on('error', () => socket.destroy());

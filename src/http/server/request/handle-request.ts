@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answerForOutcome } from '../../../webhook/delivery-answer.ts';
 import type { Delivery } from '../../../webhook/delivery.ts';
 import { rejection } from '../../../webhook/rejection.ts';
-import { rejectRequest, reportRejected } from './reject-request.ts';
-import { type Answer, sendAnswer } from './send-answer.ts';
 import type { Connection } from '../connection/connections.ts';
-import { validateHeaders, tooLarge, type RequestHead } from './validate-headers.ts';
 import type { ServerState } from '../server-types.ts';
+import { receiveBody } from './receive-body.ts';
+import { closeAfterAnswer, rejectRequest, reportRejected } from './reject-request.ts';
+import { type Answer, sendAnswer } from './send-answer.ts';
+import { type RequestHead, validateHeaders } from './validate-headers.ts';
 
 /** Takes one request from its head to its answer. */
 export function handleRequest(
@@ -20,64 +21,39 @@ export function handleRequest(
     rejectRequest(state, connection, request, response, head);
     return;
   }
-  if (request.headers.expect !== undefined) response.writeContinue();
-  receiveBody(state, connection, request, response, head);
-}
-
-function receiveBody(
-  state: ServerState,
-  connection: Connection,
-  request: IncomingMessage,
-  response: ServerResponse,
-  head: RequestHead,
-): void {
-  const { limits } = state;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  let isOver = false;
-  const finish = (): void => {
-    isOver = true;
-    state.bufferedBytes -= size;
-    connection.receiving -= 1;
-  };
-  connection.receiving += 1;
-  request.on('data', (chunk: Buffer) => {
-    if (isOver) return;
-    size += chunk.length;
-    state.bufferedBytes += chunk.length;
-    chunks.push(chunk);
-    const rejected =
-      size > limits.bodyBytes
-        ? tooLarge(limits.bodyBytes)
-        : state.bufferedBytes > limits.bufferedBytes
-          ? rejection('overloaded', 'too many unfinished requests')
-          : undefined;
-    if (rejected === undefined) return;
-    finish();
-    chunks.length = 0;
-    rejectRequest(state, connection, request, response, rejected);
-  });
-  request.on('end', () => {
-    if (isOver) return;
-    finish();
-    connection.hasCompletedRequest = true;
-    void answerDelivery(state, connection, response, deliveryOf(state, request, head, chunks));
-  });
-  request.on('close', () => {
-    if (isOver) return;
-    finish();
-    if (connection.closing || state.isDraining) return;
-    const length = head.length === undefined ? '' : ` of ${head.length}`;
-    const detail = `the connection ended after ${size}${length} bytes of the body`;
-    reportRejected(state, request, rejection('incomplete_body', detail));
-  });
+  const deliveryWith = (pieces: readonly Buffer[]): Delivery => deliveryOf(state, request, head, pieces);
+  receiveBody(
+    state,
+    connection,
+    request,
+    head,
+    (pieces) => {
+      const rejected = state.options.checkHead?.(deliveryWith(pieces));
+      if (rejected === undefined && request.headers.expect !== undefined) response.writeContinue();
+      return rejected;
+    },
+    {
+      onComplete(pieces, release) {
+        connection.hasCompletedRequest = true;
+        void answerDelivery(state, connection, response, deliveryWith(pieces), release);
+      },
+      onRejected: (rejected, pieces) =>
+        rejectRequest(state, connection, request, response, rejected, deliveryWith(pieces)),
+      onEnd(size) {
+        if (connection.closing || state.isDraining) return;
+        const length = head.length === undefined ? '' : ` of ${head.length}`;
+        const detail = `the connection ended after ${size}${length} bytes of the body`;
+        reportRejected(state, request, rejection('incomplete_body', detail));
+      },
+    },
+  );
 }
 
 function deliveryOf(
   state: ServerState,
   request: IncomingMessage,
   head: RequestHead,
-  chunks: Buffer[],
+  pieces: readonly Buffer[],
 ): Delivery {
   const path = request.url ?? '/';
   return {
@@ -86,7 +62,7 @@ function deliveryOf(
     // An absolute target names its own host (RFC 9112, section 3.2.2).
     url: path.startsWith('/') ? `${state.protocol}://${head.host}${path}` : path,
     rawHeaders: head.rawHeaders,
-    body: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks),
+    body: pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces),
     remote: request.socket.remoteAddress ?? '',
     receivedAt: state.options.clock.now(),
   };
@@ -97,8 +73,8 @@ async function answerDelivery(
   connection: Connection,
   response: ServerResponse,
   delivery: Delivery,
+  release: () => void,
 ): Promise<void> {
-  connection.unanswered += 1;
   let answer: Answer;
   try {
     answer = await state.options.handle(delivery);
@@ -106,9 +82,11 @@ async function answerDelivery(
     state.options.onError(error, delivery);
     answer = answerForOutcome(rejection('cannot_store', 'a bug of the receiver'));
   }
-  connection.unanswered -= 1;
+  release();
   try {
-    sendAnswer(response, answer, state.isDraining);
+    if (state.isDraining) connection.closing = true;
+    if (connection.closing && connection.waiting.length > 0) closeAfterAnswer(connection);
+    sendAnswer(response, answer, connection.closing);
   } catch (error) {
     state.options.onError(error, delivery);
     response.destroy();

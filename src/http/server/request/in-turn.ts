@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Connection } from '../connection/connections.ts';
+
+/** A request that came before the one ahead of it was answered. */
+export interface WaitingRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Starts to handle it. */
+  readonly start: () => void;
+}
+
+/**
+ * Starts each request of a connection when the answer to the one ahead of it has left: a client need not wait for
+ * answers, but POST requests are not to be handled in parallel (RFC 9112, section 9.3.2). Behind an answer that closes
+ * the connection nothing is started (section 9.6).
+ */
+export function startInTurn(connection: Connection, next: WaitingRequest): void {
+  const { latest, waiting } = connection;
+  if (connection.closing) next.request.resume();
+  else if (latest === undefined || (waiting.length === 0 && latest.writableFinished)) start(connection, next);
+  else {
+    if (waiting.length === 0) latest.once('close', () => startNext(connection));
+    waiting.push(next);
+    stopReading(connection);
+  }
+}
+
+function start(connection: Connection, { response, start: handle }: WaitingRequest): void {
+  connection.latest = response;
+  handle();
+}
+
+function startNext(connection: Connection): void {
+  const { waiting, socket } = connection;
+  if (connection.closing || socket.destroyed) {
+    // Unread requests would stop the connection from being read to its end.
+    for (const { request } of waiting.splice(0)) request.resume();
+    return;
+  }
+  const next = waiting.shift();
+  if (next === undefined) return;
+  if (waiting.length > 0) next.response.once('close', () => startNext(connection));
+  else socket.resume();
+  start(connection, next);
+}
+
+/** Node resumes a socket whenever a body is read; with requests waiting it is to stay paused. */
+function stopReading(connection: Connection): void {
+  const { socket, waiting } = connection;
+  if (!connection.canPause) {
+    connection.canPause = true;
+    socket.on('resume', () => {
+      if (waiting.length > 0) socket.pause();
+    });
+  }
+  socket.pause();
+}
