@@ -7,6 +7,7 @@ import {
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { aeadCiphers } from '../../tls/ciphers.ts';
 import { rejection } from '../../webhook/rejection.ts';
 import { type Connection, Connections } from './connection/connections.ts';
 import { listenError } from './connection/connection-errors.ts';
@@ -53,7 +54,13 @@ export async function openHttpsServer(options: HttpServerOptions): Promise<HttpS
 }
 
 const secureContext = ({ certPem, keyPem }: NonNullable<HttpServerOptions['tls']>) =>
-  ({ cert: certPem, key: keyPem, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' }) as const;
+  ({
+    cert: certPem,
+    key: keyPem,
+    ciphers: aeadCiphers,
+    minVersion: 'TLSv1.2',
+    maxVersion: 'TLSv1.3',
+  }) as const;
 
 function createServer(options: HttpServerOptions, limits: Limits): Server {
   const http = {
