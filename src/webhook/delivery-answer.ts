@@ -29,6 +29,7 @@ export function answerForOutcome(outcome: DeliveryOutcome): DeliveryAnswer {
 }
 
 const messages: Readonly<Record<RejectReason, string>> = {
+  foreign_host: 'nothing is received for this Host or Origin',
   wrong_path: 'nothing is received at this path',
   wrong_method: 'a delivery must be a POST',
   missing_credential: 'the token or signature is missing',

@@ -44,6 +44,8 @@ export interface HttpServerOptions {
    * Called where more than `limits.uncheckedBytes` would be kept, and before 100 Continue. Default: nothing.
    */
   readonly checkHead?: ((delivery: Delivery) => Rejection | undefined) | undefined;
+  /** HTML for a person who opens the address in a browser. Default: a GET is a delivery like any other request. */
+  readonly page?: string | undefined;
   readonly onError: (error: unknown, delivery: Delivery) => void;
   readonly onRejected?: ((rejected: RejectedRequest) => void) | undefined;
   readonly onHandshake?: ((failed: FailedHandshake) => void) | undefined;

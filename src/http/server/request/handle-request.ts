@@ -4,9 +4,10 @@ import type { Delivery } from '../../../webhook/delivery.ts';
 import { rejection } from '../../../webhook/rejection.ts';
 import type { Connection } from '../connection/connections.ts';
 import type { ServerState } from '../server-types.ts';
+import { prefersHtml } from './prefers-html.ts';
 import { receiveBody } from './receive-body.ts';
 import { closeAfterAnswer, rejectRequest, reportRejected } from './reject-request.ts';
-import { type Answer, sendAnswer } from './send-answer.ts';
+import { type Answer, sendAnswer, sendPage } from './send-answer.ts';
 import { type RequestHead, validateHeaders } from './validate-headers.ts';
 
 /** Takes one request from its head to its answer. */
@@ -19,6 +20,12 @@ export function handleRequest(
   const head = validateHeaders(request, state.limits);
   if ('status' in head) {
     rejectRequest(state, connection, request, response, head);
+    return;
+  }
+  const { page } = state.options;
+  if (page !== undefined && request.method === 'GET' && prefersHtml(request.headers.accept)) {
+    request.resume();
+    sendPage(response, page, state.isDraining);
     return;
   }
   const deliveryWith = (pieces: readonly Buffer[]): Delivery => deliveryOf(state, request, head, pieces);

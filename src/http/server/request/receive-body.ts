@@ -48,7 +48,10 @@ export function receiveBody(
   // A client that expects 100 Continue has not sent its body yet.
   if (request.headers.expect !== undefined || (head.length ?? 0) > limits.uncheckedBytes) {
     const rejected = rejectedHead();
-    if (rejected !== undefined) { reject(rejected); return; }
+    if (rejected !== undefined) {
+      reject(rejected);
+      return;
+    }
   }
   request.on('data', (piece: Buffer) => {
     if (isOver) return;
