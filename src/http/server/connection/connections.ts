@@ -1,7 +1,14 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { WaitingRequest } from '../request/in-turn.ts';
+
+/** A request that came before the one ahead of it was answered. */
+export interface WaitingRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Starts to handle it. */
+  readonly start: () => void;
+}
 
 /** One accepted connection. Times in milliseconds of the monotonic clock. */
 export interface Connection {

@@ -1,13 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Connection } from '../connection/connections.ts';
-
-/** A request that came before the one ahead of it was answered. */
-export interface WaitingRequest {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** Starts to handle it. */
-  readonly start: () => void;
-}
+import type { Connection, WaitingRequest } from '../connection/connections.ts';
 
 /**
  * Starts each request of a connection when the answer to the one ahead of it has left: a client need not wait for
