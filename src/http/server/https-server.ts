@@ -13,7 +13,7 @@ import { type Connection, Connections } from './connection/connections.ts';
 import { listenError } from './connection/connection-errors.ts';
 import { BodyBudget } from './request/body-budget.ts';
 import { handleRequest } from './request/handle-request.ts';
-import { startInTurn } from './request/in-turn.ts';
+import { type Handle, startInTurn } from './request/in-turn.ts';
 import { checkIntervalMs, connectionLimit, defaultLimits, type Limits, requestDeadlineMs } from './limits.ts';
 import { rejectConnection, rejectRequest } from './request/reject-request.ts';
 import type { HttpServer, HttpServerOptions, ServerState } from './server-types.ts';
@@ -93,17 +93,17 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
     if (connection === undefined) throw new Error('a request on an unknown connection');
     return connection;
   };
-  type Handle = (connection: Connection, request: IncomingMessage, response: ServerResponse) => void;
-  const inTurn = (handle: Handle) => (request: IncomingMessage, response: ServerResponse) => {
-    const connection = connectionOf(request.socket);
-    startInTurn(connection, { request, response, start: () => handle(connection, request, response) });
+  const start: Handle = (connection, request, response) =>
+    handleRequest(state, connection, request, response);
+  const rejectExpectation: Handle = (connection, request, response) => {
+    const unknown = rejection('failed_expectation', 'an expectation other than 100-continue');
+    rejectRequest(state, connection, request, response, unknown);
   };
-  const handle = inTurn((...parts) => handleRequest(state, ...parts));
-  server.on('request', handle);
-  server.on('checkContinue', handle);
-  const unknown = rejection('failed_expectation', 'an expectation other than 100-continue');
-  const rejectExpectation = inTurn((...parts) => rejectRequest(state, ...parts, unknown));
-  server.on('checkExpectation', rejectExpectation);
+  const inTurn = (handle: Handle) => (request: IncomingMessage, response: ServerResponse) =>
+    startInTurn(handle, connectionOf(request.socket), request, response);
+  server.on('request', inTurn(start));
+  server.on('checkContinue', inTurn(start));
+  server.on('checkExpectation', inTurn(rejectExpectation));
   server.on('connect', (request, socket) => {
     // Node has removed its own error listener: without one, a client that disconnects would end this process.
     socket.on('error', () => socket.destroy());

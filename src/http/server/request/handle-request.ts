@@ -5,7 +5,7 @@ import { rejection } from '../../../webhook/rejection.ts';
 import type { Connection } from '../connection/connections.ts';
 import type { ServerState } from '../server-types.ts';
 import { prefersHtml } from './prefers-html.ts';
-import { receiveBody } from './receive-body.ts';
+import { IncomingBody } from './incoming-body.ts';
 import { closeAfterAnswer, rejectRequest, reportRejected } from './reject-request.ts';
 import { type Answer, sendAnswer, sendPage } from './send-answer.ts';
 import { type RequestHead, validateHeaders } from './validate-headers.ts';
@@ -29,31 +29,26 @@ export function handleRequest(
     return;
   }
   const deliveryWith = (pieces: readonly Buffer[]): Delivery => deliveryOf(state, request, head, pieces);
-  receiveBody(
-    state,
-    connection,
-    request,
-    head,
-    (pieces) => {
+  const body = new IncomingBody(state, connection, {
+    checkHead(pieces) {
       const rejected = state.options.checkHead?.(deliveryWith(pieces));
       if (rejected === undefined && request.headers.expect !== undefined) response.writeContinue();
       return rejected;
     },
-    {
-      onComplete(pieces, release) {
-        connection.hasCompletedRequest = true;
-        void answerDelivery(state, connection, response, deliveryWith(pieces), release);
-      },
-      onRejected: (rejected, pieces) =>
-        rejectRequest(state, connection, request, response, rejected, deliveryWith(pieces)),
-      onEnd(size) {
-        if (connection.closing || state.isDraining) return;
-        const length = head.length === undefined ? '' : ` of ${head.length}`;
-        const detail = `the connection ended after ${size}${length} bytes of the body`;
-        reportRejected(state, request, rejection('incomplete_body', detail));
-      },
+    complete(pieces) {
+      connection.hasCompletedRequest = true;
+      void answerDelivery(state, connection, response, deliveryWith(pieces), body);
     },
-  );
+    rejected: (rejected, pieces) =>
+      rejectRequest(state, connection, request, response, rejected, deliveryWith(pieces)),
+    ended(size) {
+      if (connection.closing || state.isDraining) return;
+      const length = head.length === undefined ? '' : ` of ${head.length}`;
+      const detail = `the connection ended after ${size}${length} bytes of the body`;
+      reportRejected(state, request, rejection('incomplete_body', detail));
+    },
+  });
+  body.receive(request, head);
 }
 
 function deliveryOf(
@@ -80,7 +75,7 @@ async function answerDelivery(
   connection: Connection,
   response: ServerResponse,
   delivery: Delivery,
-  release: () => void,
+  body: IncomingBody,
 ): Promise<void> {
   let answer: Answer;
   try {
@@ -89,7 +84,7 @@ async function answerDelivery(
     state.options.onError(error, delivery);
     answer = answerForOutcome(rejection('cannot_store', 'a bug of the receiver'));
   }
-  release();
+  body.release();
   try {
     if (state.isDraining) connection.closing = true;
     if (connection.closing && connection.waiting.length > 0) closeAfterAnswer(connection);

@@ -1,24 +1,32 @@
-import type { Connection, WaitingRequest } from '../connection/connections.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Connection } from '../connection/connections.ts';
+
+/** Starts to handle a request. */
+export type Handle = (connection: Connection, request: IncomingMessage, response: ServerResponse) => void;
 
 /**
  * Starts each request of a connection when the answer to the one ahead of it has left: a client need not wait for
  * answers, but POST requests are not to be handled in parallel (RFC 9112, section 9.3.2). Behind an answer that closes
  * the connection nothing is started (section 9.6).
  */
-export function startInTurn(connection: Connection, next: WaitingRequest): void {
+export function startInTurn(
+  handle: Handle,
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const { latest, waiting } = connection;
-  if (connection.closing) next.request.resume();
-  else if (latest === undefined || (waiting.length === 0 && latest.writableFinished)) start(connection, next);
+  const start = (): void => {
+    connection.latest = response;
+    handle(connection, request, response);
+  };
+  if (connection.closing) request.resume();
+  else if (latest === undefined || (waiting.length === 0 && latest.writableFinished)) start();
   else {
     if (waiting.length === 0) latest.once('close', () => startNext(connection));
-    waiting.push(next);
+    waiting.push({ request, response, start });
     stopReading(connection);
   }
-}
-
-function start(connection: Connection, { response, start: handle }: WaitingRequest): void {
-  connection.latest = response;
-  handle();
 }
 
 function startNext(connection: Connection): void {
@@ -32,7 +40,7 @@ function startNext(connection: Connection): void {
   if (next === undefined) return;
   if (waiting.length > 0) next.response.once('close', () => startNext(connection));
   else socket.resume();
-  start(connection, next);
+  next.start();
 }
 
 /** Node resumes a socket whenever a body is read; with requests waiting it is to stay paused. */
