@@ -26,7 +26,7 @@ export interface Host {
   readonly clock: Clock;
   /** Gives a number in [0, 1). */
   readonly random: () => number;
-  /** Aborted by Ctrl-C and SIGTERM, with an `InterruptedError` as its reason. */
+  /** Aborted by Ctrl-C, SIGTERM and SIGHUP, with an `InterruptedError` as its reason. */
   readonly signal: AbortSignal;
   readonly platform: string;
   /** Of this process: a lock names its holder by it. */
@@ -49,10 +49,10 @@ export interface Context extends Host {
   http(): Promise<Dispatcher>;
 }
 
-/** The first Ctrl-C or SIGTERM asks for an orderly end; the second ends the process at once. */
+/** The first Ctrl-C, SIGTERM or SIGHUP (a terminal that closes) asks for an orderly end; the second ends the process at once. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
       const interrupted = new InterruptedError(name);
       if (controller.signal.aborted) process.exit(interrupted.exitCode);

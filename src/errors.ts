@@ -71,7 +71,7 @@ export class OutputError extends LeadsError {
   readonly exitCode = 8;
 }
 
-const exitCodeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGPIPE: 141 } as const;
+const exitCodeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143, SIGPIPE: 141 } as const;
 
 /** The run was ended before it was complete, by a signal or by the reader of stdout: output is incomplete. */
 export class InterruptedError extends LeadsError {

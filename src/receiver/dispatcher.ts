@@ -55,7 +55,7 @@ export class Dispatcher {
     let kind: DispatchedDelivery['kind'] = 'pending';
     for (const target of this.#targets) {
       if (!stored.targets.includes(target.name)) continue;
-      const result = await target.deliver(checked);
+      const result = await target.deliver(checked, stored.attempt);
       targetResults.push(result);
       if (!result.ok && target.bestEffort !== true) {
         await this.#release(stored);

@@ -54,6 +54,8 @@ export interface Scheme {
   readonly name: string;
   /** Lower-case names of the headers that hold a credential: redacted wherever a delivery is stored or shown. */
   readonly credentialHeaders: readonly string[];
+  /** The credential proves the sender alone: it can be checked before there is a body. */
+  readonly ignoresBody?: boolean | undefined;
   /** How far a signed time may lie from now, either way, in milliseconds; undefined when the scheme signs no time. */
   readonly toleranceMs: number | undefined;
   /** Decodes a secret in the form that the scheme uses. Throws a `ConfigError` for one that is empty or malformed. */

@@ -47,10 +47,13 @@ export function checkValue(type: ValueType<unknown>, text: string, label: string
   if (value !== undefined) return value;
   if (text === '')
     throw new UsageError(`${label}: the value is empty`, { hint: `it must be ${type.expected}` });
-  throw new UsageError(`${label}: '${text}' is not ${type.expected}`, {
+  throw new UsageError(`${label}: '${withoutCredentials(text)}' is not ${type.expected}`, {
     hint: didYouMean(text, type.choices ?? []),
   });
 }
+
+/** What is typed where a URL is expected may hold `user:password@`. */
+const withoutCredentials = (text: string): string => text.replace(/(^|:\/\/)\S*:\S*@/, '$1…@');
 
 /** `--json` as `--format json`; beside `--format table` it is a contradiction. */
 function expandShortForms(flags: Flags, typed: TypedValues): TypedValues {

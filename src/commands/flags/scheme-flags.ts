@@ -5,7 +5,7 @@ import type { SecretEncoding } from '../../webhook/crypto/symmetric-key.ts';
 import { schemeNames } from '../../webhook/scheme-names.ts';
 import type { TimestampFormat } from '../../webhook/timestamp.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
-import { secret } from './flag-values.ts';
+import { httpUrl, secret } from './flag-values.ts';
 
 // These repeat src/webhook, and their types hold the two together: help must not load the code that signs and verifies.
 const algorithms = ['hmac-sha256', 'hmac-sha512', 'hmac-sha1'] as const satisfies readonly Algorithm[];
@@ -25,6 +25,7 @@ const everyday = {
   },
   secretFile: { value: 'file', type: text, repeatable: true, help: 'the same, from a file (- for stdin)' },
   tolerance: { value: 'duration', type: duration, help: 'how far a signed time may be off', otherwise: '5m' },
+  publicUrl: { value: 'url', type: httpUrl, help: 'the URL that senders use, behind a proxy or tunnel' },
   verify: { negated: true, help: 'no authentication at all' },
 } satisfies Flags;
 

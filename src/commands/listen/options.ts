@@ -26,6 +26,8 @@ export const flags = {
   }),
   ...inGroup('What to do with each lead', {
     forwardTo: { value: 'url', type: httpUrl, help: 'pass the exact bytes and headers on' },
+    forwardPath: { help: "behind that URL's path, keep the path and query of the delivery" },
+    forwardInsecure: { help: 'forward to another host over plain HTTP' },
     forwardBestEffort: { help: 'answer 200 even when the app does not' },
     exec: { value: 'command', type: text, help: 'run a command with the lead on stdin' },
     output: { value: 'file', type: text, help: 'append each lead to a file, durably' },

@@ -13,10 +13,13 @@ export async function run(flags: ListenOptions, context: Context): Promise<Outco
   if (flags.forwardBestEffort && flags.forwardTo === undefined && flags.exec === undefined) {
     throw new UsageError('--forward-best-effort needs --forward-to or --exec');
   }
+  if ((flags.forwardPath || flags.forwardInsecure) && flags.forwardTo === undefined) {
+    throw new UsageError('--forward-path and --forward-insecure need --forward-to');
+  }
   const settings = await context.settings();
   const verifier = await resolveScheme(flags, settings, context);
   const abort = new AbortController();
-  const targets = await createTargets(flags, settings, context, abort.signal);
+  const targets = await createTargets(flags, settings, verifier, context, abort.signal);
   try {
     const inbox = await openListenInbox(flags, settings, context, verifier, targets);
     try {

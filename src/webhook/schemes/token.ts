@@ -10,6 +10,7 @@ const header = 'x-webhook-token';
 export const token: Scheme = {
   name: 'token',
   credentialHeaders: [header],
+  ignoresBody: true,
   toleranceMs: undefined,
 
   key(secret) {

@@ -1,12 +1,12 @@
-import { ConfigError, UsageError, type LeadsError } from '../../errors.ts';
-import { rejection, type Rejection } from '../../webhook/rejection.ts';
-import type { Limits } from './limits.ts';
+import { ConfigError, UsageError, type LeadsError } from '../../../errors.ts';
+import { rejection, type Rejection } from '../../../webhook/rejection.ts';
+import type { Limits } from '../limits.ts';
+
+/** What node reports where it cannot read a request. */
+export type ParserError = Error & { code?: string; reason?: string; rawPacket?: Buffer };
 
 /** The answer to an error of the HTTP parser or a time-out; undefined when the client cannot be answered any more. */
-export function rejectionFor(
-  error: Error & { code?: string; reason?: string; rawPacket?: Buffer },
-  limits: Limits,
-): Rejection | undefined {
+export function rejectionFor(error: ParserError, limits: Limits): Rejection | undefined {
   const { code = '', reason, rawPacket } = error;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow(limits);
   if (code === 'HPE_HEADER_OVERFLOW') {
@@ -14,6 +14,9 @@ export function rejectionFor(
   }
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
     return rejection('too_large', 'chunk extensions are too large');
+  }
+  if (code === 'HPE_PAUSED') {
+    return rejection('overloaded', 'the client sends more requests than it reads answers');
   }
   if (!code.startsWith('HPE_') || code === 'HPE_INVALID_EOF_STATE') return undefined;
   // Every TLS handshake starts with the byte 0x16.

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { rejection, type Rejection } from '../../webhook/rejection.ts';
+import { rejection, type Rejection } from '../../../webhook/rejection.ts';
 
 /** The parts of a valid request head that are used later. */
 export interface RequestHead {

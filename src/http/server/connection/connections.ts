@@ -1,5 +1,14 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+
+/** A request that came before the one ahead of it was answered. */
+export interface WaitingRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Starts to handle it. */
+  readonly start: () => void;
+}
 
 /** One accepted connection. Times in milliseconds of the monotonic clock. */
 export interface Connection {
@@ -16,9 +25,13 @@ export interface Connection {
   hasCompletedRequest: boolean;
   /** Requests whose body is being received. */
   receiving: number;
-  /** Requests that were received completely and have no answer yet. */
-  unanswered: number;
-  /** The last answer was sent: anything that is received now is ignored. */
+  /** The response to the request that was started last. */
+  latest: ServerResponse | undefined;
+  /** Complete or not, they are started one after another. */
+  readonly waiting: WaitingRequest[];
+  /** Whether the socket is paused again when node resumes it while requests wait. */
+  canPause: boolean;
+  /** The next answer is the last, or was sent: anything that is received now is ignored. */
   closing: boolean;
   /** Bytes of answers that the peer had read at the last check, and when that number last changed. */
   bytesReadByPeer: number;
@@ -44,7 +57,9 @@ export class Connections {
       handshakeBytes: 0,
       hasCompletedRequest: false,
       receiving: 0,
-      unanswered: 0,
+      latest: undefined,
+      waiting: [],
+      canPause: false,
       closing: false,
       bytesReadByPeer: -1,
       stalledSince: 0,
@@ -100,6 +115,10 @@ export const hasSentRequestBytes = (connection: Connection): boolean =>
   connection.hasCompletedRequest ||
   connection.receiving > 0 ||
   (connection.speaksHttp && connection.socket.bytesRead > connection.handshakeBytes);
+
+/** Whether a request was received completely and has no answer yet. */
+export const awaitsAnswer = ({ latest }: Connection): boolean =>
+  latest !== undefined && latest.req.complete && !latest.writableEnded;
 
 /** Whether a TLS client closed the connection right after the handshake, as clients do that do not trust a certificate. */
 export const closedAfterHandshake = (connection: Connection): boolean =>

@@ -21,6 +21,19 @@ export function sendAnswer(response: ServerResponse, answer: Answer, isLast: boo
   response.writeHead(answer.status, headers).end(text);
 }
 
+/** Answers a person who opened the address in a browser: it takes POST requests only. `page` is HTML. */
+export function sendPage(response: ServerResponse, page: string, isLast: boolean): void {
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-length': Buffer.byteLength(page),
+    'content-security-policy': "default-src 'none'; img-src data:; frame-ancestors 'none'",
+    'cache-control': 'no-store',
+    allow: 'POST',
+    ...(isLast ? { connection: 'close' } : {}),
+  };
+  response.writeHead(405, headers).end(page);
+}
+
 /** The bytes of an answer to a request that could not be parsed, for which node has no response object. */
 export function rawAnswer({ status, body = {}, headers = {} }: Answer): string {
   const text = JSON.stringify(body);

@@ -1,10 +1,16 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { closedAfterHandshakeDetail, handshakeDetail, rejectionFor, tooSlow } from './connection-errors.ts';
+import {
+  closedAfterHandshakeDetail,
+  handshakeDetail,
+  type ParserError,
+  rejectionFor,
+  tooSlow,
+} from './connection-errors.ts';
 import { closedAfterHandshake, type Connection, type Connections, isStalled } from './connections.ts';
-import { requestDeadlineMs } from './limits.ts';
-import { rejectConnection } from './reject-request.ts';
-import type { ServerState } from './server-types.ts';
+import { requestDeadlineMs } from '../limits.ts';
+import { rejectConnection } from '../request/reject-request.ts';
+import type { ServerState } from '../server-types.ts';
 
 /** Registers every connection of a server, and reports those that fail before they carry a request. */
 export function watchConnections(server: Server, state: ServerState, connections: Connections): void {
@@ -32,7 +38,9 @@ export function watchConnections(server: Server, state: ServerState, connections
     if (detail !== undefined) handshakeFailed(connections.handshakeOf(socket), code, detail);
     socket.destroy();
   });
-  server.on('clientError', (error: Error, socket) => {
+  server.on('clientError', (error: ParserError, socket) => {
+    // The client asked for the connection to be closed, and what it sent after that is ignored (RFC 9112, section 9.6).
+    if (error.code === 'HPE_CLOSED_CONNECTION') return;
     const rejected = rejectionFor(error, limits);
     const connection = connections.of(socket);
     if (rejected === undefined || connection === undefined) socket.destroy();
