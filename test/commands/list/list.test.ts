@@ -27,7 +27,9 @@ const ids = (ndjson: string): string[] =>
 
 /** Runs `list` against a service that lists these records. */
 async function listed(records: unknown, ...flags: string[]) {
-  const server = await scripted((_, response) => sendJson(response, records));
+  const server = await scripted((_, response) =>
+    sendJson(response, Array.isArray(records) ? { data: records as unknown[], has_more: false } : records),
+  );
   try {
     return await leads(['list', ...flags], at(server.url));
   } finally {
@@ -159,7 +161,9 @@ describe('leads list', () => {
         createdAt: '2026-01-01T00:00:00Z',
       },
     ];
-    const server = await scripted((_, response) => sendJson(response, records));
+    const server = await scripted((_, response) =>
+      sendJson(response, Array.isArray(records) ? { data: records as unknown[], has_more: false } : records),
+    );
     const run = await leads(['list'], { ...at(server.url), terminal: 60 });
     await server.close();
     for (const line of run.stdout.split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(60);
@@ -270,7 +274,9 @@ describe('a narrow terminal', () => {
       status: 'delivered',
     }));
   const drawn = async (columns: number, days: number, ...flags: string[]) => {
-    const server = await scripted((_, response) => sendJson(response, leadsOf(days)));
+    const server = await scripted((_, response) =>
+      sendJson(response, { data: leadsOf(days), has_more: false }),
+    );
     const run = await leads(['list', ...flags], {
       ...at(server.url),
       terminal: columns,
