@@ -11,7 +11,7 @@ async function takeAfterReceiverOn(host: string): Promise<TakeResult> {
   const before = await open(path, { targets: ['t'], leaseMs: 1000 });
   await takeOne(before, arrivalOf({ id: 'a' }));
   await before.close();
-  const database = await openDatabase(path);
+  const database = await openDatabase(path, 0);
   const owner = JSON.stringify({ pid: process.pid, host, started: null, token: 'of another run' });
   database.prepare('UPDATE work SET owner = ?').run([owner]);
   database.close();
