@@ -23,7 +23,8 @@ interface Step<Writer> {
 
 interface BatchCommitOptions<Writer> {
   readonly database: Database;
-  readonly writer: Writer & { begin(now: number): void; end(): void };
+  /** Called again after a transaction that failed, since its statements may not work any more. */
+  readonly createWriter: () => Writer;
   readonly clock: Clock;
   /** Asked before and after each transaction: throws a `CannotStoreError` when the file is not in place any more. */
   readonly verify: () => void;
@@ -33,8 +34,9 @@ interface BatchCommitOptions<Writer> {
  * Transactions of many steps, so that they share one sync. A batch that fails is taken apart until only those steps fail
  * that cannot be stored. Nothing here blocks the event loop while another process writes.
  */
-export class BatchCommit<Writer> {
+export class BatchCommit<Writer extends { begin(now: number): void; end(): void }> {
   readonly #options: BatchCommitOptions<Writer>;
+  #writer: Writer | undefined;
   readonly #group = new GroupCommit<Step<Writer>, void>(async (steps) => {
     await this.#commit(steps);
     return [];
@@ -92,8 +94,9 @@ export class BatchCommit<Writer> {
 
   /** Runs the steps inside the transaction that was begun. Returns what failed; nothing is stored then. */
   #transact(steps: readonly Step<Writer>[]): { readonly error: unknown } | undefined {
-    const { database, writer, clock, verify } = this.#options;
+    const { database, createWriter, clock, verify } = this.#options;
     try {
+      const writer = (this.#writer ??= createWriter());
       writer.begin(clock.now());
       const results = steps.map(({ run }) => run(writer));
       writer.end();
@@ -102,6 +105,7 @@ export class BatchCommit<Writer> {
       steps.forEach(({ resolve }, i) => resolve(results[i]));
       return undefined;
     } catch (error) {
+      this.#writer = undefined;
       return { error: this.#rollBack() ?? error };
     }
   }

@@ -12,7 +12,10 @@ export interface Database {
   close(): void;
 }
 
-/** Values always go in as one array: a lone object would be read as named parameters. */
+/**
+ * Values always go in as one array: a lone object would be read as named parameters. A statement whose `get` has thrown
+ * throws for ever after, whatever it is asked for.
+ */
 export interface Statement {
   run(values: readonly Value[]): { readonly changes: number };
   get(values: readonly Value[]): Row | undefined;

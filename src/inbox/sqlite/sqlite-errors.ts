@@ -1,4 +1,4 @@
-import { ConfigError, messageOf } from '../../errors.ts';
+import { ConfigError, DataError, messageOf } from '../../errors.ts';
 import { cannotStore, CannotStoreError } from '../cannot-store-error.ts';
 
 /** What the database's codes mean for a person; the database's own words are kept as the cause. */
@@ -31,6 +31,13 @@ function meaningOf(path: string, error: unknown): { reason: string; hint: string
 
 export const cannotWrite = (path: string, cause: unknown): CannotStoreError =>
   cause instanceof CannotStoreError ? cause : cannotStore(path, meaningOf(path, cause), cause);
+
+/** While rows were read; an error that is not the database's stays as it is. */
+export function cannotRead(path: string, cause: unknown): unknown {
+  if (!sqliteCode(cause).startsWith('SQLITE_')) return cause;
+  const { reason, hint } = meaningOf(path, cause);
+  return new DataError(`cannot read the inbox ${path}: ${reason}`, { hint, cause });
+}
 
 export function cannotOpen(path: string, cause: unknown): ConfigError {
   const { reason, hint } = meaningOf(path, cause);

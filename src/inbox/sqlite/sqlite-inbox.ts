@@ -21,13 +21,16 @@ import { checkIntegrity, type IntegrityCheck } from './check-integrity.ts';
 import { FileIdentity } from './file-identity.ts';
 import { endDeadLeases, leaseOwner } from './lease-owner.ts';
 import type { Database } from './libsql.ts';
-import { openDatabase, openReadOnly } from './open-database.ts';
+import { currentVersion } from './schema/migrations.ts';
+import { openDatabase, openReadOnly } from './schema/open-database.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
-import { shrink } from './shrink.ts';
+import { shrink } from './schema/shrink.ts';
 import { cannotOpen, cannotWrite } from './sqlite-errors.ts';
 import { SqliteReader } from './sqlite-reader.ts';
-import { SqliteWriter } from './sqlite-writer.ts';
+import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
 import { StoreWarnings } from './store-warnings.ts';
+import { nonceClockStart } from './tables/nonce-table.ts';
+import { storeLabels, TargetNames } from './tables/target-names.ts';
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
@@ -37,8 +40,14 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
   const database = await openDatabase(options.location, options.clock.now());
   try {
     await endDeadLeases(database, options.pid);
-    const writer = new SqliteWriter(database, options, await leaseOwner(options.pid));
-    return new SqliteInbox(database, options, writer, await checkIntegrity(options.location));
+    const names = new TargetNames(database);
+    storeLabels(database, names, options.targets);
+    const opened = {
+      names,
+      owner: await leaseOwner(options.pid),
+      nonceClockStart: nonceClockStart(database, options.clock.steady()),
+    };
+    return new SqliteInbox(database, options, opened, await checkIntegrity(options.location));
   } catch (error) {
     database.close();
     throw cannotOpen(options.location, error);
@@ -60,24 +69,22 @@ export async function openSqliteReader(location: string): Promise<InboxReader> {
 class SqliteInbox implements Inbox {
   readonly location: string;
   readonly #database: Database;
-  readonly #writer: SqliteWriter;
   readonly #reader: SqliteReader;
   readonly #commits: BatchCommit<SqliteWriter>;
   readonly #check: IntegrityCheck;
   readonly #warnings: StoreWarnings;
   #rejectedWaiting = 0;
 
-  constructor(database: Database, options: StoreOptions, writer: SqliteWriter, check: IntegrityCheck) {
+  constructor(database: Database, options: StoreOptions, opened: OpenedStore, check: IntegrityCheck) {
     const { location, clock, targets } = options;
     this.location = location;
     this.#database = database;
-    this.#writer = writer;
-    const wanted = targets.map((target) => writer.names.storedName(target));
-    this.#reader = new SqliteReader(database, { location, version: 2, wanted });
+    const wanted = targets.map((target) => opened.names.storedName(target));
+    this.#reader = new SqliteReader(database, { location, version: currentVersion, wanted });
     this.#warnings = new StoreWarnings(new FileIdentity(location), options);
     this.#commits = new BatchCommit({
       database,
-      writer,
+      createWriter: () => new SqliteWriter(database, options, opened),
       clock,
       verify: () => this.#warnings.verifyInPlace(),
     });
@@ -117,8 +124,7 @@ class SqliteInbox implements Inbox {
   }
 
   async *unsettled(target: string): AsyncGenerator<StoredRef> {
-    yield* this.#writer.leases.unsettledLeads(target);
-    await Promise.resolve();
+    yield* await this.#add((writer) => writer.leases.unsettledLeads(target));
   }
 
   outstanding(): Promise<readonly Outstanding[]> {

@@ -3,6 +3,7 @@ import { targetLabel } from '../target-name.ts';
 import { textOf, toColumn } from './column.ts';
 import type { Database, Statement } from './libsql.ts';
 import { deliveries, leads } from './reader.ts';
+import { cannotRead } from './sqlite-errors.ts';
 
 interface SqliteReaderOptions {
   readonly location: string;
@@ -27,15 +28,15 @@ export class SqliteReader implements InboxReader {
   }
 
   list(query: InboxQuery): ReturnType<typeof deliveries> {
-    return deliveries(this.#database, this.#options.version, query);
+    return this.#readable(deliveries(this.#database, this.#options.version, query));
   }
 
   leads(query: LeadQuery): ReturnType<typeof leads> {
-    return leads(this.#database, query);
+    return this.#readable(leads(this.#database, query));
   }
 
   has(leadIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const found = leadIds.filter((leadId) => this.#isAccepted.get([toColumn(leadId)]) !== undefined);
+    const found = leadIds.filter((leadId) => this.#isAccepted.all([toColumn(leadId)]).length > 0);
     return Promise.resolve(new Set(found));
   }
 
@@ -66,5 +67,14 @@ export class SqliteReader implements InboxReader {
   close(): Promise<void> {
     this.#database.close();
     return Promise.resolve();
+  }
+
+  /** What the database throws, as a `DataError` that says what can be done. */
+  async *#readable<T>(rows: AsyncIterable<T>): AsyncGenerator<T> {
+    try {
+      yield* rows;
+    } catch (error) {
+      throw cannotRead(this.location, error);
+    }
   }
 }

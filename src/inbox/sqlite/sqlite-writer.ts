@@ -13,7 +13,15 @@ import { NonceTable } from './tables/nonce-table.ts';
 import { RepeatTable } from './tables/repeat-table.ts';
 import { ResultTable } from './tables/result-table.ts';
 import { TargetLeases } from './tables/target-leases.ts';
-import { storeLabels, TargetNames } from './tables/target-names.ts';
+import type { TargetNames } from './tables/target-names.ts';
+
+/** What a receiver reads once from the database it opened. */
+export interface OpenedStore {
+  /** The name on this receiver's leases. */
+  readonly owner: string;
+  readonly names: TargetNames;
+  readonly nonceClockStart: number;
+}
 
 /** Writes what `Inbox` names. Every method runs inside a transaction that the caller opened, from `begin` to `end`. */
 export class SqliteWriter {
@@ -24,7 +32,7 @@ export class SqliteWriter {
   readonly #deliveries: DeliveryTable;
   readonly #nonces: NonceTable;
   readonly #results: ResultTable;
-  readonly names: TargetNames;
+  readonly #names: TargetNames;
   readonly #comparison = new ComparisonBudget();
   readonly #lastSeq: Statement;
   readonly #keepSeq: Statement;
@@ -33,18 +41,16 @@ export class SqliteWriter {
   #noncesSeen = 0;
   #rejectedAdded = 0;
 
-  /** `owner`: the name on its leases. */
-  constructor(database: Database, options: StoreOptions, owner: string) {
-    const { targets, leaseMs, nonceLifetimeMs, clock } = options;
+  constructor(database: Database, options: StoreOptions, { owner, names, nonceClockStart }: OpenedStore) {
+    const { targets, leaseMs, nonceLifetimeMs } = options;
     this.#options = options;
     this.leads = new LeadTable(database);
-    this.names = new TargetNames(database);
-    storeLabels(database, this.names, targets);
-    this.leases = new TargetLeases(database, { wanted: targets, owner, leaseMs, names: this.names });
+    this.#names = names;
+    this.leases = new TargetLeases(database, { wanted: targets, owner, leaseMs, names });
     this.repeats = new RepeatTable(database);
     this.#results = new ResultTable(database);
     this.#deliveries = new DeliveryTable(database);
-    this.#nonces = new NonceTable(database, nonceLifetimeMs, clock.steady());
+    this.#nonces = new NonceTable(database, nonceLifetimeMs, nonceClockStart);
     this.#lastSeq = database.prepare('SELECT seq FROM counter');
     this.#keepSeq = database.prepare('UPDATE counter SET seq = ?');
   }
@@ -93,7 +99,7 @@ export class SqliteWriter {
 
   settle({ leadId, seq, target, result }: TargetLease): TakenKind {
     const id = toColumn(leadId);
-    if (result !== undefined) this.#results.add(seq, this.names.storedName(target), result);
+    if (result !== undefined) this.#results.add(seq, this.#names.storedName(target), result);
     const unsettled = this.leases.settle(id, target);
     const accepted = unsettled.length === 0 && !this.leads.accept(id);
     const verdict = decideSettled(unsettled, { accepted });
@@ -102,7 +108,7 @@ export class SqliteWriter {
   }
 
   release({ leadId, seq, target, result }: TargetLease): void {
-    if (result !== undefined) this.#results.add(seq, this.names.storedName(target), result);
+    if (result !== undefined) this.#results.add(seq, this.#names.storedName(target), result);
     this.leases.release(toColumn(leadId), target);
   }
 

@@ -14,11 +14,10 @@ export class NonceTable {
   readonly #startedAt: number;
   readonly #lifetimeMs: number;
 
-  /** `steady`: milliseconds of a clock that nobody sets. */
-  constructor(database: Database, lifetimeMs: number, steady: number) {
+  /** `startedAt`: the time when the clock that gives `steady` was at 0. */
+  constructor(database: Database, lifetimeMs: number, startedAt: number) {
     this.#lifetimeMs = lifetimeMs;
-    const last = database.prepare('SELECT at FROM nonce_clock').get([])?.['at'];
-    this.#startedAt = Number(last ?? 0) - steady;
+    this.#startedAt = startedAt;
     this.#insert = database.prepare('INSERT INTO nonces VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
     this.#find = database.prepare('SELECT digest, expires FROM nonces WHERE nonce = ?');
     this.#renew = database.prepare('UPDATE nonces SET digest = ?, expires = ? WHERE nonce = ?');
@@ -48,3 +47,7 @@ export class NonceTable {
     this.#remove.run([now, added * noncesRemovedPerAdded]);
   }
 }
+
+/** When the clock that gives `steady` now was at 0, on the clock of the nonces. */
+export const nonceClockStart = (database: Database, steady: number): number =>
+  Number(database.prepare('SELECT at FROM nonce_clock').get([])?.['at'] ?? 0) - steady;

@@ -1,10 +1,10 @@
 import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ConfigError } from '../../errors.ts';
-import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from './libsql.ts';
+import { ConfigError } from '../../../errors.ts';
+import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from '../libsql.ts';
 import { migrate, versionOf } from './migrations.ts';
 import { overwriteClearText } from './shrink.ts';
-import { cannotOpen } from './sqlite-errors.ts';
+import { cannotOpen } from '../sqlite-errors.ts';
 
 /** How long opening waits for another process's transaction, in milliseconds. */
 const busyMs = 5000;

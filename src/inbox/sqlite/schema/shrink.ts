@@ -1,5 +1,5 @@
-import type { Database } from './libsql.ts';
-import { sqliteCode } from './sqlite-errors.ts';
+import type { Database } from '../libsql.ts';
+import { sqliteCode } from '../sqlite-errors.ts';
 
 /** Writes the file anew without free pages, unless another process uses it or the disk is full. Whether it was done. */
 export function shrink(database: Database): boolean {

@@ -1,6 +1,6 @@
-import { ConfigError } from '../../errors.ts';
-import type { Database } from './libsql.ts';
-import { nameTargetsByKey } from './tables/target-names.ts';
+import { ConfigError } from '../../../errors.ts';
+import type { Database } from '../libsql.ts';
+import { nameTargetsByKey } from '../tables/target-names.ts';
 
 /** Brings the schema to its next version. `now` in milliseconds since the epoch. */
 type Migration = (database: Database, now: number) => void;
@@ -53,17 +53,19 @@ const migrations: readonly Migration[] = [
 /** Marks the file as ours ("lead"), so that another program's database is never written to. */
 const applicationId = 0x6c656164;
 
+export const currentVersion = migrations.length;
+
 /** Throws a `ConfigError` for a database of another program, or one that a newer version of this program made. */
-export function migrate(database: Database, path: string, now: number): void {
-  if (versionOf(database, path) === migrations.length) return;
+export function migrate(database: Database, path: string, now: number, version = currentVersion): void {
+  if (versionOf(database, path) === version) return;
   // What is removed must not stay readable in the file.
   database.prepare('PRAGMA secure_delete = ON').all([]);
   // Another process may be doing the same at this moment: look again once the lock is held.
   database.exec('BEGIN IMMEDIATE');
   try {
-    for (const step of migrations.slice(versionOf(database, path))) step(database, now);
+    for (const step of migrations.slice(versionOf(database, path), version)) step(database, now);
     database.exec(`PRAGMA application_id = ${applicationId}`);
-    database.exec(`PRAGMA user_version = ${migrations.length}`);
+    database.exec(`PRAGMA user_version = ${version}`);
     database.exec('COMMIT');
   } catch (error) {
     if (database.inTransaction) database.exec('ROLLBACK');
