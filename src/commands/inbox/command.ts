@@ -41,8 +41,8 @@ export default commandGroup({
       name: 'retry',
       summary: 'deliver again what is stored, as it came',
       description:
-        'Delivers stored leads again: the same bytes and headers, without the credentials, which are not stored. The\n' +
-        'address is named each time, since the inbox keeps none.',
+        'Delivers stored leads again, byte for byte; credentials are left out of the headers, since none are stored.\n' +
+        'Nor are addresses stored: --to names one each time.',
       arguments: retryArgs,
       flags: retryFlags,
       examples: [
