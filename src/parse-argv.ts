@@ -113,7 +113,9 @@ function parseWords(
     throw usageError(error, path, flags, excess);
   }
   const values: Record<string, unknown> = command.opts();
-  Object.keys(spec.arguments).forEach((name, i) => (values[name] = command.args[i]));
+  Object.entries(spec.arguments).forEach(([name, { repeatable }], i) => {
+    values[name] = repeatable === true ? command.args.slice(i) : command.args[i];
+  });
   return values;
 }
 

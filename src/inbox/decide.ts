@@ -25,7 +25,7 @@ interface KnownDelivery {
   readonly attempt: number;
   /** When the id first came, in milliseconds since the epoch. */
   readonly firstAt: number;
-  /** Dotted names of fields whose values are not those of the first payload; `*` when that one was pruned. */
+  /** Dotted names of fields whose values are not those of the first payload; `*` when they were not compared. */
   readonly differs?: readonly string[] | undefined;
 }
 
@@ -43,8 +43,11 @@ export interface KnownLead {
   readonly attempts: number;
   /** Whether a delivery of this id was `accepted`. */
   readonly accepted: boolean;
-  /** The first payload; `same` when it has the very bytes of this arrival. */
-  readonly firstBody: Uint8Array | 'same' | 'pruned';
+  /**
+   * The first payload; `same` when it has the very bytes of this arrival, `not compared` when it has others that are not
+   * to be looked at: it was pruned, or comparing would take too long.
+   */
+  readonly firstBody: Uint8Array | 'same' | 'not compared';
   /** Wanted targets that have had the lead. */
   readonly settled: readonly string[];
   /** Wanted targets that another receiver holds a lease on. */
@@ -93,7 +96,7 @@ export function decideSettled(
 
 function differences(firstBody: KnownLead['firstBody'], body: Uint8Array): readonly string[] | undefined {
   if (firstBody === 'same') return undefined;
-  if (firstBody === 'pruned') return ['*'];
+  if (firstBody === 'not compared') return ['*'];
   const names = payloadDiff(firstBody, body);
   return names.length === 0 ? undefined : names;
 }

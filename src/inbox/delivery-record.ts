@@ -11,7 +11,7 @@ export interface DeliveryRecord {
   readonly body: Uint8Array;
 }
 
-export type DeliverySummary = Omit<StoredDelivery, 'seq' | 'headers' | 'body'>;
+export type DeliverySummary = Omit<StoredDelivery, 'seq' | 'headers' | 'body' | 'results'>;
 
 /** What every store keeps of a delivery: no credentials, and only the start of a rejected body. */
 export function recordOf(

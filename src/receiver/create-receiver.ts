@@ -66,7 +66,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     clock,
     messages,
     store: new DeliveryStore({ inbox, policy, messages }),
-    dispatcher: new Dispatcher(inbox, targets),
+    dispatcher: new Dispatcher(inbox, targets, clock),
     answerer: new DeliveryAnswerer({ clock, events, redactPath: deliveryRedactor(policy).path, failures }),
     failures,
     explain,

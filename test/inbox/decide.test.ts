@@ -88,8 +88,8 @@ const rows: readonly Row[] = [
     verdict: { kind: 'duplicate', ...repeated },
   },
   {
-    arrival: 'with another payload than a first one that was pruned',
-    lead: { ...pendingLead, firstBody: 'pruned' },
+    arrival: 'with another payload than a first one that is not to be compared',
+    lead: { ...pendingLead, firstBody: 'not compared' },
     wanted: ['t'],
     verdict: { kind: 'pending', ...repeated, differs: ['*'], targets: ['t'], busy: false },
   },

@@ -21,8 +21,9 @@ export function checkOptions(args: Arguments, flags: Flags, typed: TypedValues):
   const options: Record<string, unknown> = {};
   for (const [name, argument] of Object.entries(args)) {
     const value = values[name];
-    options[name] =
-      typeof value === 'string' ? checkValue(argument.type, value, argumentTerm(name, argument)) : undefined;
+    const check = (text: string): unknown => checkValue(argument.type, text, argumentTerm(name, argument));
+    if (argument.repeatable === true) options[name] = ((value ?? []) as readonly string[]).map(check);
+    else options[name] = typeof value === 'string' ? check(value) : undefined;
   }
   for (const [key, flag] of Object.entries(flags)) {
     options[key] = isSwitch(flag)

@@ -45,6 +45,8 @@ export interface Argument<T = unknown> {
   readonly help: string;
   readonly type: ValueType<T>;
   readonly optional?: true;
+  /** Several words, the last ones; the option is a list. */
+  readonly repeatable?: true;
 }
 
 export type Arguments = Readonly<Record<string, Argument>>;
@@ -61,9 +63,11 @@ type OptionOf<F> = F extends { readonly type: ValueType<infer T> }
 export type OptionsOf<F extends Flags> = { readonly [K in keyof F]: OptionOf<F[K]> };
 
 type ArgumentOf<A> = A extends { readonly type: ValueType<infer T> }
-  ? A extends { readonly optional: true }
-    ? T | undefined
-    : T
+  ? A extends { readonly repeatable: true }
+    ? readonly T[]
+    : A extends { readonly optional: true }
+      ? T | undefined
+      : T
   : never;
 
 export type ArgumentsOf<A extends Arguments> = { readonly [K in keyof A]: ArgumentOf<A[K]> };
@@ -91,6 +95,8 @@ export function flagTerm(key: string, flag: Flag): string {
   return `${short}${longName(key, flag)} ${value}`;
 }
 
-/** As help shows it: `<key>`, `[value]`. */
-export const argumentTerm = (name: string, { optional }: Argument): string =>
-  optional === true ? `[${name}]` : `<${name}>`;
+/** As help shows it: `<key>`, `[value]`, `[id...]`. */
+export function argumentTerm(name: string, { optional, repeatable }: Argument): string {
+  const word = repeatable === true ? `${name}...` : name;
+  return optional === true ? `[${word}]` : `<${word}>`;
+}

@@ -32,6 +32,12 @@ export const flags = {
     exec: { value: 'command', type: text, help: 'run a command with the lead on stdin' },
     output: { value: 'file', type: text, help: 'append each lead to a file, durably' },
     inbox: { value: 'file', type: text, help: 'where deliveries are stored, :memory: for nowhere' },
+    retain: {
+      value: 'duration',
+      type: duration,
+      otherwise: 'for ever',
+      help: 'how long deliveries are kept; ids, and what is outstanding, stay',
+    },
     backfill: {
       value: 'duration',
       type: duration,
@@ -50,6 +56,7 @@ export const flags = {
       type: duration,
       help: 'end at the latest then; exit 7 if --count was not reached',
     },
+    keep: { help: 'keep the inbox that a run with --count made for itself' },
     respond: { value: 'status', type: wholeNumber(200, 599), help: 'answer every delivery with this status' },
     failFirst: {
       value: 'n',

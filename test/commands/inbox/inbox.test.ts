@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Rejection } from '../../src/webhook/rejection.ts';
-import { openInbox } from '../../src/inbox/open-inbox.ts';
-import { freshHome, leads } from '../support/run.ts';
-import { FakeClock } from '../support/clock.ts';
-import { deliveryOf } from '../inbox/support.ts';
+import type { Rejection } from '../../../src/webhook/rejection.ts';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { freshHome, leads } from '../../support/run.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { deliveryOf } from '../../inbox/support.ts';
 
 const clock = new FakeClock();
 const hour = 3_600_000;

@@ -1,9 +1,14 @@
-import { ConfigError } from '../../errors.ts';
-import type { Database } from './libsql.ts';
+import { ConfigError } from '../../../errors.ts';
+import type { Database } from '../libsql.ts';
+import { nameTargetsByKey } from '../tables/target-names.ts';
 
-/** Each entry brings the schema to its next version; `user_version` counts those that a database has had. */
-const migrations: readonly string[] = [
-  `
+/** Brings the schema to its next version. `now` in milliseconds since the epoch. */
+type Migration = (database: Database, now: number) => void;
+
+/** `user_version` counts those that a database has had. */
+const migrations: readonly Migration[] = [
+  (database) =>
+    database.exec(`
   CREATE TABLE counter (seq INTEGER NOT NULL);
   INSERT INTO counter VALUES (0);
   CREATE TABLE leads (
@@ -24,26 +29,49 @@ const migrations: readonly string[] = [
   CREATE INDEX undone ON work (target) WHERE done = 0;
   CREATE TABLE nonces (nonce TEXT PRIMARY KEY, digest BLOB NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX nonces_by_time ON nonces (expires);
-  `,
+  `),
+  (database, now) => {
+    database.exec(`
+    CREATE TABLE target_key (key BLOB NOT NULL, overwrite_due INTEGER NOT NULL);
+    CREATE TABLE targets (name TEXT PRIMARY KEY, label TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE results (
+      seq INTEGER NOT NULL, number INTEGER NOT NULL, target TEXT NOT NULL, ok INTEGER NOT NULL, answer TEXT NOT NULL,
+      at INTEGER NOT NULL, duration_ms INTEGER NOT NULL, PRIMARY KEY (seq, number)
+    ) WITHOUT ROWID;
+    CREATE TRIGGER delivery_dropped AFTER DELETE ON deliveries BEGIN DELETE FROM results WHERE seq = OLD.seq; END;
+    CREATE TABLE dropped_repeats (lead TEXT PRIMARY KEY, differing INTEGER NOT NULL, same INTEGER NOT NULL) WITHOUT ROWID;
+    DROP INDEX repeats;
+    CREATE INDEX repeats ON deliveries (lead, differs IS NULL, seq) WHERE attempt > 1;
+    CREATE TABLE nonce_clock (at INTEGER NOT NULL);
+    `);
+    // The nonces of the version before expire by the system's time: theirs goes on from it.
+    database.prepare('INSERT INTO nonce_clock VALUES (?)').run([now]);
+    nameTargetsByKey(database);
+  },
 ];
 
 /** Marks the file as ours ("lead"), so that another program's database is never written to. */
 const applicationId = 0x6c656164;
 
+export const currentVersion = migrations.length;
+
 /** Throws a `ConfigError` for a database of another program, or one that a newer version of this program made. */
-export function migrate(database: Database, path: string): void {
-  if (versionOf(database, path) === migrations.length) return;
+export function migrate(database: Database, path: string, now: number, version = currentVersion): void {
+  if (versionOf(database, path) === version) return;
+  // What is removed must not stay readable in the file.
+  database.prepare('PRAGMA secure_delete = ON').all([]);
   // Another process may be doing the same at this moment: look again once the lock is held.
   database.exec('BEGIN IMMEDIATE');
   try {
-    for (const step of migrations.slice(versionOf(database, path))) database.exec(step);
+    for (const step of migrations.slice(versionOf(database, path), version)) step(database, now);
     database.exec(`PRAGMA application_id = ${applicationId}`);
-    database.exec(`PRAGMA user_version = ${migrations.length}`);
+    database.exec(`PRAGMA user_version = ${version}`);
     database.exec('COMMIT');
   } catch (error) {
     if (database.inTransaction) database.exec('ROLLBACK');
     throw error;
   }
+  database.prepare('PRAGMA secure_delete = OFF').all([]);
 }
 
 /** How many migrations a database has had. Only reads; throws as `migrate` does. */
