@@ -2,6 +2,7 @@ import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import type { HandedResult, Inbox, LeaseState, StoredDelivery } from '../../inbox/inbox.ts';
+import { proxyFor } from '../../http/client/proxy.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { readAuthority } from '../../tls/authority.ts';
@@ -19,6 +20,10 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
   const { timeoutMs } = await context.settings();
   const target = forwardTarget({
     url: to,
+    keepPath: false,
+    // The inbox does not keep which scheme verified a delivery.
+    scheme: undefined,
+    proxy: proxyFor(to, context.env),
     timeoutMs,
     bestEffort: false,
     keepBody: false,
@@ -104,7 +109,7 @@ async function retry(
   if (state === 'busy') {
     return { leadId, ok: false, answer: 'a receiver is handing it on now', durationMs: 0, at: clock.now() };
   }
-  const { ok, answer, durationMs } = await target.deliver(lead);
+  const { ok, answer, durationMs } = await target.deliver(lead, stored.attempt);
   const result = { ok, answer, durationMs, at: clock.now() };
   await keep(inbox, { ...lease, result }, state);
   return { leadId, ...result };

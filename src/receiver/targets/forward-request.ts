@@ -8,8 +8,8 @@ interface ForwardRequestOptions {
   readonly credentials: UrlCredentials | undefined;
   /** The path and query of the delivery go behind the path of `url`. */
   readonly keepPath: boolean;
-  /** Name of the scheme that verified the deliveries. */
-  readonly scheme: string;
+  /** Name of the scheme that verified the deliveries; undefined where that is not known any more. */
+  readonly scheme: string | undefined;
 }
 
 interface ForwardRequest {
@@ -43,7 +43,9 @@ export function forwardRequest(
       ['leads-lead-id', headerText(leadId)],
       ['leads-attempt', String(attempt)],
       // A lead that was fetched from the service carries no credential; anybody may send one where nothing is verified.
-      ['leads-verified', key === -1 && scheme !== 'none' ? 'backfill' : scheme],
+      ...(scheme === undefined
+        ? []
+        : [['leads-verified', key === -1 && scheme !== 'none' ? 'backfill' : scheme] as const]),
     ],
     body: delivery.body,
   };

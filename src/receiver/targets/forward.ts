@@ -9,8 +9,8 @@ interface ForwardOptions {
   /** May hold a user and a password. */
   readonly url: URL;
   readonly keepPath: boolean;
-  /** Name of the scheme that verifies deliveries. */
-  readonly scheme: string;
+  /** Name of the scheme that verifies deliveries; undefined where that is not known any more. */
+  readonly scheme: string | undefined;
   /** For requests to the app; undefined: none. */
   readonly proxy: URL | undefined;
   readonly timeoutMs: number;
