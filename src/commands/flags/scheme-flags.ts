@@ -1,6 +1,6 @@
 import { anyText, duration, oneOf, text } from '../../config/value-types.ts';
 import type { Encoding } from '../../webhook/crypto/encoding.ts';
-import type { Algorithm } from '../../webhook/crypto/hmac.ts';
+import type { Algorithm } from '../../webhook/crypto/algorithm.ts';
 import type { SecretEncoding } from '../../webhook/crypto/symmetric-key.ts';
 import { schemeNames } from '../../webhook/scheme-names.ts';
 import type { TimestampFormat } from '../../webhook/timestamp.ts';

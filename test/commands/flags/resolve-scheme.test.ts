@@ -9,7 +9,7 @@ import type { Settings } from '../../../src/config/settings.ts';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { encodings } from '../../../src/webhook/crypto/encoding.ts';
-import { algorithms } from '../../../src/webhook/crypto/hmac.ts';
+import { algorithms } from '../../../src/webhook/crypto/algorithm.ts';
 import { secretEncodings } from '../../../src/webhook/crypto/symmetric-key.ts';
 import { schemeNames } from '../../../src/webhook/scheme-names.ts';
 import { timestampFormats } from '../../../src/webhook/timestamp.ts';
