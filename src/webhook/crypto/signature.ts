@@ -48,7 +48,8 @@ export function verifier(
     }
     default: {
       const signed = Buffer.concat(parts);
-      const [hash, input] = keyInput(algorithm, key.material);
+      // RFC 9421 says 64 bytes, and some libraries take the most that fits: both are as safe.
+      const [hash, input] = keyInput(algorithm, key.material, constants.RSA_PSS_SALTLEN_AUTO);
       return (signature) => verify(hash, signed, input, signature);
     }
   }
@@ -65,7 +66,7 @@ export function signatureOf(algorithm: Algorithm, key: Key, parts: readonly Uint
     case 'hmac-sha512':
       return hmac(algorithm, key, parts);
     default: {
-      const [hash, input] = keyInput(algorithm, key.material);
+      const [hash, input] = keyInput(algorithm, key.material, 64);
       return sign(hash, Buffer.concat(parts), input);
     }
   }
@@ -74,7 +75,11 @@ export function signatureOf(algorithm: Algorithm, key: Key, parts: readonly Uint
 type Asymmetric = Exclude<Algorithm, `hmac-${string}`>;
 
 /** The hash and the key with its parameters, as node's `sign` and `verify` take them. */
-function keyInput(algorithm: Asymmetric, key: KeyObject): readonly [string | null, SignKeyObjectInput] {
+function keyInput(
+  algorithm: Asymmetric,
+  key: KeyObject,
+  saltLength: number,
+): readonly [string | null, SignKeyObjectInput] {
   switch (algorithm) {
     case 'ed25519':
       return [null, { key }];
@@ -83,7 +88,7 @@ function keyInput(algorithm: Asymmetric, key: KeyObject): readonly [string | nul
     case 'ecdsa-p256-sha256-der':
       return ['sha256', { key, dsaEncoding: 'der' }];
     case 'rsa-pss-sha512':
-      return ['sha512', { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 64 }];
+      return ['sha512', { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }];
     case 'rsa-v1_5-sha256':
       return ['sha256', { key, padding: constants.RSA_PKCS1_PADDING }];
   }
