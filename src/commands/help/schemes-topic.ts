@@ -26,7 +26,7 @@ export const schemesTopic = {
   examples: [
     'leads listen --scheme paddle --secret-file paddle.txt',
     'leads listen --scheme square --secret s3cret --public-url https://a.example',
-    'leads sandbox --webhook http://localhost --scheme discord --secret-file key.pem',
+    'leads sandbox --webhook http://localhost --scheme paddle --secret s3cret',
     'leads config set webhook.custom.signatureHeader X-Signature',
   ],
 };

@@ -3,7 +3,7 @@ import { parseTemplate, valuesOf } from '../schemes/template.ts';
 import { type BodyForm, bodyForms } from './body-forms.ts';
 
 /** A value that a header holds. */
-export interface HeaderValue {
+interface HeaderValue {
   readonly header: string;
   /** The text before it, where it is an entry of a header with several: `t=`. */
   readonly prefix: string | undefined;

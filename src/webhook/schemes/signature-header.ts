@@ -29,7 +29,7 @@ export interface SignatureHeader {
 }
 
 /** More than a rotation of keys needs; without a limit, one request could cause thousands of comparisons. */
-export const maxSignatures = 16;
+const maxSignatures = 16;
 
 /**
  * Reads the signatures of deliveries, decoded strictly. One that cannot be read counts only when there is no other: a

@@ -6,7 +6,7 @@ import { fieldName } from '../field-name.ts';
 import { rejected, type Scheme } from '../scheme.ts';
 
 /** Of the specification, section 5. */
-export const defaultTokenHeader = 'x-webhook-token';
+const defaultTokenHeader = 'x-webhook-token';
 
 /**
  * A shared token in a header. It proves the sender, not the body. Throws a `ConfigError` for what is no name of a header.
