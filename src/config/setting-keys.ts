@@ -37,6 +37,15 @@ const secretText = (what: string): ValueType<string> => ({
   parse: (typed) => parseSecret(typed, what).reveal(),
 });
 
+/** Parts of schemes other than `custom`; each is checked as the flag of that name is, where it is used. */
+const schemeParts = {
+  tokenHeader: 'header that holds the shared token (default: x-webhook-token)',
+  headerPrefix: "of standard-webhooks: the vendor's own name of its headers in place of webhook",
+  require: 'of rfc9421: what a signature must cover (default: method,target,digest)',
+} as const;
+
+export type SchemePartKey = keyof typeof schemeParts;
+
 const general: readonly SettingKey[] = [
   {
     name: 'base-url',
@@ -77,7 +86,7 @@ const general: readonly SettingKey[] = [
     path: ['webhook', 'scheme'],
     type: text,
     checkedOnUse: true,
-    help: 'how deliveries are authenticated, as --scheme of listen',
+    help: "how deliveries are authenticated: a name of 'leads help schemes'",
   },
   {
     name: 'webhook.token',
@@ -104,16 +113,26 @@ const general: readonly SettingKey[] = [
     checkedOnUse: true,
     help: 'how far a signed time may be off (default: 5m)',
   },
+  ...Object.entries(schemeParts).map(([name, help]) => ({
+    name: `webhook.${name}`,
+    path: ['webhook', name],
+    type: text,
+    checkedOnUse: true as const,
+    help,
+  })),
 ];
 
 /** The parts of `--scheme custom`; each is checked as the flag of that name is, where it is used. */
 const customScheme = {
   signatureHeader: 'header that holds the signature',
-  algorithm: 'hmac-sha256 (default), hmac-sha512 or hmac-sha1',
-  encoding: 'of the signature: hex (default), base64 or base64url',
+  signatureHeaders: 'whether that header may be sent more than once: one (default) or several',
+  algorithm: 'hmac-sha256 (default), hmac-sha512, hmac-sha1, ed25519, ecdsa-p256-sha256[-der], …',
+  encoding: 'of the signature: hex (default), hex-upper, base64 or base64url',
   prefix: 'before the signature, such as sha256=',
+  separator: 'between several values in the signature header',
   signedContent: 'template of {timestamp} {nonce} {id} {method} {url} {path} {body}',
   timestampHeader: 'header that holds the signed time',
+  timestampPrefix: 'before the signed time where it stands in the signature header, such as t=',
   timestampFormat: 'unix (default), milliseconds or iso',
   nonceHeader: 'header that holds the signed nonce or delivery id',
   secretEncoding: 'of the secret: utf8 (default), hex, base64 or whsec',

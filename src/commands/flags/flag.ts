@@ -7,6 +7,8 @@ interface FlagText {
   readonly short?: string;
   /** Heading in help; flags without one come under "Options". */
   readonly group?: string;
+  /** A help topic that explains it: the command's own help only names it. */
+  readonly topic?: string;
 }
 
 /** Takes no value: `--gzip`. */
@@ -30,6 +32,8 @@ export interface ValueFlag<T> extends FlagText {
   readonly otherwise?: string;
   /** The value when the flag is given without one. */
   readonly bare?: string;
+  /** False where the choices are too many for help. */
+  readonly choicesShown?: false;
   /** An older name, which is still understood. */
   readonly olderName?: string;
 }

@@ -3,27 +3,36 @@ import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
-import { schemeNames } from '../../webhook/scheme-names.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import { unverified } from '../../webhook/schemes/unverified.ts';
-import { flagName, type OptionsOf } from './flag.ts';
-import { customSchemeFlags, type SchemeOptions, schemeFlags } from './scheme-flags.ts';
+import { flagName } from './flag.ts';
+import { schemesWith, strayPart } from './scheme/part-flags.ts';
+import { readSchemeFile } from './scheme/scheme-file.ts';
+import { partsOfProfile } from './scheme/stored-parts.ts';
+import type { SchemeOptions } from './scheme-flags.ts';
 import { readSecrets } from './secret-files.ts';
 
 /**
- * Flag > environment > profile. Throws a `ConfigError` (exit 3) when nothing says who may deliver, or a secret is empty or
- * malformed; a `UsageError` for flags that contradict each other. Only `--no-verify` leads to `unverified`.
+ * Flag > scheme file > environment > profile. Throws a `ConfigError` (exit 3) when nothing says who may deliver, or a
+ * secret is empty or malformed; a `UsageError` for flags that contradict each other. Only `--no-verify` leads to
+ * `unverified`.
  */
 export async function resolveScheme(
-  options: SchemeOptions,
+  given: SchemeOptions,
   settings: Settings,
   context: Pick<Context, 'stdin'>,
 ): Promise<Verifier> {
+  const file = given.schemeFile === undefined ? undefined : await readSchemeFile(given.schemeFile);
+  if (file !== undefined && given.scheme !== undefined && given.scheme !== file.scheme) {
+    throw new UsageError(`--scheme ${given.scheme} contradicts --scheme-file, which says '${file.scheme}'`);
+  }
+  const options = { ...given, scheme: given.scheme ?? file?.scheme };
   rejectConflicts(options);
   if (!options.verify) return { scheme: unverified, keys: [] };
   const name = schemeName(options, settings);
-  if (name !== 'custom') rejectCustomFlags(options, name);
-  const stored = storedParts(settings);
+  rejectStrayParts(options, name);
+  // A file is a whole scheme: parts of the profile belong to another one.
+  const stored = file?.parts ?? partsOfProfile(settings);
   const scheme = schemeNamed(name, {
     ...stored,
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
@@ -42,7 +51,7 @@ const hasSecret = (options: SchemeOptions): boolean => options.secret.length + o
 
 function rejectConflicts(options: SchemeOptions): void {
   if (!options.verify && (hasToken(options) || hasSecret(options) || options.scheme !== undefined)) {
-    throw new UsageError('--no-verify contradicts --token, --secret and --scheme');
+    throw new UsageError('--no-verify contradicts --token, --secret and --scheme[-file]');
   }
   if (hasToken(options) && hasSecret(options)) {
     throw new UsageError('--token and --secret are two ways to authenticate: give one');
@@ -55,33 +64,12 @@ function rejectConflicts(options: SchemeOptions): void {
   }
 }
 
-type CustomSchemeKey = keyof typeof customSchemeFlags;
-const customSchemeKeys = Object.keys(customSchemeFlags) as CustomSchemeKey[];
-
-function rejectCustomFlags(options: SchemeOptions, name: string): void {
-  const stray = customSchemeKeys.find(
-    (key) => options[key] !== undefined && !(key === 'secretEncoding' && name === 'rfc9421'),
-  );
+/** A part that the scheme would ignore: something else is checked than was meant. */
+function rejectStrayParts(options: SchemeOptions, name: string): void {
+  const stray = strayPart(options, name);
   if (stray === undefined) return;
-  throw new UsageError(`--${flagName(stray)} belongs to --scheme custom, and the scheme is '${name}'`);
-}
-
-const storedTypes = { ...customSchemeFlags, tolerance: schemeFlags('').tolerance };
-type StoredParts = Partial<OptionsOf<typeof storedTypes>>;
-
-/** The profile's own parts of a scheme, as texts; each is checked as the flag of that name is. */
-function storedParts({ webhookCustom: stored }: Settings): StoredParts {
-  const parts = Object.entries(storedTypes).flatMap(([key, { type }]) => {
-    const text = stored[key as keyof typeof stored];
-    if (text === undefined) return [];
-    const value = type.parse(text);
-    if (value !== undefined) return [[key, value] as const];
-    const setting = key === 'tolerance' ? 'webhook.tolerance' : `webhook.custom.${key}`;
-    throw new ConfigError(`the setting ${setting}: '${text}' is not ${type.expected}`, {
-      hint: `change it with 'leads config set ${setting} …'`,
-    });
-  });
-  return Object.fromEntries(parts);
+  const owners = schemesWith(stray).join(' or ');
+  throw new UsageError(`--${flagName(stray)} belongs to --scheme ${owners}, and the scheme is '${name}'`);
 }
 
 function schemeName(options: SchemeOptions, settings: Settings): string {
@@ -91,7 +79,7 @@ function schemeName(options: SchemeOptions, settings: Settings): string {
   if (hasSecret(options)) {
     if (stored !== undefined && stored !== 'token') return stored;
     throw new UsageError('--secret needs --scheme, which says how it is used', {
-      hint: `--scheme is one of ${schemeNames.filter((name) => name !== 'token').join(', ')}`,
+      hint: "see 'leads help schemes'",
     });
   }
   // A stored scheme stands against a token in the environment: a token alone may be the weaker proof.

@@ -9,7 +9,7 @@ interface ListedCommand {
 }
 
 /** What `leads help TOPIC` knows beside the commands; here, since this help names them without loading them. */
-export const topicNames = ['environment', 'exit-codes', 'dialect'] as const;
+export const topicNames = ['environment', 'exit-codes', 'dialect', 'schemes'] as const;
 
 /** Of the group and the command's name. */
 const termWidth = 19;

@@ -1,7 +1,8 @@
 import { duration, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { customSchemeFlags, schemeFlags } from '../flags/scheme-flags.ts';
+import { schemePartFlags } from '../flags/scheme/part-flags.ts';
+import { schemeFlags } from '../flags/scheme-flags.ts';
 import { httpUrl } from '../flags/flag-values.ts';
 
 const urlPath: ValueType<string> = {
@@ -16,6 +17,11 @@ export const flags = {
     host: { value: 'address', type: text, default: '127.0.0.1', help: 'to listen on' },
     path: { value: 'path', type: urlPath, otherwise: 'any', help: 'take deliveries at this path only' },
     http: { help: 'plain HTTP, for use behind a tunnel or proxy' },
+    publicUrl: {
+      value: 'url',
+      type: httpUrl,
+      help: 'what senders call, where a proxy changes it and the scheme signs it',
+    },
     cert: {
       value: 'file',
       type: text,
@@ -65,7 +71,7 @@ export const flags = {
     },
     delay: { value: 'duration', type: duration, help: 'wait before each answer' },
   }),
-  ...customSchemeFlags,
+  ...schemePartFlags,
 } satisfies Flags;
 
 export type ListenOptions = OptionsOf<typeof flags>;

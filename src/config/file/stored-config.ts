@@ -18,6 +18,9 @@ export interface Profile {
         readonly token?: string | undefined;
         readonly secret?: string | undefined;
         readonly tolerance?: string | undefined;
+        readonly tokenHeader?: string | undefined;
+        readonly headerPrefix?: string | undefined;
+        readonly require?: string | undefined;
         readonly custom?: StoredCustomScheme | undefined;
       }
     | undefined;

@@ -4,25 +4,32 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, test } from 'vitest';
 import { resolveScheme } from '../../../src/commands/flags/resolve-scheme.ts';
-import { customSchemeFlags, schemeFlags } from '../../../src/commands/flags/scheme-flags.ts';
+import { schemePartFlags } from '../../../src/commands/flags/scheme/part-flags.ts';
+import { schemeFlags } from '../../../src/commands/flags/scheme-flags.ts';
 import type { Settings } from '../../../src/config/settings.ts';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { encodings } from '../../../src/webhook/crypto/encoding.ts';
-import { algorithms } from '../../../src/webhook/crypto/hmac.ts';
+import { algorithms } from '../../../src/webhook/crypto/algorithm.ts';
 import { secretEncodings } from '../../../src/webhook/crypto/symmetric-key.ts';
 import { schemeNames } from '../../../src/webhook/scheme-names.ts';
 import { timestampFormats } from '../../../src/webhook/timestamp.ts';
 import { optionsOf } from '../../support/options.ts';
 
-type Stored = Partial<Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret' | 'webhookCustom'>>;
+type Stored = Partial<
+  Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret' | 'webhookCustom' | 'webhookParts'>
+>;
 
 /** Words as typed, through the declared flags. */
 async function resolve(argv: readonly string[], stored: Stored = {}, stdin = '') {
-  const options = await optionsOf({ ...schemeFlags('Who may deliver'), ...customSchemeFlags }, argv);
-  const { scheme, keys } = await resolveScheme(options, { webhookCustom: {}, ...stored } as Settings, {
-    stdin: Readable.from(stdin === '' ? [] : [stdin]),
-  });
+  const options = await optionsOf({ ...schemeFlags('Who may deliver'), ...schemePartFlags }, argv);
+  const { scheme, keys } = await resolveScheme(
+    options,
+    { webhookCustom: {}, webhookParts: {}, ...stored } as Settings,
+    {
+      stdin: Readable.from(stdin === '' ? [] : [stdin]),
+    },
+  );
   return { name: scheme.name, secrets: keys.map((key) => key.secret.reveal()), scheme };
 }
 
@@ -140,7 +147,8 @@ test('a custom scheme may be stored, and a flag goes before each of its parts', 
   const stored = {
     webhookScheme: 'custom',
     webhookSecret: secret,
-    webhookCustom: { signatureHeader: 'X-Sig', prefix: 'v1=', timestampHeader: 'X-Time', tolerance: '30s' },
+    webhookCustom: { signatureHeader: 'X-Sig', prefix: 'v1=', timestampHeader: 'X-Time' },
+    webhookParts: { tolerance: '30s' },
   };
   const signs = async (...argv: string[]) => {
     const { scheme } = await resolve(argv, stored);
@@ -153,9 +161,12 @@ test('a custom scheme may be stored, and a flag goes before each of its parts', 
   const other = await signs('--prefix', 'v2=', '--tolerance', '1m');
   expect(other.scheme.toleranceMs).toBe(60_000);
   expect(other.headers['x-sig']).toMatch(/^v2=/);
-  for (const bad of [{ algorithm: 'md5' }, { tolerance: 'soon' }, { signatureHeader: '' }]) {
-    const custom = { ...stored.webhookCustom, ...bad };
-    await expect(resolve([], { ...stored, webhookCustom: custom })).rejects.toThrow(ConfigError);
+  for (const bad of [{ algorithm: 'md5' }, { signatureHeader: '' }]) {
+    const webhookCustom = { ...stored.webhookCustom, ...bad };
+    await expect(resolve([], { ...stored, webhookCustom })).rejects.toThrow(/webhook\.custom\./);
+  }
+  for (const webhookParts of [{ tolerance: 'soon' }, { require: 'a,,b' }]) {
+    await expect(resolve([], { ...stored, webhookParts })).rejects.toThrow(/webhook\.(tolerance|require)/);
   }
   const github = { ...stored, webhookScheme: 'github' };
   expect(await resolve([], github)).toMatchObject({ name: 'github' });
@@ -163,10 +174,104 @@ test('a custom scheme may be stored, and a flag goes before each of its parts', 
 
 test.each([
   { flag: schemeFlags('').scheme, all: schemeNames },
-  { flag: customSchemeFlags.algorithm, all: algorithms },
-  { flag: customSchemeFlags.encoding, all: encodings },
-  { flag: customSchemeFlags.timestampFormat, all: timestampFormats },
-  { flag: customSchemeFlags.secretEncoding, all: secretEncodings },
+  { flag: schemePartFlags.algorithm, all: algorithms },
+  { flag: schemePartFlags.encoding, all: encodings },
+  { flag: schemePartFlags.timestampFormat, all: timestampFormats },
+  { flag: schemePartFlags.secretEncoding, all: secretEncodings },
 ])('help offers everything that there is: $all', ({ flag, all }) => {
   expect(new Set(flag.type.choices)).toEqual(new Set(all));
+});
+
+const message = { method: 'POST', url: 'https://a.example/', body: Buffer.from('{}'), id: 'n1' };
+const json = (value: unknown): string => file(JSON.stringify(value));
+
+describe('a scheme in a file', () => {
+  const parts = { signatureHeader: 'X-Sig', prefix: 'v1=', timestampPrefix: 't=', tolerance: '30s' };
+
+  it('is custom by default, and a flag goes before each of its parts', async () => {
+    const argv = ['--secret', 's', '--scheme-file', json(parts)];
+    const { name, scheme } = await resolve(argv);
+    expect(name).toBe('custom');
+    expect(scheme.toleranceMs).toBe(30_000);
+    const headers = Object.fromEntries(scheme.sign(message, scheme.key(secret), 5000));
+    expect(headers['x-sig']).toMatch(/^t=5,v1=[0-9a-f]{64}$/);
+    const other = await resolve([...argv, '--prefix', 'v2=', '--tolerance', '1m']);
+    expect(other.scheme.toleranceMs).toBe(60_000);
+    expect(other.scheme.sign(message, other.scheme.key(secret), 5000)[0]?.[1]).toMatch(/^t=5,v2=/);
+  });
+
+  it('may be another scheme, whose parts it names', async () => {
+    const rfc = json({ scheme: 'rfc9421', require: 'digest,content-type' });
+    expect(await resolve(['--secret', 's', '--scheme-file', rfc])).toMatchObject({ name: 'rfc9421' });
+    const token = json({ scheme: 'token', tokenHeader: 'X-Key' });
+    const { scheme } = await resolve(['--token', 't', '--scheme-file', token]);
+    expect(scheme.credentialHeaders).toEqual(['x-key']);
+  });
+
+  it('stands alone: nothing of the profile is mixed into it', async () => {
+    const stored = {
+      webhookScheme: 'custom',
+      webhookSecret: secret,
+      webhookCustom: { timestampHeader: 'X-Time', encoding: 'base64' },
+    };
+    const path = json({ signatureHeader: 'X-Sig' });
+    const { scheme } = await resolve(['--scheme-file', path], stored);
+    const headers = scheme.sign(message, scheme.key(secret), 0);
+    expect(headers).toEqual([['x-sig', expect.stringMatching(/^[0-9a-f]{64}$/)]]);
+  });
+
+  it.each([
+    ['no object', ['a']],
+    ['a number', { signatureHeader: 'X-Sig', tolerance: 5 }],
+    ['a misspelt part', { signatureHeader: 'X-Sig', timestampheader: 'X-Time' }],
+    ['a value that does not exist', { signatureHeader: 'X-Sig', algorithm: 'md5' }],
+    ['an unknown scheme', { scheme: 'none' }],
+    ['a secret', { signatureHeader: 'X-Sig', secret: 's' }],
+    ['another file', { schemeFile: 'x.json' }],
+    ['a part of another scheme', { scheme: 'github', encoding: 'base64' }],
+    ['nothing that can be checked', {}],
+  ])('is refused when it holds %s', async (_, value) => {
+    await expect(resolve(['--secret', 's', '--scheme-file', json(value)])).rejects.toThrow(ConfigError);
+  });
+
+  it('is refused when it cannot be read, and next to flags that contradict it', async () => {
+    const given = (...argv: string[]) => resolve(['--secret', 's', ...argv]);
+    await expect(given('--scheme-file', file('{'))).rejects.toThrow(ConfigError);
+    await expect(given('--scheme-file', '/no/such/file')).rejects.toThrow(ConfigError);
+    await expect(given('--scheme', 'github', '--scheme-file', json(parts))).rejects.toThrow(UsageError);
+    await expect(resolve(['--no-verify', '--scheme-file', json(parts)])).rejects.toThrow(UsageError);
+    await expect(resolve(['--token', 't', '--scheme-file', json(parts)])).rejects.toThrow(UsageError);
+  });
+});
+
+describe('parts of schemes that are not custom', () => {
+  it('are taken from flags and from the profile', async () => {
+    const own = await resolve(['--token', 't', '--token-header', 'X-Api-Token']);
+    expect(own.scheme.sign(message, own.scheme.key(secret), 0)).toEqual([['x-api-token', 'stored-secret']]);
+    const stored = await resolve(['--token', 't'], { webhookParts: { tokenHeader: 'X-Key' } });
+    expect(stored.scheme.credentialHeaders).toEqual(['x-key']);
+    const branded = await resolve([
+      ...['--scheme', 'standard-webhooks', '--secret', 'whsec_AQIDBA=='],
+      ...['--header-prefix', 'Acme'],
+    ]);
+    expect(branded.scheme.credentialHeaders).toEqual(['acme-signature', 'webhook-signature']);
+  });
+
+  it.each([
+    ['--scheme github --secret s --token-header X-Key'],
+    ['--scheme svix --secret whsec_AQIDBA== --header-prefix acme'],
+    ['--scheme stripe --secret s --require digest'],
+    ['--scheme rfc9421 --secret s --prefix v1='],
+    ['--token t --require digest'],
+  ])('are a usage error where they would be ignored: %s', async (argv) => {
+    await expect(resolve(argv.split(' '))).rejects.toThrow(UsageError);
+  });
+
+  it.each([
+    ['--token t --token-header', 'X Key'],
+    ['--scheme rfc9421 --secret s --require', 'method,target'],
+    ['--scheme standard-webhooks --secret whsec_AQIDBA== --header-prefix', 'a b'],
+  ])('are a configuration error where they cannot work: %s %j', async (argv, value) => {
+    await expect(resolve([...argv.split(' '), value])).rejects.toThrow(ConfigError);
+  });
 });
