@@ -54,7 +54,7 @@ export function checkValue(type: ValueType<unknown>, text: string, label: string
 }
 
 /** What is typed where a URL is expected may hold `user:password@`. */
-const withoutCredentials = (text: string): string => text.replace(/(^|:\/\/)\S*:\S*@/, '$1…@');
+const withoutCredentials = (text: string): string => text.replace(/^(\w[\w+.-]*:\/\/)?\S*:\S*@/, '$1…@');
 
 /** `--json` as `--format json`; beside `--format table` it is a contradiction. */
 function expandShortForms(flags: Flags, typed: TypedValues): TypedValues {

@@ -82,6 +82,8 @@ describe('with --http --no-verify, a request', () => {
   });
 
   it('for the host of --public-url is taken', async () => {
+    const without = await start(['--http', '--no-verify']);
+    expect(without.stderr.text()).toMatch(/tunnel .*--public-url/);
     const listener = await start(['--http', '--no-verify', '--public-url', 'https://Tunnel.example/x']);
     expect(statuses(await answerTo(listener.url, postTo('tunnel.example')))).toEqual([200]);
     expect(statuses(await answerTo(listener.url, postTo('other.example')))).toEqual([403]);

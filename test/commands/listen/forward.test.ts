@@ -201,6 +201,7 @@ describe('what the app is told about a forwarded lead', () => {
       seen.push((await leads(['listen', '--token', 't', '--forward-to', typed])).stderr);
     }
     expect(seen.join('')).toContain('you are');
+    expect(seen.join('')).toContain("'ftp://…@app.test' is not");
     expect(seen.join('')).not.toMatch(/wort-4711|pass%20wort/);
     expect(seen.join('')).not.toContain(authorization.slice(6));
   });

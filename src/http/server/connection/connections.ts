@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** A request that came before the one ahead of it was answered. */
-export interface WaitingRequest {
+interface WaitingRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Starts to handle it. */
