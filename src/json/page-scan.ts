@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { DataError } from '../errors.ts';
+import type { DataError } from '../errors.ts';
 import { bufferOf, isDigit, minus, skipSpace } from './bytes.ts';
 import { type Envelope, otherArray } from './envelope.ts';
 import { parseExact } from './exact.ts';

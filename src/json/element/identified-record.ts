@@ -7,12 +7,7 @@ import { type Span, membersAt } from './members.ts';
  * The object at `start` of a valid and compact text as a record whose id is the member `idName`. `outerId` is the place
  * of an id outside the object, in the same text, for a record that has none. Loads the text into the scanner.
  */
-export function identifiedRecord(
-  json: Buffer,
-  start = 0,
-  idName: string | undefined = undefined,
-  outerId: Span | undefined = undefined,
-): ScannedRecord {
+export function identifiedRecord(json: Buffer, start = 0, idName?: string, outerId?: Span): ScannedRecord {
   scanner.load(json);
   scanner.valueEnd(start);
   const rows = scanner.lastRow();
