@@ -133,7 +133,7 @@ const nameOrNull: ValueType<string | null> = {
 
 const pointerOrAuto: ValueType<string> = {
   parse: (typed) => (typed === 'auto' || parsePointer(typed) !== undefined ? typed : undefined),
-  expected: 'auto, or a JSON Pointer such as /node',
+  expected: 'auto or a JSON Pointer such as /node',
 };
 
 export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'none'] as const;
