@@ -5,7 +5,7 @@ import { formatPointer } from './exact.ts';
 import type { ArrayPlace } from './find-array.ts';
 
 /** The name of a record in messages; `nth` counts from 1. */
-export const recordName = (nth: number): string => `lead ${nth} of the page`;
+const recordName = (nth: number): string => `lead ${nth} of the page`;
 
 /** `offset` is the place of the unexpected byte in the whole answer, `nth` the record that it is in, if it is in one. */
 export function invalidJson(byte: number, offset: number, nth: number | undefined): DataError {
