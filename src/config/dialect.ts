@@ -12,6 +12,10 @@ export interface Dialect {
   readonly pagination?: (typeof paginationStyles)[number] | undefined;
   /** JSON Pointer to the array of leads, or `auto`. */
   readonly items?: string | undefined;
+  /** JSON Pointer to the lead inside each element of that array, or `auto`. */
+  readonly item?: string | undefined;
+  /** Another name of the member `id` of a lead. */
+  readonly id?: string | undefined;
   /** JSON Pointer to the way on, or `auto`. */
   readonly next?: string | undefined;
   /** Top-level field with the delivery status, or `auto`. */

@@ -5,7 +5,7 @@ import { formatPointer } from './exact.ts';
 import type { ArrayPlace } from './find-array.ts';
 
 /** The name of a record in messages; `nth` counts from 1. */
-export const recordName = (nth: number): string => `lead ${nth} of the page`;
+const recordName = (nth: number): string => `lead ${nth} of the page`;
 
 /** `offset` is the place of the unexpected byte in the whole answer, `nth` the record that it is in, if it is in one. */
 export function invalidJson(byte: number, offset: number, nth: number | undefined): DataError {
@@ -58,5 +58,38 @@ export function tooLargeToRead(maxBytes: number, nth: number | undefined): DataE
     nth === undefined
       ? `the answer holds more than ${limit} beside the leads`
       : `${recordName(nth)} is larger than ${limit}`,
+  );
+}
+
+/** An element of the page in which no lead is found: no other reading of the page would bring it. */
+export class UnreadableElementError extends DataError {}
+
+export const noObject = (nth: number): UnreadableElementError =>
+  new UnreadableElementError(`${recordName(nth)} is not a JSON object`, {
+    hint: 'api.items may name another array: leads config get api.items',
+  });
+
+const wholeElements = "to take the elements whole: leads config set api.item ''";
+
+/** `path` is where the lead should be in the element; `auto` found it there in the elements before. */
+export function noLeadAt(path: readonly string[], nth: number, item?: 'auto'): UnreadableElementError {
+  const place = formatPointer(path);
+  return new UnreadableElementError(
+    `element ${nth} of the page holds no lead: there is no object at ${place}`,
+    {
+      hint:
+        item === 'auto'
+          ? `the elements before it hold one there; ${wholeElements}`
+          : `see: leads config get api.item; ${wholeElements}`,
+    },
+  );
+}
+
+/** A member that stands beside the lead of one element and of none before it would be lost. */
+export function besideLead(path: readonly string[], name: string, nth: number): UnreadableElementError {
+  const place = formatPointer(path);
+  return new UnreadableElementError(
+    `element ${nth} of the page is not like those before it: '${name}' stands beside ${place}`,
+    { hint: `to leave out what stands beside: leads config set api.item ${place}; ${wholeElements}` },
   );
 }

@@ -1,4 +1,5 @@
 import type { IdSet, AddResult } from '../../lead/id-set.ts';
+import type { Unidentified } from '../../lead/unidentified.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 
 /** What the records of one page, or of a part of it, turned out to be. */
@@ -13,18 +14,21 @@ export interface PageTally {
   readonly withoutId: number;
 }
 
-/** Keeps what was not met before, and counts. A record without an id is always kept. */
+/** Keeps what was not met before, and counts. A record without an id is kept unless the list is read again. */
 export function dropKnown(
   leads: readonly ScannedRecord[],
   seen: IdSet,
-): { readonly kept: ScannedRecord[]; readonly tally: PageTally } {
+  unidentified: Unidentified,
+): { readonly kept: ScannedRecord[]; readonly tally: PageTally; readonly newWithoutId: number } {
   const kept: ScannedRecord[] = [];
-  let [identified, fresh, repeated, withoutId] = [0, 0, 0, 0];
+  let [identified, fresh, repeated, withoutId, newWithoutId] = [0, 0, 0, 0, 0];
   for (const lead of leads) {
     const meeting = meet(lead, seen);
     if (meeting === undefined) {
       withoutId += 1;
+      if (!unidentified.isNew(lead)) continue;
       kept.push(lead);
+      newWithoutId += 1;
       continue;
     }
     identified += 1;
@@ -32,7 +36,7 @@ export function dropKnown(
     else fresh += 1;
     if (meeting === 'new') kept.push(lead);
   }
-  return { kept, tally: { identified, fresh, repeated, withoutId } };
+  return { kept, tally: { identified, fresh, repeated, withoutId }, newWithoutId };
 }
 
 /** The counts of a page's parts together. */

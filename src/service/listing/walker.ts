@@ -1,6 +1,7 @@
 import { DataError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { IdSet } from '../../lead/id-set.ts';
+import { Unidentified } from '../../lead/unidentified.ts';
 import type { Service } from '../client/service.ts';
 import { NullNext } from '../pagination/null-next.ts';
 import { keyOf, type Position } from '../pagination/position.ts';
@@ -43,6 +44,7 @@ export class Walker {
   readonly #sizes: PageSizes;
   readonly #isFiltered: boolean;
   readonly #passes = new Passes();
+  readonly #unidentified = new Unidentified();
   #totals: Totals;
   #isNumbered = false;
 
@@ -112,6 +114,7 @@ export class Walker {
   #stepBack(position: Position): Position {
     this.#prefetch.clear();
     this.#seen.nextPass();
+    this.#unidentified.nextPass();
     this.#totals.met = undefined;
     return this.#continuity.stepBack(position);
   }
@@ -134,11 +137,11 @@ export class Walker {
             this.#continuity.notePage(position, part.leads);
         }
         isFirst = false;
-        const { kept: leads, tally: added } = dropKnown(unread, this.#seen);
+        const { kept: leads, tally: added, newWithoutId } = dropKnown(unread, this.#seen, this.#unidentified);
         // An attempt that broke off has sent some of these already: the service did not repeat them.
         tally = addTallies(tally, part.again ? { ...added, fresh: added.fresh + added.repeated } : added);
         if (!part.again) this.#stats.duplicates += added.repeated;
-        this.#stats.withoutId += added.withoutId;
+        this.#stats.withoutId += newWithoutId;
         noteOtherStatus(this.#service, this.#options.query.status, leads);
         if (part.facts !== undefined) {
           const ends = { firstId: first?.id, firstMark: markOf(first), lastMark: markOf(part.leads.at(-1)) };
@@ -238,6 +241,7 @@ export class Walker {
     this.#guard.reset();
     this.#prefetch.clear();
     this.#seen.nextPass();
+    this.#unidentified.nextPass();
     this.#totals = new Totals();
     return go(start);
   }
