@@ -11,12 +11,7 @@ export interface WalkTotals {
   readonly duplicates: number;
   readonly withoutId: number;
   readonly restarts: number;
-  /** Leads may have been missed because the list moved while it was read. */
-  readonly shifted: boolean;
 }
-
-/** For a walk whose list may have moved in a way that its pages cannot show. */
-export const maybeMissing = 'the list moved while it was read: leads may be missing';
 
 /** What a walk did, in one line. `destination` is where the leads went, such as ` to leads.ndjson`, or nothing. */
 export function summaryLine(totals: WalkTotals, destination = ''): string {
@@ -30,7 +25,6 @@ export function summaryLine(totals: WalkTotals, destination = ''): string {
   if (before > 0) parts.push(`${grouped(before)} of them from before`);
   if (totals.withoutId > 0) parts.push(`${grouped(totals.withoutId)} without id`);
   if (totals.restarts > 0) parts.push(`walked again ${counted(totals.restarts, 'time', 'times')}`);
-  if (totals.shifted) parts.push(maybeMissing);
   return parts.join(', ');
 }
 

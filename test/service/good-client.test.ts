@@ -36,7 +36,7 @@ async function stub(answer: Answer, options: Parameters<typeof serviceAt>[1] = {
 const after = (statuses: readonly number[], headers: Record<string, string> = {}): Answer => {
   return (_, response, nth) => {
     const status = statuses[nth];
-    if (status === undefined) sendJson(response, [{ id: 'a' }]);
+    if (status === undefined) sendJson(response, { data: [{ id: 'a' }], has_more: false });
     else response.writeHead(status, headers).end('{"error":"e","message":"m"}');
   };
 };

@@ -1,10 +1,14 @@
 import { listLeads, type ListingOptions, type ListingStats } from '../../src/service/listing/listing.ts';
+import type { Completion } from '../../src/service/listing/evidence/completion.ts';
 import type { Position } from '../../src/service/pagination/position.ts';
 import type { Service } from '../../src/service/client/service.ts';
 
 export interface Walked {
   readonly ids: (string | undefined)[];
   readonly positions: (Position | undefined)[];
+  /** How many leads had come at each of them. */
+  readonly counts: number[];
+  readonly completion: Completion | undefined;
   readonly stats: Readonly<ListingStats>;
 }
 
@@ -13,9 +17,11 @@ export async function walk(service: Service, options: Partial<ListingOptions> = 
   const pages = listLeads(service, { query: {}, ...options });
   const ids: (string | undefined)[] = [];
   const positions: (Position | undefined)[] = [];
+  const counts: number[] = [];
   for await (const batch of pages) {
     ids.push(...batch.leads.map((lead) => lead.id));
     positions.push(batch.next);
+    counts.push(ids.length);
   }
-  return { ids, positions, stats: pages.stats };
+  return { ids, positions, counts, completion: pages.completion, stats: pages.stats };
 }

@@ -1,4 +1,5 @@
 import { InterruptedError } from '../../errors.ts';
+import { isComplete } from '../flags/unproven-poll.ts';
 import { type ExportPlan, type ExportContext, latest } from './plan.ts';
 import type { Totals } from './transfer.ts';
 
@@ -25,11 +26,8 @@ export async function pollUntilInterrupted(
       await clock.sleep(follow, signal);
       plan.seen.nextPass();
       plan.window?.beginWalk(clock.now());
-      await steps.walk({
-        ...plan,
-        query: { ...plan.query, since: latest(plan.query.since, plan.window?.pollSince) },
-      });
-      plan.window?.completeWalk();
+      const query = { ...plan.query, since: latest(plan.query.since, plan.window?.pollSince) };
+      if (await isComplete(() => steps.walk({ ...plan, query }), context)) plan.window?.completeWalk();
       await steps.pollEnd();
     }
   } catch (error) {

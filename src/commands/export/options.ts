@@ -1,6 +1,7 @@
 import { duration, interval, text, wholeNumber } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import { recordFormats } from '../../output/records/record-types.ts';
+import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
 import { filterFlags } from '../flags/filter-flags.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
@@ -9,6 +10,7 @@ import { fieldList } from '../flags/flag-values.ts';
 export const flags = {
   output: { short: 'o', value: 'file', type: text, help: 'write to a file that appears when it is complete' },
   resume: { help: 'continue an -o that was interrupted, kill -9 included' },
+  ...acceptIncompleteFlag,
   gzip: { help: 'compress' },
   fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
   limit: {

@@ -23,7 +23,6 @@ export async function run(options: ExportOptions, context: Context): Promise<Out
     withoutId: 0,
     retries: 0,
     restarts: 0,
-    shifted: false,
   };
   let leadsBefore = 0;
   const locks: Lock[] = [];

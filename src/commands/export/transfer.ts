@@ -2,6 +2,8 @@ import type { RawLead } from '../../lead/raw-lead.ts';
 import { type Batch, type Listing, listLeads } from '../../service/listing/listing.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import type { Progress } from '../../output/terminal/progress.ts';
+import { IncompleteError } from '../../service/listing/evidence/completion.ts';
+import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
 import { noteUnreadableTimes } from '../../output/walk-summary.ts';
 import type { Counts } from './file/checkpoint.ts';
 import type { ExportPlan, ExportContext } from './plan.ts';
@@ -15,7 +17,6 @@ export interface RecordSink {
 
 export interface Totals extends Counts {
   restarts: number;
-  shifted: boolean;
 }
 
 /** Takes the leads of one walk to its end, or to `--limit`; adds to `totals` as it goes. */
@@ -37,19 +38,30 @@ export async function transfer(
     seen: plan.seen,
     concurrency: options.concurrency,
     prefetch: limit === undefined,
+    acceptUnproven: unprovenHandler(options.acceptIncomplete, messages),
   });
   const totalsBefore = { ...totals };
-  for await (const batch of walk) {
-    let leads = batch.leads.filter(plan.passes);
-    if (limit !== undefined) leads = leads.slice(0, limit - totals.leads);
-    await sink.write(leads);
-    totals.leads += leads.length;
-    if (window !== undefined) for (const lead of leads) window.remember(lead);
-    addStatistics(walk, totalsBefore, totals);
-    if (limit !== undefined && totals.leads >= limit) break;
-    if (batch.next !== undefined || batch.last) await sink.pageEnd(batch.next, totals);
-    if (options.concurrency !== undefined && options.concurrency > 1) noteUselessConcurrency(batch, messages);
-    progress.update(totals.leads, limit ?? walk.stats.total);
+  /** Where the page began that is being read. */
+  let here: Position = from ?? { style: 'start' };
+  try {
+    for await (const batch of walk) {
+      let leads = batch.leads.filter(plan.passes);
+      if (limit !== undefined) leads = leads.slice(0, limit - totals.leads);
+      await sink.write(leads);
+      totals.leads += leads.length;
+      if (window !== undefined) for (const lead of leads) window.remember(lead);
+      addStatistics(walk, totalsBefore, totals);
+      if (limit !== undefined && totals.leads >= limit) break;
+      if (batch.next !== undefined || batch.last) await sink.pageEnd(batch.next, totals);
+      if (options.concurrency !== undefined && options.concurrency > 1)
+        noteUselessConcurrency(batch, messages);
+      if (batch.next !== undefined) here = batch.next;
+      progress.update(totals.leads, limit ?? walk.stats.total);
+    }
+  } catch (error) {
+    // A later run with --resume begins with the page that proved nothing.
+    if (error instanceof IncompleteError) await sink.pageEnd(here, totals);
+    throw error;
   }
   addStatistics(walk, totalsBefore, totals);
   noteUnreadableTimes(plan.unreadableTimes(), messages);
@@ -60,7 +72,6 @@ function addStatistics({ stats }: Listing, before: Totals, totals: Totals): void
   totals.duplicates = before.duplicates + stats.duplicates;
   totals.withoutId = before.withoutId + stats.withoutId;
   totals.restarts = before.restarts + stats.restarts;
-  totals.shifted ||= stats.shifted;
 }
 
 function noteUselessConcurrency({ next }: Batch, messages: ExportContext['messages']): void {

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { leadFilter } from '../../lead/filter.ts';
-import { maybeMissing, noteUnreadableTimes } from '../../output/walk-summary.ts';
+import { noteUnreadableTimes } from '../../output/walk-summary.ts';
+import { IncompleteError } from '../../service/listing/evidence/completion.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
@@ -24,18 +25,29 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   }
   await printer.end();
   noteUnreadableTimes(matcher.unreadableTimes, context.messages);
+  const remainder = page.value;
+  // A list of all leads has to be one; the first leads of a list are what they are.
+  if (typeof remainder === 'object' && limit === Infinity && !options.acceptIncomplete) {
+    throw new IncompleteError(remainder);
+  }
   if (watch === undefined) {
-    noteRemainder(page.value, shown, context);
+    noteRemainder(remainder, shown, context);
     if (shown === 0 && format === 'table') context.messages.say('no lead matches');
     return 'done';
   }
   const { watchLeads } = await import('./watch-leads.ts');
-  await watchLeads({ service, query, matcher, every: watch, print: printer.print }, context);
+  const { acceptIncomplete } = options;
+  await watchLeads(
+    { service, query, matcher, every: watch, print: printer.print, acceptIncomplete },
+    context,
+  );
   return 'done';
 }
 
 function noteRemainder(remainder: Remainder, shown: number, { messages }: Context): void {
-  if (remainder === 'maybe-missing') messages.note('missing', maybeMissing);
+  if (typeof remainder === 'object') {
+    messages.note('incomplete', `leads may be missing: ${remainder.why}`);
+  }
   if (remainder === 'more') {
     const what = shown === 1 ? 'this is the first lead' : `these are the first ${shown} leads`;
     messages.note('more', `${what}; for more: --limit ${shown * 5}, or --limit all`);

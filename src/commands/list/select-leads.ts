@@ -1,16 +1,20 @@
 import type { LeadFilter, LeadMatcher } from '../../lead/filter.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { listLeads } from '../../service/listing/listing.ts';
+import type { Unproven } from '../../service/listing/evidence/completion.ts';
 import type { LeadQuery } from '../../service/listing/lead-query.ts';
 import type { Service } from '../../service/client/service.ts';
 
-/** Page size when filters are checked here and many records may not pass. */
-const filteredPageSize = 100;
+/** Whether leads exist that were not selected: beyond the limit, or perhaps, where the service proves no end. */
+export type Remainder = 'none' | 'more' | Unproven;
 
-/** Whether leads exist that were not selected: beyond the limit, or missed because the list moved. */
-export type Remainder = 'none' | 'more' | 'maybe-missing';
+/** The largest page that is requested for a limit. */
+const largestPage = 1000;
 
-/** The first `limit` leads that pass, page by page. Requests no page that is not needed. */
+/**
+ * The first `limit` leads that pass, page by page. Requests no page that is not needed. Where filters are checked here
+ * and few records may pass, pages are as large as for an export.
+ */
 export async function* selectLeads(
   service: Service,
   query: LeadQuery,
@@ -22,9 +26,14 @@ export async function* selectLeads(
     filter.categories.length + filter.where.length > 0 ||
     filter.since !== undefined ||
     filter.until !== undefined;
-  const usualSize = filtersHere ? Math.max(limit, filteredPageSize) : limit;
-  const pageSize = service.dialect.pageSize ?? (usualSize > 1000 ? undefined : usualSize);
-  const pages = listLeads(service, { query, pageSize, prefetch: limit === Infinity });
+  const preferredSize = filtersHere || limit > largestPage ? undefined : limit;
+  let remainder: Remainder = 'none';
+  const pages = listLeads(service, {
+    query,
+    preferredSize,
+    prefetch: limit === Infinity,
+    acceptUnproven: (end) => (remainder = end),
+  });
   let left = limit;
   for await (const batch of pages) {
     const passing = batch.leads.filter(matches);
@@ -36,5 +45,5 @@ export async function* selectLeads(
     yield passing;
     if (left === 0 && !batch.last) return 'more';
   }
-  return pages.stats.shifted ? 'maybe-missing' : 'none';
+  return left === 0 && remainder !== 'none' ? 'more' : remainder;
 }

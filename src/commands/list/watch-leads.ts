@@ -7,6 +7,8 @@ import type { RawLead } from '../../lead/raw-lead.ts';
 import { noteUnreadableTimes } from '../../output/walk-summary.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import type { LeadQuery } from '../../service/listing/lead-query.ts';
+import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
+import { isComplete } from '../flags/unproven-poll.ts';
 import type { Service } from '../../service/client/service.ts';
 
 interface Watch {
@@ -16,6 +18,7 @@ interface Watch {
   /** Milliseconds between two polls. */
   readonly every: number;
   readonly print: (leads: readonly RawLead[]) => Promise<void>;
+  readonly acceptIncomplete: boolean;
 }
 
 /** How late a lead may come and still be shown, in ms, as with `export --follow`. */
@@ -27,22 +30,34 @@ const overlapMs = 86_400_000;
  * what is there.
  */
 export async function watchLeads(
-  { service, query, matcher, every, print }: Watch,
+  { service, query, matcher, every, print, acceptIncomplete }: Watch,
   context: Context,
 ): Promise<void> {
   const { clock, signal } = context;
   const seen = new IdSet();
   const startedAt = clock.now();
+  let isFirst = true;
+  /** The first poll has to know everything that is there; a later one may fail to prove that, and is said. */
+  const read = async (pages: () => Promise<void>): Promise<boolean> => {
+    if (!isFirst) return isComplete(pages, context);
+    await pages();
+    return true;
+  };
   const poll = async (): Promise<RawLead[]> => {
     const since = Math.max(query.since ?? -Infinity, clock.now() - overlapMs);
     const found: RawLead[] = [];
-    for await (const { leads } of listLeads(service, { query: { ...query, since }, seen, prefetch: true })) {
-      // A record without an id may have been shown before.
-      for (const lead of leads) {
-        const created = readCreatedAt(lead.createdAt) ?? since;
-        if (lead.id !== undefined && matcher.matches(lead) && created >= since) found.push(lead);
+    const acceptUnproven = unprovenHandler(acceptIncomplete, context.messages);
+    const pages = listLeads(service, { query: { ...query, since }, seen, prefetch: true, acceptUnproven });
+    const isProven = await read(async () => {
+      for await (const { leads } of pages) {
+        // A record without an id may have been shown before.
+        for (const lead of leads) {
+          const created = readCreatedAt(lead.createdAt) ?? since;
+          if (lead.id !== undefined && matcher.matches(lead) && created >= since) found.push(lead);
+        }
       }
-    }
+    });
+    if (isProven) isFirst = false;
     noteUnreadableTimes(matcher.unreadableTimes, context.messages);
     return found.reverse();
   };

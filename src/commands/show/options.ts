@@ -1,4 +1,5 @@
 import { text } from '../../config/value-types.ts';
+import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { inboxFlag } from '../flags/inbox-flag.ts';
@@ -11,6 +12,7 @@ export const args = {
 export const flags = {
   fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
   relative: { help: 'times as "3m ago"' },
+  ...acceptIncompleteFlag,
   ...formatFlags(['table', 'json', 'ndjson']),
   ...inboxFlag,
 } satisfies Flags;

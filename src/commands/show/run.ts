@@ -11,6 +11,7 @@ import { write } from '../../output/write-stream.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import { openService } from '../../service/client/service.ts';
+import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { ShowOptions } from './options.ts';
 import { receivedLead } from './received-lead.ts';
@@ -18,7 +19,7 @@ import { utf8 } from '../../json/bytes.ts';
 
 /** The service first, then the inbox, which also answers when the service cannot. */
 export async function run(options: ShowOptions, context: Context): Promise<Outcome> {
-  const pulled = await fromService(options.id, context).catch((error: unknown) => {
+  const pulled = await fromService(options, context).catch((error: unknown) => {
     if (error instanceof LeadsError && !context.signal.aborted) return error;
     throw error;
   });
@@ -39,9 +40,13 @@ export async function run(options: ShowOptions, context: Context): Promise<Outco
 }
 
 /** The specification has no operation for one lead, so the list is walked until it comes by. */
-async function fromService(id: string, context: Context): Promise<RawLead | undefined> {
+async function fromService(
+  { id, acceptIncomplete }: ShowOptions,
+  context: Context,
+): Promise<RawLead | undefined> {
   const service = await openService(context);
-  for await (const { leads } of listLeads(service, { query: {}, prefetch: true })) {
+  const acceptUnproven = unprovenHandler(acceptIncomplete, context.messages);
+  for await (const { leads } of listLeads(service, { query: {}, prefetch: true, acceptUnproven })) {
     const found = leads.find((lead) => lead.id === id);
     if (found !== undefined) return found;
   }

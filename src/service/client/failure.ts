@@ -8,6 +8,10 @@ interface NetworkError {
   readonly name?: string;
   readonly code?: string;
   readonly message: string;
+  readonly syscall?: string;
+  readonly address?: string;
+  readonly hostname?: string;
+  readonly port?: number;
   readonly errors?: readonly NetworkError[];
   readonly cause?: unknown;
 }
@@ -43,6 +47,15 @@ export function networkFailure(error: unknown, origin: string): Error {
     });
     return passes(Number(proxied)) ? new TransientError(failure) : failure;
   }
+  const proxy = proxyOf(failed, origin);
+  if (proxy !== undefined) {
+    return new TransientError(
+      new ServiceError(`cannot reach the proxy ${proxy}: ${reasons[code] ?? failed.message}`, {
+        cause: error,
+        hint: 'see HTTPS_PROXY and NO_PROXY',
+      }),
+    );
+  }
   const reason = reasons[code];
   if (reason !== undefined) {
     const mayBeTls = origin.startsWith('http:') && isClosedOnPlainHttp(code);
@@ -75,14 +88,28 @@ export function networkFailure(error: unknown, origin: string): Error {
       hint: 'if its authority is a private one, name its certificate in NODE_EXTRA_CA_CERTS',
     });
   }
+  if (/^Z_|BROTLI|^ERR__ERROR_FORMAT/.test(code)) {
+    return new DataError(`${origin} sent a compressed answer that is broken: ${failed.message}`, {
+      cause: error,
+    });
+  }
   // undici's parser does not know the codes of all that it finds.
-  if (failed.name === 'HTTPParserError' || /^(HPE_|UND_ERR_HEADERS_OVERFLOW|Z_|ERR_)/.test(code)) {
+  if (failed.name === 'HTTPParserError' || /^(HPE_|UND_ERR_HEADERS_OVERFLOW|ERR_)/.test(code)) {
     return new DataError(`${origin} does not answer in proper HTTP: ${failed.message}`, { cause: error });
   }
   // An error without a code comes neither from undici nor from the network: it is a bug.
   return code === ''
     ? (error as Error)
     : new ServiceError(`cannot reach ${origin}: ${failed.message}`, { cause: error });
+}
+
+/** Where the connection was attempted, when that is not the origin's own port: a proxy's. */
+function proxyOf(failed: NetworkError, origin: string): string | undefined {
+  const { port, address, syscall } = failed.errors?.[0] ?? failed;
+  if (port === undefined || syscall !== 'connect') return undefined;
+  const { port: explicit, protocol } = new URL(origin);
+  const own = explicit === '' ? (protocol === 'https:' ? 443 : 80) : Number(explicit);
+  return port === own ? undefined : `${address ?? ''}:${port}`;
 }
 
 /** 408, 425, 429 and server errors pass; what the server does not implement does not. */
@@ -100,23 +127,27 @@ export interface Rejection {
   readonly message: string | undefined;
   readonly requestId: string | undefined;
   readonly waitMs: number | undefined;
+  /** Some services limit the rate with 403. */
+  readonly isRateLimit: boolean;
 }
 
 /** An answer with an error status, in one line. */
 export function rejectionFailure(rejection: Rejection): Error {
-  const { status, error, message, requestId, waitMs } = rejection;
+  const { status, error, message, requestId, waitMs, isRateLimit } = rejection;
   const reason = message ?? error;
   const why = reason === undefined ? '' : `: ${reason}${message && error ? ` (${error})` : ''}`;
   const details = { status, requestId };
-  if (status === 401 || status === 403) {
+  if (status === 401 || (status === 403 && !isRateLimit)) {
     return new KeyRejectedError(`the service refused the API key (${status})${why}`, {
       ...details,
       hint: `store another key with '${loginCommand(rejection.profile)}', or check LEADS_API_KEY`,
     });
   }
   const text =
-    status === 429 ? `the service limits the rate (429)${why}` : `the service answered ${status}${why}`;
-  if (passes(status)) return new TransientError(new ServiceError(text, details), waitMs);
+    status === 429 || isRateLimit
+      ? `the service limits the rate (${status})${why}`
+      : `the service answered ${status}${why}`;
+  if (passes(status) || isRateLimit) return new TransientError(new ServiceError(text, details), waitMs);
   if (status >= 500) return new ServiceError(text, details);
   return new DataError(text, {
     ...details,

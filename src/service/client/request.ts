@@ -9,12 +9,16 @@ import { redact } from './redact-key.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { Service } from './service.ts';
 
-/** A 200 whose body is still to come. */
+/** A 200 whose body is still to come, or a 204. */
 export interface Answer {
   readonly url: URL;
+  /** 200, or 204 for an empty page. */
+  readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requestId: string | undefined;
   readonly body: AsyncIterable<Uint8Array>;
+  /** Takes the API key out of a text of the answer. */
+  readonly redact: (text: string) => string;
 }
 
 const mostRedirects = 5;
@@ -35,6 +39,7 @@ const idHeaders = [
 export async function request(service: Service, url: URL, signal: AbortSignal): Promise<Answer> {
   let target = url;
   for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+    await service.rateGate.pass(signal);
     const startedAt = service.clock.now();
     const response = await send(service, target, signal);
     const { statusCode: status } = response;
@@ -43,9 +48,16 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
       redact(`GET ${target.pathname}${target.search} → ${status} in ${took}`, service.account.apiKey),
     );
     const headers = singly(response.headers);
-    if (status === 200) {
+    if (status === 200 || status === 204) {
       const requestId = requestIdIn(headers, service);
-      return { url: target, headers, requestId, body: decoded(response.body, headers['content-encoding']) };
+      return {
+        url: target,
+        status,
+        headers,
+        requestId,
+        body: decoded(response.body, headers['content-encoding']),
+        redact: (text) => redact(text, service.account.apiKey),
+      };
     }
     const location = status >= 300 && status < 400 ? headers['location'] : undefined;
     if (location === undefined) throw await rejected(service, response, headers);
@@ -105,14 +117,31 @@ async function rejected(
   const error = isObject(body) ? body['error'] : undefined;
   // Some services nest both in an object `error`.
   const inner = isObject(error) ? error : isObject(body) ? body : undefined;
+  const code = text(isObject(error) ? (error['code'] ?? error['type']) : error);
+  const message = text(inner?.['message']);
+  const wait = retryAfterMs(headers['retry-after'], service.clock.now(), headers['date']);
+  const isLimit = response.statusCode === 403 && isRateLimit(headers, `${code ?? ''} ${message ?? ''}`);
   return rejectionFailure({
     profile: service.account.profile,
     status: response.statusCode,
-    error: text(isObject(error) ? (error['code'] ?? error['type']) : error),
-    message: text(inner?.['message']),
+    error: code,
+    message,
     requestId: requestIdIn(headers, service),
-    waitMs: retryAfterMs(headers['retry-after'], service.clock.now(), headers['date']),
+    waitMs: isLimit ? (wait ?? rateLimitResetMs(headers['x-ratelimit-reset'], service.clock.now())) : wait,
+    isRateLimit: isLimit,
   });
+}
+
+/** GitHub, among others, answers 403 to a client that asks too often. */
+const isRateLimit = (headers: Answer['headers'], text: string): boolean =>
+  headers['retry-after'] !== undefined ||
+  headers['x-ratelimit-remaining'] === '0' ||
+  /rate.?limit|too many requests|quota exceeded/i.test(text);
+
+/** `X-RateLimit-Reset` in seconds since the epoch, as a wait in milliseconds; other meanings are not known. */
+function rateLimitResetMs(value: string | undefined, now: number): number | undefined {
+  if (value === undefined || !/^\d{10}$/.test(value.trim())) return undefined;
+  return Math.max(0, Number(value) * 1000 - now);
 }
 
 /** The error's JSON; anything else, or a body that breaks off, says no more than the status does. */

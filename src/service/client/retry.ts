@@ -1,5 +1,5 @@
 import { formatDuration } from '../../time/duration.ts';
-import { type LeadsError, ServiceError } from '../../errors.ts';
+import { DataError, type LeadsError, ServiceError } from '../../errors.ts';
 import type { Service } from './service.ts';
 
 /** A failure that another attempt may not meet. */
@@ -57,6 +57,7 @@ export class Attempts {
       if (reason.waitMs === undefined || reason.waitMs <= this.left) throw this.#final(reason);
       throw tooLong(reason.failure, reason.waitMs, clock.now());
     }
+    if (reason.waitMs !== undefined) this.#service.rateGate.holdUntil(clock.now() + reason.waitMs);
     this.#failed += 1;
     this.#onRetry();
     messages.verbose(
@@ -68,7 +69,8 @@ export class Attempts {
   #final({ failure }: TransientError): LeadsError {
     if (this.#failed === 0) return failure;
     const { status, requestId, hint } = failure;
-    return new ServiceError(`${failure.message} (tried ${this.#failed + 1} times)`, {
+    const Failure = failure instanceof DataError ? DataError : ServiceError;
+    return new Failure(`${failure.message} (tried ${this.#failed + 1} times)`, {
       cause: failure,
       status,
       requestId,

@@ -4,6 +4,7 @@ import type { Account } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Messages } from '../../output/messages.ts';
+import { RateGate } from './rate-gate.ts';
 
 /** One account at one service, and the means to ask it. */
 export interface Service {
@@ -11,6 +12,8 @@ export interface Service {
   readonly dialect: Dialect;
   readonly dispatcher: Dispatcher;
   readonly messages: Messages;
+  /** Shared by all requests to the account's origin. */
+  readonly rateGate: RateGate;
   readonly clock: Clock;
   readonly random: () => number;
   readonly signal: AbortSignal;
@@ -30,6 +33,7 @@ export async function openService(context: Context, other?: Account): Promise<Se
     dialect,
     dispatcher: await context.http(),
     messages,
+    rateGate: new RateGate(clock),
     clock,
     random,
     signal,

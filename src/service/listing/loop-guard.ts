@@ -1,4 +1,5 @@
 import { DataError } from '../../errors.ts';
+import { howToSet } from './evidence/completion.ts';
 
 /** Fails a walk that makes no progress: the same position again, or a page that brings nothing new (promise: no loop). */
 export class LoopGuard {
@@ -27,13 +28,4 @@ export class LoopGuard {
       throw new DataError(`the service sends one empty page after another (${pages} pages read)`);
     }
   }
-}
-
-const howToSet = "say how the service pages: 'leads config set api.pagination …' and 'api.params.…'";
-
-/** The failure of a page that brought nothing new although more was announced. */
-export function noNewLead(): DataError {
-  return new DataError('a page brought no new lead: the service ignored or repeated the cursor', {
-    hint: howToSet,
-  });
 }

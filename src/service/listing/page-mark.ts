@@ -1,7 +1,5 @@
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 
-/** Tells pages apart whose records have no ids. */
-export function markOf(leads: readonly ScannedRecord[]): string {
-  const ends = [leads[0], leads.at(-1)].map((lead) => Buffer.from(lead?.bytes ?? []).toString('latin1'));
-  return `${leads.length} ${ends.join(' ')}`;
-}
+/** A record's bytes as text: tells pages apart whose records have no ids. */
+export const markOf = (lead: ScannedRecord | undefined): string =>
+  lead === undefined ? '' : Buffer.from(lead.bytes).toString('latin1');

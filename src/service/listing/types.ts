@@ -1,6 +1,7 @@
 import type { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import type { Position } from '../pagination/position.ts';
+import type { Completion, Unproven } from './evidence/completion.ts';
 import type { LeadQuery } from './lead-query.ts';
 
 /** Some leads of one page, in the service's order. A large page comes in several batches. */
@@ -26,8 +27,6 @@ export interface ListingStats {
   withoutId: number;
   /** How often the list had moved while it was read, so that a part of it was walked again. */
   restarts: number;
-  /** The list may have moved in a way that this pagination cannot show: some leads may have been missed. */
-  shifted: boolean;
   /** Number of matching leads, where the service tells one. */
   total: number | undefined;
 }
@@ -36,6 +35,8 @@ export interface ListingOptions {
   readonly query: LeadQuery;
   /** Records asked for per page; otherwise the dialect's `pageSize`, or as many as the service gives, up to 1000. */
   readonly pageSize?: number | undefined;
+  /** A page size that is only a wish: another one is tried where the service rejects it. */
+  readonly preferredSize?: number | undefined;
   /**
    * Where to begin: a `next` of an earlier walk with the same query and page size. Page and offset walks then read the
    * record in front of it again, and go back as far as they must when it is not there: `seen` has to hold the ids that
@@ -46,10 +47,15 @@ export interface ListingOptions {
   readonly seen?: IdSet | undefined;
   /** Requests in flight at once where positions can be computed (page, offset); batches keep their order. */
   readonly concurrency?: number | undefined;
+  /** Takes a walk that proves nothing for an ordinary end, and is given what was seen. */
+  readonly acceptUnproven?: ((end: Unproven) => void) | undefined;
   /** Asks for the next page while the current one is being used. Not for a reader that may stop early. */
   readonly prefetch?: boolean | undefined;
 }
 
+/** Iterating ends normally only when the walk was complete; it throws an `IncompleteError` otherwise. */
 export interface Listing extends AsyncIterable<Batch> {
   readonly stats: Readonly<ListingStats>;
+  /** The evidence, once the last batch was taken; undefined where the reader stopped before. */
+  readonly completion: Completion | undefined;
 }

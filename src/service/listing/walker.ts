@@ -1,46 +1,50 @@
 import { DataError } from '../../errors.ts';
+import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { Service } from '../client/service.ts';
-import { nextPageOf } from '../pagination/next-page.ts';
 import { NullNext } from '../pagination/null-next.ts';
-import type { PageFacts } from '../pagination/page-facts.ts';
-import { PaginationProbe } from '../pagination/pagination-probe.ts';
 import { keyOf, type Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
+import { numberOf } from '../pagination/position-number.ts';
+import { BorderCheck } from './border-check.ts';
+import { Continuity } from './continuity.ts';
+import { StepDecider } from './decide-step.ts';
 import { addTallies, dropKnown, type PageTally } from './dedupe.ts';
-import { DriftDetector } from './drift-detector.ts';
+import { complete, type Completion } from './evidence/completion.ts';
+import { settleNoPosition, settlePass } from './evidence/settle.ts';
+import { Probes } from './evidence/probes.ts';
+import { Totals } from './evidence/totals.ts';
 import { fetchPage } from './fetch/fetch-page.ts';
-import { LoopGuard, noNewLead } from './loop-guard.ts';
-import { markOf } from './page-mark.ts';
-import type { PageOutcome } from './page-outcome.ts';
 import { PageSizes } from './fetch/page-sizes.ts';
 import { pageUrl } from './fetch/page-url.ts';
+import { peekAt } from './fetch/peek.ts';
 import { predict, Prefetch } from './fetch/prefetch.ts';
-import { SilentEnd } from './silent-end.ts';
+import { LoopGuard } from './loop-guard.ts';
+import { markOf } from './page-mark.ts';
+import type { PageOutcome, ProbeReason, Step, WholePage } from './page-outcome.ts';
+import { Passes } from './passes.ts';
 import { noteOtherStatus } from './status-note.ts';
 import type { Batch, ListingOptions, ListingStats } from './types.ts';
 
 const nothing: PageTally = { identified: 0, fresh: 0, repeated: 0, withoutId: 0 };
+const start: Position = { style: 'start' };
 
-/** Reads page after page: one outcome a page, and from it the next position and the statistics. */
+/** Reads page after page: one outcome a page, and from it the next step and the statistics. */
 export class Walker {
   readonly #service: Service;
-  readonly #params: RequestParams;
   readonly #options: ListingOptions;
   readonly #stats: ListingStats;
   readonly #seen: IdSet;
   readonly #prefetch: Prefetch;
+  readonly #probes: Probes;
   readonly #guard = new LoopGuard();
-  readonly #drift: DriftDetector;
-  readonly #probe = new PaginationProbe();
-  readonly #silentEnd: SilentEnd;
-  readonly #nullNext: NullNext;
+  readonly #continuity: Continuity;
+  readonly #decider: StepDecider;
   readonly #sizes: PageSizes;
-  /** Different records met; undefined when the walk began in the middle. */
-  #walked: number | undefined;
-  /** Records on the longest page and on the one before: a page shorter than others may be the last. */
-  #longest = 0;
-  #previous: { readonly count: number; readonly mark: string; readonly idle: boolean } | undefined;
+  readonly #isFiltered: boolean;
+  readonly #passes = new Passes();
+  #totals: Totals;
+  #isNumbered = false;
 
   constructor(
     service: Service,
@@ -49,67 +53,86 @@ export class Walker {
     stats: ListingStats,
     signal: AbortSignal,
   ) {
-    const { query, from } = options;
+    const { query, from = start } = options;
     this.#service = service;
-    this.#params = params;
     this.#options = options;
     this.#stats = stats;
     this.#seen = options.seen ?? new IdSet();
     this.#seen.nextPass();
-    const size = options.pageSize ?? params.pageSize ?? from?.size;
-    this.#sizes = new PageSizes(size, params.limit !== undefined);
-    this.#walked = from === undefined || from.style === 'start' ? 0 : undefined;
-    const isFiltered = query.status !== undefined || query.categories?.length === 1;
-    this.#nullNext = new NullNext(isFiltered, from);
-    this.#silentEnd = new SilentEnd(service.messages, isFiltered);
-    this.#drift = new DriftDetector(this.#seen, params.firstPage);
+    const size = options.pageSize ?? params.pageSize ?? from.size;
+    this.#sizes = new PageSizes(size, options.preferredSize, params.limit !== undefined);
+    this.#isFiltered = query.status !== undefined || query.categories?.length === 1;
+    this.#decider = new StepDecider(params, new NullNext(this.#isFiltered, options.from));
+    const peek = peekAt(service, params, query, stats, signal);
+    this.#probes = new Probes(params, peek, this.#seen);
+    this.#continuity = new Continuity(this.#seen, new BorderCheck(this.#seen, peek), params.firstPage);
+    this.#totals = new Totals(from.totals, from.style === 'start' ? 0 : undefined);
+    this.#continuity.verifies = from.style !== 'start' && from.totals === undefined;
+    this.#isNumbered = numberOf(from) !== undefined;
     this.#prefetch = new Prefetch((position) =>
-      fetchPage(service, params.items, pageUrl(params, query, this.#sizes.current, position), stats, signal),
+      fetchPage(service, params, pageUrl(params, query, this.#sizes.current, position), stats, signal),
     );
   }
 
-  async *run(): AsyncGenerator<Batch, void, undefined> {
-    let position: Position | undefined = this.#drift.startAt(this.#options.from ?? { style: 'start' });
-    while (position !== undefined) {
-      const here: Position = position;
-      this.#guard.enter(keyOf(here));
-      const outcome: PageOutcome = yield* this.#read(here);
+  async *run(): AsyncGenerator<Batch, Completion, undefined> {
+    let position = this.#continuity.startAt(this.#options.from ?? start);
+    for (;;) {
+      this.#guard.enter(keyOf(position));
+      const outcome: PageOutcome = yield* this.#read(position);
       if (outcome.kind === 'moved' || outcome.kind === 'size-rejected') {
+        if (outcome.kind === 'moved') position = this.#stepBack(position);
         this.#guard.reset();
-        if (outcome.kind === 'moved') position = this.#stepBack(here);
         continue;
       }
-      const next: Position | undefined =
-        outcome.kind === 'page' ? this.#following(here, outcome) : this.#afterProbe(here);
       const leads = outcome.kind === 'page' ? outcome.leads : [];
-      if (outcome.kind === 'page' && next !== undefined) this.#requestAhead(next, outcome.facts);
-      if (next === undefined) this.#drift.judgeEnd(this.#options.query, here, this.#walked);
+      let step = this.#settled(this.#stepAfter(position, outcome));
       this.#stats.leads += leads.length;
-      this.#stats.restarts = this.#drift.restarts;
-      this.#stats.shifted = this.#drift.shifted;
-      // A probe is no place to resume from: it may bring nothing.
-      const proven = next !== undefined && !this.#probe.isProbe(next) ? next : undefined;
-      yield { leads, next: proven, last: next === undefined };
-      position = next;
+      this.#stats.restarts = this.#continuity.restarts;
+      yield { leads, next: step.kind === 'go' ? step.position : undefined, last: step.kind === 'end' };
+      if (step.kind === 'probe') {
+        step = this.#settled(await this.#probe(step.reason));
+        if (step.kind === 'end') yield { leads: [], next: undefined, last: true };
+      }
+      if (step.kind === 'end') return step.completion;
+      if (step.kind === 'go') position = step.position;
     }
+  }
+
+  #stepAfter(position: Position, outcome: Exclude<PageOutcome, { kind: 'moved' | 'size-rejected' }>): Step {
+    if (outcome.kind === 'page') return this.#afterPage(position, outcome);
+    if (outcome.kind === 'rejected') return this.#decider.afterRejection(outcome.error);
+    return { kind: 'probe', reason: { kind: 'ignored' } };
+  }
+
+  #settled(step: Step): Step {
+    return step.kind === 'end' ? this.#settle(step.completion) : step;
   }
 
   /** What is read again from here on was met in an earlier pass: it is no sign of a loop. */
   #stepBack(position: Position): Position {
     this.#prefetch.clear();
     this.#seen.nextPass();
-    this.#walked = undefined;
-    return this.#drift.stepBack(position);
+    this.#totals.met = undefined;
+    return this.#continuity.stepBack(position);
   }
 
   /** Hands out all but the last part of a page. */
   async *#read(position: Position): AsyncGenerator<Batch, PageOutcome> {
     let tally = nothing;
+    let first: ScannedRecord | undefined;
     let isFirst = true;
     try {
       for await (const part of this.#prefetch.take(position)) {
-        if (isFirst && this.#drift.missesRecords(position, part.leads)) return { kind: 'moved' };
-        const unread = isFirst ? this.#drift.unreadOf(position, part.leads) : part.leads;
+        if (isFirst && this.#probes.isIgnored(position, part.leads)) return { kind: 'ignored' };
+        if (isFirst && !(await this.#continuity.connects(position, part.leads, this.#sizes.current))) {
+          return { kind: 'moved' };
+        }
+        const unread = isFirst ? this.#continuity.unreadOf(position, part.leads) : part.leads;
+        if (isFirst) {
+          first = part.leads[0];
+          if (position.style === 'start' || this.#passes.current === 'front')
+            this.#continuity.notePage(position, part.leads);
+        }
         isFirst = false;
         const { kept: leads, tally: added } = dropKnown(unread, this.#seen);
         // An attempt that broke off has sent some of these already: the service did not repeat them.
@@ -117,89 +140,109 @@ export class Walker {
         if (!part.again) this.#stats.duplicates += added.repeated;
         this.#stats.withoutId += added.withoutId;
         noteOtherStatus(this.#service, this.#options.query.status, leads);
-        if (part.facts !== undefined) return { kind: 'page', facts: part.facts, leads, tally };
+        if (part.facts !== undefined) {
+          const ends = { firstId: first?.id, firstMark: markOf(first), lastMark: markOf(part.leads.at(-1)) };
+          return { kind: 'page', facts: part.facts, leads, tally, ...ends };
+        }
         this.#stats.leads += leads.length;
         yield { leads, next: undefined, last: false };
       }
     } catch (error) {
-      const outcome = error instanceof DataError && isFirst ? this.#rejected(position, error) : undefined;
+      const outcome =
+        error instanceof DataError && isFirst ? await this.#rejected(position, error) : undefined;
       if (outcome === undefined) throw error;
       return outcome;
     }
     throw new Error('a page ended without an end');
   }
 
-  #rejected(position: Position, error: DataError): PageOutcome | undefined {
-    if (position.style === 'start' && this.#sizes.fallBack(error)) return { kind: 'size-rejected' };
-    if (this.#probe.isProbe(position) && error.status !== undefined) return { kind: 'past-the-end' };
-    const isBehind = error.status === 404 && position.style === 'page' && (this.#previous?.count ?? 0) > 0;
-    return isBehind ? { kind: 'past-the-end' } : undefined;
+  async #rejected(position: Position, error: DataError): Promise<PageOutcome | undefined> {
+    if (position.style === 'start')
+      return this.#sizes.fallBack(error) ? { kind: 'size-rejected' } : undefined;
+    if (!this.#decider.hasRead || ![400, 404, 410, 416, 422].includes(error.status ?? 0)) return undefined;
+    // A list that became shorter may end in front of this page.
+    const connects = await this.#continuity.connects(position, [], this.#sizes.current);
+    return connects ? { kind: 'rejected', error } : { kind: 'moved' };
   }
 
-  #following(position: Position, page: Extract<PageOutcome, { kind: 'page' }>): Position | undefined {
-    const next = this.#nextAfter(position, page);
-    return next && { ...next, size: this.#sizes.current };
-  }
-
-  #nextAfter(
-    position: Position,
-    { facts, leads, tally }: Extract<PageOutcome, { kind: 'page' }>,
-  ): Position | undefined {
-    const { count } = facts;
+  #afterPage(position: Position, page: WholePage): Step {
+    const { count } = page.facts;
+    const { tally } = page;
+    const totals = this.#totals;
     this.#stats.pages += 1;
     this.#guard.countRecords(count, this.#stats.pages);
-    if (this.#walked !== undefined) this.#walked += tally.fresh + tally.withoutId;
-    const previous = this.#previous;
-    const mark = count === 0 || tally.identified > 0 ? '' : markOf(leads);
-    const nothingNew =
-      (tally.identified > 0 && tally.fresh === 0 && leads.length === 0) ||
-      (mark !== '' && previous?.mark === mark);
-    this.#previous = { count, mark, idle: nothingNew };
-    const wasShortBefore = previous !== undefined && previous.count < this.#longest;
-    const isShort = count < this.#longest;
-    // Without what the page repeats of others or of itself: that makes no page of the rest short.
-    this.#longest = Math.max(this.#longest, count - tally.repeated);
-    const next = nextPageOf(this.#params, position, facts, this.#walked, this.#nullNext);
-    this.#drift.noteTotal(next.total);
-    this.#stats.total = this.#drift.total;
-    if (this.#probe.isProbe(position) && (nothingNew || count === 0 || tally.fresh < tally.repeated)) {
-      this.#stats.duplicates -= tally.repeated;
-      return this.#afterProbe(position);
+    if (page.leads.length > 0) this.#continuity.noteProgress();
+    this.#passes.noteNews(page.leads.length);
+    if (totals.met !== undefined) totals.met += tally.fresh + tally.withoutId;
+    const size = this.#sizes.current;
+    if (position.style === 'start') {
+      totals.repeated = tally.repeated;
+      this.#probes.noteFirst(page, size);
     }
-    if (nothingNew && !(next.kind === 'end' && next.said === true)) {
-      // Past the end, some services give their last page again.
-      if (position.style === 'page' && wasShortBefore) return undefined;
-      // New leads in front move known ones onto a page that would have been empty. The page behind it shows the end.
-      if (isShort && previous?.idle !== true && next.kind === 'next' && isNumbered(next.position))
-        return next.position;
-      throw noNewLead();
+    const step = this.#decider.afterPage(position, page, size, totals);
+    this.#stats.total = totals.last;
+    if (this.#passes.current === 'front' && this.#continuity.isOldFront(page.leads.length === 0)) {
+      return { kind: 'end', completion: complete('nothing-behind') };
     }
-    if (next.kind === 'next') return next.position;
-    return next.kind === 'silent' ? this.#probeAfter(position, facts, next.total) : undefined;
+    const next =
+      step.kind === 'probe' && position.style === 'start' && this.#probes.second
+        ? go(this.#probes.second)
+        : step;
+    if (next.kind !== 'go') return next;
+    this.#continuity.notePageLength(count);
+    if (position.style === 'start' && this.#passes.current === 'first') {
+      this.#continuity.verifies = totals.last === undefined;
+    }
+    const following: Position = {
+      ...next.position,
+      size,
+      totals: this.#continuity.verifies ? undefined : totals.soFar,
+    };
+    this.#isNumbered ||= numberOf(following) !== undefined;
+    this.#requestAhead(following, count);
+    return go(following);
   }
 
-  #probeAfter(position: Position, facts: PageFacts, total: number | undefined): Position | undefined {
-    const walked = this.#walked ?? facts.count;
-    const pageSize = this.#sizes.current;
-    const expected = total === undefined ? undefined : this.#drift.atLeast(total);
-    if (!this.#silentEnd.isDoubtful({ count: facts.count, walked, pageSize, total: expected }))
-      return undefined;
-    const probe = this.#probe.start(this.#params, position, facts, total);
-    if (probe === undefined) this.#silentEnd.report({ count: facts.count, walked, pageSize, total });
-    return probe;
+  async #probe(reason: ProbeReason): Promise<Step> {
+    const found = await this.#probes.run(reason);
+    const { count, size } = this.#probes.first;
+    if (found.kind === 'next' && this.#probes.second !== undefined) {
+      return this.#goBehindFirst(this.#probes.second, count);
+    }
+    if (found.kind !== 'no-position') return { kind: 'end', completion: complete('nothing-behind') };
+    const end = { count, size, honoursLimit: found.honoursLimit, hasMore: reason.kind === 'behind-id' };
+    return settleNoPosition(end, this.#totals, this.#isFiltered, this.#service.messages);
   }
 
-  /** A probe brought nothing: another one may; undefined at an ordinary end. */
-  #afterProbe(position: Position): Position | undefined {
-    if (!this.#probe.isProbe(position)) return undefined;
-    const pageSize = this.#sizes.current;
-    const { count, total } = this.#probe;
-    const next = this.#probe.next();
-    if (next === undefined) this.#silentEnd.report({ count, walked: this.#walked ?? count, pageSize, total });
-    return next && { ...next, size: pageSize };
+  #goBehindFirst(position: Position, count: number): Step {
+    this.#decider.noteHonoured();
+    this.#isNumbered ||= numberOf(position) !== undefined;
+    this.#continuity.notePageLength(count);
+    this.#continuity.verifies = this.#totals.last === undefined;
+    return go(position);
   }
 
-  #requestAhead(next: Position, { count }: PageFacts): void {
+  /** The walk has come to an end: whether that is all, or the list, or its front, has to be read again. */
+  #settle(completion: Completion): Step {
+    const settled = settlePass(completion, {
+      totals: this.#totals,
+      isFiltered: this.#isFiltered,
+      isNumbered: this.#isNumbered,
+      passes: this.#passes,
+      continuity: this.#continuity,
+    });
+    if (settled.kind === 'end') return settled;
+    this.#passes.begin(settled.kind === 'read-again' ? 'again' : 'front', this.#continuity.gaps);
+    this.#continuity.beginPass(true);
+    this.#decider.beginPass();
+    this.#guard.reset();
+    this.#prefetch.clear();
+    this.#seen.nextPass();
+    this.#totals = new Totals();
+    return go(start);
+  }
+
+  #requestAhead(next: Position, count: number): void {
     const many = this.#options.concurrency ?? 1;
     if (this.#options.prefetch === true || many > 1) this.#prefetch.request(next);
     if (many < 2) return;
@@ -208,4 +251,4 @@ export class Walker {
   }
 }
 
-const isNumbered = ({ style }: Position): boolean => style === 'page' || style === 'offset';
+const go = (position: Position): Step => ({ kind: 'go', position });

@@ -4,8 +4,7 @@ import type { Envelope } from '../../json/envelope.ts';
 export interface PageFacts {
   /** The address that answered, redirects followed. */
   readonly url: URL;
-  /** The `Link` header. */
-  readonly link: string | undefined;
+  readonly headers: Readonly<Record<string, string | undefined>>;
   readonly envelope: Envelope;
   /** Records on the page. */
   readonly count: number;

@@ -1,91 +1,71 @@
 import type { Envelope } from '../../json/envelope.ts';
 import { isObject, type Json, valueAt } from '../../json/exact.ts';
+import type { HeaderHints } from './header-hints.ts';
+import {
+  countNames,
+  lastNames,
+  moreNames,
+  nestingNames,
+  nextNames,
+  offsetNames,
+  pageNames,
+  pagesNames,
+  plainName,
+  totalNames,
+  vagueNextNames,
+} from './hint-names.ts';
+import { nextHintOf, type NextHint } from './next-hint.ts';
 
-/** What an answer says about the next page, read from the rest of its body under the usual names. */
+/** What an answer says about its place in the list, read from its headers and the rest of its body. */
 export interface PaginationHints {
-  /** A next URL, cursor or number, and the name it stood under; null: there is none, and it says so. */
-  readonly next: { readonly name: string; readonly value: string | number } | null | undefined;
+  /** Null: there is no next page, and the answer says so. */
+  readonly next: NextHint | null | undefined;
   readonly hasMore: boolean | undefined;
   readonly page: number | undefined;
   readonly pages: number | undefined;
   readonly offset: number | undefined;
+  /** The field that the offset came in: the query parameter has the same name as a rule. */
+  readonly offsetField: string | undefined;
   /** Leads that match in all. */
   readonly total: number | undefined;
 }
 
 type Members = { readonly [key: string]: Json };
 
-/** Names are compared without case, `_` and `-`: `next_cursor`, `nextCursor` and `next-cursor` are one. */
-const plain = (name: string): string => name.toLowerCase().replace(/[_-]/g, '');
-
-const nextNames = [
-  'nextcursor',
-  'nextpagetoken',
-  'nexttoken',
-  'nextpageurl',
-  'nexturl',
-  'nextlink',
-  '@odata.nextlink',
-  'nextpage',
-  'nextoffset',
-  'next',
-];
-const moreNames = ['hasmore', 'hasnext', 'hasnextpage', 'more'];
-const pageNames = ['page', 'currentpage', 'pagenumber', 'pageindex', 'number'];
-const pagesNames = ['totalpages', 'pages', 'pagecount', 'lastpage', 'numpages'];
-const offsetNames = ['offset', 'skip', 'start'];
-const totalNames = ['total', 'totalcount', 'totalitems', 'totalresults', 'totalrecords', 'totalelements'];
-/** A total in some services, the length of the page in others: only a larger number than that can be the total. */
-const countNames = ['count', 'items'];
-/** Objects in which services put these names, from the array's own neighbours outwards. */
-const nestings = [
-  'meta',
-  'pagination',
-  'paging',
-  'pageinfo',
-  'page',
-  'links',
-  '_links',
-  'cursor',
-  'cursors',
-  'responsemetadata',
-];
-
 /**
  * Reads the envelope of a page of `count` leads; `pointer` is where the next page is named, when the dialect says it.
  */
 export function readPaginationHints(
   { root, path }: Envelope,
+  headers: HeaderHints,
   count: number,
   pointer: readonly string[] | 'auto',
 ): PaginationHints {
   const places = placesOf(root, path);
-  const first = <T>(names: readonly string[], read: (value: Json) => T | undefined): T | undefined => {
-    for (const name of names) {
-      for (const place of places) {
-        const value = member(place, name);
-        const found = value === undefined ? undefined : read(value);
-        if (found !== undefined) return found;
-      }
-    }
-    return undefined;
-  };
+  const inBody = nextIn(places);
+  const offset = first(places, offsetNames, wholeNumber);
+  const total = first(places, totalNames, totalNumber);
+  const more = first(places, moreNames, boolean);
+  const last = first(places, lastNames, strictBoolean);
+  const counted = first(places, countNames, (value) => {
+    const number = wholeNumber(value);
+    return number !== undefined && number > count ? number : undefined;
+  });
   return {
-    next:
-      pointer === 'auto'
-        ? nextIn(places)
-        : nextValue(pointer.at(-1) ?? 'next', valueAt(root, pointer) ?? null),
-    hasMore: first(moreNames, (value) => (typeof value === 'boolean' ? value : undefined)),
-    page: first(pageNames, wholeNumber),
-    pages: first(pagesNames, wholeNumber),
-    offset: first(offsetNames, wholeNumber),
-    total:
-      first(totalNames, wholeNumber) ??
-      first(countNames, (value) => {
-        const number = wholeNumber(value);
-        return number !== undefined && number > count ? number : undefined;
-      }),
+    next: pointer === 'auto' ? (inBody === undefined ? headers.next : inBody) : pointedAt(root, pointer),
+    hasMore: more?.value ?? (last === undefined ? undefined : !last.value),
+    page: first(places, pageNames, wholeNumber)?.value ?? headers.page,
+    pages: first(places, pagesNames, wholeNumber)?.value ?? headers.pages,
+    offset: offset?.value,
+    // CouchDB answers with `offset` and takes `skip`.
+    offsetField: total?.field === 'total_rows' ? 'skip' : offset?.field,
+    total: total?.value ?? headers.total ?? counted?.value,
   };
+}
+
+function pointedAt(root: Json, pointer: readonly string[]): PaginationHints['next'] {
+  const value = valueAt(root, pointer);
+  return value === undefined ? undefined : nextHintOf(pointer.at(-1) ?? 'next', value);
 }
 
 /** The objects around the array and what they nest, innermost first. */
@@ -102,44 +82,81 @@ function nest(object: Members, places: Members[], depth: number): void {
   places.push(object);
   if (depth === 3) return;
   for (const [name, value] of Object.entries(object)) {
-    if (isObject(value) && (nestings.includes(plain(name)) || (depth > 0 && plain(name) === 'next'))) {
-      nest(value, places, depth + 1);
-    }
+    if (!nestingNames.includes(plainName(name))) continue;
+    if (isObject(value)) nest(value, places, depth + 1);
+    else if (Array.isArray(value)) places.push(linksIn(value as readonly Json[]));
   }
 }
 
-function member(object: Members, wanted: string): Json | undefined {
-  for (const [name, value] of Object.entries(object)) if (plain(name) === wanted) return value;
+/** `[{"rel":"next","href":"…"}]` as an object of targets by their relation. */
+function linksIn(links: readonly Json[]): Members {
+  const targets: Record<string, Json> = {};
+  for (const link of links) {
+    if (!isObject(link) || typeof link['rel'] !== 'string') continue;
+    targets[link['rel'].toLowerCase()] ??= link['href'] ?? link['url'] ?? null;
+  }
+  return targets;
+}
+
+interface Found<T> {
+  readonly field: string;
+  readonly value: T;
+}
+
+function first<T>(
+  places: readonly Members[],
+  names: readonly string[],
+  read: (value: Json) => T | undefined,
+): Found<T> | undefined {
+  for (const name of names) {
+    for (const place of places) {
+      for (const [field, raw] of Object.entries(place)) {
+        if (plainName(field) !== name) continue;
+        const value = read(raw);
+        if (value !== undefined) return { field, value };
+        break;
+      }
+    }
+  }
   return undefined;
 }
 
-/** Names that may also stand for the page itself: they count only where no other name says that this was the last. */
-const vagueNames = ['endcursor', 'after', 'cursor'];
-
 function nextIn(places: readonly Members[]): PaginationHints['next'] {
   let end: null | undefined;
-  for (const wanted of [...nextNames, ...vagueNames]) {
-    if (end === null && vagueNames.includes(wanted)) return null;
+  for (const wanted of [...nextNames, ...vagueNextNames]) {
+    if (end === null && vagueNextNames.includes(wanted)) return null;
     for (const place of places) {
-      const value = member(place, wanted);
-      const next = value === undefined ? undefined : nextValue(wanted, value);
-      if (next === null) end = null;
-      else if (next !== undefined) return next;
+      for (const [field, value] of Object.entries(place)) {
+        if (plainName(field) !== wanted) continue;
+        const next = nextHintOf(field, value);
+        if (next === null) end = null;
+        else if (next !== undefined) return next;
+        break;
+      }
     }
   }
   return end;
 }
 
-function nextValue(name: string, value: Json): PaginationHints['next'] {
-  if (value === null || value === false || value === '') return null;
-  if (typeof value === 'string') return { name: plain(name), value };
-  if (typeof value === 'number') return { name: plain(name), value };
-  if (!isObject(value)) return undefined;
-  const inner = value['href'] ?? value['url'] ?? value['link'] ?? value['cursor'] ?? value['after'];
-  return typeof inner === 'string' && inner !== '' ? { name: plain(name), value: inner } : undefined;
-}
-
 function wholeNumber(value: Json): number | undefined {
   if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** Elasticsearch sends `{"value": 10000, "relation": "gte"}` for a count that it gave up: that is no total. */
+function totalNumber(value: Json): number | undefined {
+  if (!isObject(value)) return wholeNumber(value);
+  const isExact = value['relation'] === undefined || value['relation'] === 'eq';
+  return isExact && value['value'] !== undefined ? wholeNumber(value['value']) : undefined;
+}
+
+function boolean(value: Json): boolean | undefined {
+  if (value === 1 || value === '1') return true;
+  return value === 0 || value === '0' ? false : strictBoolean(value);
+}
+
+function strictBoolean(value: Json): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  if (typeof value !== 'string' || !/^(true|false)$/i.test(value)) return undefined;
+  return value.toLowerCase() === 'true';
 }

@@ -1,18 +1,35 @@
 /**
  * Where a page begins: a plain JSON value that can be stored in a checkpoint and handed back to `listLeads`.
- * Page and offset positions name the record before them (`after`), so that a resumed walk can see whether the
+ * A position that is a number names the record before it (`after`), so that the next answer shows whether the
  * service's list has shifted since.
  */
 export type Position = Place & {
-  /** Records asked for per page: places counted in pages mean something with the same size only. */
+  /** Records requested per page: places counted in pages mean something with the same size only. */
   readonly size?: number | undefined;
+  /** What the totals of the pages so far say, so that a resumed walk can go on comparing. */
+  readonly totals?: TotalsSoFar | undefined;
 };
+
+export interface TotalsSoFar {
+  /** Different leads met up to here. */
+  readonly met: number;
+  /** Leads in all, as the first page and the last one say. */
+  readonly first: number;
+  readonly last: number;
+}
 
 type Place =
   | { readonly style: 'start' }
   /** A `Link` header or a next URL in the body; absolute, of the service's own origin. */
-  | { readonly style: 'url'; readonly url: string }
-  | { readonly style: 'cursor'; readonly param: string; readonly cursor: string }
+  | { readonly style: 'url'; readonly url: string; readonly after?: string | undefined }
+  | {
+      readonly style: 'cursor';
+      readonly param: string;
+      readonly cursor: string;
+      /** The cursor is the id of the last lead, or it is a plain count of pages or of records. */
+      readonly is?: 'id' | 'page' | 'offset' | undefined;
+      readonly after?: string | undefined;
+    }
   | {
       readonly style: 'page';
       readonly param: string;
@@ -41,3 +58,7 @@ export function keyOf(position: Position): string {
       return `offset ${position.offset}`;
   }
 }
+
+/** The record in front of a position, if it is known. */
+export const afterOf = (position: Position): string | undefined =>
+  position.style === 'start' ? undefined : position.after;

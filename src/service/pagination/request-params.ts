@@ -14,7 +14,8 @@ export interface RequestParams {
   readonly until: string | undefined;
   readonly cursor: string | undefined;
   readonly page: string;
-  readonly offset: string;
+  /** Undefined where neither the dialect nor the path names one: then the answer may. */
+  readonly offset: string | undefined;
   /** The number of the first page. */
   readonly firstPage: number;
   readonly pagination: NonNullable<Dialect['pagination']>;
@@ -24,9 +25,25 @@ export interface RequestParams {
   readonly dateFormat: NonNullable<Dialect['dateFormat']>;
 }
 
-const pageNames = ['_page', 'page', 'page_number', 'pageNumber', 'page[number]', 'p', 'pg'];
-const offsetNames = ['_start', 'offset', '_offset', 'skip', 'start', 'page[offset]'];
-const limitNames = [
+export const pageParams: readonly string[] = [
+  '_page',
+  'page',
+  'page_number',
+  'pageNumber',
+  'page[number]',
+  'p',
+  'pg',
+];
+export const offsetParams: readonly string[] = [
+  '_start',
+  'offset',
+  '_offset',
+  'skip',
+  'start',
+  '$skip',
+  'page[offset]',
+];
+export const limitParams: readonly string[] = [
   '_limit',
   '_per_page',
   'limit',
@@ -41,6 +58,7 @@ const limitNames = [
   'take',
   'top',
   '$top',
+  '$limit',
 ];
 
 /** The names of the dialect; where it is silent, those in the path's own query, then the usual ones. */
@@ -50,9 +68,9 @@ export function requestParamsOf(baseUrl: URL, dialect: Dialect): RequestParams {
   for (const [name, value] of baseUrl.searchParams) url.searchParams.append(name, value);
   const inPath = (names: readonly string[]): string | undefined =>
     names.find((name) => url.searchParams.has(name));
-  const page = inPath(pageNames);
-  const offset = inPath(offsetNames);
-  const limit = inPath(limitNames);
+  const page = inPath(pageParams);
+  const offset = inPath(offsetParams);
+  const limit = inPath(limitParams);
   const { params = {} } = dialect;
   const nameOf = (value: string | null | undefined, fallback: string | undefined): string | undefined =>
     value === undefined ? fallback : (value ?? undefined);
@@ -67,7 +85,7 @@ export function requestParamsOf(baseUrl: URL, dialect: Dialect): RequestParams {
     until: nameOf(params.until, undefined),
     cursor: params.cursor ?? undefined,
     page: params.page ?? page ?? 'page',
-    offset: params.offset ?? offset ?? 'offset',
+    offset: params.offset ?? offset,
     firstPage: page === undefined ? 1 : (wholeNumber(url.searchParams.get(page)) ?? 1),
     pagination: dialect.pagination ?? 'auto',
     items: pointer(dialect.items, 'api.items'),

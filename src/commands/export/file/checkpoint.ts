@@ -6,12 +6,15 @@ import type { Position } from '../../../service/pagination/position.ts';
 
 const after = z.optional(z.string());
 const size = z.optional(z.int());
+const is = z.optional(z.enum(['id', 'page', 'offset']));
+const totals = z.optional(z.object({ met: z.int(), first: z.int(), last: z.int() }));
+const shared = { size, totals };
 const position = z.discriminatedUnion('style', [
-  z.object({ style: z.literal('start'), size }),
-  z.object({ style: z.literal('url'), url: z.string(), size }),
-  z.object({ style: z.literal('cursor'), param: z.string(), cursor: z.string(), size }),
-  z.object({ style: z.literal('page'), param: z.string(), page: z.int(), after, size }),
-  z.object({ style: z.literal('offset'), param: z.string(), offset: z.int(), after, size }),
+  z.object({ style: z.literal('start'), ...shared }),
+  z.object({ style: z.literal('url'), url: z.string(), after, ...shared }),
+  z.object({ style: z.literal('cursor'), param: z.string(), cursor: z.string(), is, after, ...shared }),
+  z.object({ style: z.literal('page'), param: z.string(), page: z.int(), after, ...shared }),
+  z.object({ style: z.literal('offset'), param: z.string(), offset: z.int(), after, ...shared }),
 ]);
 
 const counts = z.object({ leads: z.int(), duplicates: z.int(), withoutId: z.int(), retries: z.int() });

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { InterruptedError, LeadsError, messageOf } from '../../../errors.ts';
 import { counted } from '../../../output/terminal/progress.ts';
+import { IncompleteError } from '../../../service/listing/evidence/completion.ts';
 import type { ExportContext } from '../plan.ts';
 import type { Counts } from './checkpoint.ts';
 import type { FilePaths } from './file-paths.ts';
@@ -17,7 +18,8 @@ export async function keepPartial(
   saveCheckpoint: () => Promise<void>,
 ): Promise<unknown> {
   if (!signal.aborted && !(error instanceof LeadsError)) return error;
-  if (leads === 0) {
+  const isUnproven = error instanceof IncompleteError;
+  if (leads === 0 && !isUnproven) {
     await rm(paths.checkpoint, { force: true });
     await rm(paths.partial, { force: true });
     return error;
@@ -29,7 +31,9 @@ export async function keepPartial(
     messages.verbose(`no newer checkpoint: ${messageOf(failure)}`);
   }
   const kept = `${counted(leads, 'lead is', 'leads are')} kept in ${paths.partial}`;
-  const how = 'run the same command with --resume to continue';
+  const how = isUnproven
+    ? 'trying again does not help; --resume --accept-incomplete takes them for everything'
+    : 'run the same command with --resume to continue';
   const reason: unknown = signal.reason;
   if (signal.aborted && reason instanceof InterruptedError) {
     return new InterruptedError(reason.signal, { hint: `${kept}: ${how}` });

@@ -1,4 +1,4 @@
-import type { ArrayPlace } from '../../../json/find-array.ts';
+import type { RequestParams } from '../../pagination/request-params.ts';
 import { networkFailure } from '../../client/failure.ts';
 import { request } from '../../client/request.ts';
 import { Attempts, TransientError } from '../../client/retry.ts';
@@ -18,7 +18,7 @@ export interface RequestCounters {
  */
 export async function* fetchPage(
   service: Service,
-  items: ArrayPlace,
+  params: RequestParams,
   url: URL,
   counters: RequestCounters,
   signal: AbortSignal,
@@ -31,7 +31,7 @@ export async function* fetchPage(
       const answer = await request(service, url, signal);
       const again = handedOut > 0;
       let count = 0;
-      for await (const part of partsOf(answer, items, attempts)) {
+      for await (const part of partsOf(answer, params, attempts)) {
         const known = Math.max(0, handedOut - count);
         count += part.leads.length;
         handedOut = Math.max(handedOut, count);

@@ -7,9 +7,14 @@ const usualSizes: readonly (number | undefined)[] = [1000, 100, undefined];
 export class PageSizes {
   #candidates: readonly (number | undefined)[];
 
-  /** `size` is what the user or the dialect says; `isSent` is whether the service has a parameter for it. */
-  constructor(size: number | undefined, isSent: boolean) {
-    this.#candidates = size === undefined && isSent ? usualSizes : [size];
+  /**
+   * `size` is what the user or the dialect says, `preferred` what would suit the caller; `isSent` is whether the service
+   * has a parameter for it.
+   */
+  constructor(size: number | undefined, preferred: number | undefined, isSent: boolean) {
+    const usual = usualSizes.filter((one) => one === undefined || preferred === undefined || one < preferred);
+    if (size !== undefined || !isSent) this.#candidates = [size];
+    else this.#candidates = preferred === undefined ? usual : [preferred, ...usual];
   }
 
   get current(): number | undefined {

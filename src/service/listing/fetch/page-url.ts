@@ -33,7 +33,7 @@ export function pageUrl(
   else if (position.style === 'page') set(position.param, String(position.page));
   else if (position.style === 'offset') set(position.param, String(position.offset));
   else if (params.pagination === 'page') set(params.page, String(params.firstPage));
-  else if (params.pagination === 'offset') set(params.offset, '0');
+  else if (params.pagination === 'offset') set(params.offset ?? 'offset', '0');
   return url;
 }
 

@@ -1,0 +1,97 @@
+import type { IdSet } from '../../lead/id-set.ts';
+import { numberOf, withNumber } from '../pagination/position-number.ts';
+import { afterOf, type Position } from '../pagination/position.ts';
+import type { Peek } from './fetch/peek.ts';
+
+/** Records that a small request reads around the border of two pages. */
+const widest = 10;
+
+/** How a page stands to what was read before it. */
+export type Border =
+  | 'joined'
+  /** Only known records stand around the border: leads arrived in front of it. */
+  | 'known'
+  /** Records that were not read stand there: others went away in front of it. */
+  | 'gap';
+
+/** What is known of the pages so far. */
+export interface PageGeometry {
+  /** Number of the first page. */
+  readonly firstNumber: number;
+  /** Records on every page so far; undefined where they differ. */
+  readonly length: number | undefined;
+  /** The page size of the walk. */
+  readonly size: number | undefined;
+}
+
+/**
+ * Checks that a numbered page continues where the one before it ended. A page number cannot overlap with the one
+ * before, so one small request reads a few records around the border: the first record of the page has to stand
+ * directly behind a known one. That holds whenever it is seen, since records do not change their order.
+ * Where the service ignores the small size, the page before is read again: its last record must be the same.
+ */
+export class BorderCheck {
+  readonly #seen: IdSet;
+  readonly #peek: Peek;
+  #isSmallSizeHonoured: boolean | undefined;
+
+  constructor(seen: IdSet, peek: Peek) {
+    this.#seen = seen;
+    this.#peek = peek;
+  }
+
+  /** `first` is the id of the page's first record; undefined for an empty page. */
+  async look(position: Position, first: string | undefined, geometry: PageGeometry): Promise<Border> {
+    const window = this.#isSmallSizeHonoured === false ? undefined : windowAt(position, geometry);
+    if (window !== undefined) {
+      const found = await this.#peek(window.position, window.size);
+      if (found.kind === 'page' && found.count <= window.size) {
+        if (this.#joins(found.ids, first, window.size)) {
+          this.#isSmallSizeHonoured = true;
+          return 'joined';
+        }
+        if (this.#isSmallSizeHonoured === true) return this.#brokenBy(found.ids);
+      }
+    }
+    const number = numberOf(position);
+    if (number === undefined) return 'joined';
+    const before = await this.#peek(withNumber(position, number.value - 1, undefined), geometry.size);
+    const holds = before.kind === 'page' && before.ids.at(-1) === afterOf(position);
+    if (holds && window !== undefined) this.#isSmallSizeHonoured = false;
+    if (holds) return 'joined';
+    return before.kind === 'page' ? this.#brokenBy(before.ids) : 'gap';
+  }
+
+  /** Leads that arrived may be unknown, too, but they stand in front. */
+  #brokenBy(ids: readonly (string | undefined)[]): Border {
+    const last = ids.at(-1);
+    return last !== undefined && this.#seen.has(last) ? 'known' : 'gap';
+  }
+
+  #joins(ids: readonly (string | undefined)[], first: string | undefined, size: number): boolean {
+    const isKnown = (id: string | undefined): boolean => id !== undefined && this.#seen.has(id);
+    // Behind an empty page's border nothing may stand.
+    if (first === undefined) return ids.length > 0 && ids.length < size && isKnown(ids.at(-1));
+    const at = ids.indexOf(first);
+    return at > 0 && isKnown(ids[at - 1]);
+  }
+}
+
+/** The small page that holds the border best in its middle. */
+function windowAt(
+  position: Position,
+  { firstNumber, length }: PageGeometry,
+): { readonly position: Position; readonly size: number } | undefined {
+  const number = numberOf(position);
+  if (number?.kind !== 'page' || length === undefined) return undefined;
+  const border = (number.value - firstNumber) * length;
+  let size = 0;
+  let room = 0;
+  for (let width = 2; width <= Math.min(widest, length - 1); width += 1) {
+    const sides = Math.min(border % width, width - (border % width));
+    if (sides > room) [size, room] = [width, sides];
+  }
+  if (size === 0 || border < 1) return undefined;
+  const page = Math.floor(border / size) + firstNumber;
+  return { position: withNumber(position, page, undefined), size };
+}

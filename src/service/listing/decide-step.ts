@@ -1,0 +1,159 @@
+import type { DataError } from '../../errors.ts';
+import { hintsOf, nextPageOf, type NextPage } from '../pagination/next-page.ts';
+import type { NullNext } from '../pagination/null-next.ts';
+import type { PaginationHints } from '../pagination/pagination-hints.ts';
+import { numberOf } from '../pagination/position-number.ts';
+import { afterOf, keyOf, type Position } from '../pagination/position.ts';
+import type { RequestParams } from '../pagination/request-params.ts';
+import { complete, type Evidence, unproven } from './evidence/completion.ts';
+import { looksFull } from './evidence/full-page.ts';
+import type { Totals } from './evidence/totals.ts';
+import type { Step, WholePage } from './page-outcome.ts';
+
+/** Empty pages of a numbered list in a row, each of which names a next one, before that is taken for its end. */
+const mostEmptyPages = 3;
+/** Pages in a row that bring nothing new because leads arrive in front faster than pages are read. */
+const mostIdlePages = 20;
+
+/** Decides from one page after the other where the walk goes, and what its end proves. */
+export class StepDecider {
+  readonly #params: RequestParams;
+  readonly #nullNext: NullNext;
+  #previous: { readonly count: number; readonly marks: string } | undefined;
+  /** Records on the longest page: a page that is shorter than others may be the last. */
+  #longest = 0;
+  /** A position has brought a different page. */
+  #isHonoured = false;
+  #empty = 0;
+  #idle = 0;
+
+  constructor(params: RequestParams, nullNext: NullNext) {
+    this.#params = params;
+    this.#nullNext = nullNext;
+  }
+
+  /** The list is read from its front once more. */
+  beginPass(): void {
+    this.#previous = undefined;
+    this.#empty = 0;
+    this.#idle = 0;
+  }
+
+  /** Probes have seen a position honoured. */
+  noteHonoured(): void {
+    this.#isHonoured = true;
+  }
+
+  get hasRead(): boolean {
+    return this.#previous !== undefined;
+  }
+
+  /** `size` is the page size that was sent; `totals` have counted the leads of this page. */
+  afterPage(position: Position, page: WholePage, size: number | undefined, totals: Totals): Step {
+    const { facts, tally, leads } = page;
+    const { count, lastId } = facts;
+    const previous = this.#previous;
+    const hints = hintsOf(this.#params, facts);
+    totals.note(hints.total);
+    const isFull = previous === undefined ? looksFull(count, size) : count === size || count >= this.#longest;
+    const isShort = count < this.#longest;
+    const marks = `${count} ${page.firstMark} ${page.lastMark}`;
+    const isSame = previous?.marks === marks;
+    const next = nextPageOf(this.#params, position, facts, hints, this.#nullNext, {
+      met: totals.met,
+      isFull,
+    });
+    this.#previous = { count, marks };
+    this.#empty = count === 0 ? this.#empty + 1 : 0;
+    if (position.style !== 'start' && !isSame) this.#isHonoured = true;
+    // Without what the page repeats of others or of itself: that makes no page of the rest short.
+    this.#longest = Math.max(this.#longest, count - tally.repeated);
+    if (count === 0) return this.#afterEmpty(position, next, hints);
+    const isOverlapOnly = tally.identified + tally.withoutId === 0;
+    const bringsNothing =
+      isOverlapOnly ||
+      (tally.identified > 0 && tally.fresh === 0 && leads.length === 0) ||
+      (tally.identified === 0 && isSame);
+    this.#idle = bringsNothing ? this.#idle + 1 : 0;
+    if (!bringsNothing || next.kind === 'end' || next.kind === 'total-reached')
+      return this.#step(next, isFull, totals);
+    const isLastAgain = isSame && isShort && this.#isHonoured && numberOf(position)?.kind === 'page';
+    const kind = numberOf(position)?.kind;
+    const isOverlap = kind === 'offset' && isOverlapOnly;
+    const endsWithKnown =
+      lastId !== undefined && lastId === afterOf(position) && !isSame && (isShort || isOverlap);
+    // The answer covers places behind the last record; or, past the end, some services give their last page again.
+    if (kind !== undefined && (endsWithKnown || isLastAgain)) return this.#nothingBehind(hints);
+    if (
+      next.kind === 'next' &&
+      numberOf(next.position) !== undefined &&
+      (!isSame || this.#isHonoured) &&
+      this.#idle < mostIdlePages
+    ) {
+      return { kind: 'go', position: next.position };
+    }
+    return end(unproven('a page brought no new lead: the service ignored or repeated the cursor'));
+  }
+
+  /** The service rejected a position behind a page that was read. */
+  afterRejection({ status, message }: DataError): Step {
+    // A parameter that was never honoured: whether there is another one, probes will show.
+    if (!this.#isHonoured) return { kind: 'probe', reason: { kind: 'silent' } };
+    const { count = 0 } = this.#previous ?? {};
+    const isEvidence = status === 404 || count < this.#longest;
+    return isEvidence
+      ? proven('nothing-behind')
+      : end(unproven(`the service rejected the page behind the last one that was read: ${message}`));
+  }
+
+  #step(next: NextPage, isFull: boolean, totals: Totals): Step {
+    switch (next.kind) {
+      case 'next':
+        return { kind: 'go', position: next.position };
+      case 'end':
+        return proven(next.evidence);
+      case 'total-reached':
+        return proven('total');
+      case 'behind-id':
+        return { kind: 'probe', reason: next };
+      case 'contradiction':
+        return end(unproven(next.why));
+      case 'silent': {
+        const { met, expected } = totals;
+        const isReached = met !== undefined && expected !== undefined && met >= expected;
+        return isReached && !isFull ? proven('total') : { kind: 'probe', reason: { kind: 'silent' } };
+      }
+    }
+  }
+
+  #afterEmpty(position: Position, next: NextPage, hints: PaginationHints): Step {
+    if (next.kind === 'contradiction') return end(unproven(next.why));
+    if (next.kind === 'end') return proven(next.evidence);
+    const number = numberOf(position);
+    // A next page that is only the following number, because no page says where the list ends.
+    const isComputed =
+      !hints.next &&
+      (next.kind !== 'next' || next.position.style === 'page' || next.position.style === 'offset');
+    if (next.kind === 'next' && !isComputed && keyOf(next.position) !== keyOf(position)) {
+      const isCounting = numberOf(next.position) !== undefined || number !== undefined;
+      if (!isCounting || this.#empty < mostEmptyPages || hints.hasMore === true) {
+        return { kind: 'go', position: next.position };
+      }
+    }
+    if (position.style === 'start' && next.kind !== 'behind-id') return proven('empty');
+    return this.#nothingBehind(hints, position);
+  }
+
+  #nothingBehind({ hasMore, pages }: PaginationHints, empty?: Position): Step {
+    if (hasMore === true) {
+      return end(unproven('the service says that there is more, and sends no further lead'));
+    }
+    if (empty?.style === 'page' && pages !== undefined && empty.page < pages) {
+      return end(unproven(`page ${empty.page} of ${pages} is empty`));
+    }
+    return proven('nothing-behind');
+  }
+}
+
+const end = (completion: ReturnType<typeof unproven>): Step => ({ kind: 'end', completion });
+const proven = (evidence: Evidence): Step => ({ kind: 'end', completion: complete(evidence) });

@@ -1,0 +1,56 @@
+import type { TotalsSoFar } from '../../pagination/position.ts';
+
+/** What the pages of one pass over the list say of its total, held against the different leads that were met. */
+export class Totals {
+  /** Different leads met in this pass; undefined when it began in the middle, or was read again in part. */
+  met: number | undefined;
+  /** Records that the first page held twice: some totals count them. */
+  repeated = 0;
+  #first: number | undefined;
+  #last: number | undefined;
+  #fell = false;
+
+  constructor(soFar?: TotalsSoFar, met: number | undefined = 0) {
+    this.met = soFar?.met ?? met;
+    this.#first = soFar?.first;
+    this.#last = soFar?.last;
+  }
+
+  note(total: number | undefined): void {
+    if (total === undefined) return;
+    if (this.#last !== undefined && total < this.#last) this.#fell = true;
+    this.#first ??= total;
+    this.#last = total;
+  }
+
+  get last(): number | undefined {
+    return this.#last;
+  }
+
+  /** Leads that were there all the time, as the totals say: later ones in front are a later walk's. */
+  get expected(): number | undefined {
+    return this.#first === undefined || this.#last === undefined
+      ? undefined
+      : Math.min(this.#first, this.#last);
+  }
+
+  /** The total became 0 although leads were met: one of both is wrong. */
+  get vanished(): boolean {
+    return this.#last === 0 && (this.#first ?? 0) > 0;
+  }
+
+  /** The cheap proof that nothing moved over the border of a page: the total never fell, and was met exactly. */
+  get isSettled(): boolean {
+    const { met } = this;
+    if (met === undefined || this.#fell) return false;
+    return [met, met + this.repeated].some((count) => count === this.#first || count === this.#last);
+  }
+
+  /** For a position that a later walk goes on from. */
+  get soFar(): TotalsSoFar | undefined {
+    const { met } = this;
+    if (met === undefined || this.#first === undefined || this.#last === undefined || this.#fell)
+      return undefined;
+    return { met, first: this.#first, last: this.#last };
+  }
+}

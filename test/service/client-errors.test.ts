@@ -1,0 +1,123 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { LeadsError } from '../../src/errors.ts';
+import { FakeClock } from '../support/clock.ts';
+import { freePort } from '../support/free-port.ts';
+import { leads as run } from '../support/run.ts';
+import { scripted, sendJson, serviceAt } from '../support/service.ts';
+import { walk } from '../support/walk.ts';
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+async function failureOf(answer: Parameters<typeof scripted>[0]): Promise<LeadsError & { requests: number }> {
+  const server = await scripted(answer);
+  const service = await serviceAt(server.url, { retries: 2 });
+  open.push(
+    () => service.close(),
+    () => server.close(),
+  );
+  const failure: unknown = await walk(service).catch((error: unknown) => error);
+  if (!(failure instanceof LeadsError)) throw new Error('it did not fail');
+  return Object.assign(failure, { requests: server.requests.length });
+}
+
+const bodies: readonly {
+  readonly name: string;
+  readonly body: string | Buffer;
+  readonly headers?: Record<string, string>;
+  readonly expected: object;
+  readonly says: string;
+}[] = [
+  {
+    name: 'JSON that ends too early in a body that came whole is the answer of the service, after the retries',
+    body: '{"data":[{"id":"a"},',
+    expected: { exitCode: 6, requests: 3 },
+    says: 'it ends too early, although it came whole (tried 3 times)',
+  },
+  {
+    name: 'an error with status 200 is told in the words of the service',
+    body: '{"error":"quota","message":"the plan has ended"}',
+    expected: { exitCode: 6, requests: 1 },
+    says: 'the service answered 200 with an error: the plan has ended (quota)',
+  },
+  {
+    name: 'an error with status 200 beside an empty list is no empty list',
+    body: '{"error":"quota","message":"the plan has ended","data":[]}',
+    expected: { exitCode: 6, requests: 1 },
+    says: 'the service answered 200 with an error: the plan has ended (quota)',
+  },
+  {
+    name: 'a compressed answer that is broken is called that',
+    body: Buffer.concat([gzipSync('[]').subarray(0, 10), Buffer.alloc(20, 0xff)]),
+    headers: { 'content-encoding': 'gzip' },
+    expected: { exitCode: 6 },
+    says: 'sent a compressed answer that is broken',
+  },
+];
+
+it.each(bodies)('$name', async ({ body, headers, expected, says }) => {
+  const failure = await failureOf((_, response) => {
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'content-length': body.length, ...headers })
+      .end(body);
+  });
+  expect(failure).toMatchObject(expected);
+  expect(failure.message).toContain(says);
+});
+
+describe('a 403 that limits the rate', () => {
+  it.each([
+    ['by a Retry-After', { 'retry-after': '1' }, ''],
+    ['by the requests that remain', { 'x-ratelimit-remaining': '0' }, ''],
+    ['by its message', {}, '{"message":"API rate limit exceeded"}'],
+  ])('is tried again, and no refusal of the key: %s', async (_, headers, body) => {
+    const failure = await failureOf((_request, response) => {
+      response.writeHead(403, headers).end(body);
+    });
+    expect(failure).toMatchObject({ exitCode: 5, status: 403, requests: 3 });
+    expect(failure.message).toContain('the service limits the rate (403)');
+  });
+});
+
+it('a proxy that cannot be reached is named', async () => {
+  const port = await freePort();
+  const { exitCode, stderr } = await run(['export', '--retries', '0'], {
+    env: {
+      LEADS_API_KEY: 'key',
+      LEADS_BASE_URL: 'https://service.example',
+      HTTPS_PROXY: `http://127.0.0.1:${port}`,
+    },
+  });
+  expect([exitCode, stderr]).toEqual([
+    5,
+    expect.stringContaining(`cannot reach the proxy 127.0.0.1:${port}`),
+  ]);
+});
+
+it('no request goes to an origin while a Retry-After of another one runs', async () => {
+  const clock = new FakeClock(undefined, { hasty: true });
+  let until = 0;
+  let early = 0;
+  const server = await scripted((request, response, nth) => {
+    if (clock.now() < until) early += 1;
+    const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page') ?? 1);
+    if (nth === 2) {
+      until = clock.now() + 30_000;
+      response.writeHead(429, { 'retry-after': '30' }).end();
+      return;
+    }
+    const data = Array.from({ length: page < 12 ? 10 : 0 }, (_, i) => ({ id: `l${page}-${i}` }));
+    sendJson(response, { data, page, total: 110 });
+  });
+  const service = await serviceAt(server.url, { clock, random: () => 0 });
+  open.push(
+    () => service.close(),
+    () => server.close(),
+  );
+  // A reader that is slower than the requests, so that they are several at a time.
+  expect((await walk(service, { concurrency: 4, pageSize: 10 })).ids).toHaveLength(110);
+  expect(early).toBeLessThan(4);
+});
