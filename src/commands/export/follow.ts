@@ -1,5 +1,5 @@
 import { InterruptedError } from '../../errors.ts';
-import { isComplete } from '../flags/unproven-poll.ts';
+import { isComplete } from '../flags/accept-incomplete-flag.ts';
 import { type ExportPlan, type ExportContext, latest } from './plan.ts';
 import type { Totals } from './transfer.ts';
 

@@ -7,8 +7,7 @@ import type { RawLead } from '../../lead/raw-lead.ts';
 import { noteUnreadableTimes } from '../../output/walk-summary.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import type { LeadQuery } from '../../service/listing/lead-query.ts';
-import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
-import { isComplete } from '../flags/unproven-poll.ts';
+import { isComplete, unprovenHandler } from '../flags/accept-incomplete-flag.ts';
 import type { Service } from '../../service/client/service.ts';
 
 interface Watch {

@@ -24,6 +24,8 @@ export class StepDecider {
   #longest = 0;
   /** A position has brought a different page. */
   #isHonoured = false;
+  /** The page before named the next one: a position that it named and rejects is no end. */
+  #isAnnounced = false;
   #empty = 0;
   #idle = 0;
 
@@ -64,6 +66,7 @@ export class StepDecider {
       isFull,
     });
     this.#previous = { count, marks };
+    this.#isAnnounced = isAnnounced(hints, next);
     this.#empty = count === 0 ? this.#empty + 1 : 0;
     if (position.style !== 'start' && !isSame) this.#isHonoured = true;
     // Without what the page repeats of others or of itself: that makes no page of the rest short.
@@ -96,11 +99,12 @@ export class StepDecider {
   }
 
   /** The service rejected a position behind a page that was read. */
-  afterRejection({ status, message }: DataError): Step {
-    // A parameter that was never honoured: whether there is another one, probes will show.
-    if (!this.#isHonoured) return { kind: 'probe', reason: { kind: 'silent' } };
+  afterRejection(position: Position, { status, message }: DataError): Step {
+    // A parameter of ours that was never honoured: whether there is another one, probes will show.
+    if (!this.#isHonoured && !this.#isAnnounced) return { kind: 'probe', reason: { kind: 'silent' } };
     const { count = 0 } = this.#previous ?? {};
-    const isEvidence = status === 404 || count < this.#longest;
+    const isOurs = !this.#isAnnounced || numberOf(position)?.kind !== undefined;
+    const isEvidence = this.#isHonoured && isOurs && (status === 404 || count < this.#longest);
     return isEvidence
       ? proven('nothing-behind')
       : end(unproven(`the service rejected the page behind the last one that was read: ${message}`));
@@ -154,6 +158,10 @@ export class StepDecider {
     return proven('nothing-behind');
   }
 }
+
+/** Whether a page says itself that there is a next one. */
+const isAnnounced = ({ next, hasMore }: PaginationHints, page: NextPage): boolean =>
+  Boolean(next) || hasMore === true || (page.kind === 'next' && page.position.style === 'url');
 
 const end = (completion: ReturnType<typeof unproven>): Step => ({ kind: 'end', completion });
 const proven = (evidence: Evidence): Step => ({ kind: 'end', completion: complete(evidence) });

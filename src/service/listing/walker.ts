@@ -18,7 +18,7 @@ import { fetchPage } from './fetch/fetch-page.ts';
 import { PageSizes } from './fetch/page-sizes.ts';
 import { pageUrl } from './fetch/page-url.ts';
 import { peekAt } from './fetch/peek.ts';
-import { predict, Prefetch } from './fetch/prefetch.ts';
+import { Prefetch } from './fetch/prefetch.ts';
 import { LoopGuard } from './loop-guard.ts';
 import { markOf } from './page-mark.ts';
 import type { PageOutcome, ProbeReason, Step, WholePage } from './page-outcome.ts';
@@ -29,7 +29,7 @@ import type { Batch, ListingOptions, ListingStats } from './types.ts';
 const nothing: PageTally = { identified: 0, fresh: 0, repeated: 0, withoutId: 0 };
 const start: Position = { style: 'start' };
 
-/** Reads page after page: one outcome a page, and from it the next step and the statistics. */
+/** Reads page after page: one outcome a page, from it the next step. */
 export class Walker {
   readonly #service: Service;
   readonly #options: ListingOptions;
@@ -100,7 +100,7 @@ export class Walker {
 
   #stepAfter(position: Position, outcome: Exclude<PageOutcome, { kind: 'moved' | 'size-rejected' }>): Step {
     if (outcome.kind === 'page') return this.#afterPage(position, outcome);
-    if (outcome.kind === 'rejected') return this.#decider.afterRejection(outcome.error);
+    if (outcome.kind === 'rejected') return this.#decider.afterRejection(position, outcome.error);
     return { kind: 'probe', reason: { kind: 'ignored' } };
   }
 
@@ -199,7 +199,7 @@ export class Walker {
       totals: this.#continuity.verifies ? undefined : totals.soFar,
     };
     this.#isNumbered ||= numberOf(following) !== undefined;
-    this.#requestAhead(following, count);
+    this.#prefetch.requestAhead(following, count, this.#stats.total, this.#options);
     return go(following);
   }
 
@@ -240,14 +240,6 @@ export class Walker {
     this.#seen.nextPass();
     this.#totals = new Totals();
     return go(start);
-  }
-
-  #requestAhead(next: Position, count: number): void {
-    const many = this.#options.concurrency ?? 1;
-    if (this.#options.prefetch === true || many > 1) this.#prefetch.request(next);
-    if (many < 2) return;
-    const step = next.style === 'offset' && next.after !== undefined ? count - 1 : count;
-    for (const position of predict(next, step, this.#stats.total, many - 1)) this.#prefetch.request(position);
   }
 }
 

@@ -49,7 +49,7 @@ describe('export', () => {
   it('keeps leads whose time cannot be read under --since, and says how many', async () => {
     const times = ['2026-01-31T12:00:00,5Z', '2025-12-31T12:00:00Z', '2026-02-30T12:00:00Z', 1_769_860_800];
     const records = times.map((createdAt, i) => ({ id: `l-${i}`, createdAt }));
-    const other = await scripted((_, response) => sendJson(response, records));
+    const other = await scripted((_, response) => sendJson(response, { data: records, has_more: false }));
     const options = { env: { ...key, LEADS_BASE_URL: other.url } };
     const since = await leads(['export', '--since', '2026-01-01'], options);
     const all = await leads(['export'], options);
@@ -184,7 +184,7 @@ describe('export -o', () => {
 describe('export --follow', () => {
   it('writes what is new at every poll, until Ctrl-C, which is its ordinary end', async () => {
     const stored = [{ id: '1', createdAt: '2026-01-15T11:00:00Z' }];
-    const growing = await scripted((_, response) => sendJson(response, { data: stored }));
+    const growing = await scripted((_, response) => sendJson(response, { data: stored, has_more: false }));
     const clock = new FakeClock();
     const live = startLeads(['export', '--follow', '10s'], {
       env: { ...key, LEADS_BASE_URL: growing.url },

@@ -1,4 +1,5 @@
 import { keyOf, type Position } from '../../pagination/position.ts';
+import type { ListingOptions } from '../types.ts';
 import type { PagePart } from './page-part.ts';
 
 type Pages = AsyncGenerator<PagePart, void, undefined>;
@@ -23,6 +24,19 @@ export class Prefetch {
     const first = pages.next();
     first.catch(() => undefined);
     this.#underway.set(key, { pages, first });
+  }
+
+  /** Requests what saves time: the next page, and those behind it whose places can be computed. */
+  requestAhead(
+    next: Position,
+    count: number,
+    total: number | undefined,
+    { concurrency = 1, prefetch }: Pick<ListingOptions, 'concurrency' | 'prefetch'>,
+  ): void {
+    if (prefetch === true || concurrency > 1) this.request(next);
+    if (concurrency < 2) return;
+    const step = next.style === 'offset' && next.after !== undefined ? count - 1 : count;
+    for (const position of predict(next, step, total, concurrency - 1)) this.request(position);
   }
 
   /** The parts of the page at this position. */
@@ -50,7 +64,7 @@ export class Prefetch {
  * Where the pages after `next` will begin if the list goes on as it did: known for page and offset styles only. Stops
  * at the total, where there is one.
  */
-export function predict(next: Position, step: number, total: number | undefined, many: number): Position[] {
+function predict(next: Position, step: number, total: number | undefined, many: number): Position[] {
   const positions: Position[] = [];
   for (let i = 1; i <= many; i += 1) {
     if (next.style === 'page') {

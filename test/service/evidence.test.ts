@@ -1,0 +1,387 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Dialect } from '../../src/config/dialect.ts';
+import { scripted, sendJson, serviceAt } from '../support/service.ts';
+import { walk, type Walked } from '../support/walk.ts';
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+interface Request {
+  readonly query: URLSearchParams;
+  readonly nth: number;
+  readonly response: ServerResponse;
+}
+
+type Reply = (request: Request) => unknown;
+
+async function walked(
+  reply: Reply,
+  dialect: Dialect = {},
+): Promise<Walked & { requests: string[]; said: string }> {
+  const server = await scripted((request, response, nth) => {
+    const query = new URL(request.url ?? '', 'http://x').searchParams;
+    const body = reply({ query, nth, response });
+    if (!response.writableEnded && body !== undefined) sendJson(response, body);
+  });
+  const service = await serviceAt(server.url, { dialect });
+  open.push(
+    () => service.close(),
+    () => server.close(),
+  );
+  const result = await walk(service);
+  return { ...result, requests: server.requests, said: service.said() };
+}
+
+const leads = (from: number, to: number): { id: string }[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, i) => ({ id: `l${from + i}` }));
+const names = (from: number, to: number): string[] => leads(from, to).map(({ id }) => id);
+const numberIn = (query: URLSearchParams, name: string, otherwise: number): number =>
+  Number(query.get(name) ?? otherwise);
+const refuse = (response: ServerResponse, status: number): undefined => {
+  response.writeHead(status).end('{"error":"invalid","message":"no"}');
+};
+
+const all = 243;
+const silentCaps = [5, 12, 15, 24, 30, 36, 40, 48, 60, 64, 75, 80, 99, 120, 125, 128, 150];
+
+describe('a service that says nothing and caps its pages is read to its end', () => {
+  const positions: Readonly<Record<string, (query: URLSearchParams, cap: number) => number>> = {
+    'page number': (query, cap) => (numberIn(query, 'page', 1) - 1) * cap,
+    'page number from 0': (query, cap) => numberIn(query, 'page', 0) * cap,
+    offset: (query) => numberIn(query, 'offset', 0),
+    'the last id': (query) => Number(query.get('starting_after')?.slice(1) ?? -1) + 1,
+  };
+  const rows = Object.keys(positions).flatMap((position) => silentCaps.map((cap) => ({ position, cap })));
+
+  it.each(rows)('by $position, $cap at a time', async ({ position, cap }) => {
+    const start = positions[position];
+    const { ids, completion } = await walked(({ query }) => {
+      const size = Math.min(cap, numberIn(query, 'limit', cap));
+      const from = start?.(query, size) ?? 0;
+      return { leads: leads(from, Math.min(from + size, all)) };
+    });
+    expect(ids).toEqual(names(0, all));
+    expect(completion).toEqual({ kind: 'complete', evidence: 'nothing-behind' });
+  });
+});
+
+describe('the probes', () => {
+  it('are three requests at most, and find that a service does not page', async () => {
+    for (const count of [1, 2, 3, 20, 37, 250]) {
+      const { requests, completion } = await walked(() => ({ leads: leads(0, count) }));
+      expect(completion).toEqual({ kind: 'complete', evidence: 'not-paged' });
+      expect(requests).toHaveLength(4);
+    }
+  });
+
+  it('find that a service rejects every parameter', async () => {
+    const { completion } = await walked(({ query, response }) =>
+      ['page', 'offset', 'starting_after'].some((name) => query.has(name))
+        ? refuse(response, 400)
+        : leads(0, 37),
+    );
+    expect(completion).toEqual({ kind: 'complete', evidence: 'not-paged' });
+  });
+
+  it.each([10, 20, 25, 50, 100, 200, 250, 500, 1000])(
+    'leave it unproven where limit is honoured and no position, at %d leads',
+    async (cap) => {
+      const limited: Reply = ({ query }) => ({
+        leads: leads(0, Math.min(cap, numberIn(query, 'limit', cap))),
+      });
+      await expect(walked(limited)).rejects.toMatchObject({ exitCode: 6, code: 'incomplete' });
+      expect((await walked(limited, { pagination: 'none' })).completion).toEqual({
+        kind: 'complete',
+        evidence: 'affirmed',
+      });
+    },
+  );
+
+  it('take another number of leads for everything there', async () => {
+    const { completion } = await walked(({ query }) => leads(0, Math.min(37, numberIn(query, 'limit', 37))));
+    expect(completion).toEqual({ kind: 'complete', evidence: 'not-paged' });
+  });
+});
+
+/** Pages of 50 by number, out of 243; `also` beside them. */
+const paged =
+  (also: (page: number, last: boolean) => object, param = 'page', first = 1): Reply =>
+  ({ query }) => {
+    const page = numberIn(query, param, first) - first;
+    return { data: leads(page * 50, Math.min(page * 50 + 50, all)), ...also(page + first, page >= 4) };
+  };
+const skipped =
+  (also: (offset: number, last: boolean) => object, param = 'offset'): Reply =>
+  ({ query }) => {
+    const offset = numberIn(query, param, 0);
+    return { data: leads(offset, Math.min(offset + 50, all)), ...also(offset, offset + 50 >= all) };
+  };
+const byToken =
+  (also: (token: string | null) => object, param = 'cursor'): Reply =>
+  ({ query }) => {
+    const offset = Number((query.get(param) ?? 't0').slice(1));
+    const next = offset + 50 < all ? `t${offset + 50}` : null;
+    return { data: leads(offset, Math.min(offset + 50, all)), ...also(next) };
+  };
+const byId =
+  (also: (more: boolean) => object): Reply =>
+  ({ query }) => {
+    const offset = Number(query.get('starting_after')?.slice(1) ?? -1) + 1;
+    return { data: leads(offset, Math.min(offset + 50, all)), ...also(offset + 50 < all) };
+  };
+
+const signals: readonly { readonly signal: string; readonly reply: Reply }[] = [
+  { signal: 'next: {"page": 2}', reply: paged((page, last) => ({ next: last ? null : { page: page + 1 } })) },
+  {
+    signal: 'next: {"page": 2, "limit": 50}',
+    reply: paged((page, last) => ({ next: last ? null : { page: page + 1, limit: 50 } })),
+  },
+  {
+    signal: 'links.next.offset',
+    reply: skipped((offset, last) => ({ links: { next: last ? null : { offset: offset + 50 } } })),
+  },
+  { signal: 'info.more_records', reply: paged((page, last) => ({ info: { page, more_records: !last } })) },
+  {
+    signal: 'additional_data.pagination',
+    reply: skipped((start, last) => {
+      const more = last ? {} : { next_start: start + 50 };
+      return {
+        additional_data: { pagination: { start, limit: 50, more_items_in_collection: !last, ...more } },
+      };
+    }, 'start'),
+  },
+  {
+    signal: 'links as a list',
+    reply: paged((page, last) => ({
+      links: last ? [{ rel: 'self', href: '?page=5' }] : [{ rel: 'next', href: `?page=${page + 1}` }],
+    })),
+  },
+  { signal: 'last: false', reply: paged((number, last) => ({ number, last })) },
+  {
+    signal: 'done: false with a next URL',
+    reply: byToken((token) => ({
+      done: token === null,
+      nextRecordsUrl: token === null ? null : `/api/leads?cursor=${token}`,
+    })),
+  },
+  {
+    signal: 'isTruncated',
+    reply: byToken((token) => ({ isTruncated: token !== null, nextToken: token }), 'nextToken'),
+  },
+  { signal: 'has_more: "true"', reply: byId((more) => ({ has_more: String(more) })) },
+  { signal: 'has_more: 1', reply: byId((more) => ({ has_more: more ? 1 : 0 })) },
+  {
+    signal: 'nextPageToken',
+    reply: byToken((token) => (token === null ? {} : { nextPageToken: token }), 'pageToken'),
+  },
+  { signal: 'next_token', reply: byToken((next_token) => ({ next_token }), 'next_token') },
+  { signal: 'skip instead of offset', reply: skipped((skip) => ({ skip, total: all }), 'skip') },
+  { signal: 'a page number from 0', reply: paged((page) => ({ page, total: all }), 'page', 0) },
+];
+
+describe('a signal is understood:', () => {
+  it.each(signals)('$signal', async ({ reply }) => {
+    const { ids, completion } = await walked(reply);
+    expect(ids).toEqual(names(0, all));
+    expect(completion?.kind).toBe('complete');
+  });
+
+  it.each([
+    ['X-Next-Cursor', (page: number, last: boolean) => ({ 'x-next-cursor': last ? '' : `c${page + 1}` })],
+    [
+      'X-Next-Page',
+      (page: number, last: boolean) => ({
+        'x-next-page': last ? '' : String(page + 1),
+        'x-page': String(page),
+      }),
+    ],
+    ['X-Total-Count', () => ({ 'x-total-count': String(all) })],
+    [
+      'Content-Range',
+      (page: number) => ({ 'content-range': `leads ${page * 50 - 50}-${page * 50 - 1}/${all}` }),
+    ],
+    [
+      'Link with single quotes',
+      (page: number, last: boolean): Record<string, string> =>
+        last ? {} : { link: `</api/leads?page=${page + 1}>; rel='next'` },
+    ],
+  ])('the header %s', async (_, headers) => {
+    const { ids, completion } = await walked(({ query, response }) => {
+      const page = Number(query.get('cursor')?.slice(1) ?? query.get('page') ?? 1);
+      sendJson(response, leads(page * 50 - 50, Math.min(page * 50, all)), headers(page, page >= 5));
+      return undefined;
+    });
+    expect(ids).toEqual(names(0, all));
+    expect(completion?.kind).toBe('complete');
+  });
+});
+
+describe('evidence to the contrary leaves a walk unproven:', () => {
+  const contrary: readonly {
+    readonly name: string;
+    readonly reply: Reply;
+    readonly dialect?: Dialect;
+    readonly says: string;
+  }[] = [
+    {
+      name: 'a total that an explicit end does not reach',
+      reply: ({ query }) =>
+        query.has('cursor')
+          ? { data: leads(50, 100), next_cursor: null, total: all }
+          : { data: leads(0, 50), next_cursor: 'x', total: all },
+      says: 'the service counts 243 leads and gave 100',
+    },
+    {
+      name: 'has_more beside an empty page',
+      reply: () => ({ data: [], has_more: true }),
+      says: 'there is more',
+    },
+    {
+      name: 'has_more beside records without id',
+      reply: () => ({ data: [{ n: 1 }, { n: 2 }], has_more: true }),
+      says: 'there is more',
+    },
+    {
+      name: 'an empty page 3 of 7',
+      reply: paged((page) => (page < 3 ? { page, total_pages: 7 } : { data: [], page, total_pages: 7 })),
+      says: 'page 3 of 7 is empty',
+    },
+    {
+      name: 'a total that becomes 0',
+      reply: ({ query }) => {
+        const page = numberIn(query, 'page', 1);
+        return page < 3
+          ? { data: leads(page * 50 - 50, page * 50), page, total: all }
+          : { data: [], page, total: 0 };
+      },
+      says: 'leads may be missing',
+    },
+    {
+      name: 'api.pagination none and a total',
+      reply: () => ({ data: leads(0, 20), total: all }),
+      dialect: { pagination: 'none' },
+      says: 'the service counts 243 leads and gave 20',
+    },
+    {
+      name: 'api.pagination none and has_more',
+      reply: () => ({ data: leads(0, 20), has_more: true }),
+      dialect: { pagination: 'none' },
+      says: 'there is more',
+    },
+    {
+      name: 'api.pagination link, no Link header, and a total',
+      reply: () => ({ data: leads(0, 20), total: all }),
+      dialect: { pagination: 'link' },
+      says: 'has 243 leads, and its answers show no way past the first 20',
+    },
+    {
+      name: 'a cursor that the service names and rejects',
+      reply: ({ query, response }) =>
+        query.has('cursor') ? refuse(response, 404) : { data: leads(0, 20), next_cursor: 'x' },
+      says: 'rejected the page behind the last one',
+    },
+    {
+      name: 'deep pages that are rejected behind a full one',
+      reply: ({ query, response }) => {
+        const page = numberIn(query, 'page', 1);
+        return page > 3 ? refuse(response, 400) : { data: leads(page * 50 - 50, page * 50), page };
+      },
+      says: 'rejected the page behind the last one',
+    },
+  ];
+
+  it.each(contrary)('$name', async ({ reply, dialect, says }) => {
+    await expect(walked(reply, dialect)).rejects.toMatchObject({
+      code: 'incomplete',
+      exitCode: 6,
+      message: expect.stringContaining(says) as string,
+    });
+  });
+
+  it('and a capped total is passed, where pages go on behind it', async () => {
+    const { ids } = await walked(paged((page) => ({ page, total: 100 })));
+    expect(ids).toEqual(names(0, all));
+  });
+
+  it('and api.next that points nowhere is no end', async () => {
+    const { ids } = await walked(
+      paged(() => ({})),
+      { next: '/nothing/here' },
+    );
+    expect(ids).toEqual(names(0, all));
+  });
+
+  it('and an error beside an empty later page is one', async () => {
+    const failing: Reply = ({ query }) =>
+      query.has('cursor')
+        ? { data: [], error: 'quota', message: 'the plan has ended' }
+        : { data: leads(0, 20), next_cursor: 'x' };
+    await expect(walked(failing)).rejects.toThrow('the plan has ended');
+  });
+});
+
+describe('an end that is one is no failure:', () => {
+  const ends: readonly { readonly name: string; readonly reply: Reply }[] = [
+    {
+      name: 'the last page repeats its cursor and is empty',
+      reply: ({ query }) => {
+        const at = Number(query.get('after')?.slice(1) ?? 0);
+        const to = Math.min(at + 50, all);
+        return { data: leads(at, to), paging: { cursors: { after: `c${to}` } } };
+      },
+    },
+    {
+      name: 'a bookmark stands on every page',
+      reply: ({ query }) => {
+        const at = Number(query.get('bookmark')?.slice(1) ?? 0);
+        const to = Math.min(at + 50, all);
+        return { docs: undefined, data: leads(at, to), bookmark: `b${to}` };
+      },
+    },
+    ...[0, '0', -1, ''].map((marker) => ({
+      name: `the end marker ${JSON.stringify(marker)}`,
+      reply: paged((page, last) => ({ next_page: last ? marker : page + 1 })),
+    })),
+    ...[204, 404].map((status) => ({
+      name: `${status} behind the last page`,
+      reply: (({ query, response }) => {
+        const page = numberIn(query, 'page', 1);
+        if (page <= 5) return { data: leads(page * 50 - 50, Math.min(page * 50, all)), page };
+        if (status === 204) response.writeHead(204).end();
+        else refuse(response, status);
+        return undefined;
+      }) as Reply,
+    })),
+    {
+      name: '400 behind a page that is shorter than the others',
+      reply: ({ query, response }) => {
+        const page = numberIn(query, 'page', 1);
+        if (page > 5) return refuse(response, 400);
+        return { data: leads(page * 50 - 50, Math.min(page * 50, all)), page };
+      },
+    },
+  ];
+
+  it.each(ends)('$name', async ({ reply }) => {
+    const { ids, completion } = await walked(reply);
+    expect(ids).toEqual(names(0, all));
+    expect(completion?.kind).toBe('complete');
+  });
+
+  it('a new lead stands in front of every page', async () => {
+    for (const param of ['page', 'offset']) {
+      const { ids } = await walked(({ query, nth }) => {
+        const list = [...names(-nth, 0).reverse(), ...names(0, all)];
+        const at = param === 'page' ? (numberIn(query, 'page', 1) - 1) * 20 : numberIn(query, 'offset', 0);
+        return {
+          data: list.slice(at, at + 20).map((id) => ({ id })),
+          [param]: param === 'page' ? at / 20 + 1 : at,
+        };
+      });
+      expect(ids).toEqual(expect.arrayContaining(names(0, all)));
+    }
+  });
+});
