@@ -1,11 +1,11 @@
-import { duration, interval, text, wholeNumber } from '../../config/value-types.ts';
+import { duration, text, wholeNumber } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import { recordFormats } from '../../output/records/record-types.ts';
 import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
 import { filterFlags } from '../flags/filter-flags.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { fieldList } from '../flags/flag-values.ts';
+import { fieldList, pollInterval } from '../flags/flag-values.ts';
 
 export const flags = {
   output: { short: 'o', value: 'file', type: text, help: 'write to a file that appears when it is complete' },
@@ -34,7 +34,7 @@ export const flags = {
       otherwise: '24h',
       help: 'how late a lead may come and still be found',
     },
-    follow: { value: 'duration', type: interval, bare: '30s', help: 'keep polling for new leads' },
+    follow: { value: 'duration', type: pollInterval, bare: '30s', help: 'keep polling for new leads' },
   }),
   ...inGroup('Requests', {
     pageSize: { value: 'n', type: wholeNumber(1), help: 'leads in one request' },

@@ -78,7 +78,4 @@ export async function planExport(
 export const latest = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
-export type ExportContext = Pick<
-  Context,
-  'clock' | 'signal' | 'messages' | 'stdout' | 'stderr' | 'globals' | 'pid'
->;
+export type ExportContext = Pick<Context, 'clock' | 'signal' | 'messages' | 'status' | 'stdout' | 'pid'>;

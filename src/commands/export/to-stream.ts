@@ -2,7 +2,7 @@ import { showProgress } from '../../output/terminal/progress.ts';
 import { streamSink } from '../../output/records/record-writer.ts';
 import type { ByteSink, RecordWriter } from '../../output/records/record-types.ts';
 import { writeBookmark } from '../../files/bookmark.ts';
-import { pollUntilInterrupted } from './follow.ts';
+import { firstWalk, pollUntilInterrupted } from './follow.ts';
 import type { ExportPlan, ExportContext } from './plan.ts';
 import { type RecordSink, type Totals, transfer } from './transfer.ts';
 import { openWriter } from './open-writer.ts';
@@ -15,15 +15,15 @@ export async function exportToStream(
   sink?: ByteSink,
 ): Promise<void> {
   const { options, window } = plan;
-  const { stdout, stderr, clock, globals } = context;
+  const { stdout, clock, status } = context;
   const terminal = sink === undefined && stdout.isTTY === true;
-  const progress = showProgress(stderr, clock, !globals.quiet && !terminal);
+  const progress = showProgress(terminal ? undefined : status, clock);
   const records = await openWriter(sink ?? streamSink(stdout), options, terminal);
   const walk = (current: ExportPlan): Promise<void> =>
     transfer(current, undefined, sinkOf(records), totals, context, progress);
   try {
     window?.beginWalk(plan.startedAt);
-    await walk(plan);
+    await firstWalk(plan, context, () => walk(plan));
     window?.completeWalk();
     if (options.follow === undefined) await records.end();
     await saveBookmark(plan);

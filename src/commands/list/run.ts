@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts';
 import { leadFilter } from '../../lead/filter.ts';
 import { noteUnreadableTimes } from '../../output/walk-summary.ts';
 import { IncompleteError } from '../../service/listing/evidence/completion.ts';
+import { outliveOutages } from '../../service/client/outlive-outages.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
@@ -16,9 +17,16 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   const { query, filter } = resolveFilter(options, context.clock.now());
   const printer = await leadPrinter(options, context);
   const matcher = leadFilter(filter);
-  const selection = selectLeads(service, query, filter, matcher, limit);
+  const begin = async () => {
+    const pages = selectLeads(service, query, filter, matcher, limit);
+    return { selection: pages, first: await pages.next() };
+  };
+  const { selection, first } =
+    watch === undefined
+      ? await begin()
+      : await outliveOutages(begin, { every: watch, hasWorked: false }, context);
   let shown = 0;
-  let page = await selection.next();
+  let page = first;
   for (; page.done !== true; page = await selection.next()) {
     shown += page.value.length;
     await printer.print(page.value);

@@ -2,7 +2,7 @@ import type { PartialFile } from '../../../files/partial.ts';
 import { writeJsonState } from '../../../files/json-state.ts';
 import { showProgress } from '../../../output/terminal/progress.ts';
 import type { Position } from '../../../service/pagination/position.ts';
-import { pollUntilInterrupted } from '../follow.ts';
+import { firstWalk, pollUntilInterrupted } from '../follow.ts';
 import type { ExportContext, ExportPlan } from '../plan.ts';
 import { type Totals, transfer } from '../transfer.ts';
 import type { Checkpoint, Counts } from './checkpoint.ts';
@@ -31,9 +31,9 @@ export async function exportToFile(
   { identity, file, position: from }: FileStart,
 ): Promise<void> {
   const { options, window } = plan;
-  const { clock, stderr, globals } = context;
+  const { clock, status } = context;
   const { records, checkpointLength } = await partialWriter(file, options.gzip && partialIsOutput(options));
-  const progress = showProgress(stderr, clock, !globals.quiet, totals.leads);
+  const progress = showProgress(status, clock, totals.leads);
   const base = { version: 1, startedAt: plan.startedAt, of: identity } as const;
   let latest: Checkpoint = {
     ...base,
@@ -77,7 +77,7 @@ export async function exportToFile(
   try {
     await save();
     window?.beginWalk(plan.startedAt);
-    await walk(plan, from);
+    await firstWalk(plan, context, () => walk(plan, latest.position ?? from));
     window?.completeWalk();
     if (options.follow !== undefined) {
       polling = true;
