@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { readBookmark } from '../../files/bookmark.ts';
+import { type Bookmark, readBookmark } from '../../files/bookmark.ts';
 import { UsageError } from '../../errors.ts';
 import { leadFilter } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
@@ -25,6 +25,8 @@ export interface ExportPlan {
   readonly seen: IdSet;
   /** Set with `--bookmark` and `--follow`: what the next run or poll needs to know. */
   readonly window: IncrementalWindow | undefined;
+  /** As the last run left it. */
+  readonly bookmark: Bookmark | undefined;
   /** What a bookmark belongs to. */
   readonly account: Readonly<Record<string, unknown>>;
 }
@@ -71,6 +73,7 @@ export async function planExport(
     unreadableTimes,
     seen,
     window,
+    bookmark,
     account,
   };
 }

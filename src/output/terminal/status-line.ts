@@ -93,7 +93,9 @@ export class StatusLine {
   #draw(): void {
     if (this.#isLineTaken) return;
     const text = sanitize(activityLine(this.#activity, this.#clock.now()));
-    const line = truncate(text, (this.#stderr.columns ?? 80) - 1);
+    // A terminal that was given no size says that it has 0 columns.
+    const { columns = 0 } = this.#stderr;
+    const line = truncate(text, (columns > 0 ? columns : 80) - 1);
     if (line === this.#shown) return;
     this.#shown = line;
     this.#stderr.write(`\r\u001b[K${line}`);
