@@ -106,6 +106,8 @@ export function processHost(): Host {
 export async function runProcess(
   main: (argv: readonly string[], host: Host) => Promise<number>,
 ): Promise<void> {
+  // Node ends a process that waits for nothing any more, finished or not: that must not look like success.
+  process.exitCode = 1;
   const code = await main(process.argv.slice(2), processHost());
   process.exitCode = code;
   // From 8 on the output is incomplete anyway, and a write that nobody reads would keep the process alive.

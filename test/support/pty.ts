@@ -12,8 +12,10 @@ export interface TerminalRun {
 }
 
 /** Whether this machine has the `script` of util-linux, which gives a program a terminal. */
-export const hasTerminals = (): boolean =>
-  /util-linux/.test(String(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout));
+export function hasTerminals(): boolean {
+  const { error, output } = spawnSync('script', ['--version'], { encoding: 'utf8' });
+  return error === undefined && output.join('').includes('util-linux');
+}
 
 /** The real program on a terminal of its own; `line` is shell text in which `$LEADS` is the program. */
 export function onTerminal(line: string, env: Readonly<Record<string, string>> = {}): TerminalRun {

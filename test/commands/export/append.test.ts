@@ -102,7 +102,14 @@ describe('export -o FILE --bookmark', () => {
   });
 
   it.each([
-    ['a file that was there before', () => writeFileSync(file, 'mine\n'), 'there is no bookmark yet'],
+    [
+      'a file that was there before',
+      () => {
+        writeFileSync(file, 'mine\n');
+        return Promise.resolve();
+      },
+      'there is no bookmark yet',
+    ],
     [
       'a file that has become longer',
       async () => {

@@ -39,15 +39,21 @@ export function pipeSink(fd: number, what: string, { clock, signal }: Interrupti
   // Each write reports its own failure; without a listener the event would also crash us.
   socket.on('error', () => undefined);
   const over = new AbortController();
+  let endStep: (error: Error) => void = () => undefined;
   const giveUp = (): void => {
     clock.sleep(graceMs, over.signal).then(
-      () => socket.destroy(),
+      () => {
+        socket.destroy();
+        // A socket that is destroyed never calls back for the write that it was busy with.
+        endStep(signal.reason as Error);
+      },
       () => undefined,
     );
   };
   signal.addEventListener('abort', giveUp, { once: true });
   const step = (run: (done: (error?: Error | null) => void) => void): Promise<void> =>
     new Promise((resolve, reject) => {
+      endStep = reject;
       run((error) => {
         if (!error) resolve();
         else reject(signal.aborted ? (signal.reason as Error) : outputError(error, what));
