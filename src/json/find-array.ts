@@ -31,6 +31,36 @@ export type FoundArray =
 const usualNames: readonly string[] = ['data', 'leads', 'items', 'results', 'records'];
 const usualWrappers: readonly string[] = [...usualNames, '_embedded', 'response', 'result', 'payload'];
 
+/** Names that other things have, too: `auto` accepts them, at any depth, where no usual place holds an array. */
+const otherNames: readonly string[] = [
+  'content',
+  'value',
+  'docs',
+  'hits',
+  'rows',
+  'elements',
+  'nodes',
+  'edges',
+  'list',
+];
+/** Arrays of objects that are no leads: `auto` passes them over. */
+const neverLeads: readonly string[] = [
+  'errors',
+  'error',
+  'warnings',
+  'messages',
+  'links',
+  '_links',
+  'included',
+  'facets',
+  'filters',
+];
+/** Levels of objects that `auto` looks into. */
+const deepest = 4;
+
+/** Whether the array has a name that `auto` knows, though not in a usual place. */
+export const hasOtherName = (path: readonly string[]): boolean => otherNames.includes(path.at(-1) ?? '');
+
 /** Whether `auto` accepts an array of objects in this place. */
 export function isUsualPlace(path: readonly string[]): boolean {
   const [first = '', second = ''] = path;
@@ -46,7 +76,12 @@ export function findArray(buf: Buffer, target: ArrayPlace): FoundArray {
   if (search.start !== undefined) return { kind: 'array', start: search.start, path: search.path };
   if (end === incomplete) return { kind: 'incomplete' };
   if (end < incomplete) return { kind: 'invalid', offset: unexpectedAt(end) };
-  return { kind: 'none', end, empty: search.empty, arrays: search.arrays };
+  return {
+    kind: 'none',
+    end,
+    empty: search.empty ?? (search.arrays.length === 0 ? search.emptyOther : undefined),
+    arrays: search.arrays,
+  };
 }
 
 /** Descends only where the target can be, a few levels; every other value is skipped. */
@@ -54,6 +89,7 @@ class Search {
   start: number | undefined;
   path: readonly string[] = [];
   empty: readonly string[] | undefined;
+  emptyOther: readonly string[] | undefined;
   readonly arrays: (readonly string[])[] = [];
   readonly #buf: Buffer;
   readonly #limit: number;
@@ -90,7 +126,9 @@ class Search {
     if (isUsualPlace(path)) {
       if (this.#buf[first] === openBrace) return this.#take(offset + 1, path);
       if (this.#buf[first] === closeBracket) this.empty ??= path;
-    } else if (this.#buf[first] === openBrace) {
+    } else if (hasOtherName(path) && this.#buf[first] === closeBracket) {
+      this.emptyOther ??= path;
+    } else if (this.#buf[first] === openBrace && !neverLeads.includes(path.at(-1) ?? '')) {
       this.arrays.push(path);
     }
     return undefined;
@@ -103,7 +141,7 @@ class Search {
   }
 
   #mayContainTarget(path: readonly string[]): boolean {
-    if (this.#target === 'auto') return path.length < 2;
+    if (this.#target === 'auto') return path.length < deepest;
     return path.length < this.#target.length && isSame(path, this.#target.slice(0, path.length));
   }
 

@@ -3,7 +3,7 @@ import { DataError } from '../errors.ts';
 import { bufferOf, isDigit, minus, skipSpace } from './bytes.ts';
 import { type Envelope, otherArray } from './envelope.ts';
 import { parseExact } from './exact.ts';
-import { findArray, unexpectedAfter, type ArrayPlace } from './find-array.ts';
+import { findArray, hasOtherName, unexpectedAfter, type ArrayPlace } from './find-array.ts';
 import { invalidJson, invalidUtf8, noArray, recordName, tooLargeToRead, twoArrays } from './page-errors.ts';
 import { recordAt, type ScannedRecord } from './scanned-record.ts';
 import {
@@ -26,7 +26,7 @@ const maxBytes = 16 * 1024 * 1024;
  * an answer without an array of records.
  */
 export class PageScan {
-  readonly #target: ArrayPlace;
+  #target: ArrayPlace;
   /** Undefined until the array of records is found. */
   #expects: Expects | undefined;
   #path: readonly string[] = [];
@@ -54,7 +54,7 @@ export class PageScan {
   end(records: ScannedRecord[]): Envelope | undefined {
     this.#advance(this.#gather(), records);
     const rest = this.#gather();
-    if (this.#expects === undefined) return this.#endWithout(rest);
+    if (this.#expects === undefined) return this.#endWithout(rest, records);
     return this.#expects === expects.nothing ? this.#endAfter(rest) : undefined;
   }
 
@@ -147,7 +147,7 @@ export class PageScan {
     return envelope;
   }
 
-  #endWithout(whole: Buffer): Envelope | undefined {
+  #endWithout(whole: Buffer, records: ScannedRecord[]): Envelope | undefined {
     const first = whole[skipSpace(whole, 0, whole.length)] ?? 0;
     // A number ends only where something follows it.
     const closed = isDigit(first) || first === minus ? Buffer.concat([whole, Buffer.from('\n')]) : whole;
@@ -160,7 +160,10 @@ export class PageScan {
     if (found.empty !== undefined) {
       return { root: parseExact(whole.toString('utf8')), path: found.empty };
     }
-    throw noArray(this.#target, found.arrays);
+    const only = this.#target === 'auto' ? onlyArray(found.arrays) : undefined;
+    if (only === undefined) throw noArray(this.#target, found.arrays);
+    this.#target = only;
+    return this.end(records);
   }
 
   #invalid(buf: Uint8Array, offset: number): DataError {
@@ -168,4 +171,11 @@ export class PageScan {
     const nth = isInRecord ? this.#recordCount + 1 : undefined;
     return invalidJson(buf[offset] ?? 0, this.#scannedBytes + offset, nth);
   }
+}
+
+/** The array in no usual place that must be the one: the only one under a known name, or the only one of all. */
+function onlyArray(arrays: readonly (readonly string[])[]): readonly string[] | undefined {
+  const named = arrays.filter(hasOtherName);
+  if (named.length > 0) return named.length === 1 ? named[0] : undefined;
+  return arrays.length === 1 ? arrays[0] : undefined;
 }

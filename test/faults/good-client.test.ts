@@ -7,7 +7,7 @@ import { leads } from '../support/run.ts';
 import { scripted, sendJson } from '../support/service.ts';
 
 const key = 'key-5f0c1b7ad9e24386';
-const lead = '{"data":[{"id":"1"}]}';
+const lead = '{"data":[{"id":"1"}],"has_more":false}';
 
 it('promise 10: never earlier than Retry-After', async () => {
   const random = seeded(10);

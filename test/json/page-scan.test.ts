@@ -92,11 +92,26 @@ describe('the usual places', () => {
     expect(() => scan('{"data":[{"id":1}],"leads":[{"id":2}]}')).toThrow(/two arrays/);
   });
 
-  it('are named in the hint when an array of objects is elsewhere', () => {
-    const hint = hintOf(() => scan('{"contacts":[{"id":1}]}'));
+  it('are named in the hint when two arrays of objects are elsewhere', () => {
+    const hint = hintOf(() => scan('{"contacts":[{"id":1}],"people":[{"id":2}]}'));
     expect(hint).toContain('leads config set api.items /contacts');
     expect(() => scan('{"error":"x"}')).toThrow(DataError);
     expect(() => scan('17')).toThrow(DataError);
+  });
+
+  it.each(['content', 'value', 'docs', 'hits', 'rows', 'elements', 'nodes', 'edges', 'list', 'contacts'])(
+    'are completed by an array that is the only one: %s',
+    (name) => {
+      const array = `"${name}":[{"id":1},{"id":2}]`;
+      for (const page of [`{${array}}`, `{"a":{"b":{"c":{${array}}}},"page":1}`]) {
+        expect(scan(page).records).toEqual(['{"id":1}', '{"id":2}']);
+      }
+    },
+  );
+
+  it('do not hold the errors of an answer', () => {
+    expect(() => scan('{"errors":[{"message":"no"}]}')).toThrow(DataError);
+    expect(scan('{"content":[],"totalElements":0}').records).toEqual([]);
   });
 
   it('are returned with the rest of the answer, large integers as their digits', () => {

@@ -31,6 +31,9 @@ export function benchLead(i: number): string {
   );
 }
 
+/** The page behind the last one. */
+const none = Buffer.from('{"data":[]}');
+
 /** Serves pages that were built beforehand, as fast as node can. */
 export async function servePages(options: PageServiceOptions): Promise<PageService> {
   const { leads, pagination, latencyMs = 0 } = options;
@@ -46,8 +49,11 @@ export async function servePages(options: PageServiceOptions): Promise<PageServi
     const nth = pagination === 'page' ? asked - 1 : asked;
     const answer = async (): Promise<void> => {
       if (latencyMs > 0) await pause(latencyMs);
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': lengths[nth] ?? 0 });
-      for (const part of pages[nth] ?? []) {
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': lengths[nth] ?? none.length,
+      });
+      for (const part of pages[nth] ?? [none]) {
         if (!response.write(part)) await once(response, 'drain');
       }
       response.end();

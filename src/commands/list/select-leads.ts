@@ -27,12 +27,12 @@ export async function* selectLeads(
     filter.since !== undefined ||
     filter.until !== undefined;
   const preferredSize = filtersHere || limit > largestPage ? undefined : limit;
-  let remainder: Remainder = 'none';
+  const ends: Unproven[] = [];
   const pages = listLeads(service, {
     query,
     preferredSize,
     prefetch: limit === Infinity,
-    acceptUnproven: (end) => (remainder = end),
+    acceptUnproven: (end) => void ends.push(end),
   });
   let left = limit;
   for await (const batch of pages) {
@@ -45,5 +45,6 @@ export async function* selectLeads(
     yield passing;
     if (left === 0 && !batch.last) return 'more';
   }
-  return left === 0 && remainder !== 'none' ? 'more' : remainder;
+  const [unproven = 'none'] = ends;
+  return left === 0 && ends.length > 0 ? 'more' : unproven;
 }

@@ -27,7 +27,7 @@ export interface PageGeometry {
 /**
  * Checks that a numbered page continues where the one before it ended. A page number cannot overlap with the one
  * before, so one small request reads a few records around the border: the first record of the page has to stand
- * directly behind a known one. That holds whenever it is seen, since records do not change their order.
+ * behind the last one before it, with nothing new between them. That holds whenever it is seen, since records do not change their order.
  * Where the service ignores the small size, the page before is read again: its last record must be the same.
  */
 export class BorderCheck {
@@ -46,7 +46,7 @@ export class BorderCheck {
     if (window !== undefined) {
       const found = await this.#peek(window.position, window.size);
       if (found.kind === 'page' && found.count <= window.size) {
-        if (this.#joins(found.ids, first, window.size)) {
+        if (this.#joins(found.ids, afterOf(position), first, window.size)) {
           this.#isSmallSizeHonoured = true;
           return 'joined';
         }
@@ -68,12 +68,18 @@ export class BorderCheck {
     return last !== undefined && this.#seen.has(last) ? 'known' : 'gap';
   }
 
-  #joins(ids: readonly (string | undefined)[], first: string | undefined, size: number): boolean {
-    const isKnown = (id: string | undefined): boolean => id !== undefined && this.#seen.has(id);
+  /** Only known records may stand between the last one of the page before and the first one of this page. */
+  #joins(
+    ids: readonly (string | undefined)[],
+    after: string | undefined,
+    first: string | undefined,
+    size: number,
+  ): boolean {
+    const from = ids.indexOf(after);
     // Behind an empty page's border nothing may stand.
-    if (first === undefined) return ids.length > 0 && ids.length < size && isKnown(ids.at(-1));
-    const at = ids.indexOf(first);
-    return at > 0 && isKnown(ids[at - 1]);
+    const to = first === undefined ? ids.length : ids.indexOf(first);
+    if (from < 0 || to <= from || (first === undefined && ids.length === size)) return false;
+    return ids.slice(from, to).every((id) => id !== undefined && this.#seen.has(id));
   }
 }
 

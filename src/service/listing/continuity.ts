@@ -38,6 +38,7 @@ export class Continuity {
   #longest = 0;
   #back = 0;
   #vainSteps = 0;
+  #isGap = false;
   /** The page that is read again when a page walk is resumed, or after a step back. */
   #readAgain: Position | undefined;
   #isResumed = false;
@@ -93,7 +94,7 @@ export class Continuity {
       at >= 0 && leads.slice(0, at).every(({ id }) => id !== undefined && this.#seen.has(id));
     if (isOverlapped) return true;
     if (number.kind === 'offset') {
-      if (first?.id === undefined || !this.#seen.has(first.id)) this.gaps += 1;
+      if (first?.id === undefined || !this.#seen.has(first.id)) this.#noteGap();
       return false;
     }
     if (first !== undefined && first.id === undefined) return true;
@@ -106,14 +107,16 @@ export class Continuity {
       length: this.#length === 'mixed' ? undefined : this.#length,
       size,
     });
-    if (border === 'gap') this.gaps += 1;
+    if (border === 'gap') this.#noteGap();
     return border === 'joined';
   }
 
   /** A position further in front, twice as far each time, down to the first. */
   stepBack(position: Position): Position {
     this.restarts += 1;
-    if (!this.isExhausted) this.#vainSteps += 1;
+    // Leads that only arrive come to an end.
+    if (!this.isExhausted && this.#isGap) this.#vainSteps += 1;
+    this.#isGap = false;
     this.#back = this.#back === 0 ? 1 : this.#back * 2;
     this.#isResumed = false;
     const number = numberOf(position);
@@ -171,6 +174,11 @@ export class Continuity {
   notePageLength(count: number): void {
     if (this.#length !== undefined && this.#length !== count) this.#length = 'mixed';
     else this.#length = count;
+  }
+
+  #noteGap(): void {
+    this.gaps += 1;
+    this.#isGap = true;
   }
 
   get #frontNumber(): number {

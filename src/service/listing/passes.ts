@@ -48,10 +48,11 @@ export class Passes {
 
   /**
    * Records went from what was read, and leads stand at the front that were not met: a lead may have moved more than
-   * once, past every page that was read. A pass that brings nothing new settles it.
+   * once, past every page that was read. Only a pass in which nothing moved settles it.
    */
   isRestless(gaps: number): boolean {
-    return gaps > this.#gapsBefore && this.#allFrontNews > 0 && (this.isFirst || this.#news > 0);
+    const hasGaps = gaps > this.#gapsBefore;
+    return this.isFirst ? hasGaps && this.#allFrontNews > 0 : hasGaps || this.#news > 0;
   }
 
   get isOver(): boolean {

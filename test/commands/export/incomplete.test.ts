@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freshHome, leads } from '../../support/run.ts';
+import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+
+/** A service that counts six leads and leads to no more than three. */
+let service: Scripted;
+beforeEach(async () => {
+  service = await scripted((_, response) =>
+    sendJson(response, { data: [{ id: '1' }, { id: '2' }, { id: '3' }], total: 6 }),
+  );
+});
+afterEach(() => service.close());
+
+const run = (home: string, ...argv: string[]) =>
+  leads(argv, { home, env: { LEADS_API_KEY: 'key', LEADS_BASE_URL: service.url } });
+
+const why = 'leads may be missing: the service has 6 leads, and its answers show no way past the first 3';
+
+describe('a walk that proves nothing', () => {
+  it.each([['export'], ['list', '--limit', 'all'], ['show', '4']])(
+    'ends %s with 6 and one sentence, also under --quiet',
+    async (...argv) => {
+      const { exitCode, stderr } = await run(freshHome(), ...argv, '--quiet');
+      expect(exitCode).toBe(6);
+      expect(stderr).toMatch(new RegExp(`^error: ${why}\\nhint: .*--accept-incomplete\\n$`));
+    },
+  );
+
+  it.each([['export'], ['list', '--limit', 'all', '--format', 'ndjson']])(
+    'is a note with --accept-incomplete: %s',
+    async (...argv) => {
+      const { exitCode, stdout, stderr } = await run(freshHome(), ...argv, '--accept-incomplete');
+      expect([exitCode, stdout]).toEqual([0, '{"id":"1"}\n{"id":"2"}\n{"id":"3"}\n']);
+      expect(stderr).toContain(`note: ${why}`);
+    },
+  );
+
+  it('keeps the partial file of -o, which --resume --accept-incomplete finishes', async () => {
+    const home = freshHome();
+    const file = join(home, 'out.ndjson');
+    const first = await run(home, 'export', '-o', file);
+    expect(first.exitCode).toBe(6);
+    expect([existsSync(file), existsSync(`${file}.partial`)]).toEqual([false, true]);
+    expect(first.stderr).toContain('--resume --accept-incomplete');
+    const second = await run(home, 'export', '-o', file, '--resume');
+    expect([second.exitCode, existsSync(file)]).toEqual([6, false]);
+    const third = await run(home, 'export', '-o', file, '--resume', '--accept-incomplete');
+    expect(third.exitCode).toBe(0);
+    expect(readFileSync(file, 'utf8')).toBe('{"id":"1"}\n{"id":"2"}\n{"id":"3"}\n');
+  });
+
+  it('moves no bookmark', async () => {
+    const home = freshHome();
+    const bookmark = join(home, 'bookmark.json');
+    expect((await run(home, 'export', '--bookmark', bookmark)).exitCode).toBe(6);
+    expect(existsSync(bookmark)).toBe(false);
+  });
+
+  it('ends --follow with 6 when it is the first one', async () => {
+    expect((await run(freshHome(), 'export', '--follow', '10s')).exitCode).toBe(6);
+  });
+
+  it('does not matter where --limit was reached, and is a note of list where it was not', async () => {
+    expect((await run(freshHome(), 'export', '--limit', '2')).exitCode).toBe(0);
+    expect((await run(freshHome(), 'export', '--limit', '5')).exitCode).toBe(6);
+    const { exitCode, stderr } = await run(freshHome(), 'list', '--limit', '5');
+    expect([exitCode, stderr]).toEqual([0, `note: ${why}\n`]);
+  });
+});
+
+it('list tries a smaller page where the service rejects the size of --limit', async () => {
+  const strict = await scripted((request, response) => {
+    const query = new URL(request.url ?? '', 'http://x').searchParams;
+    const offset = Number(query.get('offset') ?? 0);
+    const size = Number(query.get('limit'));
+    if (size > 100) response.writeHead(422).end('{"error":"invalid","message":"limit must be at most 100"}');
+    else {
+      const data = Array.from({ length: Math.min(size, 250 - offset) }, (_, i) => ({
+        id: String(offset + i),
+      }));
+      sendJson(response, { data, offset, total: 250 });
+    }
+  });
+  const { exitCode, stdout } = await leads(['list', '--limit', '300', '--format', 'ndjson'], {
+    env: { LEADS_API_KEY: 'key', LEADS_BASE_URL: strict.url },
+  });
+  await strict.close();
+  expect([exitCode, stdout.trimEnd().split('\n').length]).toEqual([0, 250]);
+});
