@@ -18,7 +18,7 @@ export interface Messages {
   asking(): () => void;
 }
 
-export interface Wait {
+interface Wait {
   /** How long it will take, in milliseconds. */
   readonly ms: number;
   /** The cause, such as `rate limited`. */
