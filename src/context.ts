@@ -6,6 +6,7 @@ import type { Settings } from './config/settings.ts';
 import { InterruptedError } from './errors.ts';
 import type { Globals } from './commands/flags/global-flags.ts';
 import type { Messages } from './output/messages.ts';
+import type { StatusLine } from './output/terminal/status-line.ts';
 
 export interface Input extends Readable {
   readonly isTTY?: boolean;
@@ -43,6 +44,8 @@ export interface Context extends Host {
   readonly paths: Paths;
   /** Messages for the person, on stderr. */
   readonly messages: Messages;
+  /** On a terminal, and not under `--quiet`. */
+  readonly status: StatusLine | undefined;
   /** Flag > environment > profile > default. Read once a run. */
   settings(): Promise<Settings>;
   /** For requests to the service: proxy, extra authorities and time-outs are set. Closed by `main`. */
@@ -103,6 +106,8 @@ export function processHost(): Host {
 export async function runProcess(
   main: (argv: readonly string[], host: Host) => Promise<number>,
 ): Promise<void> {
+  // Node ends a process that waits for nothing any more, finished or not: that must not look like success.
+  process.exitCode = 1;
   const code = await main(process.argv.slice(2), processHost());
   process.exitCode = code;
   // From 8 on the output is incomplete anyway, and a write that nobody reads would keep the process alive.

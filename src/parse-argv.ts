@@ -120,6 +120,9 @@ function parseWords(
 }
 
 function optionsFor(key: string, flag: Flag): Option[] {
+  if (isSwitch(flag) && flag.eitherWay === true) {
+    return [new Option(longName(key, flag)), new Option(`--no-${flagName(key)}`)];
+  }
   const option = new Option(flagTerm(key, flag));
   if (isSwitch(flag)) return [option];
   if (flag.repeatable === true) {

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { readBookmark } from '../../files/bookmark.ts';
+import { type Bookmark, readBookmark } from '../../files/bookmark.ts';
 import { UsageError } from '../../errors.ts';
 import { parseLead } from '../../lead/field.ts';
 import { FieldPresence } from '../../lead/field-presence.ts';
@@ -28,6 +28,8 @@ export interface ExportPlan {
   readonly seen: IdSet;
   /** Set with `--bookmark` and `--follow`: what the next run or poll needs to know. */
   readonly window: IncrementalWindow | undefined;
+  /** As the last run left it. */
+  readonly bookmark: Bookmark | undefined;
   /** What a bookmark belongs to. */
   readonly account: Readonly<Record<string, unknown>>;
 }
@@ -82,6 +84,7 @@ export async function planExport(
     fields,
     seen,
     window,
+    bookmark,
     account,
   };
 }
@@ -89,7 +92,4 @@ export async function planExport(
 export const latest = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
-export type ExportContext = Pick<
-  Context,
-  'clock' | 'signal' | 'messages' | 'stdout' | 'stderr' | 'globals' | 'pid'
->;
+export type ExportContext = Pick<Context, 'clock' | 'signal' | 'messages' | 'status' | 'stdout' | 'pid'>;

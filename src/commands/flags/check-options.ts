@@ -27,7 +27,7 @@ export function checkOptions(args: Arguments, flags: Flags, typed: TypedValues):
   }
   for (const [key, flag] of Object.entries(flags)) {
     options[key] = isSwitch(flag)
-      ? (values[key] ?? flag.negated ?? false)
+      ? (values[key] ?? (flag.eitherWay === true ? undefined : (flag.negated ?? false)))
       : checkFlag(key, flag, values[key] ?? values[flag.olderName ?? '']);
   }
   return options;

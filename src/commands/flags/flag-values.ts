@@ -1,6 +1,7 @@
 import { anyText, type ValueType } from '../../config/value-types.ts';
 import { parseCondition, type Condition } from '../../lead/condition.ts';
 import { Secret } from '../../secret.ts';
+import { parseDuration } from '../../time/duration.ts';
 import { parseInstant } from '../../time/instant.ts';
 
 /** `--limit`: a whole number from 1, or `all`, which is Infinity. */
@@ -18,6 +19,15 @@ export const pointInTime: ValueType<(now: number) => number> = {
     parseInstant(typed, 0) === undefined ? undefined : (now) => parseInstant(typed, now) ?? Number.NaN,
   expected:
     'a point in time: a date such as 2026-01-31, a date-time, today, yesterday, now, or a duration such as 7d',
+};
+
+/** Milliseconds between two polls: a service is not asked more often than once a second. */
+export const pollInterval: ValueType<number> = {
+  parse: (typed) => {
+    const ms = parseDuration(typed) ?? 0;
+    return ms >= 1000 ? ms : undefined;
+  },
+  expected: 'a duration of a second or more, such as 30s, 5m or 2h',
 };
 
 export const httpUrl: ValueType<URL> = {

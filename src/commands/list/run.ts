@@ -5,6 +5,7 @@ import { leadFilter } from '../../lead/filter.ts';
 import { IncompleteError } from '../../service/listing/evidence/completion.ts';
 import { oldestFirst } from '../../lead/oldest-first.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
+import { outliveOutages } from '../../service/client/outlive-outages.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { noteFilters, noteMissingFields } from '../flags/filter-notes.ts';
@@ -20,7 +21,6 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   const { query, filter } = resolveFilter(options, context.clock.now(), context.messages);
   const printer = await leadPrinter(options, context);
   const matcher = leadFilter(filter);
-  const selection = selectLeads(service, query, filter, matcher, limit);
   const fields = new FieldPresence(options.fields ?? []);
   const print = async (leads: readonly RawLead[]): Promise<void> => {
     for (const lead of leads) if (fields.searching) fields.look(parseLead(lead));
@@ -28,8 +28,16 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   };
   // While watching, new leads come below the older ones, so these must be known before the first is printed.
   const held: RawLead[] = [];
+  const begin = async () => {
+    const pages = selectLeads(service, query, filter, matcher, limit);
+    return { selection: pages, first: await pages.next() };
+  };
+  const { selection, first } =
+    watch === undefined
+      ? await begin()
+      : await outliveOutages(begin, { every: watch, hasWorked: false }, context);
   let shown = 0;
-  let page = await selection.next();
+  let page = first;
   for (; page.done !== true; page = await selection.next()) {
     shown += page.value.length;
     if (watch === undefined) await print(page.value);
