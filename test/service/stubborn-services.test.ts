@@ -324,7 +324,7 @@ describe('a cursor field that nobody fills', () => {
     const ignoring = await stub(() => ({ data: leads(0, 4), cursor: null, total: 10 }));
     await expect(walk(ignoring.service)).rejects.toThrow('show no way past the first 4');
     const numbered = await stub(() => ({ data: leads(0, 4), cursor: null, page: 1, total: 10 }));
-    await expect(walk(numbered.service)).rejects.toThrow('brought no new lead');
+    await expect(walk(numbered.service)).rejects.toThrow('show no way past the first 4');
   });
 
   it('is not one that was filled before', async () => {

@@ -89,7 +89,7 @@ export function settleNoPosition(
     );
     return end(complete('not-paged'));
   }
-  if (isCut && total === undefined) {
+  if (isCut) {
     return end(
       unproven(
         `${count} leads came, which may be as many as the service gives at once, and no position leads further`,
