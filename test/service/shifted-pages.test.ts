@@ -83,6 +83,30 @@ describe('a lead is not passed over', () => {
   });
 });
 
+describe('a total that a resumed walk goes on with', () => {
+  it('does not count again what moved to the end after it was read', async () => {
+    const list = names(0, 30);
+    const seen = new IdSet();
+    // The first run read three pages; before the third one, l6 moved to the end, and l14 over the border.
+    const read = [...names(0, 14), ...names(15, 22)];
+    for (const id of read) seen.preload(id);
+    list.push(...list.splice(6, 1));
+    const { ids } = await walkOver(
+      list,
+      (asked) => ({ data: records(pageOf(asked, 7)), total: list.length }),
+      {},
+      {
+        seen,
+        from: {
+          ...{ style: 'page', param: 'page', page: 4, after: 'l21', size: 7 },
+          totals: { met: 21, first: 30, last: 30 },
+        },
+      },
+    );
+    expect([...read, ...ids].sort()).toEqual([...list].sort());
+  });
+});
+
 describe('pages that are counted from 0', () => {
   it('are found where the number behind the last one is rejected, and an offset is ignored', async () => {
     const { ids, requests } = await walkOver(names(0, 70), (asked) => {

@@ -25,7 +25,7 @@ import { Passes } from './passes.ts';
 import { noteOtherStatus } from './status-note.ts';
 import type { Batch, ListingOptions, ListingStats } from './types.ts';
 
-const nothing: PageTally = { identified: 0, fresh: 0, repeated: 0, withoutId: 0 };
+const nothing: PageTally = { identified: 0, fresh: 0, earlier: 0, repeated: 0, withoutId: 0 };
 const start: Position = { style: 'start' };
 
 /** Reads page after page: one outcome a page, from it the next step. */
@@ -174,7 +174,7 @@ export class Walker {
     this.#guard.countRecords(count, this.#stats.pages);
     if (page.leads.length > 0) this.#continuity.noteProgress();
     this.#passes.noteNews(page.leads.length);
-    if (totals.met !== undefined) totals.met += tally.fresh + tally.withoutId;
+    totals.count(tally);
     const size = this.#sizes.current;
     if (position.style === 'start') {
       totals.repeated = tally.repeated;
