@@ -25,6 +25,10 @@ export const dialectSchema = z.strictObject({
   pagination: z.optional(z.enum(paginationStyles)),
   /** JSON Pointer to the array of leads, or `auto`. */
   items: text,
+  /** JSON Pointer to the lead inside each element of that array, or `auto`. */
+  item: text,
+  /** Another name of the member `id` of a lead. */
+  id: z.optional(z.string().check(z.minLength(1))),
   /** JSON Pointer to the way on, or `auto`. */
   next: text,
   /** Top-level field with the delivery status, or `auto`. */

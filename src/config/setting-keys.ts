@@ -1,3 +1,4 @@
+import { parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/duration.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { parseSecret } from './secret-text.ts';
@@ -130,6 +131,11 @@ const nameOrNull: ValueType<string | null> = {
   expected: 'the name of a query parameter, or null',
 };
 
+const pointerOrAuto: ValueType<string> = {
+  parse: (typed) => (typed === 'auto' || parsePointer(typed) !== undefined ? typed : undefined),
+  expected: 'auto, or a JSON Pointer such as /node',
+};
+
 export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'none'] as const;
 export const dateFormats = ['iso', 'unix', 'unix-ms'] as const;
 
@@ -160,6 +166,18 @@ const dialect: readonly SettingKey[] = [
     path: ['api', 'items'],
     type: anyText,
     help: 'JSON Pointer to the array of leads, or auto',
+  },
+  {
+    name: 'api.item',
+    path: ['api', 'item'],
+    type: pointerOrAuto,
+    help: 'JSON Pointer to the lead inside each element of the array, or auto; an empty text: the element itself',
+  },
+  {
+    name: 'api.id',
+    path: ['api', 'id'],
+    type: text,
+    help: 'field of a lead that identifies it (default: id)',
   },
   {
     name: 'api.next',

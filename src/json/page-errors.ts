@@ -60,3 +60,36 @@ export function tooLargeToRead(maxBytes: number, nth: number | undefined): DataE
       : `${recordName(nth)} is larger than ${limit}`,
   );
 }
+
+/** An element of the page in which no lead is found: no other reading of the page would bring it. */
+export class UnreadableElementError extends DataError {}
+
+export const noObject = (nth: number): UnreadableElementError =>
+  new UnreadableElementError(`${recordName(nth)} is not a JSON object`, {
+    hint: 'api.items may name another array: leads config get api.items',
+  });
+
+const wholeElements = "to take the elements whole: leads config set api.item ''";
+
+/** `path` is where the lead should be in the element; `auto` found it there in the elements before. */
+export function noLeadAt(path: readonly string[], nth: number, item?: 'auto'): UnreadableElementError {
+  const place = formatPointer(path);
+  return new UnreadableElementError(
+    `${recordName(nth)} is not there: its element holds no object at ${place}`,
+    {
+      hint:
+        item === 'auto'
+          ? `the others hold one, so they were taken for wrappers; ${wholeElements}`
+          : `see: leads config get api.item; ${wholeElements}`,
+    },
+  );
+}
+
+/** A member that stands beside the lead of one element and of none before it would be lost. */
+export const besideLead = (path: readonly string[], name: string, nth: number): UnreadableElementError =>
+  new UnreadableElementError(
+    `${recordName(nth)} is wrapped in another way than those before it: '${name}' stands beside ${formatPointer(path)}`,
+    {
+      hint: `to take only what is there: leads config set api.item ${formatPointer(path)}; ${wholeElements}`,
+    },
+  );

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { DataError } from '../errors.ts';
+import type { DataError } from '../errors.ts';
 import { bufferOf, isDigit, minus, skipSpace } from './bytes.ts';
 import { type Envelope, otherArray } from './envelope.ts';
 import { parseExact } from './exact.ts';
 import { findArray, hasOtherName, unexpectedAfter, type ArrayPlace } from './find-array.ts';
-import { invalidJson, invalidUtf8, noArray, recordName, tooLargeToRead, twoArrays } from './page-errors.ts';
+import { invalidJson, invalidUtf8, noArray, noObject, tooLargeToRead, twoArrays } from './page-errors.ts';
 import { recordAt, type ScannedRecord } from './scanned-record.ts';
 import {
   endings,
@@ -117,7 +117,7 @@ export class PageScan {
     this.#expects = found.expects;
     if (found.result < incomplete) throw this.#invalid(buf, unexpectedAt(found.result));
     if (found.result === endings.noObject) {
-      throw new DataError(`${recordName(this.#recordCount + 1)} is not a JSON object`);
+      throw noObject(this.#recordCount + 1);
     }
     const first = records.length;
     for (const rows of parts) {

@@ -39,12 +39,16 @@ export async function planExport(
   startedAt: number,
 ): Promise<ExportPlan> {
   const { query, filter } = resolveFilter(options, startedAt);
+  const { id, item } = service.dialect;
   const account = {
     service: service.account.baseUrl.href,
     path: service.dialect.path ?? null,
     status: query.status ?? null,
     categories: filter.categories,
     where: filter.where,
+    // What is unset is left out: bookmarks of earlier versions do not have it.
+    ...(id !== undefined && { 'api.id': id }),
+    ...(item !== undefined && { 'api.item': item }),
   };
   const seen = new IdSet();
   const { bookmark: path, overlap = usualOverlapMs } = options;

@@ -38,7 +38,7 @@ export async function transfer(
     seen: plan.seen,
     concurrency: options.concurrency,
     prefetch: limit === undefined,
-    acceptUnproven: unprovenHandler(options.acceptIncomplete, messages),
+    acceptUnproven: unprovenHandler(options.acceptIncomplete, messages, options.bookmark !== undefined),
   });
   const totalsBefore = { ...totals };
   /** Where the page began that is being read. */

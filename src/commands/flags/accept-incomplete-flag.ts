@@ -6,13 +6,18 @@ export const acceptIncompleteFlag = {
   acceptIncomplete: { help: 'take what came, although the service does not show that it is everything' },
 } satisfies Flags;
 
-/** What to do with the end of a walk that proves nothing; undefined: it is an `IncompleteError`. */
+/**
+ * What to do with the end of a walk that proves nothing; undefined: it is an `IncompleteError`. What is accepted counts as
+ * a complete walk, so a bookmark moves, and the note says that as well.
+ */
 export function unprovenHandler(
   isAccepted: boolean,
   messages: Pick<Messages, 'note'>,
+  movesBookmark = false,
 ): ((end: Unproven) => void) | undefined {
   if (!isAccepted) return undefined;
-  return ({ why }) => messages.note('incomplete', `leads may be missing: ${why}`);
+  const what = movesBookmark ? 'the bookmark moves past leads that may be missing' : 'leads may be missing';
+  return ({ why }) => messages.note('incomplete', `${what}: ${why}`);
 }
 
 const said = new WeakSet<object>();

@@ -9,13 +9,14 @@ import { utf8 } from '../../json/bytes.ts';
 interface Column {
   readonly head: string;
   readonly paths: readonly string[];
+  /** The id that the walk knows is shown where the lead itself holds none. */
+  readonly isId?: true;
 }
 
 /** The delivery status has no name in the specification (section 2, gaps). */
 const statusFields = ['status', 'deliveryStatus', 'delivery_status'];
 
 const standardColumns: readonly Column[] = [
-  { head: 'ID', paths: ['id'] },
   { head: 'CREATED', paths: ['createdAt'] },
   { head: 'CATEGORY', paths: ['category'] },
   { head: 'NAME', paths: ['contact.name'] },
@@ -30,10 +31,13 @@ export const uncutColumns = ['ID', 'CREATED', 'STATUS'];
 /** Left out on a narrow terminal. */
 export const optionalColumns = ['PHONE', 'SOURCE'];
 
-export function columnsFor(fields: readonly string[] | undefined, { statusField }: Dialect): Column[] {
+export function columnsFor(
+  fields: readonly string[] | undefined,
+  { id = 'id', statusField }: Dialect,
+): Column[] {
   if (fields !== undefined) return fields.map((path) => ({ head: path, paths: [path] }));
   const named = statusField === undefined || statusField === 'auto' ? statusFields : [statusField];
-  return [...standardColumns, { head: 'STATUS', paths: named }];
+  return [{ head: 'ID', paths: [id], isId: true }, ...standardColumns, { head: 'STATUS', paths: named }];
 }
 
 /** The cells of leads. Times are in UTC to the second, or as their distance from `now` (ms) when that is defined. */
@@ -52,9 +56,10 @@ export function rowsOf(
       },
       (path) => wanted.has(path),
     );
-    return columns.map(({ paths }) => {
+    return columns.map(({ paths, isId }) => {
       const path = paths.find((one) => found.has(one));
-      return path === undefined ? '' : cellOf(cellText(found.get(path) ?? ''), now);
+      if (path === undefined) return isId === true ? (lead.id ?? '') : '';
+      return cellOf(cellText(found.get(path) ?? ''), now);
     });
   });
 }

@@ -1,6 +1,7 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { ConfigError } from '../../errors.ts';
 import { parsePointer } from '../../json/exact.ts';
+import { LeadReader } from '../../json/element/lead-reader.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';
 
 /** How one service is asked: the dialect with its gaps filled. A parameter that is undefined is not sent. */
@@ -20,6 +21,8 @@ export interface RequestParams {
   readonly firstPage: number;
   readonly pagination: NonNullable<Dialect['pagination']>;
   readonly items: ArrayPlace;
+  /** Finds the lead in each element of that array; for one walk, since `auto` keeps what it has found. */
+  readonly leads: LeadReader;
   readonly next: readonly string[] | 'auto';
   readonly pageSize: number | undefined;
   readonly dateFormat: NonNullable<Dialect['dateFormat']>;
@@ -88,8 +91,9 @@ export function requestParamsOf(baseUrl: URL, dialect: Dialect): RequestParams {
     offset: params.offset ?? offset,
     firstPage: page === undefined ? 1 : (wholeNumber(url.searchParams.get(page)) ?? 1),
     pagination: dialect.pagination ?? 'auto',
-    items: pointer(dialect.items, 'api.items'),
-    next: pointer(dialect.next, 'api.next'),
+    items: pointer(dialect.items, 'api.items', '/data/leads'),
+    leads: new LeadReader(pointer(dialect.item, 'api.item', '/node'), dialect.id),
+    next: pointer(dialect.next, 'api.next', '/meta/next'),
     pageSize: dialect.pageSize,
     dateFormat: dialect.dateFormat ?? 'iso',
   };
@@ -98,11 +102,9 @@ export function requestParamsOf(baseUrl: URL, dialect: Dialect): RequestParams {
 const wholeNumber = (text: string | null): number | undefined =>
   text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 
-function pointer(text: string | undefined, key: string): readonly string[] | 'auto' {
+function pointer(text: string | undefined, key: string, example: string): readonly string[] | 'auto' {
   if (text === undefined || text === 'auto') return 'auto';
   const path = parsePointer(text);
   if (path !== undefined) return path;
-  throw new ConfigError(
-    `${key} is '${text}', which is neither 'auto' nor a JSON Pointer such as /data/leads`,
-  );
+  throw new ConfigError(`${key} is '${text}', which is neither 'auto' nor a JSON Pointer such as ${example}`);
 }

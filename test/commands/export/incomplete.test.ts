@@ -58,6 +58,22 @@ describe('a walk that proves nothing', () => {
     expect(existsSync(bookmark)).toBe(false);
   });
 
+  it.each([[[]], [['-o', 'out.ndjson']]])(
+    'moves a bookmark where it is accepted, and one note says so: %j',
+    async ([flag, name = '']: string[]) => {
+      const home = freshHome();
+      const bookmark = join(home, 'bookmark.json');
+      const output = flag === undefined ? [] : [flag, join(home, name)];
+      const accepted = ['export', '--bookmark', bookmark, ...output, '--accept-incomplete'];
+      const { exitCode, stderr } = await run(home, ...accepted);
+      expect(exitCode).toBe(0);
+      expect(stderr.match(/missing/g)).toHaveLength(1);
+      const { 1: seen = '' } = why.split('missing: ');
+      expect(stderr).toContain(`note: the bookmark moves past leads that may be missing: ${seen}\n`);
+      expect(JSON.parse(readFileSync(bookmark, 'utf8'))).toMatchObject({ undated: ['1', '2', '3'] });
+    },
+  );
+
   it('ends --follow with 6 when it is the first one', async () => {
     expect((await run(freshHome(), 'export', '--follow', '10s')).exitCode).toBe(6);
   });

@@ -47,7 +47,7 @@ export const readCheckpoint = (path: string): Promise<Checkpoint | undefined> =>
 
 /** Throws a `UsageError` that names what differs between an interrupted export and the flags of this run. */
 export function checkSameExport(checkpoint: Checkpoint, identity: Readonly<Record<string, unknown>>): void {
-  const keys = Object.keys(identity).filter(
+  const keys = Object.keys({ ...checkpoint.of, ...identity }).filter(
     (key) => JSON.stringify(identity[key]) !== JSON.stringify(checkpoint.of[key]),
   );
   if (keys.length === 0) return;

@@ -1,16 +1,18 @@
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { stat } from 'node:fs/promises';
+import { UsageError } from '../../../errors.ts';
 import { linesIn } from '../../../files/lines.ts';
 import { PartialFile } from '../../../files/partial.ts';
-import { cellText, eachMember } from '../../../output/records/json-members.ts';
 import type { Service } from '../../../service/client/service.ts';
 import { type Checkpoint, checkSameExport, readCheckpoint } from './checkpoint.ts';
+import type { ScannedRecord } from '../../../json/scanned-record.ts';
 import { type FilePaths, partialIsOutput } from './file-paths.ts';
 import { type ExportPlan, planExport } from '../plan.ts';
 import type { ExportOptions } from '../options.ts';
 import type { FileStart } from './to-file.ts';
-import { utf8 } from '../../../json/bytes.ts';
+import { bufferOf } from '../../../json/bytes.ts';
+import { identifiedRecord } from '../../../json/element/identified-record.ts';
 
 export interface StartedExport {
   readonly plan: ExportPlan;
@@ -53,7 +55,7 @@ export async function openPartialExport(
   if (isNamed) return { checkpoint, file: undefined };
   const file = await PartialFile.resume(paths.partial, checkpoint.bytes);
   if (checkpoint.position === null) return { checkpoint, file };
-  await preloadIds(plan, paths.partial, checkpoint.bytes);
+  await preloadIds(plan, paths.partial, checkpoint);
   return { plan, start: { identity, file, position: checkpoint.position }, checkpoint };
 }
 
@@ -76,28 +78,41 @@ function exportIdentity({ account, query, options }: ExportPlan): Record<string,
   };
 }
 
-/** Reads the ids and times of the records that the partial file holds. */
-async function preloadIds({ seen, window, options }: ExportPlan, path: string, bytes: number): Promise<void> {
+/**
+ * Reads the ids and times of the records that the partial file holds. Throws a `UsageError` when the walk that wrote them
+ * found ids outside of them.
+ */
+async function preloadIds(
+  { seen, window, options, service }: ExportPlan,
+  path: string,
+  { bytes, counts }: Checkpoint,
+): Promise<void> {
   if (bytes === 0) return;
+  const { id: idName } = service.dialect;
+  let withoutId = 0;
   const raw = createReadStream(path, { end: bytes - 1, highWaterMark: 256 * 1024 });
   const plain = options.gzip && partialIsOutput(options) ? raw.pipe(createGunzip()) : raw;
   for await (const lines of linesIn(plain as AsyncIterable<Buffer>)) {
     for (const line of lines) {
-      const record = idAndTimeOf(utf8(line.bytes));
-      if (record.id !== undefined) seen.preload(record.id);
+      const record = recalled(bufferOf(line.bytes), idName);
+      if (record.id === undefined) withoutId += 1;
+      else seen.preload(record.id);
       window?.remember(record);
     }
   }
+  if (withoutId <= counts.withoutId) return;
+  throw new UsageError(
+    'this export cannot be resumed: the ids of its leads stand outside of what was written',
+    {
+      hint: 'start again without --resume; a field of the leads that identifies them: leads config set api.id NAME',
+    },
+  );
 }
 
-function idAndTimeOf(json: string): { id: string | undefined; createdAt: string | undefined } {
-  let id: string | undefined;
-  let createdAt: string | undefined;
-  eachMember(json, (path, raw) => {
-    if (path === 'id') id = raw.startsWith('"') || /^-?\d+$/.test(raw) ? cellText(raw) : undefined;
-    else if (path === 'createdAt') createdAt = raw.startsWith('"') ? cellText(raw) : undefined;
-  });
-  return { id, createdAt };
+/** Documents of CouchDB have their id under `_id`; without unwrapping, an id that no lead of the walk has does no harm. */
+function recalled(line: Buffer, idName: string | undefined): ScannedRecord {
+  const record = identifiedRecord(line, 0, idName);
+  return record.hasId || idName !== undefined ? record : identifiedRecord(line, 0, '_id');
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { Service } from '../../client/service.ts';
 import { DataError } from '../../../errors.ts';
+import { UnreadableElementError } from '../../../json/page-errors.ts';
 import { limitParams, type RequestParams } from '../../pagination/request-params.ts';
 import { numberIn } from '../../pagination/position-number.ts';
 import type { Position } from '../../pagination/position.ts';
@@ -46,7 +47,8 @@ export function peekAt(
         if (isPart && ids.length > 0) break;
       }
     } catch (error) {
-      if (error instanceof DataError) return { kind: 'rejected', status: error.status };
+      if (error instanceof DataError && !(error instanceof UnreadableElementError))
+        return { kind: 'rejected', status: error.status };
       throw error;
     }
     return { kind: 'page', count: ids.length, ids, firstMark };

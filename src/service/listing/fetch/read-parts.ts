@@ -37,7 +37,9 @@ export async function* partsOf(
     read += chunk.length;
     size += chunk.length;
     if (read <= longestRejection) beginning.push(chunk);
+    const scanned = leads.length;
     scan.push(chunk, leads);
+    params.leads.read(leads, scanned, count);
     if (attempts.left < 0 && read < ((leftAtStart - attempts.left) / 1000) * slowest) {
       throw new TransientError(new ServiceError('the answer comes too slowly'));
     }
@@ -56,7 +58,9 @@ export async function* partsOf(
     return;
   }
   if (read === 0 && answer.headers['content-length'] === '0') throw new DataError('the answer is empty');
+  const scanned = leads.length;
   const envelope = endOf(scan, leads, count === 0 && read <= longestRejection ? beginning : [], answer);
+  params.leads.read(leads, scanned, count);
   if (envelope === undefined) throw cutOff(answer);
   const rejection = count + leads.length === 0 ? rejectionIn(envelope.root, answer.redact) : undefined;
   if (rejection !== undefined) throw rejection;
