@@ -83,6 +83,19 @@ describe('a lead is not passed over', () => {
   });
 });
 
+it('a lead that moves to the front unread is found although one arrives at the end and fills the total', async () => {
+  const list = names(0, 20);
+  const { ids } = await walkOver(
+    list,
+    ({ query }) => {
+      const offset = number(query, 'offset', 0);
+      return { data: records(list.slice(offset, offset + 7)), offset, total: list.length };
+    },
+    { 1: () => void list.unshift(...list.splice(18, 1)), 2: () => void list.push('new') },
+  );
+  expect(ids).toEqual(expect.arrayContaining(names(0, 20)));
+});
+
 describe('a total that a resumed walk goes on with', () => {
   it('does not count again what moved to the end after it was read', async () => {
     const list = names(0, 30);

@@ -55,6 +55,11 @@ export class Totals {
     return [met, met + this.repeated].some((count) => count === this.#first || count === this.#last);
   }
 
+  /** Settled, and the total was the same all the time: where it grew, a lead may have moved to the front unread. */
+  get isUnchanged(): boolean {
+    return this.isSettled && this.#first === this.#last;
+  }
+
   /** For a position that a later walk goes on from. */
   get soFar(): TotalsSoFar | undefined {
     const { met } = this;
