@@ -47,6 +47,20 @@ export class IdSet {
     this.#pass = this.#pass === lastPass ? 1 : this.#pass + 1;
   }
 
+  /** The number of the pass that is under way, for `isMetSince`. */
+  get pass(): number {
+    return this.#pass;
+  }
+
+  /** Whether this id was added in that pass or in a later one; ids that were preloaded belong to pass 0. */
+  isMetSince(id: string, pass: number): boolean {
+    const bytes = idBytes(id);
+    const address = this.#slots[this.#slot(this.#writeCandidate(bytes, 0, bytes.length)) + 1] as number;
+    if (address === 0) return false;
+    const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
+    return (block[(address - 1) % blockSize] as number) >>> 16 >= pass;
+  }
+
   add(id: string): AddResult {
     const bytes = idBytes(id);
     return this.#add(bytes, 0, bytes.length, this.#pass);

@@ -1,4 +1,3 @@
-import type { IdSet } from '../../lead/id-set.ts';
 import { numberOf, withNumber } from '../pagination/position-number.ts';
 import { afterOf, type Position } from '../pagination/position.ts';
 import type { Peek } from './fetch/peek.ts';
@@ -27,16 +26,18 @@ export interface PageGeometry {
 /**
  * Checks that a numbered page continues where the one before it ended. A page number cannot overlap with the one
  * before, so one small request reads a few records around the border: the first record of the page has to stand
- * behind the last one before it, with nothing new between them. That holds whenever it is seen, since records do not change their order.
+ * behind the last one before it, with nothing new between them. That holds whenever it is seen, since records do not
+ * change their order.
  * Where the service ignores the small size, the page before is read again: its last record must be the same.
  */
 export class BorderCheck {
-  readonly #seen: IdSet;
+  readonly #isRead: (id: string) => boolean;
   readonly #peek: Peek;
   #isSmallSizeHonoured: boolean | undefined;
 
-  constructor(seen: IdSet, peek: Peek) {
-    this.#seen = seen;
+  /** `isRead` is whether the pass under way has met an id: another pass may have gaps in other places. */
+  constructor(isRead: (id: string) => boolean, peek: Peek) {
+    this.#isRead = isRead;
     this.#peek = peek;
   }
 
@@ -50,7 +51,9 @@ export class BorderCheck {
           this.#isSmallSizeHonoured = true;
           return 'joined';
         }
-        if (this.#isSmallSizeHonoured === true) return this.#brokenBy(found.ids);
+        const before = found.ids.slice(0, Math.max(0, found.ids.indexOf(first)));
+        const isUnreadBefore = before.some((id) => id !== undefined && !this.#isRead(id));
+        if (this.#isSmallSizeHonoured === true || isUnreadBefore) return this.#brokenBy(found.ids);
       }
     }
     const number = numberOf(position);
@@ -65,7 +68,7 @@ export class BorderCheck {
   /** Leads that arrived may be unknown, too, but they stand in front. */
   #brokenBy(ids: readonly (string | undefined)[]): Border {
     const last = ids.at(-1);
-    return last !== undefined && this.#seen.has(last) ? 'known' : 'gap';
+    return last !== undefined && this.#isRead(last) ? 'known' : 'gap';
   }
 
   /** Only known records may stand between the last one of the page before and the first one of this page. */
@@ -79,7 +82,7 @@ export class BorderCheck {
     // Behind an empty page's border nothing may stand.
     const to = first === undefined ? ids.length : ids.indexOf(first);
     if (from < 0 || to <= from || (first === undefined && ids.length === size)) return false;
-    return ids.slice(from, to).every((id) => id !== undefined && this.#seen.has(id));
+    return ids.slice(from, to).every((id) => id !== undefined && this.#isRead(id));
   }
 }
 

@@ -2,7 +2,8 @@ import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { IdSet } from '../../lead/id-set.ts';
 import { numberOf, withNumber } from '../pagination/position-number.ts';
 import { afterOf, type Position } from '../pagination/position.ts';
-import type { BorderCheck } from './border-check.ts';
+import { BorderCheck } from './border-check.ts';
+import type { Peek } from './fetch/peek.ts';
 
 /** After so many steps back that led to no new lead, a list that never stops moving is read on: it stays unproven. */
 const mostVainSteps = 50;
@@ -42,12 +43,18 @@ export class Continuity {
   /** The page that is read again when a page walk is resumed, or after a step back. */
   #readAgain: Position | undefined;
   #isResumed = false;
+  /** The pass of `seen` with which the list was last begun; 0 where a resumed walk goes on with what was read before. */
+  #begun: number;
 
-  constructor(seen: IdSet, check: BorderCheck, firstPage: number) {
+  constructor(seen: IdSet, peek: Peek, firstPage: number) {
     this.#seen = seen;
-    this.#check = check;
+    this.#begun = seen.pass;
+    this.#check = new BorderCheck(this.#isRead, peek);
     this.#firstPage = firstPage;
   }
+
+  /** Whether this pass over the list has met an id. What only an earlier one has met may lie behind a gap of this one. */
+  readonly #isRead = (id: string): boolean => this.#seen.isMetSince(id, this.#begun);
 
   get isExhausted(): boolean {
     return this.#vainSteps >= mostVainSteps || this.restarts >= mostStepsBack;
@@ -55,6 +62,7 @@ export class Continuity {
 
   /** Where a walk really begins: a page walk reads the page before its position again. */
   startAt(from: Position): Position {
+    if (from.style !== 'start') this.#begun = 0;
     const number = numberOf(from);
     if (number?.kind !== 'page' || afterOf(from) === undefined) return from;
     if (number.value <= this.#firstPage) return from;
@@ -64,8 +72,10 @@ export class Continuity {
     return this.#readAgain;
   }
 
-  /** The list is read from its front once more. */
+  /** The list is read from its front once more, as a pass of `seen` that has begun. */
   beginPass(verifies: boolean): void {
+    this.#begun = this.#seen.pass;
+    this.#isResumed = false;
     this.verifies = verifies;
     this.unchecked = 0;
     this.#back = 0;
@@ -86,15 +96,15 @@ export class Continuity {
     const first = leads[0];
     if (position === this.#readAgain) {
       if (this.#isResumed && leads.some((lead) => lead.id === after)) return true;
-      return first !== undefined && (first.id === undefined || this.#seen.has(first.id));
+      return first !== undefined && (first.id === undefined || this.#isRead(first.id));
     }
     if (after === undefined) return true;
     const at = leads.findIndex((lead) => lead.id === after);
     const isOverlapped =
-      at >= 0 && leads.slice(0, at).every(({ id }) => id !== undefined && this.#seen.has(id));
+      at >= 0 && leads.slice(0, at).every(({ id }) => id !== undefined && this.#isRead(id));
     if (isOverlapped) return true;
     if (number.kind === 'offset') {
-      if (first?.id === undefined || !this.#seen.has(first.id)) this.#noteGap();
+      if (first?.id === undefined || !this.#isRead(first.id)) this.#noteGap();
       return false;
     }
     if (first !== undefined && first.id === undefined) return true;

@@ -46,6 +46,10 @@ export class StepDecider {
     this.#isHonoured = true;
   }
 
+  get #isAuto(): boolean {
+    return this.#params.pagination === 'auto';
+  }
+
   get hasRead(): boolean {
     return this.#previous !== undefined;
   }
@@ -66,6 +70,7 @@ export class StepDecider {
       isFull,
     });
     this.#previous = { count, marks };
+    const wasAnnounced = this.#isAnnounced;
     this.#isAnnounced = isAnnounced(hints, next);
     this.#empty = count === 0 ? this.#empty + 1 : 0;
     if (position.style !== 'start' && !isSame) this.#isHonoured = true;
@@ -95,6 +100,12 @@ export class StepDecider {
     ) {
       return { kind: 'go', position: next.position };
     }
+    // The first page again, for a number that only we thought of: the service may not page at all.
+    const isOurs = position.style === 'page' || position.style === 'offset';
+    const isPageOfMore = hints.hasMore === true || (hints.pages ?? 0) > 1;
+    if (isSame && isOurs && !this.#isHonoured && !wasAnnounced && !isPageOfMore && this.#isAuto) {
+      return { kind: 'probe', reason: { kind: 'silent' } };
+    }
     return end(unproven('a page brought no new lead: the service ignored or repeated the cursor'));
   }
 
@@ -123,9 +134,7 @@ export class StepDecider {
       case 'contradiction':
         return end(unproven(next.why));
       case 'silent': {
-        const { met, expected } = totals;
-        const isReached = met !== undefined && expected !== undefined && met >= expected;
-        return isReached && !isFull ? proven('total') : { kind: 'probe', reason: { kind: 'silent' } };
+        return totals.isSettled && !isFull ? proven('total') : { kind: 'probe', reason: { kind: 'silent' } };
       }
     }
   }

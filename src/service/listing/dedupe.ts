@@ -8,7 +8,9 @@ export interface PageTally {
   readonly identified: number;
   /** Of these, met for the first time in this pass. */
   readonly fresh: number;
-  /** Of these, met before in this pass. */
+  /** Of the fresh ones, known from an earlier pass, or from the run that is resumed. */
+  readonly earlier: number;
+  /** Met before in this pass. */
   readonly repeated: number;
   /** Records without one. */
   readonly withoutId: number;
@@ -21,7 +23,7 @@ export function dropKnown(
   unidentified: Unidentified,
 ): { readonly kept: ScannedRecord[]; readonly tally: PageTally; readonly newWithoutId: number } {
   const kept: ScannedRecord[] = [];
-  let [identified, fresh, repeated, withoutId, newWithoutId] = [0, 0, 0, 0, 0];
+  let [identified, fresh, earlier, repeated, withoutId, newWithoutId] = [0, 0, 0, 0, 0, 0];
   for (const lead of leads) {
     const meeting = meet(lead, seen);
     if (meeting === undefined) {
@@ -34,15 +36,17 @@ export function dropKnown(
     identified += 1;
     if (meeting === 'repeat') repeated += 1;
     else fresh += 1;
+    if (meeting === 'earlier') earlier += 1;
     if (meeting === 'new') kept.push(lead);
   }
-  return { kept, tally: { identified, fresh, repeated, withoutId }, newWithoutId };
+  return { kept, tally: { identified, fresh, earlier, repeated, withoutId }, newWithoutId };
 }
 
 /** The counts of a page's parts together. */
 export const addTallies = (a: PageTally, b: PageTally): PageTally => ({
   identified: a.identified + b.identified,
   fresh: a.fresh + b.fresh,
+  earlier: a.earlier + b.earlier,
   repeated: a.repeated + b.repeated,
   withoutId: a.withoutId + b.withoutId,
 });

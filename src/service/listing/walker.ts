@@ -7,7 +7,6 @@ import { NullNext } from '../pagination/null-next.ts';
 import { keyOf, type Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { numberOf } from '../pagination/position-number.ts';
-import { BorderCheck } from './border-check.ts';
 import { Continuity } from './continuity.ts';
 import { StepDecider } from './decide-step.ts';
 import { addTallies, dropKnown, type PageTally } from './dedupe.ts';
@@ -27,7 +26,7 @@ import { Passes } from './passes.ts';
 import { noteOtherStatus } from './status-note.ts';
 import type { Batch, ListingOptions, ListingStats } from './types.ts';
 
-const nothing: PageTally = { identified: 0, fresh: 0, repeated: 0, withoutId: 0 };
+const nothing: PageTally = { identified: 0, fresh: 0, earlier: 0, repeated: 0, withoutId: 0 };
 const start: Position = { style: 'start' };
 
 /** Reads page after page: one outcome a page, from it the next step. */
@@ -62,12 +61,14 @@ export class Walker {
     this.#seen = options.seen ?? new IdSet();
     this.#seen.nextPass();
     const size = options.pageSize ?? params.pageSize ?? from.size;
-    this.#sizes = new PageSizes(size, options.preferredSize, params.limit !== undefined);
+    // A walk that goes on stays with the size that it had: positions mean something with that only.
+    const isFree = params.limit !== undefined && from.style === 'start';
+    this.#sizes = new PageSizes(size, options.preferredSize, isFree);
     this.#isFiltered = query.status !== undefined || query.categories?.length === 1;
     this.#decider = new StepDecider(params, new NullNext(this.#isFiltered, options.from));
     const peek = peekAt(service, params, query, stats, signal);
     this.#probes = new Probes(params, peek, this.#seen);
-    this.#continuity = new Continuity(this.#seen, new BorderCheck(this.#seen, peek), params.firstPage);
+    this.#continuity = new Continuity(this.#seen, peek, params.firstPage);
     this.#totals = new Totals(from.totals, from.style === 'start' ? 0 : undefined);
     this.#continuity.verifies = from.style !== 'start' && from.totals === undefined;
     this.#isNumbered = numberOf(from) !== undefined;
@@ -176,7 +177,7 @@ export class Walker {
     this.#guard.countRecords(count, this.#stats.pages);
     if (page.leads.length > 0) this.#continuity.noteProgress();
     this.#passes.noteNews(page.leads.length);
-    if (totals.met !== undefined) totals.met += tally.fresh + tally.withoutId;
+    totals.count(tally);
     const size = this.#sizes.current;
     if (position.style === 'start') {
       totals.repeated = tally.repeated;
@@ -213,12 +214,14 @@ export class Walker {
       return this.#goBehindFirst(this.#probes.second, count);
     }
     if (found.kind !== 'no-position') return { kind: 'end', completion: complete('nothing-behind') };
+    this.#isNumbered = false;
     const end = { count, size, honoursLimit: found.honoursLimit, hasMore: reason.kind === 'behind-id' };
     return settleNoPosition(end, this.#totals, this.#isFiltered, this.#service.messages);
   }
 
   #goBehindFirst(position: Position, count: number): Step {
     this.#decider.noteHonoured();
+    this.#guard.reset();
     this.#isNumbered ||= numberOf(position) !== undefined;
     this.#continuity.notePageLength(count);
     this.#continuity.verifies = this.#totals.last === undefined;
@@ -236,12 +239,12 @@ export class Walker {
     });
     if (settled.kind === 'end') return settled;
     this.#passes.begin(settled.kind === 'read-again' ? 'again' : 'front', this.#continuity.gaps);
+    this.#seen.nextPass();
+    this.#unidentified.nextPass();
     this.#continuity.beginPass(true);
     this.#decider.beginPass();
     this.#guard.reset();
     this.#prefetch.clear();
-    this.#seen.nextPass();
-    this.#unidentified.nextPass();
     this.#totals = new Totals();
     return go(start);
   }

@@ -112,7 +112,8 @@ function nextOffset(
 ): NextPage {
   const here = position.style === 'offset' ? position.offset : (hints.offset ?? 0);
   const end = here + page.count;
-  if (hints.total !== undefined && end >= hints.total && !isFull) return { kind: 'total-reached' };
+  // A smaller total than what came is wrong, or leads have gone: then it proves nothing.
+  if (hints.total === end && !isFull) return { kind: 'total-reached' };
   return { kind: 'next', position: offsetPosition(params, hints, end, page) };
 }
 
@@ -125,8 +126,9 @@ function nextNumber(
 ): NextPage {
   const here =
     position.style === 'page' ? position.page : position.style === 'start' ? (shown ?? params.firstPage) : 1;
-  const isLast = pages !== undefined && here >= pages;
-  const isReached = pages === undefined && total !== undefined && met !== undefined && met >= total;
+  const isExceeded = total !== undefined && met !== undefined && met > total;
+  const isLast = pages !== undefined && here === pages && !isExceeded;
+  const isReached = pages === undefined && total !== undefined && met === total;
   if ((isLast || isReached) && !isFull) return { kind: 'total-reached' };
   return {
     kind: 'next',

@@ -58,6 +58,7 @@ export async function probePositions(
     compare(page, await peek(position, limit, true));
 
   let isLastIdLeft = true;
+  let isNumberRejected = false;
   if (params.offset === undefined || url.searchParams.has(params.page)) {
     const second = await look(at(firstPage + 1));
     if (second === 'different' || second === 'empty') {
@@ -70,6 +71,7 @@ export async function probePositions(
       // Both pages empty: the parameter may be taken for a filter.
       return (await look(offset, 1)) === 'different' ? next(overlapping) : { kind: 'nothing-behind' };
     }
+    isNumberRejected = second === 'rejected';
     // Where pages are counted from 0, the second one has the number 1.
     if (second === 'no-such-page') {
       const first = await look(at(firstPage));
@@ -83,6 +85,11 @@ export async function probePositions(
   const honoursLimit = one.kind === 'page' && one.count === 1 && count > 1;
   if (behind === 'different') return next(overlapping);
   if (behind === 'empty') return { kind: 'nothing-behind' };
+  // Of two parameters it rejects one and ignores the other: it knows the first, and its pages may be counted from 0.
+  if (isNumberRejected && behind === 'same') {
+    const first = await look(at(firstPage));
+    return first === 'different' ? next(at(firstPage)) : { kind: 'no-position', honoursLimit };
+  }
   return isLastIdLeft ? probeLastId(params, page, peek, honoursLimit) : { kind: 'no-position', honoursLimit };
 }
 

@@ -24,7 +24,9 @@ export class Probes {
 
   /** Remembers the first page, with the page size that was sent. */
   noteFirst({ facts, firstId, firstMark }: WholePage, size: number | undefined): void {
-    const isKnown = (id: string): boolean => this.#seen.has(id);
+    // A walk that is resumed, or reads the list again, knows the leads of other pages, too.
+    const { pass } = this.#seen;
+    const isKnown = (id: string): boolean => this.#seen.isMetSince(id, pass);
     this.#page ??= { isKnown, count: facts.count, firstId, lastId: facts.lastId, firstMark, size };
   }
 

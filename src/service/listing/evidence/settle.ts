@@ -41,7 +41,7 @@ export function settlePass(completion: Completion, pass: PassEnd): Settled {
   if (contrary !== undefined) {
     return isNumbered && passes.isFirst ? { kind: 'read-again' } : { kind: 'end', completion: contrary };
   }
-  if (isNumbered && !totals.isSettled) return { kind: 'read-front' };
+  if (isNumbered && !totals.isUnchanged) return { kind: 'read-front' };
   return ended;
 }
 
@@ -89,7 +89,7 @@ export function settleNoPosition(
     );
     return end(complete('not-paged'));
   }
-  if (isCut && total === undefined) {
+  if (isCut) {
     return end(
       unproven(
         `${count} leads came, which may be as many as the service gives at once, and no position leads further`,

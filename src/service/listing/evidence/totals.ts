@@ -1,3 +1,4 @@
+import type { PageTally } from '../dedupe.ts';
 import type { TotalsSoFar } from '../../pagination/position.ts';
 
 /** What the pages of one pass over the list say of its total, held against the different leads that were met. */
@@ -9,9 +10,12 @@ export class Totals {
   #first: number | undefined;
   #last: number | undefined;
   #fell = false;
+  /** Leads that the run before had met were counted by it. */
+  readonly #isResumed: boolean;
 
   constructor(soFar?: TotalsSoFar, met: number | undefined = 0) {
     this.met = soFar?.met ?? met;
+    this.#isResumed = soFar !== undefined;
     this.#first = soFar?.first;
     this.#last = soFar?.last;
   }
@@ -21,6 +25,11 @@ export class Totals {
     if (this.#last !== undefined && total < this.#last) this.#fell = true;
     this.#first ??= total;
     this.#last = total;
+  }
+
+  /** Counts the different leads of a page. */
+  count({ fresh, earlier, withoutId }: PageTally): void {
+    if (this.met !== undefined) this.met += fresh + withoutId - (this.#isResumed ? earlier : 0);
   }
 
   get last(): number | undefined {
@@ -44,6 +53,11 @@ export class Totals {
     const { met } = this;
     if (met === undefined || this.#fell) return false;
     return [met, met + this.repeated].some((count) => count === this.#first || count === this.#last);
+  }
+
+  /** Settled, and the total was the same all the time: where it grew, a lead may have moved to the front unread. */
+  get isUnchanged(): boolean {
+    return this.isSettled && this.#first === this.#last;
   }
 
   /** For a position that a later walk goes on from. */

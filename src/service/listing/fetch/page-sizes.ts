@@ -8,12 +8,12 @@ export class PageSizes {
   #candidates: readonly (number | undefined)[];
 
   /**
-   * `size` is what the user or the dialect says, `preferred` what would suit the caller; `isSent` is whether the service
-   * has a parameter for it.
+   * `size` is what the user or the dialect says, `preferred` what would suit the caller; `isFree` is whether the service
+   * has a parameter for it, and another size may be tried.
    */
-  constructor(size: number | undefined, preferred: number | undefined, isSent: boolean) {
+  constructor(size: number | undefined, preferred: number | undefined, isFree: boolean) {
     const usual = usualSizes.filter((one) => one === undefined || preferred === undefined || one < preferred);
-    if (size !== undefined || !isSent) this.#candidates = [size];
+    if (size !== undefined || !isFree) this.#candidates = [size];
     else this.#candidates = preferred === undefined ? usual : [preferred, ...usual];
   }
 
