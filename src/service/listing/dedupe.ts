@@ -16,6 +16,8 @@ export interface PageTally {
   readonly withoutId: number;
 }
 
+export const noRecords: PageTally = { identified: 0, fresh: 0, earlier: 0, repeated: 0, withoutId: 0 };
+
 /** Keeps what was not met before, and counts. A record without an id is kept unless the list is read again. */
 export function dropKnown(
   leads: readonly ScannedRecord[],

@@ -9,7 +9,7 @@ import type { RequestParams } from '../pagination/request-params.ts';
 import { numberOf } from '../pagination/position-number.ts';
 import { Continuity } from './continuity.ts';
 import { StepDecider } from './decide-step.ts';
-import { addTallies, dropKnown, type PageTally } from './dedupe.ts';
+import { addTallies, dropKnown, noRecords } from './dedupe.ts';
 import { complete, type Completion } from './evidence/completion.ts';
 import { settleNoPosition, settlePass } from './evidence/settle.ts';
 import { Probes } from './evidence/probes.ts';
@@ -21,12 +21,11 @@ import { peekAt } from './fetch/peek.ts';
 import { Prefetch } from './fetch/prefetch.ts';
 import { LoopGuard } from './loop-guard.ts';
 import { markOf } from './page-mark.ts';
-import type { PageOutcome, ProbeReason, Step, WholePage } from './page-outcome.ts';
+import { go, type PageOutcome, type ProbeReason, type Step, type WholePage } from './page-outcome.ts';
 import { Passes } from './passes.ts';
 import { noteOtherStatus } from './status-note.ts';
 import type { Batch, ListingOptions, ListingStats } from './types.ts';
 
-const nothing: PageTally = { identified: 0, fresh: 0, earlier: 0, repeated: 0, withoutId: 0 };
 const start: Position = { style: 'start' };
 
 /** Reads page after page: one outcome a page, from it the next step. */
@@ -122,7 +121,7 @@ export class Walker {
 
   /** Hands out all but the last part of a page. */
   async *#read(position: Position): AsyncGenerator<Batch, PageOutcome> {
-    let tally = nothing;
+    let tally = noRecords;
     let first: ScannedRecord | undefined;
     let isFirst = true;
     try {
@@ -249,5 +248,3 @@ export class Walker {
     return go(start);
   }
 }
-
-const go = (position: Position): Step => ({ kind: 'go', position });
