@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { checkOptions, type TypedValues } from './commands/flags/check-options.ts';
+import { checkOptions, type TypedValues } from './commands/flags/check-flags.ts';
 import type { CommandSpec, Outcome } from './commands/flags/command-spec.ts';
 import { argumentTerm, type Flag, flagName, flagTerm, isSwitch, longName } from './commands/flags/flag.ts';
 import { type Globals, globalFlags, immediateFlags } from './commands/flags/global-flags.ts';

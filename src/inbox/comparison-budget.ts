@@ -1,4 +1,4 @@
-import type { KnownLead } from './decide.ts';
+import type { KnownLead } from './decide-verdict.ts';
 import { maxComparedBytes } from './store-limits.ts';
 
 /** Limits the payloads that are compared field by field in one transaction. */

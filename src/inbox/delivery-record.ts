@@ -1,5 +1,5 @@
 import { answerForOutcome } from '../webhook/delivery-answer.ts';
-import type { Verdict } from './decide.ts';
+import type { Verdict } from './decide-verdict.ts';
 import type { Arrival, StoredDelivery } from './inbox.ts';
 import type { RedactDelivery } from './inbox-options.ts';
 import { maxRejectedBody } from './store-limits.ts';

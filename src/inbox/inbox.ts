@@ -1,6 +1,6 @@
 import type { Delivery } from '../webhook/delivery.ts';
 import type { Rejection } from '../webhook/rejection.ts';
-import type { TakenKind, Verdict, VerdictKind } from './decide.ts';
+import type { TakenKind, Verdict, VerdictKind } from './decide-verdict.ts';
 
 /** Where a lead came from: the service pushed it, or `--backfill` fetched it. */
 export type Source = 'push' | 'backfill';

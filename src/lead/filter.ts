@@ -1,4 +1,4 @@
-import { boundOf, compareDecimals, comparesOrder, type Bound, type Condition } from './condition.ts';
+import { boundOf, compareDecimals, comparesOrder, type Bound, type Condition } from './filter-condition.ts';
 import { readCreatedAt } from './created-at.ts';
 import { FieldPresence } from './field-presence.ts';
 import { fieldAt, parseLead } from './field.ts';

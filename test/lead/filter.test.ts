@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCondition } from '../../src/lead/condition.ts';
+import { parseCondition } from '../../src/lead/filter-condition.ts';
 import { type LeadFilter, leadFilter } from '../../src/lead/filter.ts';
 import { readLead } from '../../src/lead/read-lead.ts';
 

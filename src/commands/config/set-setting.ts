@@ -1,7 +1,7 @@
 import { findSetting } from './find-setting.ts';
 import { withValue } from '../../config/profile-values.ts';
 import type { SettingKey } from '../../config/setting-keys.ts';
-import { checkValue } from '../flags/check-options.ts';
+import { checkValue } from '../flags/check-flags.ts';
 import { loginCommand } from '../../config/login-command.ts';
 import { readAll } from '../../config/prompt.ts';
 import { secretFromPerson } from '../../config/secret-input.ts';

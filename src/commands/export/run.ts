@@ -8,7 +8,7 @@ import { openService, type Service } from '../../service/client/service.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { type FilePaths, filePaths } from './file/file-paths.ts';
 import { type FinishedWalk, openPartialExport } from './file/resume.ts';
-import { type Publication, publishFile } from './file/publish.ts';
+import { type Publication, publishFile } from './file/rename-into-place.ts';
 import { exportToFile } from './file/to-file.ts';
 import { type ExportOptions, rejectContradictions, settleOptions, type TypedOptions } from './options.ts';
 import { planExport } from './plan.ts';

@@ -1,4 +1,4 @@
-import { boundOf } from '../../lead/condition.ts';
+import { boundOf } from '../../lead/filter-condition.ts';
 import type { FieldPresence } from '../../lead/field-presence.ts';
 import type { LeadMatcher } from '../../lead/filter.ts';
 import type { Messages } from '../../output/messages.ts';

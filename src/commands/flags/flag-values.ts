@@ -1,5 +1,5 @@
 import { anyText, type ValueType } from '../../config/value-types.ts';
-import { parseCondition, type Condition } from '../../lead/condition.ts';
+import { parseCondition, type Condition } from '../../lead/filter-condition.ts';
 import { Secret } from '../../secret.ts';
 import { parseDuration } from '../../time/duration.ts';
 import { parseInstant } from '../../time/instant.ts';

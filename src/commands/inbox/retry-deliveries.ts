@@ -5,7 +5,7 @@ import type { HandedResult, Inbox, LeaseState, StoredDelivery } from '../../inbo
 import { proxyFor } from '../../http/client/proxy.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
-import { readAuthority } from '../../tls/authority.ts';
+import { readAuthority } from '../../tls/local-authority.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxRetryOptions } from './options.ts';
 import { asReceived } from './received-delivery.ts';

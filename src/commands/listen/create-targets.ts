@@ -8,7 +8,7 @@ import { isLoopback } from '../../config/base-url.ts';
 import { UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
-import { readAuthority } from '../../tls/authority.ts';
+import { readAuthority } from '../../tls/local-authority.ts';
 import type { ListenOptions } from './options.ts';
 
 /**

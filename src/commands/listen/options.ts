@@ -2,7 +2,7 @@ import { duration, text, type ValueType, wholeNumber } from '../../config/value-
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { schemePartFlags } from '../flags/scheme/part-flags.ts';
-import { schemeFlags } from '../flags/scheme-flags.ts';
+import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
 import { httpUrl } from '../flags/flag-values.ts';
 
 const urlPath: ValueType<string> = {

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { settleWrittenLeads } from '../../receiver/targets/settle-written.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { resolveScheme } from '../flags/resolve-scheme.ts';
+import { resolveScheme } from '../flags/scheme/resolve-scheme.ts';
 import { createTargets } from './create-targets.ts';
 import { openListenInbox } from './listen-inbox.ts';
 import type { ListenOptions } from './options.ts';

@@ -3,7 +3,7 @@ import { nextForms, paginations } from '../../sandbox/api/api-options.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { schemePartFlags } from '../flags/scheme/part-flags.ts';
-import { schemeFlags } from '../flags/scheme-flags.ts';
+import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
 import { pointInTime } from '../flags/flag-values.ts';
 import {
   apiFaultList,

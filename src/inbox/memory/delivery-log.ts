@@ -1,4 +1,4 @@
-import type { TakenKind } from '../decide.ts';
+import type { TakenKind } from '../decide-verdict.ts';
 import type { DeliveryRecord, DeliverySummary } from '../delivery-record.ts';
 import type { InboxQuery, StoredDelivery, StoredResult } from '../inbox.ts';
 import { maxRejectedKept, maxResultsKept } from '../store-limits.ts';

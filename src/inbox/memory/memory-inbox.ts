@@ -1,7 +1,7 @@
 import { messageOf } from '../../errors.ts';
 import { GroupCommit } from '../../files/group-commit.ts';
 import { cannotStore } from '../cannot-store-error.ts';
-import type { TakenKind } from '../decide.ts';
+import type { TakenKind } from '../decide-verdict.ts';
 import type {
   Arrival,
   DroppedRepeats,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { decide, decideSettled, type KnownLead, type TakenKind } from '../decide.ts';
+import { decide, decideSettled, type KnownLead, type TakenKind } from '../decide-verdict.ts';
 import { recordOf } from '../delivery-record.ts';
 import type { Arrival, DroppedRepeats, RejectedDelivery, TakeResult, TargetLease } from '../inbox.ts';
 import type { StoreOptions } from '../inbox-options.ts';

@@ -1,4 +1,4 @@
-import type { VerdictKind } from '../decide.ts';
+import type { VerdictKind } from '../decide-verdict.ts';
 import type { InboxQuery, LeadQuery, Source, StoredDelivery, StoredLead, StoredResult } from '../inbox.ts';
 import { bytesOf, fromColumn, textOf, toColumn } from './column.ts';
 import type { Database, Row, Statement, Value } from './libsql.ts';

@@ -1,4 +1,4 @@
-import type { TakenKind } from '../decide.ts';
+import type { TakenKind } from '../decide-verdict.ts';
 import type {
   Arrival,
   DroppedRepeats,

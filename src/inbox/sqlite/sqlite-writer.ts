@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { ComparisonBudget } from '../comparison-budget.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import { decide, decideSettled, type KnownLead, type TakenKind, type Verdict } from '../decide.ts';
+import { decide, decideSettled, type KnownLead, type TakenKind, type Verdict } from '../decide-verdict.ts';
 import { recordOf } from '../delivery-record.ts';
 import type { Arrival, LeaseState, RejectedDelivery, TakeResult, TargetLease } from '../inbox.ts';
 import type { StoreOptions } from '../inbox-options.ts';

@@ -1,7 +1,7 @@
 import { verifier } from '../crypto/signature.ts';
 import type { Delivery } from '../delivery.ts';
 import { type Key, rejected, type Rejected, type Verification } from '../scheme.ts';
-import { soleHeader } from '../sole-header.ts';
+import { soleHeader } from '../single-header.ts';
 import { componentOf } from './components.ts';
 import { digestMatches } from './content-digest.ts';
 import { algorithmsOf } from './message-key.ts';

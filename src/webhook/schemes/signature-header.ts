@@ -3,7 +3,7 @@ import { decode, type Encoding, encodingNames } from '../crypto/encoding.ts';
 import type { Signature } from '../crypto/signature.ts';
 import { type Delivery, headerValues } from '../delivery.ts';
 import { type Rejected, rejected } from '../scheme.ts';
-import { soleHeader } from '../sole-header.ts';
+import { soleHeader } from '../single-header.ts';
 
 /** How one header, or several of one name, hold signatures and perhaps the signed time. */
 export interface SignatureHeaderFormat {

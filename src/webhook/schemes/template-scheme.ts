@@ -6,7 +6,7 @@ import { matchingKey, signatureOf } from '../crypto/signature.ts';
 import { type SecretEncoding, symmetricKey } from '../crypto/symmetric-key.ts';
 import type { Delivery } from '../delivery.ts';
 import { type Key, type Outgoing, type Rejected, rejected, type Scheme } from '../scheme.ts';
-import { soleHeader } from '../sole-header.ts';
+import { soleHeader } from '../single-header.ts';
 import { formatTimestamp, parseTimestamp, type TimestampFormat } from '../timestamp.ts';
 import { rejectUnsigned } from './reject-unsigned.ts';
 import { signatureHeaderReader } from './signature-header.ts';

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../errors.ts';
 import { equalInConstantTime } from '../crypto/constant-time-equal.ts';
-import { soleHeader } from '../sole-header.ts';
+import { soleHeader } from '../single-header.ts';
 import { symmetricKey } from '../crypto/symmetric-key.ts';
 import { fieldName } from '../field-name.ts';
 import { rejected, type Scheme } from '../scheme.ts';

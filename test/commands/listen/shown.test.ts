@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/time/clock.ts';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { leads } from '../../support/run.ts';
 import { listenInEachTest } from './support.ts';
 import { until } from '../../support/until.ts';

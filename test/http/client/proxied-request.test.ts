@@ -7,7 +7,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tunnelAgent } from '../../../src/http/client/proxied-request.ts';
-import { ensureAuthority } from '../../../src/tls/authority.ts';
+import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 
 const tls = await ensureAuthority(mkdtempSync(join(tmpdir(), 'leads-proxy-')), { now: Date.now });
 

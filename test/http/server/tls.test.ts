@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connect, getCiphers } from 'node:tls';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { ensureAuthority } from '../../../src/tls/authority.ts';
+import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
 

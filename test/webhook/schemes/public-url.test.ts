@@ -3,7 +3,7 @@ import type { Delivery } from '../../../src/webhook/delivery.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../verify.ts';
 import { delivered, outgoing } from '../delivery.ts';
-import { keyOf } from '../schemes/every.ts';
+import { keyOf } from './every.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
 const secret = 'a shared secret';

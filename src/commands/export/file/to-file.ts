@@ -10,7 +10,7 @@ import { type FilePaths, partialIsOutput } from './file-paths.ts';
 import { keepPartial } from './keep-partial.ts';
 import { partialWriter } from './partial-writer.ts';
 import type { KnownFile } from './known-file.ts';
-import { type Publication, publishFile } from './publish.ts';
+import { type Publication, publishFile } from './rename-into-place.ts';
 
 const checkpointEveryMs = 250;
 const checkpointEveryBytes = 16 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { KnownLead } from '../../decide.ts';
+import type { KnownLead } from '../../decide-verdict.ts';
 import type { LeaseState, StoredRef } from '../../inbox.ts';
 import { fromColumn, textOf } from '../column.ts';
 import type { Database, Row, Statement } from '../libsql.ts';

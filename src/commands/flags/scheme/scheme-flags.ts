@@ -1,8 +1,8 @@
-import { duration, oneOf, text } from '../../config/value-types.ts';
-import { schemeNames } from '../../webhook/scheme-names.ts';
-import { type Flags, inGroup, type OptionsOf } from './flag.ts';
-import { secret } from './flag-values.ts';
-import type { schemePartFlags } from './scheme/part-flags.ts';
+import { duration, oneOf, text } from '../../../config/value-types.ts';
+import { schemeNames } from '../../../webhook/scheme-names.ts';
+import { type Flags, inGroup, type OptionsOf } from '../flag.ts';
+import { secret } from '../flag-values.ts';
+import type { schemePartFlags } from './part-flags.ts';
 
 const everyday = {
   token: { value: 'token', type: secret, repeatable: true, help: 'shared token in x-webhook-token' },

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { readAll } from '../../config/prompt.ts';
-import type { Context } from '../../context.ts';
-import { ConfigError, UsageError } from '../../errors.ts';
-import { Secret } from '../../secret.ts';
+import { readAll } from '../../../config/prompt.ts';
+import type { Context } from '../../../context.ts';
+import { ConfigError, UsageError } from '../../../errors.ts';
+import { Secret } from '../../../secret.ts';
 
 /**
  * The secrets of files, one each; `-` is stdin. One line break at the end is the editor's, not the secret's. Throws a

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { decide, decideSettled, type Known, type KnownLead, type Verdict } from '../../src/inbox/decide.ts';
+import {
+  decide,
+  decideSettled,
+  type Known,
+  type KnownLead,
+  type Verdict,
+} from '../../src/inbox/decide-verdict.ts';
 import { arrivalOf, deliveryOf } from './support.ts';
 
 const arrival = arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a","n":2}', { receivedAt: 9 }) });

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, test } from 'vitest';
-import { resolveScheme } from '../../../src/commands/flags/resolve-scheme.ts';
-import { schemePartFlags } from '../../../src/commands/flags/scheme/part-flags.ts';
-import { schemeFlags } from '../../../src/commands/flags/scheme-flags.ts';
-import type { Settings } from '../../../src/config/settings.ts';
-import { ConfigError, UsageError } from '../../../src/errors.ts';
-import { Secret } from '../../../src/secret.ts';
-import { encodings } from '../../../src/webhook/crypto/encoding.ts';
-import { algorithms } from '../../../src/webhook/crypto/algorithm.ts';
-import { secretEncodings } from '../../../src/webhook/crypto/symmetric-key.ts';
-import { schemeNames } from '../../../src/webhook/scheme-names.ts';
-import { timestampFormats } from '../../../src/webhook/timestamp.ts';
-import { optionsOf } from '../../support/options.ts';
+import { resolveScheme } from '../../../../src/commands/flags/scheme/resolve-scheme.ts';
+import { schemePartFlags } from '../../../../src/commands/flags/scheme/part-flags.ts';
+import { schemeFlags } from '../../../../src/commands/flags/scheme/scheme-flags.ts';
+import type { Settings } from '../../../../src/config/settings.ts';
+import { ConfigError, UsageError } from '../../../../src/errors.ts';
+import { Secret } from '../../../../src/secret.ts';
+import { encodings } from '../../../../src/webhook/crypto/encoding.ts';
+import { algorithms } from '../../../../src/webhook/crypto/algorithm.ts';
+import { secretEncodings } from '../../../../src/webhook/crypto/symmetric-key.ts';
+import { schemeNames } from '../../../../src/webhook/scheme-names.ts';
+import { timestampFormats } from '../../../../src/webhook/timestamp.ts';
+import { optionsOf } from '../../../support/options.ts';
 
 type Stored = Partial<
   Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret' | 'webhookCustom' | 'webhookParts'>

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
-import { ensureAuthority, readAuthority } from '../../src/tls/authority.ts';
+import { ensureAuthority, readAuthority } from '../../src/tls/local-authority.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const freshDir = (): string => join(mkdtempSync(join(tmpdir(), 'leads-tls-')), 'data');

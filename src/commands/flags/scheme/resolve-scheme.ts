@@ -1,14 +1,14 @@
-import type { Settings } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
-import { ConfigError, UsageError } from '../../errors.ts';
-import type { Secret } from '../../secret.ts';
-import type { Verifier } from '../../webhook/scheme.ts';
-import { schemeNamed } from '../../webhook/scheme-registry.ts';
-import { unverified } from '../../webhook/schemes/unverified.ts';
-import { flagName } from './flag.ts';
-import { schemesWith, strayPart } from './scheme/part-flags.ts';
-import { readSchemeFile } from './scheme/scheme-file.ts';
-import { partsOfProfile } from './scheme/stored-parts.ts';
+import type { Settings } from '../../../config/settings.ts';
+import type { Context } from '../../../context.ts';
+import { ConfigError, UsageError } from '../../../errors.ts';
+import type { Secret } from '../../../secret.ts';
+import type { Verifier } from '../../../webhook/scheme.ts';
+import { schemeNamed } from '../../../webhook/scheme-registry.ts';
+import { unverified } from '../../../webhook/schemes/unverified.ts';
+import { flagName } from '../flag.ts';
+import { schemesWith, strayPart } from './part-flags.ts';
+import { readSchemeFile } from './scheme-file.ts';
+import { partsOfProfile } from './stored-parts.ts';
 import type { SchemeOptions } from './scheme-flags.ts';
 import { readSecrets } from './secret-files.ts';
 
