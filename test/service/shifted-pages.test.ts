@@ -195,3 +195,31 @@ it('a resumed walk sends no page size where the service took none', async () => 
   );
   expect(ids).toEqual(names(20, 50));
 });
+
+describe('a service that takes unknown parameters for filters', () => {
+  /** Without a field of that name, nothing matches. */
+  const known = ({ query }: Asked, ...names: string[]): boolean =>
+    [...query.keys()].every((name) => names.includes(name));
+
+  it('is asked once more without limit before its list counts as empty', async () => {
+    const { ids } = await walkOver(names(0, 43), (asked) => (known(asked) ? records(asked.list) : []));
+    expect(ids).toEqual(names(0, 43));
+    const empty = await walkOver([], (asked) => records(asked.list));
+    expect(empty.completion).toEqual({ kind: 'complete', evidence: 'empty' });
+    expect(empty.requests).toHaveLength(2);
+  });
+
+  it('is unproven where its total is not reached', async () => {
+    const paged = walkOver(names(0, 43), (asked) => {
+      const list = known(asked, '$skip', '$limit') ? asked.list : [];
+      const skip = number(asked.query, '$skip', 0);
+      return { total: list.length, limit: 10, skip, data: records(list.slice(skip, skip + 10)) };
+    });
+    await expect(paged).rejects.toMatchObject({ code: 'incomplete', exitCode: 6 });
+  });
+
+  it('is unproven at a usual cap, since an empty page is no proof there', async () => {
+    const capped = walkOver(names(0, 80), (asked) => (known(asked) ? records(asked.list.slice(0, 50)) : []));
+    await expect(capped).rejects.toMatchObject({ code: 'incomplete', exitCode: 6 });
+  });
+});

@@ -134,13 +134,10 @@ export class Continuity {
     const step = number.kind === 'page' ? this.#back : this.#back * Math.max(100, this.#longest);
     const value = number.value - step;
     const isFront = number.kind === 'page' ? value <= this.#frontNumber : value <= 0;
-    if (isFront && (position.style === 'url' || position.style === 'cursor')) return { style: 'start' };
+    // The first page is asked for as the walk did at first: its number may be another one, or none.
+    if (isFront) return { style: 'start' };
     // The record before it is unknown there: any known record at its beginning will do.
-    const at = withNumber(
-      position,
-      isFront ? (number.kind === 'page' ? this.#frontNumber : 0) : value,
-      afterOf(position),
-    );
+    const at = withNumber(position, value, afterOf(position));
     this.#readAgain = at;
     return at;
   }

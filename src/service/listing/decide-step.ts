@@ -92,19 +92,21 @@ export class StepDecider {
       lastId !== undefined && lastId === afterOf(position) && !isSame && (isShort || isOverlap);
     // The answer covers places behind the last record; or, past the end, some services give their last page again.
     if (kind !== undefined && (endsWithKnown || isLastAgain)) return this.#nothingBehind(hints);
-    if (
-      next.kind === 'next' &&
-      numberOf(next.position) !== undefined &&
-      (!isSame || this.#isHonoured) &&
-      this.#idle < mostIdlePages
-    ) {
-      return { kind: 'go', position: next.position };
-    }
     // The first page again, for a number that only we thought of: the service may not page at all.
     const isOurs = position.style === 'page' || position.style === 'offset';
     const isPageOfMore = hints.hasMore === true || (hints.pages ?? 0) > 1;
     if (isSame && isOurs && !this.#isHonoured && !wasAnnounced && !isPageOfMore && this.#isAuto) {
       return { kind: 'probe', reason: { kind: 'silent' } };
+    }
+    // As many leads as a page holds may have arrived: one more page shows whether the number is ignored.
+    const isDecided = isSame && !this.#isHonoured && this.#idle > 1;
+    if (
+      next.kind === 'next' &&
+      numberOf(next.position) !== undefined &&
+      !isDecided &&
+      this.#idle < mostIdlePages
+    ) {
+      return { kind: 'go', position: next.position };
     }
     return end(unproven('a page brought no new lead: the service ignored or repeated the cursor'));
   }

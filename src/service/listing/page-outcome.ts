@@ -33,7 +33,7 @@ export type PageOutcome =
   | WholePage
   /** Records may lie between the page before and this one: the list moved. */
   | { readonly kind: 'moved' }
-  /** The service rejected the page size: the same position is to be read with another one. */
+  /** The service rejected the page size, or took it for a filter: the same position is to be read with another one. */
   | { readonly kind: 'size-rejected' }
   /** The service ignores the position that probes have found: the first page came again. */
   | { readonly kind: 'ignored' }

@@ -62,7 +62,7 @@ export class Walker {
     const size = options.pageSize ?? params.pageSize ?? from.size;
     // A walk that goes on stays with the size that it had: positions mean something with that only.
     const isFree = params.limit !== undefined && from.style === 'start';
-    this.#sizes = new PageSizes(size, options.preferredSize, isFree);
+    this.#sizes = new PageSizes(size, options.preferredSize, isFree, params.isLimitGuessed);
     this.#isFiltered = query.status !== undefined || query.categories?.length === 1;
     this.#decider = new StepDecider(params, new NullNext(this.#isFiltered, options.from));
     const peek = peekAt(service, params, query, stats, signal);
@@ -144,6 +144,8 @@ export class Walker {
         this.#stats.withoutId += newWithoutId;
         noteOtherStatus(this.#service, this.#options.query.status, leads);
         if (part.facts !== undefined) {
+          if (position.style === 'start' && part.facts.count === 0 && this.#sizes.dropGuess())
+            return { kind: 'size-rejected' };
           const ends = { firstId: first?.id, firstMark: markOf(first), lastMark: markOf(part.leads.at(-1)) };
           return { kind: 'page', facts: part.facts, leads, tally, ...ends };
         }
@@ -169,11 +171,10 @@ export class Walker {
   }
 
   #afterPage(position: Position, page: WholePage): Step {
-    const { count } = page.facts;
-    const { tally } = page;
+    const { facts, tally } = page;
     const totals = this.#totals;
     this.#stats.pages += 1;
-    this.#guard.countRecords(count, this.#stats.pages);
+    this.#guard.countRecords(facts.count, this.#stats.pages);
     if (page.leads.length > 0) this.#continuity.noteProgress();
     this.#passes.noteNews(page.leads.length);
     totals.count(tally);
@@ -192,7 +193,7 @@ export class Walker {
         ? go(this.#probes.second)
         : step;
     if (next.kind !== 'go') return next;
-    this.#continuity.notePageLength(count);
+    this.#continuity.notePageLength(facts.count);
     if (position.style === 'start' && this.#passes.current === 'first') {
       this.#continuity.verifies = totals.last === undefined;
     }
@@ -202,7 +203,7 @@ export class Walker {
       totals: this.#continuity.verifies ? undefined : totals.soFar,
     };
     this.#isNumbered ||= numberOf(following) !== undefined;
-    this.#prefetch.requestAhead(following, count, this.#stats.total, this.#options);
+    this.#prefetch.requestAhead(following, facts.count, this.#stats.total, this.#options);
     return go(following);
   }
 

@@ -9,6 +9,8 @@ export interface RequestParams {
   /** The list operation, with the query that `api.path` carries. */
   readonly url: URL;
   readonly limit: string | undefined;
+  /** Neither the dialect nor the path names it: the service may take it for a filter. */
+  readonly isLimitGuessed: boolean;
   readonly status: string | undefined;
   readonly category: string | undefined;
   readonly since: string | undefined;
@@ -82,6 +84,7 @@ export function requestParamsOf(baseUrl: URL, dialect: Dialect): RequestParams {
   return {
     url,
     limit: nameOf(params.limit, limit ?? (pagesItsOwnWay ? undefined : 'limit')),
+    isLimitGuessed: params.limit === undefined && limit === undefined && !pagesItsOwnWay,
     status: nameOf(params.status, 'status'),
     category: nameOf(params.category, 'category'),
     since: nameOf(params.since, undefined),

@@ -68,8 +68,10 @@ export async function probePositions(
       if (first === 'different') return next(at(firstPage));
       if (second === 'different') return next(at(firstPage + 1));
       if (first !== 'empty') return { kind: 'nothing-behind' };
-      // Both pages empty: the parameter may be taken for a filter.
-      return (await look(offset, 1)) === 'different' ? next(overlapping) : { kind: 'nothing-behind' };
+      // Both pages empty: the parameter may be taken for a filter, and then the offset, too.
+      const found = await look(offset, 1);
+      if (found === 'different') return next(overlapping);
+      return found === 'empty' ? { kind: 'no-position', honoursLimit: true } : { kind: 'nothing-behind' };
     }
     isNumberRejected = second === 'rejected';
     // Where pages are counted from 0, the second one has the number 1.

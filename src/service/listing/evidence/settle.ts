@@ -52,8 +52,9 @@ const restless: Settled = {
 
 function contraryTotal({ totals, isFiltered }: PassEnd): Completion | undefined {
   const { met, expected, last } = totals;
+  if (totals.vanished && met !== 0)
+    return unproven('the service counted leads at first, and none in the end');
   if (met === undefined || expected === undefined || last === undefined) return undefined;
-  if (totals.vanished && met > 0) return unproven('the service counted leads at first, and none in the end');
   if (isFiltered || met + totals.repeated >= expected) return undefined;
   return unproven(`the service counts ${expected} leads and gave ${met}`);
 }
