@@ -59,10 +59,10 @@ export class Walker {
     this.#stats = stats;
     this.#seen = options.seen ?? new IdSet();
     this.#seen.nextPass();
-    const size = options.pageSize ?? params.pageSize ?? from.size;
     // A walk that goes on stays with the size that it had: positions mean something with that only.
     const isFree = params.limit !== undefined && from.style === 'start';
-    this.#sizes = new PageSizes(size, options.preferredSize, isFree, params.isLimitGuessed);
+    const fixed = options.pageSize ?? params.pageSize ?? from.size;
+    this.#sizes = new PageSizes(fixed, options.preferredSize, isFree, params.isLimitGuessed);
     this.#isFiltered = query.status !== undefined || query.categories?.length === 1;
     this.#decider = new StepDecider(params, new NullNext(this.#isFiltered, options.from));
     const peek = peekAt(service, params, query, stats, signal);
@@ -173,8 +173,7 @@ export class Walker {
   #afterPage(position: Position, page: WholePage): Step {
     const { facts, tally } = page;
     const totals = this.#totals;
-    this.#stats.pages += 1;
-    this.#guard.countRecords(facts.count, this.#stats.pages);
+    this.#guard.countRecords(facts.count, (this.#stats.pages += 1));
     if (page.leads.length > 0) this.#continuity.noteProgress();
     this.#passes.noteNews(page.leads.length);
     totals.count(tally);
