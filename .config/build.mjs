@@ -17,7 +17,7 @@ const { version } = JSON.parse(await readFile(`${root}package.json`, 'utf8'));
  */
 const loadedTogether = [
   // With what the entry itself imports, or the entry would need the files below.
-  { name: 'program', modules: ['program', 'errors', 'time/clock'] },
+  { name: 'program', modules: ['program', 'errors', 'time/clock', 'output/terminal/terminal-width'] },
   { name: 'command', modules: ['run-command', 'commands/flags/(command-spec|filter-flags|format-flags)'] },
   {
     name: 'pull',

@@ -1,5 +1,6 @@
 import type { Host } from './context.ts';
 import type { ExitCode } from './errors.ts';
+import { wrapWidth } from './output/terminal/terminal-width.ts';
 
 /**
  * The whole program: the only place where an error ends and an exit code is picked. Never throws. Version and help
@@ -21,7 +22,7 @@ async function immediateAnswer(argv: readonly string[], { stdout }: Host): Promi
   const only = argv.length === 1 ? argv[0] : undefined;
   if (argv.length === 0 || only === '--help' || only === '-h' || only === 'help') {
     const { programHelp } = await import('./program.ts');
-    return programHelp(stdout.isTTY === true ? (stdout.columns ?? 80) : 80);
+    return programHelp(wrapWidth(stdout));
   }
   return only === '--version' || only === '-V' ? `${LEADS_VERSION}\n` : undefined;
 }

@@ -4,6 +4,7 @@ import { findPaths } from './config/directories.ts';
 import type { Context, Host } from './context.ts';
 import { createMessages } from './output/messages.ts';
 import type { StatusLine } from './output/terminal/status-line.ts';
+import { wrapWidth } from './output/terminal/terminal-width.ts';
 import { write } from './output/write-stream.ts';
 import { parseArgv } from './parse-argv.ts';
 
@@ -12,7 +13,7 @@ export async function runCommand(argv: readonly string[], host: Host): Promise<O
   const invocation = await parseArgv(argv);
   if (invocation.kind === 'print') {
     const { stdout } = host;
-    await write(stdout, invocation.text(stdout.isTTY === true ? (stdout.columns ?? 80) : 80));
+    await write(stdout, invocation.text(wrapWidth(stdout)));
     return 'done';
   }
   const opened: (() => Promise<void>)[] = [];

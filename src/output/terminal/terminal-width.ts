@@ -1,5 +1,12 @@
 import type { Output } from '../../context.ts';
 
-/** Columns to fit into; undefined in a pipe, where nothing is cut. */
+const usual = 80;
+
+/** Columns to fit into; undefined in a pipe, where nothing is cut. A terminal that does not know its size says 0. */
 export const terminalWidth = (stream: Output): number | undefined =>
-  stream.isTTY === true ? stream.columns : undefined;
+  stream.isTTY === true ? columnsOf(stream) : undefined;
+
+/** The same for text that is wrapped in a pipe too. */
+export const wrapWidth = (stream: Output): number => terminalWidth(stream) ?? usual;
+
+const columnsOf = ({ columns = 0 }: Output): number => (columns > 0 ? columns : usual);
