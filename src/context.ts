@@ -6,6 +6,7 @@ import type { Settings } from './config/settings.ts';
 import { InterruptedError } from './errors.ts';
 import type { Globals } from './commands/flags/global-flags.ts';
 import type { Messages } from './output/messages.ts';
+import type { StatusLine } from './output/terminal/status-line.ts';
 
 export interface Input extends Readable {
   readonly isTTY?: boolean;
@@ -26,7 +27,7 @@ export interface Host {
   readonly clock: Clock;
   /** Gives a number in [0, 1). */
   readonly random: () => number;
-  /** Aborted by Ctrl-C and SIGTERM, with an `InterruptedError` as its reason. */
+  /** Aborted by Ctrl-C, SIGTERM and SIGHUP, with an `InterruptedError` as its reason. */
   readonly signal: AbortSignal;
   readonly platform: string;
   /** Of this process: a lock names its holder by it. */
@@ -43,16 +44,18 @@ export interface Context extends Host {
   readonly paths: Paths;
   /** Messages for the person, on stderr. */
   readonly messages: Messages;
+  /** On a terminal, and not under `--quiet`. */
+  readonly status: StatusLine | undefined;
   /** Flag > environment > profile > default. Read once a run. */
   settings(): Promise<Settings>;
   /** For requests to the service: proxy, extra authorities and time-outs are set. Closed by `main`. */
   http(): Promise<Dispatcher>;
 }
 
-/** The first Ctrl-C or SIGTERM asks for an orderly end; the second ends the process at once. */
+/** The first Ctrl-C, SIGTERM or SIGHUP (a terminal that closes) asks for an orderly end; the second ends the process at once. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
       const interrupted = new InterruptedError(name);
       if (controller.signal.aborted) process.exit(interrupted.exitCode);
@@ -103,6 +106,8 @@ export function processHost(): Host {
 export async function runProcess(
   main: (argv: readonly string[], host: Host) => Promise<number>,
 ): Promise<void> {
+  // Node ends a process that waits for nothing any more, finished or not: that must not look like success.
+  process.exitCode = 1;
   const code = await main(process.argv.slice(2), processHost());
   process.exitCode = code;
   // From 8 on the output is incomplete anyway, and a write that nobody reads would keep the process alive.

@@ -59,13 +59,19 @@ export class DataError extends LeadsError {
   readonly exitCode = 6;
 }
 
+/** No lead has the id that was asked for: the run itself worked. */
+export class LeadNotFoundError extends LeadsError {
+  readonly code = 'lead_not_found';
+  readonly exitCode = 7;
+}
+
 /** Output could not be written: disk full, I/O error. */
 export class OutputError extends LeadsError {
   readonly code = 'output';
   readonly exitCode = 8;
 }
 
-const exitCodeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGPIPE: 141 } as const;
+const exitCodeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143, SIGPIPE: 141 } as const;
 
 /** The run was ended before it was complete, by a signal or by the reader of stdout: output is incomplete. */
 export class InterruptedError extends LeadsError {

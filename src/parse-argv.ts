@@ -1,10 +1,11 @@
 import { Command, CommanderError, Option } from 'commander';
-import { checkOptions, type TypedValues } from './commands/flags/check-options.ts';
+import { checkOptions, type TypedValues } from './commands/flags/check-flags.ts';
 import type { CommandSpec, Outcome } from './commands/flags/command-spec.ts';
 import { argumentTerm, type Flag, flagName, flagTerm, isSwitch, longName } from './commands/flags/flag.ts';
 import { type Globals, globalFlags, immediateFlags } from './commands/flags/global-flags.ts';
 import { takeCommand } from './commands/flags/take-command.ts';
 import { commandHelp } from './commands/help/command-help.ts';
+import { topicNames } from './commands/help/root-help.ts';
 import { didYouMean } from './commands/help/suggest.ts';
 import type { Context } from './context.ts';
 import { UsageError } from './errors.ts';
@@ -52,7 +53,7 @@ async function topicOrError(name: string, isHelp: boolean): Promise<Invocation> 
       hint: didYouMean(name, names) ?? "see 'leads --help'",
     });
   }
-  const { isTopic, topicHelp, topicNames } = await import('./commands/help/topics.ts');
+  const { isTopic, topicHelp } = await import('./commands/help/topics.ts');
   if (isTopic(name)) return { kind: 'print', text: (width) => topicHelp(name, width) };
   throw new UsageError(`unknown command '${name}'`, {
     hint: didYouMean(name, [...names, ...topicNames]) ?? `help has the topics ${topicNames.join(', ')}`,
@@ -108,14 +109,20 @@ function parseWords(
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.version') return 'version';
     if (error.code === 'commander.helpDisplayed') return 'help';
-    throw usageError(error, path, flags);
+    const [excess] = command.args.slice(Object.keys(spec.arguments).length);
+    throw usageError(error, path, flags, excess);
   }
   const values: Record<string, unknown> = command.opts();
-  Object.keys(spec.arguments).forEach((name, i) => (values[name] = command.args[i]));
+  Object.entries(spec.arguments).forEach(([name, { repeatable }], i) => {
+    values[name] = repeatable === true ? command.args.slice(i) : command.args[i];
+  });
   return values;
 }
 
 function optionsFor(key: string, flag: Flag): Option[] {
+  if (isSwitch(flag) && flag.eitherWay === true) {
+    return [new Option(longName(key, flag)), new Option(`--no-${flagName(key)}`)];
+  }
   const option = new Option(flagTerm(key, flag));
   if (isSwitch(flag)) return [option];
   if (flag.repeatable === true) {
@@ -130,11 +137,15 @@ function usageError(
   error: CommanderError,
   path: string,
   flags: readonly (readonly [string, Flag])[],
+  excess = '',
 ): UsageError {
-  const message = error.message.replace(/^error: /, '');
-  const [, word = ''] = /^unknown option '(--[^']+)'/.exec(message) ?? [];
+  const given = error.message.replace(/^error: /, '');
+  const [, word = ''] = /^unknown option '(--[^']+)'/.exec(given) ?? [];
   const names = [...flags.map(([key, flag]) => longName(key, flag)), '--help', '--version'];
-  const hint =
-    didYouMean(word, names) ?? `see '${['leads', path, '--help'].filter((part) => part !== '').join(' ')}'`;
-  return new UsageError(message, { hint, cause: error });
+  const help = ['leads', path, '--help'].filter((part) => part !== '').join(' ');
+  const message =
+    error.code === 'commander.excessArguments'
+      ? `unexpected argument '${excess}'`
+      : given.replace(/^option '(?:-\w, )?(.+)' argument missing$/, '$1: the value is missing');
+  return new UsageError(message, { hint: didYouMean(word, names) ?? `see '${help}'`, cause: error });
 }

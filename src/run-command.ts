@@ -3,6 +3,7 @@ import type { Globals } from './commands/flags/global-flags.ts';
 import { findPaths } from './config/directories.ts';
 import type { Context, Host } from './context.ts';
 import { createMessages } from './output/messages.ts';
+import type { StatusLine } from './output/terminal/status-line.ts';
 import { write } from './output/write-stream.ts';
 import { parseArgv } from './parse-argv.ts';
 
@@ -15,17 +16,25 @@ export async function runCommand(argv: readonly string[], host: Host): Promise<O
     return 'done';
   }
   const opened: (() => Promise<void>)[] = [];
+  const status = await openStatusLine(host, invocation.globals);
   try {
-    return await invocation.run(createContext(host, invocation.globals, opened));
+    return await invocation.run(createContext(host, invocation.globals, status, opened));
   } finally {
+    status?.close();
     for (const close of opened) await close();
   }
 }
 
 /** Configuration and HTTP client load when a command first needs them. */
-function createContext(host: Host, globals: Globals, opened: (() => Promise<void>)[]): Context {
+function createContext(
+  host: Host,
+  globals: Globals,
+  status: StatusLine | undefined,
+  opened: (() => Promise<void>)[],
+): Context {
   const paths = findPaths(host.env, host.platform);
-  const messages = createMessages(host.stderr, globals);
+  const stderr = status?.sharedWith(host.stderr) ?? host.stderr;
+  const messages = createMessages(stderr, globals, status);
   const settings = once(async () => {
     const { loadSettings } = await import('./config/load-settings.ts');
     return loadSettings({ globals, env: host.env, paths });
@@ -37,13 +46,28 @@ function createContext(host: Host, globals: Globals, opened: (() => Promise<void
     return agent;
   });
   // Getters stay getters: a command that never reads stdin must not open it.
+  const descriptors = Object.getOwnPropertyDescriptors(host);
+  const stdout = once(() => sharedStdout(host, status));
   return Object.defineProperties(
-    { globals, paths, messages, settings, http },
-    Object.getOwnPropertyDescriptors(host),
+    { globals, paths, messages, status, settings, http },
+    { ...descriptors, stderr: { value: stderr }, stdout: { get: stdout } },
   ) as unknown as Context;
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
+async function openStatusLine(
+  { stderr, clock, env }: Host,
+  { quiet }: Globals,
+): Promise<StatusLine | undefined> {
+  if (stderr.isTTY !== true || env['TERM'] === 'dumb' || quiet) return undefined;
+  const { StatusLine } = await import('./output/terminal/status-line.ts');
+  return new StatusLine(stderr, clock);
+}
+
+/** Data that goes to the terminal of the status line erases that line. */
+const sharedStdout = ({ stdout }: Host, status: StatusLine | undefined): Host['stdout'] =>
+  status !== undefined && stdout.isTTY === true ? status.sharedWith(stdout) : stdout;
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
   return () => (made ??= make());
 }

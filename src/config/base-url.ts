@@ -11,7 +11,7 @@ export function parseBaseUrl(text: string): URL {
   }
   if (url.username !== '' || url.password !== '') {
     throw new ConfigError('the base URL holds a user name or password', {
-      hint: "leave it out of the URL; the API key is stored by 'leads login'",
+      hint: 'leave it out of the URL: the API key is given and stored apart from it',
     });
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {

@@ -3,7 +3,7 @@ import { Secret } from '../secret.ts';
 import { profileName } from './load-settings.ts';
 import { valueAt } from './profile-values.ts';
 import { readConfig } from './file/read-config.ts';
-import type { Profile } from './file/config-schema.ts';
+import type { Profile } from './file/stored-config.ts';
 import { type SettingKey, settingKeys } from './setting-keys.ts';
 
 export interface EffectiveSetting {
@@ -38,10 +38,14 @@ function effectiveSetting(
     [stored === undefined ? undefined : storedText(stored), 'profile'],
     [usual, 'default'],
   ];
-  const [value, from] = candidates.find(([text]) => text !== undefined && text !== '') ?? [];
+  const [value, from] = candidates.find(isGiven) ?? [];
   if (value === undefined || from === undefined) return undefined;
   return { key: name, value: secret === true ? new Secret(value).toString() : value, from };
 }
+
+/** An empty flag or variable is none; an empty JSON Pointer that is stored is one. */
+const isGiven = ([text, from]: readonly [string | undefined, EffectiveSetting['from']]): boolean =>
+  text !== undefined && (text !== '' || from === 'profile');
 
 function profileOrigin({ globals, env }: Sources, stored: string | undefined): EffectiveSetting['from'] {
   const named = profileName(globals, env);

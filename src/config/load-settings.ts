@@ -5,7 +5,7 @@ import { longestTimerMs, parseDuration } from '../time/duration.ts';
 import type { Paths } from './directories.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { readConfig } from './file/read-config.ts';
-import type { Config } from './file/config-schema.ts';
+import type { Config } from './file/stored-config.ts';
 import { loginCommand } from './login-command.ts';
 import type { Account, Settings } from './settings.ts';
 
@@ -31,7 +31,13 @@ export function loadSettings({ globals, env, paths }: Sources): Settings {
     webhookToken: secret(nonEmpty(env['LEADS_WEBHOOK_TOKEN']) ?? profile.webhook?.token),
     webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
     webhookScheme: profile.webhook?.scheme,
-    webhookCustom: { ...profile.webhook?.custom, tolerance: profile.webhook?.tolerance },
+    webhookCustom: profile.webhook?.custom ?? {},
+    webhookParts: {
+      tolerance: profile.webhook?.tolerance,
+      tokenHeader: profile.webhook?.tokenHeader,
+      headerPrefix: profile.webhook?.headerPrefix,
+      require: profile.webhook?.require,
+    },
     timeoutMs: timeout(globals.timeout, profile.timeout),
     retries: retries(globals.retries, profile.retries),
   };

@@ -1,6 +1,6 @@
-import * as z from 'zod/mini';
 import { UsageError } from '../errors.ts';
-import { type Profile, profileSchema } from './file/config-schema.ts';
+import { isProfile } from './file/check-config.ts';
+import type { Profile } from './file/stored-config.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
 
@@ -16,9 +16,9 @@ export function valueAt(profile: Profile, path: readonly string[]): unknown {
  * value that the configuration file cannot hold.
  */
 export function withValue(profile: Profile, path: readonly string[], value: unknown): Profile {
-  const checked = z.safeParse(profileSchema, setIn({ ...profile }, path, value));
-  if (checked.success) return checked.data;
-  throw new UsageError(`'${String(value)}' is not a value for ${path.join('.')}`, { cause: checked.error });
+  const changed = setIn({ ...profile }, path, value);
+  if (isProfile(changed)) return changed;
+  throw new UsageError(`'${String(value)}' is not a value for ${path.join('.')}`);
 }
 
 function setIn(object: Tree, path: readonly string[], value: unknown): Tree {

@@ -13,6 +13,8 @@ export interface SettingKey {
   /** Where it stands in the profile. */
   readonly path: readonly string[];
   readonly secret?: true;
+  /** The file may hold any text here: what is wrong with it is said where it is used. */
+  readonly checkedOnUse?: true;
   /** Environment variable that goes before the profile. */
   readonly variable?: string;
   /** Global flag that goes before both. */
@@ -36,11 +38,21 @@ const secretText = (what: string): ValueType<string> => ({
   parse: (typed) => parseSecret(typed, what).reveal(),
 });
 
+/** Parts of schemes other than `custom`; each is checked as the flag of that name is, where it is used. */
+const schemeParts = {
+  tokenHeader: 'header that holds the shared token (default: x-webhook-token)',
+  headerPrefix: "of standard-webhooks: the vendor's own name of its headers in place of webhook",
+  require: 'of rfc9421: what a signature must cover (default: method,target,digest)',
+} as const;
+
+export type SchemePartKey = keyof typeof schemeParts;
+
 const general: readonly SettingKey[] = [
   {
     name: 'base-url',
     path: ['baseUrl'],
     type: baseUrlText,
+    checkedOnUse: true,
     variable: 'LEADS_BASE_URL',
     flag: 'baseUrl',
     help: 'address of the service',
@@ -49,6 +61,7 @@ const general: readonly SettingKey[] = [
     name: 'api-key',
     path: ['apiKey'],
     type: secretText('API key'),
+    checkedOnUse: true,
     secret: true,
     variable: 'LEADS_API_KEY',
     help: 'key for that address',
@@ -73,12 +86,14 @@ const general: readonly SettingKey[] = [
     name: 'webhook.scheme',
     path: ['webhook', 'scheme'],
     type: text,
-    help: 'how deliveries are authenticated, as --scheme of listen',
+    checkedOnUse: true,
+    help: "how deliveries are authenticated: a name of 'leads help schemes'",
   },
   {
     name: 'webhook.token',
     path: ['webhook', 'token'],
     type: secretText('token'),
+    checkedOnUse: true,
     secret: true,
     variable: 'LEADS_WEBHOOK_TOKEN',
     help: 'shared token of deliveries',
@@ -87,6 +102,7 @@ const general: readonly SettingKey[] = [
     name: 'webhook.secret',
     path: ['webhook', 'secret'],
     type: secretText('secret'),
+    checkedOnUse: true,
     secret: true,
     variable: 'LEADS_WEBHOOK_SECRET',
     help: 'secret that deliveries are signed with',
@@ -95,18 +111,29 @@ const general: readonly SettingKey[] = [
     name: 'webhook.tolerance',
     path: ['webhook', 'tolerance'],
     type: durationText,
+    checkedOnUse: true,
     help: 'how far a signed time may be off (default: 5m)',
   },
+  ...Object.entries(schemeParts).map(([name, help]) => ({
+    name: `webhook.${name}`,
+    path: ['webhook', name],
+    type: text,
+    checkedOnUse: true as const,
+    help,
+  })),
 ];
 
 /** The parts of `--scheme custom`; each is checked as the flag of that name is, where it is used. */
 const customScheme = {
   signatureHeader: 'header that holds the signature',
-  algorithm: 'hmac-sha256 (default), hmac-sha512 or hmac-sha1',
-  encoding: 'of the signature: hex (default), base64 or base64url',
+  signatureHeaders: 'whether that header may be sent more than once: one (default) or several',
+  algorithm: 'hmac-sha256 (default), hmac-sha512, hmac-sha1, ed25519, ecdsa-p256-sha256[-der], …',
+  encoding: 'of the signature: hex (default), hex-upper, base64 or base64url',
   prefix: 'before the signature, such as sha256=',
+  separator: 'between several values in the signature header',
   signedContent: 'template of {timestamp} {nonce} {id} {method} {url} {path} {body}',
   timestampHeader: 'header that holds the signed time',
+  timestampPrefix: 'before the signed time where it stands in the signature header, such as t=',
   timestampFormat: 'unix (default), milliseconds or iso',
   nonceHeader: 'header that holds the signed nonce or delivery id',
   secretEncoding: 'of the secret: utf8 (default), hex, base64 or whsec',
@@ -125,6 +152,8 @@ const parameters = {
   offset: 'of the number of leads to skip',
 } as const;
 
+export type ParameterName = keyof typeof parameters;
+
 const nameOrNull: ValueType<string | null> = {
   // Null is a value here, and undefined would be none.
   parse: (typed) => (typed === 'null' ? null : typed === '' ? undefined : typed),
@@ -133,7 +162,7 @@ const nameOrNull: ValueType<string | null> = {
 
 const pointerOrAuto: ValueType<string> = {
   parse: (typed) => (typed === 'auto' || parsePointer(typed) !== undefined ? typed : undefined),
-  expected: 'auto, or a JSON Pointer such as /node',
+  expected: 'auto or a JSON Pointer such as /node',
 };
 
 export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'none'] as const;

@@ -1,6 +1,7 @@
 import type { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
-import type { StoredCustomScheme } from './file/config-schema.ts';
+import type { StoredCustomScheme } from './file/stored-config.ts';
+import type { SchemePartKey } from './setting-keys.ts';
 
 /** What is needed to talk to the service. */
 export interface Account {
@@ -23,8 +24,10 @@ export interface Settings {
   readonly webhookSecret: Secret | undefined;
   /** The profile's scheme name. */
   readonly webhookScheme: string | undefined;
-  /** The profile's parts of that scheme as texts, unchecked: those of `custom`, and the tolerance as a duration. */
-  readonly webhookCustom: StoredCustomScheme & { readonly tolerance?: string | undefined };
+  /** The profile's parts of the scheme `custom` as texts, unchecked. */
+  readonly webhookCustom: StoredCustomScheme;
+  /** The profile's parts of other schemes as texts, unchecked, and the tolerance as a duration. */
+  readonly webhookParts: Readonly<Partial<Record<SchemePartKey | 'tolerance', string | undefined>>>;
   /** For one request, headers and each wait for more of the body. Default 30 s. */
   readonly timeoutMs: number;
   /** How often a failed request is tried again. Default 5. */

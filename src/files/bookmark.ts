@@ -1,8 +1,19 @@
 import * as z from 'zod/mini';
 import { readJsonState, writeJsonState } from './json-state.ts';
 
+export const outputFile = z.object({
+  bytes: z.int(),
+  /** Of all of them; in hexadecimal digits. */
+  sha256: z.string(),
+  format: z.string(),
+  gzip: z.boolean(),
+  /** The header of a CSV file. */
+  columns: z.nullable(z.readonly(z.array(z.string()))),
+});
+
 export const bookmarkSchema = z.object({
-  version: z.literal(1),
+  /** Version 1 did not know the file. */
+  version: z.union([z.literal(1), z.literal(2)]),
   /** The service's address and the filters without times: another export must not use this bookmark. */
   of: z.record(z.string(), z.unknown()),
   /** Creation time of the newest lead that a complete run wrote, or the start of that run if that was earlier; ms. */
@@ -13,7 +24,12 @@ export const bookmarkSchema = z.object({
   ids: z.array(z.tuple([z.string(), z.number()])),
   /** Ids of leads without a readable creation time: they never fall out of the window. */
   undated: z.array(z.string()),
+  /** What the last run wrote with `-o`: the next one may append to it. */
+  file: z.optional(z.nullable(outputFile)),
 });
+
+/** A file as it was left, known by its content: it may have been renamed or copied since. */
+export type OutputFile = z.output<typeof outputFile>;
 
 /** Where the next incremental run starts. */
 export type Bookmark = z.output<typeof bookmarkSchema>;

@@ -37,7 +37,7 @@ export async function readJsonState<S extends z.ZodMiniType>(
 
 const moveAwayHint = 'move it away and start again; leads does not overwrite it';
 
-/** Replaces such a file durably in one step. */
+/** Replaces such a file durably in one step; the caller holds the lock of the export that it belongs to. */
 export function writeJsonState(path: string, state: unknown): Promise<void> {
-  return replaceFile(path, `${JSON.stringify(state)}\n`);
+  return replaceFile(path, `${JSON.stringify(state)}\n`, { isLocked: true });
 }

@@ -13,13 +13,28 @@ export function outputError(error: NodeJS.ErrnoException, what = 'the output'): 
     EROFS: 'the file system is read-only',
     ENOENT: 'no such directory',
     EISDIR: 'it is a directory',
+    ENOTDIR: 'a part of its path is not a directory',
+    ENAMETOOLONG: 'its name is too long',
+    ELOOP: 'its links lead to each other',
+    ENXIO: 'nothing takes what is written there',
+    EBADF: 'it is not open for writing',
+    EPERM: 'it is not permitted',
+    EFBIG: 'it would become too large',
+    ETXTBSY: 'it is a running program',
+    EMFILE: 'too many files are open',
+    ENFILE: 'too many files are open',
   };
   const why = reason[error.code ?? ''] ?? error.message;
   return new OutputError(`cannot write ${what}: ${why}`, {
     cause: error,
-    ...(error.code === 'ENOSPC' && { hint: 'free some space, or write to another place' }),
+    hint: hints[error.code ?? ''],
   });
 }
+
+const hints: Readonly<Record<string, string>> = {
+  ENOSPC: 'free some space, or write to another place',
+  ENAMETOOLONG: 'the files beside it, such as NAME.checkpoint, need longer names',
+};
 
 /** Runs a step that writes `path`; what it throws becomes an `OutputError` that names the file. */
 export async function withOutputErrors<T>(path: string, step: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants, type FileHandle, open } from 'node:fs/promises';
 import { DataError } from '../errors.ts';
 import { withOutputErrors } from './output-error.ts';
 
@@ -19,9 +19,13 @@ export class PartialFile {
     this.#size = size;
   }
 
-  /** Creates the file, or empties an existing one. `mode` is for a new file. */
+  /** Creates the file, or empties an existing one, but never one behind a link. `mode` is for a new file. */
   static create(path: string, mode?: number): Promise<PartialFile> {
-    return withOutputErrors(path, async () => new PartialFile(path, await open(path, 'w+', mode), 0));
+    const { O_RDWR, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+    return withOutputErrors(
+      path,
+      async () => new PartialFile(path, await open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, mode), 0),
+    );
   }
 
   /** Opens the file to continue after its first `size` bytes and cuts off the rest. Throws a `DataError` when it is shorter. */

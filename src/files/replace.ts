@@ -6,6 +6,8 @@ import { withOutputErrors } from './output-error.ts';
 interface Options {
   /** Permissions of the new file; default 0666 less the umask. */
   readonly mode?: number;
+  /** Nobody else writes this file now, since the caller has its lock: what a killed run left is used again. */
+  readonly isLocked?: boolean;
 }
 
 /**
@@ -13,9 +15,11 @@ interface Options {
  * any moment. Throws an `OutputError` and keeps the old content when it cannot.
  */
 export async function replaceFile(path: string, content: string | Uint8Array, options: Options = {}) {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  const isLocked = options.isLocked ?? false;
+  const temporary = isLocked ? `${path}.tmp` : `${path}.${randomBytes(6).toString('hex')}.tmp`;
   await withOutputErrors(path, async () => {
     try {
+      if (isLocked) await rm(temporary, { force: true });
       const file = await open(temporary, 'wx', options.mode);
       await writeAndSync(file, () => file.writeFile(content));
       await renameDurably(temporary, path);

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import { type LockHolder, parseHolder } from './holder.ts';
+import { type LockHolder, parseHolder } from './lock-owner.ts';
 
 /** The name of a temporary file in which a lock is written before it gets its own name, whole or not at all. */
 export const temporaryLockName = (file: string): string => `${file}.${randomBytes(6).toString('hex')}`;

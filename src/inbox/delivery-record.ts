@@ -1,5 +1,5 @@
 import { answerForOutcome } from '../webhook/delivery-answer.ts';
-import type { Verdict } from './decide.ts';
+import type { Verdict } from './decide-verdict.ts';
 import type { Arrival, StoredDelivery } from './inbox.ts';
 import type { RedactDelivery } from './inbox-options.ts';
 import { maxRejectedBody } from './store-limits.ts';
@@ -11,7 +11,7 @@ export interface DeliveryRecord {
   readonly body: Uint8Array;
 }
 
-export type DeliverySummary = Omit<StoredDelivery, 'seq' | 'headers' | 'body'>;
+export type DeliverySummary = Omit<StoredDelivery, 'seq' | 'headers' | 'body' | 'results'>;
 
 /** What every store keeps of a delivery: no credentials, and only the start of a rejected body. */
 export function recordOf(

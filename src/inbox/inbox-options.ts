@@ -11,7 +11,7 @@ export interface RedactDelivery {
 export interface StoreOptions {
   /** Path of the file, or `:memory:`. */
   readonly location: string;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   /** Every target that this receiver hands each new lead to. */
   readonly targets: readonly string[];
   /** How long a lease on a target holds when its receiver goes away, in milliseconds. */
@@ -21,4 +21,6 @@ export interface StoreOptions {
   readonly redact: RedactDelivery;
   /** Of this process, for the name on its leases. */
   readonly pid: number;
+  /** Says what the operator has to know of the store, such as that its file is damaged; the same thing once. */
+  readonly warn: (text: string) => void;
 }

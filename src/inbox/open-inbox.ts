@@ -1,4 +1,4 @@
-import type { Inbox } from './inbox.ts';
+import type { Inbox, InboxReader } from './inbox.ts';
 import type { StoreOptions } from './inbox-options.ts';
 
 /** What is left out is not wanted: no targets, no leases, no nonces, nothing redacted. */
@@ -15,6 +15,7 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
     nonceLifetimeMs: 0,
     redact: { path: ({ path }) => path, headers: ({ rawHeaders }) => rawHeaders },
     pid: 0,
+    warn: () => undefined,
     ...options,
   };
   if (store.location === ':memory:') {
@@ -23,4 +24,11 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
   }
   const { openSqliteInbox } = await import('./sqlite/sqlite-inbox.ts');
   return openSqliteInbox(store);
+}
+
+/** Opens the store for reading only; a file must exist, and stays as it is. Throws as `openInbox` does. */
+export async function openInboxReader({ location, clock }: InboxOptions): Promise<InboxReader> {
+  if (location === ':memory:') return openInbox({ location, clock });
+  const { openSqliteReader } = await import('./sqlite/sqlite-inbox.ts');
+  return openSqliteReader(location);
 }

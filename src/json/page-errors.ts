@@ -5,7 +5,7 @@ import { formatPointer } from './exact.ts';
 import type { ArrayPlace } from './find-array.ts';
 
 /** The name of a record in messages; `nth` counts from 1. */
-export const recordName = (nth: number): string => `lead ${nth} of the page`;
+const recordName = (nth: number): string => `lead ${nth} of the page`;
 
 /** `offset` is the place of the unexpected byte in the whole answer, `nth` the record that it is in, if it is in one. */
 export function invalidJson(byte: number, offset: number, nth: number | undefined): DataError {
@@ -75,21 +75,21 @@ const wholeElements = "to take the elements whole: leads config set api.item ''"
 export function noLeadAt(path: readonly string[], nth: number, item?: 'auto'): UnreadableElementError {
   const place = formatPointer(path);
   return new UnreadableElementError(
-    `${recordName(nth)} is not there: its element holds no object at ${place}`,
+    `element ${nth} of the page holds no lead: there is no object at ${place}`,
     {
       hint:
         item === 'auto'
-          ? `the others hold one, so they were taken for wrappers; ${wholeElements}`
+          ? `the elements before it hold one there; ${wholeElements}`
           : `see: leads config get api.item; ${wholeElements}`,
     },
   );
 }
 
 /** A member that stands beside the lead of one element and of none before it would be lost. */
-export const besideLead = (path: readonly string[], name: string, nth: number): UnreadableElementError =>
-  new UnreadableElementError(
-    `${recordName(nth)} is wrapped in another way than those before it: '${name}' stands beside ${formatPointer(path)}`,
-    {
-      hint: `to take only what is there: leads config set api.item ${formatPointer(path)}; ${wholeElements}`,
-    },
+export function besideLead(path: readonly string[], name: string, nth: number): UnreadableElementError {
+  const place = formatPointer(path);
+  return new UnreadableElementError(
+    `element ${nth} of the page is not like those before it: '${name}' stands beside ${place}`,
+    { hint: `to leave out what stands beside: leads config set api.item ${place}; ${wholeElements}` },
   );
+}

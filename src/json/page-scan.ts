@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { DataError } from '../errors.ts';
 import { bufferOf, isDigit, minus, skipSpace } from './bytes.ts';
-import { type Envelope, otherArray } from './envelope.ts';
+import { type Envelope, otherArray } from './page-envelope.ts';
 import { parseExact } from './exact.ts';
 import { findArray, hasOtherName, unexpectedAfter, type ArrayPlace } from './find-array.ts';
 import { invalidJson, invalidUtf8, noArray, noObject, tooLargeToRead, twoArrays } from './page-errors.ts';

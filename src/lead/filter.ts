@@ -1,5 +1,6 @@
-import type { Condition } from './condition.ts';
+import { boundOf, compareDecimals, comparesOrder, type Bound, type Condition } from './filter-condition.ts';
 import { readCreatedAt } from './created-at.ts';
+import { FieldPresence } from './field-presence.ts';
 import { fieldAt, parseLead } from './field.ts';
 import type { Json } from '../json/exact.ts';
 import type { RawLead } from './raw-lead.ts';
@@ -12,6 +13,8 @@ export interface LeadFilter {
   readonly until: number | undefined;
   /** All of these. */
   readonly where: readonly Condition[];
+  /** What times such as `7d` in `where` count from, ms; needed only where there are such. */
+  readonly now?: number;
 }
 
 export interface LeadMatcher {
@@ -19,6 +22,12 @@ export interface LeadMatcher {
   readonly matches: (lead: RawLead) => boolean;
   /** Leads that matched although they should have been filtered by a time that cannot be read. */
   readonly unreadableTimes: number;
+  /** Categories that were asked for and that no lead had. */
+  readonly unmatchedCategories: readonly string[];
+  /** Of the fields in `where`. */
+  readonly fields: FieldPresence;
+  /** Conditions with `<` or `>` whose field is there, and never a number or a time as theirs. */
+  readonly incomparable: readonly Condition[];
 }
 
 /**
@@ -26,35 +35,79 @@ export interface LeadMatcher {
  * filtered by does not match; a missing field does differ from every value (`!=`). A lead whose `createdAt` cannot be
  * read is never dropped by `since` or `until`: it may be one that is wanted, so it matches and is counted.
  */
-export function leadFilter({ categories, since, until, where }: LeadFilter): LeadMatcher {
+export function leadFilter({ categories, since, until, where, now = 0 }: LeadFilter): LeadMatcher {
   let unreadableTimes = 0;
   const isTimed = since !== undefined || until !== undefined;
+  const unmatched = new Set(categories);
+  const fields = new FieldPresence(where.map(({ path }) => path.join('.')));
+  const checks = where.map((condition) => conditionCheck(condition, now));
   const matches = (lead: RawLead): boolean => {
-    if (categories.length > 0 && !categories.includes(lead.category ?? '')) return false;
+    if (categories.length > 0) {
+      const category = lead.category ?? '';
+      if (!categories.includes(category)) return false;
+      unmatched.delete(category);
+    }
     const created = isTimed ? readCreatedAt(lead.createdAt) : undefined;
     if (created !== undefined && !(created >= (since ?? -Infinity) && created < (until ?? Infinity))) {
       return false;
     }
-    if (where.length > 0) {
+    if (checks.length > 0) {
       const record = parseLead(lead);
-      if (!where.every((condition) => holds(condition, fieldAt(record, condition.path)))) return false;
+      fields.look(record);
+      if (!checks.every(({ condition, holds }) => holds(fieldAt(record, condition.path)))) return false;
     }
     if (isTimed && created === undefined) unreadableTimes += 1;
     return true;
   };
   return {
     matches,
+    fields,
     get unreadableTimes() {
       return unreadableTimes;
+    },
+    get unmatchedCategories() {
+      return [...unmatched];
+    },
+    get incomparable() {
+      return checks.filter((check) => check.isIncomparable()).map(({ condition }) => condition);
     },
   };
 }
 
-function holds({ operator, value }: Condition, field: Json | undefined): boolean {
-  if (operator === '!=') return !anyOf(field, (element) => equals(element, value));
-  return anyOf(field, (element) =>
-    operator === '=' ? equals(element, value) : textOf(element).includes(value),
-  );
+interface ConditionCheck {
+  readonly condition: Condition;
+  readonly holds: (field: Json | undefined) => boolean;
+  readonly isIncomparable: () => boolean;
+}
+
+function conditionCheck(condition: Condition, now: number): ConditionCheck {
+  const { operator, value } = condition;
+  const bound = comparesOrder(condition) ? boundOf(value, now) : undefined;
+  let wasThere = false;
+  let wasCompared = false;
+  const isOrdered = (field: Json, than: Bound): boolean => {
+    wasThere = true;
+    const order = compare(field, than);
+    if (order === undefined) return false;
+    wasCompared = true;
+    if (order === 0) return operator.endsWith('=');
+    return operator.startsWith('<') ? order < 0 : order > 0;
+  };
+  const holds = (field: Json | undefined): boolean => {
+    if (operator === '!=') return !anyOf(field, (element) => equals(element, value));
+    return anyOf(field, (element) => {
+      if (bound !== undefined) return isOrdered(element, bound);
+      return operator === '=' ? equals(element, value) : textOf(element).includes(value);
+    });
+  };
+  return { condition, holds, isIncomparable: () => wasThere && !wasCompared };
+}
+
+/** Below zero when the field is less. Undefined for a field that is no number, or no time, as the bound is. */
+function compare(field: Json, bound: Bound): number | undefined {
+  if ('number' in bound) return compareDecimals(textOf(field), bound.number);
+  const time = readCreatedAt(field);
+  return time === undefined ? undefined : time - bound.time;
 }
 
 /** Whether a field, or one of the elements of a list, passes the test. */

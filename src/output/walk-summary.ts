@@ -11,6 +11,8 @@ export interface WalkTotals {
   readonly duplicates: number;
   readonly withoutId: number;
   readonly restarts: number;
+  /** What became of the file that was there, such as `replaced 251 leads`. */
+  readonly publication?: string | undefined;
 }
 
 /** What a walk did, in one line. `destination` is where the leads went, such as ` to leads.ndjson`, or nothing. */
@@ -25,6 +27,7 @@ export function summaryLine(totals: WalkTotals, destination = ''): string {
   if (before > 0) parts.push(`${grouped(before)} of them from before`);
   if (totals.withoutId > 0) parts.push(`${grouped(totals.withoutId)} without id`);
   if (totals.restarts > 0) parts.push(`walked again ${counted(totals.restarts, 'time', 'times')}`);
+  if (totals.publication !== undefined) parts.push(totals.publication);
   return parts.join(', ');
 }
 

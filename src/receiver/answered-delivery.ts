@@ -1,4 +1,4 @@
-import type { VerdictKind } from '../inbox/decide.ts';
+import type { VerdictKind } from '../inbox/decide-verdict.ts';
 import type { Source } from '../inbox/inbox.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { RejectReason } from '../webhook/rejection.ts';

@@ -2,6 +2,7 @@ import type { Inbox, Source } from '../inbox/inbox.ts';
 import type { Messages } from '../output/messages.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DeliveryAnswer } from '../webhook/delivery-answer.ts';
+import { checkHead } from '../webhook/check-head.ts';
 import type { CheckedDelivery, Policy } from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { Rejection } from '../webhook/rejection.ts';
@@ -12,6 +13,7 @@ import { DeliveryStore } from './delivery-store.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { EventStream, type Subscribable } from './event-stream.ts';
 import type { ExplainRejection } from './explain-rejection.ts';
+import type { HostGuard } from './host-guard.ts';
 import { InFlightCount } from './in-flight-count.ts';
 import { deliveryRedactor } from './redact-delivery.ts';
 import type { SimulatedFailures } from './simulated-failures.ts';
@@ -20,6 +22,8 @@ import type { Target } from './targets/target.ts';
 export interface ReceiverOptions {
   /** Who may deliver, and at which path. */
   readonly policy: Policy;
+  /** Asked first of each delivery; default: any host is taken. */
+  readonly hostGuard?: HostGuard | undefined;
   /** Opened with the options that `inboxRequirements` gives for the same policy and targets. */
   readonly inbox: Inbox;
   /** What each new lead is delivered to before its delivery is acknowledged, in this order. Default: nothing. */
@@ -34,6 +38,8 @@ export interface ReceiverOptions {
 
 /** Takes deliveries from any source: it knows nothing of sockets. */
 export interface Receiver {
+  /** What can be rejected before the body is complete. */
+  checkHead(head: Delivery): Rejection | undefined;
   /** Takes one delivery through the contract's order of work, to its answer. */
   handle(delivery: Delivery): Promise<DeliveryAnswer>;
   /** The same for a delivery that needs no check, such as a lead that was pulled from the service. */
@@ -51,15 +57,16 @@ export interface Receiver {
 
 /** Puts the steps of a delivery together. Inbox and targets stay the caller's to close. */
 export function createReceiver(options: ReceiverOptions): Receiver {
-  const { policy, inbox, targets = [], clock, messages, failures, explain } = options;
+  const { policy, hostGuard, inbox, targets = [], clock, messages, failures, explain } = options;
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();
   const handler = new DeliveryHandler({
     policy,
+    hostGuard,
     clock,
     messages,
     store: new DeliveryStore({ inbox, policy, messages }),
-    dispatcher: new Dispatcher(inbox, targets),
+    dispatcher: new Dispatcher(inbox, targets, clock),
     answerer: new DeliveryAnswerer({ clock, events, redactPath: deliveryRedactor(policy).path, failures }),
     failures,
     explain,
@@ -73,6 +80,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     }
   };
   return {
+    checkHead: (head) => hostGuard?.(head) ?? checkHead(head, policy),
     handle: (delivery) => counted(() => handler.handle(delivery)),
     handleChecked: (checked, source) => counted(() => handler.handleChecked(checked, source)),
     handleRejected: (delivery, rejection) => counted(() => handler.handleRejected(delivery, rejection)),

@@ -10,10 +10,12 @@ import type { DecidedDelivery, DeliveryAnswerer } from './delivery-answerer.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import type { DispatchedDelivery, Dispatcher } from './dispatcher.ts';
 import type { ExplainRejection } from './explain-rejection.ts';
+import type { HostGuard } from './host-guard.ts';
 import type { SimulatedFailures } from './simulated-failures.ts';
 
 interface DeliveryHandlerOptions {
   readonly policy: Policy;
+  readonly hostGuard: HostGuard | undefined;
   readonly clock: Pick<Clock, 'now'>;
   readonly messages: Pick<Messages, 'note'>;
   readonly store: DeliveryStore;
@@ -37,7 +39,9 @@ export class DeliveryHandler {
 
   /** From received to answered. */
   async handle(delivery: Delivery): Promise<DeliveryAnswer> {
-    const { policy, clock, failures } = this.#options;
+    const { policy, hostGuard, clock, failures } = this.#options;
+    const foreign = hostGuard?.(delivery);
+    if (foreign !== undefined) return this.handleRejected(delivery, foreign);
     const checked = checkDelivery(delivery, policy, clock.now());
     if (checked.kind === 'rejected') return this.handleRejected(delivery, checked);
     const failure = failures?.failureFor(checked.leadId);

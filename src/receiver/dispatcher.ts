@@ -1,4 +1,5 @@
-import type { Inbox, StoredRef, TakeResult } from '../inbox/inbox.ts';
+import type { HandedResult, Inbox, StoredRef, TakeResult } from '../inbox/inbox.ts';
+import type { Clock } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
@@ -17,12 +18,18 @@ export interface DispatchedDelivery {
 export class Dispatcher {
   readonly #inbox: Pick<Inbox, 'settle' | 'release'>;
   readonly #targets: readonly Target[];
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #inFlight = new Map<string, Promise<DispatchedDelivery>>();
 
   /** `targets` in the order in which each lead is delivered to them. */
-  constructor(inbox: Pick<Inbox, 'settle' | 'release'>, targets: readonly Target[]) {
+  constructor(
+    inbox: Pick<Inbox, 'settle' | 'release'>,
+    targets: readonly Target[],
+    clock: Pick<Clock, 'now'>,
+  ) {
     this.#inbox = inbox;
     this.#targets = targets;
+    this.#clock = clock;
   }
 
   /**
@@ -55,28 +62,44 @@ export class Dispatcher {
     let kind: DispatchedDelivery['kind'] = 'pending';
     for (const target of this.#targets) {
       if (!stored.targets.includes(target.name)) continue;
-      const result = await target.deliver(checked);
+      const result = await target.deliver(checked, stored.attempt);
       targetResults.push(result);
-      if (!result.ok && target.bestEffort !== true) {
-        await this.#release(stored);
+      const { ok, answer, durationMs } = result;
+      const handed = { ok, answer, durationMs, at: this.#clock.now() };
+      if (!ok && target.bestEffort !== true) {
+        await this.#release(stored, target, handed);
         return { kind: 'pending', targetResults };
       }
-      kind = await this.#settle(stored, target);
+      kind = await this.#settle(stored, target, handed);
     }
     return { kind, targetResults };
   }
 
-  async #settle({ leadId, seq }: StoredRef, target: Target): Promise<DispatchedDelivery['kind']> {
-    const [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target: target.name }]);
+  async #settle(
+    { leadId, seq }: StoredRef,
+    target: Target,
+    result?: HandedResult,
+  ): Promise<DispatchedDelivery['kind']> {
+    const [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target: target.name, result }]);
     return kind;
   }
 
   /**
    * Gives up the leases before the service is asked to send the lead again: the next delivery may reach another receiver.
-   * Where that cannot be stored, the leases expire by themselves.
+   * Where that cannot be stored, the leases expire by themselves. `failed` is the target that did not take the lead.
    */
-  async #release({ leadId, seq, targets }: PendingDelivery): Promise<void> {
-    await Promise.allSettled([this.#inbox.release(targets.map((target) => ({ leadId, seq, target })))]);
+  async #release(
+    { leadId, seq, targets }: PendingDelivery,
+    failed: Target,
+    result: HandedResult,
+  ): Promise<void> {
+    const leases = targets.map((target) => ({
+      leadId,
+      seq,
+      target,
+      result: target === failed.name ? result : undefined,
+    }));
+    await Promise.allSettled([this.#inbox.release(leases)]);
   }
 }
 

@@ -3,11 +3,14 @@ import { longestTimerMs } from './duration.ts';
 /** Time as a dependency: `now` in milliseconds since the epoch; `sleep` rejects with the signal's reason when aborted. */
 export interface Clock {
   now(): number;
+  /** Milliseconds since some moment of this process; goes on evenly when somebody sets the system's time. */
+  steady(): number;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export const systemClock: Clock = {
   now: Date.now,
+  steady: () => performance.now(),
   async sleep(ms, signal) {
     let remaining = ms;
     do {

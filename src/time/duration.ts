@@ -28,3 +28,9 @@ export function formatDuration(ms: number): string {
   const hours = Math.floor(minutes / 60);
   return hours < 24 ? `${hours}h ${minutes % 60}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
+
+/** The same without fractions, for what is drawn while it changes: `0s`, `20s`, `3m 20s`. */
+export function formatSeconds(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds}s` : formatDuration(seconds * 1000);
+}

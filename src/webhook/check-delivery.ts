@@ -1,7 +1,8 @@
 import { readLead } from '../lead/read-lead.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import { jsonContent } from './content-type.ts';
-import { type Delivery, pathOf } from './delivery.ts';
+import { checkTarget } from './check-head.ts';
+import type { Delivery } from './delivery.ts';
 import type { Key, Scheme } from './scheme.ts';
 import { checkTimestamp } from './timestamp.ts';
 import { type Rejection, rejection } from './rejection.ts';
@@ -30,19 +31,17 @@ export interface CheckedDelivery {
   readonly warnings: readonly string[];
 }
 
+/** Of an id, in bytes of UTF-8: it is part of the answer, and a key of the inbox. */
+const longestId = 512;
+
 /**
  * The order of work for a delivery whose size was checked already: path and method, credential over the raw bytes,
  * content type, signed time, then JSON. Nothing is parsed before the sender is authenticated. `now` in milliseconds since
  * the epoch. Never throws, whatever was sent.
  */
 export function checkDelivery(delivery: Delivery, policy: Policy, now: number): CheckedDelivery | Rejection {
-  const path = pathOf(delivery);
-  if (policy.path !== undefined && path !== policy.path) {
-    return rejection('wrong_path', `nothing is received at ${path}`);
-  }
-  if (delivery.method !== 'POST') {
-    return rejection('wrong_method', `a delivery is a POST, not a ${delivery.method}`);
-  }
+  const wrongTarget = checkTarget(delivery, policy);
+  if (wrongTarget !== undefined) return wrongTarget;
   const authentic = policy.scheme.authenticate(delivery, policy.keys);
   if (!authentic.ok) return rejection(authentic.reason, authentic.detail);
   const content = jsonContent(delivery);
@@ -54,6 +53,9 @@ export function checkDelivery(delivery: Delivery, policy: Policy, now: number): 
   const { lead, warnings } = read;
   const { id: leadId } = lead;
   if (leadId === undefined) return rejection('not_a_lead', 'the lead has no usable id');
+  if (Buffer.byteLength(leadId) > longestId) {
+    return rejection('not_a_lead', `'id' is longer than ${longestId} bytes`);
+  }
   const { key, nonce, timestamp } = authentic;
   return { kind: 'lead', delivery, lead, leadId, key, nonce, timestamp, warnings };
 }

@@ -22,12 +22,14 @@ export function answerForOutcome(outcome: DeliveryOutcome): DeliveryAnswer {
     case 'rejected': {
       const body = { error: outcome.reason, message: messages[outcome.reason] };
       if (outcome.status === 405) return { status: 405, body, headers: { allow: 'POST' } };
+      if (outcome.reason === 'overloaded') return { status: 503, body, headers: { 'retry-after': '5' } };
       return { status: outcome.status, body };
     }
   }
 }
 
 const messages: Readonly<Record<RejectReason, string>> = {
+  foreign_host: 'nothing is received for this Host or Origin',
   wrong_path: 'nothing is received at this path',
   wrong_method: 'a delivery must be a POST',
   missing_credential: 'the token or signature is missing',

@@ -1,5 +1,6 @@
 /** The HTTP status for each reason (contract, "Answers"). */
 const statuses = {
+  foreign_host: 403,
   wrong_path: 404,
   wrong_method: 405,
   missing_credential: 401,

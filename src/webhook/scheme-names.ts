@@ -1,12 +1,9 @@
+import { presets } from './presets/all.ts';
+
 /** Every scheme, apart from the code that signs and verifies: help names them and loads nothing else. */
-export const schemeNames = [
+export const schemeNames: readonly string[] = [
   'token',
-  'standard-webhooks',
-  'svix',
-  'stripe',
-  'github',
-  'slack',
-  'shopify',
+  ...presets.map(({ name }) => name),
   'rfc9421',
   'custom',
-] as const;
+];

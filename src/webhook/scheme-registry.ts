@@ -1,49 +1,60 @@
 import { ConfigError } from '../errors.ts';
-import { tryHttpsUrl } from './schemes/try-https-url.ts';
+import { fieldName } from './field-name.ts';
+import { presets } from './presets/all.ts';
+import type { Preset } from './presets/preset.ts';
+import { branded } from './presets/signed-time/standard-webhooks.ts';
+import { rfc9421 } from './rfc9421/rfc9421-scheme.ts';
 import { schemeNames } from './scheme-names.ts';
 import type { Scheme } from './scheme.ts';
 import { custom, type CustomOptions } from './schemes/custom.ts';
-import { github } from './presets/github.ts';
-import { rfc9421 } from './rfc9421/rfc9421-scheme.ts';
-import { shopify } from './presets/shopify.ts';
-import { slack } from './presets/slack.ts';
-import { standardWebhooks, svix } from './presets/standard-webhooks.ts';
-import { stripe } from './presets/stripe.ts';
+import { firstSent } from './schemes/first-sent.ts';
+import { withPublicUrl } from './schemes/public-url.ts';
+import { templateScheme } from './schemes/template-scheme.ts';
 import { token } from './schemes/token.ts';
 import { defaultToleranceMs } from './timestamp.ts';
 
 export interface SchemeOptions extends CustomOptions {
-  /** How far a signed time may lie from now, in milliseconds. Default 5 minutes. */
+  /** How far a signed time may lie from now, in milliseconds. Default 5 minutes, or what the vendor says. */
   readonly toleranceMs?: number | undefined;
+  /** Of the scheme `token`. Default `x-webhook-token`. */
+  readonly tokenHeader?: string | undefined;
+  /** Of `standard-webhooks`: the vendor's own prefix of its headers, which are taken beside the unbranded ones. */
+  readonly headerPrefix?: string | undefined;
+  /** Of `rfc9421`: what a signature must cover. Default method, target and digest. */
+  readonly require?: readonly string[] | undefined;
+  /** The receiver's URL as its senders know it, for schemes that sign it. */
+  readonly publicUrl?: URL | undefined;
 }
 
-/** Throws a `ConfigError` for a name that is not one of `schemeNames`, and for custom options that are incomplete. */
+/** Throws a `ConfigError` for a name that is not one of `schemeNames`, and for options that are incomplete. */
 export function schemeNamed(name: string, options: SchemeOptions = {}): Scheme {
-  const known = schemeNames.find((schemeName) => schemeName === name);
-  if (known === undefined) {
+  const scheme = make(name, options);
+  return options.publicUrl === undefined ? scheme : withPublicUrl(scheme, options.publicUrl);
+}
+
+function make(name: string, options: SchemeOptions): Scheme {
+  const tolerance = options.toleranceMs ?? defaultToleranceMs;
+  if (name === 'token') return token(options.tokenHeader);
+  if (name === 'rfc9421') return rfc9421(tolerance, options.secretEncoding ?? 'utf8', options.require);
+  if (name === 'custom') return custom(options, tolerance);
+  const preset = presets.find((known) => known.name === name);
+  if (preset === undefined) {
     throw new ConfigError(`the webhook scheme '${name}' is unknown`, {
       hint: `it must be one of ${schemeNames.join(', ')}`,
     });
   }
-  const tolerance = options.toleranceMs ?? defaultToleranceMs;
-  switch (known) {
-    case 'token':
-      return token;
-    case 'standard-webhooks':
-      return standardWebhooks(tolerance);
-    case 'svix':
-      return svix(tolerance);
-    case 'stripe':
-      return stripe(tolerance);
-    case 'github':
-      return github;
-    case 'slack':
-      return slack(tolerance);
-    case 'shopify':
-      return shopify;
-    case 'rfc9421':
-      return tryHttpsUrl(rfc9421(tolerance, options.secretEncoding ?? 'utf8'));
-    case 'custom':
-      return tryHttpsUrl(custom(options, tolerance));
-  }
+  const { headerPrefix } = options;
+  const isBranded = name === 'standard-webhooks' && headerPrefix !== undefined;
+  return presetScheme(isBranded ? branded(fieldName(headerPrefix)) : preset, options.toleranceMs);
+}
+
+function presetScheme(preset: Preset, toleranceMs: number | undefined): Scheme {
+  const options = { ...preset, toleranceMs: toleranceMs ?? preset.toleranceMs ?? defaultToleranceMs };
+  const others = preset.otherNames ?? [];
+  const scheme = templateScheme(options);
+  if (others.length === 0) return scheme;
+  return firstSent(
+    scheme,
+    others.map((names) => templateScheme({ ...options, ...names })),
+  );
 }

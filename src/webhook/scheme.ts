@@ -54,8 +54,12 @@ export interface Scheme {
   readonly name: string;
   /** Lower-case names of the headers that hold a credential: redacted wherever a delivery is stored or shown. */
   readonly credentialHeaders: readonly string[];
+  /** The credential proves the sender alone: it can be checked before there is a body. */
+  readonly ignoresBody?: boolean | undefined;
   /** How far a signed time may lie from now, either way, in milliseconds; undefined when the scheme signs no time. */
   readonly toleranceMs: number | undefined;
+  /** Whether a signature covers the URL or its path, so that a proxy which rewrites them spoils it. */
+  readonly signsUrl: boolean;
   /** Decodes a secret in the form that the scheme uses. Throws a `ConfigError` for one that is empty or malformed. */
   key(secret: Secret): Key;
   /** Checks the credential over the raw bytes. Its time is checked later, by `checkTimestamp`, after the content type. */

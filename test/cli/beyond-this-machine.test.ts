@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureAuthority, type LocalCertificate } from '../../src/tls/authority.ts';
+import { ensureAuthority, type LocalCertificate } from '../../src/tls/local-authority.ts';
 import { freshHome } from '../support/run.ts';
 
 const bin = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processHost } from '../../src/context.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 
 const bin = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'leads-cli-'));

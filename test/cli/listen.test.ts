@@ -65,9 +65,12 @@ describe.skipIf(!hasCurl)('leads listen, by curl', () => {
     expect(stdout).toBe('{"status":"accepted","id":"try-1"}');
   });
 
-  it('ends with 143 on SIGTERM and 0 when the count is reached', async () => {
-    const terminated = await start(['--token', 'secret', '--port', '0']);
-    expect(await terminated.end('SIGTERM')).toBe(143);
+  it('ends in order with 143 on SIGTERM and SIGHUP, and with 0 when the count is reached', async () => {
+    for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+      const terminated = await start(['--token', 'secret', '--port', '0']);
+      expect(await terminated.end(signal)).toBe(143);
+      expect(terminated.stderr()).toContain('0 accepted');
+    }
     const counted = await start([
       '--token',
       'secret',

@@ -43,6 +43,20 @@ describe('leads config', () => {
     expect(configOf(home)).toEqual({ profiles: {} });
   });
 
+  it('checks where the lead is in an element, and shows an empty pointer that is set', async () => {
+    const home = freshHome();
+    const wrong = await leads(['config', 'set', 'api.item', 'doc'], { home });
+    expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('JSON Pointer') as string });
+    for (const pointer of ['/doc', 'auto', '']) {
+      expect((await leads(['config', 'set', 'api.item', pointer], { home })).exitCode).toBe(0);
+      expect((await leads(['config', 'get', 'api.item'], { home })).stdout).toBe(`${pointer}\n`);
+    }
+    expect((await leads(['config', 'set', 'api.id', ''], { home })).exitCode).toBe(2);
+    const { stdout } = await leads(['help', 'dialect']);
+    expect(stdout).toMatch(/^ +api\.item .*JSON Pointer to the lead inside each element/m);
+    expect(stdout).toMatch(/^ +api\.id .*identifies/m);
+  });
+
   it('reads a secret from stdin, binds an API key to the origin, and never shows it', async () => {
     const home = freshHome();
     const first = await leads(['config', 'set', 'api-key', '-'], { home, stdin: `${key}\n` });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freshHome, leads, startLeads } from '../support/run.ts';
 

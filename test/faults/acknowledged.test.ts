@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { authorityOf, freePort, listenProcess } from '../support/listen-process.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 
 const full = process.env['LEADS_FAULTS'] === 'full';
@@ -72,7 +73,7 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
     await sending.done;
     await listener.end('SIGINT');
 
-    const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock: Date });
+    const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock: systemClock });
     const stored = new Map<string, number>();
     for await (const { leadId } of inbox.leads({})) stored.set(leadId, (stored.get(leadId) ?? 0) + 1);
     await inbox.close();

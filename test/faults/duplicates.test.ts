@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { systemClock } from '../../src/time/clock.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { authorityOf, listenProcess } from '../support/listen-process.ts';
 
@@ -41,7 +42,7 @@ it('promise 2: one id is stored once, across a restart and parallel duplicates',
     await listener.end('SIGKILL');
     if (run === 1) listener = await listenProcess(['--token', token, '--port', '0'], { home });
   }
-  const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock: Date });
+  const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock: systemClock });
   const stored: string[] = [];
   for await (const { leadId } of inbox.leads({})) stored.push(leadId);
   await inbox.close();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { apiFaults, parseFaults } from '../../src/sandbox/faults.ts';
-import { type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
+import { type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { FakeClock } from '../support/clock.ts';
 import { leads } from '../support/run.ts';
 

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/time/clock.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { authorityOf, type ListenProcess, listenProcess } from '../support/listen-process.ts';
 import { freshHome } from '../support/run.ts';
@@ -62,7 +63,7 @@ async function fillAndRecover(
   });
   expect(await deliver(acknowledged[0] ?? '')).toMatchObject({ status: 200 });
   expect(await listener.end('SIGINT')).toBe(0);
-  const inbox = await openInbox({ location: place, clock: Date });
+  const inbox = await openInbox({ location: place, clock: systemClock });
   const stored: string[] = [];
   for await (const { leadId } of inbox.leads({})) stored.push(leadId);
   await inbox.close();

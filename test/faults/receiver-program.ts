@@ -1,5 +1,5 @@
 // A receiver with limits of its own, given as JSON, that speaks like `leads listen --format events`.
-import { ensureAuthority } from '../../src/tls/authority.ts';
+import { ensureAuthority } from '../../src/tls/local-authority.ts';
 import { openHttpsServer } from '../../src/http/server/https-server.ts';
 
 const { dataDir, plain, limits } = JSON.parse(process.argv[2] ?? '') as {

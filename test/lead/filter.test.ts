@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCondition } from '../../src/lead/condition.ts';
+import { parseCondition } from '../../src/lead/filter-condition.ts';
 import { type LeadFilter, leadFilter } from '../../src/lead/filter.ts';
 import { readLead } from '../../src/lead/read-lead.ts';
 
@@ -101,5 +101,61 @@ describe('filters', () => {
 
   it.each(['', 'name', '=x', '!=x', ' '])('reject text that is not a condition: "%s"', (text) => {
     expect(parseCondition(text)).toBeUndefined();
+  });
+});
+
+describe('order in --where', () => {
+  const record =
+    '{"id":1,"score":9.5,"big":9007199254740993,"price":"12.50","seen":"2026-01-31T10:00:00+01:00","tags":[1,20],"name":"x"}';
+
+  it.each([
+    ['score>9', true],
+    ['score>9.5', false],
+    ['score>=9.5', true],
+    ['score<10', true],
+    ['score<=9.4', false],
+    ['score<1e1', true],
+    ['big>9007199254740992', true],
+    ['big<=9007199254740992', false],
+    ['price>9', true],
+    ['price<100', true],
+    ['seen>2026-01-31', true],
+    ['seen<2026-01-31T09:00:01Z', true],
+    ['seen<2026-01-31T09:00:00Z', false],
+    ['seen>=7d', true],
+    ['seen>1h', false],
+    ['tags>10', true],
+    ['tags>20', false],
+    ['name>1', false],
+    ['name<1', false],
+    ['none<1', false],
+  ])('%s is %s', (text, expected) => {
+    const now = Date.UTC(2026, 1, 1);
+    expect(passes(record, { now }, [text])).toBe(expected);
+  });
+
+  it.each([
+    ['score >= 10', 'score', '>=', '10'],
+    [' contact.name  = Zoë Z ', 'contact.name', '=', 'Zoë Z '],
+    ['a!= b', 'a', '!=', 'b'],
+  ])('spaces around the operator of %j are no part of it', (text, path, operator, value) => {
+    expect(parseCondition(text)).toEqual({ path: path.split('.'), operator, value });
+  });
+
+  it('refuses to compare with what is neither number nor time', () => {
+    expect(() => parseCondition('score>high')).toThrow("'score>high' needs a number or a time after '>'");
+  });
+
+  it('knows afterwards what no lead has, and what could not be compared', () => {
+    const reading = readLead(Buffer.from(record));
+    if (!reading.ok) throw new Error(reading.detail);
+    const where = ['name>1', 'score>1', 'source=x'].flatMap((text) => parseCondition(text) ?? []);
+    const each = where.map((condition) =>
+      leadFilter({ categories: [], since: undefined, until: undefined, where: [condition] }),
+    );
+    for (const matcher of each) matcher.matches(reading.lead);
+    expect(each.map(({ incomparable }) => incomparable.length)).toEqual([1, 0, 0]);
+    expect(each.map(({ fields }) => fields.missing)).toEqual([[], [], ['source']]);
+    expect(each[2]?.fields.names).toContain('score');
   });
 });

@@ -15,7 +15,7 @@ const leased = { kind: 'pending', leadId: 'a', seq: 1, targets: ['app', 'later']
 const stored = { ...leased, attempt: 1, firstAt: 0 };
 
 const dispatcherWith = (release: Inbox['release']): Dispatcher =>
-  new Dispatcher({ release } as Partial<Inbox> as Inbox, [failing]);
+  new Dispatcher({ release } as Partial<Inbox> as Inbox, [failing], { now: () => 0 });
 
 it('reports a lead as pending only when every lease on it is released', async () => {
   const released: string[] = [];

@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { parseFaults, apiFaults } from '../../src/sandbox/faults.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { FakeClock } from '../support/clock.ts';
 
 let sandbox: Sandbox;

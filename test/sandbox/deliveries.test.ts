@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import { parseFaults, deliveryFaults } from '../../src/sandbox/faults.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import type { WebhookOptions } from '../../src/sandbox/sandbox-options.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import type { Key, Scheme } from '../../src/webhook/scheme.ts';

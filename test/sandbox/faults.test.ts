@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { request } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { apiFaults, parseFaults, showFaults } from '../../src/sandbox/faults.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { FakeClock } from '../support/clock.ts';
 
 let sandbox: Sandbox;

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { request } from 'undici';
-import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/start.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/start-sandbox.ts';
 import { FakeClock } from '../support/clock.ts';
 
 let sandbox: Sandbox;

@@ -4,7 +4,7 @@ import { request, type Dispatcher } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { apiFaults, parseFaults } from '../../src/sandbox/faults.ts';
 import { paginations } from '../../src/sandbox/api/api-options.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { Secret } from '../../src/secret.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { FakeClock } from '../support/clock.ts';

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import { canForge, forgeRequest, type Forgery, forgeryKinds } from '../../src/sender/forge-request.ts';
@@ -17,6 +18,10 @@ function signer(name: string, secret = 'secret'): Signer {
   const scheme = schemeNamed(name);
   return { scheme, key: scheme.key(new Secret(secret)) };
 }
+
+const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
 
 const standard = signer('standard-webhooks', 'whsec_c2VjcmV0IG9mIHRoZSBzYW5kYm94IHRlc3Rz');
 
@@ -69,6 +74,11 @@ test.each<{ name: string; signer: Signer; possible: readonly string[] }>([
     possible: ['badSignature', 'staleTimestamp', 'alteredPayload'],
   },
   { name: 'standard-webhooks', signer: standard, possible: forgeryKinds },
+  {
+    name: 'a signature that is new each time',
+    signer: { scheme: schemeNamed('sendgrid'), key: schemeNamed('sendgrid').key(new Secret(p256)) },
+    possible: ['badSignature', 'staleTimestamp', 'alteredPayload'],
+  },
   { name: 'an unsigned delivery', signer: { scheme: unverified, key: undefined }, possible: [] },
 ])('$name: only what it signs can be forged', ({ signer: tested, possible }) => {
   expect(forgeryKinds.filter((kind) => canForge(tested, kind))).toEqual(possible);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DataError, KeyRejectedError, LeadsError, ServiceError } from '../../src/errors.ts';
-import { ensureAuthority } from '../../src/tls/authority.ts';
+import { ensureAuthority } from '../../src/tls/local-authority.ts';
 import { retryDelay } from '../../src/service/client/retry.ts';
 import { retryAfterMs } from '../../src/service/client/retry-after.ts';
 import { FakeClock } from '../support/clock.ts';

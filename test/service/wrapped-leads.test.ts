@@ -122,7 +122,7 @@ it.each([
     });
     await expect(walk(at)).rejects.toMatchObject({
       exitCode: 6,
-      message: 'lead 2 of the page is not there: its element holds no object at /node',
+      message: 'element 2 of the page holds no lead: there is no object at /node',
       hint: expect.stringContaining("leads config set api.item ''") as string,
     });
   },
@@ -133,7 +133,7 @@ it('a probed page whose element holds no lead is no page that the service reject
     const from = Number(query.get('offset') ?? 0);
     return from === 0 ? `[${elements(0, 3, (nth) => `{"lead":${lead(nth)}}`)}]` : `[{"lead":"${from}"}]`;
   });
-  await expect(walk(at)).rejects.toThrow('its element holds no object at /lead');
+  await expect(walk(at)).rejects.toThrow('there is no object at /lead');
 });
 
 it('a pointer that no JSON Pointer is fails before the first request', async () => {

@@ -10,6 +10,8 @@ export class FakeClock implements Clock {
   /** Every sleep that was asked for, in milliseconds. */
   readonly sleeps: number[] = [];
   #now: number;
+  /** By how much somebody has set `now` forward. */
+  #setBy = 0;
   #sleepers: Sleeper[] = [];
   readonly #hasty: boolean;
 
@@ -19,7 +21,16 @@ export class FakeClock implements Clock {
   }
 
   now(): number {
+    return this.#now + this.#setBy;
+  }
+
+  steady(): number {
     return this.#now;
+  }
+
+  /** Somebody sets the system's time: `now` jumps, back when `ms` is negative, and nobody wakes. */
+  set(ms: number): void {
+    this.#setBy += ms;
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {

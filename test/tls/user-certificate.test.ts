@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
-import { ensureAuthority } from '../../src/tls/authority.ts';
+import { ensureAuthority } from '../../src/tls/local-authority.ts';
 import { readUserCertificate } from '../../src/tls/user-certificate.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'leads-cert-'));

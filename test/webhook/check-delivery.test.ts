@@ -96,6 +96,8 @@ test.each([
   ['', 'not_json'],
   ['[1]', 'not_a_lead'],
   ['{"id":true}', 'not_a_lead'],
+  [`{"id":"${'x'.repeat(513)}"}`, 'not_a_lead'],
+  [`{"id":"${'é'.repeat(257)}"}`, 'not_a_lead'],
   ['{"id":"a","id":"b"}', 'not_a_lead'],
 ])('%s: %s', (body, reason) => {
   const message = outgoing(Buffer.from(body));

@@ -35,6 +35,8 @@ export async function run({ format }: ConfigProfilesOptions, context: Context): 
     profile.hasKey ? 'stored' : '',
   ]);
   const width = terminalWidth(stdout);
-  await write(stdout, renderTable(['', 'PROFILE', 'BASE URL', 'API KEY'], rows, { width, head: dim }));
+  const fit = { whole: ['', 'PROFILE', 'BASE URL'], concessions: [{ drop: 'API KEY' }] };
+  const heads = ['', 'PROFILE', 'BASE URL', 'API KEY'];
+  await write(stdout, renderTable(heads, rows, { ...fit, width, head: dim }));
   return 'done';
 }

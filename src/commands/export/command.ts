@@ -11,7 +11,8 @@ export default command({
   examples: [
     'leads export > leads.ndjson',
     'leads export --since 7d --format csv -o week.csv',
-    'leads export -o all.ndjson.gz --gzip --resume',
+    'leads export -o all.ndjson.gz --resume',
+    'leads export -o all.ndjson --bookmark all.bookmark',
   ],
   load: () => import('./run.ts'),
 });

@@ -1,4 +1,5 @@
 import { InterruptedError } from '../../errors.ts';
+import { outliveOutages } from '../../service/client/outlive-outages.ts';
 import { isComplete } from '../flags/accept-incomplete-flag.ts';
 import { type ExportPlan, type ExportContext, latest } from './plan.ts';
 import type { Totals } from './transfer.ts';
@@ -7,6 +8,16 @@ interface PollSteps {
   walk(plan: ExportPlan): Promise<void>;
   /** After each complete poll. */
   pollEnd(): Promise<void>;
+}
+
+/** The first walk of a run that polls is repeated until the service is there; of another run it is one attempt. */
+export async function firstWalk(
+  { options: { follow } }: ExportPlan,
+  context: ExportContext,
+  walk: () => Promise<void>,
+): Promise<void> {
+  if (follow === undefined) await walk();
+  else await outliveOutages(walk, { every: follow, hasWorked: false }, context);
 }
 
 /**
@@ -20,14 +31,18 @@ export async function pollUntilInterrupted(
   steps: PollSteps,
 ): Promise<void> {
   const { follow = 0, limit } = plan.options;
-  const { clock, signal } = context;
+  const { clock, signal, messages } = context;
+  const wait = { ms: follow, why: 'the next poll', isExpected: true };
+  const poll = async (): Promise<void> => {
+    plan.seen.nextPass();
+    plan.window?.beginWalk(clock.now());
+    const query = { ...plan.query, since: latest(plan.query.since, plan.window?.pollSince) };
+    if (await isComplete(() => steps.walk({ ...plan, query }), context)) plan.window?.completeWalk();
+  };
   try {
     while (limit === undefined || totals.leads < limit) {
-      await clock.sleep(follow, signal);
-      plan.seen.nextPass();
-      plan.window?.beginWalk(clock.now());
-      const query = { ...plan.query, since: latest(plan.query.since, plan.window?.pollSince) };
-      if (await isComplete(() => steps.walk({ ...plan, query }), context)) plan.window?.completeWalk();
+      await messages.waiting(wait, () => clock.sleep(follow, signal));
+      await outliveOutages(poll, { every: follow, hasWorked: true }, context);
       await steps.pollEnd();
     }
   } catch (error) {

@@ -75,7 +75,7 @@ export class IncrementalWindow {
   bookmark(of: Readonly<Record<string, unknown>>): Bookmark {
     this.#prune();
     return {
-      version: 1,
+      version: 2,
       of,
       newest: this.#newest ?? null,
       idsSince: this.#newest === undefined ? null : this.#idsSince,

@@ -1,17 +1,24 @@
-import { duration, interval, text, wholeNumber } from '../../config/value-types.ts';
+import { duration, oneOf, text, wholeNumber } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
-import { recordFormats } from '../../output/records/record-types.ts';
+import { type RecordFormat, recordFormats } from '../../output/records/record-types.ts';
+import type { Messages } from '../../output/messages.ts';
 import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
 import { filterFlags } from '../flags/filter-flags.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { fieldList } from '../flags/flag-values.ts';
+import { fieldList, pollInterval } from '../flags/flag-values.ts';
 
 export const flags = {
-  output: { short: 'o', value: 'file', type: text, help: 'write to a file that appears when it is complete' },
+  output: {
+    short: 'o',
+    value: 'file',
+    type: text,
+    help: 'write to a file that appears when it is complete; with --bookmark, append to it',
+  },
+  replace: { help: 'with --bookmark: replace the file of -o by what is new' },
   resume: { help: 'continue an -o that was interrupted, kill -9 included' },
   ...acceptIncompleteFlag,
-  gzip: { help: 'compress' },
+  gzip: { eitherWay: true, help: 'compress; what -o NAME.gz does by itself' },
   fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
   limit: {
     short: 'n',
@@ -21,6 +28,9 @@ export const flags = {
     help: 'stop after this many leads',
   },
   ...formatFlags(recordFormats),
+  format: { value: 'form', type: oneOf(recordFormats), otherwise: 'ndjson, or csv for -o NAME.csv' },
+  escape: { negated: true, help: 'CSV for programs: no apostrophe before + - = @' },
+  bom: { help: 'CSV for Excel: begin with a byte order mark' },
   ...filterFlags,
   ...inGroup('Again and again', {
     bookmark: {
@@ -34,7 +44,7 @@ export const flags = {
       otherwise: '24h',
       help: 'how late a lead may come and still be found',
     },
-    follow: { value: 'duration', type: interval, bare: '30s', help: 'keep polling for new leads' },
+    follow: { value: 'duration', type: pollInterval, bare: '30s', help: 'keep polling for new leads' },
   }),
   ...inGroup('Requests', {
     pageSize: { value: 'n', type: wholeNumber(1), help: 'leads in one request' },
@@ -46,13 +56,44 @@ export const flags = {
   }),
 } satisfies Flags;
 
-export type ExportOptions = OptionsOf<typeof flags>;
+export type TypedOptions = OptionsOf<typeof flags>;
+
+/** What was typed, and what follows from it. */
+export interface ExportOptions extends Omit<TypedOptions, 'format' | 'gzip'> {
+  readonly format: RecordFormat;
+  readonly gzip: boolean;
+}
+
+/** `-o -` is stdout; the ending of another name says how to write, where no flag does. */
+export function settleOptions(typed: TypedOptions, messages: Pick<Messages, 'note'>): ExportOptions {
+  const output = typed.output === '-' ? undefined : typed.output;
+  const [, csv, gz] = /(\.csv)?(\.gz)?$/i.exec(output ?? '') ?? [];
+  const implied = [];
+  if (csv !== undefined && typed.format === undefined) implied.push('--format csv');
+  if (gz !== undefined && typed.gzip === undefined) implied.push('--gzip');
+  if (implied.length > 0)
+    messages.note('implied', `the name ${output ?? ''} implies ${implied.join(' and ')}`);
+  return {
+    ...typed,
+    output,
+    format: typed.format ?? (csv === undefined ? 'ndjson' : 'csv'),
+    gzip: typed.gzip ?? gz !== undefined,
+  };
+}
 
 /** Throws a `UsageError` for flags that contradict each other; `terminal` is whether stdout is one. */
 export function rejectContradictions(options: ExportOptions, terminal: boolean): void {
   const { output, bookmark, follow } = options;
   if (options.resume && output === undefined) {
     throw new UsageError('--resume needs -o FILE: only an export to a file can be continued');
+  }
+  if (options.format !== 'csv' && (options.bom || !options.escape)) {
+    throw new UsageError(`${options.bom ? '--bom' : '--no-escape'} is for --format csv`);
+  }
+  if (options.replace && (output === undefined || bookmark === undefined)) {
+    throw new UsageError(
+      '--replace needs -o FILE and --bookmark: another export to a file replaces it anyway',
+    );
   }
   if (options.overlap !== undefined && bookmark === undefined && follow === undefined) {
     throw new UsageError('--overlap needs --bookmark or --follow');

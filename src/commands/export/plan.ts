@@ -1,7 +1,9 @@
 import type { Context } from '../../context.ts';
-import { readBookmark } from '../../files/bookmark.ts';
+import { type Bookmark, readBookmark } from '../../files/bookmark.ts';
 import { UsageError } from '../../errors.ts';
-import { leadFilter } from '../../lead/filter.ts';
+import { parseLead } from '../../lead/field.ts';
+import { FieldPresence } from '../../lead/field-presence.ts';
+import { leadFilter, type LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import type { LeadQuery } from '../../service/listing/lead-query.ts';
@@ -20,11 +22,14 @@ export interface ExportPlan {
   readonly startedAt: number;
   readonly query: LeadQuery;
   readonly passes: (lead: RawLead) => boolean;
-  /** Leads that were exported although a filter by time could not be checked. */
-  readonly unreadableTimes: () => number;
+  readonly matcher: LeadMatcher;
+  /** Of `--fields`. */
+  readonly fields: FieldPresence;
   readonly seen: IdSet;
   /** Set with `--bookmark` and `--follow`: what the next run or poll needs to know. */
   readonly window: IncrementalWindow | undefined;
+  /** As the last run left it. */
+  readonly bookmark: Bookmark | undefined;
   /** What a bookmark belongs to. */
   readonly account: Readonly<Record<string, unknown>>;
 }
@@ -38,7 +43,7 @@ export async function planExport(
   options: ExportOptions,
   startedAt: number,
 ): Promise<ExportPlan> {
-  const { query, filter } = resolveFilter(options, startedAt);
+  const { query, filter } = resolveFilter(options, startedAt, service.messages);
   const { id, item } = service.dialect;
   const account = {
     service: service.account.baseUrl.href,
@@ -63,18 +68,23 @@ export async function planExport(
   for (const id of window?.ids() ?? []) seen.preload(id);
   const since = latest(query.since, window?.since);
   const matcher = leadFilter(filter);
-  const passes = (lead: RawLead): boolean =>
-    matcher.matches(lead) && (window === undefined || window.passes(lead));
-  const unreadableTimes = (): number => matcher.unreadableTimes;
+  const fields = new FieldPresence(options.fields ?? []);
+  const passes = (lead: RawLead): boolean => {
+    if (!matcher.matches(lead) || window?.passes(lead) === false) return false;
+    if (fields.searching) fields.look(parseLead(lead));
+    return true;
+  };
   return {
     service,
     options,
     startedAt,
     query: { ...query, since },
     passes,
-    unreadableTimes,
+    matcher,
+    fields,
     seen,
     window,
+    bookmark,
     account,
   };
 }
@@ -82,7 +92,4 @@ export async function planExport(
 export const latest = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
-export type ExportContext = Pick<
-  Context,
-  'clock' | 'signal' | 'messages' | 'stdout' | 'stderr' | 'globals' | 'pid'
->;
+export type ExportContext = Pick<Context, 'clock' | 'signal' | 'messages' | 'status' | 'stdout' | 'pid'>;

@@ -1,61 +1,95 @@
 import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
 import { type Lock, lock } from '../../files/lock.ts';
+import { findOutputPlace, regularFile } from '../../files/output-place.ts';
+import { counted } from '../../output/terminal/progress.ts';
 import { summaryLine } from '../../output/walk-summary.ts';
-import { openService } from '../../service/client/service.ts';
+import { openService, type Service } from '../../service/client/service.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { deviceSink } from './device-sink.ts';
 import { type FilePaths, filePaths } from './file/file-paths.ts';
 import { type FinishedWalk, openPartialExport } from './file/resume.ts';
-import { publishFile } from './file/publish.ts';
+import { type Publication, publishFile } from './file/rename-into-place.ts';
 import { exportToFile } from './file/to-file.ts';
-import { type ExportOptions, rejectContradictions } from './options.ts';
+import { type ExportOptions, rejectContradictions, settleOptions, type TypedOptions } from './options.ts';
 import { planExport } from './plan.ts';
-import { exportToStream } from './to-stream.ts';
+import { openStreamOutput, standardOutput } from './stream/stream-output.ts';
+import { exportToStream } from './stream/to-stream.ts';
 import type { Totals } from './transfer.ts';
 
-export async function run(options: ExportOptions, context: Context): Promise<Outcome> {
-  rejectContradictions(options, context.stdout.isTTY === true);
+export async function run(typed: TypedOptions, context: Context): Promise<Outcome> {
+  const { clock, messages, stdout } = context;
+  const settled = settleOptions(typed, messages);
+  rejectContradictions(settled, stdout.isTTY === true);
   const service = await openService(context);
-  const now = context.clock.now();
-  const totals: Totals = {
-    leads: 0,
-    duplicates: 0,
-    withoutId: 0,
-    retries: 0,
-    restarts: 0,
-  };
-  let leadsBefore = 0;
+  const startedAt = clock.now();
+  const totals: Totals = { leads: 0, duplicates: 0, withoutId: 0, retries: 0, restarts: 0 };
+  const { output } = settled;
+  let before = 0;
+  let publication: Publication | undefined;
   const locks: Lock[] = [];
   try {
-    if (options.bookmark !== undefined) locks.push(await lock(options.bookmark, context));
-    const paths = options.output === undefined ? undefined : await filePaths(options.output);
-    if (paths === undefined) {
-      const sink = options.output === undefined ? undefined : await deviceSink(options.output);
-      await exportToStream(await planExport(service, options, now), context, totals, sink);
-    } else {
+    const bookmark = settled.bookmark === undefined ? undefined : await regularFile(settled.bookmark);
+    const options = { ...settled, bookmark };
+    if (bookmark !== undefined) locks.push(await lock(bookmark, context));
+    const place = output === undefined ? undefined : await findOutputPlace(output);
+    if (place?.kind === 'file') {
+      const paths = filePaths(place);
+      if (paths.file === bookmark) throw new UsageError('--bookmark and -o name the same file');
       locks.push(await lock(paths.file, context));
-      const opened = await openPartialExport(service, options, paths, now);
-      Object.assign(totals, opened.checkpoint?.counts);
-      leadsBefore = totals.leads;
-      if ('plan' in opened) await exportToFile(opened.plan, context, totals, paths, opened.start);
-      else await publishFinished(opened, options, paths);
+      ({ before, publication } = await toNamedFile(service, options, context, totals, paths));
+    } else {
+      if (options.resume) throw new UsageError(`--resume: ${output ?? ''} is no file that can be continued`);
+      const to =
+        place === undefined ? standardOutput(context) : await openStreamOutput(place, output ?? '', context);
+      await exportToStream(await planExport(service, options, startedAt), context, totals, to);
     }
   } finally {
     for (const held of locks) await held.release();
   }
-  const durationMs = context.clock.now() - now;
-  const destination = options.output === undefined ? '' : ` to ${options.output}`;
-  context.messages.say(summaryLine({ ...totals, before: leadsBefore, durationMs }, destination));
+  const durationMs = clock.now() - startedAt;
+  const destination = output === undefined ? '' : ` to ${output}`;
+  messages.say(summaryLine({ ...totals, before, durationMs, publication }, destination));
   return 'done';
+}
+
+/** `before` is how many of the leads an interrupted export had written. */
+async function toNamedFile(
+  service: Service,
+  options: ExportOptions,
+  context: Context,
+  totals: Totals,
+  paths: FilePaths,
+): Promise<{ before: number; publication: Publication | undefined }> {
+  let opened = await openPartialExport(service, options, paths, context);
+  if (!('plan' in opened)) {
+    const { leads } = opened.checkpoint.counts;
+    const publication = await publishFinished(opened, options, paths);
+    if (options.bookmark === undefined) {
+      Object.assign(totals, opened.checkpoint.counts);
+      return { before: leads, publication };
+    }
+    const finished = counted(
+      leads,
+      'lead of an interrupted export was',
+      'leads of an interrupted export were',
+    );
+    context.messages.note('finished', `${finished} written first`);
+    opened = await openPartialExport(service, options, paths, context);
+    if (!('plan' in opened)) throw new Error('an export was published and is still unfinished');
+  }
+  Object.assign(totals, opened.checkpoint?.counts);
+  const before = totals.leads;
+  const publication = await exportToFile(opened.plan, context, totals, paths, opened.start);
+  return { before, publication };
 }
 
 async function publishFinished(
   { file, checkpoint }: FinishedWalk,
   options: ExportOptions,
   paths: FilePaths,
-): Promise<void> {
+): Promise<Publication | undefined> {
   try {
-    await publishFile(options, paths, file, checkpoint);
+    return await publishFile(options, paths, file, checkpoint);
   } finally {
     await file?.close();
   }

@@ -4,7 +4,7 @@ import type { Position } from '../../service/pagination/position.ts';
 import type { Progress } from '../../output/terminal/progress.ts';
 import { IncompleteError } from '../../service/listing/evidence/completion.ts';
 import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
-import { noteUnreadableTimes } from '../../output/walk-summary.ts';
+import { noteFilters, noteMissingFields } from '../flags/filter-notes.ts';
 import type { Counts } from './file/checkpoint.ts';
 import type { ExportPlan, ExportContext } from './plan.ts';
 
@@ -64,7 +64,8 @@ export async function transfer(
     throw error;
   }
   addStatistics(walk, totalsBefore, totals);
-  noteUnreadableTimes(plan.unreadableTimes(), messages);
+  noteFilters(plan.matcher, messages);
+  noteMissingFields('--fields', plan.fields, messages);
 }
 
 function addStatistics({ stats }: Listing, before: Totals, totals: Totals): void {

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { checkOptions, type TypedValues } from './check-options.ts';
+import { checkOptions, type TypedValues } from './check-flags.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from './flag.ts';
 
 /** How a run ended: `problems` means that it worked and what it looked at is not in order (exit 7). */

@@ -12,7 +12,7 @@ export const filterFlags = inGroup('Filters', {
     value: 'condition',
     type: condition,
     repeatable: true,
-    help: 'PATH=VALUE, PATH!=VALUE or PATH~VALUE',
+    help: 'PATH=VALUE; also != < <= > >=, and ~ for contains',
   },
 }) satisfies Flags;
 

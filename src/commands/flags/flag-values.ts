@@ -1,6 +1,7 @@
 import { anyText, type ValueType } from '../../config/value-types.ts';
-import { parseCondition, type Condition } from '../../lead/condition.ts';
+import { parseCondition, type Condition } from '../../lead/filter-condition.ts';
 import { Secret } from '../../secret.ts';
+import { parseDuration } from '../../time/duration.ts';
 import { parseInstant } from '../../time/instant.ts';
 
 /** `--limit`: a whole number from 1, or `all`, which is Infinity. */
@@ -20,15 +21,33 @@ export const pointInTime: ValueType<(now: number) => number> = {
     'a point in time: a date such as 2026-01-31, a date-time, today, yesterday, now, or a duration such as 7d',
 };
 
+/** Milliseconds between two polls: a service is not asked more often than once a second. */
+export const pollInterval: ValueType<number> = {
+  parse: (typed) => {
+    const ms = parseDuration(typed) ?? 0;
+    return ms >= 1000 ? ms : undefined;
+  },
+  expected: 'a duration of a second or more, such as 30s, 5m or 2h',
+};
+
 export const httpUrl: ValueType<URL> = {
   parse: (typed) =>
     URL.canParse(typed) && /^https?:$/.test(new URL(typed).protocol) ? new URL(typed) : undefined,
   expected: 'a URL that starts with https:// or http://',
 };
 
-export const condition: ValueType<Condition> = {
-  parse: parseCondition,
-  expected: 'a condition such as metadata.source=facebook',
+/** A condition beside the text that it was read from, in which spaces may stand around the operator. */
+export interface TypedCondition {
+  readonly text: string;
+  readonly condition: Condition;
+}
+
+export const condition: ValueType<TypedCondition> = {
+  parse: (text) => {
+    const parsed = parseCondition(text);
+    return parsed === undefined ? undefined : { text, condition: parsed };
+  },
+  expected: "a condition such as metadata.source=facebook or, in quotes, 'score>=10'",
 };
 
 /** `--fields id,contact.email`: dotted paths, at least one. */

@@ -7,12 +7,16 @@ interface FlagText {
   readonly short?: string;
   /** Heading in help; flags without one come under "Options". */
   readonly group?: string;
+  /** A help topic that explains it: the command's own help only names it. */
+  readonly topic?: string;
 }
 
 /** Takes no value: `--gzip`. */
 export interface Switch extends FlagText {
   /** Written as `--no-NAME`; the option is true unless it is given. */
   readonly negated?: true;
+  /** Written as `--NAME` or `--no-NAME`; the option is undefined unless one of them is given. */
+  readonly eitherWay?: true;
   /** Means another flag with a value: `--json` is `--format json`. */
   readonly shortFor?: readonly [flag: string, value: string];
 }
@@ -30,6 +34,8 @@ export interface ValueFlag<T> extends FlagText {
   readonly otherwise?: string;
   /** The value when the flag is given without one. */
   readonly bare?: string;
+  /** False where the choices are too many for help. */
+  readonly choicesShown?: false;
   /** An older name, which is still understood. */
   readonly olderName?: string;
 }
@@ -45,6 +51,8 @@ export interface Argument<T = unknown> {
   readonly help: string;
   readonly type: ValueType<T>;
   readonly optional?: true;
+  /** Several words, the last ones; the option is a list. */
+  readonly repeatable?: true;
 }
 
 export type Arguments = Readonly<Record<string, Argument>>;
@@ -55,15 +63,19 @@ type OptionOf<F> = F extends { readonly type: ValueType<infer T> }
     : F extends { readonly default: string }
       ? T
       : T | undefined
-  : boolean;
+  : F extends { readonly eitherWay: true }
+    ? boolean | undefined
+    : boolean;
 
 /** The checked options that a set of flags gives. */
 export type OptionsOf<F extends Flags> = { readonly [K in keyof F]: OptionOf<F[K]> };
 
 type ArgumentOf<A> = A extends { readonly type: ValueType<infer T> }
-  ? A extends { readonly optional: true }
-    ? T | undefined
-    : T
+  ? A extends { readonly repeatable: true }
+    ? readonly T[]
+    : A extends { readonly optional: true }
+      ? T | undefined
+      : T
   : never;
 
 export type ArgumentsOf<A extends Arguments> = { readonly [K in keyof A]: ArgumentOf<A[K]> };
@@ -86,11 +98,14 @@ export const longName = (key: string, flag: Flag): string =>
 /** As help and man pages show it: `-o, --output <file>`. */
 export function flagTerm(key: string, flag: Flag): string {
   const short = flag.short === undefined ? '' : `-${flag.short}, `;
-  if (isSwitch(flag)) return short + longName(key, flag);
+  if (isSwitch(flag))
+    return short + (flag.eitherWay === true ? `--[no-]${flagName(key)}` : longName(key, flag));
   const value = flag.bare === undefined ? `<${flag.value}>` : `[${flag.value}]`;
   return `${short}${longName(key, flag)} ${value}`;
 }
 
-/** As help shows it: `<key>`, `[value]`. */
-export const argumentTerm = (name: string, { optional }: Argument): string =>
-  optional === true ? `[${name}]` : `<${name}>`;
+/** As help shows it: `<key>`, `[value]`, `[id...]`. */
+export function argumentTerm(name: string, { optional, repeatable }: Argument): string {
+  const word = repeatable === true ? `${name}...` : name;
+  return optional === true ? `[${word}]` : `<${word}>`;
+}

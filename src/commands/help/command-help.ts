@@ -1,6 +1,7 @@
 import type { CommandSpec } from '../flags/command-spec.ts';
-import { argumentTerm, type Flag, flagTerm, isSwitch } from '../flags/flag.ts';
-import { twoColumns, wrap } from './layout.ts';
+import { argumentTerm, type Flag, flagTerm, longName } from '../flags/flag.ts';
+import { flagText } from './flag-text.ts';
+import { runningList, shellLines, twoColumns, wrap } from './layout.ts';
 import { globalFlagLines } from './root-help.ts';
 
 type Row = readonly [term: string, text: string];
@@ -16,14 +17,17 @@ export function commandHelp(path: string, spec: CommandSpec, width: number): str
   const termWidth = Math.max(0, ...terms);
   const parts = [
     [usage(path, spec)],
-    wrap(spec.description ?? spec.summary, width),
+    wrap(spec.description ?? sentence(spec.summary), width),
     ...sections.map(({ title, rows }) => [`${title}:`, ...twoColumns(rows, termWidth, width)]),
+    ...flagsOfTopics(spec, width),
     ...listing(spec, width),
     globalFlagLines(width),
-    ['Examples:', ...spec.examples.map((line) => `  $ ${line}`)],
+    ['Examples:', ...spec.examples.flatMap((line) => shellLines(line, width))],
   ];
   return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 function usage(path: string, spec: CommandSpec): string {
   const words = Object.entries(spec.arguments).map(([name, argument]) => argumentTerm(name, argument));
@@ -47,29 +51,25 @@ function ownSections(spec: CommandSpec): Section[] {
 function flagSections({ flags }: CommandSpec): Section[] {
   const groups = new Map<string, Row[]>();
   for (const [key, flag] of Object.entries(flags)) {
+    if (flag.topic !== undefined) continue;
     const title = flag.group ?? 'Options';
     groups.set(title, [...(groups.get(title) ?? []), [flagTerm(key, flag), flagText(flag)]]);
   }
   return [...groups].map(([title, rows]) => ({ title, rows }));
 }
 
-/** Meaning, choices, and in parentheses whether it repeats and what holds without it. */
-function flagText(flag: Flag): string {
-  const help = flag.help ?? '';
-  if (isSwitch(flag)) return help;
-  const choices = listed(flag.type.choices ?? []);
-  const fallback = flag.default ?? flag.otherwise;
-  const notes = [
-    flag.repeatable === true ? 'repeatable' : undefined,
-    flag.bare === undefined ? undefined : `alone: ${flag.bare}`,
-    fallback === undefined ? undefined : `default: ${fallback}`,
-  ].filter((note) => note !== undefined);
-  const text = [help, choices].filter((part) => part !== '').join(': ');
-  return notes.length === 0 ? text : `${text} (${notes.join('; ')})`;
+/** The flags that a help topic explains, by name only: few users need them. */
+function flagsOfTopics({ flags }: CommandSpec, width: number): string[][] {
+  const all = Object.entries(flags);
+  const topics = new Set(all.map(([, { topic }]) => topic).filter((topic) => topic !== undefined));
+  return [...topics].map((topic) => [
+    `Explained by 'leads help ${topic}':`,
+    ...runningList(' ', namesOf(all.filter(([, flag]) => flag.topic === topic)), width),
+  ]);
 }
 
-const listed = (choices: readonly string[]): string =>
-  choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1) ?? ''}`;
+const namesOf = (flags: readonly (readonly [string, Flag])[]): string[] =>
+  flags.map(([key, flag]) => longName(key, flag));
 
 function listing({ listing: list }: CommandSpec, width: number): string[][] {
   if (list === undefined) return [];

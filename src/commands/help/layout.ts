@@ -1,14 +1,15 @@
-/** Lines of at most `width` columns, broken between words only; a longer word stands alone. */
+/** Lines of at most `width` columns, broken between words only; a longer word stands alone. Indentation stays. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split('\n')) {
-    let line = '';
-    for (const word of paragraph.split(' ')) {
-      if (line !== '' && line.length + 1 + word.length > width) {
+    const indent = /^ */.exec(paragraph)?.[0] ?? '';
+    let line = indent;
+    for (const word of paragraph.trimStart().split(' ')) {
+      if (line !== indent && line.length + 1 + word.length > width) {
         lines.push(line);
-        line = word;
+        line = indent + word;
       } else {
-        line = line === '' ? word : `${line} ${word}`;
+        line = line === indent ? indent + word : `${line} ${word}`;
       }
     }
     lines.push(line);
@@ -21,10 +22,15 @@ type Row = readonly [term: string, text: string];
 /** Narrower than this, a text column has room for a few words only. */
 const narrowestColumn = 30;
 
-/** Terms on the left, texts on the right; on a narrow screen each text stands under its term. */
-export function twoColumns(rows: readonly Row[], termWidth: number, width: number): string[] {
+/** Terms on the left, texts on the right; where these get less than `narrowest` columns, each stands under its term. */
+export function twoColumns(
+  rows: readonly Row[],
+  termWidth: number,
+  width: number,
+  narrowest = narrowestColumn,
+): string[] {
   const textWidth = width - termWidth - 4;
-  if (textWidth < narrowestColumn) {
+  if (textWidth < narrowest) {
     return rows.flatMap(([term, text]) => [
       `  ${term}`,
       ...(text === '' ? [] : wrap(text, width - 6).map((line) => `      ${line}`)),
@@ -45,6 +51,25 @@ export function runningList(label: string, items: readonly string[], width: numb
       line = ' '.repeat(label.length);
     }
     line += line.length === label.length ? ` ${item}` : `  ${item}`;
+  }
+  return [...lines, line];
+}
+
+/** A command line that still runs as printed: broken between words, with a backslash where it goes on. */
+export function shellLines(command: string, width: number): string[] {
+  const end = ' \\';
+  const first = '  $ ';
+  const further = '      ';
+  const lines: string[] = [];
+  let line = '';
+  for (const word of command.split(/ (?=--?[a-z]|[|>])/)) {
+    const longer = line === '' ? first + word : `${line} ${word}`;
+    if (line !== '' && longer.length + end.length > width) {
+      lines.push(line + end);
+      line = further + word;
+    } else {
+      line = longer;
+    }
   }
   return [...lines, line];
 }

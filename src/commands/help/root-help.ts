@@ -8,6 +8,9 @@ interface ListedCommand {
   readonly summary: string;
 }
 
+/** What `leads help TOPIC` knows beside the commands; here, since this help names them without loading them. */
+export const topicNames = ['environment', 'exit-codes', 'dialect', 'schemes'] as const;
+
 /** Of the group and the command's name. */
 const termWidth = 19;
 
@@ -33,10 +36,10 @@ export function rootHelp(commands: readonly ListedCommand[], width: number): str
     '',
     'Usage: leads <command> [flags]',
     '',
-    ...twoColumns(rows, termWidth, width),
+    ...twoColumns(rows, termWidth, width, 12),
     '',
     ...globalFlagLines(width),
-    'More about one: leads <command> --help',
+    ...runningList('More:', ['leads <command> --help', `leads help ${topicNames.join('|')}`], width),
     '',
   ].join('\n');
 }

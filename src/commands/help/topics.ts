@@ -1,13 +1,23 @@
 import { settingKeys } from '../../config/setting-keys.ts';
 import { environmentVariables } from './environment.ts';
 import { exitCodes } from './exit-codes.ts';
-import { twoColumns, wrap } from './layout.ts';
+import { shellLines, twoColumns, wrap } from './layout.ts';
+import type { topicNames } from './root-help.ts';
+import { schemesTopic } from './schemes-topic.ts';
+
+type Row = readonly [term: string, text: string];
 
 interface Topic {
   readonly about: string;
-  readonly rows: () => readonly (readonly [term: string, text: string])[];
+  readonly rows: () => readonly Row[];
+  /** Further tables, each under its title. */
+  readonly tables?: () => readonly { readonly title: string; readonly rows: readonly Row[] }[];
   readonly after?: string;
+  /** Command lines that run as printed. */
+  readonly examples?: readonly string[];
 }
+
+type TopicName = (typeof topicNames)[number];
 
 const topics = {
   environment: {
@@ -25,22 +35,22 @@ const topics = {
       "finds out from the service's answers.",
     rows: () =>
       settingKeys.filter(({ name }) => name.startsWith('api.')).map(({ name, help }) => [name, help]),
-    after: 'Example:\n  $ leads config set api.params.since created_after',
+    examples: ['leads config set api.params.since created_after'],
   },
-} satisfies Readonly<Record<string, Topic>>;
-
-type TopicName = keyof typeof topics;
+  schemes: schemesTopic,
+} satisfies Readonly<Record<TopicName, Topic>>;
 
 export const isTopic = (name: string): name is TopicName => Object.hasOwn(topics, name);
-
-export const topicNames: readonly string[] = Object.keys(topics);
 
 /** `leads help TOPIC`, for a terminal of so many columns. */
 export function topicHelp(name: TopicName, width: number): string {
   const topic: Topic = topics[name];
-  const rows = topic.rows();
-  const termWidth = Math.max(...rows.map(([term]) => term.length));
-  const parts = [wrap(topic.about, width), twoColumns(rows, termWidth, width)];
+  const table = (rows: readonly Row[]): string[] =>
+    twoColumns(rows, Math.max(...rows.map(([term]) => term.length)), width);
+  const parts = [wrap(topic.about, width), table(topic.rows())];
+  for (const { title, rows } of topic.tables?.() ?? []) parts.push([`${title}:`, ...table(rows)]);
   if (topic.after !== undefined) parts.push(wrap(topic.after, width));
+  if (topic.examples !== undefined)
+    parts.push(['Examples:', ...topic.examples.flatMap((line) => shellLines(line, width))]);
   return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }

@@ -1,5 +1,14 @@
 import { command, commandGroup } from '../flags/command-spec.ts';
-import { exportFlags, listFlags, pruneFlags, showArgs, showFlags } from './options.ts';
+import {
+  exportFlags,
+  listFlags,
+  pruneFlags,
+  recoverFlags,
+  retryArgs,
+  retryFlags,
+  showArgs,
+  showFlags,
+} from './options.ts';
 
 export default commandGroup({
   name: 'inbox',
@@ -27,6 +36,27 @@ export default commandGroup({
       flags: exportFlags,
       examples: ['leads inbox export > leads.ndjson', 'leads inbox export --since today --format csv'],
       load: () => import('./export-received.ts'),
+    }),
+    command({
+      name: 'retry',
+      summary: 'deliver again what is stored, as it came',
+      description:
+        'Delivers stored leads again, byte for byte; credentials are left out of the headers, since none are stored.\n' +
+        'Nor are addresses stored: --to names one each time.',
+      arguments: retryArgs,
+      flags: retryFlags,
+      examples: [
+        'leads inbox retry --pending --to http://localhost:3000/webhook',
+        'leads inbox retry lead_123 --to http://localhost:3000/webhook',
+      ],
+      load: () => import('./retry-deliveries.ts'),
+    }),
+    command({
+      name: 'recover',
+      summary: 'save what a damaged inbox still holds',
+      flags: recoverFlags,
+      examples: ['leads inbox recover --inbox damaged.db -o recovered.db'],
+      load: () => import('./recover-damaged.ts'),
     }),
     command({
       name: 'prune',

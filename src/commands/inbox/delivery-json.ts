@@ -41,6 +41,13 @@ export function deliveryDetails(delivery: StoredDelivery): Record<string, unknow
   const body = Buffer.from(delivery.body);
   return {
     ...deliverySummary(delivery),
+    results: delivery.results.map(({ target, ok, answer, durationMs, at }) => ({
+      target,
+      ok,
+      answer,
+      durationMs,
+      at: iso(at),
+    })),
     headers: delivery.headers,
     ...(isUtf8(body) ? { body: body.toString('utf8') } : { bodyBase64: body.toString('base64') }),
   };

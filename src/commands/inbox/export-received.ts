@@ -3,15 +3,20 @@ import { compact } from '../../json/compact.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxExportOptions } from './options.ts';
-import { withInbox } from './with-inbox.ts';
+import { withInboxReader } from './with-inbox.ts';
 
 export async function run(options: InboxExportOptions, context: Context): Promise<Outcome> {
   const { stdout, clock, messages } = context;
   const now = clock.now();
   const writer = await recordWriter(options.format, streamSink(stdout), { terminal: stdout.isTTY === true });
-  const written = await withInbox(options.inbox, context, async (inbox) => {
+  const written = await withInboxReader(options.inbox, context, async (inbox) => {
     let leads = 0;
-    for await (const { body } of inbox.leads({ since: options.since?.(now), until: options.until?.(now) })) {
+    const query = {
+      states: options.verdict.length === 0 ? undefined : options.verdict,
+      since: options.since?.(now),
+      until: options.until?.(now),
+    };
+    for await (const { body } of inbox.leads(query)) {
       await writer.write([{ bytes: compact(body) }]);
       leads += 1;
     }

@@ -1,13 +1,16 @@
 import type { Context } from '../../context.ts';
-import type { Inbox, InboxQuery, StoredDelivery } from '../../inbox/inbox.ts';
+import type { InboxQuery, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/write-stream.ts';
+import type { FitOptions } from '../../output/table/fit-columns.ts';
+import { shortTimes } from '../../output/table/short-times.ts';
 import { renderTable } from '../../output/table/table.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxListOptions } from './options.ts';
-import { withInbox } from './with-inbox.ts';
+import { inboxSize } from './inbox-size.ts';
+import { withInboxReader } from './with-inbox.ts';
 import { deliverySummary } from './delivery-json.ts';
 
 export async function run(options: InboxListOptions, context: Context): Promise<Outcome> {
@@ -23,6 +26,20 @@ export async function run(options: InboxListOptions, context: Context): Promise<
   return 'done';
 }
 
+/** How the table fits a narrow terminal: ids and times stay whole. */
+const fit: FitOptions = {
+  whole: ['NO', 'RECEIVED', 'LEAD'],
+  concessions: [
+    { drop: 'FROM' },
+    { drop: 'ATTEMPT' },
+    { shorten: 'RECEIVED' },
+    { drop: 'STATUS' },
+    { drop: 'REMARK' },
+    { drop: 'VERDICT' },
+  ],
+  short: shortTimes,
+};
+
 async function table(
   options: InboxListOptions,
   query: InboxQuery,
@@ -31,7 +48,9 @@ async function table(
 ): Promise<void> {
   const { stdout, messages } = context;
   const found: StoredDelivery[] = [];
-  const more = await withInbox(options.inbox, context, async (inbox) => {
+  let size = '';
+  const more = await withInboxReader(options.inbox, context, async (inbox) => {
+    size = inboxSize(inbox.location);
     for await (const delivery of inbox.list(query)) {
       if (found.length === most) return true;
       found.push(delivery);
@@ -41,13 +60,15 @@ async function table(
   if (more === undefined) return;
   if (found.length === 0) {
     messages.say('no delivery matches');
+    messages.say(size);
     return;
   }
   const { dim } = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
   const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
-  await write(stdout, renderTable(heads, found.map(rowOf), { width, head: dim }));
+  await write(stdout, renderTable(heads, found.map(rowOf), { ...fit, width, head: dim }));
   if (more) messages.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
+  messages.say(size);
 }
 
 async function records(
@@ -60,7 +81,8 @@ async function records(
   const writer = await recordWriter(format, streamSink(context.stdout), {
     terminal: context.stdout.isTTY === true,
   });
-  await withInbox(options.inbox, context, async (inbox) => {
+  await withInboxReader(options.inbox, context, async (inbox) => {
+    context.messages.say(inboxSize(inbox.location));
     for await (const delivery of firstOf(inbox, query, most)) {
       await writer.write([{ bytes: Buffer.from(JSON.stringify(deliverySummary(delivery))) }]);
     }
@@ -68,7 +90,7 @@ async function records(
   await writer.end();
 }
 
-async function* firstOf(inbox: Inbox, query: InboxQuery, most: number): AsyncGenerator<StoredDelivery> {
+async function* firstOf(inbox: InboxReader, query: InboxQuery, most: number): AsyncGenerator<StoredDelivery> {
   let left = most;
   for await (const delivery of inbox.list(query)) {
     if (left === 0) return;
@@ -79,11 +101,7 @@ async function* firstOf(inbox: Inbox, query: InboxQuery, most: number): AsyncGen
 
 function rowOf(delivery: StoredDelivery): string[] {
   const { seq, receivedAt, verdict, status, leadId, attempt, remote, reason, differs, source } = delivery;
-  const remarks = [
-    reason,
-    source === 'backfill' ? 'backfill' : undefined,
-    differs && `differs: ${differs.join(', ')}`,
-  ];
+  const remarks = [reason, source === 'backfill' ? 'backfill' : undefined, differs && differsText(differs)];
   return [
     String(seq),
     new Date(receivedAt).toISOString(),
@@ -98,3 +116,6 @@ function rowOf(delivery: StoredDelivery): string[] {
 
 const last = (found: readonly StoredDelivery[]): string =>
   new Date(found.at(-1)?.receivedAt ?? 0).toISOString();
+
+const differsText = (differs: readonly string[]): string =>
+  differs[0] === '*' ? 'differs, not compared in detail' : `differs: ${differs.join(', ')}`;

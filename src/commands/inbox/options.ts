@@ -2,7 +2,7 @@ import { oneOf, text, wholeNumber } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { inboxFlag } from '../flags/inbox-flag.ts';
-import { limit, pointInTime } from '../flags/flag-values.ts';
+import { httpUrl, limit, pointInTime } from '../flags/flag-values.ts';
 
 const received = {
   since: { value: 'time', type: pointInTime, help: 'received then or later: 2026-01-31, yesterday, 7d' },
@@ -14,7 +14,7 @@ export const listFlags = {
     value: 'verdict',
     type: oneOf(['accepted', 'duplicate', 'pending', 'rejected']),
     repeatable: true,
-    help: 'any of these',
+    help: 'any of these; pending: what is outstanding now',
   },
   ...received,
   limit: { short: 'n', value: 'n', type: limit, default: '20', help: "how many, or 'all'" },
@@ -38,12 +38,39 @@ export const showFlags = {
 export type InboxShowOptions = ArgumentsOf<typeof showArgs> & OptionsOf<typeof showFlags>;
 
 export const exportFlags = {
+  verdict: {
+    value: 'verdict',
+    type: oneOf(['accepted', 'pending']),
+    repeatable: true,
+    otherwise: 'accepted',
+    help: 'leads that are so now; pending: outstanding',
+  },
   ...received,
   ...formatFlags(['ndjson', 'json', 'csv']),
   ...inboxFlag,
 } satisfies Flags;
 
 export type InboxExportOptions = OptionsOf<typeof exportFlags>;
+
+export const retryArgs = {
+  id: { type: text, optional: true, repeatable: true, help: 'of leads' },
+} satisfies Arguments;
+
+export const retryFlags = {
+  pending: { help: 'every lead that is outstanding for some target' },
+  to: { value: 'url', type: httpUrl, help: 'where to deliver; what is outstanding there is done then' },
+  ...formatFlags(['table', 'json', 'ndjson']),
+  ...inboxFlag,
+} satisfies Flags;
+
+export type InboxRetryOptions = ArgumentsOf<typeof retryArgs> & OptionsOf<typeof retryFlags>;
+
+export const recoverFlags = {
+  ...inboxFlag,
+  output: { short: 'o', value: 'new', type: text, help: 'the new inbox, which must not exist' },
+} satisfies Flags;
+
+export type InboxRecoverOptions = OptionsOf<typeof recoverFlags>;
 
 export const pruneFlags = {
   before: {

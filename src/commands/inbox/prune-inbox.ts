@@ -11,7 +11,11 @@ export async function run(options: InboxPruneOptions, context: Context): Promise
       hint: "such as 'leads inbox prune --before 30d'",
     });
   }
-  const gone = await withInbox(options.inbox, context, (inbox) => inbox.prune(before(context.clock.now())));
+  const gone = await withInbox(options.inbox, context, async (inbox) => {
+    const dropped = await inbox.prune(before(context.clock.now()));
+    if (dropped > 0) await inbox.compact();
+    return dropped;
+  });
   if (gone !== undefined) {
     context.messages.say(
       `${gone} ${gone === 1 ? 'delivery' : 'deliveries'} dropped; the ids of their leads stay known`,

@@ -1,14 +1,15 @@
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
-import type { StoredDelivery } from '../../inbox/inbox.ts';
+import type { DroppedRepeats, StoredDelivery } from '../../inbox/inbox.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { renderFields } from '../../output/table/fields.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/write-stream.ts';
+import { formatDuration } from '../../time/duration.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxShowOptions } from './options.ts';
-import { withInbox } from './with-inbox.ts';
+import { withInboxReader } from './with-inbox.ts';
 import { deliveryDetails } from './delivery-json.ts';
 
 export async function run(options: InboxShowOptions, context: Context): Promise<Outcome> {
@@ -17,8 +18,10 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
     throw new UsageError("give a lead's id, or --number N of the list");
   }
   const found: StoredDelivery[] = [];
-  await withInbox(options.inbox, context, async (inbox) => {
+  let dropped: DroppedRepeats | undefined;
+  await withInboxReader(options.inbox, context, async (inbox) => {
     for await (const delivery of inbox.list({ leadId: id, seq: number })) found.push(delivery);
+    if (id !== undefined) dropped = await inbox.droppedRepeats(id);
   });
   const [first] = found.reverse();
   if (first === undefined) {
@@ -29,6 +32,7 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
   if (options.raw) await write(context.stdout, first.body);
   else if (options.format === 'table') await draw(found, context);
   else await records(found, options.format, context);
+  if (dropped !== undefined) sayDropped(dropped, context);
   return 'done';
 }
 
@@ -37,16 +41,16 @@ async function draw(found: readonly StoredDelivery[], context: Context): Promise
   const { bold, dim } = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
   const parts = found.map((delivery) => {
-    const { headers, body, bodyBase64, differs, ...rest } = deliveryDetails(delivery) as Record<
-      string,
-      unknown
-    > & {
-      headers: readonly (readonly [string, string])[];
-    };
+    const { body, bodyBase64, differs, ...rest } = deliveryDetails(delivery);
+    const { headers, results } = delivery;
     const fields: [string, string][] = Object.entries(rest)
+      .filter(([name]) => name !== 'headers' && name !== 'results')
       .filter(([, value]) => value !== null)
       .map(([name, value]) => [name, String(value)]);
     if (Array.isArray(differs)) fields.push(['differs', differs.join(', ')]);
+    for (const { target, answer, durationMs, at } of results) {
+      fields.push([target, `${answer} (${formatDuration(durationMs)}) at ${new Date(at).toISOString()}`]);
+    }
     for (const [name, value] of headers) fields.push([name, value]);
     fields.push(['body', String(body ?? bodyBase64)]);
     return renderFields(fields, { width, name: dim });
@@ -65,4 +69,13 @@ async function records(
     found.map((delivery) => ({ bytes: Buffer.from(JSON.stringify(deliveryDetails(delivery))) })),
   );
   await writer.end();
+}
+
+function sayDropped({ differing, same }: DroppedRepeats, { messages }: Context): void {
+  if (differing + same === 0) return;
+  const parts = [
+    differing > 0 ? `${differing} with another payload than the first` : undefined,
+    same > 0 ? `${same} with the same payload` : undefined,
+  ];
+  messages.say(`older repeats are not kept: ${parts.filter((part) => part !== undefined).join(', ')}`);
 }

@@ -1,8 +1,11 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
+import { FieldPaths } from '../../output/records/field-paths.ts';
 import { cellText, eachMember } from '../../output/records/json-members.ts';
 import { relativeTime } from '../../output/table/relative-time.ts';
+import { shortTimes } from '../../output/table/short-times.ts';
+import type { Concession, FitOptions } from '../../output/table/fit-columns.ts';
 import { utf8 } from '../../json/bytes.ts';
 
 /** One column of the table: its head, and the dot paths of which the first that is there is shown. */
@@ -26,10 +29,42 @@ const standardColumns: readonly Column[] = [
 ];
 
 /** Columns that are searched for, or copied, as a whole. */
-export const uncutColumns = ['ID', 'CREATED', 'STATUS'];
+const wholeColumns = ['ID', 'CREATED', 'STATUS'];
 
-/** Left out on a narrow terminal. */
-export const optionalColumns = ['PHONE', 'SOURCE'];
+/** What a narrow terminal does without, in this order. */
+const concessions: readonly Concession[] = [
+  { drop: 'PHONE' },
+  { drop: 'SOURCE' },
+  { drop: 'EMAIL' },
+  { drop: 'CATEGORY' },
+  { shorten: 'CREATED' },
+  { drop: 'NAME' },
+  { drop: 'STATUS' },
+  { drop: 'CREATED' },
+];
+
+/**
+ * How a table of leads fits a narrow terminal. With `--fields` the last of them go first, ids and times (as `rows` show
+ * them) stay whole, and the first field stays in any case.
+ */
+export function fitting(
+  fields: readonly string[] | undefined,
+  rows: readonly (readonly string[])[],
+): FitOptions {
+  if (fields === undefined) return { whole: wholeColumns, concessions, short: shortTimes };
+  const times = fields.filter((_, i) => rows.some((row) => isTime(row[i] ?? '')));
+  return {
+    whole: [...times, 'id'],
+    concessions: [
+      ...times.map((shorten) => ({ shorten })),
+      ...fields
+        .slice(1)
+        .reverse()
+        .map((drop) => ({ drop })),
+    ],
+    short: shortTimes,
+  };
+}
 
 export function columnsFor(
   fields: readonly string[] | undefined,
@@ -46,15 +81,15 @@ export function rowsOf(
   columns: readonly Column[],
   now: number | undefined,
 ): string[][] {
-  const wanted = new Set(columns.flatMap((column) => column.paths));
+  const asked = new FieldPaths(columns.flatMap((column) => column.paths));
   return leads.map((lead) => {
     const found = new Map<string, string>();
     eachMember(
       utf8(lead.bytes),
       (path, raw) => {
-        if (wanted.has(path)) found.set(path, raw);
+        if (asked.has(path)) found.set(path, raw);
       },
-      (path) => wanted.has(path),
+      asked,
     );
     return columns.map(({ paths, isId }) => {
       const path = paths.find((one) => found.has(one));
@@ -65,7 +100,9 @@ export function rowsOf(
 }
 
 function cellOf(text: string, now: number | undefined): string {
-  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? readCreatedAt(text) : undefined;
+  const time = isTime(text) ? readCreatedAt(text) : undefined;
   if (time === undefined) return text;
   return now === undefined ? new Date(time).toISOString().replace(/\.\d+Z$/, 'Z') : relativeTime(time, now);
 }
+
+const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text);

@@ -6,7 +6,7 @@ import { renderTable } from '../../output/table/table.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { write } from '../../output/write-stream.ts';
-import { columnsFor, optionalColumns, rowsOf, uncutColumns } from './lead-columns.ts';
+import { columnsFor, fitting, rowsOf } from './lead-columns.ts';
 import type { ListOptions } from './options.ts';
 
 interface LeadPrinter {
@@ -32,6 +32,11 @@ async function tablePrinter(
   const { dialect } = await context.settings();
   const { dim } = await paletteFor(stdout, context);
   const columns = columnsFor(fields, dialect);
+  const noteDropped = (heads: readonly string[]): void => {
+    if (fields === undefined) return;
+    const text = `the terminal is too narrow for ${heads.join(', ')}; --format ndjson shows all`;
+    context.messages.note('narrow', text);
+  };
   let waiting: RawLead[] | undefined = [];
   let above: string[][] = [];
   const draw = async (leads: readonly RawLead[]): Promise<void> => {
@@ -42,8 +47,12 @@ async function tablePrinter(
     const isShown = columns.map((_, i) => fields !== undefined || rows.some((row) => row[i] !== ''));
     const heads = columns.filter((_, i) => isShown[i]).map((column) => column.head);
     const cells = rows.map((row) => row.filter((_, i) => isShown[i]));
-    const fitting = fields === undefined ? { whole: uncutColumns, optional: optionalColumns } : {};
-    const text = renderTable(heads, cells, { width: terminalWidth(stdout), head: dim, ...fitting });
+    const text = renderTable(heads, cells, {
+      ...fitting(fields, cells),
+      width: terminalWidth(stdout),
+      head: dim,
+      onDrop: noteDropped,
+    });
     const lines = text.split(/(?<=\n)/);
     await write(stdout, above.length === 0 ? text : lines.slice(-added.length).join(''));
     if (watch !== undefined) above = rows.slice(-rowsAbove);

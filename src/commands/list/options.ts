@@ -1,10 +1,9 @@
-import { interval } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
 import { filterFlags } from '../flags/filter-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { fieldList, limit } from '../flags/flag-values.ts';
+import { fieldList, limit, pollInterval } from '../flags/flag-values.ts';
 
 export const flags = {
   limit: {
@@ -16,7 +15,7 @@ export const flags = {
   },
   fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
   relative: { help: 'times as "3m ago"' },
-  watch: { value: 'duration', type: interval, bare: '30s', help: 'print new leads as they come' },
+  watch: { value: 'duration', type: pollInterval, bare: '30s', help: 'print new leads as they come' },
   ...acceptIncompleteFlag,
   ...formatFlags(['table', 'json', 'ndjson', 'csv']),
   ...filterFlags,

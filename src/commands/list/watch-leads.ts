@@ -3,8 +3,10 @@ import { InterruptedError } from '../../errors.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
 import type { LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
+import { oldestFirst } from '../../lead/oldest-first.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
-import { noteUnreadableTimes } from '../../output/walk-summary.ts';
+import { noteFilters } from '../flags/filter-notes.ts';
+import { outliveOutages } from '../../service/client/outlive-outages.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import type { LeadQuery } from '../../service/listing/lead-query.ts';
 import { isComplete, unprovenHandler } from '../flags/accept-incomplete-flag.ts';
@@ -32,19 +34,20 @@ export async function watchLeads(
   { service, query, matcher, every, print, acceptIncomplete }: Watch,
   context: Context,
 ): Promise<void> {
-  const { clock, signal } = context;
+  const { clock, signal, messages } = context;
   const seen = new IdSet();
   const startedAt = clock.now();
   let isFirst = true;
+  /** Not printed yet: what came before a poll broke off does not come again. */
+  let found: RawLead[] = [];
   /** The first poll has to know everything that is there; a later one may fail to prove that, and is said. */
   const read = async (pages: () => Promise<void>): Promise<boolean> => {
     if (!isFirst) return isComplete(pages, context);
     await pages();
     return true;
   };
-  const poll = async (): Promise<RawLead[]> => {
+  const poll = async (): Promise<void> => {
     const since = Math.max(query.since ?? -Infinity, clock.now() - overlapMs);
-    const found: RawLead[] = [];
     const acceptUnproven = unprovenHandler(acceptIncomplete, context.messages);
     const pages = listLeads(service, { query: { ...query, since }, seen, prefetch: true, acceptUnproven });
     const isProven = await read(async () => {
@@ -57,15 +60,20 @@ export async function watchLeads(
       }
     });
     if (isProven) isFirst = false;
-    noteUnreadableTimes(matcher.unreadableTimes, context.messages);
-    return found.reverse();
+    noteFilters(matcher, context.messages);
   };
+  const takeFound = async (): Promise<RawLead[]> => {
+    found = [];
+    await outliveOutages(poll, { every, hasWorked: true }, context);
+    return oldestFirst(found);
+  };
+  const wait = { ms: every, why: 'the next poll', isExpected: true };
   try {
-    const first = await poll();
+    const first = await takeFound();
     await print(first.filter((lead) => (readCreatedAt(lead.createdAt) ?? -Infinity) >= startedAt));
     for (;;) {
-      await clock.sleep(every, signal);
-      await print(await poll());
+      await messages.waiting(wait, () => clock.sleep(every, signal));
+      await print(await takeFound());
     }
   } catch (error) {
     const reason: unknown = signal.reason;

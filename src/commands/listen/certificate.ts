@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { ensureAuthority } from '../../tls/authority.ts';
+import { ensureAuthority } from '../../tls/local-authority.ts';
 import { readUserCertificate } from '../../tls/user-certificate.ts';
 import type { ListenOptions } from './options.ts';
 

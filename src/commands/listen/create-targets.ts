@@ -4,16 +4,22 @@ import { openAppendTarget } from '../../receiver/targets/append.ts';
 import { execTarget } from '../../receiver/targets/exec.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
-import { readAuthority } from '../../tls/authority.ts';
+import { isLoopback } from '../../config/base-url.ts';
+import { UsageError } from '../../errors.ts';
+import { proxyFor } from '../../http/client/proxy.ts';
+import type { Verifier } from '../../webhook/scheme.ts';
+import { readAuthority } from '../../tls/local-authority.ts';
 import type { ListenOptions } from './options.ts';
 
 /**
  * The targets that the flags name, in the order in which each lead is delivered to them. `signal` aborts what they have
- * in flight. Throws an `OutputError` when the file of `--output` cannot be opened.
+ * in flight. Throws an `OutputError` when the file of `--output` cannot be opened, and a `UsageError` for a URL that may not be
+ * forwarded to.
  */
 export async function createTargets(
   flags: ListenOptions,
   { timeoutMs }: Settings,
+  { scheme }: Verifier,
   context: Context,
   signal: AbortSignal,
 ): Promise<Target[]> {
@@ -23,7 +29,17 @@ export async function createTargets(
     const loopbackCa = await readAuthority(context.paths.dataDir);
     const keepBody = flags.showAnswer || context.globals.verbose;
     targets.push(
-      forwardTarget({ url: flags.forwardTo, timeoutMs, bestEffort, keepBody, loopbackCa, signal }),
+      forwardTarget({
+        url: forwardUrl(flags.forwardTo, flags),
+        keepPath: flags.forwardPath,
+        scheme: scheme.name,
+        proxy: proxyFor(flags.forwardTo, context.env),
+        timeoutMs,
+        bestEffort,
+        keepBody,
+        loopbackCa,
+        signal,
+      }),
     );
   }
   if (flags.exec !== undefined) {
@@ -34,4 +50,20 @@ export async function createTargets(
   }
   if (flags.output !== undefined) targets.push(await openAppendTarget(flags.output, context));
   return targets;
+}
+
+/** A forward carries leads and the sender's credential. */
+function forwardUrl(url: URL, { forwardPath, forwardInsecure }: ListenOptions): URL {
+  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !forwardInsecure) {
+    throw new UsageError(
+      `--forward-to: ${url.origin} is plain HTTP: leads and credentials would travel unencrypted`,
+      {
+        hint: 'use https://, or --forward-insecure where the network is trusted',
+      },
+    );
+  }
+  if (forwardPath && url.search !== '') {
+    throw new UsageError('--forward-path keeps the query of each delivery: leave it out of --forward-to');
+  }
+  return url;
 }

@@ -10,6 +10,7 @@ import { certificateFor } from './certificate.ts';
 import { renewCertificate } from './certificate-renewal.ts';
 import type { ListenOptions } from './options.ts';
 import { announce, warnOfExposure } from './print/announce.ts';
+import { browserPage } from './print/browser-page.ts';
 import type { Listening } from './print/printer.ts';
 
 interface ServedReceiver {
@@ -40,6 +41,8 @@ export async function openServer(
     port: flags.port,
     tls: certificate.tls,
     clock,
+    page: browserPage,
+    checkHead: (head) => receiver.checkHead(head),
     handle: (delivery) => receiver.handle(delivery),
     onError(error) {
       messages.warn(`a delivery failed and was answered 503: ${messageOf(error)}`);
@@ -75,12 +78,12 @@ export async function openServer(
 }
 
 /** What is known of a request that was rejected before it was complete. */
-const asDelivery = ({ remote, receivedAt, method, path }: RejectedRequest): Delivery => ({
+const asDelivery = ({ remote, receivedAt, method, path, rawHeaders, body }: RejectedRequest): Delivery => ({
   method: method ?? '',
   path: path ?? '',
   url: '',
-  rawHeaders: [],
-  body: new Uint8Array(),
+  rawHeaders: rawHeaders ?? [],
+  body: body ?? new Uint8Array(),
   remote,
   receivedAt,
 });

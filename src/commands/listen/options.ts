@@ -1,7 +1,8 @@
 import { duration, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { customSchemeFlags, schemeFlags } from '../flags/scheme-flags.ts';
+import { schemePartFlags } from '../flags/scheme/part-flags.ts';
+import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
 import { httpUrl } from '../flags/flag-values.ts';
 
 const urlPath: ValueType<string> = {
@@ -16,6 +17,11 @@ export const flags = {
     host: { value: 'address', type: text, default: '127.0.0.1', help: 'to listen on' },
     path: { value: 'path', type: urlPath, otherwise: 'any', help: 'take deliveries at this path only' },
     http: { help: 'plain HTTP, for use behind a tunnel or proxy' },
+    publicUrl: {
+      value: 'url',
+      type: httpUrl,
+      help: 'what senders call, where a proxy changes it and the scheme signs it',
+    },
     cert: {
       value: 'file',
       type: text,
@@ -26,10 +32,18 @@ export const flags = {
   }),
   ...inGroup('What to do with each lead', {
     forwardTo: { value: 'url', type: httpUrl, help: 'pass the exact bytes and headers on' },
+    forwardPath: { help: "behind that URL's path, keep the path and query of the delivery" },
+    forwardInsecure: { help: 'forward to another host over plain HTTP' },
     forwardBestEffort: { help: 'answer 200 even when the app does not' },
     exec: { value: 'command', type: text, help: 'run a command with the lead on stdin' },
     output: { value: 'file', type: text, help: 'append each lead to a file, durably' },
     inbox: { value: 'file', type: text, help: 'where deliveries are stored, :memory: for nowhere' },
+    retain: {
+      value: 'duration',
+      type: duration,
+      otherwise: 'for ever',
+      help: 'how long deliveries are kept; ids, and what is outstanding, stay',
+    },
     backfill: {
       value: 'duration',
       type: duration,
@@ -48,6 +62,7 @@ export const flags = {
       type: duration,
       help: 'end at the latest then; exit 7 if --count was not reached',
     },
+    keep: { help: 'keep the inbox that a run with --count made for itself' },
     respond: { value: 'status', type: wholeNumber(200, 599), help: 'answer every delivery with this status' },
     failFirst: {
       value: 'n',
@@ -56,7 +71,7 @@ export const flags = {
     },
     delay: { value: 'duration', type: duration, help: 'wait before each answer' },
   }),
-  ...customSchemeFlags,
+  ...schemePartFlags,
 } satisfies Flags;
 
 export type ListenOptions = OptionsOf<typeof flags>;

@@ -8,6 +8,7 @@ import type { Target } from '../../receiver/targets/target.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import type { Outcome } from '../flags/command-spec.ts';
+import { hostGuardFor } from './host-guard-for.ts';
 import { openServer } from './open-server.ts';
 import type { ListenOptions } from './options.ts';
 import { DeliveryOutput } from './print/delivery-output.ts';
@@ -71,6 +72,8 @@ export async function receiveUntilStopped(
   await backfilled;
   await receiver.idle();
   await output.summary();
+  const missed = stop.missed();
+  if (missed !== undefined) messages.warn(missed);
   if (stdout.abandoned !== undefined) throw stdout.abandoned;
   return outcomeOf(cause, flags.count, context.signal);
 }
@@ -83,6 +86,7 @@ function receiverFor(
   const { path, respond, failFirst, delay: delayMs } = flags;
   return createReceiver({
     policy: { path, ...verifier },
+    hostGuard: hostGuardFor(flags, messages),
     inbox,
     targets,
     clock,

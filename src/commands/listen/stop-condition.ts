@@ -18,13 +18,14 @@ interface StopOptions {
 export class StopCondition {
   readonly reached: Promise<StopCause>;
   readonly #controller = new AbortController();
-  #leadsLeft: number;
+  readonly #count: number | undefined;
+  #accepted = 0;
   #stop: (cause: StopCause) => void = () => undefined;
 
   constructor({ count, forMs }: StopOptions, { clock, signal }: Pick<Context, 'clock' | 'signal'>) {
     // Every delivery that --delay holds back listens for it; node would warn of the eleventh.
     setMaxListeners(0, this.#controller.signal);
-    this.#leadsLeft = count ?? Number.POSITIVE_INFINITY;
+    this.#count = count;
     this.reached = new Promise((resolve) => {
       this.#stop = (cause) => {
         this.#controller.abort();
@@ -44,8 +45,15 @@ export class StopCondition {
 
   /** A new lead was accepted. */
   countAccepted(): void {
-    this.#leadsLeft -= 1;
-    if (this.#leadsLeft === 0) this.#stop({ by: 'count' });
+    this.#accepted += 1;
+    if (this.#accepted === this.#count) this.#stop({ by: 'count' });
+  }
+
+  /** What to say where fewer leads came than were asked for; undefined otherwise. */
+  missed(): string | undefined {
+    if (this.#count === undefined || this.#accepted >= this.#count) return undefined;
+    const wanted = this.#count === 1 ? '1 new lead was' : `${this.#count} new leads were`;
+    return `${wanted} wanted, ${this.#accepted === 0 ? 'none' : this.#accepted} came`;
   }
 
   fail(error: Error): void {

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { defaultApi } from '../../sandbox/api/api-options.ts';
-import { readSecrets } from '../flags/secret-files.ts';
+import { readSecrets } from '../flags/scheme/secret-files.ts';
 import type { Options } from './options.ts';
 
 /** Flag > environment > the default, which is no secret. */

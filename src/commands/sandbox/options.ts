@@ -2,7 +2,8 @@ import { interval, oneOf, text, wholeNumber } from '../../config/value-types.ts'
 import { nextForms, paginations } from '../../sandbox/api/api-options.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { customSchemeFlags, schemeFlags } from '../flags/scheme-flags.ts';
+import { schemePartFlags } from '../flags/scheme/part-flags.ts';
+import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
 import { pointInTime } from '../flags/flag-values.ts';
 import {
   apiFaultList,
@@ -125,7 +126,7 @@ export const flags = {
   ...schemeFlags('How deliveries are signed'),
   ...inGroup('Faults', faultFlags),
   ...inGroup('The API', apiFlags),
-  ...customSchemeFlags,
+  ...schemePartFlags,
   ...formatFlags(['pretty', 'json']),
 } satisfies Flags;
 

@@ -1,5 +1,5 @@
 import type { Palette } from '../../output/terminal/colour.ts';
-import type { Sandbox } from '../../sandbox/start.ts';
+import type { Sandbox } from '../../sandbox/start-sandbox.ts';
 import type { Options } from './options.ts';
 import { counted } from './session-summary.ts';
 

@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import { InterruptedError } from '../../errors.ts';
-import { ensureAuthority } from '../../tls/authority.ts';
+import { ensureAuthority } from '../../tls/local-authority.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { write } from '../../output/write-stream.ts';
-import { startSandbox } from '../../sandbox/start.ts';
+import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { mayShowKey } from './api-keys.ts';
 import { FailureNotes } from './failure-notes.ts';

@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { ensureAuthority } from '../../tls/authority.ts';
+import { ensureAuthority } from '../../tls/local-authority.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import type { SandboxOptions, WebhookOptions } from '../../sandbox/sandbox-options.ts';
 import { unverified } from '../../webhook/schemes/unverified.ts';
-import { resolveScheme } from '../flags/resolve-scheme.ts';
+import { resolveScheme } from '../flags/scheme/resolve-scheme.ts';
 import { readApiKeys } from './api-keys.ts';
 import type { Options } from './options.ts';
 import { readRecords } from './read-records.ts';

@@ -12,8 +12,8 @@ export async function receivedLead(
 ): Promise<RawLead | undefined> {
   const path = inboxPath(namedInbox, await context.settings(), context.paths);
   if (path === ':memory:' || !existsSync(path)) return undefined;
-  const { openInbox } = await import('../../inbox/open-inbox.ts');
-  const inbox = await openInbox({ location: path, clock: context.clock });
+  const { openInboxReader } = await import('../../inbox/open-inbox.ts');
+  const inbox = await openInboxReader({ location: path, clock: context.clock });
   try {
     let first: RawLead | undefined;
     for await (const delivery of inbox.list({ leadId: id })) {

@@ -1,7 +1,10 @@
 import { readCreatedAt } from '../../lead/created-at.ts';
 import type { Context } from '../../context.ts';
-import { ConfigError, DataError, LeadsError } from '../../errors.ts';
+import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
+import { parseLead } from '../../lead/field.ts';
+import { FieldPresence } from '../../lead/field-presence.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
+import { FieldPaths } from '../../output/records/field-paths.ts';
 import { cellText, eachMember } from '../../output/records/json-members.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { renderFields } from '../../output/table/fields.ts';
@@ -13,6 +16,7 @@ import { listLeads } from '../../service/listing/listing.ts';
 import { openService } from '../../service/client/service.ts';
 import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
 import type { Outcome } from '../flags/command-spec.ts';
+import { noteMissingFields } from '../flags/filter-notes.ts';
 import type { ShowOptions } from './options.ts';
 import { receivedLead } from './received-lead.ts';
 import { utf8 } from '../../json/bytes.ts';
@@ -29,10 +33,15 @@ export async function run(options: ShowOptions, context: Context): Promise<Outco
       : pulled;
   if (lead === undefined) {
     if (pulled instanceof LeadsError) throw pulled;
-    throw new DataError(`there is no lead '${options.id}', neither in the service nor in the inbox`);
+    throw new LeadNotFoundError(`there is no lead '${options.id}', neither in the service nor in the inbox`);
   }
   if (pulled instanceof LeadsError && !(pulled instanceof ConfigError)) {
     context.messages.note('show', `this is the inbox's copy: ${pulled.message}`);
+  }
+  if (options.fields !== undefined) {
+    const fields = new FieldPresence(options.fields);
+    fields.look(parseLead(lead));
+    noteMissingFields('--fields', fields, context.messages);
   }
   if (options.format === 'table') await draw(lead, options, context);
   else await print(lead, options, context);
@@ -60,12 +69,10 @@ async function draw(lead: RawLead, { fields, relative }: ShowOptions, context: C
   eachMember(
     utf8(lead.bytes),
     (path, raw) => members.push([path, cellText(raw)]),
-    (path) => fields?.includes(path) ?? false,
+    fields === undefined ? undefined : new FieldPaths(fields),
   );
-  const chosen =
-    fields === undefined
-      ? members
-      : fields.flatMap((field) => members.filter(([path]) => path === field || path.startsWith(`${field}.`)));
+  const chosen = fields === undefined ? members : fields.flatMap((field) => membersOf(field, members));
+  if (chosen.length === 0) return;
   const now = clock.now();
   const shown = chosen.map(([path, value]): [string, string] => {
     const time = relative && /^\d{4}-\d\d-\d\dT/.test(value) ? readCreatedAt(value) : undefined;
@@ -73,6 +80,13 @@ async function draw(lead: RawLead, { fields, relative }: ShowOptions, context: C
   });
   const width = terminalWidth(stdout);
   await write(stdout, renderFields(shown, { width, name: dim }));
+}
+
+/** What an object holds, a member a line, or else the field itself. */
+function membersOf(field: string, members: readonly [string, string][]): readonly [string, string][] {
+  const below = members.filter(([path]) => path.startsWith(`${field}.`));
+  const held = below.filter(([path]) => !below.some(([other]) => other.startsWith(`${path}.`)));
+  return held.length > 0 ? held : members.filter(([path]) => path === field);
 }
 
 async function print(lead: RawLead, { fields }: ShowOptions, { stdout }: Context): Promise<void> {

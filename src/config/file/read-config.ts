@@ -1,9 +1,10 @@
 import { chmodSync, lstatSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import * as z from 'zod/mini';
 import { ConfigError } from '../../errors.ts';
-import { type Config, configSchema } from './config-schema.ts';
+import type { Json } from '../../json/exact.ts';
+import { isConfig, misplacedInConfig } from './check-config.ts';
+import type { Config } from './stored-config.ts';
 
 export const configFile = (configDir: string): string => join(configDir, 'config.json');
 
@@ -44,22 +45,19 @@ function checkOwnFile(path: string, mode: number): void {
 }
 
 function parseConfig(text: string, path: string): Config {
-  let json: unknown;
+  let json: Json;
   try {
-    json = JSON.parse(text);
+    json = JSON.parse(text) as Json;
   } catch (cause) {
     throw new ConfigError(`the configuration file ${path} is not JSON`, {
       hint: 'repair it, or move it away and log in again; leads does not overwrite it',
       cause,
     });
   }
-  const parsed = z.safeParse(configSchema, json);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const where = issue?.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys] : (issue?.path ?? []);
+  if (isConfig(json)) return json;
+  const where = misplacedInConfig(json) ?? [];
   const at = where.length === 0 ? '' : ` at '${where.join('.')}'`;
   throw new ConfigError(`the configuration file ${path} is not valid${at}`, {
     hint: 'repair it with an editor; leads does not overwrite it',
-    cause: parsed.error,
   });
 }

@@ -70,7 +70,7 @@ function loopbackConnector(env: Env, dataDir: string, timeout: number): Connect.
 
 /** Empty as long as we have no local authority: then loopback addresses are trusted like any other host. */
 async function loopbackAuthorities(env: Env, dataDir: string): Promise<string[]> {
-  const { readAuthority } = await import('../../tls/authority.ts');
+  const { readAuthority } = await import('../../tls/local-authority.ts');
   const own = await readAuthority(dataDir);
   if (own === undefined) return [];
   const file = env['NODE_EXTRA_CA_CERTS'];

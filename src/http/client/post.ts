@@ -8,6 +8,7 @@ import { Agent as HttpsAgent, request as requestSecure } from 'node:https';
 import * as tls from 'node:tls';
 import { isLoopback } from '../../config/base-url.ts';
 import { limitTime } from './limit-time.ts';
+import { requestThroughProxy, tunnelAgent } from './proxied-request.ts';
 
 /** One request to send: order, case and repetition of headers, and every byte of the body, are sent as they are here. */
 interface PostRequest {
@@ -46,10 +47,12 @@ export interface PosterOptions {
   readonly connections: number;
   /** Our own authority as PEM: trusted for loopback addresses only, beside the usual ones. */
   readonly loopbackCa?: string | undefined;
+  /** An http:// or https:// proxy for every request; default: none. */
+  readonly proxy?: URL | undefined;
   readonly now: () => number;
 }
 
-/** Sends POST requests over connections that it keeps open. Follows no redirect and uses no proxy. */
+/** Sends POST requests over connections that it keeps open. Follows no redirect. */
 export interface Poster {
   /** Never rejects. */
   post(request: PostRequest, options: PostOptions): Promise<PostResult>;
@@ -58,15 +61,19 @@ export interface Poster {
 
 const keptBytes = 65_536;
 
-export function createPoster({ connections, loopbackCa, now }: PosterOptions): Poster {
+export function createPoster({ connections, loopbackCa, proxy, now }: PosterOptions): Poster {
   const kept = { keepAlive: true, maxSockets: connections };
   const plain = new HttpAgent(kept);
-  const secure = new HttpsAgent(kept);
+  const secure = proxy === undefined ? new HttpsAgent(kept) : tunnelAgent(proxy, kept);
   const loopback =
     loopbackCa === undefined ? secure : new HttpsAgent({ ...kept, secureContext: trusting(loopbackCa) });
 
-  const open = (url: URL, options: RequestOptions, onAnswer: (answer: IncomingMessage) => void) => {
-    if (url.protocol !== 'https:') return requestPlain(url, { ...options, agent: plain }, onAnswer);
+  const open = (url: URL, options: WireOptions, onAnswer: (answer: IncomingMessage) => void) => {
+    if (url.protocol !== 'https:') {
+      return proxy === undefined
+        ? requestPlain(url, { ...options, agent: plain }, onAnswer)
+        : requestThroughProxy(proxy, url, options, onAnswer);
+    }
     const agent = isLoopback(url.hostname) ? loopback : secure;
     return requestSecure(url, { ...options, agent }, onAnswer);
   };
@@ -109,6 +116,8 @@ export function createPoster({ connections, loopbackCa, now }: PosterOptions): P
     },
   };
 }
+
+type WireOptions = RequestOptions & { readonly headers: readonly string[] };
 
 type WithoutDuration<T> = T extends unknown ? Omit<T, 'durationMs'> : never;
 

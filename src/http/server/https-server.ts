@@ -1,15 +1,23 @@
-import { createServer as createPlainServer, type Server } from 'node:http';
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { aeadCiphers } from '../../tls/ciphers.ts';
 import { rejection } from '../../webhook/rejection.ts';
-import { type Connection, Connections } from './connections.ts';
-import { listenError } from './connection-errors.ts';
-import { handleRequest } from './handle-request.ts';
+import { type Connection, Connections } from './connection/connections.ts';
+import { listenError } from './connection/connection-errors.ts';
+import { BodyBudget } from './request/body-budget.ts';
+import { handleRequest } from './request/handle-request.ts';
+import { type Handle, startInTurn } from './request/in-turn.ts';
 import { checkIntervalMs, connectionLimit, defaultLimits, type Limits, requestDeadlineMs } from './limits.ts';
-import { rejectConnection, rejectRequest } from './reject-request.ts';
+import { rejectConnection, rejectRequest } from './request/reject-request.ts';
 import type { HttpServer, HttpServerOptions, ServerState } from './server-types.ts';
-import { closeOverdue, watchConnections } from './watch-connections.ts';
+import { closeOverdue, watchConnections } from './connection/watch-connections.ts';
 
 /**
  * Listens for deliveries over HTTP/1.1, with TLS 1.2 or 1.3 unless plain HTTP is configured, and limits what any client
@@ -22,7 +30,8 @@ export async function openHttpsServer(options: HttpServerOptions): Promise<HttpS
     connections: options.limits?.connections ?? (await connectionLimit()),
   };
   const protocol = options.tls === undefined ? 'http' : 'https';
-  const state: ServerState = { options, limits, protocol, bufferedBytes: 0, isDraining: false };
+  const bodies = new BodyBudget(limits.bufferedBytes);
+  const state: ServerState = { options, limits, protocol, bodies, isDraining: false };
   const connections = new Connections();
   const server = createServer(options, limits);
   watchRequests(server, state, connections);
@@ -45,7 +54,13 @@ export async function openHttpsServer(options: HttpServerOptions): Promise<HttpS
 }
 
 const secureContext = ({ certPem, keyPem }: NonNullable<HttpServerOptions['tls']>) =>
-  ({ cert: certPem, key: keyPem, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' }) as const;
+  ({
+    cert: certPem,
+    key: keyPem,
+    ciphers: aeadCiphers,
+    minVersion: 'TLSv1.2',
+    maxVersion: 'TLSv1.3',
+  }) as const;
 
 function createServer(options: HttpServerOptions, limits: Limits): Server {
   const http = {
@@ -78,16 +93,17 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
     if (connection === undefined) throw new Error('a request on an unknown connection');
     return connection;
   };
-  server.on('request', (request, response) => {
-    handleRequest(state, connectionOf(request.socket), request, response);
-  });
-  server.on('checkContinue', (request, response) => {
-    handleRequest(state, connectionOf(request.socket), request, response);
-  });
-  server.on('checkExpectation', (request, response) => {
-    const rejected = rejection('failed_expectation', 'an expectation other than 100-continue');
-    rejectRequest(state, connectionOf(request.socket), request, response, rejected);
-  });
+  const start: Handle = (connection, request, response) =>
+    handleRequest(state, connection, request, response);
+  const rejectExpectation: Handle = (connection, request, response) => {
+    const unknown = rejection('failed_expectation', 'an expectation other than 100-continue');
+    rejectRequest(state, connection, request, response, unknown);
+  };
+  const inTurn = (handle: Handle) => (request: IncomingMessage, response: ServerResponse) =>
+    startInTurn(handle, connectionOf(request.socket), request, response);
+  server.on('request', inTurn(start));
+  server.on('checkContinue', inTurn(start));
+  server.on('checkExpectation', inTurn(rejectExpectation));
   server.on('connect', (request, socket) => {
     // Node has removed its own error listener: without one, a client that disconnects would end this process.
     socket.on('error', () => socket.destroy());

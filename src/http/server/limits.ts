@@ -13,8 +13,10 @@ export interface Limits {
   readonly headerBytes: number;
   readonly headers: number;
   readonly connections: number;
-  /** All unfinished bodies together. */
+  /** Memory of all bodies together, until their requests are answered. */
   readonly bufferedBytes: number;
+  /** Of one body, before its sender's credential headers are looked at: as much as is kept of a rejected delivery. */
+  readonly uncheckedBytes: number;
 }
 
 export const defaultLimits: Omit<Limits, 'connections'> = {
@@ -24,7 +26,8 @@ export const defaultLimits: Omit<Limits, 'connections'> = {
   bodyBytes: 1024 * 1024,
   headerBytes: 16 * 1024,
   headers: 100,
-  bufferedBytes: 256 * 1024 * 1024,
+  bufferedBytes: 48 * 1024 * 1024,
+  uncheckedBytes: 16 * 1024,
 };
 
 /** With more connections, memory for TLS would run out before file descriptors do. */

@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { listenError } from './connection-errors.ts';
+import { listenError } from './connection/connection-errors.ts';
 import type { PlainResponse } from './plain-response.ts';
 import { writeResponse } from './write-response.ts';
 

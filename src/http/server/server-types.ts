@@ -1,7 +1,8 @@
 import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
-import type { Answer } from './send-answer.ts';
+import type { BodyBudget } from './request/body-budget.ts';
+import type { Answer } from './request/send-answer.ts';
 import type { Limits } from './limits.ts';
 
 /** A request that the server rejected before it was a complete delivery. */
@@ -12,6 +13,10 @@ export interface RejectedRequest extends Rejection {
   /** Undefined when the request line could not be read. */
   readonly method?: string | undefined;
   readonly path?: string | undefined;
+  /** Undefined when the headers were not valid. */
+  readonly rawHeaders?: Delivery['rawHeaders'] | undefined;
+  /** What was received of it. */
+  readonly body?: Uint8Array | undefined;
 }
 
 /** A TLS connection that ended before a request could be sent. */
@@ -34,6 +39,13 @@ export interface HttpServerOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** Called for each complete request; its answer is sent. When it rejects, the answer is 503 and `onError` is called. */
   readonly handle: (delivery: Delivery) => Promise<Answer>;
+  /**
+   * What can be rejected of a request before its whole body is received: the delivery holds the first bytes of it at most.
+   * Called where more than `limits.uncheckedBytes` would be kept, and before 100 Continue. Default: nothing.
+   */
+  readonly checkHead?: ((delivery: Delivery) => Rejection | undefined) | undefined;
+  /** HTML for a person who opens the address in a browser. Default: a GET is a delivery like any other request. */
+  readonly page?: string | undefined;
   readonly onError: (error: unknown, delivery: Delivery) => void;
   readonly onRejected?: ((rejected: RejectedRequest) => void) | undefined;
   readonly onHandshake?: ((failed: FailedHandshake) => void) | undefined;
@@ -56,8 +68,7 @@ export interface ServerState {
   readonly options: HttpServerOptions;
   readonly limits: Limits;
   readonly protocol: 'https' | 'http';
-  /** Bytes of all bodies that are being received. */
-  bufferedBytes: number;
+  readonly bodies: BodyBudget;
   /** Set while the server closes: every answer is then the last on its connection. */
   isDraining: boolean;
 }

@@ -1,7 +1,7 @@
-import type { TakenKind } from '../decide.ts';
+import type { TakenKind } from '../decide-verdict.ts';
 import type { DeliveryRecord, DeliverySummary } from '../delivery-record.ts';
-import type { InboxQuery, StoredDelivery } from '../inbox.ts';
-import { maxRejectedKept } from '../store-limits.ts';
+import type { InboxQuery, StoredDelivery, StoredResult } from '../inbox.ts';
+import { maxRejectedKept, maxResultsKept } from '../store-limits.ts';
 import { bodyIn, BodyArena, headersIn, storeApart, type StoredBytes } from './body-arena.ts';
 
 interface Row extends StoredBytes {
@@ -15,6 +15,8 @@ export class DeliveryLog {
   readonly #arena = new BodyArena();
   /** Numbers of the rejected deliveries that are kept, oldest first. */
   readonly #rejected = new Set<number>();
+  /** By number; most deliveries have none. */
+  readonly #results = new Map<number, readonly StoredResult[]>();
   #seq = 0;
 
   /** Returns the delivery's number. Of rejected ones only the newest stay. */
@@ -42,18 +44,33 @@ export class DeliveryLog {
   /** Undefined when the delivery was removed, or when the query does not match it. */
   find(seq: number, query: InboxQuery): StoredDelivery | undefined {
     const row = this.#rows.get(seq);
-    return row === undefined || !matches(row, query) ? undefined : storedDelivery(row);
+    return row === undefined || !matches(row, query) ? undefined : this.#storedDelivery(row);
   }
 
-  *newestFirst(query: InboxQuery): Generator<StoredDelivery> {
+  /** `isOutstanding`: whether some target has not had a lead, now. */
+  *newestFirst(query: InboxQuery, isOutstanding: (leadId: string) => boolean): Generator<StoredDelivery> {
+    const said = new Set<string>();
     for (const row of [...this.#rows.values()].reverse()) {
-      if (matches(row, query)) yield storedDelivery(row);
+      if (!matches(row, query)) continue;
+      const { leadId, verdict } = row.summary;
+      if (query.verdicts !== undefined && verdict === 'pending' && leadId !== undefined) {
+        if (said.has(leadId) || !isOutstanding(leadId)) continue;
+        said.add(leadId);
+      }
+      yield this.#storedDelivery(row);
     }
   }
 
   *receivedBefore(time: number): Generator<Pick<StoredDelivery, 'seq' | 'leadId'>> {
     for (const { seq, summary } of this.#rows.values()) {
       if (summary.receivedAt < time) yield { seq, leadId: summary.leadId };
+    }
+  }
+
+  /** What came of handing the delivery's lead to a target. */
+  addResult(seq: number, result: StoredResult): void {
+    if (this.#rows.has(seq)) {
+      this.#results.set(seq, [...(this.#results.get(seq) ?? []), result].slice(-maxResultsKept));
     }
   }
 
@@ -66,15 +83,20 @@ export class DeliveryLog {
   remove(seq: number): void {
     this.#rows.delete(seq);
     this.#rejected.delete(seq);
+    this.#results.delete(seq);
+  }
+
+  #storedDelivery(row: Row): StoredDelivery {
+    const { seq, summary } = row;
+    return {
+      ...summary,
+      seq,
+      headers: headersIn(row),
+      body: bodyIn(row),
+      results: this.#results.get(seq) ?? [],
+    };
   }
 }
-
-const storedDelivery = (row: Row): StoredDelivery => ({
-  ...row.summary,
-  seq: row.seq,
-  headers: headersIn(row),
-  body: bodyIn(row),
-});
 
 function matches({ seq, summary }: Row, query: InboxQuery): boolean {
   return (

@@ -1,11 +1,15 @@
 import { messageOf } from '../../errors.ts';
 import { GroupCommit } from '../../files/group-commit.ts';
 import { cannotStore } from '../cannot-store-error.ts';
-import type { TakenKind } from '../decide.ts';
+import type { TakenKind } from '../decide-verdict.ts';
 import type {
   Arrival,
+  DroppedRepeats,
   Inbox,
   InboxQuery,
+  LeadQuery,
+  LeaseState,
+  Outstanding,
   RejectedDelivery,
   StoredDelivery,
   StoredLead,
@@ -14,21 +18,22 @@ import type {
   TargetLease,
 } from '../inbox.ts';
 import type { StoreOptions } from '../inbox-options.ts';
+import { targetLabel } from '../target-name.ts';
 import { MemoryWriter } from './memory-writer.ts';
 
 /** A part of a batch; what it returns is the caller's result. */
-type Step = (now: number) => unknown;
+type Step = () => unknown;
 
 /** `:memory:`: what this process received, lost with it. The verdicts of the database without its cost. */
 export class MemoryInbox implements Inbox {
   readonly location: string;
-  readonly #options: Pick<StoreOptions, 'targets' | 'clock'>;
+  readonly #options: Pick<StoreOptions, 'targets'>;
   readonly #writer: MemoryWriter;
   /**
    * Nothing has to be made durable, but answers that leave together wake their readers once: one by one, each would
    * cost more than all else that is done for its delivery.
    */
-  readonly #group = new GroupCommit<Step, unknown>((steps) => this.#commit(steps));
+  readonly #group = new GroupCommit<Step, PromiseSettledResult<unknown>>((steps) => this.#commit(steps));
 
   constructor(options: StoreOptions) {
     this.location = options.location;
@@ -37,7 +42,7 @@ export class MemoryInbox implements Inbox {
   }
 
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> {
-    return this.#add((now) => arrivals.map((arrival) => this.#writer.take(arrival, now)));
+    return this.#add(() => arrivals.map((arrival) => this.#writer.take(arrival)));
   }
 
   /** At once: a flood of them must not wait in memory. */
@@ -55,8 +60,15 @@ export class MemoryInbox implements Inbox {
   }
 
   /** No other receiver can hold a lease here, so none is kept. */
-  release(): Promise<void> {
+  release(leases: readonly TargetLease[]): Promise<void> {
+    for (const lease of leases) this.#writer.addResult(lease);
     return Promise.resolve();
+  }
+
+  lease(leases: readonly TargetLease[]): Promise<readonly LeaseState[]> {
+    const isOutstanding = ({ leadId, target }: TargetLease): boolean =>
+      this.#writer.unsettled(leadId).includes(target);
+    return Promise.resolve(leases.map((lease) => (isOutstanding(lease) ? 'leased' : 'not outstanding')));
   }
 
   async *unsettled(target: string): AsyncGenerator<StoredRef> {
@@ -67,14 +79,27 @@ export class MemoryInbox implements Inbox {
     await Promise.resolve();
   }
 
+  outstanding(): Promise<readonly Outstanding[]> {
+    const ids = [...this.#writer.leads.keys()];
+    const found = this.#options.targets.map((target) => ({
+      target: targetLabel(target),
+      leads: ids.filter((leadId) => this.#writer.unsettled(leadId).includes(target)).length,
+      wanted: true,
+    }));
+    return Promise.resolve(found.filter(({ leads }) => leads > 0));
+  }
+
   async *list(query: InboxQuery): AsyncGenerator<StoredDelivery> {
-    yield* this.#writer.deliveries.newestFirst(query);
+    yield* this.#writer.deliveries.newestFirst(query, (leadId) => this.#writer.unsettled(leadId).length > 0);
     await Promise.resolve();
   }
 
-  async *leads(query: Pick<InboxQuery, 'since' | 'until'>): AsyncGenerator<StoredLead> {
+  async *leads({ states = ['accepted'], since, until }: LeadQuery): AsyncGenerator<StoredLead> {
     for (const [leadId, { seq, accepted }] of [...this.#writer.leads]) {
-      const first = accepted ? this.#writer.deliveries.find(seq, query) : undefined;
+      const isWanted =
+        (accepted && states.includes('accepted')) ||
+        (states.includes('pending') && this.#writer.unsettled(leadId).length > 0);
+      const first = isWanted ? this.#writer.deliveries.find(seq, { since, until }) : undefined;
       if (first === undefined) continue;
       yield { leadId, seq, receivedAt: first.receivedAt, source: first.source, body: first.body };
     }
@@ -85,25 +110,37 @@ export class MemoryInbox implements Inbox {
     return Promise.resolve(new Set(leadIds.filter((id) => this.#writer.leads.get(id)?.accepted === true)));
   }
 
+  droppedRepeats(leadId: string): Promise<DroppedRepeats> {
+    return Promise.resolve(this.#writer.droppedRepeats(leadId));
+  }
+
   prune(before: number): Promise<number> {
     return Promise.resolve(this.#writer.prune(before));
+  }
+
+  compact(): Promise<void> {
+    return Promise.resolve();
   }
 
   close(): Promise<void> {
     return this.#group.flush();
   }
 
-  #add<T>(step: (now: number) => T): Promise<T> {
-    return this.#group.add(step) as Promise<T>;
+  async #add<T>(step: () => T): Promise<T> {
+    const result = await this.#group.add(step);
+    if (result.status === 'rejected') throw this.#failure(result.reason);
+    return result.value as T;
   }
 
-  #commit(steps: readonly Step[]): readonly unknown[] {
-    const now = this.#options.clock.now();
-    try {
-      return steps.map((step) => step(now));
-    } catch (error) {
-      throw this.#failure(error);
-    }
+  #commit(steps: readonly Step[]): readonly PromiseSettledResult<unknown>[] {
+    this.#writer.begin();
+    return steps.map((step) => {
+      try {
+        return { status: 'fulfilled', value: step() };
+      } catch (reason) {
+        return { status: 'rejected', reason };
+      }
+    });
   }
 
   #failure(error: unknown): Error {

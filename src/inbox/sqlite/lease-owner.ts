@@ -1,4 +1,4 @@
-import { describeSelf, isAlive, parseHolder } from '../../files/holder.ts';
+import { describeSelf, isAlive, parseHolder } from '../../files/lock-owner.ts';
 import { textOf } from './column.ts';
 import type { Database } from './libsql.ts';
 

@@ -1,3 +1,5 @@
+import { pathToFileURL } from 'node:url';
+
 /** `get` gives blobs as a Buffer, `all` as an ArrayBuffer. */
 export type Value = string | number | null | Uint8Array | ArrayBuffer;
 export type Row = Readonly<Record<string, Value>>;
@@ -10,17 +12,41 @@ export interface Database {
   close(): void;
 }
 
-/** Values always go in as one array: a lone object would be read as named parameters. */
+/**
+ * Values always go in as one array: a lone object would be read as named parameters. A statement whose `get` has thrown
+ * throws for ever after, whatever it is asked for.
+ */
 export interface Statement {
   run(values: readonly Value[]): { readonly changes: number };
   get(values: readonly Value[]): Row | undefined;
   all(values: readonly Value[]): Row[];
 }
 
-type DatabaseClass = new (path: string, options: { timeout: number }) => Database;
+/** The same with every statement in another thread. */
+interface AsyncDatabase {
+  prepare(sql: string): Promise<{ all(values: readonly Value[]): Promise<Row[]> }>;
+  interrupt(): void;
+  close(): void;
+}
 
-/** Loads the native module. `timeout`: how long a transaction waits for another process's, in milliseconds. */
-export async function loadLibsql(): Promise<DatabaseClass> {
-  const { default: Libsql } = (await import('libsql')) as unknown as { default: DatabaseClass };
+/** `timeout`: how long a transaction waits for another process's, in milliseconds, without an event loop. */
+type Opens<T> = new (path: string, options: { timeout: number }) => T;
+
+/** Loads the native module. */
+export async function loadLibsql(): Promise<Opens<Database>> {
+  const { default: Libsql } = (await import('libsql')) as unknown as { default: Opens<Database> };
   return Libsql;
 }
+
+export async function loadLibsqlAsync(): Promise<Opens<AsyncDatabase>> {
+  const { default: Libsql } = (await import('libsql/promise')) as unknown as {
+    default: Opens<AsyncDatabase>;
+  };
+  return Libsql;
+}
+
+/** Of a file that must exist, and that is not written to. */
+export const readOnlyUrl = (path: string): string => `${pathToFileURL(path).href}?mode=ro`;
+
+/** Of a file that nobody writes to, in a directory that cannot be written to either. A `-wal` beside it is not read. */
+export const immutableUrl = (path: string): string => `${pathToFileURL(path).href}?mode=ro&immutable=1`;

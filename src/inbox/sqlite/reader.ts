@@ -1,29 +1,48 @@
-import type { VerdictKind } from '../decide.ts';
-import type { InboxQuery, Source, StoredDelivery, StoredLead } from '../inbox.ts';
+import type { VerdictKind } from '../decide-verdict.ts';
+import type { InboxQuery, LeadQuery, Source, StoredDelivery, StoredLead, StoredResult } from '../inbox.ts';
 import { bytesOf, fromColumn, textOf, toColumn } from './column.ts';
 import type { Database, Row, Statement, Value } from './libsql.ts';
 
 /** Rows read at once: between two reads other work of this process gets its turn, and no transaction stays open. */
 const pageRows = 200;
 
-/** Newest first. */
-export async function* deliveries(database: Database, query: InboxQuery): AsyncGenerator<StoredDelivery> {
+const resultsColumn = `(SELECT json_group_array(json_array(label, ok, answer, at, duration_ms)) FROM
+  (SELECT * FROM results LEFT JOIN targets ON name = target WHERE results.seq = deliveries.seq ORDER BY number))`;
+
+/** Leads with an outstanding target, each as its newest delivery that was answered so. */
+const outstanding = `SELECT COALESCE(
+  (SELECT MAX(seq) FROM deliveries WHERE lead = undone.lead AND attempt > 1 AND verdict = 'pending'),
+  (SELECT seq FROM leads WHERE id = undone.lead)) FROM (SELECT DISTINCT lead FROM work WHERE done = 0) AS undone`;
+
+/** Newest first. A database of the first version has no results. */
+export async function* deliveries(
+  database: Database,
+  version: number,
+  query: InboxQuery,
+): AsyncGenerator<StoredDelivery> {
   const { sql, values } = conditions(query);
   const page = database.prepare(
-    `SELECT * FROM deliveries WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ${pageRows}`,
+    `SELECT *, ${version > 1 ? resultsColumn : "'[]'"} AS results FROM deliveries
+     WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ${pageRows}`,
   );
   for await (const row of rowsOf(page, Number.MAX_SAFE_INTEGER, values)) yield deliveryOf(row);
 }
 
-/** Every accepted lead once, in order of arrival. */
+const stateConditions = {
+  accepted: "state = 'accepted'",
+  pending: 'EXISTS (SELECT 1 FROM work WHERE work.lead = leads.id AND done = 0)',
+};
+
+/** Every lead once, in order of arrival. */
 export async function* leads(
   database: Database,
-  query: Pick<InboxQuery, 'since' | 'until'>,
+  { states = ['accepted'], since, until }: LeadQuery,
 ): AsyncGenerator<StoredLead> {
-  const { sql, values } = conditions(query);
+  const { sql, values } = conditions({ since, until });
+  const wanted = states.map((state) => stateConditions[state]).join(' OR ');
   const page = database.prepare(
     `SELECT seq, lead, received_at, source, body FROM deliveries WHERE seq > ? ${sql}
-     AND seq = (SELECT leads.seq FROM leads WHERE leads.id = lead AND leads.state = 'accepted')
+     AND seq = (SELECT leads.seq FROM leads WHERE leads.id = lead AND (${wanted}))
      ORDER BY seq LIMIT ${pageRows}`,
   );
   for await (const row of rowsOf(page, 0, values)) yield leadOf(row);
@@ -53,7 +72,9 @@ function conditions(query: InboxQuery): { sql: string; values: Value[] } {
   if (query.since !== undefined) add('received_at >= ?', query.since);
   if (query.until !== undefined) add('received_at < ?', query.until);
   if (query.verdicts !== undefined) {
-    add(`verdict IN (${query.verdicts.map(() => '?').join(', ')})`, ...query.verdicts);
+    const others = query.verdicts.filter((verdict) => verdict !== 'pending');
+    const listed = `verdict IN (${others.map(() => '?').join(', ')})`;
+    add(query.verdicts.includes('pending') ? `(${listed} OR seq IN (${outstanding}))` : listed, ...others);
   }
   if (query.leadId !== undefined) {
     // Three small searches instead of an index over every delivery: the first one, its repeats, and the rejected ones.
@@ -86,8 +107,19 @@ function deliveryOf(row: Row): StoredDelivery {
     headers: JSON.parse(textOf(row['headers'])) as [string, string][],
     body: bytesOf(row['body']),
     differs: row['differs'] === null ? undefined : (JSON.parse(textOf(row['differs'])) as string[]),
+    results: (JSON.parse(textOf(row['results'])) as ResultRow[]).map(resultOf),
   };
 }
+
+type ResultRow = readonly [label: string | null, ok: number, answer: string, at: number, durationMs: number];
+
+const resultOf = ([label, ok, answer, at, durationMs]: ResultRow): StoredResult => ({
+  target: label ?? '',
+  ok: ok === 1,
+  answer,
+  at,
+  durationMs,
+});
 
 const leadOf = (row: Row): StoredLead => ({
   leadId: fromColumn(textOf(row['lead'])),

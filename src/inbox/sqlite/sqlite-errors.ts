@@ -1,5 +1,5 @@
-import { ConfigError, messageOf } from '../../errors.ts';
-import { cannotStore, type CannotStoreError } from '../cannot-store-error.ts';
+import { ConfigError, DataError, messageOf } from '../../errors.ts';
+import { cannotStore, CannotStoreError } from '../cannot-store-error.ts';
 
 /** What the database's codes mean for a person; the database's own words are kept as the cause. */
 const meanings: readonly (readonly [prefix: string, reason: string, hint?: string])[] = [
@@ -7,7 +7,7 @@ const meanings: readonly (readonly [prefix: string, reason: string, hint?: strin
   ['SQLITE_BUSY', 'another process holds it locked'],
   ['SQLITE_READONLY', 'it is read-only', 'make the file and its directory writable, or name another --inbox'],
   ['SQLITE_NOTADB', 'it is not an inbox database', 'move it away, or name another --inbox'],
-  ['SQLITE_CORRUPT', 'the database is damaged', 'move it away, or restore it from a copy'],
+  ['SQLITE_CORRUPT', 'the database is damaged'],
   ['SQLITE_IOERR', 'I/O error'],
   ['SQLITE_CANTOPEN', 'it cannot be opened', 'check that the directory exists and is writable'],
 ];
@@ -18,15 +18,28 @@ export const sqliteCode = (error: unknown): string => {
   return typeof code === 'string' ? code : '';
 };
 
-function meaningOf(error: unknown): { reason: string; hint: string | undefined } {
+export const isDamage = (error: unknown): boolean => sqliteCode(error).startsWith('SQLITE_CORRUPT');
+
+/** The command that saves what a damaged inbox still holds. */
+export const recoverCommand = (path: string): string => `leads inbox recover --inbox ${path} -o NEW`;
+
+function meaningOf(path: string, error: unknown): { reason: string; hint: string | undefined } {
   const found = meanings.find(([prefix]) => sqliteCode(error).startsWith(prefix));
-  return { reason: found?.[1] ?? messageOf(error), hint: found?.[2] };
+  const hint = isDamage(error) ? `'${recoverCommand(path)}' saves what it still holds` : found?.[2];
+  return { reason: found?.[1] ?? messageOf(error), hint };
 }
 
 export const cannotWrite = (path: string, cause: unknown): CannotStoreError =>
-  cannotStore(path, meaningOf(cause), cause);
+  cause instanceof CannotStoreError ? cause : cannotStore(path, meaningOf(path, cause), cause);
+
+/** While rows were read; an error that is not the database's stays as it is. */
+export function cannotRead(path: string, cause: unknown): unknown {
+  if (!sqliteCode(cause).startsWith('SQLITE_')) return cause;
+  const { reason, hint } = meaningOf(path, cause);
+  return new DataError(`cannot read the inbox ${path}: ${reason}`, { hint, cause });
+}
 
 export function cannotOpen(path: string, cause: unknown): ConfigError {
-  const { reason, hint } = meaningOf(cause);
+  const { reason, hint } = meaningOf(path, cause);
   return new ConfigError(`cannot open the inbox ${path}: ${reason}`, { hint, cause });
 }

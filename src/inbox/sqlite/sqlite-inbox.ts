@@ -1,9 +1,13 @@
-import { GroupCommit } from '../../files/group-commit.ts';
-import type { TakenKind } from '../decide.ts';
+import type { TakenKind } from '../decide-verdict.ts';
 import type {
   Arrival,
+  DroppedRepeats,
   Inbox,
   InboxQuery,
+  InboxReader,
+  LeadQuery,
+  LeaseState,
+  Outstanding,
   RejectedDelivery,
   StoredDelivery,
   StoredLead,
@@ -12,30 +16,52 @@ import type {
   TargetLease,
 } from '../inbox.ts';
 import type { StoreOptions } from '../inbox-options.ts';
-import { toColumn } from './column.ts';
-import { openDatabase } from './open-database.ts';
+import { BatchCommit } from './batch-commit.ts';
+import { checkIntegrity, type IntegrityCheck } from './check-integrity.ts';
+import { FileIdentity } from './file-identity.ts';
 import { endDeadLeases, leaseOwner } from './lease-owner.ts';
 import type { Database } from './libsql.ts';
+import { currentVersion } from './schema/migrations.ts';
+import { openDatabase, openReadOnly } from './schema/open-database.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
-import { deliveries, leads } from './reader.ts';
+import { shrink } from './schema/shrink.ts';
 import { cannotOpen, cannotWrite } from './sqlite-errors.ts';
-import { SqliteWriter } from './sqlite-writer.ts';
+import { SqliteReader } from './sqlite-reader.ts';
+import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
+import { StoreWarnings } from './store-warnings.ts';
+import { nonceClockStart } from './tables/nonce-table.ts';
+import { storeLabels, TargetNames } from './tables/target-names.ts';
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
 
-/** A part of a transaction; what it returns is the caller's result. */
-type Step = (writer: SqliteWriter) => unknown;
-
 /** Throws a `ConfigError` when the file is damaged, unreadable, or of another program or a newer version. */
 export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
-  const database = await openDatabase(options.location);
+  const database = await openDatabase(options.location, options.clock.now());
   try {
     await endDeadLeases(database, options.pid);
-    return new SqliteInbox(database, options, await leaseOwner(options.pid));
+    const names = new TargetNames(database);
+    storeLabels(database, names, options.targets);
+    const opened = {
+      names,
+      owner: await leaseOwner(options.pid),
+      nonceClockStart: nonceClockStart(database, options.clock.steady()),
+    };
+    return new SqliteInbox(database, options, opened, await checkIntegrity(options.location));
   } catch (error) {
     database.close();
     throw cannotOpen(options.location, error);
+  }
+}
+
+/** The same for reading only: the file, which must exist, stays as it is. */
+export async function openSqliteReader(location: string): Promise<InboxReader> {
+  const { database, version } = await openReadOnly(location);
+  try {
+    return new SqliteReader(database, { location, version, wanted: [] });
+  } catch (error) {
+    database.close();
+    throw cannotOpen(location, error);
   }
 }
 
@@ -43,16 +69,27 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
 class SqliteInbox implements Inbox {
   readonly location: string;
   readonly #database: Database;
-  readonly #clock: StoreOptions['clock'];
-  readonly #writer: SqliteWriter;
-  readonly #group = new GroupCommit<Step, unknown>((steps) => this.#commit(steps));
+  readonly #reader: SqliteReader;
+  readonly #commits: BatchCommit<SqliteWriter>;
+  readonly #check: IntegrityCheck;
+  readonly #warnings: StoreWarnings;
   #rejectedWaiting = 0;
 
-  constructor(database: Database, options: StoreOptions, owner: string) {
-    this.location = options.location;
+  constructor(database: Database, options: StoreOptions, opened: OpenedStore, check: IntegrityCheck) {
+    const { location, clock, targets } = options;
+    this.location = location;
     this.#database = database;
-    this.#clock = options.clock;
-    this.#writer = new SqliteWriter(database, options, owner);
+    const wanted = targets.map((target) => opened.names.storedName(target));
+    this.#reader = new SqliteReader(database, { location, version: currentVersion, wanted });
+    this.#warnings = new StoreWarnings(new FileIdentity(location), options);
+    this.#commits = new BatchCommit({
+      database,
+      createWriter: () => new SqliteWriter(database, options, opened),
+      clock,
+      verify: () => this.#warnings.verifyInPlace(),
+    });
+    this.#check = check;
+    void check.found.then((damage) => damage !== undefined && this.#warnings.damaged(damage));
   }
 
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> {
@@ -82,63 +119,60 @@ class SqliteInbox implements Inbox {
     });
   }
 
+  lease(leases: readonly TargetLease[]): Promise<readonly LeaseState[]> {
+    return this.#add((writer) => leases.map((lease) => writer.lease(lease)));
+  }
+
   async *unsettled(target: string): AsyncGenerator<StoredRef> {
-    yield* this.#writer.leases.unsettledLeads(target);
-    await Promise.resolve();
+    yield* await this.#add((writer) => writer.leases.unsettledLeads(target));
+  }
+
+  outstanding(): Promise<readonly Outstanding[]> {
+    return this.#reader.outstanding();
   }
 
   list(query: InboxQuery): AsyncIterable<StoredDelivery> {
-    return deliveries(this.#database, query);
+    return this.#reader.list(query);
   }
 
-  leads(query: Pick<InboxQuery, 'since' | 'until'>): AsyncIterable<StoredLead> {
-    return leads(this.#database, query);
+  leads(query: LeadQuery): AsyncIterable<StoredLead> {
+    return this.#reader.leads(query);
+  }
+
+  droppedRepeats(leadId: string): Promise<DroppedRepeats> {
+    return this.#reader.droppedRepeats(leadId);
   }
 
   has(leadIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const { leads: table } = this.#writer;
-    return Promise.resolve(new Set(leadIds.filter((leadId) => table.isAccepted(toColumn(leadId)))));
+    return this.#reader.has(leadIds);
   }
 
-  async prune(before: number): Promise<number> {
+  prune(before: number): Promise<number> {
+    return pruneDeliveries(this.#database, before, (work) => this.#add(work));
+  }
+
+  compact(): Promise<void> {
     try {
-      return await pruneDeliveries(this.#database, before);
+      shrink(this.#database);
+      return Promise.resolve();
     } catch (error) {
-      throw cannotWrite(this.location, error);
+      return Promise.reject(cannotWrite(this.location, error));
     }
   }
 
   async close(): Promise<void> {
-    await this.#group.flush();
+    await this.#commits.flush();
+    this.#check.stop();
+    await this.#check.found;
     this.#database.close();
   }
 
-  #add<T>(step: (writer: SqliteWriter) => T): Promise<T> {
-    return this.#group.add(step) as Promise<T>;
-  }
-
-  #commit(steps: readonly Step[]): readonly unknown[] {
-    const now = this.#clock.now();
+  async #add<T>(step: (writer: SqliteWriter) => T): Promise<T> {
     try {
-      this.#database.exec('BEGIN IMMEDIATE');
-      this.#writer.begin(now);
-      const results = steps.map((step) => step(this.#writer));
-      this.#writer.end();
-      this.#database.exec('COMMIT');
-      return results;
+      return await this.#commits.add(step);
     } catch (error) {
-      try {
-        this.#rollBack();
-      } catch (secondError) {
-        // The database is worse off than the first error says.
-        throw cannotWrite(this.location, secondError);
-      }
+      this.#warnings.failed(error);
       throw cannotWrite(this.location, error);
     }
-  }
-
-  /** The database may have rolled back by itself, as it does when the disk is full. */
-  #rollBack(): void {
-    if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
   }
 }

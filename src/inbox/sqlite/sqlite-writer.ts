@@ -1,23 +1,39 @@
 import { hash } from 'node:crypto';
+import { ComparisonBudget } from '../comparison-budget.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import { decide, decideSettled, type KnownLead, type TakenKind, type Verdict } from '../decide.ts';
+import { decide, decideSettled, type KnownLead, type TakenKind, type Verdict } from '../decide-verdict.ts';
 import { recordOf } from '../delivery-record.ts';
-import type { Arrival, RejectedDelivery, TakeResult, TargetLease } from '../inbox.ts';
+import type { Arrival, LeaseState, RejectedDelivery, TakeResult, TargetLease } from '../inbox.ts';
 import type { StoreOptions } from '../inbox-options.ts';
 import { toColumn } from './column.ts';
 import type { Database, Statement } from './libsql.ts';
 import { DeliveryTable } from './tables/delivery-table.ts';
 import { LeadTable } from './tables/lead-table.ts';
 import { NonceTable } from './tables/nonce-table.ts';
+import { RepeatTable } from './tables/repeat-table.ts';
+import { ResultTable } from './tables/result-table.ts';
 import { TargetLeases } from './tables/target-leases.ts';
+import type { TargetNames } from './tables/target-names.ts';
+
+/** What a receiver reads once from the database it opened. */
+export interface OpenedStore {
+  /** The name on this receiver's leases. */
+  readonly owner: string;
+  readonly names: TargetNames;
+  readonly nonceClockStart: number;
+}
 
 /** Writes what `Inbox` names. Every method runs inside a transaction that the caller opened, from `begin` to `end`. */
 export class SqliteWriter {
   readonly leases: TargetLeases;
   readonly leads: LeadTable;
-  readonly #options: Pick<StoreOptions, 'targets' | 'redact'>;
+  readonly repeats: RepeatTable;
+  readonly #options: Pick<StoreOptions, 'targets' | 'redact' | 'clock'>;
   readonly #deliveries: DeliveryTable;
   readonly #nonces: NonceTable;
+  readonly #results: ResultTable;
+  readonly #names: TargetNames;
+  readonly #comparison = new ComparisonBudget();
   readonly #lastSeq: Statement;
   readonly #keepSeq: Statement;
   #now = 0;
@@ -25,14 +41,16 @@ export class SqliteWriter {
   #noncesSeen = 0;
   #rejectedAdded = 0;
 
-  /** `owner`: the name on its leases. */
-  constructor(database: Database, options: StoreOptions, owner: string) {
+  constructor(database: Database, options: StoreOptions, { owner, names, nonceClockStart }: OpenedStore) {
     const { targets, leaseMs, nonceLifetimeMs } = options;
     this.#options = options;
     this.leads = new LeadTable(database);
-    this.leases = new TargetLeases(database, { wanted: targets, owner, leaseMs });
+    this.#names = names;
+    this.leases = new TargetLeases(database, { wanted: targets, owner, leaseMs, names });
+    this.repeats = new RepeatTable(database);
+    this.#results = new ResultTable(database);
     this.#deliveries = new DeliveryTable(database);
-    this.#nonces = new NonceTable(database, nonceLifetimeMs);
+    this.#nonces = new NonceTable(database, nonceLifetimeMs, nonceClockStart);
     this.#lastSeq = database.prepare('SELECT seq FROM counter');
     this.#keepSeq = database.prepare('UPDATE counter SET seq = ?');
   }
@@ -43,10 +61,11 @@ export class SqliteWriter {
     this.#seq = Number(this.#lastSeq.get([])?.['seq'] ?? 0);
     this.#noncesSeen = 0;
     this.#rejectedAdded = 0;
+    this.#comparison.reset();
   }
 
   end(): void {
-    if (this.#noncesSeen > 0) this.#nonces.removeExpired(this.#now, this.#noncesSeen);
+    if (this.#noncesSeen > 0) this.#nonces.removeExpired(this.#options.clock.steady(), this.#noncesSeen);
     if (this.#rejectedAdded > 0) this.#deliveries.trimRejected();
     this.#keepSeq.run([this.#seq]);
   }
@@ -62,10 +81,13 @@ export class SqliteWriter {
     const isNew = asNew.kind === 'rejected' || this.#addLead(id, delivery, digest, asNew);
     const verdict = isNew
       ? asNew
-      : decide({ nonceTaken, lead: this.#knownLead(id, digest) }, arrival, targets);
+      : decide({ nonceTaken, lead: this.#knownLead(id, delivery.body, digest) }, arrival, targets);
     const seq = this.#add(arrival, verdict);
     if (verdict.kind === 'rejected') return verdict;
-    if (!isNew) this.leads.countAttempt(id);
+    if (!isNew) {
+      this.leads.countAttempt(id);
+      this.repeats.trim(id, verdict.attempt, verdict.differs !== undefined);
+    }
     if (!isNew && verdict.kind === 'accepted') this.leads.accept(id);
     if (verdict.kind === 'pending') this.leases.grant(id, verdict.targets, this.#now);
     return { seq, ...verdict };
@@ -75,8 +97,9 @@ export class SqliteWriter {
     this.#add({ delivery, leadId }, rejection);
   }
 
-  settle({ leadId, seq, target }: TargetLease): TakenKind {
+  settle({ leadId, seq, target, result }: TargetLease): TakenKind {
     const id = toColumn(leadId);
+    if (result !== undefined) this.#results.add(seq, this.#names.storedName(target), result);
     const unsettled = this.leases.settle(id, target);
     const accepted = unsettled.length === 0 && !this.leads.accept(id);
     const verdict = decideSettled(unsettled, { accepted });
@@ -84,15 +107,20 @@ export class SqliteWriter {
     return verdict;
   }
 
-  release({ leadId, target }: TargetLease): void {
+  release({ leadId, seq, target, result }: TargetLease): void {
+    if (result !== undefined) this.#results.add(seq, this.#names.storedName(target), result);
     this.leases.release(toColumn(leadId), target);
+  }
+
+  lease({ leadId, target }: TargetLease): LeaseState {
+    return this.leases.lease(toColumn(leadId), target, this.#now);
   }
 
   /** False when the nonce is bound to another body. */
   #bindNonce(nonce: string | undefined, digest: Uint8Array): boolean {
     if (nonce === undefined) return true;
     this.#noncesSeen += 1;
-    return this.#nonces.bind(nonce, digest, this.#now);
+    return this.#nonces.bind(nonce, digest, this.#options.clock.steady());
   }
 
   /** Under the number that its delivery gets next. False when the id is known already. */
@@ -101,7 +129,7 @@ export class SqliteWriter {
     return this.leads.insert(id, { seq: this.#seq + 1, accepted, firstAt: receivedAt, digest });
   }
 
-  #knownLead(id: string, digest: Uint8Array): KnownLead {
+  #knownLead(id: string, body: Uint8Array, digest: Uint8Array): KnownLead {
     const row = this.leads.find(id);
     if (row === undefined) throw new Error('a lead id is both known and unknown');
     const isSame = Buffer.compare(row.digest, digest) === 0;
@@ -109,7 +137,7 @@ export class SqliteWriter {
       firstAt: row.firstAt,
       attempts: row.attempts,
       accepted: row.accepted,
-      firstBody: isSame ? 'same' : (this.#deliveries.bodyOf(row.seq) ?? 'pruned'),
+      firstBody: isSame ? 'same' : this.#comparison.spend(this.#deliveries.bodyOf(row.seq), body),
       ...this.leases.stateOf(id, this.#now),
     };
   }

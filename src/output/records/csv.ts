@@ -1,4 +1,5 @@
 import { DataError } from '../../errors.ts';
+import { FieldPaths } from './field-paths.ts';
 import { cellText, eachMember } from './json-members.ts';
 import { WriteBuffer } from './write-buffer.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
@@ -33,7 +34,7 @@ export class Columns {
  * temporary file until the last one is known; memory stays bounded.
  */
 export async function csvWriter(sink: ByteSink, options: WriterOptions = {}): Promise<RecordWriter> {
-  if (options.fields !== undefined) return csvRows(sink, options.fields, options.terminal);
+  if (options.fields !== undefined) return csvRows(sink, options.fields, options);
   const columns = new Columns();
   const spool = await TemporaryRecords.open();
   return {
@@ -44,7 +45,7 @@ export async function csvWriter(sink: ByteSink, options: WriterOptions = {}): Pr
     flush: () => Promise.resolve(),
     async end() {
       try {
-        const rows = csvRows(sink, columns.paths, options.terminal);
+        const rows = csvRows(sink, columns.paths, options);
         for await (const records of spool.records()) await rows.write(records);
         await rows.end();
       } finally {
@@ -54,13 +55,18 @@ export async function csvWriter(sink: ByteSink, options: WriterOptions = {}): Pr
   };
 }
 
-/** Rows for columns that are known. */
-export function csvRows(sink: ByteSink, columns: readonly string[], terminal = false): RecordWriter {
+/** Rows for columns that are known; one path may stand in several. */
+function csvRows(sink: ByteSink, columns: readonly string[], options: WriterOptions): RecordWriter {
+  const { terminal = false, escapeFormulas = true, byteOrderMark = false } = options;
   const out = new WriteBuffer(sink);
-  const index = new Map(columns.map((path, i) => [path, i]));
+  const places = new Map<string, number[]>();
+  columns.forEach((path, i) => places.set(path, [...(places.get(path) ?? []), i]));
+  const asked = new FieldPaths(columns);
   const display = terminal ? (text: string) => sanitize(text) : (text: string) => text;
+  const guard = escapeFormulas ? escapeFormula : (text: string) => text;
   const lineEnd = terminal ? '\n' : '\r\n';
-  const header = columns.map((path) => quote(display(escapeFormula(path)))).join(',') + lineEnd;
+  const mark = byteOrderMark ? '\ufeff' : '';
+  const header = mark + columns.map((path) => quote(display(guard(path)))).join(',') + lineEnd;
   let hasHeader = false;
   const writeHeader = async (): Promise<void> => {
     if (hasHeader || columns.length === 0) return;
@@ -72,17 +78,14 @@ export function csvRows(sink: ByteSink, columns: readonly string[], terminal = f
       await writeHeader();
       for (const { bytes } of leads) {
         const cells = new Array<string>(columns.length).fill('');
-        eachMember(
-          utf8(bytes),
-          (path, raw) => {
-            const column = index.get(path);
+        const visit = (path: string, raw: string): void => {
+          const text = cellText(raw);
+          for (const column of places.get(path) ?? []) {
             // A number is no formula, whatever its sign; a text may be one.
-            const text = cellText(raw);
-            if (column !== undefined)
-              cells[column] = quote(display(raw.startsWith('"') ? escapeFormula(text) : text));
-          },
-          (path) => index.has(path),
-        );
+            cells[column] = quote(display(raw.startsWith('"') ? guard(text) : text));
+          }
+        };
+        eachMember(utf8(bytes), visit, asked);
         await out.addAny(Buffer.from(cells.join(',') + lineEnd));
       }
     },

@@ -1,38 +1,44 @@
+import type { FieldPaths } from './field-paths.ts';
+
 /** Deeper objects stay JSON in one cell: nesting cannot exhaust the stack or add columns without limit. */
 const maxDepth = 6;
 
+type Visit = (path: string, raw: string) => void;
+
 /**
  * Walks the members of one JSON object (valid and compact) and visits each with its dotted path and its own JSON text:
- * numbers keep their digits. An object itself is visited, after its members, when `isWanted` says so.
+ * numbers keep their digits. What holds other members, an object or an array, is visited after them when `asked` has
+ * it; elements of an array, such as `tags.0`, are visited only when `asked` has one of them.
  */
-export function eachMember(
-  json: string,
-  visit: (path: string, raw: string) => void,
-  isWanted: (path: string) => boolean = () => false,
-): void {
-  walk(json, 0, '', 1, visit, isWanted);
+export function eachMember(json: string, visit: Visit, asked?: FieldPaths): void {
+  walk(json, 0, '', 1, visit, asked);
 }
 
-/** Returns the index after the object that begins at `start`. */
+/** Returns the index after the object or array that begins at `start`. */
 function walk(
   json: string,
   start: number,
   prefix: string,
   depth: number,
-  visit: (path: string, raw: string) => void,
-  isWanted: (path: string) => boolean,
+  visit: Visit,
+  asked: FieldPaths | undefined,
 ): number {
+  const isArray = json[start] === '[';
   let at = start + 1;
-  while (json[at] === '"') {
-    const colon = endOfString(json, at);
-    const path = prefix + readString(json.slice(at, colon));
-    const value = colon + 1;
-    const nested = json[value] === '{' && json[value + 1] !== '}' && depth < maxDepth;
-    const end = nested ? walk(json, value, `${path}.`, depth + 1, visit, isWanted) : endOfValue(json, value);
-    if (!nested || isWanted(path)) visit(path, json.slice(value, end));
+  for (let index = 0; json[at] !== '}' && json[at] !== ']'; index += 1) {
+    const value = isArray ? at : endOfString(json, at) + 1;
+    const path = prefix + (isArray ? String(index) : readString(json.slice(at, value - 1)));
+    const nested = depth < maxDepth && isEntered(json, value, path, asked);
+    const end = nested ? walk(json, value, `${path}.`, depth + 1, visit, asked) : endOfValue(json, value);
+    if (!nested || asked?.has(path) === true) visit(path, json.slice(value, end));
     at = json[end] === ',' ? end + 1 : end;
   }
   return at + 1;
+}
+
+function isEntered(json: string, value: number, path: string, asked: FieldPaths | undefined): boolean {
+  if (json[value] === '{') return json[value + 1] !== '}';
+  return json[value] === '[' && asked?.isAbove(path) === true;
 }
 
 /** A JSON value as a cell: text without quotes, null as an empty cell, anything else as it is. */

@@ -31,4 +31,8 @@ export interface WriterOptions {
   readonly fields?: readonly string[] | undefined;
   /** The bytes end on a terminal: what could drive it is escaped. */
   readonly terminal?: boolean | undefined;
+  /** CSV: a text that begins like a formula gets an apostrophe before it. Default true. */
+  readonly escapeFormulas?: boolean | undefined;
+  /** CSV: begins with U+FEFF, by which Excel knows UTF-8. Default false. */
+  readonly byteOrderMark?: boolean | undefined;
 }

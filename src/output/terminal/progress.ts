@@ -1,43 +1,33 @@
-import { formatDuration } from '../../time/duration.ts';
-import type { Output } from '../../context.ts';
+import { formatSeconds } from '../../time/duration.ts';
 import type { Clock } from '../../time/clock.ts';
+import type { StatusLine } from './status-line.ts';
 
-const redrawMs = 200;
 /** Estimates before this are noise. */
 const estimateAfterMs = 2000;
 
 export interface Progress {
   /** `total`: what the service says, or the limit of the user; undefined when neither is known. */
   update(leads: number, total: number | undefined): void;
-  /** Erases the line, before anything else is written to the terminal. */
+  /** Takes it from the line, before the run goes on with something else. */
   clear(): void;
 }
 
 /**
- * One line on stderr that is redrawn; nothing unless that is a terminal. `before` is how many leads an earlier attempt
- * wrote: they do not count for the rate.
+ * How far a walk is, in the status line; nothing where there is none. `before` is how many leads an earlier attempt wrote:
+ * they do not count for the rate.
  */
-export function showProgress(stderr: Output, clock: Clock, wanted: boolean, before = 0): Progress {
-  if (!wanted || stderr.isTTY !== true) return { update: () => undefined, clear: () => undefined };
+export function showProgress(status: StatusLine | undefined, clock: Clock, before = 0): Progress {
+  if (status === undefined) return { update: () => undefined, clear: () => undefined };
   const startedAt = clock.now();
-  let drawnAt = startedAt;
-  let shown = false;
+  let leads = before;
+  let total: number | undefined;
+  status.showProgress((now) => progressLine({ leads, before, total, elapsedMs: now - startedAt }));
   return {
-    update(leads, total) {
-      const now = clock.now();
-      if (now - drawnAt < redrawMs) return;
-      drawnAt = now;
-      shown = true;
-      const line = progressLine({ leads, before, total, elapsedMs: now - startedAt }).slice(
-        0,
-        (stderr.columns ?? 80) - 1,
-      );
-      stderr.write(`\r\u001b[K${line}`);
+    update(leadsNow, totalNow) {
+      leads = leadsNow;
+      total = totalNow;
     },
-    clear() {
-      if (shown) stderr.write('\r\u001b[K');
-      shown = false;
-    },
+    clear: () => status.showProgress(undefined),
   };
 }
 
@@ -48,12 +38,14 @@ interface ProgressState {
   readonly elapsedMs: number;
 }
 
+/** Such as `2,000 of 10,000 leads, 20%, 500/s, 4s, about 16s left`. */
 export function progressLine({ leads, before, total, elapsedMs }: ProgressState): string {
   const rate = ((leads - before) * 1000) / Math.max(elapsedMs, 1);
   const parts = [`${grouped(leads)}${total === undefined ? '' : ` of ${grouped(total)}`} leads`];
-  if (elapsedMs > 0) parts.push(`${grouped(Math.round(rate))}/s`);
+  if (total !== undefined && total >= leads && total > 0) parts.push(`${Math.floor((leads / total) * 100)}%`);
+  if (elapsedMs > 0) parts.push(`${grouped(Math.round(rate))}/s`, formatSeconds(elapsedMs));
   if (total !== undefined && total > leads && rate > 0 && elapsedMs >= estimateAfterMs) {
-    parts.push(`about ${formatDuration(((total - leads) * 1000) / rate)} left`);
+    parts.push(`about ${formatSeconds(((total - leads) * 1000) / rate)} left`);
   }
   return parts.join(', ');
 }

@@ -20,7 +20,8 @@ interface ExecOptions {
 const concurrency = 4;
 
 /**
- * `--exec`: runs a shell command with the lead's raw bytes on stdin; exit 0 means that it took the lead. A lead waits
+ * `--exec`: runs a shell command with the lead's raw bytes on stdin, and its id (a NUL as U+FFFD, since no variable can hold
+ * one) and attempt in `LEAD_ID` and `LEAD_ATTEMPT`; exit 0 means that it took the lead. A lead waits
  * `timeoutMs` at most until a command may start, and the command runs as long at most.
  */
 export function execTarget(options: ExecOptions): Target {
@@ -31,7 +32,7 @@ export function execTarget(options: ExecOptions): Target {
     name: `exec ${command}`,
     longestMs: 2 * timeoutMs + 1000,
     bestEffort,
-    async deliver({ delivery }) {
+    async deliver({ delivery, leadId }, attempt) {
       const queued = performance.now();
       if (!(await limit.acquire(timeoutMs, signal))) {
         const durationMs = Math.round(performance.now() - queued);
@@ -39,7 +40,15 @@ export function execTarget(options: ExecOptions): Target {
       }
       const started = performance.now();
       try {
-        const end = await runCommand({ command, env, input: delivery.body, timeoutMs, killGroup, signal });
+        const lead = { LEAD_ID: leadId.replaceAll('\0', '\ufffd'), LEAD_ATTEMPT: String(attempt) };
+        const end = await runCommand({
+          command,
+          env: { ...env, ...lead },
+          input: delivery.body,
+          timeoutMs,
+          killGroup,
+          signal,
+        });
         // stdout carries our data alone, so what a command prints goes to stderr with the messages.
         for (const line of end.output.split('\n')) if (line !== '') messages.say(`  | ${line}`);
         const durationMs = Math.round(performance.now() - started);

@@ -1,10 +1,18 @@
 import { createPoster } from '../../http/client/post.ts';
 import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/other-protocol.ts';
-import type { Delivery } from '../../webhook/delivery.ts';
+import { withoutSecrets } from '../../secret.ts';
+import { forwardRequest } from './forward-request.ts';
 import type { Target } from './target.ts';
+import { splitCredentials } from './url-credentials.ts';
 
 interface ForwardOptions {
+  /** May hold a user and a password. */
   readonly url: URL;
+  readonly keepPath: boolean;
+  /** Name of the scheme that verifies deliveries; undefined where that is not known any more. */
+  readonly scheme: string | undefined;
+  /** For requests to the app; undefined: none. */
+  readonly proxy: URL | undefined;
   readonly timeoutMs: number;
   readonly bestEffort: boolean;
   /** Whether the result holds the answer's body. */
@@ -21,28 +29,30 @@ const keptBody = 1000;
 /** Connections to the app, and so the most leads in flight to it. */
 const connections = 64;
 
-/** Headers that hold for one connection only (RFC 9110, section 7.6.1), or are set again for the next one. */
-const hopByHop =
-  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/i;
-
 /** `--forward-to`: passes the exact bytes and headers on. Follows no redirect: a 3xx is not a 2xx. */
 export function forwardTarget(options: ForwardOptions): Target {
-  const { url, timeoutMs, bestEffort, keepBody, loopbackCa, signal } = options;
-  const poster = createPoster({ connections, loopbackCa, now: () => performance.now() });
+  const { keepPath, scheme, proxy, timeoutMs, bestEffort, keepBody, loopbackCa, signal } = options;
+  const { bare: url, credentials } = splitCredentials(options.url);
+  const poster = createPoster({ connections, loopbackCa, proxy, now: () => performance.now() });
+  const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
   return {
     name: `forward ${url.href}`,
     longestMs: timeoutMs,
     bestEffort,
-    async deliver({ delivery }) {
-      const message = { url: url.href, headers: endToEndHeaders(delivery), body: delivery.body };
+    async deliver(checked, attempt) {
+      const message = forwardRequest(checked, attempt, { url, credentials, keepPath, scheme });
+      if (message === undefined) {
+        return { to: 'forward', ok: false, answer: 'its path leads out of --forward-to', durationMs: 0 };
+      }
       const posted = await poster.post(message, { timeoutMs, signal });
       const durationMs = Math.round(posted.durationMs);
       if (!posted.ok) {
-        const answer = failureText(posted.code, posted.detail, url, timeoutMs);
+        const through = proxy === undefined ? '' : ` (through the proxy ${proxy.host})`;
+        const answer = failureText(posted.code, posted.detail, url, timeoutMs) + through;
         return { to: 'forward', ok: false, answer, durationMs };
       }
       const ok = posted.status >= 200 && posted.status < 300;
-      const body = keepBody ? posted.body.toString('utf8').slice(0, keptBody) : undefined;
+      const body = keepBody ? redacted(posted.body.toString('utf8')).slice(0, keptBody) : undefined;
       return { to: 'forward', ok, answer: String(posted.status), durationMs, body };
     },
     close() {
@@ -59,13 +69,4 @@ function failureText(code: string, detail: string, { protocol }: URL, timeoutMs:
   if (protocol === 'http:' && isClosedOnPlainHttp(code))
     return 'connection closed without an answer: is it HTTPS?';
   return code === 'aborted' ? 'given up at the end' : detail;
-}
-
-function endToEndHeaders({ rawHeaders }: Delivery): Delivery['rawHeaders'] {
-  const namedByConnection = rawHeaders
-    .filter(([name]) => name.toLowerCase() === 'connection')
-    .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/));
-  return rawHeaders.filter(
-    ([name]) => !hopByHop.test(name) && !namedByConnection.includes(name.toLowerCase()),
-  );
 }

@@ -20,7 +20,7 @@ export interface Target {
   readonly longestMs: number;
   /** A failure counts as done, since the delivery is acknowledged all the same. Default false. */
   readonly bestEffort?: boolean | undefined;
-  /** Never rejects for a failure of the target: that is a result. */
-  deliver(lead: CheckedDelivery): Promise<TargetResult>;
+  /** `attempt`: which delivery of this id it is, from 1. Never rejects for a failure of the target: that is a result. */
+  deliver(lead: CheckedDelivery, attempt: number): Promise<TargetResult>;
   close?(): Promise<void>;
 }

@@ -14,10 +14,13 @@ export class RateGate {
     this.#until = Math.max(this.#until, time);
   }
 
+  /** Milliseconds until requests may go out; 0 or less: now. */
+  get waitMs(): number {
+    return this.#until - this.#clock.now();
+  }
+
   /** Waits until requests may go out. */
   async pass(signal: AbortSignal): Promise<void> {
-    for (let wait = this.#until - this.#clock.now(); wait > 0; wait = this.#until - this.#clock.now()) {
-      await this.#clock.sleep(wait, signal);
-    }
+    for (let wait = this.waitMs; wait > 0; wait = this.waitMs) await this.#clock.sleep(wait, signal);
   }
 }

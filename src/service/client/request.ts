@@ -7,6 +7,7 @@ import { isObject, type Json } from '../../json/exact.ts';
 import { networkFailure, rejectionFailure } from './failure.ts';
 import { redact } from './redact-key.ts';
 import { retryAfterMs } from './retry-after.ts';
+import { rateLimited } from './retry.ts';
 import type { Service } from './service.ts';
 
 /** A 200 whose body is still to come, or a 204. */
@@ -39,7 +40,7 @@ const idHeaders = [
 export async function request(service: Service, url: URL, signal: AbortSignal): Promise<Answer> {
   let target = url;
   for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
-    await service.rateGate.pass(signal);
+    await passGate(service, signal);
     const startedAt = service.clock.now();
     const response = await send(service, target, signal);
     const { statusCode: status } = response;
@@ -55,7 +56,7 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
         status,
         headers,
         requestId,
-        body: decoded(response.body, headers['content-encoding']),
+        body: awaited(decoded(response.body, headers['content-encoding']), service.messages),
         redact: (text) => redact(text, service.account.apiKey),
       };
     }
@@ -73,7 +74,30 @@ function requestIdIn(headers: Answer['headers'], { account }: Service): string |
   return id === undefined ? undefined : redact(id, account.apiKey);
 }
 
+async function passGate({ rateGate, messages }: Service, signal: AbortSignal): Promise<void> {
+  const { waitMs: ms } = rateGate;
+  if (ms > 0) await messages.waiting({ ms, why: rateLimited }, () => rateGate.pass(signal));
+}
+
+/** The same bytes; while the next ones are awaited, that shows. */
+async function* awaited(
+  body: AsyncIterable<Uint8Array>,
+  messages: Service['messages'],
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let heard = messages.asking();
+  try {
+    for await (const chunk of body) {
+      heard();
+      yield chunk;
+      heard = messages.asking();
+    }
+  } finally {
+    heard();
+  }
+}
+
 async function send(service: Service, url: URL, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  const heard = service.messages.asking();
   try {
     return await service.dispatcher.request({
       origin: url.origin,
@@ -89,6 +113,8 @@ async function send(service: Service, url: URL, signal: AbortSignal): Promise<Di
   } catch (error) {
     signal.throwIfAborted();
     throw networkFailure(error, url.origin);
+  } finally {
+    heard();
   }
 }
 

@@ -53,17 +53,17 @@ export class Attempts {
     const { retries, messages, clock, random } = this.#service;
     if (this.#failed >= retries) throw this.#final(reason);
     const delay = retryDelay(this.#failed, random, reason.waitMs);
-    if (delay > this.left) {
-      if (reason.waitMs === undefined || reason.waitMs <= this.left) throw this.#final(reason);
-      throw tooLong(reason.failure, reason.waitMs, clock.now());
-    }
+    const isTooLong = delay > this.left;
+    if (isTooLong && (reason.waitMs === undefined || reason.waitMs <= this.left)) throw this.#final(reason);
+    // Also when this run gives up: one that polls comes back by itself, and not earlier.
     if (reason.waitMs !== undefined) this.#service.rateGate.holdUntil(clock.now() + reason.waitMs);
+    if (isTooLong) throw tooLong(reason.failure, reason.waitMs ?? delay, clock.now());
     this.#failed += 1;
     this.#onRetry();
-    messages.verbose(
-      `retry ${this.#failed} of ${retries} in ${formatDuration(delay)}: ${reason.failure.message}`,
-    );
-    await clock.sleep(delay, signal);
+    const detail = `retry ${this.#failed} of ${retries}`;
+    messages.verbose(`${detail} in ${formatDuration(delay)}: ${reason.failure.message}`);
+    const wait = { ms: delay, why: shortReason(reason.failure), detail };
+    await messages.waiting(wait, () => clock.sleep(delay, signal));
   }
 
   #final({ failure }: TransientError): LeadsError {
@@ -78,6 +78,12 @@ export class Attempts {
     });
   }
 }
+
+/** For a line that is drawn while a retry waits. */
+const shortReason = ({ status, message }: LeadsError): string =>
+  status === 429 || status === 403 ? rateLimited : message;
+
+export const rateLimited = 'rate limited';
 
 function tooLong(failure: LeadsError, waitMs: number, now: number): ServiceError {
   // An absurd value may name a time that no calendar has.

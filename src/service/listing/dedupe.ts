@@ -1,4 +1,5 @@
 import type { IdSet, AddResult } from '../../lead/id-set.ts';
+import type { Unidentified } from '../../lead/unidentified.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 
 /** What the records of one page, or of a part of it, turned out to be. */
@@ -15,18 +16,23 @@ export interface PageTally {
   readonly withoutId: number;
 }
 
-/** Keeps what was not met before, and counts. A record without an id is always kept. */
+export const noRecords: PageTally = { identified: 0, fresh: 0, earlier: 0, repeated: 0, withoutId: 0 };
+
+/** Keeps what was not met before, and counts. A record without an id is kept unless the list is read again. */
 export function dropKnown(
   leads: readonly ScannedRecord[],
   seen: IdSet,
-): { readonly kept: ScannedRecord[]; readonly tally: PageTally } {
+  unidentified: Unidentified,
+): { readonly kept: ScannedRecord[]; readonly tally: PageTally; readonly newWithoutId: number } {
   const kept: ScannedRecord[] = [];
-  let [identified, fresh, earlier, repeated, withoutId] = [0, 0, 0, 0, 0];
+  let [identified, fresh, earlier, repeated, withoutId, newWithoutId] = [0, 0, 0, 0, 0, 0];
   for (const lead of leads) {
     const meeting = meet(lead, seen);
     if (meeting === undefined) {
       withoutId += 1;
+      if (!unidentified.isNew(lead)) continue;
       kept.push(lead);
+      newWithoutId += 1;
       continue;
     }
     identified += 1;
@@ -35,7 +41,7 @@ export function dropKnown(
     if (meeting === 'earlier') earlier += 1;
     if (meeting === 'new') kept.push(lead);
   }
-  return { kept, tally: { identified, fresh, earlier, repeated, withoutId } };
+  return { kept, tally: { identified, fresh, earlier, repeated, withoutId }, newWithoutId };
 }
 
 /** The counts of a page's parts together. */

@@ -46,3 +46,5 @@ export type Step =
   /** It has to be found out by requests of its own. */
   | { readonly kind: 'probe'; readonly reason: ProbeReason }
   | { readonly kind: 'end'; readonly completion: Completion };
+
+export const go = (position: Position): Step => ({ kind: 'go', position });

@@ -1,6 +1,7 @@
 import { DataError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { IdSet } from '../../lead/id-set.ts';
+import { Unidentified } from '../../lead/unidentified.ts';
 import type { Service } from '../client/service.ts';
 import { NullNext } from '../pagination/null-next.ts';
 import { keyOf, type Position } from '../pagination/position.ts';
@@ -8,7 +9,7 @@ import type { RequestParams } from '../pagination/request-params.ts';
 import { numberOf } from '../pagination/position-number.ts';
 import { Continuity } from './continuity.ts';
 import { StepDecider } from './decide-step.ts';
-import { addTallies, dropKnown, type PageTally } from './dedupe.ts';
+import { addTallies, dropKnown, noRecords } from './dedupe.ts';
 import { complete, type Completion } from './evidence/completion.ts';
 import { settleNoPosition, settlePass } from './evidence/settle.ts';
 import { Probes } from './evidence/probes.ts';
@@ -20,12 +21,11 @@ import { peekAt } from './fetch/peek.ts';
 import { Prefetch } from './fetch/prefetch.ts';
 import { LoopGuard } from './loop-guard.ts';
 import { markOf } from './page-mark.ts';
-import type { PageOutcome, ProbeReason, Step, WholePage } from './page-outcome.ts';
+import { go, type PageOutcome, type ProbeReason, type Step, type WholePage } from './page-outcome.ts';
 import { Passes } from './passes.ts';
 import { noteOtherStatus } from './status-note.ts';
 import type { Batch, ListingOptions, ListingStats } from './types.ts';
 
-const nothing: PageTally = { identified: 0, fresh: 0, earlier: 0, repeated: 0, withoutId: 0 };
 const start: Position = { style: 'start' };
 
 /** Reads page after page: one outcome a page, from it the next step. */
@@ -42,6 +42,7 @@ export class Walker {
   readonly #sizes: PageSizes;
   readonly #isFiltered: boolean;
   readonly #passes = new Passes();
+  readonly #unidentified = new Unidentified();
   #totals: Totals;
   #isNumbered = false;
 
@@ -58,10 +59,10 @@ export class Walker {
     this.#stats = stats;
     this.#seen = options.seen ?? new IdSet();
     this.#seen.nextPass();
-    const size = options.pageSize ?? params.pageSize ?? from.size;
     // A walk that goes on stays with the size that it had: positions mean something with that only.
     const isFree = params.limit !== undefined && from.style === 'start';
-    this.#sizes = new PageSizes(size, options.preferredSize, isFree, params.isLimitGuessed);
+    const fixed = options.pageSize ?? params.pageSize ?? from.size;
+    this.#sizes = new PageSizes(fixed, options.preferredSize, isFree, params.isLimitGuessed);
     this.#isFiltered = query.status !== undefined || query.categories?.length === 1;
     this.#decider = new StepDecider(params, new NullNext(this.#isFiltered, options.from));
     const peek = peekAt(service, params, query, stats, signal);
@@ -113,13 +114,14 @@ export class Walker {
   #stepBack(position: Position): Position {
     this.#prefetch.clear();
     this.#seen.nextPass();
+    this.#unidentified.nextPass();
     this.#totals.met = undefined;
     return this.#continuity.stepBack(position);
   }
 
   /** Hands out all but the last part of a page. */
   async *#read(position: Position): AsyncGenerator<Batch, PageOutcome> {
-    let tally = nothing;
+    let tally = noRecords;
     let first: ScannedRecord | undefined;
     let isFirst = true;
     try {
@@ -135,11 +137,11 @@ export class Walker {
             this.#continuity.notePage(position, part.leads);
         }
         isFirst = false;
-        const { kept: leads, tally: added } = dropKnown(unread, this.#seen);
+        const { kept: leads, tally: added, newWithoutId } = dropKnown(unread, this.#seen, this.#unidentified);
         // An attempt that broke off has sent some of these already: the service did not repeat them.
         tally = addTallies(tally, part.again ? { ...added, fresh: added.fresh + added.repeated } : added);
         if (!part.again) this.#stats.duplicates += added.repeated;
-        this.#stats.withoutId += added.withoutId;
+        this.#stats.withoutId += newWithoutId;
         noteOtherStatus(this.#service, this.#options.query.status, leads);
         if (part.facts !== undefined) {
           if (position.style === 'start' && part.facts.count === 0 && this.#sizes.dropGuess())
@@ -171,8 +173,7 @@ export class Walker {
   #afterPage(position: Position, page: WholePage): Step {
     const { facts, tally } = page;
     const totals = this.#totals;
-    this.#stats.pages += 1;
-    this.#guard.countRecords(facts.count, this.#stats.pages);
+    this.#guard.countRecords(facts.count, (this.#stats.pages += 1));
     if (page.leads.length > 0) this.#continuity.noteProgress();
     this.#passes.noteNews(page.leads.length);
     totals.count(tally);
@@ -238,6 +239,7 @@ export class Walker {
     if (settled.kind === 'end') return settled;
     this.#passes.begin(settled.kind === 'read-again' ? 'again' : 'front', this.#continuity.gaps);
     this.#seen.nextPass();
+    this.#unidentified.nextPass();
     this.#continuity.beginPass(true);
     this.#decider.beginPass();
     this.#guard.reset();
@@ -246,5 +248,3 @@ export class Walker {
     return go(start);
   }
 }
-
-const go = (position: Position): Step => ({ kind: 'go', position });

@@ -1,4 +1,4 @@
-import type { Envelope } from '../../json/envelope.ts';
+import type { Envelope } from '../../json/page-envelope.ts';
 
 /** What a page tells beside its leads, known when it is complete. */
 export interface PageFacts {

@@ -1,4 +1,4 @@
-import type { Envelope } from '../../json/envelope.ts';
+import type { Envelope } from '../../json/page-envelope.ts';
 import { isObject, type Json, valueAt } from '../../json/exact.ts';
 import type { HeaderHints } from './header-hints.ts';
 import {

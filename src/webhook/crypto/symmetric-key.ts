@@ -12,6 +12,10 @@ export type SecretEncoding = (typeof secretEncodings)[number];
 /** Throws a `ConfigError` for a secret that is empty or not in this encoding. */
 export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
   if (secret.reveal().trim() === '') throw new ConfigError('the webhook secret is empty');
+  // A public key is known to everybody: as a shared secret it would prove nothing.
+  if (secret.reveal().includes('-----BEGIN ')) {
+    throw new ConfigError('the webhook secret is a key in PEM, and this scheme signs with a shared secret');
+  }
   const bytes = secretBytes(secret.reveal(), encoding);
   if (bytes === undefined) {
     throw new ConfigError(`the webhook secret is not ${encodingNames[encoding]}`, {

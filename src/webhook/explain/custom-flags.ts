@@ -1,24 +1,30 @@
 import { parseTimestamp, timestampFormats } from '../timestamp.ts';
-import type { HmacMatch } from './search-hmac.ts';
+import type { SignatureMatch } from './search-signature.ts';
 
 /** The flags with which the scheme `custom` accepts such deliveries; undefined where no flags can. */
-export function customFlags(match: HmacMatch): string | undefined {
-  const { signature, secret, content, timestamp, timestampHeader, idHeader } = match;
-  if (signature.prefix === undefined || signature.capitals || secret.encoding === undefined) return undefined;
-  if (timestamp !== undefined && timestampHeader === undefined) return undefined;
+export function customFlags(match: SignatureMatch): string | undefined {
+  const { signature, algorithm, key, content, timestamp, id } = match;
+  if (signature.prefix === undefined || key.encoding === undefined) return undefined;
+  const isInside = timestamp?.prefix !== undefined;
+  if (isInside && (timestamp.header !== signature.header || signature.prefix === '')) return undefined;
   const format = timestampFormats.find(
-    (candidate) => timestamp !== undefined && isPlausible(parseTimestamp(timestamp, candidate)),
+    (candidate) => timestamp !== undefined && isPlausible(parseTimestamp(timestamp.value, candidate)),
   );
   if (timestamp !== undefined && format === undefined) return undefined;
   const flags = ['--scheme custom', `--signature-header ${signature.header}`];
-  if (signature.algorithm !== 'hmac-sha256') flags.push(`--algorithm ${signature.algorithm}`);
+  if (algorithm !== 'hmac-sha256') flags.push(`--algorithm ${algorithm}`);
   if (signature.encoding !== 'hex') flags.push(`--encoding ${signature.encoding}`);
   if (signature.prefix !== '') flags.push(`--prefix '${signature.prefix}'`);
-  if (content !== '{body}') flags.push(`--signed-content '${content.replaceAll('\n', '\\n')}'`);
-  if (timestampHeader !== undefined) flags.push(`--timestamp-header ${timestampHeader}`);
+  if (signature.separator !== undefined && !(isInside && signature.separator === ',')) {
+    flags.push(`--separator '${signature.separator}'`);
+  }
+  const usual = timestamp === undefined ? '{body}' : '{timestamp}.{body}';
+  if (content !== usual) flags.push(`--signed-content '${content.replaceAll('\n', '\\n')}'`);
+  if (isInside) flags.push(`--timestamp-prefix '${timestamp.prefix}'`);
+  if (timestamp !== undefined && !isInside) flags.push(`--timestamp-header ${timestamp.header}`);
   if (format !== undefined && format !== 'unix') flags.push(`--timestamp-format ${format}`);
-  if (idHeader !== undefined) flags.push(`--nonce-header ${idHeader}`);
-  if (secret.encoding !== 'utf8') flags.push(`--secret-encoding ${secret.encoding}`);
+  if (id !== undefined) flags.push(`--nonce-header ${id.header}`);
+  if (key.encoding !== 'utf8' && key.encoding !== 'none') flags.push(`--secret-encoding ${key.encoding}`);
   return flags.join(' ');
 }
 

@@ -4,6 +4,7 @@ import type { Key, Scheme } from '../scheme.ts';
 
 /** Why a token was rejected that is nearly right, or right but in the wrong header. */
 export function explainToken(delivery: Delivery, scheme: Scheme, keys: readonly Key[]): string | undefined {
+  const [own] = scheme.credentialHeaders;
   const tokens = keys.map((key) => key.secret.reveal());
   for (const [name, value] of delivery.rawHeaders) {
     const received = Buffer.from(value, 'latin1').toString('utf8');
@@ -18,10 +19,11 @@ export function explainToken(delivery: Delivery, scheme: Scheme, keys: readonly 
       if (scheme.name !== 'token') {
         return `The secret itself came in the header ${header}${behind}: it was sent as a token, and nothing was signed with it.`;
       }
-      if (isWhole && header === 'x-webhook-token') return undefined;
-      return `The right token came in the header ${header}${behind}, not by itself in x-webhook-token.`;
+      if (isWhole && header === own) return undefined;
+      const flag = isWhole ? ` To take such deliveries: --token-header ${header}` : '';
+      return `The right token came in the header ${header}${behind}, not by itself in ${own ?? ''}.${flag}`;
     }
-    if (header !== 'x-webhook-token' || scheme.name !== 'token') continue;
+    if (header !== own || scheme.name !== 'token') continue;
     if (matches(unquoted)) return 'The token is right but for quotes around it.';
     if (matches(percentDecoded)) return 'The token is right but for percent-encoding.';
     if (matches((text) => text.toLowerCase())) return 'The token is right but for capital and small letters.';

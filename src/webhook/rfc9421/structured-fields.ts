@@ -3,7 +3,7 @@ import { decode } from '../crypto/encoding.ts';
 /** A bare item; `text` is its value as RFC 8941 serialises it. */
 type BareItem =
   | { readonly kind: 'string' | 'token'; readonly value: string; readonly text: string }
-  | { readonly kind: 'integer'; readonly value: number; readonly text: string }
+  | { readonly kind: 'integer' | 'decimal'; readonly value: number; readonly text: string }
   | { readonly kind: 'boolean'; readonly value: boolean; readonly text: string }
   | { readonly kind: 'bytes'; readonly value: Buffer; readonly text: string };
 
@@ -20,9 +20,10 @@ const patterns = {
   key: /[a-z*][a-z0-9_.*-]*/y,
   string: /"(?:[ !#-[\]-~]|\\["\\])*"/y,
   integer: /(?:0|-?[1-9]\d{0,14})(?![\d.])/y,
+  decimal: /-?(?:0|[1-9]\d{0,11})\.\d{1,3}(?![\d.])/y,
   token: /[A-Za-z*][!#$%&'*+.^_`|~0-9A-Za-z:/-]*/y,
   boolean: /\?[01]/y,
-  bytes: /:[A-Za-z0-9+/=]*:/y,
+  bytes: /:[^:"]*:/y,
   spaces: / */y,
   comma: /[ \t]*,[ \t]*/y,
 } as const;
@@ -32,23 +33,24 @@ class NotStructured extends Error {}
 
 /**
  * Parses a dictionary of structured fields (RFC 8941, section 3.2); undefined for anything else. Stricter than the RFC in
- * two ways: a repeated key is an error instead of overriding the first, and decimals are not supported.
+ * one way: a repeated key is an error instead of overriding the first. Bytes that are no base64 are read as none at all,
+ * so that one signature which cannot be read does not spoil the others.
  */
-export function parseDictionary(text: string): ReadonlyMap<string, Member> | undefined {
+export const parseDictionary = (text: string): ReadonlyMap<string, Member> | undefined =>
+  parse(text, (reader) => reader.dictionary());
+
+/** Parses a list, or an item, which is a list of one (sections 3.1 and 3.3). */
+export const parseList = (text: string): readonly Member[] | undefined =>
+  parse(text, (reader) => reader.list());
+
+function parse<T>(text: string, read: (reader: Reader) => T): T | undefined {
   try {
-    return new Reader(text.replace(/^ +| +$/g, '')).dictionary();
+    return read(new Reader(text.replace(/^ +| +$/g, '')));
   } catch (error) {
     if (error instanceof NotStructured) return undefined;
     throw error;
   }
 }
-
-/** `(items);params`, serialised as in RFC 8941, section 4.1.1.1. */
-export const serializeInnerList = (items: readonly Item[], params: Parameters): string =>
-  `(${items.map((item) => item.bare.text + serializeParameters(item.params)).join(' ')})${serializeParameters(params)}`;
-
-const serializeParameters = (params: Parameters): string =>
-  [...params].map(([key, { value, text }]) => (value === true ? `;${key}` : `;${key}=${text}`)).join('');
 
 class Reader {
   readonly #text: string;
@@ -69,8 +71,19 @@ class Reader {
     return members;
   }
 
+  list(): readonly Member[] {
+    const members: Member[] = [];
+    while (members.length === 0 || this.#take('comma') !== undefined) members.push(this.#itemOrList());
+    if (this.#offset < this.#text.length) throw new NotStructured();
+    return members;
+  }
+
   #member(): Member {
     if (!this.#skip('=')) return { bare: trueItem, params: this.#parameters() };
+    return this.#itemOrList();
+  }
+
+  #itemOrList(): Member {
     if (!this.#skip('(')) return this.#item();
     const items: Item[] = [];
     for (;;) {
@@ -103,13 +116,14 @@ class Reader {
     }
     const integer = this.#take('integer');
     if (integer !== undefined) return { kind: 'integer', value: Number(integer), text: integer };
+    const decimal = this.#take('decimal');
+    if (decimal !== undefined) return { kind: 'decimal', value: Number(decimal), text: decimalText(decimal) };
     const boolean = this.#take('boolean');
     if (boolean !== undefined) return { kind: 'boolean', value: boolean === '?1', text: boolean };
     const bytes = this.#take('bytes');
     if (bytes !== undefined) {
-      const value = decode(bytes.slice(1, -1), 'base64');
-      if (value === undefined) throw new NotStructured();
-      return { kind: 'bytes', value, text: bytes };
+      const value = decode(bytes.slice(1, -1), 'base64') ?? Buffer.alloc(0);
+      return { kind: 'bytes', value, text: `:${value.toString('base64')}:` };
     }
     const token = this.#need('token');
     return { kind: 'token', value: token, text: token };
@@ -135,5 +149,8 @@ class Reader {
     return found;
   }
 }
+
+/** Without zeros at its end, but for one behind the point (section 4.1.5). */
+const decimalText = (text: string): string => text.replace(/(\.\d+?)0+$/, '$1').replace(/^-0\.0$/, '0.0');
 
 const trueItem: BareItem = { kind: 'boolean', value: true, text: '?1' };

@@ -1,22 +1,29 @@
 import { ConfigError } from '../../errors.ts';
+import type { Algorithm } from '../crypto/algorithm.ts';
 import type { Encoding } from '../crypto/encoding.ts';
-import type { Algorithm } from '../crypto/hmac.ts';
 import type { SecretEncoding } from '../crypto/symmetric-key.ts';
+import { fieldName } from '../field-name.ts';
 import type { Scheme } from '../scheme.ts';
 import type { TimestampFormat } from '../timestamp.ts';
-import { hmacScheme } from './hmac-scheme.ts';
+import { templateScheme } from './template-scheme.ts';
 
 /** The scheme of a service that has no preset here; everything but the signature header has a default. */
 export interface CustomOptions {
   readonly signatureHeader?: string | undefined;
+  /** Whether the header may be sent several times, one signature each. Default `one`. */
+  readonly signatureHeaders?: 'one' | 'several' | undefined;
   /** Default `hmac-sha256`. */
   readonly algorithm?: Algorithm | undefined;
   /** Default `hex`. */
   readonly encoding?: Encoding | undefined;
   readonly prefix?: string | undefined;
-  /** `\\n` means a line break. Default `{body}`, or `{timestamp}.{body}` where a timestamp header is named. */
+  /** Between several values in the signature header. Default: there is one value; a comma where it also holds the time. */
+  readonly separator?: string | undefined;
+  /** `\\n` means a line break. Default `{body}`, or `{timestamp}.{body}` where a time is sent. */
   readonly signedContent?: string | undefined;
   readonly timestampHeader?: string | undefined;
+  /** Before the time, where it stands in the signature header. */
+  readonly timestampPrefix?: string | undefined;
   /** Default `unix`. */
   readonly timestampFormat?: TimestampFormat | undefined;
   readonly nonceHeader?: string | undefined;
@@ -24,36 +31,44 @@ export interface CustomOptions {
   readonly secretEncoding?: SecretEncoding | undefined;
 }
 
-const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
 /** Throws a `ConfigError` for options that are incomplete or would check less than they seem to. */
 export function custom(options: CustomOptions, toleranceMs: number): Scheme {
-  const { signatureHeader, timestampHeader, nonceHeader } = options;
-  if (signatureHeader === undefined) {
+  const { timestampPrefix, prefix = '' } = options;
+  if (options.signatureHeader === undefined) {
     throw new ConfigError("the scheme 'custom' needs the name of the header with the signature", {
       hint: 'name it with --signature-header',
     });
   }
+  const signatureHeader = fieldName(options.signatureHeader);
+  const timestampHeader = nameOf(options.timestampHeader);
+  const nonceHeader = nameOf(options.nonceHeader);
   const headers = [signatureHeader, timestampHeader, nonceHeader].filter((name) => name !== undefined);
-  for (const name of headers) {
-    if (!fieldName.test(name)) throw new ConfigError(`'${name}' is not the name of a header`);
+  if (new Set(headers).size < headers.length) {
+    throw new ConfigError('signature, timestamp and nonce must come in headers of their own', {
+      hint: 'a time inside the signature header is named by --timestamp-prefix',
+    });
   }
-  if (new Set(headers.map((name) => name.toLowerCase())).size < headers.length) {
-    throw new ConfigError('signature, timestamp and nonce must come in headers of their own');
+  if (timestampPrefix !== undefined && (prefix === '' || overlap(timestampPrefix, prefix))) {
+    throw new ConfigError('the time and the signature in one header need prefixes that differ', {
+      hint: 'such as --timestamp-prefix t= and --prefix v1=',
+    });
   }
-  return hmacScheme({
+  const isTimed = timestampHeader !== undefined || timestampPrefix !== undefined;
+  return templateScheme({
+    ...options,
     name: 'custom',
-    signatureHeader: signatureHeader.toLowerCase(),
-    algorithm: options.algorithm ?? 'hmac-sha256',
-    encoding: options.encoding ?? 'hex',
-    prefix: options.prefix ?? '',
-    content:
-      options.signedContent?.replaceAll('\\n', '\n') ??
-      (timestampHeader === undefined ? '{body}' : '{timestamp}.{body}'),
-    secretEncoding: options.secretEncoding ?? 'utf8',
-    timestampHeader: timestampHeader?.toLowerCase(),
-    timestampFormat: options.timestampFormat ?? 'unix',
-    nonceHeader: nonceHeader?.toLowerCase(),
+    signatureHeader,
+    prefix,
+    separator: options.separator ?? (timestampPrefix === undefined ? undefined : ','),
+    repeated: options.signatureHeaders === 'several',
+    content: options.signedContent?.replaceAll('\\n', '\n') ?? (isTimed ? '{timestamp}.{body}' : '{body}'),
+    timestampHeader,
+    nonceHeader,
     toleranceMs,
   });
 }
+
+const nameOf = (name: string | undefined): string | undefined =>
+  name === undefined ? undefined : fieldName(name);
+
+const overlap = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);

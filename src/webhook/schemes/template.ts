@@ -1,7 +1,7 @@
 import { ConfigError } from '../../errors.ts';
 import type { Delivery } from '../delivery.ts';
 
-const slots = ['timestamp', 'nonce', 'id', 'method', 'url', 'path', 'body'] as const;
+const slots = ['timestamp', 'nonce', 'id', 'method', 'url', 'decodedUrl', 'path', 'body'] as const;
 
 export type Slot = (typeof slots)[number];
 
@@ -49,6 +49,11 @@ export function valuesOf(request: Signable, timestamp: string, id: string): (slo
   return (slot) => {
     if (slot === 'body') return request.body;
     if (slot === 'timestamp') return Buffer.from(timestamp, 'latin1');
+    if (slot === 'decodedUrl') return Buffer.from(decodeDelimiters(request.url), 'latin1');
     return Buffer.from(slot === 'nonce' || slot === 'id' ? id : request[slot], 'latin1');
   };
 }
+
+/** The URL with the delimiters of RFC 3986 decoded, as HubSpot signs it; every other percent-encoding stays. */
+const decodeDelimiters = (url: string): string =>
+  url.replace(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi, (encoded) => decodeURIComponent(encoded));

@@ -1,38 +1,47 @@
 import { ConfigError } from '../../errors.ts';
 import { equalInConstantTime } from '../crypto/constant-time-equal.ts';
-import { soleHeader } from '../sole-header.ts';
+import { soleHeader } from '../single-header.ts';
 import { symmetricKey } from '../crypto/symmetric-key.ts';
+import { fieldName } from '../field-name.ts';
 import { rejected, type Scheme } from '../scheme.ts';
 
-const header = 'x-webhook-token';
+/** Of the specification, section 5. */
+const defaultTokenHeader = 'x-webhook-token';
 
-/** A shared token in `x-webhook-token` (specification, section 5). It proves the sender, not the body. */
-export const token: Scheme = {
-  name: 'token',
-  credentialHeaders: [header],
-  toleranceMs: undefined,
+/**
+ * A shared token in a header. It proves the sender, not the body. Throws a `ConfigError` for what is no name of a header.
+ */
+export function token(name = defaultTokenHeader): Scheme {
+  const header = fieldName(name);
+  return {
+    name: 'token',
+    credentialHeaders: [header],
+    ignoresBody: true,
+    toleranceMs: undefined,
+    signsUrl: false,
 
-  key(secret) {
-    const text = secret.reveal();
-    if (text === '') throw new ConfigError('the webhook token is empty');
-    // A header loses spaces at its ends and cannot hold control characters: such a token would never match.
-    if (text !== text.trim() || /[\x00-\x1f\x7f]/.test(text)) {
-      throw new ConfigError('the webhook token has blanks at its ends or control characters in it', {
-        hint: 'a header cannot carry it; check the file or variable that it comes from',
-      });
-    }
-    return symmetricKey(secret, 'utf8');
-  },
+    key(secret) {
+      const text = secret.reveal();
+      if (text === '') throw new ConfigError('the webhook token is empty');
+      // A header loses spaces at its ends and cannot hold control characters: such a token would never match.
+      if (text !== text.trim() || /[\x00-\x1f\x7f]/.test(text)) {
+        throw new ConfigError('the webhook token has blanks at its ends or control characters in it', {
+          hint: 'a header cannot carry it; check the file or variable that it comes from',
+        });
+      }
+      return symmetricKey(secret, 'utf8');
+    },
 
-  authenticate(delivery, keys) {
-    const found = soleHeader(delivery, header);
-    if (!found.ok) return found;
-    const received = Buffer.from(found.value, 'latin1');
-    const matches = keys.map((key) => equalInConstantTime(key.material.export(), received));
-    const key = matches.indexOf(true);
-    if (key !== -1) return { ok: true, key };
-    return rejected('wrong_credential', `the token in ${header} is not the right one`);
-  },
+    authenticate(delivery, keys) {
+      const found = soleHeader(delivery, header);
+      if (!found.ok) return found;
+      const received = Buffer.from(found.value, 'latin1');
+      const matches = keys.map((key) => equalInConstantTime(key.material.export(), received));
+      const key = matches.indexOf(true);
+      if (key !== -1) return { ok: true, key };
+      return rejected('wrong_credential', `the token in ${header} is not the right one`);
+    },
 
-  sign: (_, key) => [[header, key.material.export().toString('latin1')]],
-};
+    sign: (_, key) => [[header, key.material.export().toString('latin1')]],
+  };
+}

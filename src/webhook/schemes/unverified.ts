@@ -6,6 +6,7 @@ export const unverified: Scheme = {
   name: 'none',
   credentialHeaders: [],
   toleranceMs: undefined,
+  signsUrl: false,
   key: (secret) => ({ secret, material: createSecretKey(Buffer.from(secret.reveal())) }),
   authenticate: () => ({ ok: true, key: -1 }),
   sign: () => [],

@@ -62,6 +62,25 @@ describe('export', () => {
     expect(all.stderr).not.toContain('note:');
   });
 
+  it('writes CSV for programs and for Excel', async () => {
+    const records = [{ id: 'a', phone: '+49 30 1', tags: ['x', 'y'] }];
+    const other = await scripted((_, response) => sendJson(response, records));
+    const csv = async (...flags: string[]) =>
+      leads(['export', '--format', 'csv', ...flags], { env: { ...key, LEADS_BASE_URL: other.url } });
+    const plain = await csv('--no-escape', '--fields', 'id,phone,tags.1,id');
+    const home = freshHome();
+    await csv('--bom', '-o', join(home, 'leads.csv'));
+    const missing = await csv('--fields', 'id,fone');
+    await other.close();
+    expect(plain.stdout).toBe('id,phone,tags.1,id\r\na,+49 30 1,y,a\r\n');
+    expect(readFileSync(join(home, 'leads.csv'), 'utf8')).toBe(
+      '\ufeffid,phone,tags\r\na,\'+49 30 1,"[""x"",""y""]"\r\n',
+    );
+    expect(missing.stderr).toContain(
+      "note: --fields: there is no field 'fone'; the fields are id, phone, tags\n",
+    );
+  });
+
   it('is silent with --quiet and shows progress on a terminal only', async () => {
     expect((await leads(['export', '-q'], { env: env() })).stderr).toBe('');
     expect((await leads(['export'], { env: env() })).stderr).not.toContain('\r');
@@ -73,6 +92,9 @@ describe('export', () => {
     ['--overlap', '1h'],
     ['--follow', '--format', 'csv'],
     ['--follow', '--until', 'now'],
+    ['--since', 'now', '--until', '7d'],
+    ['--no-escape'],
+    ['--bom'],
     ['--fields', ','],
     ['--max', '0'],
   ])('refuses %j', async (...flags) => {

@@ -1,9 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { CommandSpec } from '../../../src/commands/flags/command-spec.ts';
-import { flagTerm } from '../../../src/commands/flags/flag.ts';
+import { flagTerm, longName } from '../../../src/commands/flags/flag.ts';
 import { settingKeys } from '../../../src/config/setting-keys.ts';
 import { commands } from '../../../src/program.ts';
 import { leads } from '../../support/run.ts';
+import { presets } from '../../../src/webhook/presets/all.ts';
+import { schemeNames } from '../../../src/webhook/scheme-names.ts';
 
 /** Every command that there is, with the words that name it. */
 async function allCommands(): Promise<(readonly [path: readonly string[], spec: CommandSpec])[]> {
@@ -22,8 +24,14 @@ describe('help', () => {
       const { exitCode, stdout } = await leads([...path, '--help']);
       expect(exitCode, path.join(' ')).toBe(0);
       for (const [key, flag] of Object.entries(spec.flags)) {
-        expect(stdout).toContain(flagTerm(key, flag));
-        if (flag.help !== undefined) expect(flat(stdout)).toContain(flag.help);
+        const topic = flag.topic === undefined ? undefined : await leads(['help', flag.topic]);
+        if (flag.topic !== undefined) {
+          expect(stdout).toContain(`leads help ${flag.topic}`);
+          expect(stdout).toContain(longName(key, flag));
+        }
+        const full = topic?.stdout ?? stdout;
+        expect(full).toContain(flagTerm(key, flag));
+        if (flag.help !== undefined) expect(flat(full)).toContain(flag.help);
       }
       for (const { help } of Object.values(spec.arguments)) expect(flat(stdout)).toContain(help);
     }
@@ -42,14 +50,15 @@ describe('help', () => {
   });
 
   it.each([40, 60, 100])('breaks no word on a terminal of %i columns', async (columns) => {
-    const wide = (text: string): Set<string> => new Set(text.split(/\s+/));
+    // A command line that is too long goes on behind a backslash.
+    const wide = (text: string): Set<string> => new Set(text.replaceAll('\\\n', '\n').split(/\s+/));
     for (const [path] of [[[]], ...(await allCommands())] as const) {
       const whole = wide((await leads([...path, '--help'])).stdout);
       const { stdout } = await leads([...path, '--help'], { terminal: columns });
       expect(wide(stdout)).toEqual(whole);
       const overlong = stdout
         .split('\n')
-        .filter((line) => line.length > columns && !/^(Usage:| {2}\$ )/.test(line))
+        .filter((line) => line.length > columns && !line.startsWith('Usage:'))
         // A word, or a flag with its value, may be longer than the line.
         .filter((line) => /\S {1,2}\S/.test(line.trim()) && !/^ {2}(-|<|leads)/.test(line));
       if (columns >= 60) expect(overlong, path.join(' ')).toEqual([]);
@@ -68,6 +77,7 @@ describe('help', () => {
     { topic: 'environment', says: 'LEADS_DATA_DIR' },
     { topic: 'exit-codes', says: '143' },
     { topic: 'dialect', says: 'api.params.since' },
+    { topic: 'schemes', says: '--timestamp-prefix <text>' },
   ])('has the topic $topic', async ({ topic, says }) => {
     const { exitCode, stdout } = await leads(['help', topic]);
     expect(exitCode).toBe(0);
@@ -80,4 +90,14 @@ describe('help', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('exit-codes');
   });
+});
+
+test('the topic of schemes names every scheme, with its headers and what is signed', async () => {
+  const { stdout } = await leads(['help', 'schemes']);
+  for (const name of schemeNames) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+  for (const preset of presets) {
+    expect(flat(stdout)).toContain(preset.signatureHeader);
+    expect(flat(stdout)).toContain(`over ${preset.content.replace('decodedUrl', 'url')}`);
+    expect(flat(stdout)).toContain(`secret: ${preset.secret}`);
+  }
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { InterruptedError } from '../../../src/errors.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { leads, type RunOptions, startLeads } from '../../support/run.ts';
@@ -27,7 +27,9 @@ const ids = (ndjson: string): string[] =>
 
 /** Runs `list` against a service that lists these records. */
 async function listed(records: unknown, ...flags: string[]) {
-  const server = await scripted((_, response) => sendJson(response, records));
+  const server = await scripted((_, response) =>
+    sendJson(response, Array.isArray(records) ? { data: records as unknown[], has_more: false } : records),
+  );
   try {
     return await leads(['list', ...flags], at(server.url));
   } finally {
@@ -159,7 +161,9 @@ describe('leads list', () => {
         createdAt: '2026-01-01T00:00:00Z',
       },
     ];
-    const server = await scripted((_, response) => sendJson(response, records));
+    const server = await scripted((_, response) =>
+      sendJson(response, Array.isArray(records) ? { data: records as unknown[], has_more: false } : records),
+    );
     const run = await leads(['list'], { ...at(server.url), terminal: 60 });
     await server.close();
     for (const line of run.stdout.split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(60);
@@ -197,7 +201,134 @@ describe('leads list', () => {
   });
 });
 
+describe('a filter that cannot match', () => {
+  const records = [
+    { id: 'a', category: 'solar', score: 3, contact: { email: 'e' }, createdAt: '2026-01-02' },
+    { id: 'b', category: 'dental', score: 12, contact: { email: 'f' }, createdAt: '2026-01-01' },
+  ];
+
+  it.each([
+    [
+      ['--category', 'solar,dental'],
+      "no lead has the category 'solar,dental'; any of several is --category solar --category dental",
+    ],
+    [['--where', 'email=e'], "--where: there is no field 'email'; did you mean 'contact.email'?"],
+    [
+      ['--where', 'source=x', '--where', 'campaign=y'],
+      "--where: there are no fields 'source', 'campaign'; the fields are id, category, score, contact.email, createdAt",
+    ],
+    [['--where', 'category>5'], "--where: 'category' is never a number, which > 5 compares"],
+    [['--where', 'score>2026-01-01'], "--where: 'score' is never a time, which > 2026-01-01 compares"],
+    [
+      ['--where', 'category==solar'],
+      "--where 'category==solar' looks for the text '=solar'; to be equal is one '='",
+    ],
+    [
+      ['--since', '2026-01-01', '--until', '2026-01-01'],
+      'no lead can match: --since and --until are both 2026-01-01T00:00:00.000Z, and --until is not included',
+    ],
+  ])('says so: %j', async (flags, note) => {
+    const run = await listed(records, ...flags, '--format', 'ndjson');
+    expect(run).toMatchObject({ exitCode: 0, stdout: '', stderr: `note: ${note}\n` });
+  });
+
+  it('is a usage error when --since is after --until', async () => {
+    const run = await listed(records, '--since', '1d', '--until', '7d');
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toMatch(
+      /^error: no lead can match: --since 2026-01-14\S+ is after --until 2026-01-08\S+\nhint: /,
+    );
+  });
+
+  it('is not one that only has spaces around its operator', async () => {
+    const run = await listed(records, '--where', 'category = solar', '--format', 'ndjson');
+    expect(ids(run.stdout)).toEqual(['a']);
+    expect(run.stderr).toBe(
+      "note: spaces around '=' are ignored: --where 'category = solar' is read as 'category=solar'\n",
+    );
+  });
+
+  it('is not one that one lead passes', async () => {
+    const run = await listed(records, '--where', 'score>=10', '--category', 'dental', '--format', 'ndjson');
+    expect(run).toMatchObject({ stderr: '', stdout: expect.stringContaining('"id":"b"') as string });
+  });
+
+  it('names fields of --fields that no lead has', async () => {
+    const run = await listed(records, '--fields', 'id,nmae,contact.email', '--format', 'csv');
+    expect(run.stdout).toContain('id,nmae,contact.email\r\n');
+    expect(run.stderr).toBe(
+      "note: --fields: there is no field 'nmae'; the fields are id, category, score, contact.email, createdAt\n",
+    );
+    expect((await listed([], '--fields', 'nmae', '--format', 'csv')).stderr).toBe('');
+  });
+});
+
+describe('a narrow terminal', () => {
+  const leadsOf = (days: number) =>
+    [0, days].map((day) => ({
+      id: `lead_0000${day}`,
+      createdAt: new Date(now - day * 86_400_000).toISOString(),
+      category: 'solar',
+      contact: { name: 'A long name of somebody', email: 'somebody@example.com', phone: '+49 30 1234567' },
+      metadata: { source: 'facebook' },
+      status: 'delivered',
+    }));
+  const drawn = async (columns: number, days: number, ...flags: string[]) => {
+    const server = await scripted((_, response) =>
+      sendJson(response, { data: leadsOf(days), has_more: false }),
+    );
+    const run = await leads(['list', ...flags], {
+      ...at(server.url),
+      terminal: columns,
+      env: { ...at(server.url).env, NO_COLOR: '1' },
+    });
+    await server.close();
+    return run;
+  };
+
+  it.each([40, 60, 80, 100, 200])('of %i columns shows ids and times whole', async (columns) => {
+    const { stdout } = await drawn(columns, 1);
+    const [, ...rows] = stdout.trimEnd().split('\n');
+    for (const row of rows) {
+      expect(textWidth(row)).toBeLessThanOrEqual(columns);
+      expect(row).toMatch(/^lead_0000\d +(2026-)?01-1\d[T ]12:00:00/);
+    }
+  });
+
+  it('shows HH:MM:SS where all leads are of one day', async () => {
+    expect((await drawn(40, 0)).stdout).toMatch(/^lead_00000 +12:00:00 +delivered$/m);
+  });
+
+  it('says which of the fields that were asked for have no room', async () => {
+    const run = await drawn(40, 1, '--fields', 'id,createdAt,contact.name,contact.email');
+    expect(run.stdout).toMatch(/^id +createdAt +contact.name$/m);
+    expect(run.stderr).toBe(
+      'note: the terminal is too narrow for contact.email; --format ndjson shows all\n',
+    );
+  });
+});
+
 describe('leads list --watch', () => {
+  it('keeps one order: oldest first, before and while new leads come', async () => {
+    const clock = new FakeClock(now);
+    const service = await startSandbox({ leads: 30, newest: now }, { clock });
+    const live = startLeads(['list', '--watch', '10s', '--limit', '5', '--format', 'ndjson'], {
+      ...at(service.url),
+      clock,
+    });
+    await until(() => clock.sleeps.length === 1);
+    for (let i = 0; i < 2; i += 1) {
+      clock.advance(1000);
+      service.addLead();
+    }
+    clock.advance(10_000);
+    await until(() => clock.sleeps.length === 2);
+    expect(ids(live.stdout.text())).toEqual([...service.leads].slice(-7).map(({ id }) => id));
+    live.abort(new InterruptedError('SIGINT'));
+    await live.done;
+    await service.close();
+  });
+
   it('prints what is new until Ctrl-C, which is the ordinary end', async () => {
     const clock = new FakeClock(now);
     const service = await startSandbox({ leads: 30, newest: now, maxLimit: 7 }, { clock });

@@ -51,6 +51,7 @@ describe('the answer of listen', () => {
     },
     { what: 'a body that is not JSON', body: '{"id":', status: 400, reason: 'not_json' },
     { what: 'a body without an id', body: '{"x":1}', status: 400, reason: 'not_a_lead' },
+    { what: 'an id of a megabyte', body: { id: 'x'.repeat(1_000_000) }, status: 400, reason: 'not_a_lead' },
     { what: 'a body with two ids', body: '{"id":"a","id":"b"}', status: 400, reason: 'not_a_lead' },
     {
       what: 'a body of more than 1 MiB',
@@ -103,7 +104,7 @@ describe('listen in an integration test', () => {
       'summary',
     ]);
     const { inbox } = listener.events()[0] as { inbox: string };
-    expect(inbox.startsWith(join(tmpdir(), 'leads-inbox-'))).toBe(true);
+    expect(inbox.startsWith(join(listener.home, 'data', 'temporary', 'inbox-'))).toBe(true);
     expect(run.stderr).toContain(inbox);
     const again = await start(['--count', '1', '--format', 'events'], { home: listener.home });
     expect((await again.post(lead('a'))).body).toMatchObject({ status: 'accepted' });
@@ -114,7 +115,9 @@ describe('listen in an integration test', () => {
     const short = await start(['--count', '2', '--for', '30s']);
     await short.post(lead('a'));
     short.clock.advance(30_000);
-    expect((await short.done).exitCode).toBe(7);
+    const run = await short.done;
+    expect(run.exitCode).toBe(7);
+    expect(run.stderr).toContain('2 new leads were wanted, 1 came');
     const plain = await start(['--for', '30s']);
     plain.clock.advance(30_000);
     expect((await plain.done).exitCode).toBe(0);
@@ -122,7 +125,9 @@ describe('listen in an integration test', () => {
 
   it('ends with 130 on Ctrl-C while --count is not reached', async () => {
     const listener = await start(['--count', '2']);
-    expect((await listener.stop()).exitCode).toBe(130);
+    const run = await listener.stop();
+    expect(run.exitCode).toBe(130);
+    expect(run.stderr).toContain('2 new leads were wanted, none came');
   });
 
   it('fails on purpose with --fail-first and --respond, before the lead is stored', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterEach, expect, it } from 'vitest';
-import { ensureAuthority } from '../../../src/tls/authority.ts';
+import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { type Listener, listen } from './support.ts';
 import { until } from '../../support/until.ts';

@@ -25,6 +25,21 @@ describe('--exec', () => {
     expect(listener.stdout.text()).not.toContain('| said');
   });
 
+  it('tells the command the id and the attempt of the lead', async () => {
+    const file = join(scratch(), 'seen');
+    const listener = await start([
+      '--exec',
+      `echo "$LEAD_ID $LEAD_ATTEMPT" >> '${file}'; exit $((LEAD_ATTEMPT < 2))`,
+    ]);
+    const ids = ['a', '$(echo b) é', 'c\0d'];
+    for (const id of ids) {
+      expect((await listener.post({ id })).status).toBe(502);
+      expect((await listener.post({ id })).status).toBe(200);
+    }
+    const lines = ids.map((id) => id.replace('\0', '\ufffd')).flatMap((id) => [`${id} 1`, `${id} 2`]);
+    expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`);
+  });
+
   it('answers 502 while the command fails', async () => {
     const listener = await start(['--exec', 'exit 3', '--format', 'events']);
     expect((await listener.post({ id: 'a' })).status).toBe(502);

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../support/until.ts';
 import { type App, answering, startApp } from './app.ts';
+import { leads } from '../../support/run.ts';
 import { listenInEachTest, token } from './support.ts';
 
 const open: (() => Promise<unknown>)[] = [];
@@ -138,5 +139,115 @@ describe('--forward-to', () => {
     expect((await listener.stop()).exitCode).toBe(0);
     expect(performance.now() - began).toBeLessThan(15_000);
     expect(await lost).toBeInstanceOf(Error);
+  });
+});
+
+const headersOf = (received: { rawHeaders: readonly string[] } | undefined, name: string): string[] =>
+  (received?.rawHeaders ?? []).filter((_, i, all) => i % 2 === 1 && all[i - 1]?.toLowerCase() === name);
+
+describe('what the app is told about a forwarded lead', () => {
+  it('is its id, attempt and scheme, and none of it comes from the sender', async () => {
+    const behind = await app((_, response, count) => answering(count < 2 ? 500 : 200)(_, response));
+    const listener = await start(['--forward-to', behind.url]);
+    const headers = { 'x-webhook-token': token, 'Leads-Lead-Id': 'forged', 'leads-verified': 'forged' };
+    await listener.post({ id: 'a %é\u0000\u{1f600}' }, headers);
+    await listener.post({ id: 'a %é\u0000\u{1f600}' }, headers);
+    const [first, second] = behind.received;
+    const [id = '', ...more] = headersOf(first, 'leads-lead-id');
+    expect(decodeURIComponent(id)).toBe('a %é\u0000\u{1f600}');
+    expect(more).toEqual([]);
+    expect([first, second].map((one) => headersOf(one, 'leads-attempt'))).toEqual([['1'], ['2']]);
+    expect(headersOf(first, 'leads-verified')).toEqual(['token']);
+  });
+
+  it('is none where nothing was verified', async () => {
+    const behind = await app(answering(200));
+    const listener = await start(['--no-verify', '--forward-to', behind.url]);
+    await listener.post({ id: 'a' }, { 'leads-verified': 'stripe' });
+    expect(headersOf(behind.received[0], 'leads-verified')).toEqual(['none']);
+  });
+
+  it('is the original path and query with --forward-path', async () => {
+    const behind = await app(answering(200));
+    const listener = await start(['--forward-to', `${behind.url}/base/`, '--forward-path']);
+    const paths = ['/hook?a=1&b=%20', '/', '/x//y'];
+    for (const path of paths) expect((await listener.post({ id: path }, undefined, path)).status).toBe(200);
+    expect(behind.received.map(({ url }) => url)).toEqual(['/base/hook?a=1&b=%20', '/base/', '/base/x//y']);
+  });
+
+  it('is the user and password of the URL, which show up nowhere else', async () => {
+    const behind = await app((request, response) =>
+      answering(500, `you are ${request.rawHeaders.join(' ')}`)(request, response),
+    );
+    const url = behind.url.replace('//', '//ann:pass%20wort-4711@');
+    const authorization = `Basic ${Buffer.from('ann:pass wort-4711').toString('base64')}`;
+    const seen: string[] = [];
+    let home: string | undefined;
+    for (const format of ['pretty', 'events']) {
+      const listener = await start(
+        ['--forward-to', url, '--show-answer', '--verbose', '--format', format],
+        home === undefined ? {} : { home },
+      );
+      home = listener.home;
+      await listener.post(
+        { id: format },
+        { 'x-webhook-token': token, Authorization: 'Bearer of-the-sender' },
+      );
+      await listener.stop();
+      seen.push(listener.stdout.text(), listener.stderr.text());
+    }
+    expect(headersOf(behind.received[0], 'authorization')).toEqual([authorization]);
+    for (const typed of ['ftp://ann:pass%20wort-4711@app.test', 'http://ann:pass%20wort-4711@app.test/x']) {
+      seen.push((await leads(['listen', '--token', 't', '--forward-to', typed])).stderr);
+    }
+    expect(seen.join('')).toContain('you are');
+    expect(seen.join('')).toContain("'ftp://…@app.test' is not");
+    expect(seen.join('')).not.toMatch(/wort-4711|pass%20wort/);
+    expect(seen.join('')).not.toContain(authorization.slice(6));
+  });
+});
+
+describe('a forward to another host', () => {
+  const refusal = async (...flags: string[]) => leads(['listen', '--port', '0', '--token', 't', ...flags]);
+
+  it('over plain HTTP is a usage error without --forward-insecure', async () => {
+    const run = await refusal('--forward-to', 'http://app.example/hook');
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toContain('--forward-insecure');
+    await start(['--forward-to', 'http://app.example/hook', '--forward-insecure']);
+    await start(['--forward-to', 'https://app.example/hook']);
+  });
+
+  it('needs flags that fit together', async () => {
+    expect((await refusal('--forward-path')).exitCode).toBe(2);
+    expect((await refusal('--forward-path', '--forward-to', 'http://localhost/?a=1')).exitCode).toBe(2);
+  });
+
+  it('goes through the proxy of the environment, one to this machine does not', async () => {
+    const proxy = await app(answering(200));
+    const env = { http_proxy: proxy.url.replace('//', '//me:secret@') };
+    const remote = ['--forward-to', 'http://app.example:81/hook?a=1', '--forward-insecure'];
+    const listener = await start(remote, { env });
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
+    expect(proxy.received[0]?.url).toBe('http://app.example:81/hook?a=1');
+    expect(headersOf(proxy.received[0], 'host')).toEqual(['app.example:81']);
+    expect(headersOf(proxy.received[0], 'proxy-authorization')).toEqual([`Basic ${btoa('me:secret')}`]);
+    const behind = await app(answering(200));
+    const near = await start(['--forward-to', behind.url], { env });
+    expect((await near.post({ id: 'a' })).status).toBe(200);
+    expect([proxy.received.length, behind.received.length]).toEqual([1, 1]);
+  });
+
+  it('names the proxy that is down', async () => {
+    const proxy = await startApp(answering(200));
+    await proxy.close();
+    const remote = ['--forward-to', 'https://app.example/hook', '--format', 'events'];
+    const listener = await start(remote, { env: { https_proxy: proxy.url } });
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    await until(() => listener.events().length === 2);
+    const { host } = new URL(proxy.url);
+    expect(listener.events()[1]).toMatchObject({
+      handed: [{ answer: `connection refused (through the proxy ${host})` }],
+    });
   });
 });

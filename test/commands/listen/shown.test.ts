@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/start.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { leads } from '../../support/run.ts';
 import { listenInEachTest } from './support.ts';
 import { until } from '../../support/until.ts';
@@ -101,7 +102,7 @@ describe('--backfill', () => {
   it('fetches the leads that the inbox lacks, marked as such', async () => {
     const sandbox = await startSandbox(
       { leads: 30 },
-      { clock: { now: Date.now, sleep: () => Promise.resolve() } },
+      { clock: { ...systemClock, sleep: () => Promise.resolve() } },
     );
     open.push(() => sandbox.close());
     const env = { LEADS_API_KEY: sandbox.apiKey, LEADS_BASE_URL: sandbox.url };

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome, leads } from '../../support/run.ts';
 
@@ -56,6 +56,16 @@ describe('leads show', () => {
     expect(few.stdout).toBe(`{"id":"${lead?.id ?? ''}"}\n`);
   });
 
+  it('shows one element of a list, and says which fields the lead does not have', async () => {
+    const home = await homeWith(
+      '{"id":"pushed","tags":["a","b"],"contact":{"email":"e","at":{"x":1}}}',
+      'pushed',
+    );
+    const run = await leads(['show', 'pushed', '--fields', 'tags.1,contact,email'], { env: env(), home });
+    expect(run.stdout).toBe('tags.1         b\ncontact.email  e\ncontact.at.x   1\n');
+    expect(run.stderr).toBe("note: --fields: there is no field 'email'; did you mean 'contact.email'?\n");
+  });
+
   it('looks in the inbox when the service has no such lead', async () => {
     const home = await homeWith('{ "id": "pushed", "n": 1.0 }', 'pushed');
     const run = await leads(['show', 'pushed', '--json'], { env: env(), home });
@@ -73,8 +83,10 @@ describe('leads show', () => {
 
   it('fails when nobody has it', async () => {
     const run = await leads(['show', 'nobody'], { env: env() });
-    expect(run).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(run).toMatchObject({ exitCode: 7, stdout: '' });
     expect(run.stderr).toContain("there is no lead 'nobody'");
+    const { stderr } = await leads(['show', 'nobody', '--json'], { env: env() });
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'lead_not_found' } });
     expect((await leads(['show', 'nobody'])).exitCode).toBe(3);
   });
 });

@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAgent } from '../../../src/http/client/agent.ts';
-import { ensureAuthority } from '../../../src/tls/authority.ts';
+import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { freshHome } from '../../support/run.ts';
 
 const open: (() => Promise<unknown>)[] = [];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
-import type { Answer } from '../../../src/http/server/send-answer.ts';
+import type { Answer } from '../../../src/http/server/request/send-answer.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
 
@@ -83,17 +83,6 @@ describe('an answer', () => {
     expect(first).toContain('allow: POST\r\n');
     wire.send(post('{}'));
     expect(statuses(await wire.until(/405[^]*405/))).toEqual([405, 405]);
-  });
-
-  test('is sent in the order of the requests, whichever is ready first', async () => {
-    const gates: ((answer: Answer) => void)[] = [];
-    const receiver = await startReceiver({ handle: () => new Promise((resolve) => gates.push(resolve)) });
-    const wire = await openWire(receiver.port);
-    wire.send(post('1') + post('2'));
-    await expect.poll(() => gates.length).toBe(2);
-    gates[1]?.({ status: 202 });
-    gates[0]?.({ status: 201 });
-    expect(statuses(await wire.until(/202/))).toEqual([201, 202]);
   });
 
   test('is 503 when the handler fails, and the server continues', async () => {

@@ -126,22 +126,6 @@ describe('a body over the limit', () => {
   });
 });
 
-test('the size of all unfinished bodies together is limited', async () => {
-  const receiver = await startReceiver({ limits: { bufferedBytes: 1_500 } });
-  const first = await openWire(receiver.port);
-  const second = await openWire(receiver.port);
-  const part = head('Host: x', 'Content-Length: 2000') + 'x'.repeat(1_000);
-  first.send(part);
-  second.send(part);
-  const rejected = await Promise.race([first.closed(), second.closed()]);
-  expect(statuses(rejected)).toEqual([503]);
-  const other = rejected === first.text() ? second : first;
-  other.send('x'.repeat(400));
-  const third = await openWire(receiver.port);
-  third.send(post('x'.repeat(50)));
-  expect(statuses(await third.until(/HTTP/))).toEqual([200]);
-});
-
 test('an unknown expectation is rejected before the body', async () => {
   const request = head('Host: x', 'Content-Length: 5', 'Expect: coffee');
   expect(await rejectionOf(request)).toEqual({ status: 417, reason: 'failed_expectation' });

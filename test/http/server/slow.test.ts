@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setInterval } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { ensureAuthority } from '../../../src/tls/authority.ts';
+import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { startReceiver, type TestReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses, type Wire } from '../../support/wire.ts';
 

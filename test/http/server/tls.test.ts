@@ -2,10 +2,10 @@ import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
+import { connect, getCiphers } from 'node:tls';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { ensureAuthority } from '../../../src/tls/authority.ts';
+import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
 
@@ -51,6 +51,24 @@ describe('over TLS', () => {
     expect(await handshake(port, old)).toMatch(/ALERT_PROTOCOL_VERSION|NO_PROTOCOLS_AVAILABLE/);
     const details = (): string[] => handshakes.map(({ detail }) => detail);
     await expect.poll(details).toContain('the client speaks no TLS 1.2 or 1.3');
+  });
+
+  test('authenticated encryption with forward secrecy is accepted over TLS 1.2, CBC is not', async () => {
+    const receiver = await startReceiver({ tls });
+    const over12 = (ciphers: string): Promise<string> =>
+      handshake(receiver.port, { maxVersion: 'TLSv1.2', ciphers });
+    const suites = getCiphers()
+      .map((name) => name.toUpperCase())
+      .filter((name) => /^(ECDHE|DHE|AES|PSK)/.test(name) && !/PSK/.test(name));
+    expect(suites).toContain('ECDHE-ECDSA-AES128-SHA256');
+    // A renewed certificate must not bring the others back.
+    for (let i = 0; i < 2; i += 1) {
+      for (const suite of suites) {
+        const isAead = /^ECDHE-ECDSA-.*(GCM|POLY1305)/.test(suite);
+        expect(`${suite}: ${await over12(suite)}`).toMatch(isAead ? /TLSv1.2/ : /: (E\w+|ERR_\w+) /);
+      }
+      receiver.renew(tls);
+    }
   });
 
   test('HTTP/1.1 is negotiated, a client with HTTP/2 only is rejected', async () => {

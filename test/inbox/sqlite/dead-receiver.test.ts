@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import type { TakeResult } from '../../../src/inbox/inbox.ts';
-import { openDatabase } from '../../../src/inbox/sqlite/open-database.ts';
+import { openDatabase } from '../../../src/inbox/sqlite/schema/open-database.ts';
 import { open, takeOne } from '../stores.ts';
 import { arrivalOf, freshFile } from '../support.ts';
 
@@ -11,7 +11,7 @@ async function takeAfterReceiverOn(host: string): Promise<TakeResult> {
   const before = await open(path, { targets: ['t'], leaseMs: 1000 });
   await takeOne(before, arrivalOf({ id: 'a' }));
   await before.close();
-  const database = await openDatabase(path);
+  const database = await openDatabase(path, 0);
   const owner = JSON.stringify({ pid: process.pid, host, started: null, token: 'of another run' });
   database.prepare('UPDATE work SET owner = ?').run([owner]);
   database.close();

@@ -62,11 +62,11 @@ describe.each(wrappers)('%s', (_, wrap) => {
   });
 
   it.each(['null', '"x"', '[]'])('fail with the place of an element that holds %s instead', (value) => {
-    expect(() => read([wrap(exact, 1), wrap(value, 2)])).toThrow(/^lead 2 of the page is not there/);
+    expect(() => read([wrap(exact, 1), wrap(value, 2)])).toThrow(/^element 2 of the page holds no lead/);
   });
 
   it('fail at an element that is a lead itself', () => {
-    expect(() => read([wrap(exact, 1), other])).toThrow(/^lead 2 of the page is not there/);
+    expect(() => read([wrap(exact, 1), other])).toThrow(/^element 2 of the page holds no lead/);
   });
 });
 
@@ -75,7 +75,7 @@ it('an element with a member that its wrapper does not have is not cut', () => {
     { bytes: '{"lead":{"id":1},"score":5}', id: undefined, createdAt: undefined },
   ]);
   expect(() => read(['{"lead":{"id":1}}', '{"lead":{"id":2},"score":5}'])).toThrow(
-    "lead 2 of the page is wrapped in another way than those before it: 'score' stands beside /lead",
+    "element 2 of the page is not like those before it: 'score' stands beside /lead",
   );
 });
 
@@ -108,7 +108,7 @@ describe('a pointer', () => {
       { bytes: exact, id: 'a-1' },
     ]);
     for (const path of [['a/b', '2'], ['a/b', '01'], ['a/b'], ['none'], ['id', 'x'], ['a/b', '0', '0']]) {
-      expect(() => read([element], path)).toThrow(/its element holds no object at \/(a~1b|none|id)/);
+      expect(() => read([element], path)).toThrow(/there is no object at \/(a~1b|none|id)/);
     }
   });
 });

@@ -45,6 +45,20 @@ describe('ndjson', () => {
   });
 });
 
+describe('fields of lists', () => {
+  it.each([
+    [['tags.0'], '{"tags":["a"]}'],
+    [['tags.2', 'tags.0'], '{"tags":["a",null,"c"]}'],
+    [['tags.1', 'tags'], '{"tags":["a","b","c"]}'],
+    [['forms.0.q', 'id'], '{"forms":[{"q":1.0}],"id":1}'],
+    [['tags.7'], '{}'],
+    [['0.x'], '{"0":{"x":3}}'],
+  ])('%j keep their place', async (fields, expected) => {
+    const record = '{"id":1,"tags":["a","b","c"],"forms":[{"q":1.0,"a":[2]}],"0":{"x":3}}';
+    expect(await written('ndjson', [record], { fields })).toBe(`${expected}\n`);
+  });
+});
+
 describe('json', () => {
   it.each([[[]], [['{"id":1}']], [['{"id":1}', odd]]])('writes one array of %j', async (records) => {
     const text = await written('json', records);
@@ -77,6 +91,27 @@ describe('csv', () => {
       expect(cells.replaceAll('"', '')).toBe(`'${value}|'${value}`);
     },
   );
+
+  it('leaves cells as they are without escaping, for programs', async () => {
+    const record = '{"phone":"+49 30 1","sum":"=1+1"}';
+    expect(await written('csv', [record], { escapeFormulas: false })).toBe('phone,sum\r\n+49 30 1,=1+1\r\n');
+  });
+
+  it('begins with a byte order mark when asked to', async () => {
+    expect(await written('csv', ['{"n":"é"}'], { byteOrderMark: true })).toBe('\ufeffn\r\né\r\n');
+  });
+
+  it('writes a field as often as it is named', async () => {
+    const text = await written('csv', ['{"id":"1","n":2}'], { fields: ['id', 'n', 'id'] });
+    expect(text).toBe('id,n,id\r\n1,2,1\r\n');
+  });
+
+  it('reaches the elements of a list by their index', async () => {
+    const record = '{"tags":["a","b"],"forms":[{"q":"x","deep":[[1,{"y":2}]]}],"n":[]}';
+    const fields = ['tags.1', 'forms.0.q', 'forms.0.deep.0.1.y', 'tags', 'tags.2', 'n.0'];
+    const [, row] = (await written('csv', [record], { fields })).split('\r\n');
+    expect(row).toBe('b,x,2,"[""a"",""b""]",,');
+  });
 
   it('leaves numbers alone', async () => {
     expect(await written('csv', ['{"n":-1.50}'])).toBe('n\r\n-1.50\r\n');

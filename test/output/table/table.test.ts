@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { shortTimes } from '../../../src/output/table/short-times.ts';
 import { renderTable } from '../../../src/output/table/table.ts';
 import { textWidth, truncate } from '../../../src/output/terminal/text-width.ts';
 
@@ -29,13 +30,38 @@ describe('renderTable', () => {
     const heads = ['ID', 'NAME', 'EMAIL', 'PHONE', 'SOURCE'];
     const rows = [['lead_0123456789', 'n'.repeat(40), 'e'.repeat(40), 'p'.repeat(20), 's'.repeat(20)]];
     const at = (width: number): string[] =>
-      renderTable(heads, rows, { width, whole: ['ID'], optional: ['PHONE', 'SOURCE'] }).split('\n');
+      renderTable(heads, rows, {
+        width,
+        whole: ['ID'],
+        concessions: [{ drop: 'PHONE' }, { drop: 'SOURCE' }],
+      }).split('\n');
     expect(at(200)[0]).toMatch(/^ID +NAME +EMAIL +PHONE +SOURCE$/);
     expect(at(60)[0]).toMatch(/^ID +NAME +EMAIL +SOURCE$/);
     const narrow = at(48);
     expect(narrow[0]).toMatch(/^ID +NAME +EMAIL$/);
     expect(narrow[1]).toContain('lead_0123456789');
     expect(narrow[1]?.length).toBeLessThanOrEqual(48);
+  });
+
+  it('shortens times before it leaves out what comes later, and says what it left out', () => {
+    const rows = [
+      ['lead_01', '2026-01-31T10:00:00Z', 'n'.repeat(12)],
+      ['lead_02', '2026-01-31T11:30:00Z', 'm'.repeat(12)],
+    ];
+    let dropped: readonly string[] = [];
+    const at = (width: number): string =>
+      renderTable(['ID', 'CREATED', 'NAME'], rows, {
+        width,
+        whole: ['ID', 'CREATED'],
+        concessions: [{ shorten: 'CREATED' }, { drop: 'NAME' }],
+        short: shortTimes,
+        onDrop: (heads) => (dropped = heads),
+      });
+    expect(at(43)).toContain('2026-01-31T10:00:00Z');
+    expect(at(42)).toContain('lead_01  10:00:00  nnnnnnnnnnnn\n');
+    expect(dropped).toEqual([]);
+    expect(at(30)).toBe('ID       CREATED\nlead_01  10:00:00\nlead_02  11:30:00\n');
+    expect(dropped).toEqual(['NAME']);
   });
 
   it('draws heads and cells with the given colours and nothing else', () => {
@@ -66,6 +92,8 @@ describe('textWidth', () => {
     ['👩‍👩‍👧', 2],
     ['🇫🇷', 2],
     ['🚀', 2],
+    // Vowel signs that stand beside their letter take a column; those above and below it take none.
+    ['प्रिया', 5],
   ])('of %s is %i', (text, width) => {
     expect(textWidth(text)).toBe(width);
   });

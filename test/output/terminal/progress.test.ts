@@ -1,48 +1,49 @@
 import { describe, expect, it } from 'vitest';
 import { progressLine, showProgress } from '../../../src/output/terminal/progress.ts';
+import { StatusLine } from '../../../src/output/terminal/status-line.ts';
 import { summaryLine } from '../../../src/output/walk-summary.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { memory } from '../../support/run.ts';
 
 describe('progress', () => {
-  it('shows count, rate and, when the total is known, what is left', () => {
+  it('shows count, rate, time and, when the total is known, the share and what is left', () => {
     expect(progressLine({ leads: 12_345, before: 0, total: undefined, elapsedMs: 1000 })).toBe(
-      '12,345 leads, 12,345/s',
+      '12,345 leads, 12,345/s, 1s',
     );
     expect(progressLine({ leads: 2000, before: 0, total: 10_000, elapsedMs: 4000 })).toBe(
-      '2,000 of 10,000 leads, 500/s, about 16.0s left',
+      '2,000 of 10,000 leads, 20%, 500/s, 4s, about 16s left',
     );
   });
 
   it('leaves out of the rate what an earlier attempt wrote', () => {
     expect(progressLine({ leads: 5000, before: 4000, total: 6000, elapsedMs: 2000 })).toBe(
-      '5,000 of 6,000 leads, 500/s, about 2.0s left',
+      '5,000 of 6,000 leads, 83%, 500/s, 2s, about 2s left',
     );
   });
 
-  it('draws on a terminal, seldom, and wipes its line', () => {
+  it('shows no share of a total that has been passed', () => {
+    expect(progressLine({ leads: 12, before: 0, total: 10, elapsedMs: 1000 })).toBe(
+      '12 of 10 leads, 12/s, 1s',
+    );
+  });
+
+  it('is in the status line until it is cleared, and nothing where there is none', () => {
     const clock = new FakeClock();
     const stderr = memory(40);
-    const progress = showProgress(stderr, clock, true);
-    progress.update(1, undefined);
-    expect(stderr.text()).toBe('');
+    const ticks: (() => void)[] = [];
+    const status = new StatusLine(stderr, clock, (_, step) => {
+      ticks.push(step);
+      return () => undefined;
+    });
+    const progress = showProgress(status, clock);
     clock.advance(500);
     progress.update(2, undefined);
     progress.update(3, undefined);
-    expect(stderr.text()).toBe('\r\u001b[K2 leads, 4/s');
+    for (const tick of ticks) tick();
+    expect(stderr.text()).toBe('\r\u001b[K3 leads, 6/s, 1s');
     progress.clear();
-    progress.clear();
-    expect(stderr.text()).toBe('\r\u001b[K2 leads, 4/s\r\u001b[K');
-  });
-
-  it('is nothing elsewhere', () => {
-    const clock = new FakeClock();
-    const pipe = memory(undefined);
-    const progress = showProgress(pipe, clock, true);
-    clock.advance(500);
-    progress.update(2, undefined);
-    progress.clear();
-    expect(pipe.text()).toBe('');
+    expect(stderr.text().endsWith('1s\r\u001b[K')).toBe(true);
+    showProgress(undefined, clock).update(2, undefined);
   });
 });
 

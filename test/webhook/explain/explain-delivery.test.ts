@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { explainDelivery } from '../../../src/webhook/explain/explain-delivery.ts';
 import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
@@ -111,6 +111,99 @@ test('a scheme that is found is explained by flags that accept the delivery', ()
   }
 });
 
+test('a list with its time, upper-case hex and asymmetric signatures are found, with flags that accept them', () => {
+  const pair = generateKeyPairSync('ed25519');
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const pem = (key: typeof pair.publicKey) => key.export({ type: 'spki', format: 'pem' }).toString();
+  const seconds = String(now / 1000);
+  const timed = Buffer.concat([Buffer.from(`${seconds}.`), body]);
+  const recipes: [string, Headers, SchemeOptions, string][] = [
+    [
+      'a list with its time',
+      [['X-Acme-Signature', `t=${seconds},v1=${mac(timed).digest('hex')}`]],
+      { signatureHeader: 'x-acme-signature', prefix: 'v1=', timestampPrefix: 't=' },
+      secret,
+    ],
+    [
+      'a list with other separators',
+      [
+        [
+          'X-Acme-Signature',
+          `ts=${now};h1=${mac(Buffer.concat([Buffer.from(`${now}:`), body]))
+            .digest('hex')
+            .toUpperCase()};h2=x`,
+        ],
+      ],
+      {
+        signatureHeader: 'x-acme-signature',
+        encoding: 'hex-upper',
+        prefix: 'h1=',
+        separator: ';',
+        signedContent: '{timestamp}:{body}',
+        timestampPrefix: 'ts=',
+        timestampFormat: 'milliseconds',
+      },
+      secret,
+    ],
+    [
+      'Ed25519',
+      [
+        ['X-Acme-Time', seconds],
+        ['X-Acme-Signature', sign(null, timed, pair.privateKey).toString('base64')],
+      ],
+      {
+        signatureHeader: 'x-acme-signature',
+        algorithm: 'ed25519',
+        encoding: 'base64',
+        timestampHeader: 'x-acme-time',
+      },
+      pem(pair.publicKey),
+    ],
+    [
+      'ECDSA',
+      [['X-Acme-Signature', sign('sha256', body, ec.privateKey).toString('base64')]],
+      { signatureHeader: 'x-acme-signature', algorithm: 'ecdsa-p256-sha256-der', encoding: 'base64' },
+      pem(ec.publicKey),
+    ],
+  ];
+  for (const [what, headers, options, given] of recipes) {
+    const rfc = schemeNamed('rfc9421');
+    const guard = { scheme: rfc, keys: [keyOf(rfc, given)] };
+    const sentences = explainDelivery(delivered(headers, outgoing(body)), guard, now).join(' ');
+    const flags = Object.entries(options).map(([name, value]) => {
+      const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      return `--${flag} ${String(value)}`;
+    });
+    const [, given_ = ''] =
+      /To take such deliveries: --scheme custom (.*)$/.exec(sentences.replaceAll("'", '')) ?? [];
+    expect(given_.split(/ (?=--)/).sort(), what).toEqual(flags.sort());
+    const scheme = schemeNamed('custom', options);
+    const verdict = scheme.authenticate(delivered(headers, outgoing(body)), [keyOf(scheme, given)]);
+    expect(verdict, what).toMatchObject({ ok: true });
+  }
+});
+
+test('a scheme that only a flag selects is explained by the flag', () => {
+  const whsec = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+  const acme = schemeNamed('standard-webhooks', { headerPrefix: 'acme' });
+  const branded = acme.sign(outgoing(body), keyOf(acme, whsec), now);
+  expect(why('svix', branded, {}, whsec)).toContain('--scheme standard-webhooks --header-prefix acme');
+  const digest = `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
+  const params = `("@method" "content-digest");created=${now / 1000}`;
+  const base = `"@method": POST\n"content-digest": ${digest}\n"@signature-params": ${params}`;
+  const uncovered: Headers = [
+    ['content-digest', digest],
+    ['signature-input', `a=${params}`],
+    ['signature', `a=:${mac(base).digest('base64')}:`],
+  ];
+  expect(why('rfc9421', uncovered)).toContain('--require method,digest');
+  expect(why('token', [['X-Api-Token', secret]])).toContain('--token-header x-api-token');
+});
+
+test('the same header of two vendors is not called a matter of the scheme', () => {
+  expect(why('github', [['X-Hub-Signature-256', `sha256=${'0'.repeat(64)}`]])).toContain('another secret');
+});
+
 test('a URL that a proxy changed is explained', () => {
   const rfc = schemeNamed('rfc9421');
   const keys = [keyOf(rfc, secret)];
@@ -121,6 +214,11 @@ test('a URL that a proxy changed is explained', () => {
   expect(explainDelivery(came, { scheme: rfc, keys }, now).join()).toContain(
     'was made for https://hooks.example.com',
   );
+  expect(explainDelivery(came, { scheme: rfc, keys }, now).join()).toContain(
+    '--public-url https://hooks.example.com/leads',
+  );
+  const proxied = schemeNamed('rfc9421', { publicUrl: new URL('https://hooks.example.com/leads') });
+  expect(proxied.authenticate(came, keys)).toMatchObject({ ok: true });
 });
 
 test('a token that is nearly right, or in the wrong header, is explained', () => {
@@ -151,7 +249,7 @@ test('a time in another unit, and clocks that differ, are explained', () => {
   const stripe = schemeNamed('stripe');
   const given = stripe.sign(outgoing(body), keyOf(stripe, secret), now * 1000);
   // The flag belongs to another scheme: with this one it would be rejected.
-  expect(why('stripe', given)).toContain('stripe signs seconds');
+  expect(why('stripe', given)).toContain('stripe signs another unit');
   expect(stamped(now - 3_600_000, 'unix')('unix')).toContain('too old');
   expect(stamped(now + 3_600_000, 'unix')('unix')).toContain('ahead');
   expect(stamped(now, 'unix')('unix')).toBe('');

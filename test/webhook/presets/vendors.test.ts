@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { sign as octokit } from '@octokit/webhooks-methods';
+import { sign as octokit, verify as verifyByOctokit } from '@octokit/webhooks-methods';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { Webhook as Svix } from 'svix';
@@ -78,7 +78,7 @@ test.each(Object.entries(vendors))(
   },
 );
 
-test('the libraries of the vendors accept what is signed here', () => {
+test('the libraries of the vendors accept what is signed here, and refuse it when it was tampered with', async () => {
   const message = outgoing(Buffer.from(body));
   const signedBy = (name: string, secret: string) => {
     const scheme = schemeNamed(name);
@@ -90,4 +90,11 @@ test('the libraries of the vendors accept what is signed here', () => {
   });
   const header = signedBy('stripe', 'whsec_s')['stripe-signature'] ?? '';
   expect(Stripe.webhooks.constructEvent(body, header, 'whsec_s')).toMatchObject({ id: 'lead_1' });
+  const github = signedBy('github', 'octo')['x-hub-signature-256'] ?? '';
+  expect(await verifyByOctokit('octo', body, github)).toBe(true);
+  const tampered = body.replace('lead_1', 'lead_2');
+  expect(await verifyByOctokit('octo', tampered, github)).toBe(false);
+  expect(() => Stripe.webhooks.constructEvent(tampered, header, 'whsec_s')).toThrow();
+  expect(() => new Svix(whsec).verify(tampered, signedBy('svix', whsec))).toThrow();
+  expect(() => new StandardWebhook(whsec).verify(tampered, signedBy('standard-webhooks', whsec))).toThrow();
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseDictionary, serializeInnerList } from '../../../src/webhook/rfc9421/structured-fields.ts';
+import { serializeInnerList, serializeStrictly } from '../../../src/webhook/rfc9421/serialize-fields.ts';
+import { parseDictionary } from '../../../src/webhook/rfc9421/structured-fields.ts';
 
 const inner = (text: string): string | undefined => {
   const member = parseDictionary(`a=${text}`)?.get('a');
@@ -33,12 +34,11 @@ test.each([
   'a="\u0001"',
   'a="unfinished',
   String.raw`a="bad \n escape"`,
-  'a=:not base64!:',
-  'a=:aGk:',
-  'a=:aGl=:',
+  'a=:unfinished',
   'a=007',
   'a=-0',
-  'a=1.5',
+  'a=1.2345',
+  'a=01.5',
   'a=1234567890123456',
   'a=?2',
   'a=1;b=2;b=3',
@@ -69,4 +69,29 @@ test('serialised fields are parsed to the same values, and no text causes an exc
     }),
     { numRuns: 2000 },
   );
+});
+
+test.each(['not base64!', 'aGk', 'aGl=', 'potato'])(
+  'bytes that are no base64 are none at all, and what stands beside them is read: %s',
+  (text) => {
+    const read = parseDictionary(`a=:${text}:, b=:aGk=:`);
+    expect(read?.get('a')).toMatchObject({ bare: { kind: 'bytes', value: Buffer.alloc(0) } });
+    expect(read?.get('b')).toMatchObject({ bare: { value: Buffer.from('hi') } });
+  },
+);
+
+test.each([
+  ['a=1,b=2;x;y="z"', 'a=1, b=2;x;y="z"'],
+  ['  a ,  b=?0,c=?1;q=1.50 ', 'a, b=?0, c;q=1.5'],
+  ['Gzip;q=1.000, *;q=0.0', 'Gzip;q=1.0, *;q=0.0'],
+  ['("a"   "b");x, ()', '("a" "b");x, ()'],
+  ['a=(1   2.50), b=:aGk=:', 'a=(1 2.5), b=:aGk=:'],
+  ['"text"', '"text"'],
+  ['-12.250', '-12.25'],
+])('a structured field is written in one way only: %s', (text, strict) => {
+  expect(serializeStrictly(text)).toBe(strict);
+});
+
+test.each(['', 'a b', '"unfinished', 'a=', 'é', '1.', '@3'])('%j is no structured field', (text) => {
+  expect(serializeStrictly(text)).toBeUndefined();
 });

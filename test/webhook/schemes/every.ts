@@ -23,6 +23,7 @@ const whsec = {
 
 const pem = (make: () => { privateKey: { export(options: object): string | Buffer } }): string =>
   make().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const rsa = (): string => pem(() => generateKeyPairSync('rsa', { modulusLength: 2048 }));
 const p256 = (): string => pem(() => generateKeyPairSync('ec', { namedCurve: 'P-256' }));
 const ed25519 = (): string => pem(() => generateKeyPairSync('ed25519'));
 
@@ -55,9 +56,52 @@ export const cases: readonly Case[] = [
   make('github', text),
   make('slack', text),
   make('shopify', text),
+  make('svix v1a', { secret: whsk(1), other: whsk(2) }),
+  ...['calendly', 'hubspot', 'intercom', 'linear', 'meta', 'mux', 'paddle', 'square', 'twitch'].map((name) =>
+    make(name, text),
+  ),
+  ...['typeform', 'workos', 'zendesk'].map((name) => make(name, text)),
+  make('discord', { secret: ed25519(), other: ed25519() }),
+  make('sendgrid', { secret: p256(), other: p256() }),
   make('rfc9421 hmac', text),
   make('rfc9421 ed25519', { secret: ed25519(), other: ed25519() }),
   make('rfc9421 p256', { secret: p256(), other: p256() }),
+  make('rfc9421 rsa', { secret: rsa(), other: rsa() }),
+  make('custom list', text, {
+    signatureHeader: 'X-Signature',
+    timestampPrefix: 'time=',
+    prefix: 'sig=',
+    separator: ';',
+    encoding: 'hex-upper',
+    algorithm: 'hmac-sha512',
+  }),
+  make(
+    'custom ed25519',
+    { secret: ed25519(), other: ed25519() },
+    {
+      signatureHeader: 'X-Signature',
+      algorithm: 'ed25519',
+      encoding: 'base64url',
+      signedContent: '{path}.{body}',
+    },
+  ),
+  make(
+    'custom p256',
+    { secret: p256(), other: p256() },
+    {
+      signatureHeader: 'X-Signature',
+      algorithm: 'ecdsa-p256-sha256',
+    },
+  ),
+  make(
+    'custom rsa',
+    { secret: rsa(), other: rsa() },
+    {
+      signatureHeader: 'X-Signature',
+      algorithm: 'rsa-v1_5-sha256',
+      encoding: 'base64',
+    },
+  ),
   make('custom body', text, { signatureHeader: 'X-Signature' }),
   make('custom sha512', text, {
     signatureHeader: 'X-Signature',

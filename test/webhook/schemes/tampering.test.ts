@@ -114,10 +114,11 @@ test.each(signed.filter((one) => one.scheme.toleranceMs !== undefined))(
   '$name: a time too old, too far ahead, or rewritten is rejected',
   (one) => {
     const arrived = delivered(one.headers);
-    expect(check(one, arrived, now + 299_000)).toMatchObject({ ok: true });
-    expect(check(one, arrived, now - 299_000)).toMatchObject({ ok: true });
-    expect(check(one, arrived, now + 301_000)).toMatchObject({ reason: 'stale_timestamp' });
-    expect(check(one, arrived, now - 301_000)).toMatchObject({ reason: 'future_timestamp' });
+    const tolerance = one.name === 'twitch' ? 600_000 : 300_000;
+    expect(check(one, arrived, now + tolerance - 1000)).toMatchObject({ ok: true });
+    expect(check(one, arrived, now - tolerance + 1000)).toMatchObject({ ok: true });
+    expect(check(one, arrived, now + tolerance + 1000)).toMatchObject({ reason: 'stale_timestamp' });
+    expect(check(one, arrived, now - tolerance - 1000)).toMatchObject({ reason: 'future_timestamp' });
     const later = one.headers.map(
       ([name, value]) =>
         [name, value.replace('1768478400', '1768478401').replace('T12:00', 'T12:01')] as const,
@@ -127,23 +128,29 @@ test.each(signed.filter((one) => one.scheme.toleranceMs !== undefined))(
   },
 );
 
-test.each(signed.filter((one) => /custom everything|rfc9421/.test(one.name)))(
-  '$name: another method or URL is rejected',
+test.each(signed.filter((one) => one.scheme.signsUrl))(
+  '$name: another method or URL is rejected, also with another protocol or host',
   (one) => {
     const arrived = delivered(one.headers);
     const elsewhere = { path: '/leads?source=z', url: 'https://hooks.example.com/leads?source=z' };
-    expect(check(one, { ...arrived, method: 'PUT' })).toMatchObject({ reason: 'wrong_credential' });
     expect(check(one, { ...arrived, ...elsewhere })).toMatchObject({ reason: 'wrong_credential' });
-    // Behind something that ends TLS the receiver knows the address without its s; on TLS it must be as signed.
-    expect(check(one, { ...arrived, url: arrived.url.replace('https:', 'http:') })).toMatchObject({
-      ok: true,
-    });
-    expect(check(one, { ...arrived, url: arrived.url.replace('hooks.', 'hook.') }).ok).toBe(false);
-    const plain = { ...outgoing(), url: arrived.url.replace('https:', 'http:') };
-    const forPlain = one.scheme.sign(plain, keyOf(one.scheme, one.secret), now);
-    expect(check(one, delivered(forPlain)).ok).toBe(false);
+    if (one.name === 'custom ed25519') return;
+    for (const [from, to] of [
+      ['https:', 'http:'],
+      ['hooks.', 'hook.'],
+    ] as const) {
+      const url = arrived.url.replace(from, to);
+      expect(check(one, { ...arrived, url })).toMatchObject({ reason: 'wrong_credential' });
+    }
+    if (one.name === 'square') return;
+    expect(check(one, { ...arrived, method: 'PUT' })).toMatchObject({ reason: 'wrong_credential' });
   },
 );
+
+test('the schemes that sign the URL say so', () => {
+  const names = new Set(cases.filter(({ scheme }) => scheme.signsUrl).map(({ scheme }) => scheme.name));
+  expect([...names].sort()).toEqual(['custom', 'hubspot', 'rfc9421', 'square']);
+});
 
 test('bodies are verified as bytes, whatever they contain', () => {
   const bodies = ['\u001b[2J', '\ufeff{}', '', '\u0000', '{"id":"é"}'].map((text) => Buffer.from(text));

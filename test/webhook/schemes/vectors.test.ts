@@ -9,6 +9,8 @@ interface Vector {
   readonly scheme: string;
   readonly secret: string;
   readonly body: string;
+  /** Where the scheme signs it. */
+  readonly url?: string;
   readonly headers: Headers;
   /** Seconds since the epoch. */
   readonly at: number;
@@ -66,12 +68,58 @@ const vectors: readonly Vector[] = [
     ],
     at: 1_614_265_330,
   },
+  {
+    from: 'https://github.com/PaddleHQ/paddle-node-sdk, tests of its validator',
+    scheme: 'paddle',
+    secret: 'VALID_SECRET',
+    body: '{"data": ["1", "2"]}',
+    headers: [
+      [
+        'Paddle-Signature',
+        'ts=1698796800;h1=a300428748dce5c70e4da19bffd60769591ea969c99dea3105d0ec9612cf43f9',
+      ],
+    ],
+    at: 1_698_796_800,
+  },
+  {
+    from: 'https://github.com/square/square-nodejs-sdk, tests of its WebhooksHelper',
+    scheme: 'square',
+    secret: 'Ibxx_5AKakO-3qeNVR61Dw',
+    body:
+      '{"merchant_id":"MLEFBHHSJGVHD","type":"webhooks.test_notification","event_id":"ac3ac95b-f97d-458c-a6e6-18981597e05f",' +
+      '"created_at":"2022-07-13T20:30:59.037339943Z","data":{"type":"webhooks","id":"bc368e64-01aa-407e-b46e-3231809b1129"}}',
+    url: 'https://webhook.site/679a4f3a-dcfa-49ee-bac5-9d0edad886b9',
+    headers: [['x-square-hmacsha256-signature', 'GF4YkrJgGBDZ9NIYbNXBnMzqb2HoL4RW/S6vkZ9/2N4=']],
+    at: 0,
+  },
+  {
+    from: 'https://github.com/sendgrid/sendgrid-nodejs, tests of its eventwebhook',
+    scheme: 'sendgrid',
+    secret:
+      'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+2fNNRaINXvVpiglSI8eNEc6wEA3F+g==',
+    body:
+      '[{"email":"hello@world.com","event":"dropped","reason":"Bounced Address",' +
+      '"sg_event_id":"ZHJvcC0xMDk5NDkxOS1MUnpYbF9OSFN0T0doUTRrb2ZTbV9BLTA",' +
+      '"sg_message_id":"LRzXl_NHStOGhQ4kofSm_A.filterdrecv-p3mdw1-756b745b58-kmzbl-18-5F5FC76C-9.0",' +
+      '"smtp-id":"<LRzXl_NHStOGhQ4kofSm_A@ismtpd0039p1iad1.sendgrid.net>","timestamp":1600112492}]\r\n',
+    headers: [
+      ['X-Twilio-Email-Event-Webhook-Timestamp', '1600112502'],
+      [
+        'X-Twilio-Email-Event-Webhook-Signature',
+        'MEUCIGHQVtGj+Y3LkG9fLcxf3qfI10QysgDWmMOVmxG0u6ZUAiEAyBiXDWzM+uOe5W0JuG+luQAbPIqHh89M15TluLtEZtM=',
+      ],
+    ],
+    at: 1_600_112_502,
+  },
 ];
 
 test.each(vectors)('$scheme: the published example verifies, and no changed byte', (vector) => {
   const scheme = schemeNamed(vector.scheme);
   const keys = [keyOf(scheme, vector.secret)];
-  const arrived = (body: string, headers = vector.headers) => delivered(headers, outgoing(Buffer.from(body)));
+  const arrived = (body: string, headers = vector.headers) => {
+    const message = outgoing(Buffer.from(body));
+    return delivered(headers, { ...message, url: vector.url ?? message.url });
+  };
   const now = vector.at * 1000;
   expect(verify(arrived(vector.body), scheme, keys, now)).toMatchObject({ ok: true, key: 0 });
   expect(verify(arrived(`${vector.body}\n`), scheme, keys, now)).toMatchObject({ ok: false });

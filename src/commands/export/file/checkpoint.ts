@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../../../errors.ts';
-import { bookmarkSchema } from '../../../files/bookmark.ts';
+import { bookmarkSchema, outputFile } from '../../../files/bookmark.ts';
 import { readJsonState } from '../../../files/json-state.ts';
 import type { Position } from '../../../service/pagination/position.ts';
 
@@ -33,6 +33,8 @@ const checkpointSchema = z.object({
   counts,
   /** With a complete walk: what the bookmark file is to hold once the output has its name. */
   bookmark: z.nullable(bookmarkSchema),
+  /** The file to which the partial one is appended; otherwise the partial one gets its name. */
+  appendTo: z.optional(z.nullable(outputFile)),
 });
 
 export type Checkpoint = z.output<typeof checkpointSchema>;

@@ -2,9 +2,17 @@ import { rm } from 'node:fs/promises';
 import { InterruptedError, LeadsError, messageOf } from '../../../errors.ts';
 import { counted } from '../../../output/terminal/progress.ts';
 import { IncompleteError } from '../../../service/listing/evidence/completion.ts';
+import type { ExportOptions } from '../options.ts';
 import type { ExportContext } from '../plan.ts';
 import type { Counts } from './checkpoint.ts';
 import type { FilePaths } from './file-paths.ts';
+
+interface Kept {
+  /** What the latest checkpoint counts. */
+  readonly counts: Counts;
+  readonly options: ExportOptions;
+  readonly paths: FilePaths;
+}
 
 /**
  * Keeps what was written and says how to resume: in the hint of an interruption, in a note beside any other failure.
@@ -13,8 +21,7 @@ import type { FilePaths } from './file-paths.ts';
 export async function keepPartial(
   error: unknown,
   { signal, messages }: ExportContext,
-  { leads }: Counts,
-  paths: FilePaths,
+  { counts: { leads }, options, paths }: Kept,
   saveCheckpoint: () => Promise<void>,
 ): Promise<unknown> {
   if (!signal.aborted && !(error instanceof LeadsError)) return error;
@@ -31,9 +38,10 @@ export async function keepPartial(
     messages.verbose(`no newer checkpoint: ${messageOf(failure)}`);
   }
   const kept = `${counted(leads, 'lead is', 'leads are')} kept in ${paths.partial}`;
+  const resumes = options.bookmark !== undefined;
   const how = isUnproven
-    ? 'trying again does not help; --resume --accept-incomplete takes them for everything'
-    : 'run the same command with --resume to continue';
+    ? `trying again does not help; ${resumes ? '' : '--resume '}--accept-incomplete takes them for everything`
+    : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;
   const reason: unknown = signal.reason;
   if (signal.aborted && reason instanceof InterruptedError) {
     return new InterruptedError(reason.signal, { hint: `${kept}: ${how}` });

@@ -1,14 +1,15 @@
+import { UsageError } from '../../../errors.ts';
 import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
-import { stat } from 'node:fs/promises';
-import { UsageError } from '../../../errors.ts';
 import { linesIn } from '../../../files/lines.ts';
 import { PartialFile } from '../../../files/partial.ts';
 import type { Service } from '../../../service/client/service.ts';
-import { type Checkpoint, checkSameExport, readCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, checkSameExport } from './checkpoint.ts';
 import type { ScannedRecord } from '../../../json/scanned-record.ts';
 import { type FilePaths, partialIsOutput } from './file-paths.ts';
-import { type ExportPlan, planExport } from '../plan.ts';
+import { findInterrupted } from './interrupted.ts';
+import { findKnownFile } from './known-file.ts';
+import { type ExportContext, type ExportPlan, planExport } from '../plan.ts';
 import type { ExportOptions } from '../options.ts';
 import type { FileStart } from './to-file.ts';
 import { bufferOf } from '../../../json/bytes.ts';
@@ -29,34 +30,37 @@ export interface FinishedWalk {
 }
 
 /**
- * Opens the partial file: empty, or where an interrupted export left it, with the ids of what it holds. `now` in ms.
- * Throws a `UsageError` when an interrupted export had other flags.
+ * Opens the partial file: empty, or where an interrupted export left it, with the ids of what it holds. Throws a
+ * `UsageError` when an interrupted export had other flags, and for a file that the bookmark does not know.
  */
 export async function openPartialExport(
   service: Service,
   options: ExportOptions,
   paths: FilePaths,
-  now: number,
+  { clock, messages }: Pick<ExportContext, 'clock' | 'messages'>,
 ): Promise<StartedExport | FinishedWalk> {
-  const stored = options.resume ? await readCheckpoint(paths.checkpoint) : undefined;
-  const hasPartial = await exists(paths.partial);
-  // Killed between the rename and the removal of the checkpoint: the output has its name already.
-  const isNamed = stored?.position === null && !hasPartial && (await exists(paths.file));
-  const checkpoint = hasPartial || isNamed ? stored : undefined;
-  const plan = await planExport(service, options, checkpoint?.startedAt ?? now);
+  const { checkpoint, hasPartial } = await findInterrupted(options, paths, messages);
+  const plan = await planExport(service, options, checkpoint?.startedAt ?? clock.now());
   const identity = exportIdentity(plan);
+  if (checkpoint?.position === null) {
+    // After a complete walk the bookmark, and with it the begin of the next walk, may have moved already.
+    const hasMoved = options.bookmark !== undefined;
+    checkSameExport(checkpoint, hasMoved ? { ...identity, since: checkpoint.of['since'] } : identity);
+    const file = hasPartial ? await PartialFile.resume(paths.partial, checkpoint.bytes) : undefined;
+    return { checkpoint, file };
+  }
+  const target =
+    options.bookmark === undefined || options.replace
+      ? undefined
+      : await findKnownFile(paths.file, options, plan.bookmark);
   if (checkpoint === undefined) {
     const file = await PartialFile.create(paths.partial, paths.mode);
-    return { plan, start: { identity, file, position: undefined }, checkpoint };
+    return { plan, start: { identity, file, position: undefined, target }, checkpoint };
   }
-  // After a complete walk the bookmark, and with it the begin of the next walk, may have moved already.
-  const hasMoved = checkpoint.position === null && options.bookmark !== undefined;
-  checkSameExport(checkpoint, hasMoved ? { ...identity, since: checkpoint.of['since'] } : identity);
-  if (isNamed) return { checkpoint, file: undefined };
+  checkSameExport(checkpoint, identity);
   const file = await PartialFile.resume(paths.partial, checkpoint.bytes);
-  if (checkpoint.position === null) return { checkpoint, file };
   await preloadIds(plan, paths.partial, checkpoint);
-  return { plan, start: { identity, file, position: checkpoint.position }, checkpoint };
+  return { plan, start: { identity, file, position: checkpoint.position, target }, checkpoint };
 }
 
 /** What must not change between an export and its resumption. */
@@ -75,6 +79,9 @@ function exportIdentity({ account, query, options }: ExportPlan): Record<string,
     max: limit,
     pageSize,
     bookmark: bookmark !== null,
+    // Named only where they are set: checkpoints of earlier versions have neither.
+    ...(options.escape ? {} : { escape: false }),
+    ...(options.bom && { bom: true }),
   };
 }
 
@@ -113,11 +120,4 @@ async function preloadIds(
 function recalled(line: Buffer, idName: string | undefined): ScannedRecord {
   const record = identifiedRecord(line, 0, idName);
   return record.hasId || idName !== undefined ? record : identifiedRecord(line, 0, '_id');
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

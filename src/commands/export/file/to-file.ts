@@ -2,14 +2,15 @@ import type { PartialFile } from '../../../files/partial.ts';
 import { writeJsonState } from '../../../files/json-state.ts';
 import { showProgress } from '../../../output/terminal/progress.ts';
 import type { Position } from '../../../service/pagination/position.ts';
-import { pollUntilInterrupted } from '../follow.ts';
+import { firstWalk, pollUntilInterrupted } from '../follow.ts';
 import type { ExportContext, ExportPlan } from '../plan.ts';
 import { type Totals, transfer } from '../transfer.ts';
 import type { Checkpoint, Counts } from './checkpoint.ts';
 import { type FilePaths, partialIsOutput } from './file-paths.ts';
 import { keepPartial } from './keep-partial.ts';
 import { partialWriter } from './partial-writer.ts';
-import { publishFile } from './publish.ts';
+import type { KnownFile } from './known-file.ts';
+import { type Publication, publishFile } from './rename-into-place.ts';
 
 const checkpointEveryMs = 250;
 const checkpointEveryBytes = 16 * 1024 * 1024;
@@ -20,6 +21,8 @@ export interface FileStart {
   readonly file: PartialFile;
   /** Where the walk begins; undefined: at the first page. */
   readonly position: Position | undefined;
+  /** The file to append to; undefined: the partial file becomes the output. */
+  readonly target: KnownFile | undefined;
 }
 
 /** An export that appears under its name when it is complete, and can be resumed until then. */
@@ -28,13 +31,16 @@ export async function exportToFile(
   context: ExportContext,
   totals: Totals,
   paths: FilePaths,
-  { identity, file, position: from }: FileStart,
-): Promise<void> {
+  { identity, file, position: from, target }: FileStart,
+): Promise<Publication | undefined> {
   const { options, window } = plan;
-  const { clock, stderr, globals } = context;
+  const { clock, status } = context;
   const { records, checkpointLength } = await partialWriter(file, options.gzip && partialIsOutput(options));
-  const progress = showProgress(stderr, clock, !globals.quiet, totals.leads);
-  const base = { version: 1, startedAt: plan.startedAt, of: identity } as const;
+  const progress = showProgress(status, clock, totals.leads);
+  const base = {
+    ...({ version: 1, startedAt: plan.startedAt, of: identity } as const),
+    appendTo: target?.known ?? null,
+  };
   let latest: Checkpoint = {
     ...base,
     position: from ?? { style: 'start' },
@@ -77,7 +83,7 @@ export async function exportToFile(
   try {
     await save();
     window?.beginWalk(plan.startedAt);
-    await walk(plan, from);
+    await firstWalk(plan, context, () => walk(plan, latest.position ?? from));
     window?.completeWalk();
     if (options.follow !== undefined) {
       polling = true;
@@ -88,10 +94,10 @@ export async function exportToFile(
     latest = { ...base, position: null, bytes: file.size, counts: countsOf(totals), bookmark };
     await save();
     progress.clear();
-    await publishFile(options, paths, file, latest);
+    return await publishFile(options, paths, file, latest, target);
   } catch (error) {
     progress.clear();
-    throw await keepPartial(error, context, latest.counts, paths, save);
+    throw await keepPartial(error, context, { counts: latest.counts, options, paths }, save);
   } finally {
     await file.close();
   }

@@ -17,7 +17,11 @@ export function announce(
   else if (listening.caPath !== undefined) messages.say(`  trust    ${listening.caPath}`);
   const { port } = new URL(url);
   const plain = options.http ? '' : 'add --http, then ';
-  messages.say(`  tunnel   ${plain}cloudflared tunnel --url http://localhost:${port}, or ngrok http ${port}`);
+  // Where nothing else guards, only requests for hosts that are named are taken.
+  const named = options.verify || options.publicUrl !== undefined ? '' : ', and --public-url with its URL';
+  messages.say(
+    `  tunnel   ${plain}cloudflared tunnel --url http://localhost:${port}, or ngrok http ${port}${named}`,
+  );
 }
 
 /** Says which flags let others than the service deliver leads. */

@@ -70,7 +70,7 @@ function remarks(event: AnsweredDelivery, shownWarnings: Set<string>): string[] 
   if (differs !== undefined) {
     lines.push(
       differs[0] === '*'
-        ? 'the payload differs from the first one'
+        ? 'the payload differs from the first one, and was not compared in detail'
         : `the payload differs from the first one in ${differs.join(', ')}`,
     );
   }

@@ -1,4 +1,4 @@
-import type { VerdictKind } from '../../../inbox/decide.ts';
+import type { VerdictKind } from '../../../inbox/decide-verdict.ts';
 import type { AnsweredDelivery } from '../../../receiver/answered-delivery.ts';
 import { formatDuration } from '../../../time/duration.ts';
 import type { RejectReason } from '../../../webhook/rejection.ts';

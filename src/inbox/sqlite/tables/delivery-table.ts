@@ -1,4 +1,4 @@
-import type { TakenKind } from '../../decide.ts';
+import type { TakenKind } from '../../decide-verdict.ts';
 import type { DeliveryRecord } from '../../delivery-record.ts';
 import { maxRejectedKept } from '../../store-limits.ts';
 import { toColumn } from '../column.ts';

@@ -16,14 +16,12 @@ export class LeadTable {
   readonly #find: Statement;
   readonly #countAttempt: Statement;
   readonly #accept: Statement;
-  readonly #isAccepted: Statement;
 
   constructor(database: Database) {
     this.#insert = database.prepare('INSERT INTO leads VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT DO NOTHING');
     this.#find = database.prepare('SELECT seq, state, first_at, attempts, digest FROM leads WHERE id = ?');
     this.#countAttempt = database.prepare('UPDATE leads SET attempts = attempts + 1 WHERE id = ?');
     this.#accept = database.prepare("UPDATE leads SET state = 'accepted' WHERE id = ? AND state = 'pending'");
-    this.#isAccepted = database.prepare("SELECT 1 FROM leads WHERE id = ? AND state = 'accepted'");
   }
 
   /** False when the id is there already. */
@@ -52,9 +50,5 @@ export class LeadTable {
   /** False when the lead was accepted before. */
   accept(id: string): boolean {
     return this.#accept.run([id]).changes === 1;
-  }
-
-  isAccepted(id: string): boolean {
-    return this.#isAccepted.get([id]) !== undefined;
   }
 }

@@ -1,13 +1,16 @@
-import type { KnownLead } from '../../decide.ts';
-import type { StoredRef } from '../../inbox.ts';
+import type { KnownLead } from '../../decide-verdict.ts';
+import type { LeaseState, StoredRef } from '../../inbox.ts';
 import { fromColumn, textOf } from '../column.ts';
-import type { Database, Statement } from '../libsql.ts';
+import type { Database, Row, Statement } from '../libsql.ts';
+import type { TargetNames } from './target-names.ts';
 
 interface TargetLeasesOptions {
   /** Every target that this receiver hands each lead to. */
   readonly wanted: readonly string[];
   readonly owner: string;
   readonly leaseMs: number;
+  /** The names under which targets are stored. */
+  readonly names: TargetNames;
 }
 
 /**
@@ -45,33 +48,53 @@ export class TargetLeases {
     const settled: string[] = [];
     const leasedElsewhere: string[] = [];
     for (const target of this.#options.wanted) {
-      const row = this.#find.get([id, target]);
+      const row = this.#rowOf(id, target);
       if (row === undefined) continue;
       if (row['done'] === 1) settled.push(target);
-      else if (row['owner'] !== this.#options.owner && Number(row['lease']) > now)
-        leasedElsewhere.push(target);
+      else if (this.#isLeasedElsewhere(row, now)) leasedElsewhere.push(target);
     }
     return { settled, leasedElsewhere };
   }
 
   grant(id: string, targets: readonly string[], now: number): void {
     const { owner, leaseMs } = this.#options;
-    for (const target of targets) this.#grant.run([id, target, owner, now + leaseMs]);
+    for (const target of targets) this.#grant.run([id, this.#stored(target), owner, now + leaseMs]);
   }
 
   release(id: string, target: string): void {
-    this.#release.run([id, target, this.#options.owner]);
+    this.#release.run([id, this.#stored(target), this.#options.owner]);
   }
 
   /** Notes that the target has had the lead. Returns the wanted targets that have not. */
   settle(id: string, target: string): string[] {
-    this.#settle.run([id, target, this.#options.owner]);
-    return this.#options.wanted.filter((wanted) => this.#find.get([id, wanted])?.['done'] !== 1);
+    this.#settle.run([id, this.#stored(target), this.#options.owner]);
+    return this.#options.wanted.filter((wanted) => this.#rowOf(id, wanted)?.['done'] !== 1);
+  }
+
+  /** Leases what is outstanding for the target, unless another receiver holds a lease on it. */
+  lease(id: string, target: string, now: number): LeaseState {
+    const row = this.#rowOf(id, target);
+    if (row === undefined || row['done'] === 1) return 'not outstanding';
+    if (this.#isLeasedElsewhere(row, now)) return 'busy';
+    this.grant(id, [target], now);
+    return 'leased';
   }
 
   unsettledLeads(target: string): StoredRef[] {
     return this.#unsettledLeads
-      .all([target])
+      .all([this.#stored(target)])
       .map((row) => ({ leadId: fromColumn(textOf(row['id'])), seq: Number(row['seq']) }));
+  }
+
+  #stored(target: string): string {
+    return this.#options.names.storedName(target);
+  }
+
+  #rowOf(id: string, target: string): Row | undefined {
+    return this.#find.get([id, this.#stored(target)]);
+  }
+
+  #isLeasedElsewhere(row: Row, now: number): boolean {
+    return row['owner'] !== this.#options.owner && Number(row['lease']) > now;
   }
 }

@@ -1,0 +1,147 @@
+import { anyText, oneOf, text, type ValueType } from '../../../config/value-types.ts';
+import type { Algorithm } from '../../../webhook/crypto/algorithm.ts';
+import type { Encoding } from '../../../webhook/crypto/encoding.ts';
+import type { SecretEncoding } from '../../../webhook/crypto/symmetric-key.ts';
+import type { TimestampFormat } from '../../../webhook/timestamp.ts';
+import { type Flags, inGroup } from '../flag.ts';
+
+// These repeat src/webhook, and their types hold the two together: help must not load the code that signs and verifies.
+const algorithms = [
+  'hmac-sha256',
+  'hmac-sha512',
+  'hmac-sha1',
+  'ed25519',
+  'ecdsa-p256-sha256',
+  'ecdsa-p256-sha256-der',
+  'rsa-pss-sha512',
+  'rsa-v1_5-sha256',
+] as const satisfies readonly Algorithm[];
+const encodings = ['hex', 'hex-upper', 'base64', 'base64url'] as const satisfies readonly Encoding[];
+const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const satisfies readonly SecretEncoding[];
+const timestampFormats = ['unix', 'milliseconds', 'iso'] as const satisfies readonly TimestampFormat[];
+
+const nameList: ValueType<readonly string[]> = {
+  parse: (typed) => {
+    const names = typed.split(',').map((name) => name.trim());
+    return names.includes('') ? undefined : names;
+  },
+  expected: 'a list such as method,target,digest',
+};
+
+/** The parts of a scheme that few services need: commands only name them, and `leads help schemes` explains them. */
+export const schemePartFlags = {
+  ...inGroup('Flags of some schemes', {
+    tokenHeader: {
+      value: 'name',
+      type: text,
+      topic: 'schemes',
+      otherwise: 'x-webhook-token',
+      help: 'of token: header that holds the token',
+    },
+    headerPrefix: {
+      value: 'name',
+      type: text,
+      topic: 'schemes',
+      help: "of standard-webhooks: the vendor's own name in place of webhook-, which is taken as well",
+    },
+    require: {
+      value: 'list',
+      type: nameList,
+      topic: 'schemes',
+      otherwise: 'method,target,digest',
+      help: 'of rfc9421: what a signature must cover; digest, and any of method, target and components',
+    },
+    schemeFile: {
+      value: 'file',
+      type: text,
+      topic: 'schemes',
+      help: 'a scheme as JSON: {"signatureHeader": "X-Sig", …}, with the names below in camelCase',
+    },
+  }),
+  ...inGroup('Flags of custom', {
+    signatureHeader: { value: 'name', type: text, topic: 'schemes', help: 'header that holds the signature' },
+    signatureHeaders: {
+      value: 'count',
+      type: oneOf(['one', 'several']),
+      topic: 'schemes',
+      otherwise: 'one',
+      help: 'whether that header may be sent more than once',
+    },
+    algorithm: { value: 'name', type: oneOf(algorithms), topic: 'schemes', otherwise: 'hmac-sha256' },
+    encoding: {
+      value: 'name',
+      type: oneOf(encodings),
+      topic: 'schemes',
+      otherwise: 'hex',
+      help: 'of the signature',
+    },
+    prefix: {
+      value: 'text',
+      type: anyText,
+      topic: 'schemes',
+      help: 'before the signature, such as sha256= or v1=',
+    },
+    separator: {
+      value: 'text',
+      type: text,
+      topic: 'schemes',
+      help: 'between several values in that header: any signature among them may match',
+    },
+    signedContent: {
+      value: 'template',
+      type: text,
+      topic: 'schemes',
+      otherwise: '{timestamp}.{body}, or {body} without a time',
+      help: 'of {timestamp} {nonce} {id} {method} {url} {path} {body}; \\n is a line break',
+    },
+    timestampHeader: {
+      value: 'name',
+      type: text,
+      topic: 'schemes',
+      help: 'header that holds the signed time',
+    },
+    timestampPrefix: {
+      value: 'text',
+      type: text,
+      topic: 'schemes',
+      help: 'before the signed time where it stands in the signature header, such as t=',
+    },
+    timestampFormat: {
+      value: 'form',
+      type: oneOf(timestampFormats),
+      topic: 'schemes',
+      otherwise: 'unix',
+    },
+    nonceHeader: {
+      value: 'name',
+      type: text,
+      topic: 'schemes',
+      help: 'header that holds the signed nonce or delivery id',
+    },
+    secretEncoding: {
+      value: 'name',
+      type: oneOf(secretEncodings),
+      topic: 'schemes',
+      otherwise: 'utf8',
+      help: 'of a shared secret, also of rfc9421',
+    },
+  }),
+} satisfies Flags;
+
+type PartKey = Exclude<keyof typeof schemePartFlags, 'schemeFile'>;
+
+/** The schemes that a part belongs to, where it is not `custom` alone. */
+const ownersOf: Partial<Record<PartKey, readonly string[]>> = {
+  tokenHeader: ['token'],
+  headerPrefix: ['standard-webhooks'],
+  require: ['rfc9421'],
+  secretEncoding: ['custom', 'rfc9421'],
+};
+
+export const schemePartKeys = Object.keys(schemePartFlags).filter((key) => key !== 'schemeFile') as PartKey[];
+
+export const schemesWith = (part: PartKey): readonly string[] => ownersOf[part] ?? ['custom'];
+
+/** A part that is given and that this scheme would ignore. */
+export const strayPart = (parts: Partial<Record<PartKey, unknown>>, scheme: string): PartKey | undefined =>
+  schemePartKeys.find((key) => parts[key] !== undefined && !schemesWith(key).includes(scheme));

@@ -1,0 +1,76 @@
+import type { Hash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { withOutputErrors } from './output-error.ts';
+
+const chunkSize = 256 * 1024;
+
+/** What an append left: the file's length and its SHA-256. */
+export interface Appended {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/**
+ * Makes a file consist of its first `base` bytes and of `source`, durably. `hash` has taken in these first bytes. May be
+ * repeated after a crash at any moment. Undefined, and nothing is written, when something else stands behind the first
+ * bytes than the beginning of `source`: it is not ours.
+ */
+export function appendDurably(
+  path: string,
+  base: { readonly bytes: number; readonly hash: Hash },
+  source: FileHandle,
+): Promise<Appended | undefined> {
+  return withOutputErrors(path, async () => {
+    const file = await open(path, 'r+');
+    try {
+      if (!(await endsWithBeginningOf(source, file, base.bytes))) return undefined;
+      const hash = base.hash.copy();
+      let at = base.bytes;
+      for await (const chunk of chunksOf(source, 0)) {
+        hash.update(chunk);
+        await writeWhole(file, chunk, at);
+        at += chunk.length;
+      }
+      await file.sync();
+      return { bytes: at, sha256: hash.digest('hex') };
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+/** A crash of the whole machine may leave zeros in place of bytes that were written last. */
+async function endsWithBeginningOf(source: FileHandle, file: FileHandle, from: number): Promise<boolean> {
+  let at = 0;
+  const expected = Buffer.allocUnsafe(chunkSize);
+  for await (const chunk of chunksOf(file, from)) {
+    let length = 0;
+    while (length < chunk.length) {
+      const { bytesRead } = await source.read(expected, length, chunk.length - length, at + length);
+      if (bytesRead === 0) return false;
+      length += bytesRead;
+    }
+    const isOurs =
+      chunk.equals(expected.subarray(0, length)) ||
+      chunk.every((byte, i) => byte === expected[i] || byte === 0);
+    if (!isOurs) return false;
+    at += length;
+  }
+  return true;
+}
+
+async function* chunksOf(file: FileHandle, from: number): AsyncGenerator<Buffer, void, undefined> {
+  const buffer = Buffer.allocUnsafe(chunkSize);
+  for (let at = from; ;) {
+    const { bytesRead } = await file.read(buffer, 0, chunkSize, at);
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+async function writeWhole(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+  }
+}

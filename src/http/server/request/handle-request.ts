@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answerForOutcome } from '../../../webhook/delivery-answer.ts';
+import type { Delivery } from '../../../webhook/delivery.ts';
+import { rejection } from '../../../webhook/rejection.ts';
+import type { Connection } from '../connection/connections.ts';
+import type { ServerState } from '../server-types.ts';
+import { prefersHtml } from './prefers-html.ts';
+import { IncomingBody } from './incoming-body.ts';
+import { closeAfterAnswer, rejectRequest, reportRejected } from './reject-request.ts';
+import { type Answer, sendAnswer, sendPage } from './send-answer.ts';
+import { type RequestHead, validateHeaders } from './validate-headers.ts';
+
+/** Takes one request from its head to its answer. */
+export function handleRequest(
+  state: ServerState,
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const head = validateHeaders(request, state.limits);
+  if ('status' in head) {
+    rejectRequest(state, connection, request, response, head);
+    return;
+  }
+  const { page } = state.options;
+  if (page !== undefined && request.method === 'GET' && prefersHtml(request.headers.accept)) {
+    request.resume();
+    sendPage(response, page, state.isDraining);
+    return;
+  }
+  const deliveryWith = (pieces: readonly Buffer[]): Delivery => deliveryOf(state, request, head, pieces);
+  const body = new IncomingBody(state, connection, {
+    checkHead(pieces) {
+      const rejected = state.options.checkHead?.(deliveryWith(pieces));
+      if (rejected === undefined && request.headers.expect !== undefined) response.writeContinue();
+      return rejected;
+    },
+    complete(pieces) {
+      connection.hasCompletedRequest = true;
+      void answerDelivery(state, connection, response, deliveryWith(pieces), body);
+    },
+    rejected: (rejected, pieces) =>
+      rejectRequest(state, connection, request, response, rejected, deliveryWith(pieces)),
+    ended(size) {
+      if (connection.closing || state.isDraining) return;
+      const length = head.length === undefined ? '' : ` of ${head.length}`;
+      const detail = `the connection ended after ${size}${length} bytes of the body`;
+      reportRejected(state, request, rejection('incomplete_body', detail));
+    },
+  });
+  body.receive(request, head);
+}
+
+function deliveryOf(
+  state: ServerState,
+  request: IncomingMessage,
+  head: RequestHead,
+  pieces: readonly Buffer[],
+): Delivery {
+  const path = request.url ?? '/';
+  return {
+    method: request.method ?? '',
+    path,
+    // An absolute target names its own host (RFC 9112, section 3.2.2).
+    url: path.startsWith('/') ? `${state.protocol}://${head.host}${path}` : path,
+    rawHeaders: head.rawHeaders,
+    body: pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces),
+    remote: request.socket.remoteAddress ?? '',
+    receivedAt: state.options.clock.now(),
+  };
+}
+
+async function answerDelivery(
+  state: ServerState,
+  connection: Connection,
+  response: ServerResponse,
+  delivery: Delivery,
+  body: IncomingBody,
+): Promise<void> {
+  let answer: Answer;
+  try {
+    answer = await state.options.handle(delivery);
+  } catch (error) {
+    state.options.onError(error, delivery);
+    answer = answerForOutcome(rejection('cannot_store', 'a bug of the receiver'));
+  }
+  body.release();
+  try {
+    if (state.isDraining) connection.closing = true;
+    if (connection.closing && connection.waiting.length > 0) closeAfterAnswer(connection);
+    sendAnswer(response, answer, connection.closing);
+  } catch (error) {
+    state.options.onError(error, delivery);
+    response.destroy();
+  }
+}

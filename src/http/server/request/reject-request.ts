@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answerForOutcome } from '../../../webhook/delivery-answer.ts';
+import type { Delivery } from '../../../webhook/delivery.ts';
+import type { Rejection } from '../../../webhook/rejection.ts';
+import { awaitsAnswer, type Connection, hasSentRequestBytes } from '../connection/connections.ts';
+import { lingeringClose, rawAnswer, sendAnswer } from './send-answer.ts';
+import type { ServerState } from '../server-types.ts';
+
+/**
+ * Answers a request whose body is not wanted, or not further, and closes its connection. `received` is the request with
+ * what there is of its body, where its headers were valid.
+ */
+export function rejectRequest(
+  state: ServerState,
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+  rejected: Rejection,
+  received?: Delivery,
+): void {
+  closeAfterAnswer(connection);
+  sendAnswer(response, answerForOutcome(rejected), true);
+  reportRejected(state, request, rejected, received);
+}
+
+/** The next answer is the last; the client can read it although it is still sending. */
+export function closeAfterAnswer(connection: Connection): void {
+  const { socket } = connection;
+  connection.closing = true;
+  // Node would close at once, with bytes that the client still sends unread.
+  socket.destroySoon = () => lingeringClose(socket);
+}
+
+/** Reports a request that was rejected before it was a complete delivery. */
+export function reportRejected(
+  state: ServerState,
+  request: IncomingMessage,
+  rejected: Rejection,
+  received?: Delivery,
+): void {
+  state.options.onRejected?.({
+    ...rejected,
+    remote: request.socket.remoteAddress ?? '',
+    receivedAt: state.options.clock.now(),
+    method: request.method,
+    path: request.url,
+    rawHeaders: received?.rawHeaders,
+    body: received?.body,
+  });
+}
+
+/** Closes a connection for which there is no response object, after an answer where the client can still read one. */
+export function rejectConnection(
+  state: ServerState,
+  connection: Connection,
+  rejected: Rejection,
+  request: { method?: string | undefined; path?: string | undefined } = {},
+): void {
+  const { socket, remote } = connection;
+  // A client that sent nothing has made no request that could be reported.
+  if (rejected.reason === 'too_slow' && !hasSentRequestBytes(connection)) {
+    connection.closing = true;
+    socket.destroy();
+    return;
+  }
+  closeAfterAnswer(connection);
+  // A request behind others waits for its turn: it is ours to be slow then.
+  if (rejected.reason === 'too_slow' && connection.waiting.length > 0) return;
+  state.options.onRejected?.({ ...rejected, ...request, remote, receivedAt: state.options.clock.now() });
+  // The client would take this for the answer to the request ahead, which is the last that is answered.
+  if (awaitsAnswer(connection) && socket.writable) return;
+  if (connection.waiting.length > 0 || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.write(rawAnswer(answerForOutcome(rejected)));
+  lingeringClose(socket);
+}

@@ -1,0 +1,70 @@
+import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** The answer to a request. A `body` is sent as JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly body?: object | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Writes a whole answer at once. `isLast` announces that the connection is closed after it. */
+export function sendAnswer(response: ServerResponse, answer: Answer, isLast: boolean): void {
+  // These two have no body, and a 204 must not have a Content-Length (RFC 9110, section 8.6).
+  const hasNoBody = answer.status === 204 || answer.status === 304;
+  const text = hasNoBody || answer.body === undefined ? '' : JSON.stringify(answer.body);
+  const headers: string[] = hasNoBody
+    ? []
+    : ['content-type', 'application/json', 'content-length', `${Buffer.byteLength(text)}`];
+  for (const name in answer.headers) headers.push(name, answer.headers[name] ?? '');
+  if (isLast) headers.push('connection', 'close');
+  response.writeHead(answer.status, headers).end(text);
+}
+
+/** Answers a person who opened the address in a browser: it takes POST requests only. `page` is HTML. */
+export function sendPage(response: ServerResponse, page: string, isLast: boolean): void {
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-length': Buffer.byteLength(page),
+    'content-security-policy': "default-src 'none'; img-src data:; frame-ancestors 'none'",
+    'cache-control': 'no-store',
+    allow: 'POST',
+    ...(isLast ? { connection: 'close' } : {}),
+  };
+  response.writeHead(405, headers).end(page);
+}
+
+/** The bytes of an answer to a request that could not be parsed, for which node has no response object. */
+export function rawAnswer({ status, body = {}, headers = {} }: Answer): string {
+  const text = JSON.stringify(body);
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(text)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    'connection: close',
+    '',
+    text,
+  ].join('\r\n');
+}
+
+const lingerMs = 2_000;
+const lingerBytes = 8 * 1024 * 1024;
+
+/**
+ * Ends our side of a connection and continues to read for at most 2 s and 8 MiB before it closes. Closing it with unread
+ * bytes would reset it, and a client that is still sending would lose the answer (RFC 9112, section 9.6).
+ */
+export function lingeringClose(socket: Socket): void {
+  const deadline = performance.now() + lingerMs;
+  const maxBytesRead = socket.bytesRead + lingerBytes;
+  // Polled, because a listener for `data` would take the socket out of node's fast path.
+  const timer = setInterval(() => {
+    if (performance.now() > deadline || socket.bytesRead > maxBytesRead) socket.destroy();
+  }, 50);
+  timer.unref();
+  socket.once('close', () => clearInterval(timer));
+  socket.once('end', () => socket.destroy());
+  socket.end();
+  socket.resume();
+}

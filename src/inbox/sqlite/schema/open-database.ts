@@ -1,0 +1,77 @@
+import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { ConfigError } from '../../../errors.ts';
+import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from '../libsql.ts';
+import { migrate, versionOf } from './migrations.ts';
+import { overwriteClearText } from './shrink.ts';
+import { cannotOpen } from '../sqlite-errors.ts';
+
+/** How long opening waits for another process's transaction, in milliseconds. */
+const busyMs = 5000;
+
+/**
+ * Opens the database, makes it when it is not there (0600; its directory 0700), and brings its schema up to date. A
+ * transaction on it does not wait for another process's: it fails at once. `now` in milliseconds since the epoch. Throws a
+ * `ConfigError` that says why it cannot.
+ */
+export async function openDatabase(path: string, now: number): Promise<Database> {
+  const Libsql = await loadLibsql();
+  let database: Database | undefined;
+  try {
+    makeFile(path);
+    database = new Libsql(path, { timeout: busyMs });
+    // Only read so far: another program's database must stay as it is.
+    versionOf(database, path);
+    chmodSync(path, 0o600);
+    database.prepare('PRAGMA journal_mode = WAL').all([]);
+    // An acknowledged lead must survive a power cut: every commit is synced.
+    database.exec('PRAGMA synchronous = FULL');
+    migrate(database, path, now);
+    overwriteClearText(database);
+    database.prepare('PRAGMA busy_timeout = 0').all([]);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw error instanceof ConfigError ? error : cannotOpen(path, error);
+  }
+}
+
+/** Opens a database that exists, of this version or the one before, and changes nothing. Throws as `openDatabase` does. */
+export async function openReadOnly(path: string): Promise<{ database: Database; version: number }> {
+  const Libsql = await loadLibsql();
+  const open = (url: string): { database: Database; version: number } => {
+    const database = new Libsql(url, { timeout: busyMs });
+    try {
+      return { database, version: versionOf(database, path) };
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  };
+  try {
+    if (!statSync(path).isFile()) throw notAFile(path);
+    try {
+      return open(readOnlyUrl(path));
+    } catch (error) {
+      // Beside a file of a file system that is read-only, the index of its log cannot be made.
+      const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+      if (error instanceof ConfigError || (log?.size ?? 0) > 0) throw error;
+      return open(immutableUrl(path));
+    }
+  } catch (error) {
+    throw error instanceof ConfigError ? error : cannotOpen(path, error);
+  }
+}
+
+/** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */
+function makeFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const file = openSync(path, 'a+', 0o600);
+  const isFile = fstatSync(file).isFile();
+  closeSync(file);
+  // A device would get our mode, and a journal beside it.
+  if (!isFile) throw notAFile(path);
+}
+
+const notAFile = (path: string): ConfigError =>
+  new ConfigError(`cannot open the inbox ${path}: it is not a regular file`);

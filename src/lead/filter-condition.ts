@@ -1,0 +1,53 @@
+import { UsageError } from '../errors.ts';
+import { parseInstant } from '../time/instant.ts';
+
+const operators = ['!=', '>=', '<=', '=', '~', '>', '<'] as const;
+
+/** One `--where PATH=VALUE`; `~` is "contains", and `>` `>=` `<` `<=` compare numbers and times. */
+export interface Condition {
+  readonly path: readonly string[];
+  readonly operator: (typeof operators)[number];
+  readonly value: string;
+}
+
+/**
+ * Parses `metadata.source=facebook`, `contact.email~@example.com` or `score>=10`; spaces around the operator are ignored.
+ * Undefined without a path or an operator. Throws a `UsageError` when `>` or `<` stands before neither number nor time.
+ */
+export function parseCondition(text: string): Condition | undefined {
+  const [, typedPath = '', typedOperator = '', typedValue = ''] =
+    /^([^=!~<>]+)(!=|>=|<=|[=~<>])([^]*)$/.exec(text) ?? [];
+  const path = typedPath.trim();
+  const operator = operators.find((known) => known === typedOperator);
+  if (path === '' || operator === undefined) return undefined;
+  const condition = { path: path.split('.'), operator, value: typedValue.trimStart() };
+  if (comparesOrder(condition) && boundOf(condition.value, 0) === undefined) {
+    throw new UsageError(`the condition '${text}' needs a number or a time after '${operator}'`, {
+      hint: 'such as 10, 2026-01-31, yesterday or 7d',
+    });
+  }
+  return condition;
+}
+
+export const comparesOrder = ({ operator }: Condition): boolean => /^[<>]/.test(operator);
+
+/** What the typed value of an order comparison is compared as; times are milliseconds since the epoch. */
+export type Bound = { readonly number: string } | { readonly time: number };
+
+const decimal = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+
+/** A number in its own digits, or a point in time as the flags take it; `now` in ms. Undefined for other text. */
+export function boundOf(value: string, now: number): Bound | undefined {
+  if (decimal.test(value)) return { number: value };
+  const time = parseInstant(value, now);
+  return time === undefined ? undefined : { time };
+}
+
+/** Below zero when the first is less; integers beyond 2^53 are compared digit by digit. Undefined for other text. */
+export function compareDecimals(first: string, second: string): number | undefined {
+  if (!decimal.test(first) || !decimal.test(second)) return undefined;
+  const difference = Number(first) - Number(second);
+  if (difference !== 0 || !/^-?\d+$/.test(first + second.replace('-', ''))) return difference;
+  const exact = BigInt(first) - BigInt(second);
+  return exact < 0n ? -1 : exact > 0n ? 1 : 0;
+}

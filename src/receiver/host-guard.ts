@@ -1,0 +1,33 @@
+import { isLoopback } from '../config/base-url.ts';
+import { type Delivery, headerValues } from '../webhook/delivery.ts';
+import { type Rejection, rejection } from '../webhook/rejection.ts';
+
+/** Rejects a request that was made for another host than this receiver's. */
+export type HostGuard = (delivery: Pick<Delivery, 'url' | 'rawHeaders'>) => Rejection | undefined;
+
+/**
+ * For a receiver that anybody may deliver to over plain HTTP: a page in a browser on this machine could reach it by a
+ * name of its own that it lets resolve to us (DNS rebinding). `Host`, and `Origin` where one is sent, must be a loopback
+ * name or one of `names`, as in a URL: IPv6 in brackets.
+ */
+export function hostGuard(names: readonly string[], onForeign: (host: string) => void): HostGuard {
+  const own = names.map((name) => name.toLowerCase());
+  const isOwn = (url: string): boolean => {
+    if (!URL.canParse(url)) return false;
+    const { hostname } = new URL(url);
+    return isLoopback(hostname) || own.includes(hostname);
+  };
+  return (delivery) => {
+    const urls = [delivery.url, ...headerValues(delivery, 'host').map((host) => `http://${host}`)];
+    const foreign = urls.find((url) => !isOwn(url));
+    if (foreign !== undefined) {
+      const host = foreign.replace(/^https?:\/\//i, '').replace(/\/.*/, '');
+      onForeign(host);
+      return rejection('foreign_host', `the request is for the host '${host}'`);
+    }
+    const origin = headerValues(delivery, 'origin').find((value) => !isOwn(value));
+    return origin === undefined
+      ? undefined
+      : rejection('foreign_host', `the request comes from a page of '${origin}'`);
+  };
+}

@@ -1,0 +1,79 @@
+import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
+import type { UrlCredentials } from './url-credentials.ts';
+
+interface ForwardRequestOptions {
+  /** Without credentials. */
+  readonly url: URL;
+  readonly credentials: UrlCredentials | undefined;
+  /** The path and query of the delivery go behind the path of `url`. */
+  readonly keepPath: boolean;
+  /** Name of the scheme that verified the deliveries; undefined where that is not known any more. */
+  readonly scheme: string | undefined;
+}
+
+interface ForwardRequest {
+  readonly url: string;
+  readonly headers: Delivery['rawHeaders'];
+  readonly body: Uint8Array;
+}
+
+/** Headers that hold for one connection only (RFC 9110, section 7.6.1), or are set again for the next one. */
+const hopByHop =
+  /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/i;
+
+/** What only this receiver may tell the app. */
+const ours = /^leads-(lead-id|attempt|verified)$/i;
+
+/** A delivery as the app gets it: exact bytes and headers. Undefined when its path leads out of `url`'s own. */
+export function forwardRequest(
+  { delivery, leadId, key }: CheckedDelivery,
+  attempt: number,
+  { url, credentials, keepPath, scheme }: ForwardRequestOptions,
+): ForwardRequest | undefined {
+  const target = keepPath ? withPathOf(delivery, url) : url.href;
+  if (target === undefined) return undefined;
+  const isReplaced = (name: string): boolean =>
+    ours.test(name) || (credentials !== undefined && /^authorization$/i.test(name));
+  return {
+    url: target,
+    headers: [
+      ...endToEndHeaders(delivery).filter(([name]) => !isReplaced(name)),
+      ...(credentials === undefined ? [] : [['authorization', credentials.authorization.reveal()] as const]),
+      ['leads-lead-id', headerText(leadId)],
+      ['leads-attempt', String(attempt)],
+      // A lead that was fetched from the service carries no credential; anybody may send one where nothing is verified.
+      ...(scheme === undefined
+        ? []
+        : [['leads-verified', key === -1 && scheme !== 'none' ? 'backfill' : scheme] as const]),
+    ],
+    body: delivery.body,
+  };
+}
+
+/** Percent-encoded where a header cannot hold it, so that `decodeURIComponent` gives the id again. */
+const headerText = (id: string): string =>
+  // A lone surrogate has no encoding: it becomes U+FFFD.
+  Buffer.from(id, 'utf8')
+    .toString('utf8')
+    .replace(/[^!-$&-~]+/g, (characters) => encodeURIComponent(characters));
+
+/** A lead that was fetched from the service came by no path of ours, and goes to `url` itself. */
+function withPathOf({ method, path }: Delivery, { origin, pathname, href }: URL): string | undefined {
+  if (method !== 'POST') return href;
+  const own = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/?]*/i, '');
+  const base = pathname.replace(/\/$/, '');
+  const target = `${origin}${base}${own.startsWith('/') ? '' : '/'}${own}`;
+  if (!URL.canParse(target)) return undefined;
+  // Dot segments could lead to any other path of the app.
+  return new URL(target).pathname.startsWith(`${base}/`) ? target : undefined;
+}
+
+function endToEndHeaders({ rawHeaders }: Delivery): Delivery['rawHeaders'] {
+  const namedByConnection = rawHeaders
+    .filter(([name]) => name.toLowerCase() === 'connection')
+    .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/));
+  return rawHeaders.filter(
+    ([name]) => !hopByHop.test(name) && !namedByConnection.includes(name.toLowerCase()),
+  );
+}

@@ -1,0 +1,117 @@
+import { verifier } from '../crypto/signature.ts';
+import type { Delivery } from '../delivery.ts';
+import { type Key, rejected, type Rejected, type Verification } from '../scheme.ts';
+import { soleHeader } from '../single-header.ts';
+import { componentOf } from './components.ts';
+import { digestMatches } from './content-digest.ts';
+import { algorithmsOf } from './message-key.ts';
+import { signatureBase, type SignatureInput } from './signature-base.ts';
+import { type Member, parseDictionary } from './structured-fields.ts';
+
+/** The signature of the sender, and at most a few by proxies. */
+const maxLabels = 4;
+
+type Check = (input: SignatureInput, hasQuery: boolean) => Rejected | undefined;
+
+/** Whether one of the signatures of a request is made with one of the keys and covers enough (RFC 9421, section 3.2). */
+export function authenticateMessage(
+  delivery: Delivery,
+  keys: readonly Key[],
+  rejectCoverage: Check,
+): Verification {
+  const inputs = dictionaryHeader(delivery, 'signature-input');
+  if ('ok' in inputs) return inputs;
+  const signatures = dictionaryHeader(delivery, 'signature');
+  if ('ok' in signatures) return signatures;
+  const labels = [...inputs.keys()].filter((label) => signatures.has(label));
+  if (Math.max(inputs.size, signatures.size) > maxLabels) {
+    return rejected('malformed_credential', 'the delivery holds too many signatures');
+  }
+  const results = labels.map((label) =>
+    authenticateOne(delivery, keys, rejectCoverage, inputs.get(label), signatures.get(label)),
+  );
+  return (
+    results.find((verification) => verification.ok) ??
+    results[0] ??
+    rejected('malformed_credential', 'signature-input and signature do not name the same signatures')
+  );
+}
+
+function dictionaryHeader(delivery: Delivery, name: string): ReadonlyMap<string, Member> | Rejected {
+  const found = soleHeader(delivery, name);
+  if (!found.ok) return found;
+  return (
+    parseDictionary(found.value) ??
+    rejected('malformed_credential', `the header ${name} is not a dictionary (RFC 8941)`)
+  );
+}
+
+function authenticateOne(
+  delivery: Delivery,
+  keys: readonly Key[],
+  rejectCoverage: Check,
+  input: Member | undefined,
+  signature: Member | undefined,
+): Verification {
+  if (input === undefined || !('items' in input)) {
+    return rejected('malformed_credential', 'signature-input must hold a list of components');
+  }
+  if (signature === undefined || 'items' in signature || signature.bare.kind !== 'bytes') {
+    return rejected('malformed_credential', 'signature must hold the bytes of a signature');
+  }
+  const incomplete = rejectCoverage(input, delivery.path.includes('?'));
+  if (incomplete !== undefined) return incomplete;
+  const created = secondsParameter(input, 'created');
+  if (created === undefined) {
+    return rejected('missing_timestamp', 'the signature does not say when it was created');
+  }
+  const expires = secondsParameter(input, 'expires');
+  if (expires === undefined && input.params.has('expires')) {
+    return rejected('malformed_timestamp', 'expires is not a whole number of seconds');
+  }
+  const digest = soleHeader(delivery, 'content-digest');
+  if (!digest.ok) return digest;
+  const base = signatureBase(input, (component) => componentOf(delivery, component));
+  if (base === undefined) {
+    return rejected(
+      'malformed_credential',
+      'the signature covers a component that the request does not have, or with parameters that are not known',
+    );
+  }
+  const key = keyOf(input, keys, base, signature.bare.value);
+  if (key === -1) {
+    return rejected('wrong_credential', 'the signature does not match, or its keyid or alg is another');
+  }
+  if (!digestMatches(digest.value, delivery.body)) {
+    return rejected('wrong_credential', 'content-digest is not the digest of the body');
+  }
+  return { ok: true, key, timestamp: created, expires, nonce: stringParameter(input, 'nonce') };
+}
+
+/** Index of the first key that made the signature, or -1. A key with an id is used for that `keyid` only. */
+function keyOf(input: SignatureInput, keys: readonly Key[], base: Buffer, signature: Uint8Array): number {
+  const keyid = stringParameter(input, 'keyid');
+  const alg = stringParameter(input, 'alg');
+  const isAllowed = (algorithm: string): boolean => !input.params.has('alg') || algorithm === alg;
+  return keys
+    .map(
+      (key) =>
+        (key.id === undefined || key.id === keyid) &&
+        algorithmsOf(key)
+          .filter(isAllowed)
+          .map((algorithm) => verifier(algorithm, key, [base])(signature))
+          .includes(true),
+    )
+    .indexOf(true);
+}
+
+/** A parameter in whole seconds, as milliseconds. */
+function secondsParameter(input: SignatureInput, name: string): number | undefined {
+  const parameter = input.params.get(name);
+  return parameter?.kind === 'integer' ? parameter.value * 1000 : undefined;
+}
+
+function stringParameter(input: SignatureInput, name: string): string | undefined {
+  const parameter = input.params.get(name);
+  return parameter?.kind === 'string' ? parameter.value : undefined;
+}

@@ -1,0 +1,135 @@
+import { ConfigError } from '../../errors.ts';
+import { type Algorithm, keyKinds, kindOf } from '../crypto/algorithm.ts';
+import { asymmetricKey } from '../crypto/asymmetric-key.ts';
+import { encode, type Encoding } from '../crypto/encoding.ts';
+import { matchingKey, signatureOf } from '../crypto/signature.ts';
+import { type SecretEncoding, symmetricKey } from '../crypto/symmetric-key.ts';
+import type { Delivery } from '../delivery.ts';
+import { type Key, type Outgoing, type Rejected, rejected, type Scheme } from '../scheme.ts';
+import { soleHeader } from '../single-header.ts';
+import { formatTimestamp, parseTimestamp, type TimestampFormat } from '../timestamp.ts';
+import { rejectUnsigned } from './reject-unsigned.ts';
+import { signatureHeaderReader } from './signature-header.ts';
+import { parseTemplate, type Signable, valuesOf } from './template.ts';
+
+/** A scheme that sends a signature over a template in a header, as most services do. */
+export interface TemplateSchemeOptions {
+  readonly name: string;
+  /** Names of headers are in lower case. */
+  readonly signatureHeader: string;
+  /** Default `hmac-sha256`. */
+  readonly algorithm?: Algorithm | undefined;
+  /** Of the signature. Default `hex`. */
+  readonly encoding?: Encoding | undefined;
+  /** The text before the signature, such as `sha256=`. Default none. */
+  readonly prefix?: string | undefined;
+  /** Set where the header may hold several values; those with another prefix are then ignored. */
+  readonly separator?: string | undefined;
+  /** The text before the signed time, where it stands in the header of the signature. */
+  readonly timestampPrefix?: string | undefined;
+  /** The text before an Ed25519 signature, where the scheme has such keys beside its secrets. */
+  readonly ed25519Prefix?: string | undefined;
+  /** Whether the header may be sent several times, one signature each. */
+  readonly repeated?: boolean | undefined;
+  /** The signed bytes: `{timestamp}.{body}`. */
+  readonly content: string;
+  /** Default `utf8`. */
+  readonly secretEncoding?: SecretEncoding | undefined;
+  readonly timestampHeader?: string | undefined;
+  /** Default `unix`. */
+  readonly timestampFormat?: TimestampFormat | undefined;
+  /** The header of the nonce or delivery id: `{nonce}` and `{id}` both mean its value. */
+  readonly nonceHeader?: string | undefined;
+  /** The form of a nonce or id, where the scheme restricts it; default: anything. */
+  readonly noncePattern?: RegExp | undefined;
+  /** In milliseconds. */
+  readonly toleranceMs: number;
+}
+
+/** Throws a `ConfigError` for options that would check less than they seem to. */
+export function templateScheme(options: TemplateSchemeOptions): Scheme {
+  const { algorithm = 'hmac-sha256', encoding = 'hex', prefix = '', timestampFormat = 'unix' } = options;
+  const { name, signatureHeader, timestampHeader, timestampPrefix, nonceHeader, separator } = options;
+  const template = parseTemplate(options.content);
+  rejectUnsigned(options, template.slots);
+  const isTimed = template.slots.has('timestamp');
+  const readSignatures = signatureHeaderReader({ ...options, algorithm, encoding, prefix });
+  const timeSource =
+    timestampHeader === undefined
+      ? `${timestampPrefix ?? ''} in the header ${signatureHeader}`
+      : `the header ${timestampHeader}`;
+  return {
+    name,
+    credentialHeaders: [signatureHeader],
+    toleranceMs: isTimed ? options.toleranceMs : undefined,
+    signsUrl: template.slots.has('url') || template.slots.has('decodedUrl') || template.slots.has('path'),
+    key: (secret) => {
+      const isPair = options.ed25519Prefix !== undefined && /^wh[sp]k_/.test(secret.reveal());
+      if (isPair) return asymmetricKey(secret, 'ed25519');
+      return keyKinds[algorithm].includes('secret')
+        ? symmetricKey(secret, options.secretEncoding ?? 'utf8')
+        : asymmetricKey(secret, algorithm);
+    },
+
+    authenticate(delivery, keys) {
+      const header = readSignatures(delivery);
+      if ('ok' in header) return header;
+      const stamp = isTimed ? timeOf(delivery, header.timestamp) : { ok: true as const, value: '' };
+      if (!stamp.ok) return stamp;
+      const timestamp = parseTimestamp(stamp.value, timestampFormat);
+      if (isTimed && timestamp === undefined) {
+        return rejected(
+          'malformed_timestamp',
+          `${timeSource} is not a time in the form '${timestampFormat}'`,
+        );
+      }
+      const nonce = nonceOf(delivery);
+      if (!nonce.ok) return nonce;
+      const signed = template.fill(valuesOf(delivery, stamp.value, nonce.value));
+      const key = matchingKey(keys, signed, header.signatures);
+      if (key === -1) {
+        return rejected('wrong_credential', `the signature in ${signatureHeader} does not match`);
+      }
+      return { ok: true, key, timestamp, nonce: nonceHeader === undefined ? undefined : nonce.value };
+    },
+
+    sign(message, key, now) {
+      const stamp = formatTimestamp(now, timestampFormat);
+      const signed = template.fill(valuesOf(signableOf(message), stamp, message.id));
+      const signature = prefixed(key, (own) => encode(signatureOf(own, key, signed), encoding));
+      const headers: [string, string][] = [];
+      if (nonceHeader !== undefined) headers.push([nonceHeader, message.id]);
+      if (timestampHeader !== undefined) headers.push([timestampHeader, stamp]);
+      const values = timestampPrefix === undefined ? [signature] : [timestampPrefix + stamp, signature];
+      headers.push([signatureHeader, values.join(separator)]);
+      return headers;
+    },
+  };
+
+  function timeOf(delivery: Delivery, inSignature: string | undefined): Found {
+    if (timestampHeader !== undefined) return soleHeader(delivery, timestampHeader, 'missing_timestamp');
+    if (inSignature !== undefined) return { ok: true, value: inSignature };
+    return rejected('missing_timestamp', `the header ${signatureHeader} has no ${timestampPrefix ?? ''}`);
+  }
+
+  function nonceOf(delivery: Delivery): Found {
+    if (nonceHeader === undefined) return { ok: true, value: '' };
+    const nonce = soleHeader(delivery, nonceHeader, 'missing_nonce');
+    if (!nonce.ok || options.noncePattern?.test(nonce.value) !== false) return nonce;
+    return rejected('malformed_credential', `the header ${nonceHeader} holds what no id may hold`);
+  }
+
+  function prefixed(key: Key, sign: (algorithm: Algorithm) => string): string {
+    const isOwn = keyKinds[algorithm].includes(kindOf(key.material) ?? 'secret');
+    if (isOwn) return prefix + sign(algorithm);
+    if (options.ed25519Prefix !== undefined) return options.ed25519Prefix + sign('ed25519');
+    throw new ConfigError(`the key does not belong to the algorithm ${algorithm}`);
+  }
+}
+
+type Found = { readonly ok: true; readonly value: string } | Rejected;
+
+function signableOf(message: Outgoing): Signable {
+  const { pathname, search } = new URL(message.url);
+  return { method: message.method, url: message.url, path: pathname + search, body: message.body };
+}

@@ -1,0 +1,104 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startProgram } from '../support/beside.ts';
+import { faultyService } from '../support/faulty-service.ts';
+import { hasTerminals, onTerminal } from '../support/pty.ts';
+import { freshHome } from '../support/run.ts';
+import { type Scripted, scripted, sendJson } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+let service: Scripted | undefined;
+afterEach(() => service?.close());
+
+const env = (url: string) => ({ LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: url });
+const lead = { data: [{ id: '1' }], has_more: false };
+
+/** The rate is limited for four seconds, then there is one lead. */
+const limitingService = (): Promise<Scripted> =>
+  scripted((_, response, nth) => {
+    if (nth === 0) response.writeHead(429, { 'retry-after': '4' }).end();
+    else sendJson(response, lead);
+  });
+
+/** The texts that the status line had, one after another. */
+const lines = (drawn: string): string[] => drawn.split('\r\u001b[K').map((text) => text.trimEnd());
+
+describe.skipIf(!hasTerminals())('on a terminal', () => {
+  it('a wait is counted down in one line, which is gone before the data', async () => {
+    service = await limitingService();
+    const run = onTerminal('$LEADS list --fields id', env(service.url));
+    expect(await run.exitCode).toBe(0);
+    const shown = lines(run.drawn());
+    expect(shown).toContain('waiting 4s: rate limited, retry 1 of 5');
+    expect(shown).toContain('waiting 2s: rate limited, retry 1 of 5');
+    expect(shown.at(-1)).toMatch(/^id\s+1$/);
+  });
+
+  it('a silent service is seen within about a second', async () => {
+    let answer: (() => void) | undefined;
+    service = await scripted((_, response) => (answer = () => sendJson(response, lead)));
+    const run = onTerminal('$LEADS list --fields id', env(service.url));
+    await until(() => run.drawn().includes('asking … 2s'));
+    answer?.();
+    expect(await run.exitCode).toBe(0);
+    expect(lines(run.drawn()).slice(1, 3)).toEqual(['asking … 1s', 'asking … 2s']);
+  });
+
+  it('progress shows time, total and share, and a stall shows in it', async () => {
+    let answer: (() => void) | undefined;
+    service = await scripted((request, response) => {
+      const second = request.url?.includes('page=2') === true;
+      const data = Array.from({ length: second ? 10 : 30 }, (_, i) => ({ id: `${second ? 'b' : 'a'}${i}` }));
+      const send = (): void => sendJson(response, { data, page: second ? 2 : 1, total: 40 });
+      if (second) answer = send;
+      else send();
+    });
+    const run = onTerminal('$LEADS export --page-size 30 > /dev/null', env(service.url));
+    await until(() => run.drawn().includes('asking … 2s'));
+    answer?.();
+    expect(await run.exitCode).toBe(0);
+    expect(run.drawn()).toMatch(/30 of 40 leads, 75%, \d+\/s, \ds, .*asking … 2s/);
+    expect(run.drawn()).toMatch(/\r\u001b\[K40 leads in \S+ /);
+  });
+
+  it('Ctrl-C says how many leads were written, and that they are not all', async () => {
+    const slow = await faultyService({ leads: 500, pageSize: 10, style: 'cursor', seed: 1, latencyMs: 100 });
+    const run = onTerminal('$LEADS export --page-size 10 > /dev/null', env(slow.url));
+    await until(() => /[1-9]\d* leads, /.test(run.drawn()));
+    run.pressCtrlC();
+    expect(await run.exitCode).toBe(130);
+    slow.close();
+    expect(run.drawn()).toMatch(/\d+ leads were written; the output is incomplete/);
+  });
+
+  it('nothing is drawn under --quiet, and where the terminal cannot', async () => {
+    service = await limitingService();
+    const quiet = onTerminal('$LEADS -q list --fields id', env(service.url));
+    expect(await quiet.exitCode).toBe(0);
+    expect(quiet.drawn().replaceAll('\r', '')).toBe('id\n1\n');
+    await service.close();
+    service = await limitingService();
+    const dumb = onTerminal('TERM=dumb $LEADS list --fields id', env(service.url));
+    expect(await dumb.exitCode).toBe(0);
+    expect(dumb.drawn()).not.toContain('\u001b');
+    expect(dumb.drawn()).toContain('note: waiting 4s: rate limited, retry 1 of 5');
+  });
+});
+
+it('in a pipe a long wait is one line, at its beginning', async () => {
+  service = await limitingService();
+  const program = startProgram(['list', '--fields', 'id'], freshHome(), env(service.url));
+  await until(() => program.stderr() !== '');
+  expect(program.stderr()).toBe('note: waiting 4s: rate limited, retry 1 of 5\n');
+  expect(program.stdout()).toBe('');
+  expect(await program.done).toEqual({ exitCode: 0 });
+  expect(program.stderr().split('\n')).toHaveLength(2);
+});
+
+it('in a pipe a silence of three seconds is said once', async () => {
+  service = await scripted((_, response, nth) => {
+    setTimeout(() => sendJson(response, nth === 0 ? { data: [{ id: '0' }], next_cursor: '1' } : lead), 3300);
+  });
+  const program = startProgram(['list', '--limit', 'all', '--fields', 'id'], freshHome(), env(service.url));
+  expect(await program.done).toEqual({ exitCode: 0 });
+  expect(program.stderr()).toBe('note: asking … no answer for 3s\n');
+});

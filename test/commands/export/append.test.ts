@@ -1,0 +1,296 @@
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freshHome, leads, type Run } from '../../support/run.ts';
+import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+
+interface Lead {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly [field: string]: string;
+}
+
+let service: Scripted;
+let stored: Lead[];
+let failsAt: string | undefined;
+let home: string;
+let file: string;
+
+const lead = (id: string, more: Record<string, string> = {}): Lead => ({
+  id,
+  createdAt: new Date(Date.now() - 60_000).toISOString(),
+  ...more,
+});
+
+beforeEach(async () => {
+  stored = [lead('1'), lead('2')];
+  failsAt = undefined;
+  home = freshHome();
+  file = join(home, 'all.ndjson');
+  // One lead a page.
+  service = await scripted((request, response) => {
+    const at = Number(new URL(request.url ?? '/', 'http://localhost').searchParams.get('cursor') ?? 0);
+    if (String(at) === failsAt) response.writeHead(401).end('{"error":"no","message":"not now"}');
+    else
+      sendJson(response, {
+        data: stored.slice(at, at + 1),
+        next_cursor: at + 1 < stored.length ? String(at + 1) : null,
+      });
+  });
+});
+afterEach(() => service.close());
+
+const exported = (...flags: string[]): Promise<Run> =>
+  leads(['export', '--bookmark', join(home, 'b'), ...flags], {
+    env: { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url },
+    home,
+  });
+const toFile = (...flags: string[]): Promise<Run> => exported('-o', file, ...flags);
+const idsIn = (path: string): string[] =>
+  [...readFileSync(path, 'utf8').matchAll(/"id":"([^"]+)"/g)].map(([, id = '']) => id);
+const left = (): string[] => readdirSync(home).filter((name) => !['config', 'data'].includes(name));
+
+describe('export -o FILE --bookmark', () => {
+  it('begins a file, appends what is new, and leaves it as it is when there is nothing', async () => {
+    expect((await toFile()).stderr).not.toMatch(/appended|replaced/);
+    const first = readFileSync(file, 'utf8');
+    stored.push(lead('3'));
+    const second = await toFile();
+    expect(second.stderr).toMatch(/^1 lead to \S+ in .*, appended\n$/);
+    expect(readFileSync(file, 'utf8').startsWith(first)).toBe(true);
+    expect(idsIn(file)).toEqual(['1', '2', '3']);
+    const whole = readFileSync(file);
+    expect((await toFile()).stderr).toMatch(/^0 leads to /);
+    expect(readFileSync(file)).toEqual(whole);
+    expect(left().sort()).toEqual(['all.ndjson', 'b']);
+  });
+
+  it('begins a file that does not exist with the increment alone', async () => {
+    await toFile();
+    stored.push(lead('3'));
+    const tomorrow = join(home, 'tomorrow.ndjson');
+    expect((await exported('-o', tomorrow)).exitCode).toBe(0);
+    expect(idsIn(tomorrow)).toEqual(['3']);
+    expect(idsIn(file)).toEqual(['1', '2']);
+  });
+
+  it('begins an empty file, as log rotation leaves one', async () => {
+    await toFile();
+    writeFileSync(file, '');
+    stored.push(lead('3'));
+    expect((await toFile()).exitCode).toBe(0);
+    expect(idsIn(file)).toEqual(['3']);
+  });
+
+  it('knows the file by its content: a copy under another name is as good', async () => {
+    await toFile();
+    copyFileSync(file, `${file}.copy`);
+    rmSync(file);
+    renameSync(`${file}.copy`, join(home, 'moved'));
+    stored.push(lead('3'));
+    expect((await exported('-o', join(home, 'moved'))).exitCode).toBe(0);
+    expect(idsIn(join(home, 'moved'))).toEqual(['1', '2', '3']);
+  });
+
+  it.each([
+    [
+      'a file that was there before',
+      () => {
+        writeFileSync(file, 'mine\n');
+        return Promise.resolve();
+      },
+      'there is no bookmark yet',
+    ],
+    [
+      'a file that has become longer',
+      async () => {
+        await toFile();
+        writeFileSync(file, 'mine\n', { flag: 'a' });
+      },
+      'when the bookmark was written',
+    ],
+    [
+      'a file of the same length that is another',
+      async () => {
+        await toFile();
+        writeFileSync(file, readFileSync(file, 'utf8').replace('"1"', '"9"'));
+      },
+      'its content has changed',
+    ],
+    [
+      'a file whose bookmark is of an older version',
+      async () => {
+        await toFile();
+        const bookmark = JSON.parse(readFileSync(join(home, 'b'), 'utf8')) as object;
+        writeFileSync(join(home, 'b'), JSON.stringify({ ...bookmark, version: 1, file: undefined }));
+      },
+      'an older version',
+    ],
+    [
+      'a file when the last increment went elsewhere',
+      async () => {
+        await toFile();
+        stored.push(lead('2b'));
+        await exported();
+      },
+      'another place',
+    ],
+  ])('refuses %s, and touches nothing', async (_, prepare, why) => {
+    await prepare();
+    const [content, bookmark] = [readFileSync(file), existsSync(join(home, 'b'))];
+    stored.push(lead('3'));
+    const requests = service.requests.length;
+    const { exitCode, stderr } = await toFile();
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(why);
+    expect(stderr).toContain('hint: name another file, or use --replace');
+    expect(readFileSync(file)).toEqual(content);
+    expect(existsSync(join(home, 'b'))).toBe(bookmark);
+    expect(service.requests.length).toBe(requests);
+    expect(left()).not.toContain('all.ndjson.partial');
+  });
+
+  it('with --replace writes the increment alone, says what it replaced, and appends the next time', async () => {
+    await toFile();
+    stored.push(lead('3'));
+    expect((await toFile('--replace')).stderr).toMatch(/^1 lead to .*, replaced 2 leads\n$/);
+    expect(idsIn(file)).toEqual(['3']);
+    stored.push(lead('4'));
+    await toFile();
+    expect(idsIn(file)).toEqual(['3', '4']);
+  });
+
+  it('appends members to a compressed file', async () => {
+    const compressed = join(home, 'all.ndjson.gz');
+    await exported('-o', compressed);
+    stored.push(lead('3'));
+    await exported('-o', compressed);
+    await exported('-o', compressed);
+    const text = gunzipSync(readFileSync(compressed)).toString('utf8');
+    expect([...text.matchAll(/"id":"(\d)"/g)].map(([, id]) => id)).toEqual(['1', '2', '3']);
+  });
+
+  it('appends rows without another header, under the columns of the file', async () => {
+    const table = join(home, 'all.csv');
+    await exported('-o', table);
+    stored.push(lead('3'));
+    expect((await exported('-o', table)).stderr).toContain('appended');
+    expect(readFileSync(table, 'utf8').match(/^(id|[123]),/gm)).toEqual(['id,', '1,', '2,', '3,']);
+    const before = readFileSync(table);
+    stored.push(lead('4', { city: 'Rome' }));
+    const wider = await exported('-o', table);
+    expect(wider.exitCode).toBe(2);
+    expect(wider.stderr).toContain('fields that it has no column for: city');
+    expect(readFileSync(table)).toEqual(before);
+  });
+
+  it.each([
+    [['--format', 'json'], ['--format', 'json'], 'a JSON array ends'],
+    [[], ['--gzip'], 'cannot append ndjson, compressed to'],
+    [
+      ['--format', 'csv', '--fields', 'id'],
+      ['--format', 'csv', '--fields', 'id,createdAt'],
+      'the columns id',
+    ],
+  ])('refuses another form: %j, then %j', async (before, after, why) => {
+    await toFile(...before);
+    const content = readFileSync(file);
+    const { exitCode, stderr } = await toFile(...after);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(why);
+    expect(readFileSync(file)).toEqual(content);
+  });
+
+  it('continues by itself what a failed run left, and the next one is complete', async () => {
+    await toFile();
+    stored.push(lead('3'), lead('4'));
+    failsAt = '3';
+    const failed = await toFile();
+    expect(failed.exitCode).not.toBe(0);
+    expect(failed.stderr).toContain('run the same command again to continue');
+    expect(idsIn(file)).toEqual(['1', '2']);
+    failsAt = undefined;
+    const healed = await toFile();
+    expect(healed.exitCode).toBe(0);
+    expect(healed.stderr).toContain('1 of them from before');
+    expect(idsIn(file)).toEqual(['1', '2', '3', '4']);
+    expect(left().sort()).toEqual(['all.ndjson', 'b']);
+  });
+
+  it('refuses a file that changed while it was being exported', async () => {
+    await toFile();
+    stored.push(lead('3'));
+    failsAt = '2';
+    await toFile();
+    failsAt = undefined;
+    writeFileSync(file, 'mine\n', { flag: 'a' });
+    expect((await toFile()).exitCode).toBe(2);
+    expect(readFileSync(file, 'utf8')).toMatch(/"2".*\nmine\n$/);
+  });
+
+  it.each([['--replace'], ['--replace', '-o', 'x']])(
+    'refuses %j without its companions',
+    async (...flags) => {
+      const run = await leads(['export', ...flags], { env: {} });
+      expect([run.exitCode, run.stderr]).toEqual([2, expect.stringContaining('--replace needs')]);
+    },
+  );
+
+  it('refuses one file for both', async () => {
+    expect((await exported('-o', join(home, 'b'))).exitCode).toBe(2);
+  });
+});
+
+describe('export -o FILE over what is there', () => {
+  const plain = (...flags: string[]): Promise<Run> =>
+    leads(['export', '-o', file, ...flags], {
+      env: { LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url },
+      home,
+    });
+
+  it.each([
+    [[], '2 leads'],
+    [['--gzip'], '2 leads'],
+    [['--format', 'csv'], '2 leads'],
+    [['--format', 'json'], '2 leads'],
+  ])('counts what it replaces: %j', async (form, what) => {
+    await plain(...form);
+    expect((await plain(...form)).stderr).toMatch(new RegExp(`, replaced ${what}\\n$`));
+  });
+
+  it('says the size of what it does not know', async () => {
+    writeFileSync(file, 'some text');
+    expect((await plain()).stderr).toContain(', replaced 9 bytes\n');
+  });
+
+  it('keeps the old content until the new one is complete', async () => {
+    writeFileSync(file, 'old');
+    failsAt = '1';
+    expect((await plain()).exitCode).not.toBe(0);
+    expect(readFileSync(file, 'utf8')).toBe('old');
+  });
+
+  it('says what it discards when it starts over, and how it would have continued', async () => {
+    failsAt = '1';
+    await plain();
+    failsAt = undefined;
+    const again = await plain();
+    expect(again.stderr).toContain('discards 1 lead of an interrupted export');
+    expect(again.stderr).toContain('--resume would have continued it');
+    expect(idsIn(file)).toEqual(['1', '2']);
+  });
+
+  it('says that it overwrites a partial file that it does not know', async () => {
+    writeFileSync(`${file}.partial`, 'mine');
+    expect((await plain()).stderr).toContain(`note: ${file}.partial is overwritten`);
+  });
+});

@@ -1,0 +1,127 @@
+import type { ServerResponse } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { InterruptedError } from '../../../src/errors.ts';
+import { freshHome, leads, type LiveRun, startLeads } from '../../support/run.ts';
+import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+let service: Scripted | undefined;
+afterEach(() => service?.close());
+
+const env = (at: Scripted) => ({ LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: at.url });
+
+/** `away` answers while it is set; otherwise everything that was stored so far is listed. */
+async function stallingService(): Promise<{
+  readonly at: Scripted;
+  readonly stored: { id: string; createdAt: string }[];
+  away: ((response: ServerResponse) => void) | undefined;
+}> {
+  const state = {
+    stored: [{ id: '1', createdAt: new Date(Date.now() - 5000).toISOString() }],
+    away: undefined as ((response: ServerResponse) => void) | undefined,
+  };
+  const at = await scripted((_, response) => {
+    if (state.away === undefined) sendJson(response, { data: state.stored, has_more: false });
+    else state.away(response);
+  });
+  service = at;
+  return Object.assign(state, { at });
+}
+
+const reset = (response: ServerResponse): void => void response.destroy();
+const busy = (response: ServerResponse): void => void response.writeHead(503).end();
+const page = (response: ServerResponse): void =>
+  void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Maintenance</h1>');
+const refuse = (response: ServerResponse): void => void response.writeHead(401).end();
+
+const count = (text: string, part: string): number => text.split(part).length - 1;
+const idsOf = (run: LiveRun): string[] => run.stdout.text().match(/"id":"\d+"/g) ?? [];
+
+describe.each([
+  ['export --follow', ['export', '--follow', '10s']],
+  ['list --watch', ['list', '--watch', '10s', '--format', 'ndjson']],
+])('%s', (_, argv) => {
+  it.each([
+    ['closes connections', reset, 'the connection was'],
+    ['fails', busy, 'the service answered 503'],
+    ['answers with a page for people', page, 'text/html'],
+  ])('outlives a service that %s, and says so twice', async (_name, how, why) => {
+    const box = await stallingService();
+    const live = startLeads([...argv, '--retries', '1'], { env: env(box.at) });
+    await until(() => idsOf(live).length === 1);
+    box.away = how;
+    const before = box.at.requests.length;
+    await until(() => box.at.requests.length > before + 8);
+    box.stored.unshift({ id: '2', createdAt: new Date().toISOString() });
+    box.away = undefined;
+    await until(() => idsOf(live).length === 2);
+    live.abort(new InterruptedError('SIGINT'));
+    const { exitCode, stdout, stderr } = await live.done;
+    expect(exitCode).toBe(0);
+    expect(stdout.match(/"id":"\d"/g)).toEqual(['"id":"1"', '"id":"2"']);
+    expect(stderr).toContain(why);
+    expect(count(stderr, 'trying again every 10s\n')).toBe(1);
+    expect(count(stderr, 'the service answers again, after ')).toBe(1);
+  });
+
+  it('waits for a service that is not there yet', async () => {
+    const box = await stallingService();
+    box.away = reset;
+    const live = startLeads([...argv, '--retries', '0'], { env: env(box.at) });
+    await until(() => box.at.requests.length > 3);
+    box.away = undefined;
+    await until(() => idsOf(live).length === 1);
+    live.abort(new InterruptedError('SIGINT'));
+    expect((await live.done).exitCode).toBe(0);
+  });
+
+  it('ends when the key is rejected, which does not heal', async () => {
+    const box = await stallingService();
+    const live = startLeads(argv, { env: env(box.at) });
+    await until(() => idsOf(live).length === 1);
+    box.away = refuse;
+    expect((await live.done).exitCode).toBe(4);
+  });
+
+  it('does not wait for a service that never answered properly', async () => {
+    const box = await stallingService();
+    box.away = page;
+    expect((await leads(argv, { env: env(box.at) })).exitCode).toBe(6);
+  });
+});
+
+it('export --follow -o keeps what came before an outage of its first walk', async () => {
+  let isAway = true;
+  service = await scripted((request, response) => {
+    const second = request.url?.includes('cursor=2') === true;
+    if (second && isAway) response.writeHead(503).end();
+    else sendJson(response, { data: [{ id: second ? '2' : '1' }], next_cursor: second ? null : '2' });
+  });
+  const file = join(freshHome(), 'out');
+  const argv = ['export', '--follow', '10s', '--limit', '2', '--retries', '0', '-o', file];
+  const live = startLeads(argv, { env: env(service) });
+  await until(() => live.stderr.text().includes('trying again'));
+  isAway = false;
+  expect((await live.done).exitCode).toBe(0);
+  expect(readFileSync(file, 'utf8')).toBe('{"id":"1"}\n{"id":"2"}\n');
+});
+
+it('a service that asks to come back late is not asked before', async () => {
+  const box = await stallingService();
+  const live = startLeads(['export', '--follow', '10s'], { env: env(box.at) });
+  await until(() => idsOf(live).length === 1);
+  box.away = (response) => {
+    box.away = undefined;
+    response.writeHead(429, { 'retry-after': '7200' }).end();
+    limitedAt = box.at.requests.length;
+  };
+  let limitedAt = 0;
+  await until(() => live.stderr.text().includes('answers again'));
+  live.abort(new InterruptedError('SIGINT'));
+  const { stderr } = await live.done;
+  expect(limitedAt).toBeGreaterThan(0);
+  expect(stderr).toMatch(/note: waiting 1h 59m: rate limited\n/);
+  expect(stderr).toContain('the service answers again, after 2h 0m');
+});

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { shellLines, wrap } from '../../../src/commands/help/layout.ts';
+
+it('breaks a command line so that it still runs as printed', () => {
+  const command = "leads list --since 7d --where 'score > 10' --limit all";
+  expect(shellLines(command, 80)).toEqual([`  $ ${command}`]);
+  expect(shellLines(command, 40)).toEqual([
+    '  $ leads list --since 7d \\',
+    "      --where 'score > 10' --limit all",
+  ]);
+});
+
+it('keeps the indentation of a paragraph on every line of it', () => {
+  expect(wrap('one\n  two three', 8)).toEqual(['one', '  two', '  three']);
+});

@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Rejection } from '../../../src/webhook/rejection.ts';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { freshHome, leads } from '../../support/run.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { deliveryOf } from '../../inbox/support.ts';
+
+const clock = new FakeClock();
+const hour = 3_600_000;
+
+/** A home whose inbox has three leads, a duplicate with another payload, and a refused delivery. */
+async function filled(): Promise<string> {
+  const home = freshHome();
+  const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
+  const at = (hours: number): number => clock.now() - hours * hour;
+  const take = (id: string, body: string, hours: number) =>
+    inbox.take([{ leadId: id, delivery: deliveryOf(body, { receivedAt: at(hours) }) }]);
+  await take('a', '{ "id": "a", "n": 1.0 }', 50);
+  await take('b', '{"id":"b","name":"Ada, \\"Countess\\""}', 5);
+  await take('=c', '{"id":"=c"}', 2);
+  await take('a', '{"id":"a","n":2}', 1);
+  const rejection: Rejection = { kind: 'rejected', status: 401, reason: 'wrong_credential', detail: 'no' };
+  await inbox.reject([
+    { delivery: deliveryOf(Buffer.from([0xff, 0x00]), { receivedAt: at(0.5) }), rejection },
+  ]);
+  await inbox.close();
+  return home;
+}
+
+const run = async (home: string, ...words: string[]) => leads(['inbox', ...words], { home, clock });
+
+describe('leads inbox list', () => {
+  it('shows the newest first, with verdicts', async () => {
+    const { stdout, exitCode } = await run(await filled(), 'list');
+    expect(exitCode).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^NO +RECEIVED +VERDICT +STATUS +LEAD +ATTEMPT +FROM +REMARK/);
+    expect(lines.slice(1).map((line) => line.split(/ {2,}/).slice(2, 4).join())).toEqual([
+      'rejected,401',
+      'duplicate,200',
+      'accepted,200',
+      'accepted,200',
+      'accepted,200',
+    ]);
+    expect(lines[2]).toContain('differs: n');
+  });
+
+  it('filters by verdict and time, and limits', async () => {
+    const home = await filled();
+    const ids = async (...words: string[]): Promise<unknown[]> =>
+      (JSON.parse((await run(home, 'list', '--json', ...words)).stdout) as { leadId: unknown }[]).map(
+        ({ leadId }) => leadId,
+      );
+    expect(await ids('--verdict', 'accepted')).toEqual(['=c', 'b', 'a']);
+    expect(await ids('--verdict', 'rejected', '--verdict', 'duplicate')).toEqual([null, 'a']);
+    expect(await ids('--since', '6h', '--until', '1h')).toEqual(['=c', 'b']);
+    expect(await ids('--limit', '2')).toEqual([null, 'a']);
+    expect(await ids('--limit', 'all')).toHaveLength(5);
+    expect((await run(home, 'list', '--limit', '1')).stderr).toContain('older deliveries are not shown');
+    expect((await run(home, 'list', '--verdict', 'x')).exitCode).toBe(2);
+  });
+
+  it('draws rows that a spreadsheet does not run', async () => {
+    const { stdout } = await run(await filled(), 'list', '--format', 'csv');
+    expect(stdout).toContain(",'=c,");
+  });
+});
+
+describe('leads inbox show', () => {
+  it('shows every delivery of a lead, first one first', async () => {
+    const home = await filled();
+    const { stdout } = await run(home, 'show', 'a', '--json');
+    expect(JSON.parse(stdout)).toMatchObject([
+      { verdict: 'accepted', attempt: 1, body: '{ "id": "a", "n": 1.0 }' },
+      { verdict: 'duplicate', attempt: 2, differs: ['n'], headers: [['Content-Type', 'application/json']] },
+    ]);
+    expect((await run(home, 'show', 'a')).stdout).toMatch(/delivery 1 of 2[^]*delivery 2 of 2/);
+    expect((await run(home, 'show', 'a', '--raw')).stdout).toBe('{ "id": "a", "n": 1.0 }');
+  });
+
+  it('shows one delivery by its number, also one that holds no lead', async () => {
+    const home = await filled();
+    const [newest] = JSON.parse((await run(home, 'list', '--json')).stdout) as { number: number }[];
+    const { stdout } = await run(home, 'show', '--number', String(newest?.number), '--json');
+    expect(JSON.parse(stdout)).toMatchObject([{ reason: 'wrong_credential', bodyBase64: '/wA=' }]);
+    expect((await run(home, 'show')).exitCode).toBe(2);
+  });
+
+  it('says when there is none', async () => {
+    const { exitCode, stderr } = await run(await filled(), 'show', 'nobody');
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain("no delivery of the lead 'nobody'");
+  });
+});
+
+describe('leads inbox export', () => {
+  it("gives accepted leads once, in the webhook's own bytes, compact", async () => {
+    const { stdout, stderr } = await run(await filled(), 'export');
+    expect(stdout).toBe('{"id":"a","n":1.0}\n{"id":"b","name":"Ada, \\"Countess\\""}\n{"id":"=c"}\n');
+    expect(stderr).toBe('3 leads\n');
+  });
+
+  it('takes a window', async () => {
+    const { stdout } = await run(await filled(), 'export', '--since', '10h', '--until', '3h');
+    expect(stdout).toBe('{"id":"b","name":"Ada, \\"Countess\\""}\n');
+  });
+});
+
+describe('leads inbox prune', () => {
+  it('drops what is old and keeps its ids', async () => {
+    const home = await filled();
+    expect((await run(home, 'prune')).exitCode).toBe(2);
+    expect((await run(home, 'prune', '--before', '24h')).stderr).toContain('1 delivery dropped');
+    expect((await run(home, 'export')).stdout).not.toContain('"a"');
+    const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
+    const again = await inbox.take([{ leadId: 'a', delivery: deliveryOf('{"id":"a","n":3}') }]);
+    await inbox.close();
+    expect(again).toMatchObject([{ kind: 'duplicate', attempt: 3, firstAt: clock.now() - 50 * hour }]);
+  });
+});
+
+it('has an inbox for each profile', async () => {
+  const home = await filled();
+  const other = await leads(['inbox', 'list', '--profile', 'other/one'], { home });
+  expect(other.stderr).toContain('inbox-other%2Fone.db');
+});

@@ -1,0 +1,81 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { damagedInbox, ids } from '../../inbox/sqlite/damaged-inbox.ts';
+import { all, arrivalOf, freshFile } from '../../inbox/support.ts';
+import { leads } from '../../support/run.ts';
+
+const recover = async (from: string, to: string) => leads(['inbox', 'recover', '--inbox', from, '-o', to]);
+
+const open = (location: string) => openInbox({ location, clock: systemClock });
+
+describe('leads inbox recover', () => {
+  it('saves every delivery but those on the damaged page, and all ids', async () => {
+    const to = freshFile('new.db');
+    const run = await recover(await damagedInbox('deliveries', 10), to);
+    expect(run.exitCode).toBe(7);
+    expect(run.stderr).toMatch(/^9\d\d deliveries of 1000 leads saved to .*new\.db\n/);
+    expect(run.stderr).toMatch(/\d+ numbers could not be read/);
+    const inbox = await open(to);
+    expect(await inbox.has(ids)).toEqual(new Set(ids));
+    const saved = await all(inbox.list({}));
+    expect(saved.length).toBeGreaterThan(950);
+    expect(saved.length).toBeLessThan(1000);
+    const again = await inbox.take(ids.slice(0, 1).map((id) => arrivalOf({ id })));
+    expect(again).toMatchObject([{ kind: 'duplicate', attempt: 2 }]);
+    expect(await inbox.take([arrivalOf({ id: 'new' })])).toMatchObject([{ kind: 'accepted', seq: 1002 }]);
+    await inbox.close();
+  });
+
+  it('finds ids on a damaged page again in their deliveries', async () => {
+    const to = freshFile('new.db');
+    const run = await recover(await damagedInbox('leads', 3), to);
+    expect(run.exitCode).toBe(7);
+    expect(run.stderr).toContain('1000 deliveries of 1000 leads saved');
+    const inbox = await open(to);
+    const again = await inbox.take(ids.map((id) => arrivalOf({ id })));
+    expect(new Set(again.map(({ kind }) => kind))).toEqual(new Set(['duplicate']));
+    await inbox.close();
+  });
+
+  it('copies a whole inbox whole', async () => {
+    const from = freshFile('inbox.db');
+    const before = await openInbox({
+      location: from,
+      clock: systemClock,
+      targets: ['forward http://a.test/'],
+    });
+    await before.take(['a', 'b', 'a'].map((id) => arrivalOf({ id }, { nonce: id })));
+    await before.settle([{ leadId: 'b', seq: 2, target: 'forward http://a.test/' }]);
+    const expected = await all(before.list({}));
+    await before.close();
+    const to = freshFile('new.db');
+    expect(await recover(from, to)).toMatchObject({
+      exitCode: 0,
+      stderr: `3 deliveries of 2 leads saved to ${to}\n`,
+    });
+    const after = await openInbox({ location: to, clock: systemClock, targets: ['forward http://a.test/'] });
+    expect(await all(after.list({}))).toEqual(expected);
+    expect(await after.outstanding()).toMatchObject([{ leads: 1, wanted: true }]);
+    await after.close();
+  });
+
+  it('never overwrites a file', async () => {
+    const from = await damagedInbox('leads', 3);
+    const to = freshFile('new.db');
+    writeFileSync(to, 'mine');
+    const run = await recover(from, to);
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toContain('is not overwritten');
+    expect(readFileSync(to, 'utf8')).toBe('mine');
+  });
+
+  it('says when there is nothing to read', async () => {
+    expect((await recover(freshFile('none.db'), freshFile('new.db'))).exitCode).toBe(6);
+    const text = freshFile('text.db');
+    writeFileSync(text, 'no database');
+    expect((await recover(text, freshFile('new.db'))).exitCode).toBe(3);
+    expect((await leads(['inbox', 'recover'])).exitCode).toBe(2);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { leads } from '../../support/run.ts';
+import { openWire, post, statuses } from '../../support/wire.ts';
+import { listenInEachTest } from './support.ts';
+
+const start = listenInEachTest();
+
+const json = ['Content-Type: application/json'];
+
+/** What a request with exactly this text is answered. */
+async function answerTo(url: string, request: string): Promise<string> {
+  const wire = await openWire(Number(new URL(url).port));
+  wire.send(request);
+  const text = await wire.until(/\r\n\r\n[^]*[}>]\n?$/);
+  wire.socket.destroy();
+  return text;
+}
+
+const postTo = (host: string, ...headers: string[]): string =>
+  post('{"id":"a"}', [...json, ...headers]).replace('Host: localhost', `Host: ${host}`);
+
+describe('somebody who opens the address in a browser', () => {
+  const get = (accept: string) => `GET / HTTP/1.1\r\nHost: localhost\r\nAccept: ${accept}\r\n\r\n`;
+
+  it('gets a page that says what this is, and is not kept as a rejected delivery', async () => {
+    const listener = await start(['--http', '--format', 'events']);
+    const text = await answerTo(listener.url, get('text/html,application/xhtml+xml,*/*;q=0.8'));
+    expect(text).toMatch(/^HTTP\/1\.1 405 /);
+    expect(text).toMatch(/\r\nallow: POST\r\n/i);
+    expect(text).toMatch(/\r\ncontent-type: text\/html; charset=utf-8\r\n/i);
+    expect(text).toContain('receiver of leads');
+    await listener.stop();
+    expect(listener.events().map(({ type }) => type)).toEqual(['listening', 'summary']);
+    const stored = await leads(['inbox', 'list', '--json'], { home: listener.home });
+    expect(JSON.parse(stored.stdout)).toEqual([]);
+  });
+
+  it('is told apart from a program, whose GET is a rejected delivery', async () => {
+    const listener = await start(['--http', '--format', 'events']);
+    const text = await answerTo(listener.url, get('*/*'));
+    expect(text).toMatch(/^HTTP\/1\.1 405 [^]*"error":"wrong_method"/);
+    await listener.stop();
+    expect(listener.events()[1]).toMatchObject({ verdict: 'rejected', reason: 'wrong_method' });
+  });
+});
+
+describe('with --http --no-verify, a request', () => {
+  it.each(['localhost:8443', '127.0.0.1:1', '[::1]', 'app.localhost', 'LOCALHOST'])(
+    'for %s is taken',
+    async (host) => {
+      const listener = await start(['--http', '--no-verify']);
+      expect(statuses(await answerTo(listener.url, postTo(host)))).toEqual([200]);
+    },
+  );
+
+  it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', '192.0.2.1:8443'])(
+    'for %s is answered 403, and stderr names --public-url',
+    async (host) => {
+      const listener = await start(['--http', '--no-verify', '--format', 'events']);
+      const text = await answerTo(listener.url, postTo(host));
+      expect(text).toMatch(/^HTTP\/1\.1 403 [^]*"error":"foreign_host"/);
+      await listener.stop();
+      expect(listener.stderr.text()).toContain(`'${host}' was answered 403`);
+      expect(listener.stderr.text()).toContain('--public-url');
+      expect(listener.events()[1]).toMatchObject({ reason: 'foreign_host', status: 403, leadId: null });
+    },
+  );
+
+  it.each(['http://evil.example', 'null', 'https://localhost.evil.example'])(
+    'from a page of %s is answered 403',
+    async (origin) => {
+      const listener = await start(['--http', '--no-verify']);
+      const text = await answerTo(listener.url, postTo('localhost', `Origin: ${origin}`));
+      expect(statuses(text)).toEqual([403]);
+    },
+  );
+
+  it('from a page of this machine is taken', async () => {
+    const listener = await start(['--http', '--no-verify']);
+    const text = await answerTo(listener.url, postTo('localhost', 'Origin: http://localhost:3000'));
+    expect(statuses(text)).toEqual([200]);
+  });
+
+  it('for the host of --public-url is taken', async () => {
+    const without = await start(['--http', '--no-verify']);
+    expect(without.stderr.text()).toMatch(/tunnel .*--public-url/);
+    const listener = await start(['--http', '--no-verify', '--public-url', 'https://Tunnel.example/x']);
+    expect(statuses(await answerTo(listener.url, postTo('tunnel.example')))).toEqual([200]);
+    expect(statuses(await answerTo(listener.url, postTo('other.example')))).toEqual([403]);
+  });
+
+  it('with a foreign target is answered 403 whatever its Host says', async () => {
+    const listener = await start(['--http', '--no-verify']);
+    const request = postTo('localhost').replace('POST /', 'POST http://evil.example/');
+    expect(statuses(await answerTo(listener.url, request))).toEqual([403]);
+  });
+});
+
+it('takes any host where a token or a certificate is the guard', async () => {
+  const listener = await start(['--http']);
+  const request = postTo('tunnel.example', 'x-webhook-token: token-of-the-tests');
+  expect(statuses(await answerTo(listener.url, request))).toEqual([200]);
+});

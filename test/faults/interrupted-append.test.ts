@@ -1,0 +1,120 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { startProgram } from '../support/beside.ts';
+import { printFigure, sized } from '../support/faults.ts';
+import { seeded } from '../support/faulty-service.ts';
+import { freshHome } from '../support/run.ts';
+
+const forms = [
+  ['-o', 'all.ndjson'],
+  ['-o', 'all.ndjson.gz'],
+  ['-o', 'all.csv'],
+  ['-o', 'all.ndjson', '--fields', 'id,createdAt'],
+];
+const nights = 4;
+const perNight = 1500;
+
+interface Stored {
+  readonly url: string;
+  /** Adds the leads of a night. */
+  grow(): void;
+  close(): void;
+}
+
+/** A list that grows at its end, in pages of 100 with a total. */
+async function growingService(latencyMs: number): Promise<Stored> {
+  const records: string[] = [];
+  const server = createServer((request, response) => {
+    const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
+    const from = Number(searchParams.get('offset') ?? 0);
+    const page = records.slice(from, from + 100).join(',');
+    setTimeout(() => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(`{"data":[${page}],"offset":${from},"total":${records.length}}`);
+    }, latencyMs);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    grow() {
+      for (let i = 0; i < perNight; i += 1) {
+        const n = records.length;
+        const created = new Date(Date.now() - 3_600_000 + n).toISOString();
+        records.push(`{"id":"lead-${n}","note":"${'x'.repeat(n % 300)}","createdAt":"${created}"}`);
+      }
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const idsIn = (file: string): string[] => {
+  const bytes = readFileSync(file);
+  const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+  return [...text.matchAll(/(?:"id":"|^)(lead-\d+)/gm)].map(([, id = '']) => id);
+};
+
+it('promise 9: a file that is appended to night after night and killed at random moments has every lead once', async () => {
+  const runs = sized(60);
+  const random = seeded(9);
+  let [kills, hit, whole, same] = [0, 0, 0, 0];
+  const one = async (i: number): Promise<void> => {
+    const form = forms[i % forms.length] ?? [];
+    const service = await growingService(4);
+    const home = freshHome();
+    const reference = freshHome();
+    const nightly = (place: string) => {
+      const [flag = '', name = '', ...rest] = form;
+      const argv = ['export', '--bookmark', join(place, 'b'), flag, join(place, name), ...rest];
+      return startProgram(argv, place, { LEADS_BASE_URL: service.url, LEADS_API_KEY: 'key-0123456789' });
+    };
+    const file = (place: string): string => join(place, form[1] ?? '');
+    for (let night = 0; night < nights; night += 1) {
+      service.grow();
+      const begun = Date.now();
+      expect(await nightly(reference).done).toEqual({ exitCode: 0 });
+      const took = Date.now() - begun;
+      for (let attempt = 0; attempt < 1 + (i % 2); attempt += 1) {
+        const program = nightly(home);
+        await Promise.race([pause(random() * took * 1.1), program.done]);
+        program.child.kill('SIGKILL');
+        kills += 1;
+        if ((await program.done).exitCode === null) hit += 1;
+      }
+      // Some nights end with the kill: the next one has to heal them.
+      if (night < nights - 1 && random() < 0.4) continue;
+      const healed = nightly(home);
+      expect({ ...(await healed.done), said: healed.stderr() }).toMatchObject({ exitCode: 0 });
+    }
+    service.close();
+    const ids = idsIn(file(home));
+    if (new Set(ids).size === ids.length && ids.length === nights * perNight) whole += 1;
+    if (form[1]?.endsWith('.gz') === true || readFileSync(file(home)).equals(readFileSync(file(reference))))
+      same += 1;
+    const left = readdirSync(home).filter((name) => /\.(partial|checkpoint|drawn|tmp)/.test(name));
+    expect({ form, left }).toEqual({ form, left: [] });
+  };
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < runs) {
+      next += 1;
+      await one(next - 1);
+    }
+  };
+  await Promise.all([worker(), worker(), worker()]);
+  printFigure(
+    9,
+    `${runs} files appended to on ${nights} nights, ${kills} kill -9 (${hit} hit): every lead once in ${whole}, the same bytes in ${same}`,
+  );
+  expect([whole, same]).toEqual([runs, runs]);
+  expect(hit).toBeGreaterThan(kills / 3);
+});

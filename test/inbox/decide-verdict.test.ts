@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import {
+  decide,
+  decideSettled,
+  type Known,
+  type KnownLead,
+  type Verdict,
+} from '../../src/inbox/decide-verdict.ts';
+import { arrivalOf, deliveryOf } from './support.ts';
+
+const arrival = arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a","n":2}', { receivedAt: 9 }) });
+
+const acceptedLead: KnownLead = {
+  firstAt: 5,
+  attempts: 1,
+  accepted: true,
+  firstBody: 'same',
+  settled: [],
+  leasedElsewhere: [],
+};
+const pendingLead: KnownLead = { ...acceptedLead, accepted: false };
+
+const newLead = { leadId: 'a', attempt: 1, firstAt: 9 };
+const repeated = { leadId: 'a', attempt: 2, firstAt: 5 };
+
+interface Row {
+  readonly arrival: string;
+  readonly nonceTaken?: boolean;
+  readonly lead?: KnownLead;
+  readonly wanted?: readonly string[];
+  readonly verdict: Verdict;
+}
+
+const rows: readonly Row[] = [
+  { arrival: 'of a new id, without targets', verdict: { kind: 'accepted', ...newLead } },
+  {
+    arrival: 'of a new id, with targets',
+    wanted: ['t', 'u'],
+    verdict: { kind: 'pending', ...newLead, targets: ['t', 'u'], busy: false },
+  },
+  {
+    arrival: 'of an accepted id',
+    lead: acceptedLead,
+    verdict: { kind: 'duplicate', ...repeated },
+  },
+  {
+    arrival: 'of an accepted id whose targets have all had it',
+    lead: { ...acceptedLead, settled: ['u', 't'] },
+    wanted: ['t', 'u'],
+    verdict: { kind: 'duplicate', ...repeated },
+  },
+  {
+    arrival: 'of an accepted id that a new target has not had',
+    lead: { ...acceptedLead, settled: ['t'] },
+    wanted: ['t', 'u'],
+    verdict: { kind: 'pending', ...repeated, targets: ['u'], busy: false },
+  },
+  {
+    arrival: 'of a pending id that some targets have not had',
+    lead: { ...pendingLead, settled: ['u'] },
+    wanted: ['t', 'u', 'v'],
+    verdict: { kind: 'pending', ...repeated, targets: ['t', 'v'], busy: false },
+  },
+  {
+    arrival: 'of a pending id that another receiver hands on: nothing is leased',
+    lead: { ...pendingLead, leasedElsewhere: ['v'] },
+    wanted: ['t', 'v'],
+    verdict: { kind: 'pending', ...repeated, targets: [], busy: true },
+  },
+  {
+    arrival: 'of a pending id, leased elsewhere for a target that has had it',
+    lead: { ...pendingLead, settled: ['t'], leasedElsewhere: ['t'] },
+    wanted: ['t'],
+    verdict: { kind: 'accepted', ...repeated },
+  },
+  {
+    arrival: 'of an id that an earlier run left pending for targets that are not wanted now',
+    lead: pendingLead,
+    verdict: { kind: 'accepted', ...repeated },
+  },
+  {
+    arrival: 'of an id that came often',
+    lead: { ...acceptedLead, attempts: 41 },
+    verdict: { kind: 'duplicate', ...repeated, attempt: 42 },
+  },
+  {
+    arrival: 'with another payload than the first',
+    lead: { ...acceptedLead, firstBody: Buffer.from('{"n":1,"id":"a","m":0}') },
+    verdict: { kind: 'duplicate', ...repeated, differs: ['n', 'm'] },
+  },
+  {
+    arrival: 'with the first payload in another spelling',
+    lead: { ...acceptedLead, firstBody: Buffer.from('{ "n": 2.0, "id": "\\u0061" }') },
+    verdict: { kind: 'duplicate', ...repeated },
+  },
+  {
+    arrival: 'with another payload than a first one that is not to be compared',
+    lead: { ...pendingLead, firstBody: 'not compared' },
+    wanted: ['t'],
+    verdict: { kind: 'pending', ...repeated, differs: ['*'], targets: ['t'], busy: false },
+  },
+  {
+    arrival: 'whose nonce is bound to another body',
+    nonceTaken: true,
+    lead: acceptedLead,
+    wanted: ['t'],
+    verdict: {
+      kind: 'rejected',
+      status: 401,
+      reason: 'replayed_nonce',
+      detail: 'the nonce came before, with another body',
+    },
+  },
+];
+
+describe('the verdict on an arrival', () => {
+  for (const { arrival: what, nonceTaken = false, lead, wanted = [], verdict } of rows) {
+    it(`${what}: ${verdict.kind}`, () => {
+      const known: Known = { nonceTaken, lead };
+      expect(decide(known, arrival, wanted)).toEqual(verdict);
+    });
+  }
+});
+
+describe('the verdict on a stored delivery, once a target has had its lead', () => {
+  it.each([
+    { left: 'another target', before: 'pending', unsettled: ['u'], accepted: false, verdict: 'pending' },
+    { left: 'another target', before: 'accepted', unsettled: ['u'], accepted: true, verdict: 'pending' },
+    { left: 'nothing', before: 'pending', unsettled: [], accepted: false, verdict: 'accepted' },
+    { left: 'nothing', before: 'accepted', unsettled: [], accepted: true, verdict: 'duplicate' },
+  ])('$left is left, the lead was $before: $verdict', ({ unsettled, accepted, verdict }) => {
+    expect(decideSettled(unsettled, { accepted })).toBe(verdict);
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { CannotStoreError } from '../../src/inbox/cannot-store-error.ts';
+import { open, stores, takeOne } from './stores.ts';
+import { all, arrivalOf } from './support.ts';
+
+/** Fails for one delivery, as a damaged part of a file does. */
+const poison = {
+  path: ({ path }: { readonly path: string }) => path,
+  headers: ({ body }: { readonly body: Uint8Array }) => {
+    if (Buffer.from(body).includes('poison')) throw new Error('cannot be stored');
+    return [];
+  },
+};
+
+describe.each(stores)('a batch in $name of which a part cannot be stored', ({ newLocation }) => {
+  it('stores the rest, and fails for that part alone', async () => {
+    const inbox = await open(newLocation(), { redact: poison });
+    const ids = Array.from({ length: 100 }, (_, i) => (i % 40 === 7 ? `poison${i}` : `l${i}`));
+    const taken = await Promise.allSettled(ids.map((id) => takeOne(inbox, arrivalOf({ id }))));
+    const failed = ids.filter((_, i) => taken[i]?.status === 'rejected');
+    expect(failed).toEqual(['poison7', 'poison47', 'poison87']);
+    expect(taken[7]).toMatchObject({ reason: expect.any(CannotStoreError) as unknown });
+    const stored = (await all(inbox.leads({}))).map(({ leadId }) => leadId);
+    expect(stored).toEqual(ids.filter((id) => !failed.includes(id)));
+    expect(await takeOne(inbox, arrivalOf({ id: 'l1' }))).toMatchObject({ kind: 'duplicate', attempt: 2 });
+  });
+});

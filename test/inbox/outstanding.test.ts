@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { clock, open, sharedStores, stores, takeOne, takeStored } from './stores.ts';
+import { all, arrivalOf } from './support.ts';
+
+const forward = 'forward http://user:password@app.test:3000/hook?key=k';
+const refused = { ok: false, answer: '502', durationMs: 12, at: 5 };
+const took = { ok: true, answer: '200', durationMs: 7, at: 6 };
+
+describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
+  it('is one delivery for each lead, the newest, and only until the targets have had it', async () => {
+    const inbox = await open(newLocation(), { targets: [forward] });
+    const a = await takeStored(inbox, arrivalOf({ id: 'a' }));
+    await takeStored(inbox, arrivalOf({ id: 'a' }));
+    const b = await takeStored(inbox, arrivalOf({ id: 'b' }));
+    const pending = async () =>
+      (await all(inbox.list({ verdicts: ['pending'] }))).map(({ leadId, attempt }) => [leadId, attempt]);
+    expect(await pending()).toEqual([
+      ['b', 1],
+      ['a', 2],
+    ]);
+    expect((await all(inbox.leads({ states: ['pending'] }))).map(({ leadId }) => leadId)).toEqual(['a', 'b']);
+    expect(await inbox.outstanding()).toEqual([
+      { target: 'forward http://app.test:3000', leads: 2, wanted: true },
+    ]);
+    await inbox.settle([{ ...a, target: forward }]);
+    expect(await pending()).toEqual([['b', 1]]);
+    await inbox.settle([{ ...b, target: forward }]);
+    expect(await pending()).toEqual([]);
+    expect(await inbox.outstanding()).toEqual([]);
+    expect(await all(inbox.list({}))).toHaveLength(3);
+  });
+
+  it('keeps what came of each hand-over, the last 100, under a label without credentials', async () => {
+    const inbox = await open(newLocation(), { targets: [forward] });
+    const a = await takeStored(inbox, arrivalOf({ id: 'a' }));
+    const lease = { ...a, target: forward };
+    await inbox.release([{ ...lease, result: refused }]);
+    await inbox.settle([{ ...lease, result: took }]);
+    const results = async () => (await all(inbox.list({ leadId: 'a' })))[0]?.results ?? [];
+    expect(await results()).toEqual([
+      { target: 'forward http://app.test:3000', ...refused },
+      { target: 'forward http://app.test:3000', ...took },
+    ]);
+    for (let at = 0; at < 120; at += 1) await inbox.release([{ ...lease, result: { ...refused, at } }]);
+    expect((await results()).map(({ at }) => at)).toEqual(Array.from({ length: 100 }, (_, i) => i + 20));
+  });
+
+  it('can be leased without a delivery', async () => {
+    const inbox = await open(newLocation(), { targets: [forward], leaseMs: 1000 });
+    const a = await takeStored(inbox, arrivalOf({ id: 'a' }));
+    expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['leased']);
+    await inbox.settle([{ ...a, target: forward }]);
+    expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['not outstanding']);
+  });
+});
+
+describe.each(sharedStores)('what is outstanding in $name, between receivers', ({ newLocation }) => {
+  it('belongs to one at a time', async () => {
+    const location = newLocation();
+    const here = await open(location, { targets: [forward], leaseMs: 1000 });
+    const there = await open(location, { targets: [forward], leaseMs: 1000 });
+    const lease = { ...(await takeStored(here, arrivalOf({ id: 'a' }))), target: forward };
+    expect(await there.lease([lease])).toEqual(['busy']);
+    clock.advance(1001);
+    expect(await there.lease([lease])).toEqual(['leased']);
+    expect(await here.lease([lease])).toEqual(['busy']);
+  });
+
+  it('is the same target with other credentials, and another one at another port', async () => {
+    const location = newLocation();
+    const before = await open(location, { targets: [forward] });
+    await takeOne(before, arrivalOf({ id: 'a' }));
+    const rotated = await open(location, { targets: ['forward http://app.test:3000/hook?key=k'] });
+    expect(await rotated.outstanding()).toMatchObject([{ leads: 1, wanted: true }]);
+    const moved = await open(location, { targets: ['forward http://app.test:3001/hook?key=k'] });
+    expect(await moved.outstanding()).toEqual([
+      { target: 'forward http://app.test:3000', leads: 1, wanted: false },
+    ]);
+  });
+});

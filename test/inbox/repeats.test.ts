@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { open, stores, takeOne } from './stores.ts';
+import { all, arrivalOf, deliveryOf } from './support.ts';
+
+const repeated = (times: number, bodyOf: (i: number) => string) =>
+  Array.from({ length: times }, (_, i) => ({ leadId: 'a', delivery: deliveryOf(bodyOf(i)) }));
+
+describe.each(stores)('the repeats of one lead in $name', ({ newLocation }) => {
+  it('are bounded: the first delivery, the last 100 that differ and the last 100 that do not', async () => {
+    const inbox = await open(newLocation());
+    const first = arrivalOf({ id: 'a' });
+    await takeOne(inbox, first);
+    await inbox.take(repeated(150, (i) => `{"id":"a","sentAt":${i}}`));
+    await inbox.take(Array.from({ length: 130 }, () => first));
+    await inbox.take([arrivalOf({ id: 'b' })]);
+    const kept = (await all(inbox.list({ leadId: 'a' }))).reverse();
+    const attempts = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+    expect(kept.map(({ attempt }) => attempt)).toEqual([1, ...attempts(52, 151), ...attempts(182, 281)]);
+    expect(await inbox.droppedRepeats('a')).toEqual({ differing: 50, same: 30 });
+    expect(await inbox.droppedRepeats('b')).toEqual({ differing: 0, same: 0 });
+    expect(await takeOne(inbox, first)).toMatchObject({ kind: 'duplicate', attempt: 282 });
+  });
+
+  it('with large payloads are told apart, but not compared in detail', async () => {
+    const inbox = await open(newLocation());
+    const lead = (n: number): string => `{"id":"a","n":${n},"many":[${'1.5,'.repeat(60_000)}1]}`;
+    const [, same, other] = await inbox.take([1, 1, 2].map((n) => repeated(1, () => lead(n))[0] ?? never()));
+    expect(same).toMatchObject({ kind: 'duplicate', differs: undefined });
+    expect(other).toMatchObject({ kind: 'duplicate', differs: ['*'] });
+  });
+
+  it('are compared in detail as far as one batch has time for it', async () => {
+    const inbox = await open(newLocation());
+    const lead = (n: number): string => `{"id":"a","n":${n},"text":"${'x'.repeat(10_000)}"}`;
+    await takeOne(inbox, { leadId: 'a', delivery: deliveryOf(lead(0)) });
+    const results = await inbox.take(repeated(100, (i) => lead(i + 1)));
+    const named = results.map((result) => (result.kind === 'rejected' ? '' : String(result.differs)));
+    expect(new Set(named)).toEqual(new Set(['n', '*']));
+    expect(await takeOne(inbox, { leadId: 'a', delivery: deliveryOf(lead(7)) })).toMatchObject({
+      differs: ['n'],
+    });
+  });
+});
+
+function never(): never {
+  throw new Error('there is no such arrival');
+}
