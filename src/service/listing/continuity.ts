@@ -91,7 +91,8 @@ export class Continuity {
     const number = numberOf(position);
     if (number === undefined || this.isExhausted) return true;
     if (number.kind === 'page' && position !== this.#readAgain) this.#firstNumber ??= number.value - 1;
-    if (this.#isFront(number.kind, number.value)) return true;
+    // No lead in front, where some were: the service may take the parameter for a filter.
+    if (this.#isFront(number.kind, number.value)) return leads.length > 0 || this.#seen.size === 0;
     const after = afterOf(position);
     const first = leads[0];
     if (position === this.#readAgain) {
@@ -134,10 +135,13 @@ export class Continuity {
     const step = number.kind === 'page' ? this.#back : this.#back * Math.max(100, this.#longest);
     const value = number.value - step;
     const isFront = number.kind === 'page' ? value <= this.#frontNumber : value <= 0;
-    // The first page is asked for as the walk did at first: its number may be another one, or none.
-    if (isFront) return { style: 'start' };
+    if (isFront && (position.style === 'url' || position.style === 'cursor')) return { style: 'start' };
     // The record before it is unknown there: any known record at its beginning will do.
-    const at = withNumber(position, value, afterOf(position));
+    const at = withNumber(
+      position,
+      isFront ? (number.kind === 'page' ? this.#frontNumber : 0) : value,
+      afterOf(position),
+    );
     this.#readAgain = at;
     return at;
   }
