@@ -51,10 +51,14 @@ export class Probes {
     return position === undefined ? { kind: 'no-position', honoursLimit: true } : { kind: 'next', position };
   }
 
-  /** A lead that arrived in front may have looked like one behind the offset: then the first page comes again. */
+  /**
+   * A lead that arrived in front may have looked like one behind the offset: then the first page comes again. A lead of
+   * the first page that moved behind the offset is no sign of that: most of the others are new then.
+   */
   isIgnored(position: Position, leads: readonly ScannedRecord[]): boolean {
-    const firstId = this.#page?.firstId;
-    if (position !== this.second || position.style !== 'offset' || firstId === undefined) return false;
-    return leads.some(({ id }) => id === firstId);
+    const page = this.#page;
+    if (position !== this.second || position.style !== 'offset' || page?.firstId === undefined) return false;
+    const ids = leads.flatMap(({ id }) => (id === undefined || id === page.lastId ? [] : [id]));
+    return ids.includes(page.firstId) && ids.filter(page.isKnown).length * 2 > ids.length;
   }
 }
