@@ -49,7 +49,11 @@ test('promise 5: without a usable secret no receiver starts', async () => {
 });
 
 /** Schemes under which another one's signature is genuine: same headers, same content, same secret. */
-const accepts: Readonly<Record<string, string>> = { github: 'meta', meta: 'github', svix: 'standard-webhooks' };
+const accepts: Readonly<Record<string, string>> = {
+  github: 'meta',
+  meta: 'github',
+  svix: 'standard-webhooks',
+};
 
 test('promise 5: a missing, repeated, emptied or borrowed credential is never accepted', async () => {
   const accepted: string[] = [];
