@@ -53,8 +53,10 @@ export class Probes {
 
   /** A lead that arrived in front may have looked like one behind the offset: then the first page comes again. */
   isIgnored(position: Position, leads: readonly ScannedRecord[]): boolean {
-    const firstId = this.#page?.firstId;
-    if (position !== this.second || position.style !== 'offset' || firstId === undefined) return false;
-    return leads.some(({ id }) => id === firstId);
+    const page = this.#page;
+    if (position !== this.second || position.style !== 'offset' || page?.firstId === undefined) return false;
+    // One lead may also have moved there from the first page.
+    const known = leads.filter(({ id }) => id !== undefined && page.isKnown(id));
+    return known.length * 2 > leads.length && leads.some(({ id }) => id === page.firstId);
   }
 }
