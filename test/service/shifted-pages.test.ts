@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { IdSet } from '../../src/lead/id-set.ts';
 import type { ListingOptions } from '../../src/service/listing/listing.ts';
+import type { Position } from '../../src/service/pagination/position.ts';
 import { scripted, sendJson, serviceAt } from '../support/service.ts';
 import { walk, type Walked } from '../support/walk.ts';
 
@@ -97,6 +98,25 @@ it('a lead that moves to the front unread is found although one arrives at the e
 });
 
 describe('a total that a resumed walk goes on with', () => {
+  it('leaves no border unchecked where it fell before', async () => {
+    const list = names(0, 60);
+    const reply = (asked: Asked): unknown => ({
+      data: records(pageOf(asked, 7)),
+      page: number(asked.query, 'page', 1),
+      total: list.length,
+    });
+    const first = await walkOver(list, reply, { 4: () => void list.splice(2, 1) });
+    const from = JSON.parse(JSON.stringify(first.positions[4])) as Position;
+    const seen = new IdSet();
+    // It says that the borders so far were left to a total that settles nothing any more.
+    expect(from.totals?.met).toBeLessThan(0);
+    // The first run was killed when it had passed over l28.
+    const read = [...names(0, 28), ...names(29, 36)];
+    for (const id of read) seen.preload(id);
+    const { ids } = await walkOver(list, reply, {}, { seen, from });
+    expect([...read, ...ids]).toEqual(expect.arrayContaining(list));
+  });
+
   it('does not count again what moved to the end after it was read', async () => {
     const list = names(0, 30);
     const seen = new IdSet();

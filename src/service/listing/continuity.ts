@@ -62,7 +62,12 @@ export class Continuity {
 
   /** Where a walk really begins: a page walk reads the page before its position again. */
   startAt(from: Position): Position {
-    if (from.style !== 'start') this.#begun = 0;
+    if (from.style !== 'start') {
+      this.#begun = 0;
+      // Borders before it were left to the totals, where there are any: they count as one.
+      this.verifies = from.totals === undefined;
+      this.unchecked = this.verifies ? 0 : 1;
+    }
     const number = numberOf(from);
     if (number?.kind !== 'page' || afterOf(from) === undefined) return from;
     if (number.value <= this.#firstPage) return from;

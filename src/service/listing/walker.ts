@@ -69,7 +69,6 @@ export class Walker {
     this.#probes = new Probes(params, peek, this.#seen);
     this.#continuity = new Continuity(this.#seen, peek, params.firstPage);
     this.#totals = new Totals(from.totals, from.style === 'start' ? 0 : undefined);
-    this.#continuity.verifies = from.style !== 'start' && from.totals === undefined;
     this.#isNumbered = numberOf(from) !== undefined;
     this.#prefetch = new Prefetch((position) =>
       fetchPage(service, params, pageUrl(params, query, this.#sizes.current, position), stats, signal),
@@ -199,7 +198,7 @@ export class Walker {
     const following: Position = {
       ...next.position,
       size,
-      totals: this.#continuity.verifies ? undefined : totals.soFar,
+      totals: this.#continuity.verifies ? undefined : totals.soFar(numberOf(next.position) !== undefined),
     };
     this.#isNumbered ||= numberOf(following) !== undefined;
     this.#prefetch.requestAhead(following, facts.count, this.#stats.total, this.#options);

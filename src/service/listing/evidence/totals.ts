@@ -1,6 +1,9 @@
 import type { PageTally } from '../dedupe.ts';
 import type { TotalsSoFar } from '../../pagination/position.ts';
 
+/** A count of leads that no total equals, however many are added. */
+const lost = Number.MIN_SAFE_INTEGER;
+
 /** What the pages of one pass over the list say of its total, held against the different leads that were met. */
 export class Totals {
   /** Different leads met in this pass; undefined when it began in the middle, or was read again in part. */
@@ -60,11 +63,15 @@ export class Totals {
     return this.isSettled && this.#first === this.#last;
   }
 
-  /** For a position that a later walk goes on from. */
-  get soFar(): TotalsSoFar | undefined {
+  /**
+   * For a position that a later walk goes on from. With `isNumbered`, one whose count is lost says so: the borders that
+   * were left to the totals are then to be checked by that walk.
+   */
+  soFar(isNumbered: boolean): TotalsSoFar | undefined {
     const { met } = this;
-    if (met === undefined || this.#first === undefined || this.#last === undefined || this.#fell)
-      return undefined;
-    return { met, first: this.#first, last: this.#last };
+    if (this.#first === undefined || this.#last === undefined) return undefined;
+    const isLost = met === undefined || this.#fell;
+    if (isLost && !isNumbered) return undefined;
+    return { met: isLost ? lost : met, first: this.#first, last: this.#last };
   }
 }
