@@ -26,7 +26,7 @@ export const defaultLimits: Omit<Limits, 'connections'> = {
   bodyBytes: 1024 * 1024,
   headerBytes: 16 * 1024,
   headers: 100,
-  bufferedBytes: 48 * 1024 * 1024,
+  bufferedBytes: 32 * 1024 * 1024,
   uncheckedBytes: 16 * 1024,
 };
 
