@@ -16,7 +16,7 @@ export interface Dialect {
   readonly item?: string | undefined;
   /** Another name of the member `id` of a lead. */
   readonly id?: string | undefined;
-  /** JSON Pointer to the way on, or `auto`. */
+  /** JSON Pointer to what names the next page, or `auto`. */
   readonly next?: string | undefined;
   /** Top-level field with the delivery status, or `auto`. */
   readonly statusField?: string | undefined;

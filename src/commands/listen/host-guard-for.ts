@@ -11,7 +11,7 @@ export function hostGuardFor(
   const own = host.includes(':') ? `[${host}]` : host;
   const names = publicUrl === undefined ? [own] : [own, publicUrl.hostname];
   return hostGuard(names, (foreign) => {
-    // Whoever sends the request chooses the text, and somebody may paste the line into a shell.
+    // The sender of the request chooses the text, and an operator may paste the line into a shell.
     const url = /^[\w.-]+$/.test(foreign) ? `https://${foreign}` : 'URL';
     const advice = `if that is your tunnel, name it with --public-url ${url}`;
     messages.note('foreign host', `a request for the host '${foreign}' was answered 403; ${advice}`);

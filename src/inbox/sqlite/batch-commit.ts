@@ -92,7 +92,7 @@ export class BatchCommit<Writer extends { begin(now: number): void; end(): void 
     }
   }
 
-  /** Runs the steps inside the transaction that was begun. Returns what failed; nothing is stored then. */
+  /** Runs the steps inside the open transaction. Returns what failed; nothing is stored then. */
   #transact(steps: readonly Step<Writer>[]): { readonly error: unknown } | undefined {
     const { database, createWriter, clock, verify } = this.#options;
     try {

@@ -43,18 +43,18 @@ export class Continuity {
   /** The page that is read again when a page walk is resumed, or after a step back. */
   #readAgain: Position | undefined;
   #isResumed = false;
-  /** The pass of `seen` with which the list was last begun; 0 where a resumed walk goes on with what was read before. */
-  #begun: number;
+  /** The pass of `seen` with which the list was last started; 0 where a resumed walk goes on with what was read before. */
+  #passStart: number;
 
   constructor(seen: IdSet, peek: Peek, firstPage: number) {
     this.#seen = seen;
-    this.#begun = seen.pass;
+    this.#passStart = seen.pass;
     this.#check = new BorderCheck(this.#isRead, peek);
     this.#firstPage = firstPage;
   }
 
   /** Whether this pass over the list has met an id. What only an earlier one has met may lie behind a gap of this one. */
-  readonly #isRead = (id: string): boolean => this.#seen.isMetSince(id, this.#begun);
+  readonly #isRead = (id: string): boolean => this.#seen.isMetSince(id, this.#passStart);
 
   get isExhausted(): boolean {
     return this.#vainSteps >= mostVainSteps || this.restarts >= mostStepsBack;
@@ -63,7 +63,7 @@ export class Continuity {
   /** Where a walk really begins: a page walk reads the page before its position again. */
   startAt(from: Position): Position {
     if (from.style !== 'start') {
-      this.#begun = 0;
+      this.#passStart = 0;
       // Borders before it were left to the totals, where there are any: they count as one.
       this.verifies = from.totals === undefined;
       this.unchecked = this.verifies ? 0 : 1;
@@ -77,9 +77,9 @@ export class Continuity {
     return this.#readAgain;
   }
 
-  /** The list is read from its front once more, as a pass of `seen` that has begun. */
+  /** The list is read from its front once more, as a new pass of `seen`. */
   beginPass(verifies: boolean): void {
-    this.#begun = this.#seen.pass;
+    this.#passStart = this.#seen.pass;
     this.#isResumed = false;
     this.verifies = verifies;
     this.unchecked = 0;

@@ -7,7 +7,7 @@ import { type RequestHead, tooLarge } from './validate-headers.ts';
 
 /** What becomes of a body: exactly one of `complete`, `rejected` and `ended` is called, once. */
 interface BodyConsumer {
-  /** Asked as soon as more than a few bytes would be kept: whoever has no credential must not make us keep a whole body. */
+  /** Asked as soon as more than a few bytes would be kept: a sender without a credential must not make us keep a whole body. */
   checkHead(pieces: readonly Buffer[]): Rejection | undefined;
   /** The body counts in the budget until it is released. */
   complete(pieces: readonly Buffer[]): void;
