@@ -13,13 +13,16 @@ export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   define: { LEADS_VERSION: JSON.stringify('0.0.0-test') },
   test: {
-    maxWorkers: availableParallelism(),
+    // Many tests wait for processes and clocks: one worker more than there are cores keeps these busy.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         extends: true,
         test: {
           ...shared,
           name: 'unit',
+          // Most of the time of a small file is the loading of its modules, and no test here changes what others share.
+          isolate: false,
           globalSetup: 'test/support/temporary.ts',
           include: ['test/**/*.test.ts'],
           exclude: ['test/cli/**', 'test/faults/**', 'test/bench/**'],

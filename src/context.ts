@@ -7,6 +7,7 @@ import { InterruptedError } from './errors.ts';
 import type { Globals } from './commands/flags/global-flags.ts';
 import type { Messages } from './output/messages.ts';
 import type { StatusLine } from './output/terminal/status-line.ts';
+import type { ResourceUsage } from './receiver/metrics/process-families.ts';
 
 export interface Input extends Readable {
   readonly isTTY?: boolean;
@@ -30,10 +31,14 @@ export interface Host {
   /** Aborted by Ctrl-C, SIGTERM and SIGHUP, with an `InterruptedError` as its reason. */
   readonly signal: AbortSignal;
   readonly platform: string;
+  /** Of the node that runs this, such as `v22.11.0`. */
+  readonly nodeVersion: string;
   /** Of this process: a lock names its holder by it. */
   readonly pid: number;
   /** Kills a process that leads its own group, and everything in that group; it is no error when it has ended. */
   readonly killGroup: (leader: number) => void;
+  /** What this process has used so far. */
+  readonly resources: () => ResourceUsage;
   /** The words that start this program once more, for `demo`. */
   readonly program: readonly [command: string, ...args: string[]];
 }
@@ -79,6 +84,17 @@ export function killGroup(leader: number): void {
   }
 }
 
+function resources(): ResourceUsage {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return {
+    startedAt: performance.timeOrigin,
+    cpuSeconds: (user + system) / 1_000_000,
+    residentBytes: rss,
+    heapBytes: heapUsed,
+  };
+}
+
 /** This process: the only code that touches `process`. Streams are opened when first used. */
 export function processHost(): Host {
   return {
@@ -96,8 +112,10 @@ export function processHost(): Host {
     random: Math.random,
     signal: interruption(),
     platform: process.platform,
+    nodeVersion: process.version,
     pid: process.pid,
     killGroup,
+    resources,
     program: [process.execPath, process.argv[1] ?? ''],
   };
 }

@@ -59,7 +59,7 @@ export class DataError extends LeadsError {
   readonly exitCode = 6;
 }
 
-/** No lead has the id that was asked for: the run itself worked. */
+/** There is no lead, or no delivery, of the id that was asked for: the run itself worked. */
 export class LeadNotFoundError extends LeadsError {
   readonly code = 'lead_not_found';
   readonly exitCode = 7;

@@ -17,17 +17,20 @@ export type Invocation =
   | {
       readonly kind: 'run';
       readonly globals: Globals;
+      /** Whether the profile that is named may be one that is not stored. */
+      readonly allowsNewProfile: boolean;
       readonly run: (context: Context) => Promise<Outcome>;
     };
 
 /** Turns words into the checked options of one command, loading no more than its flags. Throws a `UsageError`. */
 export async function parseArgv(argv: readonly string[]): Promise<Invocation> {
+  const first = takeCommand(argv);
+  const isHelp = first.name === 'help';
   // `leads help list` is `leads list --help`.
-  const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
-  const { name, rest } = takeCommand(words);
+  const { name, rest } = isHelp ? takeCommand([...first.rest, '--help']) : first;
   if (name === undefined) return withoutCommand(rest);
   const entry = commands.find((command) => command.name === name);
-  if (entry === undefined) return topicOrError(name, argv[0] === 'help');
+  if (entry === undefined) return topicOrError(name, isHelp);
   return parseCommand((await entry.load()).default, rest);
 }
 
@@ -72,7 +75,8 @@ export function parseCommand(spec: CommandSpec, words: readonly string[], path =
     return { kind: 'print', text: (width) => commandHelp(path, spec, width) };
   }
   const globals = checkOptions({}, globalFlags, typed) as Globals;
-  return { kind: 'run', globals, run: spec.prepare(typed) };
+  const allowsNewProfile = spec.allowsNewProfile === true;
+  return { kind: 'run', globals, allowsNewProfile, run: spec.prepare(typed) };
 }
 
 function subcommand(spec: CommandSpec, name: string, path: string): CommandSpec {
@@ -104,7 +108,7 @@ function parseWords(
     command.argument(argumentTerm(name, argument));
   for (const [key, flag] of flags) for (const option of optionsFor(key, flag)) command.addOption(option);
   try {
-    command.parse([...words], { from: 'user' });
+    command.parse(withJoinedValues(words, flags), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.version') return 'version';
@@ -119,11 +123,22 @@ function parseWords(
   return values;
 }
 
+/** `--dry-run URL` as `--dry-run=curl URL`, since commander would take the URL for the flag's value. */
+function withJoinedValues(words: readonly string[], flags: readonly (readonly [string, Flag])[]): string[] {
+  const joined = flags.filter(([, flag]) => !isSwitch(flag) && flag.joined === true);
+  return words.map((word) => {
+    const [, flag] = joined.find(([key, one]) => longName(key, one) === word) ?? [];
+    return flag === undefined || isSwitch(flag) ? word : `${word}=${flag.bare ?? ''}`;
+  });
+}
+
 function optionsFor(key: string, flag: Flag): Option[] {
   if (isSwitch(flag) && flag.eitherWay === true) {
     return [new Option(longName(key, flag)), new Option(`--no-${flagName(key)}`)];
   }
-  const option = new Option(flagTerm(key, flag));
+  const term =
+    !isSwitch(flag) && flag.joined === true ? `${longName(key, flag)} [${flag.value}]` : flagTerm(key, flag);
+  const option = new Option(term);
   if (isSwitch(flag)) return [option];
   if (flag.repeatable === true) {
     option.argParser((value, before: string[] | undefined) => [...(before ?? []), value]);

@@ -29,6 +29,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/config/command.ts'),
   },
   {
+    name: 'doctor',
+    group: 'Setup',
+    summary: 'is everything in order, here and there?',
+    load: () => import('./commands/doctor/command.ts'),
+  },
+  {
     name: 'list',
     group: 'Pull',
     summary: 'show recent leads',
@@ -57,6 +63,36 @@ export const commands: readonly CommandEntry[] = [
     group: 'Push',
     summary: 'show what was received',
     load: () => import('./commands/inbox/command.ts'),
+  },
+  {
+    name: 'send',
+    group: 'Prove',
+    summary: 'deliver leads to a receiver',
+    load: () => import('./commands/send/command.ts'),
+  },
+  {
+    name: 'check',
+    group: 'Prove',
+    summary: 'does a receiver obey the specification?',
+    load: () => import('./commands/check/command.ts'),
+  },
+  {
+    name: 'verify',
+    group: 'Prove',
+    summary: 'is a captured delivery genuine, and if not, why?',
+    load: () => import('./commands/verify/command.ts'),
+  },
+  {
+    name: 'audit',
+    group: 'Prove',
+    summary: 'is any lead missing?',
+    load: () => import('./commands/audit/command.ts'),
+  },
+  {
+    name: 'stats',
+    group: 'Prove',
+    summary: 'counts, bars and delays, and an alarm when they are off',
+    load: () => import('./commands/stats/command.ts'),
   },
   {
     name: 'sandbox',

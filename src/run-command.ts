@@ -6,7 +6,7 @@ import { createMessages } from './output/messages.ts';
 import type { StatusLine } from './output/terminal/status-line.ts';
 import { wrapWidth } from './output/terminal/terminal-width.ts';
 import { write } from './output/write-stream.ts';
-import { parseArgv } from './parse-argv.ts';
+import { type Invocation, parseArgv } from './parse-argv.ts';
 
 /** Does what the words ask for, with a context of its own, and closes what that context opened. */
 export async function runCommand(argv: readonly string[], host: Host): Promise<Outcome> {
@@ -19,7 +19,7 @@ export async function runCommand(argv: readonly string[], host: Host): Promise<O
   const opened: (() => Promise<void>)[] = [];
   const status = await openStatusLine(host, invocation.globals);
   try {
-    return await invocation.run(createContext(host, invocation.globals, status, opened));
+    return await invocation.run(createContext(host, invocation, status, opened));
   } finally {
     status?.close();
     for (const close of opened) await close();
@@ -29,7 +29,7 @@ export async function runCommand(argv: readonly string[], host: Host): Promise<O
 /** Configuration and HTTP client load when a command first needs them. */
 function createContext(
   host: Host,
-  globals: Globals,
+  { globals, allowsNewProfile }: Pick<Invocation & { kind: 'run' }, 'globals' | 'allowsNewProfile'>,
   status: StatusLine | undefined,
   opened: (() => Promise<void>)[],
 ): Context {
@@ -38,7 +38,7 @@ function createContext(
   const messages = createMessages(stderr, globals, status);
   const settings = once(async () => {
     const { loadSettings } = await import('./config/load-settings.ts');
-    return loadSettings({ globals, env: host.env, paths });
+    return loadSettings({ globals, env: host.env, paths, allowsNewProfile });
   });
   const http = once(async () => {
     const { createAgent } = await import('./http/client/agent.ts');

@@ -12,9 +12,9 @@ const tiers: readonly (readonly string[])[] = [
   ['json', 'time'],
   ['lead'],
   ['webhook', 'files'],
-  ['service', 'inbox', 'http', 'tls', 'output', 'config'],
+  ['service', 'inbox', 'http', 'tls', 'output', 'config', 'capture'],
   ['receiver', 'sender'],
-  ['sandbox', 'check', 'audit', 'doctor', 'inspect', 'library'],
+  ['sandbox', 'check', 'audit', 'doctor', 'stats', 'inspect', 'library'],
   ['commands'],
   ['program'],
   ['parse-argv'],
@@ -23,7 +23,7 @@ const tiers: readonly (readonly string[])[] = [
   ['entry'],
 ];
 
-const pureFolders = ['json', 'time', 'lead', 'webhook'];
+const pureFolders = ['json', 'time', 'lead', 'webhook', 'capture'];
 
 /** Modules that reach outside the process: not for the pure folders. */
 const impure =

@@ -5,7 +5,7 @@ import { commands } from '../src/program.ts';
 import { leads, startLeads } from './support/run.ts';
 
 describe('leads', () => {
-  it.each([[], ['--help'], ['-h'], ['help'], ['--no-color', '--help']])(
+  it.each([[], ['--help'], ['-h'], ['help'], ['--no-color', '--help'], ['-v', 'help']])(
     'shows its help for %j on one screen',
     async (...argv) => {
       const { exitCode, stdout, stderr } = await leads(argv);
@@ -39,6 +39,8 @@ describe('leads', () => {
     [['sandbox', '--every', '0ms'], "--every: '0ms' is not a duration above zero", undefined],
     [['help', 'lgin'], "unknown command 'lgin'", 'login'],
     [['lgin', '--help'], "unknown command 'lgin'", 'login'],
+    [['-v', 'help', 'lgin'], "unknown command 'lgin'", 'login'],
+    [['--limit', '3', 'help', 'list'], "unknown option '--limit'", 'after its name'],
     [['--verbose'], 'no command is named', 'leads --help'],
   ])('answers %j with one clear line and exit 2', async (argv, message, hint) => {
     const { exitCode, stdout, stderr } = await leads(argv);

@@ -13,13 +13,20 @@ interface Sources {
   readonly globals: Context['globals'];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly paths: Paths;
+  /** Whether the profile that is named may be one that is not stored. */
+  readonly allowsNewProfile: boolean;
 }
 
-/** Flag > environment > profile > default. Throws a `ConfigError` for an unreadable file. */
-export function loadSettings({ globals, env, paths }: Sources): Settings {
+/**
+ * Flag > environment > profile > default. Throws a `ConfigError` for an unreadable file, and for a named profile that is
+ * not stored while others are.
+ */
+export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources): Settings {
   const config = readConfig(paths.configDir);
-  const name = profileName(globals, env) ?? config.profile ?? 'default';
+  const named = profileName(globals, env);
+  const name = named ?? config.profile ?? 'default';
   const profiles = config.profiles ?? {};
+  if (named !== undefined && named !== 'default' && !allowsNewProfile) rejectUnknownProfile(named, profiles);
   const profile = profiles[name] ?? {};
   const address = nonEmpty(globals.baseUrl) ?? nonEmpty(env['LEADS_BASE_URL']) ?? profile.baseUrl;
   const baseUrl = address === undefined ? undefined : parseBaseUrl(address);
@@ -31,6 +38,7 @@ export function loadSettings({ globals, env, paths }: Sources): Settings {
     webhookToken: secret(nonEmpty(env['LEADS_WEBHOOK_TOKEN']) ?? profile.webhook?.token),
     webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
     webhookScheme: profile.webhook?.scheme,
+    webhookLead: profile.webhook?.lead,
     webhookCustom: profile.webhook?.custom ?? {},
     webhookParts: {
       tolerance: profile.webhook?.tolerance,
@@ -83,7 +91,7 @@ function rejectUnknownProfile(name: string, profiles: NonNullable<Config['profil
   const known = Object.keys(profiles);
   if (known.includes(name) || known.length === 0) return;
   throw new ConfigError(`there is no profile '${name}'`, {
-    hint: `profiles: ${known.join(', ')}; or make it with '${loginCommand(name)}'`,
+    hint: `profiles: ${known.join(', ')}; or make it with '${loginCommand(name)}' or 'leads config set'`,
   });
 }
 

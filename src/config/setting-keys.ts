@@ -1,6 +1,7 @@
 import { parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/duration.ts';
 import { parseBaseUrl } from './base-url.ts';
+import { customScheme, schemeParts } from './scheme-settings.ts';
 import { parseSecret } from './secret-text.ts';
 import { anyText, oneOf, text, type ValueType, wholeNumber } from './value-types.ts';
 
@@ -33,19 +34,15 @@ const baseUrlText: ValueType<string> = {
   expected: 'a URL that starts with https://',
 };
 
+const pointerOrAuto: ValueType<string> = {
+  parse: (typed) => (typed === 'auto' || parsePointer(typed) !== undefined ? typed : undefined),
+  expected: 'auto or a JSON Pointer such as /node',
+};
+
 const secretText = (what: string): ValueType<string> => ({
   ...text,
   parse: (typed) => parseSecret(typed, what).reveal(),
 });
-
-/** Parts of schemes other than `custom`; each is checked as the flag of that name is, where it is used. */
-const schemeParts = {
-  tokenHeader: 'header that holds the shared token (default: x-webhook-token)',
-  headerPrefix: "of standard-webhooks: the vendor's own name of its headers in place of webhook",
-  require: 'of rfc9421: what a signature must cover (default: method,target,digest)',
-} as const;
-
-export type SchemePartKey = keyof typeof schemeParts;
 
 const general: readonly SettingKey[] = [
   {
@@ -114,6 +111,12 @@ const general: readonly SettingKey[] = [
     checkedOnUse: true,
     help: 'how far a signed time may be off (default: 5m)',
   },
+  {
+    name: 'webhook.lead',
+    path: ['webhook', 'lead'],
+    type: pointerOrAuto,
+    help: 'JSON Pointer to the lead in the body of a delivery, or auto; an empty text: the body itself',
+  },
   ...Object.entries(schemeParts).map(([name, help]) => ({
     name: `webhook.${name}`,
     path: ['webhook', name],
@@ -122,24 +125,6 @@ const general: readonly SettingKey[] = [
     help,
   })),
 ];
-
-/** The parts of `--scheme custom`; each is checked as the flag of that name is, where it is used. */
-const customScheme = {
-  signatureHeader: 'header that holds the signature',
-  signatureHeaders: 'whether that header may be sent more than once: one (default) or several',
-  algorithm: 'hmac-sha256 (default), hmac-sha512, hmac-sha1, ed25519, ecdsa-p256-sha256[-der], …',
-  encoding: 'of the signature: hex (default), hex-upper, base64 or base64url',
-  prefix: 'before the signature, such as sha256=',
-  separator: 'between several values in the signature header',
-  signedContent: 'template of {timestamp} {nonce} {id} {method} {url} {path} {body}',
-  timestampHeader: 'header that holds the signed time',
-  timestampPrefix: 'before the signed time where it stands in the signature header, such as t=',
-  timestampFormat: 'unix (default), milliseconds or iso',
-  nonceHeader: 'header that holds the signed nonce or delivery id',
-  secretEncoding: 'of the secret: utf8 (default), hex, base64 or whsec',
-} as const;
-
-export type CustomSchemeKey = keyof typeof customScheme;
 
 const parameters = {
   limit: 'of the page size',
@@ -158,11 +143,6 @@ const nameOrNull: ValueType<string | null> = {
   // Null is a value here, and undefined would be none.
   parse: (typed) => (typed === 'null' ? null : typed === '' ? undefined : typed),
   expected: 'the name of a query parameter, or null',
-};
-
-const pointerOrAuto: ValueType<string> = {
-  parse: (typed) => (typed === 'auto' || parsePointer(typed) !== undefined ? typed : undefined),
-  expected: 'auto or a JSON Pointer such as /node',
 };
 
 export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'none'] as const;

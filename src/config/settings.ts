@@ -1,7 +1,7 @@
 import type { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
 import type { StoredCustomScheme } from './file/stored-config.ts';
-import type { SchemePartKey } from './setting-keys.ts';
+import type { SchemePartKey } from './scheme-settings.ts';
 
 /** What is needed to talk to the service. */
 export interface Account {
@@ -24,6 +24,8 @@ export interface Settings {
   readonly webhookSecret: Secret | undefined;
   /** The profile's scheme name. */
   readonly webhookScheme: string | undefined;
+  /** Where the lead is in the body of a delivery: a JSON Pointer, or `auto`. */
+  readonly webhookLead: string | undefined;
   /** The profile's parts of the scheme `custom` as texts, unchecked. */
   readonly webhookCustom: StoredCustomScheme;
   /** The profile's parts of other schemes as texts, unchecked, and the tolerance as a duration. */

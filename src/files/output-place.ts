@@ -42,7 +42,7 @@ export async function findOutputPlace(output: string): Promise<OutputPlace> {
   });
 }
 
-/** The number in `/dev/fd/1`, `/proc/self/fd/1` and whatever else leads into these directories. */
+/** The number in `/dev/fd/1`, `/proc/self/fd/1` and other paths into these directories. */
 async function descriptorAt(path: string): Promise<number | undefined> {
   const name = basename(path);
   if (!/^\d{1,9}$/.test(name)) return undefined;

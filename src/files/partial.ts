@@ -31,14 +31,18 @@ export class PartialFile {
   /** Opens the file to continue after its first `size` bytes and cuts off the rest. Throws a `DataError` when it is shorter. */
   static async resume(path: string, size: number): Promise<PartialFile> {
     const file = await withOutputErrors(path, () => open(path, 'r+'));
-    const found = await file.stat();
-    if (found.size < size) {
+    try {
+      const found = await file.stat();
+      if (found.size < size) {
+        throw new DataError(`${path} has ${found.size} bytes, but its checkpoint says ${size}`, {
+          hint: 'start again without --resume',
+        });
+      }
+      await withOutputErrors(path, () => file.truncate(size));
+    } catch (error) {
       await file.close();
-      throw new DataError(`${path} has ${found.size} bytes, but its checkpoint says ${size}`, {
-        hint: 'start again without --resume',
-      });
+      throw error;
     }
-    await withOutputErrors(path, () => file.truncate(size));
     return new PartialFile(path, file, size);
   }
 

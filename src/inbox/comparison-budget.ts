@@ -11,9 +11,9 @@ export class ComparisonBudget {
   }
 
   /** The first payload, when the other one may be compared with it. They are known to differ. */
-  spend(first: Uint8Array | undefined, body: Uint8Array): KnownLead['firstBody'] {
-    if (first === undefined || first.length + body.length > this.#left) return 'not compared';
-    this.#left -= first.length + body.length;
+  spend(first: Uint8Array | undefined, payload: Uint8Array): KnownLead['firstBody'] {
+    if (first === undefined || first.length + payload.length > this.#left) return 'not compared';
+    this.#left -= first.length + payload.length;
     return first;
   }
 }

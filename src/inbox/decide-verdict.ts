@@ -1,8 +1,10 @@
+import type { Span } from '../json/element/members.ts';
 import { type Rejection, rejection } from '../webhook/rejection.ts';
+import { leadBytes } from './lead-bytes.ts';
 import { payloadDiff } from './payload-diff.ts';
 
-/** What becomes of an arrival. */
-export type Verdict =
+/** What becomes of a lead that is taken in. */
+export type TakenVerdict =
   | (KnownDelivery & { readonly kind: 'accepted' })
   | (KnownDelivery & { readonly kind: 'duplicate' })
   | (KnownDelivery & {
@@ -11,13 +13,15 @@ export type Verdict =
       readonly targets: readonly string[];
       /** True while another receiver on the same inbox hands the lead on: nothing is leased then. */
       readonly busy: boolean;
-    })
-  | Rejection;
+    });
+
+/** What becomes of an arrival. */
+export type Verdict = TakenVerdict | Rejection;
 
 export type VerdictKind = Verdict['kind'];
 
 /** The verdicts on a delivery that was taken in. */
-export type TakenKind = Exclude<VerdictKind, 'rejected'>;
+export type TakenKind = TakenVerdict['kind'];
 
 interface KnownDelivery {
   readonly leadId: string;
@@ -29,14 +33,7 @@ interface KnownDelivery {
   readonly differs?: readonly string[] | undefined;
 }
 
-/** What a store holds about an arrival at the moment it comes, by the store's own clock. */
-export interface Known {
-  /** Whether the arrival's nonce is still bound to another body. */
-  readonly nonceTaken: boolean;
-  /** Undefined for a new id. */
-  readonly lead?: KnownLead | undefined;
-}
-
+/** What a store holds about the lead of an arrival at the moment it comes, by the store's own clock. */
 export interface KnownLead {
   readonly firstAt: number;
   /** Deliveries of this id so far. */
@@ -57,24 +54,25 @@ export interface KnownLead {
 /** The part of an arrival that its verdict depends on, beside what is known. */
 interface DecidedArrival {
   readonly leadId: string;
+  readonly place?: Span | undefined;
   readonly delivery: { readonly receivedAt: number; readonly body: Uint8Array };
 }
 
 /**
- * The verdict on one arrival, the same in every store. `wanted` are the targets that this receiver hands each lead to.
+ * The verdict on one arrival, the same in every store. `lead` is undefined for a new id, and `wanted` are the targets that this receiver hands each lead to.
  * A lead is `pending` until all of them have had it, `accepted` once, and a `duplicate` ever after. Stores nothing: the
  * caller does, with the leases that a pending verdict names.
  */
 export function decide(
-  { nonceTaken, lead }: Known,
+  lead: KnownLead | undefined,
   arrival: DecidedArrival,
   wanted: readonly string[],
-): Verdict {
-  if (nonceTaken) return rejection('replayed_nonce', 'the nonce came before, with another body');
-  const { leadId, delivery } = arrival;
+): TakenVerdict {
+  const { leadId, delivery, place } = arrival;
   const attempt = (lead?.attempts ?? 0) + 1;
   const firstAt = lead?.firstAt ?? delivery.receivedAt;
-  const differs = lead === undefined ? undefined : differences(lead.firstBody, delivery.body);
+  const payload = leadBytes(delivery.body, place);
+  const differs = lead === undefined ? undefined : differences(lead.firstBody, payload);
   const unsettled = lead === undefined ? wanted : wanted.filter((target) => !lead.settled.includes(target));
   if (unsettled.length > 0) {
     const busy = unsettled.some((target) => lead?.leasedElsewhere.includes(target) === true);
@@ -85,6 +83,10 @@ export function decide(
   return { kind, leadId, attempt, firstAt, differs };
 }
 
+/** The verdict on a delivery whose nonce is still bound to another body. */
+export const replayedNonce = (): Rejection =>
+  rejection('replayed_nonce', 'the nonce came before, with another body');
+
 /** What a stored delivery is once one more target has had its lead. `unsettled`: wanted targets that still have not. */
 export function decideSettled(
   unsettled: readonly string[],
@@ -94,9 +96,9 @@ export function decideSettled(
   return accepted ? 'duplicate' : 'accepted';
 }
 
-function differences(firstBody: KnownLead['firstBody'], body: Uint8Array): readonly string[] | undefined {
+function differences(firstBody: KnownLead['firstBody'], payload: Uint8Array): readonly string[] | undefined {
   if (firstBody === 'same') return undefined;
   if (firstBody === 'not compared') return ['*'];
-  const names = payloadDiff(firstBody, body);
+  const names = payloadDiff(firstBody, payload);
   return names.length === 0 ? undefined : names;
 }

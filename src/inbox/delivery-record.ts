@@ -1,40 +1,55 @@
 import { answerForOutcome } from '../webhook/delivery-answer.ts';
+import type { Delivery } from '../webhook/delivery.ts';
 import type { Verdict } from './decide-verdict.ts';
 import type { Arrival, StoredDelivery } from './inbox.ts';
 import type { RedactDelivery } from './inbox-options.ts';
 import { maxRejectedBody } from './store-limits.ts';
 
-/** A stored delivery before the store gives it a number; its bytes apart, since a store may keep them elsewhere. */
-export interface DeliveryRecord {
-  readonly summary: DeliverySummary;
+/** What the leads of one delivery share, without credentials. */
+export interface DeliveryContent {
+  readonly path: string;
   readonly headers: StoredDelivery['headers'];
   readonly body: Uint8Array;
 }
 
+/** A stored delivery before the store gives it a number, without headers and body, which a store may keep elsewhere. */
 export type DeliverySummary = Omit<StoredDelivery, 'seq' | 'headers' | 'body' | 'results'>;
 
-/** What every store keeps of a delivery: no credentials, and only the start of a rejected body. */
-export function recordOf(
-  { delivery, leadId, source }: Omit<Arrival, 'leadId'> & { readonly leadId: string | undefined },
+export const contentOf = (delivery: Delivery, redact: RedactDelivery): DeliveryContent => ({
+  path: redact.path(delivery),
+  headers: redact.headers(delivery),
+  body: delivery.body,
+});
+
+/** The same of a rejected delivery: only the start of its body. */
+export function rejectedContentOf(delivery: Delivery, redact: RedactDelivery): DeliveryContent {
+  const content = contentOf(delivery, redact);
+  return { ...content, body: content.body.subarray(0, maxRejectedBody) };
+}
+
+/** What every store keeps of a lead and its delivery. `firstSeq`: see `StoredDelivery`. */
+export function summaryOf(
+  { delivery, leadId, place, source }: Omit<Arrival, 'leadId'> & { readonly leadId: string | undefined },
   verdict: Verdict,
-  redact: RedactDelivery,
-): DeliveryRecord {
-  const { receivedAt, remote, method, body } = delivery;
+  path: string,
+  firstSeq?: number,
+): DeliverySummary {
+  const { receivedAt, remote, method } = delivery;
   const rejected = verdict.kind === 'rejected' ? verdict : undefined;
-  const summary = {
+  return {
     receivedAt,
     leadId,
     verdict: verdict.kind,
     reason: rejected?.reason,
     detail: rejected?.detail,
-    status: answerForOutcome(verdict).status,
+    status: verdict.kind === 'rejected' ? verdict.status : answerForOutcome(verdict).status,
     attempt: verdict.kind === 'rejected' ? 1 : verdict.attempt,
     source: source ?? 'push',
     remote,
     method,
-    path: redact.path(delivery),
+    path,
+    place: rejected === undefined ? place : undefined,
+    firstSeq,
     differs: verdict.kind === 'rejected' ? undefined : verdict.differs,
   };
-  const storedBody = rejected === undefined ? body : body.subarray(0, maxRejectedBody);
-  return { summary, headers: redact.headers(delivery), body: storedBody };
 }

@@ -23,4 +23,6 @@ export interface StoreOptions {
   readonly pid: number;
   /** Says what the operator has to know of the store, such as that its file is damaged; the same thing once. */
   readonly warn: (text: string) => void;
+  /** Told after each transaction how many writes shared it. */
+  readonly onCommit?: ((writes: number) => void) | undefined;
 }

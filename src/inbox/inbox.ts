@@ -1,15 +1,20 @@
+import type { Span } from '../json/element/members.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { Rejection } from '../webhook/rejection.ts';
 import type { TakenKind, Verdict, VerdictKind } from './decide-verdict.ts';
+import type { InboxMonitor } from './inbox-monitor.ts';
+import type { ReceivedLeads, Source, StoredLead, StoredRef } from './received-leads.ts';
 
-/** Where a lead came from: the service pushed it, or `--backfill` fetched it. */
-export type Source = 'push' | 'backfill';
+export type { Source, StoredLead, StoredRef } from './received-leads.ts';
 
-/** A delivery that authenticated and holds a lead, on its way into the inbox. */
+/** A lead of a delivery that authenticated, on its way into the inbox. */
 export interface Arrival {
+  /** The same object for several leads of one delivery, which follow each other. */
   readonly delivery: Delivery;
   readonly leadId: string;
-  /** Good for this body only. */
+  /** The lead's own bytes in the body; undefined when the body is the lead. */
+  readonly place?: Span | undefined;
+  /** Of the delivery; good for this body only. */
   readonly nonce?: string | undefined;
   /** Default `push`. */
   readonly source?: Source | undefined;
@@ -21,13 +26,6 @@ export interface RejectedDelivery {
   readonly rejection: Rejection;
   /** Where the body could be read that far. */
   readonly leadId?: string | undefined;
-}
-
-/** Names one stored delivery. */
-export interface StoredRef {
-  readonly leadId: string;
-  /** The delivery's number in the inbox, growing. */
-  readonly seq: number;
 }
 
 /** The verdict on an arrival, and the number it is stored under; a rejected one is stored as well. */
@@ -55,8 +53,8 @@ export interface StoredResult extends HandedResult {
   readonly target: string;
 }
 
-/** Whether a target of a lead may be handed it now: nothing is outstanding for it, or another receiver does it. */
-export type LeaseState = 'leased' | 'busy' | 'not outstanding';
+/** Whether a target may be handed a lead now: another receiver does it, it has had it, or nobody wanted it to. */
+export type LeaseState = 'leased' | 'busy' | 'settled' | 'not outstanding';
 
 /** Leads that one target has not had. */
 export interface Outstanding {
@@ -65,6 +63,8 @@ export interface Outstanding {
   readonly leads: number;
   /** Whether this receiver hands leads to it. */
   readonly wanted: boolean;
+  /** Whether another receiver that runs now does. */
+  readonly wantedElsewhere: boolean;
 }
 
 /** Repeats of one lead that are not kept any more. */
@@ -74,7 +74,7 @@ export interface DroppedRepeats {
   readonly same: number;
 }
 
-/** A delivery as it was stored. */
+/** A delivery as it was stored; where it brought several leads, once for each of them. */
 export interface StoredDelivery {
   readonly seq: number;
   /** Milliseconds since the epoch. */
@@ -83,6 +83,7 @@ export interface StoredDelivery {
   readonly verdict: VerdictKind;
   readonly reason: string | undefined;
   readonly detail: string | undefined;
+  /** Of the one answer to the delivery, also where that was decided by another lead in it. */
   readonly status: number;
   readonly attempt: number;
   readonly source: Source;
@@ -93,16 +94,13 @@ export interface StoredDelivery {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** The raw body; of a rejected delivery at most the first 16 KiB. */
   readonly body: Uint8Array;
+  /** The lead's own bytes in the body; undefined when the body is the lead. */
+  readonly place: Span | undefined;
+  /** The number of the first one of the several leads that came in the same request; undefined where it was the only one. */
+  readonly firstSeq: number | undefined;
   readonly differs: readonly string[] | undefined;
   /** Each time its lead was handed to a target, oldest first. */
   readonly results: readonly StoredResult[];
-}
-
-/** A lead in the inbox, in the webhook's own bytes. */
-export interface StoredLead extends StoredRef {
-  readonly receivedAt: number;
-  readonly source: Source;
-  readonly body: Uint8Array;
 }
 
 /** All conditions must hold. Times are milliseconds since the epoch, half-open: since <= receivedAt < until. */
@@ -115,16 +113,17 @@ export interface InboxQuery {
   readonly until?: number | undefined;
 }
 
+/** Where a lead stands now. */
+export type LeadState = Exclude<TakenKind, 'duplicate'>;
+
 /** Which leads are asked for, by where they stand now. Default: the accepted ones. */
 export interface LeadQuery extends Pick<InboxQuery, 'since' | 'until'> {
-  readonly states?: readonly Exclude<TakenKind, 'duplicate'>[] | undefined;
+  readonly states?: readonly LeadState[] | undefined;
 }
 
 /** The part of an inbox that only reads. */
-export type InboxReader = Pick<
-  Inbox,
-  'location' | 'list' | 'leads' | 'has' | 'outstanding' | 'droppedRepeats' | 'close'
->;
+export type InboxReader = ReceivedLeads &
+  Pick<Inbox, 'location' | 'list' | 'leads' | 'has' | 'outstanding' | 'droppedRepeats' | 'close'>;
 
 /**
  * The durable record of deliveries. Everything may wait for a store on another machine, and what is asked for many
@@ -132,10 +131,10 @@ export type InboxReader = Pick<
  * share one transaction. A failure to store is a `CannotStoreError`, of the caller's whole batch and of nobody else's; the
  * next call may work again.
  */
-export interface Inbox {
+export interface Inbox extends ReceivedLeads, InboxMonitor {
   /** Path of the file, or `:memory:`. */
   readonly location: string;
-  /** One verdict for each arrival, in order. */
+  /** One verdict for each arrival, in order; all are stored in one transaction. */
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]>;
   /** Keeps rejected deliveries; only the last 1,000 stay, 16 KiB of body each. */
   reject(rejected: readonly RejectedDelivery[]): Promise<void>;
@@ -146,6 +145,12 @@ export interface Inbox {
   settle(leases: readonly TargetLease[]): Promise<readonly TakenKind[]>;
   /** The targets did not take the leads: any receiver may try again now. */
   release(leases: readonly TargetLease[]): Promise<void>;
+  /**
+   * The forwards have had the leads, at the address that the app has now. Where exactly one other forward is outstanding
+   * for a lead, and no receiver that runs wants it, that one is settled too: its address is not in use any more. One
+   * result for each, in order: the label of the forward that was settled, or undefined.
+   */
+  settleMoved(leases: readonly TargetLease[]): Promise<readonly (string | undefined)[]>;
   /** Leases what is outstanding for a target without a delivery. One state for each, in order. */
   lease(leases: readonly TargetLease[]): Promise<readonly LeaseState[]>;
   /** Leads that this target has not had. */
@@ -160,6 +165,8 @@ export interface Inbox {
   droppedRepeats(leadId: string): Promise<DroppedRepeats>;
   /** Those of the ids whose lead was ever accepted, pruned or not. */
   has(leadIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Those of the ids that ever came, pruned or not: whether the lead was `accepted`, or is still `pending`. */
+  states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>>;
   /**
    * Drops deliveries received before that time, and keeps the ids, and what is outstanding for some target. Resolves to
    * the number of dropped deliveries.

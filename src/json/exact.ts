@@ -34,7 +34,7 @@ export function valueAt(root: Json | undefined, path: readonly string[]): Json |
 /** The decoded reference tokens of a JSON Pointer; undefined for other text (RFC 6901, section 3). */
 export function parsePointer(text: string): string[] | undefined {
   if (text === '') return [];
-  if (!text.startsWith('/')) return undefined;
+  if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;
   return text
     .slice(1)
     .split('/')

@@ -55,7 +55,12 @@ export class IdSet {
   /** Whether this id was added in that pass or in a later one; ids that were preloaded belong to pass 0. */
   isMetSince(id: string, pass: number): boolean {
     const bytes = idBytes(id);
-    const address = this.#slots[this.#slot(this.#writeCandidate(bytes, 0, bytes.length)) + 1] as number;
+    return this.isMetSinceBytes(bytes, 0, bytes.length, pass);
+  }
+
+  /** The same for an id that is UTF-8 in `buf[start, end)`. */
+  isMetSinceBytes(buf: Uint8Array, start: number, end: number, pass: number): boolean {
+    const address = this.#slots[this.#slot(this.#writeCandidate(buf, start, end)) + 1] as number;
     if (address === 0) return false;
     const block = this.#blocks[Math.floor((address - 1) / blockSize)] as Int32Array;
     return (block[(address - 1) % blockSize] as number) >>> 16 >= pass;

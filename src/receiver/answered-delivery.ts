@@ -4,13 +4,13 @@ import type { Delivery } from '../webhook/delivery.ts';
 import type { RejectReason } from '../webhook/rejection.ts';
 import type { TargetResult } from './targets/target.ts';
 
-/** The event of a delivery that reached its last state. Times are milliseconds since the epoch. */
+/** The event of a delivery that reached its last state, one for each lead in it. Times are milliseconds since the epoch. */
 export interface AnsweredDelivery {
   /** As received: its path and headers may hold credentials (`deliveryRedactor` takes them out). */
   readonly delivery: Delivery;
   readonly receivedAt: number;
   readonly verdict: VerdictKind;
-  /** HTTP status of the answer. */
+  /** HTTP status of the answer to the delivery. */
   readonly status: number;
   /** From receipt to answer, in milliseconds. */
   readonly durationMs: number;
@@ -23,6 +23,8 @@ export interface AnsweredDelivery {
   /** One sentence beside the reason. */
   readonly detail?: string | undefined;
   readonly leadId?: string | undefined;
+  /** Which of the several leads of its delivery it is, from 1; undefined where it is the only one. */
+  readonly position?: { readonly number: number; readonly of: number } | undefined;
   /** Which delivery of this id it is, from 1. */
   readonly attempt?: number | undefined;
   /** When the id was first received. */

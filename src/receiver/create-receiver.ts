@@ -10,11 +10,12 @@ import type { AnsweredDelivery } from './answered-delivery.ts';
 import { DeliveryAnswerer } from './delivery-answerer.ts';
 import { DeliveryHandler } from './delivery-handler.ts';
 import { DeliveryStore } from './delivery-store.ts';
-import { Dispatcher } from './dispatcher.ts';
+import { Dispatcher, type PendingLead } from './dispatcher.ts';
 import { EventStream, type Subscribable } from './event-stream.ts';
 import type { ExplainRejection } from './explain-rejection.ts';
 import type { HostGuard } from './host-guard.ts';
 import { InFlightCount } from './in-flight-count.ts';
+import type { ReceiverObserver } from './metrics/receiver-observer.ts';
 import { deliveryRedactor } from './redact-delivery.ts';
 import type { SimulatedFailures } from './simulated-failures.ts';
 import type { Target } from './targets/target.ts';
@@ -34,6 +35,7 @@ export interface ReceiverOptions {
   readonly failures?: SimulatedFailures | undefined;
   /** Says what a rejected credential would have matched. */
   readonly explain?: ExplainRejection | undefined;
+  readonly observer?: ReceiverObserver | undefined;
 }
 
 /** Takes deliveries from any source: it knows nothing of sockets. */
@@ -44,10 +46,18 @@ export interface Receiver {
   handle(delivery: Delivery): Promise<DeliveryAnswer>;
   /** The same for a delivery that needs no check, such as a lead that was pulled from the service. */
   handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer>;
+  /** The same for leads that the inbox holds already, with the leases on the targets that have not had them. */
+  handleLeased(
+    checked: CheckedDelivery,
+    leads: readonly PendingLead[],
+    source: Source,
+  ): Promise<DeliveryAnswer>;
+  /** Whether a lead is on its way to a target now. */
+  isDispatching(leadId: string): boolean;
   /** Keeps, and emits, a request that was rejected before it became a delivery. */
   handleRejected(delivery: Delivery, rejection: Rejection): Promise<DeliveryAnswer>;
   /**
-   * One event for each delivery, when its answer is known. A delivery is answered only when the listeners have room. A
+   * One event for each lead of a delivery, and for each rejected delivery, when its answer is known. A delivery is answered only when the listeners have room. A
    * listener that throws fails the delivery, so that its sender sends it again.
    */
   readonly events: Subscribable<AnsweredDelivery>;
@@ -57,33 +67,43 @@ export interface Receiver {
 
 /** Puts the steps of a delivery together. Inbox and targets stay the caller's to close. */
 export function createReceiver(options: ReceiverOptions): Receiver {
-  const { policy, hostGuard, inbox, targets = [], clock, messages, failures, explain } = options;
+  const { policy, hostGuard, inbox, targets = [], clock, messages, failures, explain, observer } = options;
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();
+  const dispatcher = new Dispatcher(inbox, targets, clock);
   const handler = new DeliveryHandler({
     policy,
     hostGuard,
     clock,
     messages,
-    store: new DeliveryStore({ inbox, policy, messages }),
-    dispatcher: new Dispatcher(inbox, targets, clock),
+    store: new DeliveryStore({ inbox, policy, messages, observer }),
+    dispatcher,
     answerer: new DeliveryAnswerer({ clock, events, redactPath: deliveryRedactor(policy).path, failures }),
     failures,
     explain,
   });
-  const counted = async (work: () => Promise<DeliveryAnswer>): Promise<DeliveryAnswer> => {
+  /** `timing` is there for what came from outside only. */
+  const counted = async (
+    work: () => Promise<DeliveryAnswer>,
+    timing?: ReceiverObserver,
+  ): Promise<DeliveryAnswer> => {
+    const startedAt = timing?.now() ?? 0;
     inFlight.start();
     try {
       return await work();
     } finally {
       inFlight.end();
+      timing?.answered(timing.now() - startedAt);
     }
   };
   return {
     checkHead: (head) => hostGuard?.(head) ?? checkHead(head, policy),
-    handle: (delivery) => counted(() => handler.handle(delivery)),
+    handle: (delivery) => counted(() => handler.handle(delivery), observer),
     handleChecked: (checked, source) => counted(() => handler.handleChecked(checked, source)),
-    handleRejected: (delivery, rejection) => counted(() => handler.handleRejected(delivery, rejection)),
+    handleLeased: (checked, leads, source) => counted(() => handler.handleLeased(checked, leads, source)),
+    handleRejected: (delivery, rejection) =>
+      counted(() => handler.handleRejected(delivery, rejection), observer),
+    isDispatching: (leadId) => dispatcher.isDispatching(leadId),
     events,
     idle: () => inFlight.idle(),
   };

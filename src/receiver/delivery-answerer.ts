@@ -1,24 +1,31 @@
-import type { Source, TakeResult } from '../inbox/inbox.ts';
+import type { Source } from '../inbox/inbox.ts';
 import type { Clock } from '../time/clock.ts';
-import { answerForOutcome, type DeliveryAnswer, type DeliveryOutcome } from '../webhook/delivery-answer.ts';
-import type { CheckedDelivery } from '../webhook/check-delivery.ts';
+import { answerForLeads, answerForOutcome, type DeliveryAnswer } from '../webhook/delivery-answer.ts';
 import type { Delivery } from '../webhook/delivery.ts';
+import type { Rejection } from '../webhook/rejection.ts';
 import type { AnsweredDelivery } from './answered-delivery.ts';
+import type { StoredLead } from './delivery-store.ts';
 import type { EventStream } from './event-stream.ts';
 import type { SimulatedFailures } from './simulated-failures.ts';
 import type { TargetResult } from './targets/target.ts';
 
-/** All that is known of a delivery once its verdict is made. */
-export interface DecidedDelivery {
+/** A lead whose verdict is made. */
+export interface DecidedLead extends StoredLead {
+  readonly kind: 'accepted' | 'duplicate' | 'pending';
+  readonly targetResults?: readonly TargetResult[] | undefined;
+}
+
+interface DecidedDelivery {
   readonly delivery: Delivery;
   readonly source: Source;
-  readonly verdict: DeliveryOutcome;
+  readonly leads: readonly DecidedLead[];
+}
+
+interface RejectedDelivery {
+  readonly delivery: Delivery;
+  readonly source: Source;
+  readonly verdict: Rejection;
   readonly leadId?: string | undefined;
-  /** Absent when the delivery was rejected before or by the check. */
-  readonly checked?: CheckedDelivery | undefined;
-  /** Absent when the inbox did not take the delivery. */
-  readonly stored?: Exclude<TakeResult, { readonly kind: 'rejected' }> | undefined;
-  readonly targetResults?: readonly TargetResult[] | undefined;
   readonly explanation?: readonly string[] | undefined;
 }
 
@@ -29,7 +36,7 @@ interface DeliveryAnswererOptions {
   readonly failures: SimulatedFailures | undefined;
 }
 
-/** The last step, to answered: makes the answer, and emits the event of it. */
+/** The last step, to answered: makes the answer, and emits the events of it. */
 export class DeliveryAnswerer {
   readonly #options: DeliveryAnswererOptions;
 
@@ -37,44 +44,59 @@ export class DeliveryAnswerer {
     this.#options = options;
   }
 
-  /** Resolves with the answer when every listener of the event has room for more. */
-  async answer(decided: DecidedDelivery): Promise<DeliveryAnswer> {
+  /** Resolves with the answer when every listener of its events, one for each lead, has room for more. */
+  async answer({ delivery, source, leads }: DecidedDelivery): Promise<DeliveryAnswer> {
     const { failures, events } = this.#options;
-    const { verdict } = decided;
-    const ordinary = answerForOutcome(verdict);
+    const ordinary = answerForLeads(leads.map(({ kind, lead }) => ({ kind, leadId: lead.leadId })));
     const answer =
-      verdict.kind === 'rejected' || failures === undefined
-        ? ordinary
-        : { ...ordinary, status: failures.statusFor(ordinary.status) };
-    const room = events.emit(this.#eventOf(decided, answer.status));
+      failures === undefined ? ordinary : { ...ordinary, status: failures.statusFor(ordinary.status) };
+    for (let i = 0; i < leads.length; i += 1) {
+      const position = leads.length === 1 ? undefined : { number: i + 1, of: leads.length };
+      const room = events.emit(
+        this.#eventOf({ delivery, source, status: answer.status }, leads[i], position),
+      );
+      if (room !== undefined) await room;
+    }
+    return answer;
+  }
+
+  /** The same for a delivery that is not taken. */
+  async answerRejected(rejected: RejectedDelivery): Promise<DeliveryAnswer> {
+    const answer = answerForOutcome(rejected.verdict);
+    const room = this.#options.events.emit(this.#eventOf({ ...rejected, status: answer.status }));
     if (room !== undefined) await room;
     return answer;
   }
 
-  #eventOf(decided: DecidedDelivery, status: number): AnsweredDelivery {
+  /** Written out, since copying parts into it would cost more than all else of the answer. */
+  #eventOf(
+    event: Pick<AnsweredDelivery, 'delivery' | 'source' | 'status'> & Partial<RejectedDelivery>,
+    decided?: DecidedLead,
+    position?: AnsweredDelivery['position'],
+  ): AnsweredDelivery {
     const { clock, redactPath } = this.#options;
-    const { delivery, verdict, checked, stored } = decided;
-    const rejected = verdict.kind === 'rejected' ? verdict : undefined;
+    const { delivery, source, status, verdict } = event;
     return {
       delivery,
       receivedAt: delivery.receivedAt,
-      verdict: verdict.kind,
+      verdict: decided?.kind ?? 'rejected',
       status,
       durationMs: Math.max(0, clock.now() - delivery.receivedAt),
       remote: delivery.remote,
       method: delivery.method,
       path: redactPath(delivery),
-      source: decided.source,
-      reason: rejected?.reason,
-      detail: rejected?.detail,
-      leadId: checked?.leadId ?? decided.leadId,
-      attempt: stored?.attempt,
-      firstAt: stored?.firstAt,
-      lead: rejected === undefined ? checked?.lead.bytes : undefined,
-      differs: stored?.differs,
-      warnings: checked?.warnings,
-      targetResults: decided.targetResults,
-      explanation: decided.explanation,
+      source,
+      reason: verdict?.reason,
+      detail: verdict?.detail,
+      leadId: decided?.lead.leadId ?? event.leadId,
+      position,
+      attempt: decided?.stored.attempt,
+      firstAt: decided?.stored.firstAt,
+      lead: decided?.lead.lead.bytes,
+      differs: decided?.stored.differs,
+      warnings: decided?.lead.warnings,
+      targetResults: decided?.targetResults,
+      explanation: event.explanation,
     };
   }
 }

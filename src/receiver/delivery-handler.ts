@@ -1,4 +1,4 @@
-import type { Source, TakeResult } from '../inbox/inbox.ts';
+import type { Source } from '../inbox/inbox.ts';
 import { CannotStoreError } from '../inbox/cannot-store-error.ts';
 import type { Messages } from '../output/messages.ts';
 import type { Clock } from '../time/clock.ts';
@@ -6,9 +6,9 @@ import type { DeliveryAnswer } from '../webhook/delivery-answer.ts';
 import { checkDelivery, type CheckedDelivery, type Policy } from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { type Rejection, rejection } from '../webhook/rejection.ts';
-import type { DecidedDelivery, DeliveryAnswerer } from './delivery-answerer.ts';
-import type { DeliveryStore } from './delivery-store.ts';
-import type { DispatchedDelivery, Dispatcher } from './dispatcher.ts';
+import type { DecidedLead, DeliveryAnswerer } from './delivery-answerer.ts';
+import type { DeliveryStore, StoredLead } from './delivery-store.ts';
+import type { Dispatcher, PendingLead } from './dispatcher.ts';
 import type { ExplainRejection } from './explain-rejection.ts';
 import type { HostGuard } from './host-guard.ts';
 import type { SimulatedFailures } from './simulated-failures.ts';
@@ -27,8 +27,8 @@ interface DeliveryHandlerOptions {
 
 /**
  * The contract's order of work for a delivery. Its states, in order: received (`Delivery`), checked
- * (`CheckedDelivery`), stored (`TakeResult`), dispatched (`DispatchedDelivery`), answered (`AnsweredDelivery`). A
- * rejection leads from any of them to answered.
+ * (`CheckedDelivery`), stored (`StoredLead`), dispatched (`DecidedLead`), answered (`AnsweredDelivery`), the last three for
+ * each lead in it. A rejection leads from any of them to answered.
  */
 export class DeliveryHandler {
   readonly #options: DeliveryHandlerOptions;
@@ -44,29 +44,49 @@ export class DeliveryHandler {
     if (foreign !== undefined) return this.handleRejected(delivery, foreign);
     const checked = checkDelivery(delivery, policy, clock.now());
     if (checked.kind === 'rejected') return this.handleRejected(delivery, checked);
-    const failure = failures?.failureFor(checked.leadId);
+    const failure = failures?.failureFor(checked.leads.map(({ leadId }) => leadId));
     if (failure === undefined) return this.handleChecked(checked, 'push');
     await failures?.wait();
-    return this.handleRejected(delivery, failure, checked.leadId);
+    return this.handleRejected(delivery, failure, onlyIdOf(checked));
   }
 
   /** From checked to answered. */
-  async handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
-    const { store, dispatcher, failures, answerer } = this.#options;
+  handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
     this.#noteOldSecret(checked);
-    let stored: TakeResult;
-    let dispatched: DispatchedDelivery | undefined;
+    return this.#answer(checked, source, () => this.#options.store.store(checked, source));
+  }
+
+  /** From stored to answered, of leads that were pending: the caller leased the targets that have not had them. */
+  handleLeased(
+    checked: CheckedDelivery,
+    leads: readonly PendingLead[],
+    source: Source,
+  ): Promise<DeliveryAnswer> {
+    return this.#answer(checked, source, () => Promise.resolve(leads));
+  }
+
+  async #answer(
+    checked: CheckedDelivery,
+    source: Source,
+    store: () => Promise<readonly StoredLead[] | Rejection>,
+  ): Promise<DeliveryAnswer> {
+    const { failures, answerer } = this.#options;
+    const { delivery } = checked;
+    let decided: Rejection | readonly DecidedLead[];
     try {
-      stored = await store.store(checked, source);
-      if (stored.kind === 'pending') dispatched = await dispatcher.dispatch(checked, stored);
+      const stored = await store();
+      decided = 'kind' in stored ? stored : await this.#dispatch(checked, stored);
     } catch (error) {
       if (!(error instanceof CannotStoreError)) throw error;
       const verdict = rejection('cannot_store', error.message);
-      return answerer.answer({ delivery: checked.delivery, source, checked, verdict });
+      return answerer.answerRejected({ delivery, source, verdict, leadId: onlyIdOf(checked) });
     }
     const delay = failures?.wait();
     if (delay !== undefined) await delay;
-    return answerer.answer(decide(checked, source, stored, dispatched));
+    if ('kind' in decided) {
+      return answerer.answerRejected({ delivery, source, verdict: decided, leadId: onlyIdOf(checked) });
+    }
+    return answerer.answer({ delivery, source, leads: decided });
   }
 
   /** From rejected to answered: keeps the delivery for those who look into the inbox. */
@@ -74,7 +94,18 @@ export class DeliveryHandler {
     const { store, explain, answerer } = this.#options;
     store.keepRejected(delivery, verdict, leadId);
     const explanation = explain?.(delivery, verdict);
-    return answerer.answer({ delivery, source: 'push', verdict, leadId, explanation });
+    return answerer.answerRejected({ delivery, source: 'push', verdict, leadId, explanation });
+  }
+
+  /** From stored to dispatched. */
+  async #dispatch(checked: CheckedDelivery, stored: readonly StoredLead[]): Promise<readonly DecidedLead[]> {
+    const pending = stored.filter(isPending);
+    const dispatched = pending.length === 0 ? [] : await this.#options.dispatcher.dispatch(checked, pending);
+    let next = 0;
+    return stored.map(({ lead, stored: taken }) => {
+      const after = taken.kind === 'pending' ? dispatched[next++] : undefined;
+      return { lead, stored: taken, kind: after?.kind ?? taken.kind, targetResults: after?.targetResults };
+    });
   }
 
   /** The first secret is the current one. Another can only be removed when no sender uses it any more. */
@@ -85,14 +116,8 @@ export class DeliveryHandler {
   }
 }
 
-function decide(
-  checked: CheckedDelivery,
-  source: Source,
-  stored: TakeResult,
-  dispatched: DispatchedDelivery | undefined,
-): DecidedDelivery {
-  const { delivery, leadId } = checked;
-  if (stored.kind === 'rejected') return { delivery, source, checked, verdict: stored };
-  const verdict = { kind: dispatched?.kind ?? stored.kind, leadId };
-  return { delivery, source, checked, verdict, stored, targetResults: dispatched?.targetResults };
-}
+/** A delivery of several leads has no id of its own. */
+const onlyIdOf = ({ leads }: CheckedDelivery): string | undefined =>
+  leads.length === 1 ? leads[0]?.leadId : undefined;
+
+const isPending = (one: StoredLead): one is PendingLead => one.stored.kind === 'pending';

@@ -1,13 +1,16 @@
-import type { HandedResult, Inbox, StoredRef, TakeResult } from '../inbox/inbox.ts';
+import type { HandedResult, Inbox, StoredRef, TakeResult, TargetLease } from '../inbox/inbox.ts';
 import type { Clock } from '../time/clock.ts';
-import type { CheckedDelivery } from '../webhook/check-delivery.ts';
+import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
-/** A stored delivery that at least one target has not had yet. */
-export type PendingDelivery = Extract<TakeResult, { readonly kind: 'pending' }>;
+/** A stored lead that at least one target has not had yet. */
+export interface PendingLead {
+  readonly lead: CheckedLead;
+  readonly stored: Extract<TakeResult, { readonly kind: 'pending' }>;
+}
 
-/** A delivery after the targets had their turn. */
-export interface DispatchedDelivery {
+/** A lead after the targets had their turn. */
+export interface DispatchedLead {
   /** `pending` while a target has not taken the lead. */
   readonly kind: 'accepted' | 'duplicate' | 'pending';
   /** One for each target that was tried, in order. */
@@ -19,7 +22,8 @@ export class Dispatcher {
   readonly #inbox: Pick<Inbox, 'settle' | 'release'>;
   readonly #targets: readonly Target[];
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #inFlight = new Map<string, Promise<DispatchedDelivery>>();
+  /** By id of a lead: the work on its delivery, which ends with what became of each lead of that. */
+  readonly #inFlight = new Map<string, Promise<ReadonlyMap<string, DispatchedLead>>>();
 
   /** `targets` in the order in which each lead is delivered to them. */
   constructor(
@@ -33,74 +37,131 @@ export class Dispatcher {
   }
 
   /**
-   * A delivery of a lead that is being dispatched already waits for that and shares its result. Rejects with a
-   * `CannotStoreError` when the inbox cannot write that a target has had the lead.
+   * Dispatches leads of one delivery; one result for each, in order. A lead that is being dispatched already waits for that
+   * and shares its result. Rejects with a `CannotStoreError` when the inbox cannot write that a target has had a lead.
    */
-  async dispatch(checked: CheckedDelivery, stored: PendingDelivery): Promise<DispatchedDelivery> {
-    if (stored.busy) return notYet;
-    const { leadId } = checked;
-    const running = this.#inFlight.get(leadId);
-    if (running !== undefined) return this.#share(await running, stored);
-    const dispatched = this.#deliverToAll(checked, stored);
-    this.#inFlight.set(leadId, dispatched);
+  async dispatch(
+    checked: CheckedDelivery,
+    leads: readonly PendingLead[],
+  ): Promise<readonly DispatchedLead[]> {
+    const mine = new Map<string, PendingLead>();
+    for (const one of leads) {
+      const { busy, leadId } = one.stored;
+      if (!busy && !this.#inFlight.has(leadId) && !mine.has(leadId)) mine.set(leadId, one);
+    }
+    const work = this.#deliverToAll(checked, [...mine.values()]);
+    for (const leadId of mine.keys()) this.#inFlight.set(leadId, work);
     try {
-      return await dispatched;
+      return await Promise.all(
+        leads.map(async (one) => {
+          const { stored } = one;
+          const first = stored.busy
+            ? undefined
+            : (await this.#inFlight.get(stored.leadId))?.get(stored.leadId);
+          return mine.get(stored.leadId) === one ? (first ?? notYet) : this.#share(first ?? notYet, stored);
+        }),
+      );
     } finally {
       // Deliveries that were stored in the same batch as the last settlement get here only later, and still need it.
-      setImmediate(() => this.#inFlight.delete(leadId));
+      setImmediate(() => {
+        for (const leadId of mine.keys()) this.#inFlight.delete(leadId);
+      });
     }
   }
 
-  async #share(first: DispatchedDelivery, stored: PendingDelivery): Promise<DispatchedDelivery> {
+  /** Whether the lead is on its way to a target now. */
+  isDispatching(leadId: string): boolean {
+    return this.#inFlight.has(leadId);
+  }
+
+  async #share(first: DispatchedLead, { leadId, seq }: StoredRef): Promise<DispatchedLead> {
     const [target] = this.#targets;
     if (first.kind === 'pending' || target === undefined) return notYet;
-    return { kind: await this.#settle(stored, target), targetResults: [] };
+    const [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target: target.name }]);
+    return { kind, targetResults: [] };
   }
 
-  async #deliverToAll(checked: CheckedDelivery, stored: PendingDelivery): Promise<DispatchedDelivery> {
-    const targetResults: TargetResult[] = [];
-    let kind: DispatchedDelivery['kind'] = 'pending';
+  /** A lead that one target does not take is given to none of the next ones. */
+  async #deliverToAll(
+    checked: CheckedDelivery,
+    leads: readonly PendingLead[],
+  ): Promise<ReadonlyMap<string, DispatchedLead>> {
+    const dispatched = new Map<string, DispatchedLead>(leads.map(({ stored }) => [stored.leadId, notYet]));
+    let left = leads;
     for (const target of this.#targets) {
-      if (!stored.targets.includes(target.name)) continue;
-      const result = await target.deliver(checked, stored.attempt);
-      targetResults.push(result);
-      const { ok, answer, durationMs } = result;
-      const handed = { ok, answer, durationMs, at: this.#clock.now() };
-      if (!ok && target.bestEffort !== true) {
-        await this.#release(stored, target, handed);
-        return { kind: 'pending', targetResults };
+      const wanting = left.filter(({ stored }) => stored.targets.includes(target.name));
+      if (wanting.length === 0) continue;
+      const results = target.deliver(
+        checked,
+        wanting.map(({ lead, stored }) => ({ ...lead, attempt: stored.attempt })),
+      );
+      // Each by itself: what took one lead is stored although another one of the delivery takes longer, or is never done.
+      const concluded = await Promise.allSettled(
+        wanting.map(async (one, i) => {
+          const result = await results[i];
+          return result === undefined ? undefined : this.#conclude({ ...one, result }, target);
+        }),
+      );
+      const failedIds = new Set<string>();
+      for (const settled of concluded) {
+        if (settled.status === 'rejected') throw settled.reason;
+        if (settled.value === undefined) continue;
+        const { leadId, kind, result, isDone } = settled.value;
+        const { targetResults } = dispatched.get(leadId) ?? notYet;
+        dispatched.set(leadId, { kind, targetResults: [...targetResults, result] });
+        if (!isDone) failedIds.add(leadId);
       }
-      kind = await this.#settle(stored, target, handed);
+      left = left.filter(({ stored }) => !failedIds.has(stored.leadId));
     }
-    return { kind, targetResults };
+    return dispatched;
   }
 
-  async #settle(
-    { leadId, seq }: StoredRef,
-    target: Target,
-    result?: HandedResult,
-  ): Promise<DispatchedDelivery['kind']> {
-    const [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target: target.name, result }]);
-    return kind;
+  /** Stores what came of one lead. Those that end together share a transaction. */
+  async #conclude({ stored, result }: HandedLead, target: Target): Promise<ConcludedLead> {
+    const { leadId, seq, targets } = stored;
+    if (!result.ok && target.bestEffort !== true) {
+      await this.#release(stored, targets, { target: target.name, result });
+      return { leadId, kind: 'pending', result, isDone: false };
+    }
+    const lease = { leadId, seq, target: target.name, result: this.#kept(result) };
+    const [kind = 'pending'] = await this.#inbox.settle([lease]);
+    return { leadId, kind, result, isDone: true };
   }
 
   /**
    * Gives up the leases before the service is asked to send the lead again: the next delivery may reach another receiver.
-   * Where that cannot be stored, the leases expire by themselves. `failed` is the target that did not take the lead.
+   * Where that cannot be stored, the leases expire by themselves.
    */
   async #release(
-    { leadId, seq, targets }: PendingDelivery,
-    failed: Target,
-    result: HandedResult,
+    { leadId, seq }: StoredRef,
+    targets: readonly string[],
+    failed: { readonly target: string; readonly result: TargetResult },
   ): Promise<void> {
-    const leases = targets.map((target) => ({
+    const leases = targets.map((target): TargetLease => ({
       leadId,
       seq,
       target,
-      result: target === failed.name ? result : undefined,
+      result: target === failed.target ? this.#kept(failed.result) : undefined,
     }));
     await Promise.allSettled([this.#inbox.release(leases)]);
   }
+
+  #kept({ ok, answer, durationMs }: TargetResult): HandedResult {
+    return { ok, answer, durationMs, at: this.#clock.now() };
+  }
 }
 
-const notYet: DispatchedDelivery = { kind: 'pending', targetResults: [] };
+interface HandedLead extends PendingLead {
+  readonly result: TargetResult;
+}
+
+/** What one target made of one lead. */
+interface ConcludedLead {
+  readonly leadId: string;
+  readonly kind: DispatchedLead['kind'];
+  readonly result: TargetResult;
+  /** The lead goes on to the next target. */
+  readonly isDone: boolean;
+}
+
+const notYet: DispatchedLead = { kind: 'pending', targetResults: [] };

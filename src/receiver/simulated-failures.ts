@@ -25,13 +25,18 @@ export class SimulatedFailures {
     this.#options = options;
   }
 
-  /** The answer that replaces taking the lead; undefined to take it. */
-  failureFor(leadId: string): Rejection | undefined {
+  /** The answer that replaces taking the leads of a delivery; undefined to take them. */
+  failureFor(leadIds: readonly string[]): Rejection | undefined {
     const { respond, failFirst } = this.#options;
     if (respond !== undefined && respond >= 300) {
       return { ...rejection('told_to_fail', `answered ${respond}, as --respond says`), status: respond };
     }
     if (failFirst === undefined) return undefined;
+    const failures = [...new Set(leadIds)].map((leadId) => this.#nextFailureOf(leadId, failFirst));
+    return failures.find((failure) => failure !== undefined);
+  }
+
+  #nextFailureOf(leadId: string, failFirst: number): Rejection | undefined {
     const times = (this.#failuresOf.get(leadId) ?? 0) + 1;
     if (times > failFirst) return undefined;
     // Deleted first, so that it becomes the newest of the map.

@@ -48,7 +48,7 @@ export async function startSandbox(
   const poster = createPoster({
     connections: options.webhook?.concurrency ?? defaultConcurrency,
     loopbackCa,
-    now: () => clock.now(),
+    now: () => clock.steady(),
   });
   const state = new SandboxState(options, api, { clock, poster, observe });
   state.addInitialLeads();

@@ -1,6 +1,7 @@
 import type { PostResult } from '../http/client/post.ts';
 import type { Forgery } from './forge-request.ts';
 import type { OutgoingDelivery } from './outgoing-delivery.ts';
+import type { SignedRequest } from './sign-request.ts';
 
 /** What became of one attempt. Only HTTP 200 acknowledges (specification, section 6). */
 export type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
@@ -8,6 +9,8 @@ export type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
 /** One request that was sent for a delivery, and what came back. */
 export interface Attempt {
   readonly delivery: OutgoingDelivery;
+  /** What was sent. */
+  readonly request: SignedRequest;
   /** From 1. */
   readonly number: number;
   /** Milliseconds since the epoch. */

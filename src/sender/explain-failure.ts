@@ -26,5 +26,9 @@ function explainSilence(code: string): string {
   if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER') {
     return `TLS failed (${code}): does it speak plain HTTP?`;
   }
+  if (code === 'HPE_HEADER_OVERFLOW') return 'the headers of its answer are too long';
+  if (code.startsWith('HPE_')) return `its answer is not HTTP (${code})`;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return `its certificate is for another host name (${code})`;
+  if (code === 'CERT_HAS_EXPIRED') return `its certificate has expired (${code})`;
   return /CERT|SIGNATURE|ISSUER/.test(code) ? `its certificate is not trusted (${code})` : code;
 }

@@ -32,14 +32,14 @@ export function forgeRequest(
     case 'badSignature': {
       const genuine = signatureHeaders(signer, content, now);
       const ofAnotherBody = signatureHeaders(signer, { ...content, body: Buffer.from('{}') }, now);
-      return jsonRequest(wrongCredential(genuine, ofAnotherBody, signer.scheme), content.body);
+      return jsonRequest(signer, wrongCredential(genuine, ofAnotherBody, signer.scheme), content.body);
     }
     case 'staleTimestamp':
       return signRequest(signer, content, now - staleByMs);
     case 'reusedNonce':
       return signRequest(signer, { ...content, id: forgery.usedId }, now);
     case 'alteredPayload':
-      return jsonRequest(signatureHeaders(signer, content, now), withExtraField(content.body));
+      return jsonRequest(signer, signatureHeaders(signer, content, now), withExtraField(content.body));
   }
 }
 

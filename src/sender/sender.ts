@@ -52,7 +52,7 @@ export function createSender({ signer, schedule, timeoutMs, poster, clock }: Sen
     const result = await poster.post({ url: delivery.target, ...request }, { timeoutMs, signal });
     const outcome = outcomeOf(result);
     const retryInMs = outcome === 'acknowledged' ? undefined : schedule(number, result);
-    return { delivery, number, sentAt, outcome, result, forgery, retryInMs };
+    return { delivery, request, number, sentAt, outcome, result, forgery, retryInMs };
   };
   return {
     attempt,

@@ -5,6 +5,8 @@ import type { OutgoingDelivery } from './outgoing-delivery.ts';
 export interface Signer {
   readonly scheme: Scheme;
   readonly key: Key | undefined;
+  /** Sent with every delivery; a `Content-Type` takes the place of ours. */
+  readonly headers?: SignedRequest['headers'] | undefined;
 }
 
 /** Headers and body of one request, in the order in which they are sent. */
@@ -18,7 +20,7 @@ export type SignedContent = Pick<OutgoingDelivery, 'id' | 'target' | 'body'>;
 
 /** The request for a delivery as the service sends it. `now` in milliseconds since the epoch. */
 export function signRequest(signer: Signer, content: SignedContent, now: number): SignedRequest {
-  return jsonRequest(signatureHeaders(signer, content, now), content.body);
+  return jsonRequest(signer, signatureHeaders(signer, content, now), content.body);
 }
 
 /** The credential's headers alone. */
@@ -30,7 +32,13 @@ export function signatureHeaders(
   return key === undefined ? [] : scheme.sign({ method: 'POST', url: target, id, body }, key, now);
 }
 
-export const jsonRequest = (credential: SignedRequest['headers'], body: Uint8Array): SignedRequest => ({
-  headers: [['Content-Type', 'application/json'], ...credential],
+export const jsonRequest = (
+  { headers: more = [] }: Pick<Signer, 'headers'>,
+  credential: SignedRequest['headers'],
+  body: Uint8Array,
+): SignedRequest => ({
+  headers: more.some(([name]) => /^content-type$/i.test(name))
+    ? [...credential, ...more]
+    : [['Content-Type', 'application/json'], ...credential, ...more],
   body,
 });

@@ -17,8 +17,8 @@ export interface LocalCertificate extends CertificatePair {
   readonly caPem: string;
 }
 
-/** The authority must be valid for longer than a server certificate that it issues. */
-const renewBefore = 400 * 86_400_000;
+/** The authority must be valid for longer than a server certificate that it issues; it is replaced this long before, ms. */
+export const renewBefore = 400 * 86_400_000;
 
 /**
  * The local authority, and a server certificate that it issued for `localhost`, `127.0.0.1`, `::1` and the host name; both
@@ -45,8 +45,12 @@ export async function ensureAuthority(
 
 /** The authority's certificate as PEM, which our own clients trust for loopback; undefined before one was created. */
 export async function readAuthority(dataDir: string, host: string = hostname()): Promise<string | undefined> {
-  return readIfExists(join(directoryOf(dataDir, host), 'ca.pem'));
+  return readIfExists(authorityPath(dataDir, host));
 }
+
+/** Where that certificate is, for `curl --cacert`. */
+export const authorityPath = (dataDir: string, host: string = hostname()): string =>
+  join(directoryOf(dataDir, host), 'ca.pem');
 
 const directoryOf = (dataDir: string, host: string): string =>
   join(dataDir, 'tls', dnsNames(host).at(-1) ?? 'localhost');

@@ -1,4 +1,5 @@
-import { readLead } from '../lead/read-lead.ts';
+import type { Span } from '../json/element/members.ts';
+import { type FoundLead, type LeadAt, readLeads } from '../lead/read-leads.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import { jsonContent } from './content-type.ts';
 import { checkTarget } from './check-head.ts';
@@ -13,22 +14,34 @@ export interface Policy {
   readonly path: string | undefined;
   readonly scheme: Scheme;
   readonly keys: readonly Key[];
+  /** Where the lead is in the body. Default `auto`. */
+  readonly leadAt?: LeadAt | undefined;
+  /** The flag or setting that says so, for messages. Default `--lead-at`. */
+  readonly leadAtSaidBy?: string | undefined;
 }
 
-/** A delivery that may be stored: authentic, in time, and one lead. Whether it is new, the inbox decides. */
-export interface CheckedDelivery {
-  readonly kind: 'lead';
-  readonly delivery: Delivery;
+/** A lead of a delivery that was checked. */
+export interface CheckedLead {
   readonly lead: RawLead;
   readonly leadId: string;
+  /** Its own bytes in the body; undefined when it is the body. */
+  readonly place?: Span | undefined;
+  /** Deviations from the specification that are no reason to reject a lead. */
+  readonly warnings: readonly string[];
+}
+
+/** A delivery that may be stored: authentic, in time, and with leads. Whether they are new, the inbox decides. */
+export interface CheckedDelivery {
+  readonly kind: 'leads';
+  readonly delivery: Delivery;
+  /** At least one. */
+  readonly leads: readonly CheckedLead[];
   /** Index of the key that matched; -1 when nothing was verified. */
   readonly key: number;
   /** Part of what was signed; the inbox binds it, under its `nonceKey`, to the body's digest. */
   readonly nonce?: string | undefined;
   /** Signed time, milliseconds since the epoch. */
   readonly timestamp?: number | undefined;
-  /** Deviations from the specification that are no reason to reject a lead. */
-  readonly warnings: readonly string[];
 }
 
 /** Of an id, in bytes of UTF-8: it is part of the answer, and a key of the inbox. */
@@ -48,16 +61,28 @@ export function checkDelivery(delivery: Delivery, policy: Policy, now: number): 
   if (!content.ok) return rejection(content.reason, content.detail);
   const time = checkTimestamp(authentic, policy.scheme.toleranceMs, now);
   if (!time.ok) return rejection(time.reason, time.detail);
-  const read = readLead(delivery.body);
-  if (!read.ok) return rejection(isJson(delivery.body) ? 'not_a_lead' : 'not_json', read.detail);
-  const { lead, warnings } = read;
-  const { id: leadId } = lead;
-  if (leadId === undefined) return rejection('not_a_lead', 'the lead has no usable id');
-  if (Buffer.byteLength(leadId) > longestId) {
-    return rejection('not_a_lead', `'id' is longer than ${longestId} bytes`);
+  const read = readLeads(delivery.body, policy.leadAt ?? 'auto', policy.leadAtSaidBy);
+  if (!read.ok) {
+    const reason = isJson(delivery.body) ? 'not_a_lead' : 'not_json';
+    return rejection(read.isTooMany === true ? 'too_large' : reason, read.detail);
+  }
+  const leads: CheckedLead[] = [];
+  for (const found of read.leads) {
+    const { id: leadId } = found.lead;
+    const problem = problemOf(leadId);
+    if (leadId === undefined || problem !== undefined) {
+      const which = read.leads.length === 1 ? '' : `lead ${leads.length + 1}: `;
+      return rejection('not_a_lead', `${which}${problem ?? ''}`);
+    }
+    leads.push({ lead: found.lead, leadId, place: found.place, warnings: found.warnings });
   }
   const { key, nonce, timestamp } = authentic;
-  return { kind: 'lead', delivery, lead, leadId, key, nonce, timestamp, warnings };
+  return { kind: 'leads', delivery, leads, key, nonce, timestamp };
+}
+
+function problemOf(leadId: FoundLead['lead']['id']): string | undefined {
+  if (leadId === undefined) return 'the lead has no usable id';
+  return Buffer.byteLength(leadId) > longestId ? `'id' is longer than ${longestId} bytes` : undefined;
 }
 
 function isJson(body: Uint8Array): boolean {

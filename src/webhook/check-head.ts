@@ -19,7 +19,7 @@ export function checkTarget(
 
 /**
  * What is wrong with a delivery whatever its body will be: path, method, and a credential that is absent, or that needs no
- * body and is wrong. Who passes is not authenticated by this: `checkDelivery` follows when the body is complete.
+ * body and is wrong. A delivery that passes is not authenticated yet: `checkDelivery` follows when the body is complete.
  */
 export function checkHead(
   head: Delivery,
@@ -29,7 +29,7 @@ export function checkHead(
   if (wrongTarget !== undefined) return wrongTarget;
   const { scheme, keys } = policy;
   const { credentialHeaders: names } = scheme;
-  const isAbsent = names.length > 0 && !head.rawHeaders.some(([name]) => names.includes(name.toLowerCase()));
+  const isAbsent = !head.rawHeaders.some(([name]) => names.includes(name.toLowerCase()));
   if (!isAbsent && scheme.ignoresBody !== true) return undefined;
   const verified = scheme.authenticate(head, keys);
   return verified.ok ? undefined : rejection(verified.reason, verified.detail);

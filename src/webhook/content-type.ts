@@ -12,7 +12,7 @@ export function jsonContent(delivery: Delivery): { ok: true } | Rejected {
   const [type, ...others] = headerValues(delivery, 'content-type');
   if (type === undefined) return rejected('wrong_content_type', 'the header content-type is missing');
   if (others.length > 0) return rejected('wrong_content_type', 'the header content-type was sent twice');
-  const problem = type === 'application/json' ? undefined : problemOf(type);
+  const problem = problemOf(type);
   if (problem !== undefined) return rejected('wrong_content_type', problem);
   const coding = headerValues(delivery, 'content-encoding').find((value) => !/^identity$/i.test(value));
   if (coding !== undefined) {

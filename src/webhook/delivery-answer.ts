@@ -1,13 +1,18 @@
 import type { Rejection, RejectReason } from './rejection.ts';
 
-/** The final state of a delivery: after the inbox and every forward target have answered. */
-export type DeliveryOutcome =
-  { readonly kind: 'accepted' | 'duplicate' | 'pending'; readonly leadId: string } | Rejection;
+/** The final state of a lead: after the inbox and every forward target have answered. */
+export interface LeadOutcome {
+  readonly kind: 'accepted' | 'duplicate' | 'pending';
+  readonly leadId: string;
+}
+
+/** The final state of a delivery of one lead, or of one that was rejected. */
+export type DeliveryOutcome = LeadOutcome | Rejection;
 
 /** The HTTP answer to a delivery: `body` is sent as JSON. */
 export interface DeliveryAnswer {
   readonly status: number;
-  readonly body: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, string | readonly Readonly<Record<string, string>>[]>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -26,6 +31,19 @@ export function answerForOutcome(outcome: DeliveryOutcome): DeliveryAnswer {
       return { status: outcome.status, body };
     }
   }
+}
+
+/** One answer for all leads of a delivery: each has its verdict in it, and one that is pending asks for all of them again. */
+export function answerForLeads(outcomes: readonly LeadOutcome[]): DeliveryAnswer {
+  const [first, ...others] = outcomes;
+  if (first === undefined) throw new Error('a delivery without a lead has no answer');
+  const pending = outcomes.find(({ kind }) => kind === 'pending');
+  if (others.length === 0 || pending !== undefined) return answerForOutcome(pending ?? first);
+  const status = outcomes.some(({ kind }) => kind === 'accepted') ? 'accepted' : 'duplicate';
+  return {
+    status: 200,
+    body: { status, leads: outcomes.map(({ kind, leadId }) => ({ status: kind, id: leadId })) },
+  };
 }
 
 const messages: Readonly<Record<RejectReason, string>> = {

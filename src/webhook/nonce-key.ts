@@ -5,4 +5,4 @@ import { createHash } from 'node:crypto';
  * on the secret, since a legitimate retry after a rotation carries the same nonce, signed with the new secret.
  */
 export const nonceKey = (scheme: string, nonce: string): string =>
-  createHash('sha256').update(`${scheme}\n${nonce}`, 'utf8').digest('base64url');
+  createHash('sha256').update(`${scheme}\n${nonce}`).digest('base64url');

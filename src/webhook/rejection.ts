@@ -31,6 +31,8 @@ const statuses = {
 /** Why a delivery was rejected. Machine-readable; part of the `events` format. */
 export type RejectReason = keyof typeof statuses;
 
+export const rejectReasons = Object.keys(statuses) as readonly RejectReason[];
+
 /** A delivery that was rejected, and the status of its answer. */
 export interface Rejection {
   readonly kind: 'rejected';

@@ -50,11 +50,10 @@ function make(name: string, options: SchemeOptions): Scheme {
 
 function presetScheme(preset: Preset, toleranceMs: number | undefined): Scheme {
   const options = { ...preset, toleranceMs: toleranceMs ?? preset.toleranceMs ?? defaultToleranceMs };
-  const others = preset.otherNames ?? [];
   const scheme = templateScheme(options);
-  if (others.length === 0) return scheme;
+  if (preset.otherNames === undefined) return scheme;
   return firstSent(
     scheme,
-    others.map((names) => templateScheme({ ...options, ...names })),
+    preset.otherNames.map((names) => templateScheme({ ...options, ...names })),
   );
 }

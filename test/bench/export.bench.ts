@@ -6,7 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { type Measure, measure, median, printTable } from '../support/measure.ts';
-import { type PageService, type PageServiceOptions, servePages } from '../support/page-service.ts';
+import {
+  cursorPrefix,
+  type PageService,
+  type PageServiceOptions,
+  servePages,
+} from '../support/page-service.ts';
 
 const bin = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'leads-bench-'));
@@ -60,7 +65,7 @@ it('costs a fraction of curl and jq', async () => {
   const { url } = await serve({ leads: count, pageSize: 1000, pagination: 'cursor' });
   const output = join(home, 'out');
   const contestants = {
-    'curl | jq': `curl -s -H 'Authorization: Bearer k' '${url}/api/leads?cursor=[0-${count / 1000 - 1}]' | jq -c '.data[]' > ${output}.jq`,
+    'curl | jq': `curl -s -H 'Authorization: Bearer k' '${url}/api/leads?cursor=${cursorPrefix}[0-${count / 1000 - 1}]' | jq -c '.data[]' > ${output}.jq`,
     'leads export': `${leads()} > ${output}.leads`,
     'leads export -o': leads(`-o ${output}.file`),
     'leads export --since': `${leads('--since 2020-01-01 --category solar --category roofing --category legal')} > ${output}.filtered`,

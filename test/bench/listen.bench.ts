@@ -1,11 +1,12 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { cpuSeconds, residentBytes, startListen } from '../support/listening.ts';
+import { onCore } from '../support/on-core.ts';
 import { buildProgram } from '../support/program.ts';
 import { openWire } from '../support/wire.ts';
 import type { Outcome } from './listen/load.ts';
@@ -42,21 +43,8 @@ interface Measure {
 
 const servers: Server[] = [];
 const dir = mkdtempSync(join(tmpdir(), 'leads-bench-'));
-const pinned = canPin() && availableParallelism() > 1;
 let loadProgram: string;
 let run = 0;
-
-function canPin(): boolean {
-  try {
-    execFileSync('taskset', ['-c', '0', 'true']);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const on = (core: number, command: readonly string[]): string[] =>
-  pinned ? ['taskset', '-c', String(core), ...command] : [...command];
 
 beforeAll(async () => {
   loadProgram = await buildProgram(new URL('./listen/load.ts', import.meta.url));
@@ -78,14 +66,14 @@ afterAll(() => {
 
 async function listen(name: string, flags: readonly string[]): Promise<Server> {
   const dataDir = join(dir, 'data');
-  const listening = await startListen(flags, { dataDir, under: on(0, []) });
+  const listening = await startListen(flags, { dataDir, under: onCore(0, []) });
   const { pid, port, caPath = '' } = listening;
   return { name, pid, port, caPath, path: '/', share: 1, stop: () => void listening.child.kill('SIGKILL') };
 }
 
 async function bare(pair: string, caPath: string): Promise<Server> {
   const program = await buildProgram(new URL('./listen/bare.ts', import.meta.url));
-  const [command = '', ...args] = on(0, [process.execPath, program, pair]);
+  const [command = '', ...args] = onCore(0, [process.execPath, program, pair]);
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   const port = Number(line.toString());
@@ -119,7 +107,7 @@ async function debianWebhook(pair: string, caPath: string): Promise<Server | und
     '-port',
     String(port),
   ];
-  const [command = '', ...args] = on(0, ['webhook', ...flags]);
+  const [command = '', ...args] = onCore(0, ['webhook', ...flags]);
   const child = spawn(command, args, { stdio: 'ignore' });
   await vi.waitFor(() => openWire(port), { timeout: 10_000 });
   const stop = (): void => void child.kill('SIGKILL');
@@ -138,7 +126,7 @@ async function drive(server: Server, count: number): Promise<Measure> {
   run += 1;
   const { port, caPath, path } = server;
   const load = { port, caPath, path, secret, connections: 100, requests: count, prefix: `r${run}` };
-  const [command = '', ...args] = on(1, [process.execPath, loadProgram, JSON.stringify(load)]);
+  const [command = '', ...args] = onCore(1, [process.execPath, loadProgram, JSON.stringify(load)]);
   const before = cpuSeconds(server.pid);
   const { stdout } = await promisify(execFile)(command, args);
   const cpu = cpuSeconds(server.pid) - before;

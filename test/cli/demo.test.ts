@@ -43,23 +43,27 @@ function demo(argv: readonly string[]): {
 }
 
 test(
-  'the tour runs to its end: table, NDJSON, accepted, duplicate and rejected, both sides equal',
+  'the tour runs to its end: table, NDJSON, accepted, duplicate and rejected, a lost lead found and repaired',
   { timeout: patience },
   async () => {
     const { exitCode, stdout, stderr } = await demo([]).done;
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(stdout.match(/^\d\. .*$/gm)).toHaveLength(7);
+    expect(stdout.match(/^\d\. .*$/gm)).toHaveLength(8);
     expect(stdout.match(/^\$ leads \w+/gm)?.map((line) => line.slice(8))).toEqual([
       'sandbox',
       'list',
       'export',
       'listen',
-      'inbox',
+      'audit',
+      'audit',
     ]);
-    expect(stdout.match(/ accepted {3}lead_/g)).toHaveLength(6);
+    expect(stdout.match(/ accepted {3}lead_/g)).toHaveLength(5);
     expect(stdout.match(/ duplicate {2}lead_/g)).toHaveLength(1);
     expect(stdout.match(/ rejected {3}401 wrong_credential/g)).toHaveLength(1);
-    expect(stdout).toContain('✓ 6 pulled, 6 pushed: the same ids');
+    expect(stdout).toMatch(/^missing +1 +16\.67% +pulled, never received$/m);
+    expect(stdout).toMatch(/^missing +lead_\w+ .* repaired$/m);
+    expect(stdout).toContain('1 of 1 leads acknowledged by https://localhost:');
+    expect(stdout).toContain('✓ 6 pulled, 6 received: no lead is missing, and none differs');
     const directory = /in (\S+leads-demo-\w+)\./.exec(stdout)?.[1] ?? '';
     expect(existsSync(directory)).toBe(false);
     expect(stdout).not.toContain('\u001b');
@@ -74,7 +78,7 @@ test(
     await expect.poll(stdout, { timeout: patience }).toContain('In another terminal:');
     const url = /curl -X POST '(\S+)\/sandbox\/leads\?count=3'/.exec(stdout())?.[1] ?? '';
     const answer = await request(`${url}/sandbox/deliveries`);
-    expect(await answer.body.json()).toMatchObject({ acknowledged: 6, pending: 0 });
+    expect(await answer.body.json()).toMatchObject({ acknowledged: 5, pending: 0 });
     child.kill('SIGINT');
     expect((await done).exitCode).toBe(0);
     await expect(request(`${url}/sandbox/deliveries`)).rejects.toThrow();

@@ -3,23 +3,25 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { answering, type App, startApp } from '../commands/listen/app.ts';
-import { authorityOf, freePort, type ListenProcess, listenProcess } from '../support/listen-process.ts';
+import { answering, appInEachTest } from '../commands/listen/app.ts';
+import {
+  authorityOf,
+  binary,
+  environment,
+  freePort,
+  type ListenProcess,
+  listenProcess,
+} from '../support/listen-process.ts';
 
 const run = promisify(execFile);
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
+const app = appInEachTest();
 const open: (() => Promise<unknown>)[] = [];
 
 async function start(...args: Parameters<typeof listenProcess>): Promise<ListenProcess> {
   const listener = await listenProcess(...args);
   open.push(() => listener.end('SIGKILL'));
   return listener;
-}
-
-async function app(...args: Parameters<typeof startApp>): Promise<App> {
-  const started = await startApp(...args);
-  open.push(() => started.close());
-  return started;
 }
 
 afterEach(async () => {
@@ -52,6 +54,33 @@ describe.skipIf(!hasCurl)('leads listen, by curl', () => {
     expect(await listener.end('SIGINT')).toBe(0);
     expect(listener.stdout()).toMatch(/accepted[^]*duplicate[^]*rejected/);
     expect(listener.stderr()).toContain('1 accepted, 1 duplicate, 1 rejected');
+  });
+
+  it('takes envelopes and arrays of leads, and knows each lead again after it was killed', async () => {
+    const argv = ['--token', 'secret', '--port', '0', '--format', 'leads'];
+    const first = await start([...argv, '--lead-at', '/data']);
+    expect(await curl(first, '{"id":"e1","data":{"id":"a","n":1.0}}')).toBe(
+      '{"status":"accepted","id":"a"} 200',
+    );
+    expect(await curl(first, '{"data":[{"id":"b"}, {"id": "c"}]}')).toBe(
+      '{"status":"accepted","leads":[{"status":"accepted","id":"b"},{"status":"accepted","id":"c"}]} 200',
+    );
+    expect(await curl(first, '{"id":"d"}')).toMatch(/not_a_lead.* 400$/);
+    await expect.poll(() => first.stdout()).toBe('{"id":"a","n":1.0}\n{"id":"b"}\n{"id":"c"}\n');
+    await first.end('SIGKILL');
+    const { home } = first;
+    await run(process.execPath, [binary, 'config', 'set', 'webhook.lead', '/leads'], {
+      env: environment(home),
+    });
+    const second = await start(argv, { home });
+    expect(await curl(second, '{"leads":[{"id":"c"},{"id":"d"},{"id":"a","n":2}]}')).toBe(
+      '{"status":"accepted","leads":[{"status":"duplicate","id":"c"},{"status":"accepted","id":"d"},' +
+        '{"status":"duplicate","id":"a"}]} 200',
+    );
+    expect(await second.end('SIGINT')).toBe(0);
+    expect(second.stderr()).toContain('1 accepted, 2 duplicate');
+    const exported = await run(process.execPath, [binary, 'inbox', 'export'], { env: environment(home) });
+    expect(exported.stdout).toBe('{"id":"a","n":1.0}\n{"id":"b"}\n{"id":"c"}\n{"id":"d"}\n');
   });
 
   it('runs the printed command as it stands', async () => {

@@ -18,18 +18,23 @@ afterAll(() => service.close());
 const env = () => ({ LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: service.url });
 const ids = (text: string): string[] => [...text.matchAll(/"id":"([^"]+)"/g)].map(([, id = '']) => id);
 
-/** Runs shell text in a directory of its own, in which `$LEADS` is the program. */
-async function shell(line: string, home: string): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn('bash', ['-c', line], {
+/** Starts shell text in a directory of its own, in which `$LEADS` is the program. */
+const startShell = (line: string, home: string, more: NodeJS.ProcessEnv = {}) =>
+  spawn('bash', ['-c', line], {
     cwd: home,
     env: {
       PATH: process.env['PATH'],
       ...environment(home),
       LEADS: `${process.execPath} ${binary}`,
       ...env(),
+      ...more,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+
+/** The same, to its end. */
+async function shell(line: string, home: string): Promise<{ code: number | null; out: string; err: string }> {
+  const child = startShell(line, home);
   let [out, err] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
@@ -67,7 +72,10 @@ describe('export -o of what is not a regular file', () => {
   it('a named pipe is written once it has a reader', async () => {
     const home = freshHome();
     execFileSync('mkfifo', [join(home, 'pipe')]);
-    const { code, out, err } = await shell('$LEADS export -o pipe & sleep 1.5; cat pipe; wait $!', home);
+    const line =
+      '$LEADS export -o pipe 2> said & until grep -qs waiting said; do sleep 0.05; done; ' +
+      'cat pipe; wait $!; code=$?; cat said >&2; exit $code';
+    const { code, out, err } = await shell(line, home);
     expect(code).toBe(0);
     expect(err).toMatch(/^note: waiting for a reader of pipe\n3,000 leads to pipe /);
     expect(ids(out)).toEqual(service.ids);
@@ -120,17 +128,7 @@ describe('export > FILE that is interrupted', () => {
     const slow = await faultyService({ leads: 3000, pageSize: 10, style: 'cursor', seed: 1, latencyMs: 20 });
     const home = freshHome();
     const line = `exec $LEADS export -v ${flags.join(' ')} > out`;
-    const child = spawn('bash', ['-c', line], {
-      cwd: home,
-      env: {
-        PATH: process.env['PATH'],
-        ...environment(home),
-        LEADS: `${process.execPath} ${binary}`,
-        ...env(),
-        LEADS_BASE_URL: slow.url,
-      },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const child = startShell(line, home, { LEADS_BASE_URL: slow.url });
     let err = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
     await until(() => /cursor=2\d\d/.test(err));

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import { startProgram } from '../support/beside.ts';
 import { faultyService } from '../support/faulty-service.ts';
 import { hasTerminals, onTerminal } from '../support/pty.ts';
@@ -6,15 +6,23 @@ import { freshHome } from '../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-let service: Scripted | undefined;
-afterEach(() => service?.close());
+const services: Scripted[] = [];
+afterAll(() => Promise.all(services.map((service) => service.close())));
+
+async function serviceThat(answer: Parameters<typeof scripted>[0]): Promise<Scripted> {
+  const service = await scripted(answer);
+  services.push(service);
+  return service;
+}
 
 const env = (url: string) => ({ LEADS_API_KEY: 'key-0123456789', LEADS_BASE_URL: url });
 const lead = { data: [{ id: '1' }], has_more: false };
 
+// Nearly all of their time is waiting, so these tests run at the same time.
+
 /** The rate is limited for four seconds, then there is one lead. */
 const limitingService = (): Promise<Scripted> =>
-  scripted((_, response, nth) => {
+  serviceThat((_, response, nth) => {
     if (nth === 0) response.writeHead(429, { 'retry-after': '4' }).end();
     else sendJson(response, lead);
   });
@@ -22,9 +30,9 @@ const limitingService = (): Promise<Scripted> =>
 /** The texts that the status line had, one after another. */
 const lines = (drawn: string): string[] => drawn.split('\r\u001b[K').map((text) => text.trimEnd());
 
-describe.skipIf(!hasTerminals())('on a terminal', () => {
-  it('a wait is counted down in one line, which is gone before the data', async () => {
-    service = await limitingService();
+describe('on a terminal', { concurrent: true, skip: !hasTerminals() }, () => {
+  it('a wait is counted down in one line, which is gone before the data', async ({ expect }) => {
+    const service = await limitingService();
     const run = onTerminal('$LEADS list --fields id', env(service.url));
     expect(await run.exitCode).toBe(0);
     const shown = lines(run.drawn());
@@ -33,9 +41,9 @@ describe.skipIf(!hasTerminals())('on a terminal', () => {
     expect(shown.at(-1)).toMatch(/^id\s+1$/);
   });
 
-  it('a silent service is seen within about a second', async () => {
+  it('a silent service is seen within about a second', async ({ expect }) => {
     let answer: (() => void) | undefined;
-    service = await scripted((_, response) => (answer = () => sendJson(response, lead)));
+    const service = await serviceThat((_, response) => (answer = () => sendJson(response, lead)));
     const run = onTerminal('$LEADS list --fields id', env(service.url));
     await until(() => run.drawn().includes('asking … 2s'));
     answer?.();
@@ -43,9 +51,9 @@ describe.skipIf(!hasTerminals())('on a terminal', () => {
     expect(lines(run.drawn()).slice(1, 3)).toEqual(['asking … 1s', 'asking … 2s']);
   });
 
-  it('progress shows time, total and share, and a stall shows in it', async () => {
+  it('progress shows time, total and share, and a stall shows in it', async ({ expect }) => {
     let answer: (() => void) | undefined;
-    service = await scripted((request, response) => {
+    const service = await serviceThat((request, response) => {
       const second = request.url?.includes('page=2') === true;
       const data = Array.from({ length: second ? 10 : 30 }, (_, i) => ({ id: `${second ? 'b' : 'a'}${i}` }));
       const send = (): void => sendJson(response, { data, page: second ? 2 : 1, total: 40 });
@@ -60,7 +68,7 @@ describe.skipIf(!hasTerminals())('on a terminal', () => {
     expect(run.drawn()).toMatch(/\r\u001b\[K40 leads in \S+ /);
   });
 
-  it('Ctrl-C says how many leads were written, and that they are not all', async () => {
+  it('Ctrl-C says how many leads were written, and that they are not all', async ({ expect }) => {
     const slow = await faultyService({ leads: 500, pageSize: 10, style: 'cursor', seed: 1, latencyMs: 100 });
     const run = onTerminal('$LEADS export --page-size 10 > /dev/null', env(slow.url));
     await until(() => /[1-9]\d* leads, /.test(run.drawn()));
@@ -70,13 +78,15 @@ describe.skipIf(!hasTerminals())('on a terminal', () => {
     expect(run.drawn()).toMatch(/\d+ leads were written; the output is incomplete/);
   });
 
-  it('nothing is drawn under --quiet, and where the terminal cannot', async () => {
-    service = await limitingService();
+  it('nothing is drawn under --quiet', async ({ expect }) => {
+    const service = await limitingService();
     const quiet = onTerminal('$LEADS -q list --fields id', env(service.url));
     expect(await quiet.exitCode).toBe(0);
     expect(quiet.drawn().replaceAll('\r', '')).toBe('id\n1\n');
-    await service.close();
-    service = await limitingService();
+  });
+
+  it('a wait is a line of its own where the terminal cannot draw', async ({ expect }) => {
+    const service = await limitingService();
     const dumb = onTerminal('TERM=dumb $LEADS list --fields id', env(service.url));
     expect(await dumb.exitCode).toBe(0);
     expect(dumb.drawn()).not.toContain('\u001b');
@@ -84,8 +94,8 @@ describe.skipIf(!hasTerminals())('on a terminal', () => {
   });
 });
 
-it('in a pipe a long wait is one line, at its beginning', async () => {
-  service = await limitingService();
+it.concurrent('in a pipe a long wait is one line, at its beginning', async ({ expect }) => {
+  const service = await limitingService();
   const program = startProgram(['list', '--fields', 'id'], freshHome(), env(service.url));
   await until(() => program.stderr() !== '');
   expect(program.stderr()).toBe('note: waiting 4s: rate limited, retry 1 of 5\n');
@@ -94,9 +104,11 @@ it('in a pipe a long wait is one line, at its beginning', async () => {
   expect(program.stderr().split('\n')).toHaveLength(2);
 });
 
-it('in a pipe a silence of three seconds is said once', async () => {
-  service = await scripted((_, response, nth) => {
-    setTimeout(() => sendJson(response, nth === 0 ? { data: [{ id: '0' }], next_cursor: '1' } : lead), 3300);
+it.concurrent('in a pipe a silence of three seconds is said once', async ({ expect }) => {
+  const service = await serviceThat((_, response, nth) => {
+    const silenceMs = nth < 2 ? 3300 : 0;
+    const answer = nth === 0 ? { data: [{ id: '0' }], next_cursor: '1' } : lead;
+    setTimeout(() => sendJson(response, answer), silenceMs);
   });
   const program = startProgram(['list', '--limit', 'all', '--fields', 'id'], freshHome(), env(service.url));
   expect(await program.done).toEqual({ exitCode: 0 });

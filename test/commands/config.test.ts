@@ -191,12 +191,41 @@ describe('leads config', () => {
       (await leads(['list', ...argv], { home })).stderr;
     expect(await errorOf('--profile', 'big')).toContain("'leads login --profile big'");
     expect(await errorOf('--profile', 'bgi')).toBe(
-      "error: there is no profile 'bgi'\nhint: profiles: big; or make it with 'leads login --profile bgi'\n",
+      "error: there is no profile 'bgi'\nhint: profiles: big; or make it with 'leads login --profile bgi' or 'leads config set'\n",
     );
     await leads(['config', 'set', 'api-key', '-', '--profile', 'big'], { home, stdin: `${key}\n` });
     expect(await errorOf('--profile', 'big', '--base-url', 'https://other.example.com')).toContain(
       "'leads login --base-url https://other.example.com --profile big'",
     );
+  });
+
+  it.each([
+    ['listen', '--token', 'secret', '--port', '0'],
+    ['inbox', 'list'],
+    ['list'],
+    ['config', 'list'],
+    ['logout'],
+  ])('an unknown profile that is named is exit 3: %s %s', async (...argv) => {
+    const home = freshHome();
+    await leads(['config', 'set', 'base-url', 'https://big.example.com', '--profile', 'big'], { home });
+    const env = { LEADS_API_KEY: key, LEADS_BASE_URL: 'http://127.0.0.1:1' };
+    const byFlag = await leads([...argv, '--profile', 'bgi'], { home, env });
+    expect(byFlag.exitCode).toBe(3);
+    expect(byFlag.stderr).toContain("there is no profile 'bgi'\nhint: profiles: big;");
+    const byVariable = await leads(argv, { home, env: { ...env, LEADS_PROFILE: 'bgi' } });
+    expect(byVariable.exitCode).toBe(3);
+  });
+
+  it('a profile is made by config set, and config profiles lists the others when one is unknown', async () => {
+    const home = freshHome();
+    const set = (name: string) => leads(['config', 'set', 'retries', '3', '--profile', name], { home });
+    expect([(await set('big')).exitCode, (await set('small')).exitCode]).toEqual([0, 0]);
+    const env = { LEADS_PROFILE: 'bgi' };
+    expect((await leads(['config', 'profiles'], { home, env })).stdout).toMatch(/big[^]*small/);
+    expect((await leads(['config', 'use', 'small'], { home, env })).exitCode).toBe(0);
+    expect((await leads(['inbox', 'list', '--profile', 'default'], { home })).exitCode).toBe(0);
+    const fresh = await leads(['inbox', 'list', '--profile', 'bgi'], { home: freshHome() });
+    expect(fresh.exitCode).toBe(0);
   });
 
   it('loses nothing between writers at the same time', async () => {

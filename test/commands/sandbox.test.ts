@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { request } from 'undici';
@@ -116,6 +117,43 @@ test('flags that cannot work together, or at all, are usage errors', async () =>
   }
   const unsigned = await leads(['sandbox', '--port', '0', '--webhook', 'https://localhost/']);
   expect([unsigned.exitCode, unsigned.stderr]).toEqual([3, expect.stringContaining('--token')]);
+});
+
+const publicKey = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const noPublicKey = (scheme: string): string =>
+  `error: a public key cannot sign: the scheme '${scheme}' needs the private one here\n` +
+  'hint: give its file with --secret-file\n';
+
+test.each([
+  [
+    'rfc9421',
+    'a header that it does not send',
+    ['--secret', 's', '--require', 'digest,x-tenant'],
+    2,
+    'no x-tenant',
+  ],
+  ['rfc9421', 'a public key', ['--secret', publicKey], 3, noPublicKey('rfc9421')],
+  ['discord', 'a public key', ['--secret', publicKey], 3, noPublicKey('discord')],
+] as const)(
+  'what %s cannot sign with stops it before it is ready: %s',
+  async (scheme, _, flags, code, text) => {
+    const argv = ['sandbox', '--port', '0', '--leads', '1', '--webhook', 'http://localhost:1/'];
+    const { exitCode, stdout, stderr } = await leads([...argv, '--scheme', scheme, ...flags]);
+    expect([exitCode, stdout, stderr]).toEqual([code, '', expect.stringContaining(text)]);
+  },
+);
+
+test('what --require names is what its signatures cover', async () => {
+  const receiver = await new ScriptedReceiver(() => 200).open();
+  await sandbox([
+    ...['--leads', '1', '--webhook', receiver.url, '--scheme', 'rfc9421', '--secret', 's'],
+    ...['--require', 'digest,@authority,content-type'],
+  ]);
+  await expect.poll(() => receiver.received.length).toBe(1);
+  expect(String(receiver.received[0]?.headers['signature-input'])).toContain(
+    'sig1=("content-digest" "@authority" "content-type")',
+  );
+  await receiver.close();
 });
 
 test('names, limits, rate limit, keys and order are as the flags say', async () => {

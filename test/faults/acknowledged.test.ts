@@ -6,6 +6,7 @@ import { afterEach, expect, it } from 'vitest';
 import { authorityOf, freePort, listenProcess } from '../support/listen-process.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
+import { until } from '../support/until.ts';
 
 const full = process.env['LEADS_FAULTS'] === 'full';
 const leads = full ? 20_000 : 2_000;
@@ -15,7 +16,7 @@ const sender = fileURLToPath(new URL('retrying-sender.mjs', import.meta.url));
 
 const children: { kill(signal: 'SIGKILL'): unknown }[] = [];
 
-/** A sender never gives up by itself, so a test that failed must not leave one behind. */
+/** A sender never gives up, so a test that failed must not leave one running. */
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
@@ -65,7 +66,7 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
     let killed = 0;
     for (; killed < kills && !isOver(); killed += 1) {
       const after = ((killed + Math.random()) * leads) / (kills + 1);
-      while (sending.acks() < after && !isOver()) await new Promise((resolve) => setTimeout(resolve, 1));
+      await until(() => sending.acks() >= after || isOver(), 'further acknowledgements', 60_000);
       await listener.end('SIGKILL');
       listener = await listenProcess(argv, { home });
       children.push(listener.child);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { inParallel } from '../support/in-parallel.ts';
 import { overhear } from '../support/overheard.ts';
 import { leads } from '../support/run.ts';
 import { outgoing } from '../webhook/delivery.ts';
@@ -58,7 +59,7 @@ const accepts: Readonly<Record<string, string>> = {
 test('promise 5: a missing, repeated, emptied or borrowed credential is never accepted', async () => {
   const accepted: string[] = [];
   let sent = 0;
-  for (const { name, scheme, secret, flags } of received) {
+  const attack = async ({ name, scheme, secret, flags }: (typeof cases)[number]): Promise<void> => {
     const receiver = await overhear(flags, secret);
     const message = { ...outgoing(), url: `${receiver.url}/` };
     const key = keyOf(scheme, secret);
@@ -76,14 +77,17 @@ test('promise 5: a missing, repeated, emptied or borrowed credential is never ac
       if (other.scheme.name === scheme.name || other.scheme.name === accepts[scheme.name]) continue;
       bad.push(other.scheme.sign(message, keyOf(other.scheme, other.secret), Date.now()));
     }
-    for (const headers of bad) {
+    const tell = async (headers: (typeof bad)[number]): Promise<void> => {
       sent += 1;
       const { status } = await receiver.post(headers, message.body);
       if (status !== 401) accepted.push(`${name}, ${status}: ${JSON.stringify(headers)}`);
-    }
+    };
+    // At once, so that they share the syncs of the inbox.
+    await Promise.all(bad.map(tell));
     expect(await receiver.post(right, message.body), name).toMatchObject({ status: 200 });
     await receiver.stop();
-  }
+  };
+  await inParallel(received, 3, attack);
   console.log(
     `promise 5: ${sent} deliveries with a missing, repeated, empty or foreign credential: accepted ${accepted.length}`,
   );

@@ -9,6 +9,7 @@ import { expect, it } from 'vitest';
 import { startProgram } from '../support/beside.ts';
 import { full, printFigure } from '../support/faults.ts';
 import { seeded } from '../support/faulty-service.ts';
+import { inParallel } from '../support/in-parallel.ts';
 import { freshHome } from '../support/run.ts';
 
 const forms = [
@@ -17,7 +18,7 @@ const forms = [
   ['-o', 'all.csv'],
   ['-o', 'all.ndjson', '--fields', 'id,createdAt'],
 ];
-const nights = 4;
+const nights = full ? 4 : 3;
 const perNight = 1500;
 
 interface Stored {
@@ -103,14 +104,8 @@ it('promise 9: a file that is appended to night after night and killed at random
     const left = readdirSync(home).filter((name) => /\.(partial|checkpoint|drawn|tmp)/.test(name));
     expect({ form, left }).toEqual({ form, left: [] });
   };
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < runs) {
-      next += 1;
-      await one(next - 1);
-    }
-  };
-  await Promise.all([worker(), worker(), worker()]);
+  const numbers = Array.from({ length: runs }, (_, i) => i);
+  await inParallel(numbers, 3, one);
   printFigure(
     9,
     `${runs} files appended to on ${nights} nights, ${kills} kill -9 (${hit} hit): every lead once in ${whole}, the same bytes in ${same}`,

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startProgram } from '../support/beside.ts';
-import { printFigure, sized } from '../support/faults.ts';
+import { full, printFigure } from '../support/faults.ts';
 import { type FaultyService, type Style, faultyService, seeded } from '../support/faulty-service.ts';
+import { inParallel } from '../support/in-parallel.ts';
 import { binary } from '../support/listen-process.ts';
 import { freshHome } from '../support/run.ts';
 
@@ -17,7 +18,7 @@ const services = new Map<Style, FaultyService>();
 let slow: FaultyService;
 
 beforeAll(async () => {
-  slow = await faultyService({ leads: 6000, pageSize: 100, style: 'cursor', seed: 1, latencyMs: 30 });
+  slow = await faultyService({ leads: 3000, pageSize: 100, style: 'cursor', seed: 1, latencyMs: 30 });
   for (const style of styles) {
     services.set(style, await faultyService({ leads: 6000, pageSize: 200, style, seed: 1, latencyMs: 10 }));
   }
@@ -50,7 +51,8 @@ async function run(
 
 describe('promise 9: an export killed anywhere resumes', () => {
   it('to the same bytes', async () => {
-    const kills = sized(100);
+    // Each is killed twice on average.
+    const kills = full ? 100 : 6;
     const random = seeded(9);
     const whole = new Map<string, { bytes: Buffer; took: number }>();
     for (const [i, form] of forms.entries()) {
@@ -77,14 +79,8 @@ describe('promise 9: an export killed anywhere resumes', () => {
       if (last.exitCode === 0 && readFileSync(file).equals(bytes) && !existsSync(`${file}.partial`))
         same += 1;
     };
-    let next = 0;
-    const worker = async (): Promise<void> => {
-      while (next < kills) {
-        next += 1;
-        await one(next - 1);
-      }
-    };
-    await Promise.all([worker(), worker(), worker(), worker()]);
+    const numbers = Array.from({ length: kills }, (_, i) => i);
+    await inParallel(numbers, 4, one);
     printFigure(
       9,
       `${kills} exports killed at random moments (${hit} kills hit, ${resumed} left a checkpoint), resumed: the same bytes ${same} of ${kills}`,

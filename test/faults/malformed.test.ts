@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Listening, startListen } from '../support/listening.ts';
-import { openWire, post, statuses, type Wire } from '../support/wire.ts';
+import { openWire, post, statuses } from '../support/wire.ts';
 import { corpus } from './malformed.ts';
 import { anyRequest } from './requests.ts';
 
@@ -37,22 +37,11 @@ async function answersTo(
 ): Promise<number[]> {
   const wire = await openWire(target.port, target.ca);
   wire.send(bytes);
-  await Promise.race([quiet(wire, patienceMs), wire.closed(60_000)]).catch(() => undefined);
+  await wire.until(/[^]/, patienceMs).catch(() => undefined);
   wire.socket.destroy();
   const found = statuses(wire.text());
   for (const status of found) outcomes[status] = (outcomes[status] ?? 0) + 1;
   return found;
-}
-
-/** Resolves when an answer came, or nothing did for a while. */
-function quiet(wire: Wire, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    wire.socket.once('data', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 async function isHealthy(target: Listening): Promise<boolean> {

@@ -43,13 +43,13 @@ test('promise 4: a nonce is bound to its body, known only once it is authentic, 
     const again = (body: Buffer, signer = key) =>
       checkDelivery(delivered(scheme.sign(outgoing(body), signer, now), outgoing(body)), policy, now);
     const [first, retry] = [again(sampleBody), again(sampleBody)];
-    if (first.kind !== 'lead' || retry.kind !== 'lead') throw new Error('an honest delivery was refused');
+    if (first.kind !== 'leads' || retry.kind !== 'leads') throw new Error('an honest delivery was refused');
     if (first.nonce === undefined) continue;
     bound += 1;
     const mark = (found: typeof first) => nonceKey(scheme.name, found.nonce ?? '');
     expect(mark(retry)).toBe(mark(first));
     const reused = again(Buffer.from(sampleBody.toString().replace('lead_1', 'lead_2')));
-    if (reused.kind !== 'lead') throw new Error('a signed delivery was refused');
+    if (reused.kind !== 'leads') throw new Error('a signed delivery was refused');
     expect(mark(reused)).toBe(mark(first));
     expect(reused.delivery.body).not.toEqual(first.delivery.body);
     expect(again(sampleBody, keyOf(scheme, other))).toMatchObject({ kind: 'rejected' });

@@ -1,10 +1,11 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setInterval, setTimeout } from 'node:timers/promises';
+import { setInterval } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Listening, startListen, startReady } from '../support/listening.ts';
 import { buildProgram } from '../support/program.ts';
+import { until } from '../support/until.ts';
 import { openWire, post, statuses, Wire } from '../support/wire.ts';
 
 /** Promise 6: slow and oversized clients cannot hold it. In CI the clocks run ten times faster. */
@@ -183,7 +184,7 @@ test('more slow bodies than descriptors do not keep others out for long', async 
   const since = performance.now();
   for (const wire of slow) if (wire !== undefined) void trickle(wire, 'x');
   const refusedAtFirst = !(await isHealthy(listening));
-  while (!(await isHealthy(listening)) && performance.now() - since < 2 * limitMs) await setTimeout(50);
+  await until(() => isHealthy(listening), 'a healthy receiver', 2 * limitMs);
   const healthyMs = performance.now() - since;
   const growth = (listening.memory() - before) / 1e6;
   const held = slow.filter((wire) => wire !== undefined).length;

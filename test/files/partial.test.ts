@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { PartialFile } from '../../src/files/partial.ts';
+import { descriptorsOn } from '../support/descriptors.ts';
 import { readJsonState, writeJsonState } from '../../src/files/json-state.ts';
 
 const place = () => join(mkdtempSync(join(tmpdir(), 'leads-partial-')), 'file');
@@ -24,6 +25,7 @@ describe('a partial file', () => {
     const path = place();
     writeFileSync(path, 'abc');
     await expect(PartialFile.resume(path, 4)).rejects.toMatchObject({ exitCode: 6 });
+    expect(descriptorsOn(path)).toBe(0);
   });
 
   it('fails every step after one failure: a later write must not hide it', async () => {

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  decide,
-  decideSettled,
-  type Known,
-  type KnownLead,
-  type Verdict,
-} from '../../src/inbox/decide-verdict.ts';
+import { decide, decideSettled, type KnownLead, type Verdict } from '../../src/inbox/decide-verdict.ts';
 import { arrivalOf, deliveryOf } from './support.ts';
 
 const arrival = arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a","n":2}', { receivedAt: 9 }) });
@@ -25,7 +19,6 @@ const repeated = { leadId: 'a', attempt: 2, firstAt: 5 };
 
 interface Row {
   readonly arrival: string;
-  readonly nonceTaken?: boolean;
   readonly lead?: KnownLead;
   readonly wanted?: readonly string[];
   readonly verdict: Verdict;
@@ -99,25 +92,12 @@ const rows: readonly Row[] = [
     wanted: ['t'],
     verdict: { kind: 'pending', ...repeated, differs: ['*'], targets: ['t'], busy: false },
   },
-  {
-    arrival: 'whose nonce is bound to another body',
-    nonceTaken: true,
-    lead: acceptedLead,
-    wanted: ['t'],
-    verdict: {
-      kind: 'rejected',
-      status: 401,
-      reason: 'replayed_nonce',
-      detail: 'the nonce came before, with another body',
-    },
-  },
 ];
 
 describe('the verdict on an arrival', () => {
-  for (const { arrival: what, nonceTaken = false, lead, wanted = [], verdict } of rows) {
+  for (const { arrival: what, lead, wanted = [], verdict } of rows) {
     it(`${what}: ${verdict.kind}`, () => {
-      const known: Known = { nonceTaken, lead };
-      expect(decide(known, arrival, wanted)).toEqual(verdict);
+      expect(decide(lead, arrival, wanted)).toEqual(verdict);
     });
   }
 });

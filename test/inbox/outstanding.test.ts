@@ -20,7 +20,7 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     ]);
     expect((await all(inbox.leads({ states: ['pending'] }))).map(({ leadId }) => leadId)).toEqual(['a', 'b']);
     expect(await inbox.outstanding()).toEqual([
-      { target: 'forward http://app.test:3000', leads: 2, wanted: true },
+      { target: 'forward http://app.test:3000', leads: 2, wanted: true, wantedElsewhere: false },
     ]);
     await inbox.settle([{ ...a, target: forward }]);
     expect(await pending()).toEqual([['b', 1]]);
@@ -50,7 +50,49 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     const a = await takeStored(inbox, arrivalOf({ id: 'a' }));
     expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['leased']);
     await inbox.settle([{ ...a, target: forward }]);
-    expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['not outstanding']);
+    expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['settled']);
+  });
+});
+
+describe.each(stores)('what is outstanding in $name for the receiver itself', ({ newLocation }) => {
+  it('is not settled by a delivery to another address, which is known to have had it', async () => {
+    const moved = 'forward http://app.test:4000/';
+    const inbox = await open(newLocation(), { targets: [forward] });
+    const a = { ...(await takeStored(inbox, arrivalOf({ id: 'a' }))), target: moved };
+    expect(await inbox.lease([a])).toEqual(['not outstanding']);
+    const other = await open(newLocation(), { targets: [moved] });
+    expect(await other.outstanding()).toEqual([]);
+    expect(await inbox.settleMoved([{ ...a, result: took }])).toEqual([undefined]);
+    expect(await inbox.lease([a])).toEqual(['settled']);
+    expect(await inbox.outstanding()).toMatchObject([{ leads: 1 }]);
+    expect((await all(inbox.list({})))[0]).toMatchObject({ verdict: 'pending', results: [took] });
+  });
+});
+
+describe.each(sharedStores)('what is outstanding in $name for an app that has moved', ({ newLocation }) => {
+  const moved = 'forward http://app.test:4000/';
+
+  /** A lead that a receiver, which has ended since, delivered to none of its targets. */
+  async function leftBehind(targets: readonly string[]) {
+    const location = newLocation();
+    const before = await open(location, { targets });
+    const a = { ...(await takeStored(before, arrivalOf({ id: 'a' }))), target: moved, result: took };
+    await before.close();
+    return { a, inbox: await open(location, { targets: [moved] }) };
+  }
+
+  it('is settled by a delivery to its new address, when it is the only forward', async () => {
+    const { a, inbox } = await leftBehind([forward, 'exec true']);
+    expect(await inbox.settleMoved([a])).toEqual(['forward http://app.test:3000']);
+    expect(await inbox.outstanding()).toMatchObject([{ target: 'exec', leads: 1 }]);
+    expect((await all(inbox.list({})))[0]?.results).toMatchObject([{ ...took }]);
+    expect(await inbox.settleMoved([a])).toEqual([undefined]);
+  });
+
+  it('stays where it is outstanding for several addresses: which one moved is not known', async () => {
+    const { a, inbox } = await leftBehind([forward, 'forward http://other.test/']);
+    expect(await inbox.settleMoved([a])).toEqual([undefined]);
+    expect(await inbox.outstanding()).toHaveLength(2);
   });
 });
 
@@ -66,6 +108,27 @@ describe.each(sharedStores)('what is outstanding in $name, between receivers', (
     expect(await here.lease([lease])).toEqual(['busy']);
   });
 
+  it('is not settled for another address while a receiver runs that wants it', async () => {
+    const location = newLocation();
+    // The first one was started again, and the lead did not come since.
+    const first = await open(location, { targets: [forward], leaseMs: 1000 });
+    const stored = await takeStored(first, arrivalOf({ id: 'a' }));
+    await first.close();
+    const here = await open(location, { targets: [forward], leaseMs: 1000 });
+    const moved = 'forward http://app.test:4000/';
+    const retrying = await open(location, { targets: [moved], leaseMs: 1000 });
+    const a = { ...stored, target: moved, result: took };
+    clock.advance(1001);
+    expect(await retrying.settleMoved([a])).toEqual([undefined]);
+    expect(await retrying.outstanding()).toMatchObject([{ wanted: false, wantedElsewhere: true }]);
+    expect(await here.outstanding()).toMatchObject([{ wanted: true, wantedElsewhere: false }]);
+    await here.close();
+    expect(await retrying.settleMoved([a])).toEqual(['forward http://app.test:3000']);
+    expect(await retrying.outstanding()).toEqual([]);
+    expect((await all(retrying.list({})))[0]).toMatchObject({ verdict: 'accepted' });
+    expect(await takeOne(retrying, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+  });
+
   it('is the same target with other credentials, and another one at another port', async () => {
     const location = newLocation();
     const before = await open(location, { targets: [forward] });
@@ -74,7 +137,7 @@ describe.each(sharedStores)('what is outstanding in $name, between receivers', (
     expect(await rotated.outstanding()).toMatchObject([{ leads: 1, wanted: true }]);
     const moved = await open(location, { targets: ['forward http://app.test:3001/hook?key=k'] });
     expect(await moved.outstanding()).toEqual([
-      { target: 'forward http://app.test:3000', leads: 1, wanted: false },
+      { target: 'forward http://app.test:3000', leads: 1, wanted: false, wantedElsewhere: true },
     ]);
   });
 });

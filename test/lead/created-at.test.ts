@@ -17,6 +17,24 @@ describe('the time of a lead', () => {
     expect(new Date(readCreatedAt(createdAt) ?? Number.NaN).toISOString()).toBe(iso);
   });
 
+  it.each([2026, 2028])(
+    'is read for each day of %i, and for no day that the calendar does not have',
+    (year) => {
+      for (let month = 0; month <= 13; month += 1) {
+        for (let day = 0; day <= 32; day += 1) {
+          const parts = [year, ...[month, day].map((part) => String(part).padStart(2, '0'))];
+          const createdAt = `${parts.join('-')}T23:59:59.999Z`;
+          const time = new Date(Date.UTC(year, month - 1, day, 23, 59, 59, 999));
+          const exists = time.getUTCMonth() === month - 1 && time.getUTCDate() === day;
+          expect([createdAt, readCreatedAt(createdAt)]).toEqual([
+            createdAt,
+            exists ? time.getTime() : undefined,
+          ]);
+        }
+      }
+    },
+  );
+
   it.each([
     '2026-02-30T12:00:00Z',
     '2026-13-01',

@@ -53,10 +53,12 @@ function target(name: string, results: readonly boolean[], bestEffort = false): 
     longestMs: 1000,
     bestEffort,
     leads,
-    deliver({ leadId }) {
-      const ok = results[Math.min(leads.length, results.length - 1)] === true;
-      leads.push(leadId);
-      return Promise.resolve({ to: 'forward', ok, answer: ok ? '200' : '500', durationMs: 1 });
+    deliver(_, delivered) {
+      return delivered.map(({ leadId }) => {
+        const ok = results[Math.min(leads.length, results.length - 1)] === true;
+        leads.push(leadId);
+        return Promise.resolve({ to: 'forward', ok, answer: ok ? '200' : '500', durationMs: 1 } as const);
+      });
     },
   };
 }

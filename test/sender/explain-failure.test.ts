@@ -12,6 +12,8 @@ test.each<{ cause: FailureCause; said: string }>([
     said: 'certificate is not trusted (SELF_SIGNED_CERT_IN_CHAIN)',
   },
   { cause: { error: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' }, said: 'certificate is not trusted' },
+  { cause: { error: 'ERR_TLS_CERT_ALTNAME_INVALID' }, said: 'certificate is for another host name' },
+  { cause: { error: 'CERT_HAS_EXPIRED' }, said: 'certificate has expired' },
   { cause: { error: 'EHOSTUNREACH' }, said: 'EHOSTUNREACH' },
   { cause: { status: 401 }, said: 'answered 401: check that both sides use the same scheme and secret' },
   { cause: { status: 404 }, said: 'answered 404: check the path' },

@@ -85,6 +85,18 @@ describe('the probes', () => {
     expect(completion).toEqual({ kind: 'complete', evidence: 'not-paged' });
   });
 
+  it('ask for one lead alone where an offset is rejected and the page is full', async () => {
+    const strict =
+      (isLimited: boolean): Reply =>
+      ({ query, response }) => {
+        const isOdd = [...query.keys()].some((name) => name !== 'limit' && name !== 'seite');
+        if (isOdd) return refuse(response, 400);
+        return leads(0, isLimited ? Math.min(100, numberIn(query, 'limit', 100)) : 100);
+      };
+    await expect(walked(strict(true))).rejects.toMatchObject({ exitCode: 6, code: 'incomplete' });
+    expect((await walked(strict(false))).completion).toEqual({ kind: 'complete', evidence: 'not-paged' });
+  });
+
   it.each([10, 20, 25, 50, 100, 200, 250, 500, 1000])(
     'leave it unproven where limit is honoured and no position, at %d leads',
     async (cap) => {
@@ -96,6 +108,16 @@ describe('the probes', () => {
         kind: 'complete',
         evidence: 'affirmed',
       });
+    },
+  );
+
+  it.each(['limit', 'per_page', 'pageSize'])(
+    'leave it unproven where every position is ignored and %s shows that the page is full',
+    async (name) => {
+      const shown: Reply = () => ({ leads: leads(0, 12), meta: { offset: 0, [name]: 12 } });
+      await expect(walked(shown)).rejects.toMatchObject({ exitCode: 6, code: 'incomplete' });
+      const room = await walked(() => ({ leads: leads(0, 12), meta: { [name]: 50 } }));
+      expect(room.completion).toEqual({ kind: 'complete', evidence: 'not-paged' });
     },
   );
 

@@ -97,6 +97,120 @@ it('a lead that moves to the front unread is found although one arrives at the e
   expect(ids).toEqual(expect.arrayContaining(names(0, 20)));
 });
 
+it('a lead is not passed over where the one in front of it moves behind it, to a page of its own', async () => {
+  const list = names(0, 13);
+  const { ids } = await walkOver(
+    list,
+    (asked) => {
+      const page = number(asked.query, 'page', 1);
+      return { data: records(pageOf(asked, 6)), page, has_more: page * 6 < list.length };
+    },
+    { 2: () => void list.push(...list.splice(11, 1)) },
+  );
+  expect(ids).toEqual(expect.arrayContaining(names(0, 13)));
+});
+
+it('a lead that moved to the front is found behind others that moved there after it', async () => {
+  const list = names(0, 24);
+  const toFront = (id: string): void => void list.unshift(...list.splice(list.indexOf(id), 1));
+  const { ids } = await walkOver(
+    list,
+    (asked) => {
+      const page = number(asked.query, 'page', 1);
+      return { data: records(pageOf(asked, 4)), page, has_more: page * 4 < list.length };
+    },
+    { 5: () => ['l20', 'l8', 'l6', 'l4', 'l0'].forEach(toFront) },
+  );
+  expect(ids).toEqual(expect.arrayContaining(names(0, 24)));
+});
+
+it('a page is not everything where leads vanish while an offset is tried, and another one takes their place', async () => {
+  const list = names(0, 9);
+  const walked = walkOver(
+    list,
+    ({ query, response }) => {
+      const offset = number(query, 'offset', 0);
+      if (offset > 0 && offset >= list.length) {
+        refuse(response);
+        return undefined;
+      }
+      return records(list.slice(offset, offset + Math.min(7, number(query, 'limit', 7))));
+    },
+    {
+      2: () => {
+        list.splice(6, 1);
+        list.splice(1, 1);
+      },
+      3: () => void list.pop(),
+    },
+  );
+  await expect(walked).rejects.toThrow('no position leads further');
+});
+
+it('the only page left of two is read again where leads vanish while positions are tried', async () => {
+  const list = names(0, 9);
+  const { ids } = await walkOver(list, (asked) => records(pageOf(asked, 8, 0)), {
+    1: () => void list.splice(1, 1),
+  });
+  expect(ids).toEqual(expect.arrayContaining(list));
+});
+
+it('a lead is not passed over that moves to the end before the border is looked at', async () => {
+  const list = names(0, 15);
+  const toEnd = (id: string): void => void list.push(...list.splice(list.indexOf(id), 1));
+  const { ids, completion } = await walkOver(
+    list,
+    (asked) => {
+      const page = number(asked.query, 'page', 1);
+      const data = records(pageOf(asked, 8));
+      return { data, next: page * 8 < list.length ? { page: page + 1 } : null };
+    },
+    { 1: () => toEnd('l2'), 2: () => toEnd('l8') },
+  );
+  expect(ids).toEqual(expect.arrayContaining(names(0, 15)));
+  expect(completion).toMatchObject({ kind: 'complete' });
+});
+
+describe('a lead that goes while another arrives at the end leaves the total as it was', () => {
+  const atStart = Date.now() - 3_600_000;
+  /** Leads that say when they were created; those that arrive are younger than the walk. */
+  const dated = ({ query, list }: Asked): unknown => ({
+    data: pageOf({ query, list } as Asked, 5).map((id) => ({
+      id,
+      createdAt: new Date(id === 'new' ? Date.now() + 60_000 : atStart).toISOString(),
+    })),
+    page: number(query, 'page', 1),
+    total: list.length,
+  });
+  const changeBoth = (list: string[]): void => {
+    list.splice(1, 1);
+    list.push('new');
+  };
+
+  it('and the pages are read again for what moved over their border', async () => {
+    const list = names(0, 20);
+    const { ids, completion } = await walkOver(list, dated, { 1: () => changeBoth(list) }, { pageSize: 5 });
+    expect(ids).toEqual(expect.arrayContaining(names(0, 20)));
+    expect(completion).toMatchObject({ kind: 'complete' });
+  });
+
+  it('also between two runs, where the walk is resumed', async () => {
+    const list = names(0, 20);
+    const first = await walkOver(list, dated, {}, { pageSize: 5 });
+    const from = JSON.parse(JSON.stringify(first.positions[1])) as Position;
+    const seen = new IdSet();
+    for (const id of names(0, 10)) seen.preload(id);
+    // The last lead that was read stays where the position expects it.
+    const { ids } = await walkOver(list, dated, { 1: () => changeBoth(list) }, { seen, from });
+    expect([...names(0, 10), ...ids]).toEqual(expect.arrayContaining(names(0, 20)));
+  });
+
+  it('and pages to which nothing arrived are read once', async () => {
+    const { requests } = await walkOver(names(0, 18), dated, {}, { pageSize: 5 });
+    expect(requests).toHaveLength(4);
+  });
+});
+
 describe('a total that a resumed walk goes on with', () => {
   it('leaves no border unchecked where it fell before', async () => {
     const list = names(0, 60);
@@ -235,7 +349,10 @@ describe('a service that takes unknown parameters for filters', () => {
       const skip = number(asked.query, '$skip', 0);
       return { total: list.length, limit: 10, skip, data: records(list.slice(skip, skip + 10)) };
     });
-    await expect(paged).rejects.toMatchObject({ code: 'incomplete', exitCode: 6 });
+    const hint = /api\.params\.offset '\$skip'.*api\.params\.limit '\$limit'/;
+    await expect(paged).rejects.toMatchObject({
+      ...{ code: 'incomplete', exitCode: 6, hint: expect.stringMatching(hint) as string },
+    });
   });
 
   it('is unproven at a usual cap, since an empty page is no proof there', async () => {

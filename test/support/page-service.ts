@@ -31,6 +31,10 @@ export function benchLead(i: number): string {
   );
 }
 
+/** A cursor of digits alone may be a position that moves; this one is opaque, as a keyset's cursor is. */
+export const cursorPrefix = 'after-';
+const cursorOf = (nth: number): string => `${cursorPrefix}${nth}`;
+
 /** The page behind the last one. */
 const none = Buffer.from('{"data":[]}');
 
@@ -45,8 +49,11 @@ export async function servePages(options: PageServiceOptions): Promise<PageServi
   const lengths = pages.map((page) => page.reduce((sum, part) => sum + part.length, 0));
   const server = createServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
-    const asked = Number(searchParams.get(pagination) ?? (pagination === 'page' ? 1 : 0));
-    const nth = pagination === 'page' ? asked - 1 : asked;
+    const asked = searchParams.get(pagination);
+    const nth =
+      pagination === 'page'
+        ? Number(asked ?? 1) - 1
+        : Number((asked ?? cursorOf(0)).slice(cursorPrefix.length));
     const answer = async (): Promise<void> => {
       if (latencyMs > 0) await pause(latencyMs);
       response.writeHead(200, {
@@ -82,7 +89,7 @@ function buildPage(start: number, end: number, total: number, nth: number, pagin
   const more = end < total;
   const way =
     pagination === 'cursor'
-      ? `,"next_cursor":${more ? `"${nth + 1}"` : 'null'}`
+      ? `,"next_cursor":${more ? `"${cursorOf(nth + 1)}"` : 'null'}`
       : pagination === 'page'
         ? `,"page":${nth + 1},"total":${total}`
         : '';

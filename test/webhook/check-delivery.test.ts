@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { LeadAt } from '../../src/lead/read-leads.ts';
 import { Secret } from '../../src/secret.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
@@ -11,7 +12,7 @@ const policy = { path: undefined, scheme: token, keys: [key] };
 
 test('a delivery with the token is a lead', () => {
   const found = checkDelivery(delivered(token.sign(outgoing(), key, now)), policy, now);
-  expect(found).toMatchObject({ kind: 'lead', leadId: 'lead_1', key: 0, warnings: [] });
+  expect(found).toMatchObject({ kind: 'leads', leads: [{ leadId: 'lead_1', warnings: [] }], key: 0 });
 });
 
 test('authentication comes before every check that parses the body', () => {
@@ -30,11 +31,11 @@ test.each(['/hook', '/hook?a=1', 'http://hooks.example.com/hook', 'https://hooks
   'the path of %s is /hook',
   (path) => {
     const got = { ...delivered(token.sign(outgoing(), key, now)), path };
-    expect(checkDelivery(got, { ...policy, path: '/hook' }, now).kind).toBe('lead');
+    expect(checkDelivery(got, { ...policy, path: '/hook' }, now).kind).toBe('leads');
     expect(checkDelivery(got, { ...policy, path: '/hoo' }, now)).toMatchObject({ status: 404 });
     expect(
       checkDelivery({ ...got, path: 'http://hooks.example.com' }, { ...policy, path: '/' }, now).kind,
-    ).toBe('lead');
+    ).toBe('leads');
   },
 );
 
@@ -87,8 +88,8 @@ test('a body that is not a lead is rejected', () => {
 test('a lead that deviates from the specification is accepted with a warning', () => {
   const message = outgoing(Buffer.from('\ufeff{"id":7,"contact":"Ada"}'));
   const found = checkDelivery(delivered(token.sign(message, key, now), message), policy, now);
-  expect(found).toMatchObject({ kind: 'lead', leadId: '7' });
-  expect(found.kind === 'lead' && found.warnings.join()).toContain('contact');
+  expect(found).toMatchObject({ kind: 'leads', leads: [{ leadId: '7' }] });
+  expect(found.kind === 'leads' && found.leads[0]?.warnings.join()).toContain('contact');
 });
 
 test.each([
@@ -103,4 +104,27 @@ test.each([
   const message = outgoing(Buffer.from(body));
   const found = checkDelivery(delivered(token.sign(message, key, now), message), policy, now);
   expect(found).toMatchObject({ status: 400, reason });
+});
+
+test.each<[LeadAt, string, object]>([
+  ['auto', '[{"id":"a","category":"x"},{"id":7}]', { leads: [{ leadId: 'a' }, { leadId: '7' }] }],
+  ['auto', '{"event":"new","lead":{"id":"a","category":"x"}}', { leads: [{ leadId: 'a' }] }],
+  [['data'], '{"id":"b","category":"y","data":{"id":"a"}}', { leads: [{ leadId: 'a' }] }],
+  [
+    ['data'],
+    '{"id":"b"}',
+    { reason: 'not_a_lead', detail: 'there is nothing at /data, where --lead-at says that the lead is' },
+  ],
+  [['data'], '{"data":{"id":"a"}', { reason: 'not_json' }],
+  ['auto', '{"x":{"id":1,"category":""},"y":{"id":2,"category":""}}', { reason: 'not_a_lead' }],
+  [
+    'auto',
+    `[{"id":1,"category":""},{"id":"${'x'.repeat(513)}"}]`,
+    { detail: "lead 2: 'id' is longer than 512 bytes" },
+  ],
+  [[], `[${'{"id":1},'.repeat(1000)}{"id":2}]`, { status: 413, reason: 'too_large' }],
+])('with the lead at %j, %.60s is checked', (leadAt, body, expected) => {
+  const message = outgoing(Buffer.from(body));
+  const got = delivered(token.sign(message, key, now), message);
+  expect(checkDelivery(got, { ...policy, leadAt }, now)).toMatchObject(expected);
 });

@@ -47,6 +47,8 @@ describe('what is wrong whatever the body', () => {
   test('a signature is not judged without the body that it covers', () => {
     const head = headOf([['X-Hub-Signature-256', `sha256=${'0'.repeat(64)}`]]);
     expect(checkHead(head, policyOf('github'))).toBeUndefined();
+    const among = { ...head, rawHeaders: [['host', 'h'], ...head.rawHeaders, ['x-a', 'b']] as const };
+    expect(checkHead(among, policyOf('github'))).toBeUndefined();
   });
 
   test('nothing is asked for where nothing is verified', async () => {

@@ -9,6 +9,7 @@ test.each([
   'application/json',
   'Application/JSON',
   'application/json;charset=utf-8',
+  'application/json; charset="utf8"',
   'application/json; charset=UTF8',
   'application/json ; Charset="utf-8"',
   'application/vnd.acme.lead+json',
@@ -29,6 +30,8 @@ test.each([
   'application/json, application/json',
   'application/json; charset=latin1',
   'application/json; charset=utf-16',
+  'application/json; charset=utf-8x',
+  'application/json; charset =charset=utf-8',
   'application/json; charset="utf-8',
   'application/json; charset =utf-7',
 ])('anything else is not: %j', (type) => {

@@ -29,6 +29,15 @@ test.each([
   expect(JSON.stringify(answer)).not.toContain('only the receiver');
 });
 
+test('a sender that is asked to come again learns what happened, or when', () => {
+  const pending = answerForOutcome({ kind: 'pending', leadId: 'a' });
+  expect(pending.body).toMatchObject({ error: 'not_forwarded' });
+  const answer = answerForOutcome(rejection('overloaded', ''));
+  expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+  expect(answerForOutcome(rejection('cannot_store', '')).headers).toBeUndefined();
+  expect(answerForOutcome(rejection('not_json', '')).headers).toBeUndefined();
+});
+
 test('the answer to another method says which one is allowed', () => {
   expect(answerForOutcome(rejection('wrong_method', ''))).toMatchObject({
     status: 405,

@@ -33,3 +33,17 @@ test('credentials of other kinds are redacted too, times and ids are kept', () =
     expect(redactHeaders([[name, 'v']], unverified)).toEqual([[name, 'v']]);
   }
 });
+
+test('the header of the scheme is redacted whatever its name', () => {
+  const headers = redactHeaders(
+    [
+      ['X-Sig', 'v'],
+      ['X-Sigs', 'w'],
+    ],
+    { credentialHeaders: ['x-sig'] },
+  );
+  expect(headers).toEqual([
+    ['X-Sig', '[redacted]'],
+    ['X-Sigs', 'w'],
+  ]);
+});

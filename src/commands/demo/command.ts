@@ -5,8 +5,8 @@ export default command({
   name: 'demo',
   summary: 'a tour of it all in ten seconds',
   description:
-    'a tour of it all in ten seconds: a service, its leads pulled, the same leads pushed with one twice and one forged, ' +
-    'and both sides compared; real commands on this machine, in a temporary directory',
+    'a tour of it all in ten seconds: a service, its leads pulled, the same leads pushed with one twice, one forged and ' +
+    'one lost, and an audit that finds and repairs the loss; real commands on this machine, in a temporary directory',
   flags,
   examples: ['leads demo', 'leads demo --keep'],
   load: () => import('./run.ts'),

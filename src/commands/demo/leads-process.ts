@@ -19,8 +19,8 @@ export interface LeadsProcess {
   /** Complete lines of both streams so far, in the order they came. */
   readonly lines: readonly string[];
   readonly finished: Promise<FinishedProcess>;
-  /** The first line that matches, when it comes; undefined when the command ends, or 30 s pass, without one. */
-  waitForLine(pattern: RegExp): Promise<string | undefined>;
+  /** The lines that match once there are so many; those that there are when the command ends, or 30 s pass, before. */
+  waitForLines(pattern: RegExp, count: number): Promise<readonly string[]>;
   /** Ctrl-C. */
   interrupt(): void;
 }
@@ -69,14 +69,14 @@ export function startLeads(
   return {
     lines,
     finished,
-    async waitForLine(pattern) {
+    async waitForLines(pattern, count) {
       const deadline = setTimeout(() => {
         hasEnded = true;
         wake();
       }, lineTimeoutMs);
       for (;;) {
-        const found = lines.find((line) => pattern.test(line));
-        if (found !== undefined || hasEnded) {
+        const found = lines.filter((line) => pattern.test(line));
+        if (found.length >= count || hasEnded) {
           clearTimeout(deadline);
           return found;
         }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
+import { withOutputErrors } from '../../files/output-error.ts';
 import { InterruptedError } from '../../errors.ts';
 import { formatDuration } from '../../time/duration.ts';
 import type { Outcome } from '../flags/command-spec.ts';
@@ -14,7 +15,8 @@ import { tour } from './tour.ts';
 export async function run({ keep }: DemoOptions, context: Context): Promise<Outcome> {
   const printer = await createTourPrinter(context);
   const startedAt = context.clock.now();
-  const directory = await mkdtemp(join(tmpdir(), 'leads-demo-'));
+  const parent = tmpdir();
+  const directory = await withOutputErrors(parent, () => mkdtemp(join(parent, 'leads-demo-')));
   const directories: DemoDirectories = {
     workDir: directory,
     configDir: join(directory, 'config'),

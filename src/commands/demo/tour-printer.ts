@@ -1,10 +1,12 @@
 import type { Context } from '../../context.ts';
+import { wrap } from '../help/layout.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { sanitize } from '../../output/sanitize.ts';
 import { write } from '../../output/write-stream.ts';
+import { wrapWidth } from '../../output/terminal/terminal-width.ts';
 import { truncate } from '../../output/terminal/text-width.ts';
 
-/** Prints the tour: the same lines on a terminal and in a pipe. */
+/** Prints the tour: the same lines on a terminal and in a pipe, except that a terminal's are broken between words. */
 export interface TourPrinter {
   /** One sentence on what comes next. */
   step(sentence: string): Promise<void>;
@@ -20,7 +22,8 @@ export interface TourPrinter {
 export async function createTourPrinter(context: Context): Promise<TourPrinter> {
   const { stdout } = context;
   const colour = await paletteFor(stdout, context);
-  const width = stdout.columns ?? 80;
+  const width = wrapWidth(stdout);
+  const prose = (text: string): string => (stdout.isTTY === true ? wrap(text, width).join('\n') : text);
   const verdicts = { accepted: colour.green, duplicate: colour.yellow, rejected: colour.red };
   const paint = (line: string): string =>
     line.replace(/(?<=^[\d:]+Z {2})(accepted|duplicate|rejected)/, (word) =>
@@ -30,13 +33,14 @@ export async function createTourPrinter(context: Context): Promise<TourPrinter> 
   return {
     async step(sentence) {
       steps += 1;
-      await write(stdout, `\n${colour.bold(colour.cyan(`${steps}. ${sentence}`))}\n`);
+      const lines = prose(`${steps}. ${sentence}`).split('\n');
+      await write(stdout, `\n${lines.map((line) => colour.bold(colour.cyan(line))).join('\n')}\n`);
     },
     command: (command) => write(stdout, `${colour.dim('$')} ${colour.bold(command)}\n`),
     async output(lines) {
       for (const line of lines) await write(stdout, `${paint(truncate(sanitize(line), width))}\n`);
     },
-    say: (text) => write(stdout, `${text}\n`),
-    success: (text) => write(stdout, `${colour.green('✓')} ${text}\n`),
+    say: (text) => write(stdout, `${prose(text)}\n`),
+    success: (text) => write(stdout, `${prose(`✓ ${text}`).replace('✓', colour.green('✓'))}\n`),
   };
 }

@@ -18,7 +18,7 @@ export const flags = {
   replace: { help: 'with --bookmark: replace the file of -o by what is new' },
   resume: { help: 'continue an -o that was interrupted, kill -9 included' },
   ...acceptIncompleteFlag,
-  gzip: { eitherWay: true, help: 'compress; what -o NAME.gz does by itself' },
+  gzip: { eitherWay: true, help: 'compress; automatic for -o NAME.gz' },
   fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
   limit: {
     short: 'n',

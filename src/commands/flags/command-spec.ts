@@ -21,11 +21,16 @@ export interface CommandSpec {
   /** Command lines that run as printed. */
   readonly examples: readonly string[];
   readonly subcommands: readonly CommandSpec[];
+  /** Runs with a profile that is not stored: it makes one, or lists those that are. Any other command rejects it. */
+  readonly allowsNewProfile?: true;
   /** Checks what was typed; the result loads the command's code and runs it. Undefined for a group of subcommands. */
   readonly prepare?: (typed: TypedValues) => (context: Context) => Promise<Outcome>;
 }
 
-type CommandTexts = Pick<CommandSpec, 'name' | 'summary' | 'description' | 'examples' | 'listing'>;
+type CommandTexts = Pick<
+  CommandSpec,
+  'name' | 'summary' | 'description' | 'examples' | 'listing' | 'allowsNewProfile'
+>;
 
 /** `unknown` adds nothing: a command may have no arguments, or no flags. */
 type CheckedOptions<A, F> = (A extends Arguments ? ArgumentsOf<A> : unknown) &

@@ -62,3 +62,25 @@ export const fieldList: ValueType<readonly string[]> = {
 
 /** An empty one passes here: it is a configuration error of its own, found when the key is made. */
 export const secret: ValueType<Secret> = { ...anyText, parse: (typed) => new Secret(typed) };
+
+/** `1s,5s,30s`, or `none`: waits in milliseconds. */
+export const retrySchedule: ValueType<readonly number[]> = {
+  parse: (typed) => {
+    if (typed === 'none') return [];
+    const waits = typed.split(',').map((wait) => parseDuration(wait.trim()));
+    return waits.includes(undefined) ? undefined : (waits as number[]);
+  },
+  expected: "a list of durations such as 1s,5s,30s, or 'none'",
+};
+
+/** `100/1m`, and `100/m` for the same. */
+export const requestRate: ValueType<{ readonly requests: number; readonly windowMs: number }> = {
+  parse: (typed) => {
+    const [, requests, window = ''] = /^([1-9]\d{0,8})\/(.+)$/.exec(typed) ?? [];
+    const windowMs = parseDuration(/^[a-z]/.test(window) ? `1${window}` : window);
+    return requests === undefined || windowMs === undefined || windowMs === 0
+      ? undefined
+      : { requests: Number(requests), windowMs };
+  },
+  expected: 'requests in a window, such as 100/1m',
+};

@@ -34,6 +34,8 @@ export interface ValueFlag<T> extends FlagText {
   readonly otherwise?: string;
   /** The value when the flag is given without one. */
   readonly bare?: string;
+  /** With `bare`: a value stands behind `=` only, so that the word after the flag is never taken for one. */
+  readonly joined?: true;
   /** False where the choices are too many for help. */
   readonly choicesShown?: false;
   /** An older name, which is still understood. */
@@ -101,7 +103,7 @@ export function flagTerm(key: string, flag: Flag): string {
   if (isSwitch(flag))
     return short + (flag.eitherWay === true ? `--[no-]${flagName(key)}` : longName(key, flag));
   const value = flag.bare === undefined ? `<${flag.value}>` : `[${flag.value}]`;
-  return `${short}${longName(key, flag)} ${value}`;
+  return `${short}${longName(key, flag)}${flag.joined === true ? `[=${flag.value}]` : ` ${value}`}`;
 }
 
 /** As help shows it: `<key>`, `[value]`, `[id...]`. */

@@ -34,7 +34,9 @@ const topics = {
       'How one service names what the specification leaves open. Each setting belongs to a profile; without it, leads ' +
       "finds out from the service's answers.",
     rows: () =>
-      settingKeys.filter(({ name }) => name.startsWith('api.')).map(({ name, help }) => [name, help]),
+      settingKeys
+        .filter(({ name }) => name.startsWith('api.') || name === 'webhook.lead')
+        .map(({ name, help }) => [name, help]),
     examples: ['leads config set api.params.since created_after'],
   },
   schemes: schemesTopic,

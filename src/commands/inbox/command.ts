@@ -41,15 +41,17 @@ export default commandGroup({
       name: 'retry',
       summary: 'deliver again what is stored, as it came',
       description:
-        'Delivers stored leads again, byte for byte; credentials are left out of the headers, since none are stored.\n' +
-        'Nor are addresses stored: --to names one each time.',
+        'Delivers stored leads again, byte for byte; credentials are left out of the headers, since none are stored. ' +
+        'Nor are addresses stored: --to names one each time.\n' +
+        'With --pending that is the address which the app has now: what it takes is not outstanding any more for the ' +
+        'one that it had, unless a receiver that runs still forwards there. Leads that are named by their ids are delivered to another address as a copy.',
       arguments: retryArgs,
       flags: retryFlags,
       examples: [
         'leads inbox retry --pending --to http://localhost:3000/webhook',
         'leads inbox retry lead_123 --to http://localhost:3000/webhook',
       ],
-      load: () => import('./retry-deliveries.ts'),
+      load: () => import('./retry/retry-deliveries.ts'),
     }),
     command({
       name: 'recover',

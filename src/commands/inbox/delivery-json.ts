@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { StoredDelivery } from '../../inbox/inbox.ts';
+import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { utf8 } from '../../json/bytes.ts';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -36,7 +38,7 @@ export function deliverySummary(delivery: StoredDelivery): Record<string, unknow
   };
 }
 
-/** The same with headers and body; a body that is no text is in `bodyBase64`. */
+/** The same with headers and body, and the lead where it is only a part of the body; a body that is no text is in `bodyBase64`. */
 export function deliveryDetails(delivery: StoredDelivery): Record<string, unknown> {
   const body = Buffer.from(delivery.body);
   return {
@@ -49,6 +51,7 @@ export function deliveryDetails(delivery: StoredDelivery): Record<string, unknow
       at: iso(at),
     })),
     headers: delivery.headers,
+    lead: delivery.place === undefined ? undefined : utf8(leadBytes(body, delivery.place)),
     ...(isUtf8(body) ? { body: body.toString('utf8') } : { bodyBase64: body.toString('base64') }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { DataError, UsageError } from '../../errors.ts';
+import { LeadNotFoundError, UsageError } from '../../errors.ts';
 import type { DroppedRepeats, StoredDelivery } from '../../inbox/inbox.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { renderFields } from '../../output/table/fields.ts';
@@ -25,7 +25,7 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
   });
   const [first] = found.reverse();
   if (first === undefined) {
-    throw new DataError(
+    throw new LeadNotFoundError(
       `the inbox has no delivery ${id === undefined ? `number ${number ?? ''}` : `of the lead '${id}'`}`,
     );
   }
@@ -41,7 +41,7 @@ async function draw(found: readonly StoredDelivery[], context: Context): Promise
   const { bold, dim } = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
   const parts = found.map((delivery) => {
-    const { body, bodyBase64, differs, ...rest } = deliveryDetails(delivery);
+    const { body, bodyBase64, lead, differs, ...rest } = deliveryDetails(delivery);
     const { headers, results } = delivery;
     const fields: [string, string][] = Object.entries(rest)
       .filter(([name]) => name !== 'headers' && name !== 'results')
@@ -52,6 +52,7 @@ async function draw(found: readonly StoredDelivery[], context: Context): Promise
       fields.push([target, `${answer} (${formatDuration(durationMs)}) at ${new Date(at).toISOString()}`]);
     }
     for (const [name, value] of headers) fields.push([name, value]);
+    if (typeof lead === 'string') fields.push(['lead', lead]);
     fields.push(['body', String(body ?? bodyBase64)]);
     return renderFields(fields, { width, name: dim });
   });

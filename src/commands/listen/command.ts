@@ -11,6 +11,7 @@ export default command({
   examples: [
     'leads listen --token secret',
     'leads listen --token secret --forward-to http://localhost:3000/webhook',
+    'leads listen --token secret --backfill 24h --backfill-every 15m',
     'leads listen --token secret --count 3 --for 30s --format events',
   ],
   load: () => import('./run.ts'),

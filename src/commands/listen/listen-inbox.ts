@@ -1,5 +1,3 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
@@ -9,38 +7,52 @@ import type { Target } from '../../receiver/targets/target.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { inboxPath } from '../flags/inbox-flag.ts';
 import type { ListenOptions } from './options.ts';
+import { shellWord } from '../../output/shell-word.ts';
+import { adoptTemporaryInbox, createTemporaryInbox } from './temporary-inbox.ts';
 
 interface ListenInbox {
   readonly inbox: Inbox;
+  /** Whether it is removed at the end. */
+  readonly isRemoved: boolean;
   /** Closes the inbox. `isOver`: the run did what it was for, so that an inbox of its own is removed. */
   readonly close: (isOver: boolean) => Promise<void>;
 }
 
-/** Opens the inbox of one run. Throws a `ConfigError` when it cannot be opened. */
+/** Opens the inbox of one run. `onCommit` is told how many writes shared each transaction. Throws a `ConfigError` when it cannot be opened. */
 export async function openListenInbox(
   flags: ListenOptions,
   settings: Settings,
-  context: Pick<Context, 'paths' | 'clock' | 'pid' | 'messages'>,
+  context: Pick<Context, 'paths' | 'clock' | 'pid' | 'signal' | 'messages'>,
   verifier: Verifier,
   targets: readonly Target[],
+  onCommit?: (writes: number) => void,
 ): Promise<ListenInbox> {
   const { paths, clock, pid, messages } = context;
-  const isTemporary = flags.inbox === undefined && isForTests(flags);
+  const temporary =
+    flags.inbox === undefined && isForTests(flags) ? await createTemporaryInbox(context) : undefined;
+  const location = temporary?.location ?? inboxPath(flags.inbox, settings, paths);
+  if (temporary === undefined) await adoptTemporaryInbox(location, context);
   const inbox = await openInbox({
-    location: isTemporary ? await temporaryPath(paths.dataDir) : inboxPath(flags.inbox, settings, paths),
+    location,
     clock,
     pid,
     warn: (text) => messages.warn(text),
+    onCommit,
     ...inboxRequirements(verifier, targets),
   });
-  await noteOutstanding(inbox, messages);
+  await noteOutstanding(inbox, flags.inbox, messages);
   return {
     inbox,
+    isRemoved: temporary !== undefined && !flags.keep,
     async close(isOver) {
+      const waiting = temporary === undefined || flags.keep ? 0 : await countOutstanding(inbox);
       await inbox.close();
-      if (isTemporary && isOver && !flags.keep) {
-        await rm(dirname(inbox.location), { recursive: true, force: true });
+      if (waiting > 0) {
+        const what = waiting === 1 ? '1 lead is' : `${waiting} leads are`;
+        messages.note('stays', `${what} outstanding in ${location}, which stays`);
       }
+      if (flags.keep || waiting > 0) await temporary?.keep();
+      else if (isOver) await temporary?.remove();
     },
   };
 }
@@ -49,21 +61,24 @@ export async function openListenInbox(
 const isForTests = ({ count, for: forMs, verify }: ListenOptions): boolean =>
   count !== undefined || forMs !== undefined || !verify;
 
-/** Not where the system removes old files: they may be in use for long. */
-async function temporaryPath(dataDir: string): Promise<string> {
-  const parent = join(resolve(dataDir), 'temporary');
-  await mkdir(parent, { recursive: true, mode: 0o700 });
-  return join(await mkdtemp(join(parent, 'inbox-')), 'inbox.db');
+/** Leads that some target has not had; of several targets the most. */
+async function countOutstanding(inbox: Inbox): Promise<number> {
+  return Math.max(0, ...(await inbox.outstanding()).map(({ leads }) => leads));
 }
 
 /** Says what this run will not hand on: an app at another address, its port included, is another target. */
-async function noteOutstanding(inbox: Inbox, messages: Pick<Context['messages'], 'note'>): Promise<void> {
-  for (const { target, leads, wanted } of await inbox.outstanding()) {
-    if (wanted) continue;
+async function noteOutstanding(
+  inbox: Inbox,
+  namedInbox: string | undefined,
+  messages: Pick<Context['messages'], 'note'>,
+): Promise<void> {
+  const where = namedInbox === undefined ? '' : ` --inbox ${shellWord(namedInbox)}`;
+  for (const { target, leads, wanted, wantedElsewhere } of await inbox.outstanding()) {
+    if (wanted || wantedElsewhere) continue;
     const what = leads === 1 ? '1 lead is' : `${leads} leads are`;
-    messages.note(
-      `outstanding ${target}`,
-      `${what} outstanding for another target, ${target}: 'leads inbox retry --pending --to URL' delivers what is outstanding`,
-    );
+    const next = target.startsWith('forward ')
+      ? `'leads inbox retry --pending --to URL${where}' delivers it to the address that the app has now`
+      : 'it gets it when the service delivers it again to a run that has that target';
+    messages.note(`outstanding ${target}`, `${what} outstanding for another target, ${target}: ${next}`);
   }
 }

@@ -3,7 +3,9 @@ import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { schemePartFlags } from '../flags/scheme/part-flags.ts';
 import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
-import { httpUrl } from '../flags/flag-values.ts';
+import { httpUrl, pollInterval } from '../flags/flag-values.ts';
+import { leadPointer } from '../flags/lead-at.ts';
+import { adminAddress, drainTime } from './operations/admin-address.ts';
 
 const urlPath: ValueType<string> = {
   parse: (typed) => (typed.startsWith('/') ? typed : undefined),
@@ -37,11 +39,17 @@ export const flags = {
     forwardBestEffort: { help: 'answer 200 even when the app does not' },
     exec: { value: 'command', type: text, help: 'run a command with the lead on stdin' },
     output: { value: 'file', type: text, help: 'append each lead to a file, durably' },
+    leadAt: {
+      value: 'pointer',
+      type: leadPointer,
+      otherwise: 'auto',
+      help: 'where it is in the body: a JSON Pointer such as /data; an array there is several leads',
+    },
     inbox: { value: 'file', type: text, help: 'where deliveries are stored, :memory: for nowhere' },
     retain: {
       value: 'duration',
       type: duration,
-      otherwise: 'for ever',
+      otherwise: 'forever',
       help: 'how long deliveries are kept; ids, and what is outstanding, stay',
     },
     backfill: {
@@ -49,11 +57,36 @@ export const flags = {
       type: duration,
       help: 'on start, fetch what the inbox lacks of that window',
     },
+    backfillEvery: {
+      value: 'duration',
+      type: pollInterval,
+      help: 'do that again and again, so that what no delivery brought is fetched',
+    },
   }),
   ...inGroup('What is printed', {
     ...formatFlags(['pretty', 'events', 'leads']),
     explain: { help: 'say which other scheme or encoding a rejected delivery would match' },
     showAnswer: { help: "show the body of the forward's answer" },
+  }),
+  ...inGroup('Operations', {
+    admin: {
+      value: '[host:]port',
+      type: adminAddress,
+      otherwise: 'off',
+      help: 'serve /livez, /readyz and /metrics there, on 127.0.0.1 unless a host is named',
+    },
+    drainDelay: {
+      value: 'duration',
+      type: drainTime,
+      default: '0s',
+      help: 'after Ctrl-C or SIGTERM, go on so long while /readyz says 503',
+    },
+    drainTimeout: {
+      value: 'duration',
+      type: drainTime,
+      default: '5s',
+      help: 'how long deliveries in flight get at the end',
+    },
   }),
   ...inGroup('For integration tests', {
     count: { value: 'n', type: wholeNumber(1), help: 'end after so many new leads' },
@@ -62,7 +95,7 @@ export const flags = {
       type: duration,
       help: 'end at the latest then; exit 7 if --count was not reached',
     },
-    keep: { help: 'keep the inbox that a run with --count made for itself' },
+    keep: { help: 'keep the inbox that a run with --count, --for or --no-verify made for itself' },
     respond: { value: 'status', type: wholeNumber(200, 599), help: 'answer every delivery with this status' },
     failFirst: {
       value: 'n',

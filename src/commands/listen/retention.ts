@@ -2,10 +2,10 @@ import { messageOf } from '../../errors.ts';
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 
-/** Between two looks for old deliveries, at most, in milliseconds. */
+/** Between two checks for old deliveries, at most, in milliseconds. */
 const longestPauseMs = 3_600_000;
 
-/** Between two looks, at least, in milliseconds. */
+/** Between two checks, at least, in milliseconds. */
 const shortestPauseMs = 60_000;
 
 /** `--retain`: drops deliveries that are older than that, now and from time to time, until `signal` aborts. */

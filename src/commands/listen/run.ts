@@ -1,10 +1,13 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { ReceiverMetrics } from '../../receiver/metrics/receiver-metrics.ts';
 import { settleWrittenLeads } from '../../receiver/targets/settle-written.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { resolveScheme } from '../flags/scheme/resolve-scheme.ts';
+import { leadPlaceOf } from '../flags/lead-at.ts';
 import { createTargets } from './create-targets.ts';
 import { openListenInbox } from './listen-inbox.ts';
+import { shareAddress } from './operations/admin-address.ts';
 import type { ListenOptions } from './options.ts';
 import { receiveUntilStopped } from './receive.ts';
 import { dropOldDeliveries } from './retention.ts';
@@ -17,26 +20,53 @@ export async function run(flags: ListenOptions, context: Context): Promise<Outco
   if ((flags.forwardPath || flags.forwardInsecure) && flags.forwardTo === undefined) {
     throw new UsageError('--forward-path and --forward-insecure need --forward-to');
   }
+  if (flags.backfillEvery !== undefined && flags.backfill === undefined) {
+    throw new UsageError('--backfill-every needs --backfill, which says how far back each round looks', {
+      hint: 'such as --backfill 24h --backfill-every 15m',
+    });
+  }
+  if (flags.port !== 0 && flags.admin?.port === flags.port && shareAddress(flags.admin.host, flags.host)) {
+    throw new UsageError(`--admin and --port both name port ${flags.port}`, {
+      hint: 'deliveries and metrics need a port each, such as --admin 9090',
+    });
+  }
   const settings = await context.settings();
   const verifier = await resolveScheme(flags, settings, context);
   const abort = new AbortController();
   const targets = await createTargets(flags, settings, verifier, context, abort.signal);
+  const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(context.clock, targets);
+  const onCommit = metrics?.committed.bind(metrics);
   try {
-    const { inbox, close } = await openListenInbox(flags, settings, context, verifier, targets);
+    const { inbox, isRemoved, close } = await openListenInbox(
+      flags,
+      settings,
+      context,
+      verifier,
+      targets,
+      onCommit,
+    );
     let retention: Promise<void> | undefined;
-    let isCountReached = false;
+    let isOver = false;
     try {
       if (flags.output !== undefined) await settleWrittenLeads(flags.output, inbox);
       if (flags.retain !== undefined) {
         retention = dropOldDeliveries(inbox, flags.retain, context, abort.signal);
       }
-      const outcome = await receiveUntilStopped(flags, context, { verifier, inbox, targets, abort });
-      isCountReached = flags.count !== undefined && outcome === 'done';
+      const outcome = await receiveUntilStopped(flags, context, {
+        verifier,
+        place: leadPlaceOf(settings, flags.leadAt),
+        inbox,
+        isRemoved,
+        targets,
+        metrics,
+        abort,
+      });
+      isOver = outcome === 'done';
       return outcome;
     } finally {
       abort.abort();
       await retention;
-      await close(isCountReached);
+      await close(isOver);
     }
   } finally {
     for (const target of targets) await target.close?.();

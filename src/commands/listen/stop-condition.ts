@@ -12,35 +12,51 @@ interface StopOptions {
   /** New leads to stop after. */
   readonly count: number | undefined;
   readonly forMs: number | undefined;
+  /** How long the run goes on after a signal, in milliseconds. Default: not at all. */
+  readonly drainDelayMs?: number | undefined;
 }
 
 /** Whichever comes first: enough new leads, the end of the time, a signal to the process, a failure. */
 export class StopCondition {
   readonly reached: Promise<StopCause>;
   readonly #controller = new AbortController();
+  readonly #stopping = new AbortController();
   readonly #count: number | undefined;
   #accepted = 0;
   #stop: (cause: StopCause) => void = () => undefined;
 
-  constructor({ count, forMs }: StopOptions, { clock, signal }: Pick<Context, 'clock' | 'signal'>) {
+  constructor(
+    { count, forMs, drainDelayMs = 0 }: StopOptions,
+    { clock, signal }: Pick<Context, 'clock' | 'signal'>,
+  ) {
     // Every delivery that --delay holds back listens for it; node would warn of the eleventh.
     setMaxListeners(0, this.#controller.signal);
     this.#count = count;
     this.reached = new Promise((resolve) => {
       this.#stop = (cause) => {
+        this.#stopping.abort();
         this.#controller.abort();
         resolve(cause);
       };
     });
-    const interrupted = (): void => this.#stop({ by: 'signal' });
+    const interrupted = (): void => {
+      this.#stopping.abort();
+      if (drainDelayMs === 0) this.#stop({ by: 'signal' });
+      else void this.#stopAfter(clock.sleep(drainDelayMs, this.#controller.signal), 'signal');
+    };
     if (signal.aborted) interrupted();
     else signal.addEventListener('abort', interrupted, { once: true, signal: this.#controller.signal });
-    if (forMs !== undefined) void this.#stopAfter(clock.sleep(forMs, this.#controller.signal));
+    if (forMs !== undefined) void this.#stopAfter(clock.sleep(forMs, this.#controller.signal), 'time');
   }
 
   /** Aborted when the condition is reached, whatever the cause. */
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Aborted as soon as the run is to stop: at a signal, before the delay behind it. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   /** A new lead was accepted. */
@@ -60,10 +76,11 @@ export class StopCondition {
     this.#stop({ by: 'failure', error });
   }
 
-  async #stopAfter(sleep: Promise<void>): Promise<void> {
+  async #stopAfter(sleep: Promise<void>, by: 'time' | 'signal'): Promise<void> {
     try {
       await sleep;
-      this.#stop({ by: 'time' });
+      // The time may be over in the delay behind a signal, which came first.
+      this.#stop({ by: this.#stopping.signal.aborted ? 'signal' : by });
     } catch {
       // Something else stopped the run and aborted the sleep.
     }

@@ -5,6 +5,7 @@ export default command({
   name: 'login',
   summary: 'store an API key and check it',
   flags,
+  allowsNewProfile: true,
   examples: ['leads login --base-url https://api.example.com', 'leads login --api-key-file key.txt'],
   load: () => import('./run.ts'),
 });

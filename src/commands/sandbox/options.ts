@@ -4,16 +4,8 @@ import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { schemePartFlags } from '../flags/scheme/part-flags.ts';
 import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
-import { pointInTime } from '../flags/flag-values.ts';
-import {
-  apiFaultList,
-  apiPath,
-  deliveryFaultList,
-  parameterName,
-  requestRate,
-  retrySchedule,
-  webhookUrl,
-} from './sandbox-values.ts';
+import { pointInTime, requestRate, retrySchedule } from '../flags/flag-values.ts';
+import { apiFaultList, apiPath, deliveryFaultList, parameterName, webhookUrl } from './sandbox-values.ts';
 
 const leadFlags = {
   leads: {

@@ -1,3 +1,4 @@
+import { shellWord } from '../../output/shell-word.ts';
 import type { Palette } from '../../output/terminal/colour.ts';
 import type { Sandbox } from '../../sandbox/start-sandbox.ts';
 import type { Options } from './options.ts';
@@ -11,10 +12,10 @@ export function readyBanner(sandbox: Sandbox, options: Options, showKey: boolean
   const key = showKey ? `, API key ${apiKey}` : '';
   const command = (text: string): string => `  ${colour.dim('$')} ${colour.bold(text)}`;
   const login = showKey
-    ? `echo ${quoted(apiKey)} | leads login --base-url ${url}`
+    ? `echo ${shellWord(apiKey)} | leads login --base-url ${url}`
     : keyFile === undefined
       ? `export LEADS_BASE_URL=${url}`
-      : `leads login --base-url ${url} --api-key-file ${quoted(keyFile)}`;
+      : `leads login --base-url ${url} --api-key-file ${shellWord(keyFile)}`;
   return [
     `${colour.green('ready')}: ${colour.bold(url)} serves ${counted(leads.size, 'lead')} (${origin}${key})`,
     '',
@@ -51,6 +52,3 @@ function webhookLines(options: Options): string[] {
   const paused = options.paused ? ', paused until POST /sandbox/deliveries/resume' : '';
   return options.webhook.map((target) => `push:  each lead goes to ${target}${paused}`);
 }
-
-const quoted = (text: string): string =>
-  /^[\w./~@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -41,7 +41,7 @@ async function webhookOptions(options: Options, context: Context): Promise<Webho
       });
     }
   }
-  const { scheme, keys } = await resolveScheme(options, await context.settings(), context);
+  const { scheme, keys } = await resolveScheme(options, await context.settings(), context, 'sends');
   return {
     targets: options.webhook,
     signer: { scheme: keys.length > 0 ? scheme : unverified, key: keys[0] },

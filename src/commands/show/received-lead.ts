@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
+import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { readLead } from '../../lead/read-lead.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { inboxPath } from '../flags/inbox-flag.ts';
@@ -17,7 +18,8 @@ export async function receivedLead(
   try {
     let first: RawLead | undefined;
     for await (const delivery of inbox.list({ leadId: id })) {
-      const reading = delivery.verdict === 'rejected' ? undefined : readLead(delivery.body);
+      const { verdict, body, place } = delivery;
+      const reading = verdict === 'rejected' ? undefined : readLead(leadBytes(body, place));
       if (reading?.ok === true) first = reading.lead;
     }
     return first;

@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect.ts';
-import type { CustomSchemeKey } from '../setting-keys.ts';
+import type { CustomSchemeKey } from '../scheme-settings.ts';
 
 /** The parts of `--scheme custom`, as the user wrote them; checked where they are used. */
 export type StoredCustomScheme = { readonly [K in CustomSchemeKey]?: string | undefined };
@@ -18,6 +18,7 @@ export interface Profile {
         readonly token?: string | undefined;
         readonly secret?: string | undefined;
         readonly tolerance?: string | undefined;
+        readonly lead?: string | undefined;
         readonly tokenHeader?: string | undefined;
         readonly headerPrefix?: string | undefined;
         readonly require?: string | undefined;

@@ -43,6 +43,10 @@ export async function openHttpsServer(options: HttpServerOptions): Promise<HttpS
   return {
     url: `${protocol}://${hostInUrl(options.host)}:${port}`,
     port,
+    connections: () => connections.size,
+    endConnections() {
+      state.isDraining = true;
+    },
     renew(pair) {
       if (server instanceof TlsServer) server.setSecureContext(secureContext(pair));
     },
@@ -124,9 +128,11 @@ async function drain(server: Server, connections: Connections, drainMs: number):
   clearTimeout(timer);
 }
 
-function listen(server: Server, { host, port }: HttpServerOptions): Promise<void> {
+function listen(server: Server, { host, port, addressFlag }: HttpServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+    const failed = (error: NodeJS.ErrnoException): void =>
+      reject(listenError(error, host, port, addressFlag));
+    server.once('error', failed);
     server.listen(port, host, () => resolve());
   });
 }

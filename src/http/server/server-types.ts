@@ -32,6 +32,8 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** The flag that the address came from, for errors about it. Default: `--host` and `--port`. */
+  readonly addressFlag?: string | undefined;
   /** PEM texts; undefined for plain HTTP. */
   readonly tls: { readonly certPem: string; readonly keyPem: string } | undefined;
   /** Limits that differ from the defaults. */
@@ -57,6 +59,10 @@ export interface HttpServer {
   /** The URL for a client on this machine: `https://localhost:8443`. */
   readonly url: string;
   readonly port: number;
+  /** Connections that are open now. */
+  connections(): number;
+  /** From now on each answer is the last on its connection, so that clients that keep theirs open look for another server. */
+  endConnections(): void;
   /** New connections get this certificate; open ones keep theirs. */
   renew(pair: NonNullable<HttpServerOptions['tls']>): void;
   /** Stops accepting, closes idle connections at once, others when they are answered, and all after `drainMs` (default 5 s). */
@@ -69,6 +75,6 @@ export interface ServerState {
   readonly limits: Limits;
   readonly protocol: 'https' | 'http';
   readonly bodies: BodyBudget;
-  /** Set while the server closes: every answer is then the last on its connection. */
+  /** Set when the server is about to close: every answer is then the last on its connection. */
   isDraining: boolean;
 }

@@ -1,5 +1,6 @@
 import type { TakenKind } from '../decide-verdict.ts';
-import type { DeliveryRecord, DeliverySummary } from '../delivery-record.ts';
+import type { DeliveryContent, DeliverySummary } from '../delivery-record.ts';
+import { leadBytes } from '../lead-bytes.ts';
 import type { InboxQuery, StoredDelivery, StoredResult } from '../inbox.ts';
 import { maxRejectedKept, maxResultsKept } from '../store-limits.ts';
 import { bodyIn, BodyArena, headersIn, storeApart, type StoredBytes } from './body-arena.ts';
@@ -19,26 +20,35 @@ export class DeliveryLog {
   readonly #results = new Map<number, readonly StoredResult[]>();
   #seq = 0;
 
+  get lastSeq(): number {
+    return this.#seq;
+  }
+
+  /** Stores what the leads of one delivery share. */
+  store({ headers, body }: DeliveryContent): StoredBytes {
+    return this.#arena.store(body, JSON.stringify(headers));
+  }
+
+  /** The same of a rejected delivery, which is soon dropped. */
+  storeRejected({ headers, body }: DeliveryContent): StoredBytes {
+    return storeApart(body, JSON.stringify(headers));
+  }
+
   /** Returns the delivery's number. Of rejected ones only the newest stay. */
-  add({ summary, headers, body }: DeliveryRecord): number {
-    const isRejected = summary.verdict === 'rejected';
-    const json = JSON.stringify(headers);
-    const { buffer, start, bodyEnd, end } = isRejected
-      ? storeApart(body, json)
-      : this.#arena.store(body, json);
+  add(summary: DeliverySummary, { buffer, start, bodyEnd, end }: StoredBytes): number {
     const seq = (this.#seq += 1);
     // Where the bytes are is part of the row: with a million rows, an object less in each counts.
     this.#rows.set(seq, { seq, summary, buffer, start, bodyEnd, end });
-    if (isRejected) this.#rejected.add(seq);
+    if (summary.verdict === 'rejected') this.#rejected.add(seq);
     const [oldest] = this.#rejected;
     if (oldest !== undefined && this.#rejected.size > maxRejectedKept) this.remove(oldest);
     return seq;
   }
 
-  /** Undefined when the delivery was removed. */
-  bodyOf(seq: number): Uint8Array | undefined {
+  /** The lead's own bytes; undefined when the delivery was removed. */
+  leadOf(seq: number): Uint8Array | undefined {
     const row = this.#rows.get(seq);
-    return row === undefined ? undefined : bodyIn(row);
+    return row === undefined ? undefined : leadBytes(bodyIn(row), row.summary.place);
   }
 
   /** Undefined when the delivery was removed, or when the query does not match it. */
@@ -86,11 +96,24 @@ export class DeliveryLog {
     this.#results.delete(seq);
   }
 
+  /** The status of the one answer to a delivery: of several leads, one that is pending decides for all. */
+  #answerTo({ firstSeq, status }: DeliverySummary): number {
+    if (firstSeq === undefined) return status;
+    for (let seq = firstSeq; seq <= this.#seq; seq += 1) {
+      const sibling = this.#rows.get(seq)?.summary;
+      if (sibling === undefined) continue;
+      if (sibling.firstSeq !== firstSeq) break;
+      if (sibling.verdict === 'pending') return sibling.status;
+    }
+    return status;
+  }
+
   #storedDelivery(row: Row): StoredDelivery {
     const { seq, summary } = row;
     return {
       ...summary,
       seq,
+      status: this.#answerTo(summary),
       headers: headersIn(row),
       body: bodyIn(row),
       results: this.#results.get(seq) ?? [],

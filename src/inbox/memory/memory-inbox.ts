@@ -8,6 +8,7 @@ import type {
   Inbox,
   InboxQuery,
   LeadQuery,
+  LeadState,
   LeaseState,
   Outstanding,
   RejectedDelivery,
@@ -17,7 +18,10 @@ import type {
   TakeResult,
   TargetLease,
 } from '../inbox.ts';
+import { type Backlog, inOrderOfLabels } from '../inbox-monitor.ts';
 import type { StoreOptions } from '../inbox-options.ts';
+import { leadBytes } from '../lead-bytes.ts';
+import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
 import { targetLabel } from '../target-name.ts';
 import { MemoryWriter } from './memory-writer.ts';
 
@@ -27,7 +31,7 @@ type Step = () => unknown;
 /** `:memory:`: what this process received, lost with it. The verdicts of the database without its cost. */
 export class MemoryInbox implements Inbox {
   readonly location: string;
-  readonly #options: Pick<StoreOptions, 'targets'>;
+  readonly #options: Pick<StoreOptions, 'targets' | 'onCommit'>;
   readonly #writer: MemoryWriter;
   /**
    * Nothing has to be made durable, but answers that leave together wake their readers once: one by one, each would
@@ -42,7 +46,7 @@ export class MemoryInbox implements Inbox {
   }
 
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> {
-    return this.#add(() => arrivals.map((arrival) => this.#writer.take(arrival)));
+    return this.#add(() => this.#writer.take(arrivals));
   }
 
   /** At once: a flood of them must not wait in memory. */
@@ -59,6 +63,11 @@ export class MemoryInbox implements Inbox {
     return this.#add(() => leases.map((lease) => this.#writer.settle(lease)));
   }
 
+  /** Every target is one that this receiver wants. */
+  settleMoved(leases: readonly TargetLease[]): Promise<readonly undefined[]> {
+    return this.#add(() => leases.map((lease) => this.#writer.settleMoved(lease)));
+  }
+
   /** No other receiver can hold a lease here, so none is kept. */
   release(leases: readonly TargetLease[]): Promise<void> {
     for (const lease of leases) this.#writer.addResult(lease);
@@ -66,9 +75,13 @@ export class MemoryInbox implements Inbox {
   }
 
   lease(leases: readonly TargetLease[]): Promise<readonly LeaseState[]> {
-    const isOutstanding = ({ leadId, target }: TargetLease): boolean =>
-      this.#writer.unsettled(leadId).includes(target);
-    return Promise.resolve(leases.map((lease) => (isOutstanding(lease) ? 'leased' : 'not outstanding')));
+    const stateOf = ({ leadId, target }: TargetLease): LeaseState => {
+      if (this.#writer.unsettled(leadId).includes(target)) return 'leased';
+      return this.#writer.leads.get(leadId)?.settled.includes(target) === true
+        ? 'settled'
+        : 'not outstanding';
+    };
+    return Promise.resolve(leases.map(stateOf));
   }
 
   async *unsettled(target: string): AsyncGenerator<StoredRef> {
@@ -85,8 +98,24 @@ export class MemoryInbox implements Inbox {
       target: targetLabel(target),
       leads: ids.filter((leadId) => this.#writer.unsettled(leadId).includes(target)).length,
       wanted: true,
+      wantedElsewhere: false,
     }));
     return Promise.resolve(found.filter(({ leads }) => leads > 0));
+  }
+
+  checkWritable(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  backlog(): Promise<readonly Backlog[]> {
+    const found = new Map<string, Backlog>();
+    for (const [leadId, { firstAt }] of this.#writer.leads) {
+      for (const target of this.#writer.unsettled(leadId).map(targetLabel)) {
+        const { leads = 0, oldestAt = firstAt } = found.get(target) ?? {};
+        found.set(target, { target, leads: leads + 1, oldestAt: Math.min(oldestAt, firstAt) });
+      }
+    }
+    return Promise.resolve(inOrderOfLabels(found.values()));
   }
 
   async *list(query: InboxQuery): AsyncGenerator<StoredDelivery> {
@@ -101,13 +130,60 @@ export class MemoryInbox implements Inbox {
         (states.includes('pending') && this.#writer.unsettled(leadId).length > 0);
       const first = isWanted ? this.#writer.deliveries.find(seq, { since, until }) : undefined;
       if (first === undefined) continue;
-      yield { leadId, seq, receivedAt: first.receivedAt, source: first.source, body: first.body };
+      const { receivedAt, source, body, place } = first;
+      yield { leadId, seq, receivedAt, source, body: leadBytes(body, place) };
     }
     await Promise.resolve();
   }
 
   has(leadIds: readonly string[]): Promise<ReadonlySet<string>> {
     return Promise.resolve(new Set(leadIds.filter((id) => this.#writer.leads.get(id)?.accepted === true)));
+  }
+
+  lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
+    return Promise.resolve(leadIds.map((leadId) => this.#writer.receivedLead(leadId)));
+  }
+
+  async *seqsSince(since: number): AsyncGenerator<readonly number[]> {
+    const leads = [...this.#writer.leads.values()].filter(({ firstAt }) => firstAt >= since);
+    yield leads.map(({ seq }) => seq);
+    await Promise.resolve();
+  }
+
+  async *backfilledSeqs(from: number): AsyncGenerator<readonly number[]> {
+    yield this.#writer.backfilledSeqs().filter((seq) => seq >= from);
+    await Promise.resolve();
+  }
+
+  leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
+    const found = seqs.flatMap((seq) => this.#writer.deliveries.find(seq, {}) ?? []);
+    return Promise.resolve(
+      found.map(({ seq, leadId = '', receivedAt, source, body, place }) => ({
+        seq,
+        leadId,
+        receivedAt,
+        source,
+        body: leadBytes(body, place),
+      })),
+    );
+  }
+
+  async *prunedSince(since: number): AsyncGenerator<readonly PrunedLead[]> {
+    yield [...this.#writer.leads].flatMap(([leadId, { seq, firstAt: receivedAt }]) =>
+      receivedAt >= since && this.#writer.deliveries.find(seq, {}) === undefined
+        ? [{ leadId, seq, receivedAt }]
+        : [],
+    );
+    await Promise.resolve();
+  }
+
+  states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>> {
+    const found = new Map<string, LeadState>();
+    for (const leadId of leadIds) {
+      const lead = this.#writer.leads.get(leadId);
+      if (lead !== undefined) found.set(leadId, lead.accepted ? 'accepted' : 'pending');
+    }
+    return Promise.resolve(found);
   }
 
   droppedRepeats(leadId: string): Promise<DroppedRepeats> {
@@ -134,6 +210,7 @@ export class MemoryInbox implements Inbox {
 
   #commit(steps: readonly Step[]): readonly PromiseSettledResult<unknown>[] {
     this.#writer.begin();
+    this.#options.onCommit?.(steps.length);
     return steps.map((step) => {
       try {
         return { status: 'fulfilled', value: step() };

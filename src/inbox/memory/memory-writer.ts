@@ -1,9 +1,20 @@
 import { hash } from 'node:crypto';
-import { decide, decideSettled, type KnownLead, type TakenKind } from '../decide-verdict.ts';
-import { recordOf } from '../delivery-record.ts';
+import type { Rejection } from '../../webhook/rejection.ts';
+import {
+  decide,
+  decideSettled,
+  type KnownLead,
+  replayedNonce,
+  type TakenKind,
+  type TakenVerdict,
+} from '../decide-verdict.ts';
+import { contentOf, rejectedContentOf, summaryOf } from '../delivery-record.ts';
+import { type Group, groupByDelivery } from '../group-arrivals.ts';
 import type { Arrival, DroppedRepeats, RejectedDelivery, TakeResult, TargetLease } from '../inbox.ts';
+import type { ReceivedLead } from '../received-leads.ts';
 import type { StoreOptions } from '../inbox-options.ts';
 import { ComparisonBudget } from '../comparison-budget.ts';
+import { leadBytes } from '../lead-bytes.ts';
 import { targetLabel } from '../target-name.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { MemoryNonces } from './memory-nonces.ts';
@@ -44,41 +55,12 @@ export class MemoryWriter {
     this.#comparison.reset();
   }
 
-  take(arrival: Arrival): TakeResult {
-    const { leadId, nonce, delivery } = arrival;
-    const { targets, redact, clock } = this.#options;
-    const nonceTaken =
-      nonce !== undefined && !this.#nonces.bind(nonce, digestOf(delivery.body), clock.steady());
-    const lead = this.leads.get(leadId);
-    const known = lead === undefined ? undefined : this.#knownLead(lead, delivery.body);
-    const verdict = decide({ nonceTaken, lead: known }, arrival, targets);
-    const seq = this.deliveries.add(recordOf(arrival, verdict, redact));
-    if (verdict.kind === 'rejected') return verdict;
-    const { firstAt, attempt } = verdict;
-    const accepted = verdict.kind === 'accepted';
-    if (lead === undefined) {
-      const settled = none;
-      this.leads.set(leadId, {
-        seq,
-        firstAt,
-        attempts: 1,
-        accepted,
-        settled,
-        digest: undefined,
-        repeats: undefined,
-      });
-    } else {
-      lead.attempts = attempt;
-      lead.accepted ||= accepted;
-      lead.repeats ??= new Repeats();
-      const dropped = lead.repeats.add(seq, verdict.differs !== undefined);
-      if (dropped !== undefined) this.deliveries.remove(dropped);
-    }
-    return { seq, ...verdict };
+  take(arrivals: readonly Arrival[]): TakeResult[] {
+    return groupByDelivery(arrivals).flatMap((group) => this.#takeDelivery(group));
   }
 
   reject({ delivery, leadId, rejection }: RejectedDelivery): void {
-    this.deliveries.add(recordOf({ delivery, leadId }, rejection, this.#options.redact));
+    this.#addRejected({ delivery, leadId }, rejection);
   }
 
   settle(lease: TargetLease): TakenKind {
@@ -95,6 +77,13 @@ export class MemoryWriter {
     return verdict;
   }
 
+  settleMoved(lease: TargetLease): undefined {
+    this.addResult(lease);
+    const lead = this.leads.get(lease.leadId);
+    if (lead !== undefined && !lead.settled.includes(lease.target))
+      lead.settled = [...lead.settled, lease.target];
+  }
+
   addResult({ seq, target, result }: TargetLease): void {
     if (result !== undefined) this.deliveries.addResult(seq, { ...result, target: targetLabel(target) });
   }
@@ -104,6 +93,31 @@ export class MemoryWriter {
     const lead = this.leads.get(leadId);
     if (lead === undefined) return none;
     return this.#options.targets.filter((target) => !lead.settled.includes(target));
+  }
+
+  receivedLead(leadId: string): ReceivedLead | undefined {
+    const lead = this.leads.get(leadId);
+    if (lead === undefined) return undefined;
+    const first = this.deliveries.leadOf(lead.seq);
+    const digest = first === undefined ? (lead.digest ?? '') : digestOf(first);
+    return {
+      seq: lead.seq,
+      receivedAt: lead.firstAt,
+      digest: Buffer.from(digest, 'base64').toString('hex'),
+      isPending: this.unsettled(leadId).length > 0,
+    };
+  }
+
+  /** The numbers of the leads that were fetched and never pushed. */
+  backfilledSeqs(): number[] {
+    const pushed = new Set<string | undefined>();
+    const fetched: { seq: number; leadId: string | undefined }[] = [];
+    for (const { seq, leadId, verdict, source } of this.deliveries.newestFirst({}, () => true)) {
+      if (verdict === 'rejected') continue;
+      if (source === 'push') pushed.add(leadId);
+      else if (leadId !== undefined && this.leads.get(leadId)?.seq === seq) fetched.push({ seq, leadId });
+    }
+    return fetched.filter(({ leadId }) => !pushed.has(leadId)).map(({ seq }) => seq);
   }
 
   droppedRepeats(leadId: string): DroppedRepeats {
@@ -116,17 +130,74 @@ export class MemoryWriter {
     for (const { seq, leadId } of this.deliveries.receivedBefore(before)) {
       const lead = leadId === undefined ? undefined : this.leads.get(leadId);
       if (leadId !== undefined && this.unsettled(leadId).length > 0) continue;
-      if (lead?.seq === seq) lead.digest = digestOf(this.deliveries.bodyOf(seq) ?? new Uint8Array());
+      if (lead?.seq === seq) lead.digest = digestOf(this.deliveries.leadOf(seq) ?? new Uint8Array());
       this.deliveries.remove(seq);
       dropped += 1;
     }
     return dropped;
   }
 
-  #knownLead({ seq, firstAt, attempts, accepted, settled, digest }: Lead, body: Uint8Array): KnownLead {
-    const first = this.deliveries.bodyOf(seq);
-    const isSame = first === undefined ? digestOf(body) === digest : Buffer.compare(first, body) === 0;
-    const firstBody = isSame ? 'same' : this.#comparison.spend(first, body);
+  #takeDelivery(group: Group): TakeResult[] {
+    const [first] = group;
+    const { nonce, delivery } = first;
+    const { clock, redact } = this.#options;
+    if (nonce !== undefined && !this.#nonces.bind(nonce, digestOf(delivery.body), clock.steady())) {
+      const rejected = replayedNonce();
+      this.#addRejected(first, rejected);
+      return group.map(() => rejected);
+    }
+    const content = contentOf(delivery, redact);
+    const bytes = this.deliveries.store(content);
+    const firstSeq = group.length > 1 ? this.deliveries.lastSeq + 1 : undefined;
+    return group.map((arrival) => {
+      const lead = this.leads.get(arrival.leadId);
+      const known = lead === undefined ? undefined : this.#knownLead(lead, arrival);
+      const verdict = decide(known, arrival, this.#options.targets);
+      const seq = this.deliveries.add(summaryOf(arrival, verdict, content.path, firstSeq), bytes);
+      this.#count(lead, verdict, seq);
+      return { seq, ...verdict };
+    });
+  }
+
+  #addRejected(rejected: Parameters<typeof summaryOf>[0], verdict: Rejection): void {
+    const content = rejectedContentOf(rejected.delivery, this.#options.redact);
+    this.deliveries.add(summaryOf(rejected, verdict, content.path), this.deliveries.storeRejected(content));
+  }
+
+  /** Keeps what came of one more delivery of the lead; undefined: of a new one. */
+  #count(
+    lead: Lead | undefined,
+    { leadId, kind, firstAt, attempt, differs }: TakenVerdict,
+    seq: number,
+  ): void {
+    const accepted = kind === 'accepted';
+    if (lead === undefined) {
+      this.leads.set(leadId, {
+        seq,
+        firstAt,
+        attempts: 1,
+        accepted,
+        settled: none,
+        digest: undefined,
+        repeats: undefined,
+      });
+      return;
+    }
+    lead.attempts = attempt;
+    lead.accepted ||= accepted;
+    lead.repeats ??= new Repeats();
+    const dropped = lead.repeats.add(seq, differs !== undefined);
+    if (dropped !== undefined) this.deliveries.remove(dropped);
+  }
+
+  #knownLead(
+    { seq, firstAt, attempts, accepted, settled, digest }: Lead,
+    { delivery, place }: Arrival,
+  ): KnownLead {
+    const payload = leadBytes(delivery.body, place);
+    const first = this.deliveries.leadOf(seq);
+    const isSame = first === undefined ? digestOf(payload) === digest : Buffer.compare(first, payload) === 0;
+    const firstBody = isSame ? 'same' : this.#comparison.spend(first, payload);
     return { firstAt, attempts, accepted, firstBody, settled, leasedElsewhere: none };
   }
 }

@@ -28,6 +28,8 @@ interface BatchCommitOptions<Writer> {
   readonly clock: Clock;
   /** Asked before and after each transaction: throws a `CannotStoreError` when the file is not in place any more. */
   readonly verify: () => void;
+  /** Told after each transaction how many steps shared it. */
+  readonly onCommit?: ((steps: number) => void) | undefined;
 }
 
 /**
@@ -94,7 +96,7 @@ export class BatchCommit<Writer extends { begin(now: number): void; end(): void 
 
   /** Runs the steps inside the open transaction. Returns what failed; nothing is stored then. */
   #transact(steps: readonly Step<Writer>[]): { readonly error: unknown } | undefined {
-    const { database, createWriter, clock, verify } = this.#options;
+    const { database, createWriter, clock, verify, onCommit } = this.#options;
     try {
       const writer = (this.#writer ??= createWriter());
       writer.begin(clock.now());
@@ -102,6 +104,7 @@ export class BatchCommit<Writer extends { begin(now: number): void; end(): void 
       writer.end();
       database.exec('COMMIT');
       verify();
+      onCommit?.(steps.length);
       steps.forEach(({ resolve }, i) => resolve(results[i]));
       return undefined;
     } catch (error) {
@@ -117,7 +120,7 @@ export class BatchCommit<Writer extends { begin(now: number): void; end(): void 
       if (database.inTransaction) database.exec('ROLLBACK');
       return undefined;
     } catch (secondError) {
-      // The database is worse off than the first error says.
+      // That the rollback failed, too, is the more serious error.
       return secondError;
     }
   }

@@ -1,4 +1,5 @@
-import type { Value } from './libsql.ts';
+import type { Span } from '../../json/element/members.ts';
+import type { Row, Value } from './libsql.ts';
 
 /**
  * The database ends text at a NUL and cannot hold half a surrogate pair, so that two such ids would become one: these
@@ -17,3 +18,11 @@ export const bytesOf = (value: Value | undefined): Uint8Array => {
 };
 
 export const textOf = (value: Value | undefined): string => (typeof value === 'string' ? value : '');
+
+/** Where the lead is in the body of a row of `deliveries`. */
+export const placeOf = ({ lead_start: start, lead_end: end }: Row): Span | undefined =>
+  typeof start === 'number' && typeof end === 'number' ? { start, end } : undefined;
+
+/** The number under which the row's body is shared with others. */
+export const sharedSeqOf = ({ first_seq: seq }: Row): number | undefined =>
+  typeof seq === 'number' ? seq : undefined;

@@ -14,7 +14,7 @@ export interface Database {
 
 /**
  * Values always go in as one array: a lone object would be read as named parameters. A statement whose `get` has thrown
- * throws for ever after, whatever it is asked for.
+ * throws in every later call.
  */
 export interface Statement {
   run(values: readonly Value[]): { readonly changes: number };

@@ -1,7 +1,10 @@
 import type { VerdictKind } from '../decide-verdict.ts';
 import type { InboxQuery, LeadQuery, Source, StoredDelivery, StoredLead, StoredResult } from '../inbox.ts';
-import { bytesOf, fromColumn, textOf, toColumn } from './column.ts';
+import { leadBytes } from '../lead-bytes.ts';
+import { bytesOf, fromColumn, placeOf, sharedSeqOf, textOf, toColumn } from './column.ts';
 import type { Database, Row, Statement, Value } from './libsql.ts';
+import { sharedAnswers } from './tables/shared-answer.ts';
+import type { SharedContentTable } from './tables/shared-content.ts';
 
 /** Rows read at once: between two reads other work of this process gets its turn, and no transaction stays open. */
 const pageRows = 200;
@@ -14,10 +17,17 @@ const outstanding = `SELECT COALESCE(
   (SELECT MAX(seq) FROM deliveries WHERE lead = undone.lead AND attempt > 1 AND verdict = 'pending'),
   (SELECT seq FROM leads WHERE id = undone.lead)) FROM (SELECT DISTINCT lead FROM work WHERE done = 0) AS undone`;
 
+export interface ReadDatabase {
+  readonly database: Database;
+  /** Of the schema: one before the current one can be read as it is. */
+  readonly version: number;
+  /** Undefined for a version that has none. */
+  readonly shared: SharedContentTable | undefined;
+}
+
 /** Newest first. A database of the first version has no results. */
 export async function* deliveries(
-  database: Database,
-  version: number,
+  { database, version, shared }: ReadDatabase,
   query: InboxQuery,
 ): AsyncGenerator<StoredDelivery> {
   const { sql, values } = conditions(query);
@@ -25,7 +35,12 @@ export async function* deliveries(
     `SELECT *, ${version > 1 ? resultsColumn : "'[]'"} AS results FROM deliveries
      WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ${pageRows}`,
   );
-  for await (const row of rowsOf(page, Number.MAX_SAFE_INTEGER, values)) yield deliveryOf(row);
+  const answer = version > 2 ? sharedAnswers(database) : undefined;
+  for await (const row of rowsOf(page, Number.MAX_SAFE_INTEGER, values)) {
+    const delivery = deliveryOf(row, shared);
+    const { firstSeq, status } = delivery;
+    yield firstSeq === undefined ? delivery : { ...delivery, status: answer?.(firstSeq, status) ?? status };
+  }
 }
 
 const stateConditions = {
@@ -35,17 +50,17 @@ const stateConditions = {
 
 /** Every lead once, in order of arrival. */
 export async function* leads(
-  database: Database,
+  { database, version, shared }: ReadDatabase,
   { states = ['accepted'], since, until }: LeadQuery,
 ): AsyncGenerator<StoredLead> {
   const { sql, values } = conditions({ since, until });
   const wanted = states.map((state) => stateConditions[state]).join(' OR ');
   const page = database.prepare(
-    `SELECT seq, lead, received_at, source, body FROM deliveries WHERE seq > ? ${sql}
+    `SELECT seq, lead, received_at, source, body${version > 2 ? ', lead_start, lead_end, first_seq' : ''} FROM deliveries WHERE seq > ? ${sql}
      AND seq = (SELECT leads.seq FROM leads WHERE leads.id = lead AND (${wanted}))
      ORDER BY seq LIMIT ${pageRows}`,
   );
-  for await (const row of rowsOf(page, 0, values)) yield leadOf(row);
+  for await (const row of rowsOf(page, 0, values)) yield leadOf(row, shared);
 }
 
 /** Page by page. The statement's first parameter is the `seq` that its page starts behind. */
@@ -73,8 +88,11 @@ function conditions(query: InboxQuery): { sql: string; values: Value[] } {
   if (query.until !== undefined) add('received_at < ?', query.until);
   if (query.verdicts !== undefined) {
     const others = query.verdicts.filter((verdict) => verdict !== 'pending');
-    const listed = `verdict IN (${others.map(() => '?').join(', ')})`;
-    add(query.verdicts.includes('pending') ? `(${listed} OR seq IN (${outstanding}))` : listed, ...others);
+    // Only a condition in these very words finds the index of the rejected ones.
+    const isRejected = query.verdicts.join() === 'rejected';
+    const listed = isRejected ? "verdict = 'rejected'" : `verdict IN (${others.map(() => '?').join(', ')})`;
+    const values = isRejected ? [] : others;
+    add(query.verdicts.includes('pending') ? `(${listed} OR seq IN (${outstanding}))` : listed, ...values);
   }
   if (query.leadId !== undefined) {
     // Three small searches instead of an index over every delivery: the first one, its repeats, and the rejected ones.
@@ -90,7 +108,9 @@ function conditions(query: InboxQuery): { sql: string; values: Value[] } {
   return { sql: parts.join(' '), values };
 }
 
-function deliveryOf(row: Row): StoredDelivery {
+function deliveryOf(row: Row, shared: SharedContentTable | undefined): StoredDelivery {
+  const firstSeq = sharedSeqOf(row);
+  const content = firstSeq === undefined ? undefined : shared?.find(firstSeq);
   return {
     seq: Number(row['seq']),
     receivedAt: Number(row['received_at']),
@@ -104,8 +124,10 @@ function deliveryOf(row: Row): StoredDelivery {
     remote: textOf(row['remote']),
     method: textOf(row['method']),
     path: textOf(row['path']),
-    headers: JSON.parse(textOf(row['headers'])) as [string, string][],
-    body: bytesOf(row['body']),
+    headers: content?.headers ?? (JSON.parse(textOf(row['headers'])) as [string, string][]),
+    body: content?.body ?? bytesOf(row['body']),
+    place: placeOf(row),
+    firstSeq,
     differs: row['differs'] === null ? undefined : (JSON.parse(textOf(row['differs'])) as string[]),
     results: (JSON.parse(textOf(row['results'])) as ResultRow[]).map(resultOf),
   };
@@ -121,13 +143,17 @@ const resultOf = ([label, ok, answer, at, durationMs]: ResultRow): StoredResult 
   durationMs,
 });
 
-const leadOf = (row: Row): StoredLead => ({
-  leadId: fromColumn(textOf(row['lead'])),
-  seq: Number(row['seq']),
-  receivedAt: Number(row['received_at']),
-  source: row['source'] as Source,
-  body: bytesOf(row['body']),
-});
+export function leadOf(row: Row, shared: SharedContentTable | undefined): StoredLead {
+  const firstSeq = sharedSeqOf(row);
+  const content = firstSeq === undefined ? undefined : shared?.find(firstSeq);
+  return {
+    leadId: fromColumn(textOf(row['lead'])),
+    seq: Number(row['seq']),
+    receivedAt: Number(row['received_at']),
+    source: row['source'] as Source,
+    body: leadBytes(content?.body ?? bytesOf(row['body']), placeOf(row)),
+  };
+}
 
 const optional = (value: Value | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined;

@@ -1,4 +1,5 @@
 import type { TakenKind } from '../decide-verdict.ts';
+import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
 import type {
   Arrival,
   DroppedRepeats,
@@ -6,6 +7,7 @@ import type {
   InboxQuery,
   InboxReader,
   LeadQuery,
+  LeadState,
   LeaseState,
   Outstanding,
   RejectedDelivery,
@@ -15,21 +17,25 @@ import type {
   TakeResult,
   TargetLease,
 } from '../inbox.ts';
+import type { Backlog } from '../inbox-monitor.ts';
 import type { StoreOptions } from '../inbox-options.ts';
 import { BatchCommit } from './batch-commit.ts';
 import { checkIntegrity, type IntegrityCheck } from './check-integrity.ts';
-import { FileIdentity } from './file-identity.ts';
-import { endDeadLeases, leaseOwner } from './lease-owner.ts';
+import { FileIdentity } from './file/file-identity.ts';
+import { endDeadLeases, leaseOwner, removeDeadReceivers } from './lease-owner.ts';
 import type { Database } from './libsql.ts';
 import { currentVersion } from './schema/migrations.ts';
-import { openDatabase, openReadOnly } from './schema/open-database.ts';
+import { failWhereLocked, openDatabase, openReadOnly } from './schema/open-database.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
+import { RoomCheck } from './file/room-check.ts';
 import { shrink } from './schema/shrink.ts';
 import { cannotOpen, cannotWrite } from './sqlite-errors.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
 import { StoreWarnings } from './store-warnings.ts';
+import { readBacklog } from './tables/backlog.ts';
 import { nonceClockStart } from './tables/nonce-table.ts';
+import { ReceiverTable } from './tables/receiver-table.ts';
 import { storeLabels, TargetNames } from './tables/target-names.ts';
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
@@ -37,20 +43,23 @@ const maxRejectedWaiting = 1000;
 
 /** Throws a `ConfigError` when the file is damaged, unreadable, or of another program or a newer version. */
 export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
-  const database = await openDatabase(options.location, options.clock.now());
+  const { location, clock, pid, targets } = options;
+  const database = await openDatabase(location, clock.now());
   try {
-    await endDeadLeases(database, options.pid);
+    await endDeadLeases(database, pid);
+    await removeDeadReceivers(database, pid, clock.now());
     const names = new TargetNames(database);
-    storeLabels(database, names, options.targets);
-    const opened = {
-      names,
-      owner: await leaseOwner(options.pid),
-      nonceClockStart: nonceClockStart(database, options.clock.steady()),
-    };
-    return new SqliteInbox(database, options, opened, await checkIntegrity(options.location));
+    storeLabels(database, names, targets);
+    const wanted = targets.map((target) => names.storedName(target));
+    const owner = await leaseOwner(pid);
+    new ReceiverTable(database, owner).add(wanted, clock.now());
+    const opened = { names, owner, nonceClockStart: nonceClockStart(database, clock.steady()) };
+    const reader = new SqliteReader(database, { location, version: currentVersion, wanted, owner });
+    failWhereLocked(database);
+    return new SqliteInbox(database, reader, options, opened, await checkIntegrity(location));
   } catch (error) {
     database.close();
-    throw cannotOpen(options.location, error);
+    throw cannotOpen(location, error);
   }
 }
 
@@ -58,7 +67,7 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
 export async function openSqliteReader(location: string): Promise<InboxReader> {
   const { database, version } = await openReadOnly(location);
   try {
-    return new SqliteReader(database, { location, version, wanted: [] });
+    return new SqliteReader(database, { location, version, wanted: [], owner: '' });
   } catch (error) {
     database.close();
     throw cannotOpen(location, error);
@@ -73,27 +82,40 @@ class SqliteInbox implements Inbox {
   readonly #commits: BatchCommit<SqliteWriter>;
   readonly #check: IntegrityCheck;
   readonly #warnings: StoreWarnings;
+  readonly #hasTargets: boolean;
+  readonly #room: RoomCheck;
+  /** Stored names of the targets. */
+  readonly #wanted: readonly string[];
   #rejectedWaiting = 0;
 
-  constructor(database: Database, options: StoreOptions, opened: OpenedStore, check: IntegrityCheck) {
-    const { location, clock, targets } = options;
+  constructor(
+    database: Database,
+    reader: SqliteReader,
+    options: StoreOptions,
+    opened: OpenedStore,
+    check: IntegrityCheck,
+  ) {
+    const { location, clock } = options;
     this.location = location;
     this.#database = database;
-    const wanted = targets.map((target) => opened.names.storedName(target));
-    this.#reader = new SqliteReader(database, { location, version: currentVersion, wanted });
+    this.#reader = reader;
+    this.#hasTargets = options.targets.length > 0;
+    this.#wanted = options.targets.map((target) => opened.names.storedName(target));
+    this.#room = new RoomCheck(location);
     this.#warnings = new StoreWarnings(new FileIdentity(location), options);
     this.#commits = new BatchCommit({
       database,
       createWriter: () => new SqliteWriter(database, options, opened),
       clock,
       verify: () => this.#warnings.verifyInPlace(),
+      onCommit: options.onCommit,
     });
     this.#check = check;
     void check.found.then((damage) => damage !== undefined && this.#warnings.damaged(damage));
   }
 
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> {
-    return this.#add((writer) => arrivals.map((arrival) => writer.take(arrival)));
+    return this.#add((writer) => writer.take(arrivals));
   }
 
   async reject(rejected: readonly RejectedDelivery[]): Promise<void> {
@@ -111,6 +133,10 @@ class SqliteInbox implements Inbox {
 
   settle(leases: readonly TargetLease[]): Promise<readonly TakenKind[]> {
     return this.#add((writer) => leases.map((lease) => writer.settle(lease)));
+  }
+
+  settleMoved(leases: readonly TargetLease[]): Promise<readonly (string | undefined)[]> {
+    return this.#add((writer) => leases.map((lease) => writer.settleMoved(lease)));
   }
 
   release(leases: readonly TargetLease[]): Promise<void> {
@@ -131,6 +157,16 @@ class SqliteInbox implements Inbox {
     return this.#reader.outstanding();
   }
 
+  async checkWritable(): Promise<void> {
+    // Each transaction writes its counter, an empty one, too.
+    await this.#add(() => undefined);
+    await this.#room.check();
+  }
+
+  backlog(): Promise<readonly Backlog[]> {
+    return readBacklog(this.#database, this.#wanted);
+  }
+
   list(query: InboxQuery): AsyncIterable<StoredDelivery> {
     return this.#reader.list(query);
   }
@@ -147,6 +183,30 @@ class SqliteInbox implements Inbox {
     return this.#reader.has(leadIds);
   }
 
+  lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
+    return this.#reader.lookUp(leadIds);
+  }
+
+  seqsSince(since: number): AsyncIterable<readonly number[]> {
+    return this.#reader.seqsSince(since);
+  }
+
+  backfilledSeqs(from: number): AsyncIterable<readonly number[]> {
+    return this.#reader.backfilledSeqs(from);
+  }
+
+  leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
+    return this.#reader.leadsBySeq(seqs);
+  }
+
+  prunedSince(since: number): AsyncIterable<readonly PrunedLead[]> {
+    return this.#reader.prunedSince(since);
+  }
+
+  states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>> {
+    return this.#reader.states(leadIds);
+  }
+
   prune(before: number): Promise<number> {
     return pruneDeliveries(this.#database, before, (work) => this.#add(work));
   }
@@ -161,6 +221,8 @@ class SqliteInbox implements Inbox {
   }
 
   async close(): Promise<void> {
+    // Where that cannot be written, the next one to open the inbox finds this receiver dead.
+    if (this.#hasTargets) await Promise.allSettled([this.#add((writer) => writer.receivers.remove())]);
     await this.#commits.flush();
     this.#check.stop();
     await this.#check.found;
@@ -172,6 +234,7 @@ class SqliteInbox implements Inbox {
       return await this.#commits.add(step);
     } catch (error) {
       this.#warnings.failed(error);
+      this.#room.failed(error);
       throw cannotWrite(this.location, error);
     }
   }

@@ -1,9 +1,20 @@
-import type { DroppedRepeats, InboxQuery, InboxReader, LeadQuery, Outstanding } from '../inbox.ts';
+import type {
+  DroppedRepeats,
+  InboxQuery,
+  InboxReader,
+  LeadQuery,
+  LeadState,
+  Outstanding,
+  StoredLead,
+} from '../inbox.ts';
+import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
 import { targetLabel } from '../target-name.ts';
 import { textOf, toColumn } from './column.ts';
 import type { Database, Statement } from './libsql.ts';
-import { deliveries, leads } from './reader.ts';
+import { LeadLookup } from './lead-lookup.ts';
+import { deliveries, leads, type ReadDatabase } from './reader.ts';
 import { cannotRead } from './sqlite-errors.ts';
+import { SharedContentTable } from './tables/shared-content.ts';
 
 interface SqliteReaderOptions {
   readonly location: string;
@@ -11,6 +22,8 @@ interface SqliteReaderOptions {
   readonly version: number;
   /** Targets of this receiver, as they are stored. */
   readonly wanted: readonly string[];
+  /** The name of this receiver; empty for a reader. */
+  readonly owner: string;
 }
 
 /** Reads what `Inbox` names, and writes nothing. */
@@ -18,38 +31,79 @@ export class SqliteReader implements InboxReader {
   readonly location: string;
   readonly #database: Database;
   readonly #options: SqliteReaderOptions;
-  readonly #isAccepted: Statement;
+  readonly #read: ReadDatabase;
+  readonly #stateOf: Statement;
+  readonly #lookup: LeadLookup;
 
   constructor(database: Database, options: SqliteReaderOptions) {
     this.location = options.location;
     this.#database = database;
     this.#options = options;
-    this.#isAccepted = database.prepare("SELECT 1 FROM leads WHERE id = ? AND state = 'accepted'");
+    const { version } = options;
+    const shared = version > 2 ? new SharedContentTable(database) : undefined;
+    this.#read = { database, version, shared };
+    this.#stateOf = database.prepare('SELECT state FROM leads WHERE id = ?');
+    this.#lookup = new LeadLookup(this.#read);
   }
 
   list(query: InboxQuery): ReturnType<typeof deliveries> {
-    return this.#readable(deliveries(this.#database, this.#options.version, query));
+    return this.#readable(deliveries(this.#read, query));
   }
 
   leads(query: LeadQuery): ReturnType<typeof leads> {
-    return this.#readable(leads(this.#database, query));
+    return this.#readable(leads(this.#read, query));
   }
 
-  has(leadIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const found = leadIds.filter((leadId) => this.#isAccepted.all([toColumn(leadId)]).length > 0);
-    return Promise.resolve(new Set(found));
+  async has(leadIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const states = await this.states(leadIds);
+    return new Set(leadIds.filter((leadId) => states.get(leadId) === 'accepted'));
+  }
+
+  states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>> {
+    const found = new Map<string, LeadState>();
+    for (const leadId of leadIds) {
+      const [row] = this.#stateOf.all([toColumn(leadId)]);
+      if (row !== undefined) found.set(leadId, row['state'] === 'accepted' ? 'accepted' : 'pending');
+    }
+    return Promise.resolve(found);
+  }
+
+  lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
+    return this.#answered(() => this.#lookup.lookUp(leadIds));
+  }
+
+  seqsSince(since: number): AsyncIterable<readonly number[]> {
+    return this.#readable(this.#lookup.seqsSince(since));
+  }
+
+  backfilledSeqs(from: number): AsyncIterable<readonly number[]> {
+    return this.#readable(this.#lookup.backfilledSeqs(from));
+  }
+
+  leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
+    return this.#answered(() => this.#lookup.leadsBySeq(seqs));
+  }
+
+  prunedSince(since: number): AsyncIterable<readonly PrunedLead[]> {
+    return this.#readable(this.#lookup.prunedSince(since));
   }
 
   outstanding(): Promise<readonly Outstanding[]> {
-    const { version, wanted } = this.#options;
+    const { version, wanted, owner } = this.#options;
     const label = version > 1 ? '(SELECT label FROM targets WHERE name = target)' : 'target';
+    const running =
+      'EXISTS (SELECT 1 FROM receivers WHERE receivers.target = work.target AND receivers.owner <> ?)';
     const rows = this.#database
-      .prepare(`SELECT target, ${label} AS label, COUNT(*) AS leads FROM work WHERE done = 0 GROUP BY target`)
-      .all([]);
+      .prepare(
+        `SELECT target, ${label} AS label, COUNT(*) AS leads, ${version > 2 ? running : '? IS NULL'} AS elsewhere
+         FROM work WHERE done = 0 GROUP BY target`,
+      )
+      .all([owner]);
     const found = rows.map((row) => ({
       target: targetLabel(textOf(row['label'])),
       leads: Number(row['leads']),
       wanted: wanted.includes(textOf(row['target'])),
+      wantedElsewhere: row['elsewhere'] === 1,
     }));
     return Promise.resolve(found.sort((a, b) => (a.target < b.target ? -1 : 1)));
   }
@@ -67,6 +121,14 @@ export class SqliteReader implements InboxReader {
   close(): Promise<void> {
     this.#database.close();
     return Promise.resolve();
+  }
+
+  async #answered<T>(read: () => T): Promise<T> {
+    try {
+      return await Promise.resolve(read());
+    } catch (error) {
+      throw cannotRead(this.location, error);
+    }
   }
 
   /** What the database throws, as a `DataError` that says what can be done. */

@@ -1,8 +1,18 @@
 import { hash } from 'node:crypto';
 import { ComparisonBudget } from '../comparison-budget.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import { decide, decideSettled, type KnownLead, type TakenKind, type Verdict } from '../decide-verdict.ts';
-import { recordOf } from '../delivery-record.ts';
+import type { Rejection } from '../../webhook/rejection.ts';
+import {
+  decide,
+  decideSettled,
+  type KnownLead,
+  replayedNonce,
+  type TakenKind,
+  type TakenVerdict,
+} from '../decide-verdict.ts';
+import { contentOf, type DeliveryContent, rejectedContentOf, summaryOf } from '../delivery-record.ts';
+import { type Group, groupByDelivery } from '../group-arrivals.ts';
+import { leadBytes } from '../lead-bytes.ts';
 import type { Arrival, LeaseState, RejectedDelivery, TakeResult, TargetLease } from '../inbox.ts';
 import type { StoreOptions } from '../inbox-options.ts';
 import { toColumn } from './column.ts';
@@ -10,7 +20,9 @@ import type { Database, Statement } from './libsql.ts';
 import { DeliveryTable } from './tables/delivery-table.ts';
 import { LeadTable } from './tables/lead-table.ts';
 import { NonceTable } from './tables/nonce-table.ts';
+import { ReceiverTable } from './tables/receiver-table.ts';
 import { RepeatTable } from './tables/repeat-table.ts';
+import { SharedContentTable } from './tables/shared-content.ts';
 import { ResultTable } from './tables/result-table.ts';
 import { TargetLeases } from './tables/target-leases.ts';
 import type { TargetNames } from './tables/target-names.ts';
@@ -28,8 +40,10 @@ export class SqliteWriter {
   readonly leases: TargetLeases;
   readonly leads: LeadTable;
   readonly repeats: RepeatTable;
+  readonly receivers: ReceiverTable;
   readonly #options: Pick<StoreOptions, 'targets' | 'redact' | 'clock'>;
   readonly #deliveries: DeliveryTable;
+  readonly #shared: SharedContentTable;
   readonly #nonces: NonceTable;
   readonly #results: ResultTable;
   readonly #names: TargetNames;
@@ -46,10 +60,13 @@ export class SqliteWriter {
     this.#options = options;
     this.leads = new LeadTable(database);
     this.#names = names;
-    this.leases = new TargetLeases(database, { wanted: targets, owner, leaseMs, names });
+    this.receivers = new ReceiverTable(database, owner);
+    const { receivers } = this;
+    this.leases = new TargetLeases(database, { wanted: targets, owner, leaseMs, names, receivers });
     this.repeats = new RepeatTable(database);
     this.#results = new ResultTable(database);
     this.#deliveries = new DeliveryTable(database);
+    this.#shared = new SharedContentTable(database);
     this.#nonces = new NonceTable(database, nonceLifetimeMs, nonceClockStart);
     this.#lastSeq = database.prepare('SELECT seq FROM counter');
     this.#keepSeq = database.prepare('UPDATE counter SET seq = ?');
@@ -62,6 +79,8 @@ export class SqliteWriter {
     this.#noncesSeen = 0;
     this.#rejectedAdded = 0;
     this.#comparison.reset();
+    this.#shared.forget();
+    this.receivers.renew(now);
   }
 
   end(): void {
@@ -70,31 +89,12 @@ export class SqliteWriter {
     this.#keepSeq.run([this.#seq]);
   }
 
-  take(arrival: Arrival): TakeResult {
-    const { targets } = this.#options;
-    const { delivery } = arrival;
-    const id = toColumn(arrival.leadId);
-    const digest = hash('sha256', delivery.body, 'buffer');
-    const nonceTaken = !this.#bindNonce(arrival.nonce, digest);
-    // Most leads are new, and the insert alone tells so: only when it does not insert is anything looked up.
-    const asNew = decide({ nonceTaken }, arrival, targets);
-    const isNew = asNew.kind === 'rejected' || this.#addLead(id, delivery, digest, asNew);
-    const verdict = isNew
-      ? asNew
-      : decide({ nonceTaken, lead: this.#knownLead(id, delivery.body, digest) }, arrival, targets);
-    const seq = this.#add(arrival, verdict);
-    if (verdict.kind === 'rejected') return verdict;
-    if (!isNew) {
-      this.leads.countAttempt(id);
-      this.repeats.trim(id, verdict.attempt, verdict.differs !== undefined);
-    }
-    if (!isNew && verdict.kind === 'accepted') this.leads.accept(id);
-    if (verdict.kind === 'pending') this.leases.grant(id, verdict.targets, this.#now);
-    return { seq, ...verdict };
+  take(arrivals: readonly Arrival[]): TakeResult[] {
+    return groupByDelivery(arrivals).flatMap((group) => this.#takeDelivery(group));
   }
 
   reject({ delivery, rejection, leadId }: RejectedDelivery): void {
-    this.#add({ delivery, leadId }, rejection);
+    this.#addRejected({ delivery, leadId }, rejection);
   }
 
   settle({ leadId, seq, target, result }: TargetLease): TakenKind {
@@ -107,6 +107,13 @@ export class SqliteWriter {
     return verdict;
   }
 
+  settleMoved({ leadId, seq, target, result }: TargetLease): string | undefined {
+    if (result !== undefined) this.#results.add(seq, this.#names.storedName(target), result);
+    const moved = this.leases.settleMoved(toColumn(leadId), target, this.#now);
+    if (moved !== undefined) this.settle({ leadId, seq, target });
+    return moved;
+  }
+
   release({ leadId, seq, target, result }: TargetLease): void {
     if (result !== undefined) this.#results.add(seq, this.#names.storedName(target), result);
     this.leases.release(toColumn(leadId), target);
@@ -116,20 +123,63 @@ export class SqliteWriter {
     return this.leases.lease(toColumn(leadId), target, this.#now);
   }
 
+  #takeDelivery(group: Group): TakeResult[] {
+    const [first] = group;
+    const { delivery, nonce, place } = first;
+    // A body that is the lead is hashed once for both.
+    const digest = nonce === undefined && place !== undefined ? undefined : digestOf(delivery.body);
+    if (nonce !== undefined && digest !== undefined && !this.#bindNonce(nonce, digest)) {
+      const rejected = replayedNonce();
+      this.#addRejected(first, rejected);
+      return group.map(() => rejected);
+    }
+    const content = contentOf(delivery, this.#options.redact);
+    if (group.length === 1) return [this.#takeLead(first, content, place === undefined ? digest : undefined)];
+    const firstSeq = this.#seq + 1;
+    this.#shared.insert(firstSeq, content);
+    return group.map((arrival) => this.#takeLead(arrival, content, undefined, firstSeq));
+  }
+
+  /** `bodyDigest`: where it is the lead's as well. */
+  #takeLead(
+    arrival: Arrival,
+    content: DeliveryContent,
+    bodyDigest: Uint8Array | undefined,
+    firstSeq?: number,
+  ): TakeResult {
+    const { targets } = this.#options;
+    const { delivery, leadId, place } = arrival;
+    const id = toColumn(leadId);
+    const payload = leadBytes(delivery.body, place);
+    const digest = bodyDigest ?? digestOf(payload);
+    // Most leads are new, which the insert alone shows: only when it inserts nothing is anything looked up.
+    const asNew = decide(undefined, arrival, targets);
+    const isNew = this.#addLead(id, delivery, digest, asNew);
+    const verdict = isNew ? asNew : decide(this.#knownLead(id, payload, digest), arrival, targets);
+    const seq = (this.#seq += 1);
+    this.#deliveries.insert(seq, summaryOf(arrival, verdict, content.path, firstSeq), content);
+    if (!isNew) {
+      this.leads.countAttempt(id);
+      this.repeats.trim(id, verdict.attempt, verdict.differs !== undefined);
+    }
+    if (!isNew && verdict.kind === 'accepted') this.leads.accept(id);
+    if (verdict.kind === 'pending') this.leases.grant(id, verdict.targets, this.#now);
+    return { seq, ...verdict };
+  }
+
   /** False when the nonce is bound to another body. */
-  #bindNonce(nonce: string | undefined, digest: Uint8Array): boolean {
-    if (nonce === undefined) return true;
+  #bindNonce(nonce: string, digest: Uint8Array): boolean {
     this.#noncesSeen += 1;
     return this.#nonces.bind(nonce, digest, this.#options.clock.steady());
   }
 
   /** Under the number that its delivery gets next. False when the id is known already. */
-  #addLead(id: string, { receivedAt }: Delivery, digest: Uint8Array, { kind }: Verdict): boolean {
+  #addLead(id: string, { receivedAt }: Delivery, digest: Uint8Array, { kind }: TakenVerdict): boolean {
     const accepted = kind === 'accepted';
     return this.leads.insert(id, { seq: this.#seq + 1, accepted, firstAt: receivedAt, digest });
   }
 
-  #knownLead(id: string, body: Uint8Array, digest: Uint8Array): KnownLead {
+  #knownLead(id: string, payload: Uint8Array, digest: Uint8Array): KnownLead {
     const row = this.leads.find(id);
     if (row === undefined) throw new Error('a lead id is both known and unknown');
     const isSame = Buffer.compare(row.digest, digest) === 0;
@@ -137,16 +187,19 @@ export class SqliteWriter {
       firstAt: row.firstAt,
       attempts: row.attempts,
       accepted: row.accepted,
-      firstBody: isSame ? 'same' : this.#comparison.spend(this.#deliveries.bodyOf(row.seq), body),
+      firstBody: isSame
+        ? 'same'
+        : this.#comparison.spend(this.#deliveries.leadOf(row.seq, this.#shared), payload),
       ...this.leases.stateOf(id, this.#now),
     };
   }
 
-  /** Returns the delivery's number. */
-  #add(arrival: Parameters<typeof recordOf>[0], verdict: Verdict): number {
-    if (verdict.kind === 'rejected') this.#rejectedAdded += 1;
+  #addRejected(rejected: Parameters<typeof summaryOf>[0], rejection: Rejection): void {
+    const content = rejectedContentOf(rejected.delivery, this.#options.redact);
+    this.#rejectedAdded += 1;
     this.#seq += 1;
-    this.#deliveries.insert(this.#seq, recordOf(arrival, verdict, this.#options.redact));
-    return this.#seq;
+    this.#deliveries.insert(this.#seq, summaryOf(rejected, rejection, content.path), content);
   }
 }
+
+const digestOf = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');

@@ -1,6 +1,6 @@
 import { cannotStore, type CannotStoreError } from '../cannot-store-error.ts';
 import type { StoreOptions } from '../inbox-options.ts';
-import type { FileIdentity } from './file-identity.ts';
+import type { FileIdentity } from './file/file-identity.ts';
 import { isDamage, recoverCommand } from './sqlite-errors.ts';
 
 /** What the operator of a receiver has to know about the file, each said once. */
@@ -15,7 +15,7 @@ export class StoreWarnings {
     this.#options = options;
   }
 
-  /** Throws a `CannotStoreError` once the file was deleted or replaced, ever after: what is written would be lost. */
+  /** Throws a `CannotStoreError` in every call after the file was deleted or replaced: what is written would be lost. */
   verifyInPlace(): void {
     const change = this.#gone === undefined ? this.#file.change() : undefined;
     if (change !== undefined) {

@@ -1,4 +1,4 @@
-import { closeBrace, closeBracket, openBrace, openBracket } from '../bytes.ts';
+import { closeBrace, closeBracket, comma, openBrace, openBracket, skipSpace } from '../bytes.ts';
 import { decodeString } from '../scanned-record.ts';
 import { scanner } from '../scanner.ts';
 
@@ -12,17 +12,30 @@ export interface Member extends Span {
   readonly name: string;
 }
 
-/** The members of an object, repeated names too. The scanner must hold this text, which is valid and compact. */
+/** The members of an object, repeated names too. The scanner must hold this text, which is valid. */
 export function membersAt(json: Buffer, start: number): Member[] {
   const members: Member[] = [];
   if (json[start] !== openBrace) return members;
-  for (let i = start + 1; json[i] !== closeBrace && i < json.length;) {
+  for (let i = pastSpace(json, start + 1); json[i] !== closeBrace && i < json.length;) {
     const nameEnd = scanner.valueEnd(i);
-    const end = scanner.valueEnd(nameEnd + 1);
-    members.push({ name: decodeString(json, i, nameEnd), start: nameEnd + 1, end });
-    i = json[end] === closeBrace ? end : end + 1;
+    const valueStart = pastSpace(json, pastSpace(json, nameEnd) + 1);
+    const end = scanner.valueEnd(valueStart);
+    members.push({ name: decodeString(json, i, nameEnd), start: valueStart, end });
+    i = nextStart(json, end);
   }
   return members;
+}
+
+/** The elements of an array, `most` of them at most. The scanner must hold this text, which is valid. */
+export function elementsAt(json: Buffer, start: number, most = Number.POSITIVE_INFINITY): Span[] {
+  const elements: Span[] = [];
+  if (json[start] !== openBracket) return elements;
+  for (let i = pastSpace(json, start + 1); json[i] !== closeBracket && elements.length < most;) {
+    const end = scanner.valueEnd(i);
+    elements.push({ start: i, end });
+    i = nextStart(json, end);
+  }
+  return elements;
 }
 
 /** The member of that name; undefined where there is none or more than one. */
@@ -31,9 +44,16 @@ export function onlyMember(members: readonly Member[], name: string): Member | u
   return named.length === 1 ? named[0] : undefined;
 }
 
-/** The value at a JSON Pointer, given as its reference tokens. The scanner must hold this text, as for `membersAt`. */
-export function spanAt(json: Buffer, path: readonly string[]): Span | undefined {
-  let span: Span | undefined = { start: 0, end: json.length };
+/**
+ * The value at a JSON Pointer, given as its reference tokens, in the value at `root`. The scanner must hold this text, as
+ * for `membersAt`.
+ */
+export function spanAt(
+  json: Buffer,
+  path: readonly string[],
+  root: Span = { start: 0, end: json.length },
+): Span | undefined {
+  let span: Span | undefined = root;
   for (const step of path) {
     if (span === undefined) return undefined;
     span =
@@ -45,12 +65,14 @@ export function spanAt(json: Buffer, path: readonly string[]): Span | undefined 
 }
 
 function elementAt(json: Buffer, start: number, step: string): Span | undefined {
-  if (!/^(0|[1-9]\d{0,8})$/.test(step) || json[start + 1] === closeBracket) return undefined;
-  let i = start + 1;
-  for (let left = Number(step); ; left -= 1) {
-    const end = scanner.valueEnd(i);
-    if (left === 0) return { start: i, end };
-    if (json[end] === closeBracket) return undefined;
-    i = end + 1;
-  }
+  if (!/^(0|[1-9]\d{0,8})$/.test(step)) return undefined;
+  return elementsAt(json, start, Number(step) + 1)[Number(step)];
+}
+
+const pastSpace = (json: Buffer, offset: number): number => skipSpace(json, offset, json.length);
+
+/** Where the next value of a container begins, or its end stands, after one that ended at `end`. */
+function nextStart(json: Buffer, end: number): number {
+  const i = pastSpace(json, end);
+  return json[i] === comma ? pastSpace(json, i + 1) : i;
 }

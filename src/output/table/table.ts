@@ -9,7 +9,7 @@ export interface TableOptions extends FitOptions {
   readonly head?: (text: string) => string;
   /** Draws one cell that was already sanitized, cut and padded; for colours. */
   readonly cell?: (text: string, row: number, head: string) => string;
-  /** Is given the heads that were left out for want of room, if there are any. */
+  /** Is given the heads that were left out for lack of space, if there are any. */
   readonly onDrop?: (heads: readonly string[]) => void;
 }
 

@@ -12,7 +12,7 @@ export interface Activity {
   readonly heardAt: number;
 }
 
-/** Silence of a service up to this is nothing to speak of; ms. */
+/** A shorter silence of the service is not shown; ms. */
 const silenceMs = 1000;
 
 /** One line without an end, empty when there is nothing to say; `now` in ms. */

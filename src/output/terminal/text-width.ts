@@ -7,6 +7,10 @@ import measure from 'fast-string-truncated-width';
 export const textWidth = (text: string): number =>
   plain.test(text) ? text.length : measure(text).width + (text.match(spacingMark)?.length ?? 0);
 
+/** Of the widest of some texts; 0 where there is none. */
+export const widestOf = (texts: readonly string[]): number =>
+  texts.reduce((widest, text) => Math.max(widest, textWidth(text)), 0);
+
 /** Most text is plain: it needs no patterns for emoji, which take milliseconds to compile. */
 const plain = /^[\x20-\x7e]*$/;
 const spacingMark = /\p{Mc}/gu;

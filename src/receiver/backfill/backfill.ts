@@ -1,68 +1,42 @@
-import { messageOf } from '../../errors.ts';
-import type { Inbox } from '../../inbox/inbox.ts';
-import { leadFilter } from '../../lead/filter.ts';
-import type { RawLead } from '../../lead/raw-lead.ts';
-import type { Messages } from '../../output/messages.ts';
-import { noteUnreadableTimes } from '../../output/walk-summary.ts';
-import type { Service } from '../../service/client/service.ts';
-import { listLeads } from '../../service/listing/listing.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { Receiver } from '../create-receiver.ts';
-import { deliveryOfPulledLead } from './pulled-delivery.ts';
+import type { BackfillRound, RoundOptions } from './round.ts';
+import { runRound } from './run-round.ts';
 
-/** Leads that are handled at the same time: they share a transaction, and as many forwards may be in flight. */
-const concurrency = 50;
-
-interface BackfillOptions {
-  readonly service: Service;
-  readonly inbox: Pick<Inbox, 'has'>;
-  readonly receiver: Pick<Receiver, 'handleChecked'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly messages: Messages;
-  /** Ends the backfill early. */
-  readonly signal: AbortSignal;
+interface BackfillOptions extends Omit<RoundOptions, 'since' | 'outstanding' | 'triedBefore'> {
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  /** How far back a round reaches, in milliseconds. */
   readonly windowMs: number;
+  /** From the end of a round to the next one, in milliseconds; undefined: there is only one. */
+  readonly everyMs: number | undefined;
+  /** Told of every round when it has ended. */
+  readonly onRound: (round: BackfillRound) => Promise<void> | void;
 }
-
-type LeadWithId = RawLead & { readonly id: string };
 
 /**
- * Lists the service's leads of the last `windowMs` and has the receiver handle those that the inbox lacks, as if they
- * had been pushed. Never rejects: a failure is a warning and ends the backfill alone, not the receiver.
+ * Lists the service's leads of the last `windowMs`, again and again, and has the receiver handle those that the inbox
+ * lacks, as if they had been pushed. A round reaches farther back where the ones before it did not take in what they
+ * should have, or were too long ago. Resolves when `signal` aborts, or after the only round. A failure ends its round, not
+ * the receiver.
  */
 export async function backfill(options: BackfillOptions): Promise<void> {
-  const { inbox, receiver, clock, messages, windowMs } = options;
-  const signal = AbortSignal.any([options.service.signal, options.signal]);
-  const service = { ...options.service, signal };
-  const since = clock.now() - windowMs;
-  const window = leadFilter({ categories: [], since, until: undefined, where: [] });
-  let known = 0;
-  let fetched = 0;
-  try {
-    for await (const { leads } of listLeads(service, { query: { since } })) {
-      if (signal.aborted) return;
-      const candidates = leads.filter(
-        (lead): lead is LeadWithId => lead.id !== undefined && window.matches(lead),
-      );
-      const missing = await missingIn(inbox, candidates);
-      known += candidates.length - missing.length;
-      fetched += missing.length;
-      const { baseUrl } = service.account;
-      const deliveries = missing.map((lead) => deliveryOfPulledLead(lead, baseUrl, clock.now()));
-      while (deliveries.length > 0) {
-        const some = deliveries.splice(0, concurrency);
-        await Promise.all(some.map((checked) => receiver.handleChecked(checked, 'backfill')));
-      }
+  const { clock, signal, everyMs, windowMs, onRound } = options;
+  /** Leads that were created before that were seen by some round, as far as windows reach. */
+  let seenUntil = Infinity;
+  const outstanding = new Set<string>();
+  for (let number = 1; !signal.aborted; number += 1) {
+    const startedAt = clock.now();
+    // What was tried a moment ago is left to the service's own retries; a new process knows of none.
+    const triedBefore = number === 1 || everyMs === undefined ? startedAt : startedAt - everyMs / 2;
+    // Earlier times than the first of the calendar cannot be asked for, and no lead is older.
+    const since = Math.max(0, Math.min(startedAt - windowMs, seenUntil));
+    const ended = await runRound({ ...options, since, outstanding, triedBefore });
+    seenUntil = ended.end.kind === 'failed' || ended.notStored > 0 ? since : startedAt;
+    await onRound({ ...ended, number, startedAt, everyMs, durationMs: clock.now() - startedAt });
+    if (everyMs === undefined) return;
+    try {
+      await clock.sleep(everyMs, signal);
+    } catch {
+      return;
     }
-    noteUnreadableTimes(window.unreadableTimes, messages);
-    messages.say(`backfill: ${fetched} fetched, ${known} already known`);
-  } catch (error) {
-    if (signal.aborted) return;
-    messages.warn(`the backfill ended early: ${messageOf(error)}`);
   }
-}
-
-async function missingIn(inbox: Pick<Inbox, 'has'>, leads: readonly LeadWithId[]): Promise<LeadWithId[]> {
-  const known = await inbox.has(leads.map((lead) => lead.id));
-  return leads.filter((lead) => !known.has(lead.id));
 }

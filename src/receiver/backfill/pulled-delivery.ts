@@ -12,7 +12,7 @@ export function deliveryOfPulledLead(
 ): CheckedDelivery {
   const bytes = Buffer.from(lead.bytes);
   return {
-    kind: 'lead',
+    kind: 'leads',
     delivery: {
       method: 'GET',
       path: baseUrl.pathname,
@@ -22,9 +22,13 @@ export function deliveryOfPulledLead(
       remote: baseUrl.host,
       receivedAt: now,
     },
-    lead: { bytes, id: lead.id, createdAt: lead.createdAt, category: lead.category },
-    leadId: lead.id,
+    leads: [
+      {
+        lead: { bytes, id: lead.id, createdAt: lead.createdAt, category: lead.category },
+        leadId: lead.id,
+        warnings: [],
+      },
+    ],
     key: -1,
-    warnings: [],
   };
 }

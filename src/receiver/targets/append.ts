@@ -35,24 +35,26 @@ export async function openAppendTarget(
   return {
     name: appendTargetName(path),
     longestMs,
-    async deliver({ lead }) {
-      const started = performance.now();
-      const result = (ok: boolean, answer: string): TargetResult => ({
-        to: 'output',
-        ok,
-        answer,
-        durationMs: Math.round(performance.now() - started),
-      });
-      try {
-        await appender.append(Buffer.concat([lead.bytes, Buffer.from('\n')]));
-        return result(true, 'written');
-      } catch (error) {
-        return result(false, outputError(error as NodeJS.ErrnoException, path).message);
-      }
-    },
+    deliver: (_, leads) => leads.map(({ lead }) => appendLine(appender, lead.bytes, path)),
     async close() {
       await file.close();
       await held.release();
     },
   };
+}
+
+async function appendLine(appender: LineAppender, bytes: Uint8Array, path: string): Promise<TargetResult> {
+  const started = performance.now();
+  const result = (ok: boolean, answer: string): TargetResult => ({
+    to: 'output',
+    ok,
+    answer,
+    durationMs: Math.round(performance.now() - started),
+  });
+  try {
+    await appender.append(Buffer.concat([bytes, Buffer.from('\n')]));
+    return result(true, 'written');
+  } catch (error) {
+    return result(false, outputError(error as NodeJS.ErrnoException, path).message);
+  }
 }

@@ -1,5 +1,6 @@
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
+import type { AttemptedLead } from './target.ts';
 import type { UrlCredentials } from './url-credentials.ts';
 
 interface ForwardRequestOptions {
@@ -25,10 +26,16 @@ const hopByHop =
 /** What only this receiver may tell the app. */
 const ours = /^leads-(lead-id|attempt|verified)$/i;
 
-/** A delivery as the app gets it: exact bytes and headers. Undefined when its path leads out of `url`'s own. */
+/** Of several ids in a header, in characters: more are not named. */
+const longestIds = 4096;
+
+/**
+ * A delivery as the app gets it: exact bytes and headers. `leads`: those of it that the app has not had. Undefined when its
+ * path leads out of `url`'s own.
+ */
 export function forwardRequest(
-  { delivery, leadId, key }: CheckedDelivery,
-  attempt: number,
+  { delivery, key }: CheckedDelivery,
+  leads: readonly Pick<AttemptedLead, 'leadId' | 'attempt'>[],
   { url, credentials, keepPath, scheme }: ForwardRequestOptions,
 ): ForwardRequest | undefined {
   const target = keepPath ? withPathOf(delivery, url) : url.href;
@@ -40,8 +47,8 @@ export function forwardRequest(
     headers: [
       ...endToEndHeaders(delivery).filter(([name]) => !isReplaced(name)),
       ...(credentials === undefined ? [] : [['authorization', credentials.authorization.reveal()] as const]),
-      ['leads-lead-id', headerText(leadId)],
-      ['leads-attempt', String(attempt)],
+      ...leadIdHeader(leads.map(({ leadId }) => leadId)),
+      ['leads-attempt', String(Math.max(...leads.map(({ attempt }) => attempt)))],
       // A lead that was fetched from the service carries no credential; anybody may send one where nothing is verified.
       ...(scheme === undefined
         ? []
@@ -49,6 +56,14 @@ export function forwardRequest(
     ],
     body: delivery.body,
   };
+}
+
+/** Several ids are separated by commas. */
+function leadIdHeader(ids: readonly string[]): Delivery['rawHeaders'] {
+  const [only = '', ...others] = ids.map(headerText);
+  if (others.length === 0) return [['leads-lead-id', only]];
+  const text = [only, ...others].map((id) => id.replaceAll(',', '%2C')).join(',');
+  return text.length > longestIds ? [] : [['leads-lead-id', text]];
 }
 
 /** Percent-encoded where a header cannot hold it, so that `decodeURIComponent` gives the id again. */

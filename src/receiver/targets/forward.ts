@@ -2,7 +2,7 @@ import { createPoster } from '../../http/client/post.ts';
 import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/other-protocol.ts';
 import { withoutSecrets } from '../../secret.ts';
 import { forwardRequest } from './forward-request.ts';
-import type { Target } from './target.ts';
+import type { Target, TargetResult } from './target.ts';
 import { splitCredentials } from './url-credentials.ts';
 
 interface ForwardOptions {
@@ -29,31 +29,36 @@ const keptBody = 1000;
 /** Connections to the app, and so the most leads in flight to it. */
 const connections = 64;
 
-/** `--forward-to`: passes the exact bytes and headers on. Follows no redirect: a 3xx is not a 2xx. */
+/** `--forward-to`: passes the exact bytes and headers of a delivery on, once for all leads in it. Follows no redirect: a 3xx is not a 2xx. */
 export function forwardTarget(options: ForwardOptions): Target {
   const { keepPath, scheme, proxy, timeoutMs, bestEffort, keepBody, loopbackCa, signal } = options;
   const { bare: url, credentials } = splitCredentials(options.url);
   const poster = createPoster({ connections, loopbackCa, proxy, now: () => performance.now() });
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
+  const forward = async (message: ReturnType<typeof forwardRequest>): Promise<TargetResult> => {
+    if (message === undefined) {
+      return { to: 'forward', ok: false, answer: 'its path leads out of --forward-to', durationMs: 0 };
+    }
+    const posted = await poster.post(message, { timeoutMs, signal });
+    const durationMs = Math.round(posted.durationMs);
+    if (!posted.ok) {
+      const through = proxy === undefined ? '' : ` (through the proxy ${proxy.host})`;
+      const answer = failureText(posted.code, posted.detail, url, timeoutMs) + through;
+      return { to: 'forward', ok: false, answer, durationMs };
+    }
+    const { status } = posted;
+    const ok = status >= 200 && status < 300;
+    const body = keepBody ? redacted(posted.body.toString('utf8')).slice(0, keptBody) : undefined;
+    return { to: 'forward', ok, answer: String(status), durationMs, status, body };
+  };
   return {
     name: `forward ${url.href}`,
     longestMs: timeoutMs,
     bestEffort,
-    async deliver(checked, attempt) {
-      const message = forwardRequest(checked, attempt, { url, credentials, keepPath, scheme });
-      if (message === undefined) {
-        return { to: 'forward', ok: false, answer: 'its path leads out of --forward-to', durationMs: 0 };
-      }
-      const posted = await poster.post(message, { timeoutMs, signal });
-      const durationMs = Math.round(posted.durationMs);
-      if (!posted.ok) {
-        const through = proxy === undefined ? '' : ` (through the proxy ${proxy.host})`;
-        const answer = failureText(posted.code, posted.detail, url, timeoutMs) + through;
-        return { to: 'forward', ok: false, answer, durationMs };
-      }
-      const ok = posted.status >= 200 && posted.status < 300;
-      const body = keepBody ? redacted(posted.body.toString('utf8')).slice(0, keptBody) : undefined;
-      return { to: 'forward', ok, answer: String(posted.status), durationMs, body };
+    concurrency: connections,
+    deliver(checked, leads) {
+      const result = forward(forwardRequest(checked, leads, { url, credentials, keepPath, scheme }));
+      return leads.map(() => result);
     },
     close() {
       poster.close();

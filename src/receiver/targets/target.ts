@@ -1,4 +1,4 @@
-import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
+import type { CheckedDelivery, CheckedLead } from '../../webhook/check-delivery.ts';
 
 /** What came of the delivery of one lead to one target. Printed as it is in the `events` format. */
 export interface TargetResult {
@@ -8,19 +8,32 @@ export interface TargetResult {
   /** The target's answer in a few words: a status, an exit code, or why it failed. */
   readonly answer: string;
   readonly durationMs: number;
+  /** Of an HTTP answer; undefined where none came. */
+  readonly status?: number | undefined;
   /** Text of the answer's body, on demand. */
   readonly body?: string | undefined;
+}
+
+/** A lead on its way to a target. */
+export interface AttemptedLead extends CheckedLead {
+  /** Which delivery of this id it is, from 1. */
+  readonly attempt: number;
 }
 
 /** Something that gets every new lead before its delivery is acknowledged. */
 export interface Target {
   /** Its name in the inbox, by which a later run knows what was done: `forward https://app.test/hook`. */
   readonly name: string;
-  /** Longest time that one delivery to it takes, in milliseconds; no other receiver delivers the lead meanwhile. */
+  /** Longest time that all leads of one delivery take, in milliseconds; no other receiver delivers them meanwhile. */
   readonly longestMs: number;
   /** A failure counts as done, since the delivery is acknowledged all the same. Default false. */
   readonly bestEffort?: boolean | undefined;
-  /** `attempt`: which delivery of this id it is, from 1. Never rejects for a failure of the target: that is a result. */
-  deliver(lead: CheckedDelivery, attempt: number): Promise<TargetResult>;
+  /** Leads that it takes at the same time; undefined: as many as come. */
+  readonly concurrency?: number | undefined;
+  /**
+   * Delivers those leads of one delivery that it has not had: one result for each, in order, known as soon as that lead's
+   * is. Never rejects for a failure of the target: that is a result.
+   */
+  deliver(delivery: CheckedDelivery, leads: readonly AttemptedLead[]): readonly Promise<TargetResult>[];
   close?(): Promise<void>;
 }

@@ -9,7 +9,7 @@ import type { DeliveryFault } from '../faults.ts';
 import { deliveryId } from './delivery-id.ts';
 import { drawForgery } from './draw-forgery.ts';
 import { type RecordedAttempt, recordAttempt, recordDrop } from './recorded-attempt.ts';
-import { SlotQueue } from './slot-queue.ts';
+import { SlotQueue } from '../../sender/slot-queue.ts';
 
 export interface TargetQueueOptions {
   /** URL. */

@@ -51,12 +51,12 @@ export class Attempts {
    */
   async next(reason: TransientError, signal: AbortSignal): Promise<void> {
     const { retries, messages, clock, random } = this.#service;
+    // Also when this run gives up: one that polls comes back by itself, and not earlier.
+    if (reason.waitMs !== undefined) this.#service.rateGate.holdUntil(clock.now() + reason.waitMs);
     if (this.#failed >= retries) throw this.#final(reason);
     const delay = retryDelay(this.#failed, random, reason.waitMs);
     const isTooLong = delay > this.left;
     if (isTooLong && (reason.waitMs === undefined || reason.waitMs <= this.left)) throw this.#final(reason);
-    // Also when this run gives up: one that polls comes back by itself, and not earlier.
-    if (reason.waitMs !== undefined) this.#service.rateGate.holdUntil(clock.now() + reason.waitMs);
     if (isTooLong) throw tooLong(reason.failure, reason.waitMs ?? delay, clock.now());
     this.#failed += 1;
     this.#onRetry();

@@ -1,5 +1,7 @@
 import type { DataError } from '../../errors.ts';
 import { hintsOf, nextPageOf, type NextPage } from '../pagination/next-page.ts';
+import type { Clock } from '../../time/clock.ts';
+import { readCreatedAt } from '../../lead/created-at.ts';
 import type { NullNext } from '../pagination/null-next.ts';
 import type { PaginationHints } from '../pagination/pagination-hints.ts';
 import { numberOf } from '../pagination/position-number.ts';
@@ -19,6 +21,7 @@ const mostIdlePages = 20;
 export class StepDecider {
   readonly #params: RequestParams;
   readonly #nullNext: NullNext;
+  readonly #clock: Pick<Clock, 'now'>;
   #previous: { readonly count: number; readonly marks: string } | undefined;
   /** Records on the longest page: a page that is shorter than others may be the last. */
   #longest = 0;
@@ -29,8 +32,9 @@ export class StepDecider {
   #empty = 0;
   #idle = 0;
 
-  constructor(params: RequestParams, nullNext: NullNext) {
+  constructor(params: RequestParams, nullNext: NullNext, clock: Pick<Clock, 'now'>) {
     this.#params = params;
+    this.#clock = clock;
     this.#nullNext = nullNext;
   }
 
@@ -44,6 +48,11 @@ export class StepDecider {
   /** Probes have seen a position honoured. */
   noteHonoured(): void {
     this.#isHonoured = true;
+  }
+
+  /** Whether the page before named the next one. */
+  get isAnnounced(): boolean {
+    return this.#isAnnounced;
   }
 
   get #isAuto(): boolean {
@@ -61,6 +70,11 @@ export class StepDecider {
     const previous = this.#previous;
     const hints = hintsOf(this.#params, facts);
     totals.note(hints.total);
+    const answeredAt = Date.parse(facts.headers['date'] ?? '');
+    totals.noteTimes(
+      Number.isNaN(answeredAt) ? this.#clock.now() : answeredAt,
+      readCreatedAt(leads.at(-1)?.createdAt),
+    );
     const isFull = previous === undefined ? looksFull(count, size) : count === size || count >= this.#longest;
     const isShort = count < this.#longest;
     const marks = `${count} ${page.firstMark} ${page.lastMark}`;
@@ -108,7 +122,7 @@ export class StepDecider {
     ) {
       return { kind: 'go', position: next.position };
     }
-    return end(unproven('a page brought no new lead: the service ignored or repeated the cursor'));
+    return end(unproven('a page brought no new lead: the service gave one again that it had given before'));
   }
 
   /** The service rejected a position behind a page that was read. */

@@ -18,28 +18,45 @@ export interface PageTally {
 
 export const noRecords: PageTally = { identified: 0, fresh: 0, earlier: 0, repeated: 0, withoutId: 0 };
 
+/** Learns in which order a reading of the list meets new and known records. */
+export interface RecordOrder {
+  /** The pass of the ids with which this reading of the list began; undefined where the order does not matter. */
+  readonly since: number | undefined;
+  noteNew(): void;
+  /** Known from an earlier pass, or from the run that is resumed. */
+  noteKnown(): void;
+}
+
 /** Keeps what was not met before, and counts. A record without an id is kept unless the list is read again. */
 export function dropKnown(
   leads: readonly ScannedRecord[],
   seen: IdSet,
   unidentified: Unidentified,
+  order: RecordOrder,
 ): { readonly kept: ScannedRecord[]; readonly tally: PageTally; readonly newWithoutId: number } {
   const kept: ScannedRecord[] = [];
   let [identified, fresh, earlier, repeated, withoutId, newWithoutId] = [0, 0, 0, 0, 0, 0];
   for (const lead of leads) {
+    const isRead = order.since !== undefined && lead.hasId && seen.isMetSince(lead.id ?? '', order.since);
     const meeting = meet(lead, seen);
     if (meeting === undefined) {
       withoutId += 1;
       if (!unidentified.isNew(lead)) continue;
       kept.push(lead);
+      order.noteNew();
       newWithoutId += 1;
       continue;
     }
     identified += 1;
     if (meeting === 'repeat') repeated += 1;
     else fresh += 1;
-    if (meeting === 'earlier') earlier += 1;
-    if (meeting === 'new') kept.push(lead);
+    if (meeting === 'earlier') {
+      earlier += 1;
+      if (!isRead) order.noteKnown();
+    }
+    if (meeting !== 'new') continue;
+    kept.push(lead);
+    order.noteNew();
   }
   return { kept, tally: { identified, fresh, earlier, repeated, withoutId }, newWithoutId };
 }

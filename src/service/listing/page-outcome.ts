@@ -2,6 +2,7 @@ import type { DataError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { PageFacts } from '../pagination/page-facts.ts';
 import type { Position } from '../pagination/position.ts';
+import type { Border } from './drift/border-check.ts';
 import type { PageTally } from './dedupe.ts';
 import type { Completion } from './evidence/completion.ts';
 
@@ -32,7 +33,7 @@ export interface WholePage {
 export type PageOutcome =
   | WholePage
   /** Records may lie between the page before and this one: the list moved. */
-  | { readonly kind: 'moved' }
+  | { readonly kind: 'moved'; readonly border: Exclude<Border, 'joined'> }
   /** The service rejected the page size, or took it for a filter: the same position is to be read with another one. */
   | { readonly kind: 'size-rejected' }
   /** The service ignores the position that probes have found: the first page came again. */

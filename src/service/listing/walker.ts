@@ -7,7 +7,8 @@ import { NullNext } from '../pagination/null-next.ts';
 import { keyOf, type Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { numberOf } from '../pagination/position-number.ts';
-import { Continuity } from './continuity.ts';
+import type { Border } from './drift/border-check.ts';
+import { Continuity } from './drift/continuity.ts';
 import { StepDecider } from './decide-step.ts';
 import { addTallies, dropKnown, noRecords } from './dedupe.ts';
 import { complete, type Completion } from './evidence/completion.ts';
@@ -22,7 +23,7 @@ import { Prefetch } from './fetch/prefetch.ts';
 import { LoopGuard } from './loop-guard.ts';
 import { markOf } from './page-mark.ts';
 import { go, type PageOutcome, type ProbeReason, type Step, type WholePage } from './page-outcome.ts';
-import { Passes } from './passes.ts';
+import { Passes } from './drift/passes.ts';
 import { noteOtherStatus } from './status-note.ts';
 import type { Batch, ListingOptions, ListingStats } from './types.ts';
 
@@ -64,10 +65,11 @@ export class Walker {
     const fixed = options.pageSize ?? params.pageSize ?? from.size;
     this.#sizes = new PageSizes(fixed, options.preferredSize, isFree, params.isLimitGuessed);
     this.#isFiltered = query.status !== undefined || query.categories?.length === 1;
-    this.#decider = new StepDecider(params, new NullNext(this.#isFiltered, options.from));
+    this.#decider = new StepDecider(params, new NullNext(this.#isFiltered, options.from), service.clock);
     const peek = peekAt(service, params, query, stats, signal);
     this.#probes = new Probes(params, peek, this.#seen);
-    this.#continuity = new Continuity(this.#seen, peek, params.firstPage);
+    const isEarly = (position: Position): boolean => this.#prefetch.isEarly(position);
+    this.#continuity = new Continuity(this.#seen, peek, params.firstPage, isEarly);
     this.#totals = new Totals(from.totals, from.style === 'start' ? 0 : undefined);
     this.#isNumbered = numberOf(from) !== undefined;
     this.#prefetch = new Prefetch((position) =>
@@ -81,17 +83,18 @@ export class Walker {
       this.#guard.enter(keyOf(position));
       const outcome: PageOutcome = yield* this.#read(position);
       if (outcome.kind === 'moved' || outcome.kind === 'size-rejected') {
-        if (outcome.kind === 'moved') position = this.#stepBack(position);
+        if (outcome.kind === 'moved' && !this.#prefetch.dropEarly(position))
+          position = this.#stepBack(position, outcome.border);
         this.#guard.reset();
         continue;
       }
       const leads = outcome.kind === 'page' ? outcome.leads : [];
-      let step = this.#settled(this.#stepAfter(position, outcome));
+      let step = this.#settle(this.#stepAfter(position, outcome));
       this.#stats.leads += leads.length;
-      this.#stats.restarts = this.#continuity.restarts;
+      this.#stats.restarts = this.#continuity.steps.count;
       yield { leads, next: step.kind === 'go' ? step.position : undefined, last: step.kind === 'end' };
       if (step.kind === 'probe') {
-        step = this.#settled(await this.#probe(step.reason));
+        step = this.#settle(await this.#probe(step.reason));
         if (step.kind === 'end') yield { leads: [], next: undefined, last: true };
       }
       if (step.kind === 'end') return step.completion;
@@ -105,38 +108,34 @@ export class Walker {
     return { kind: 'probe', reason: { kind: 'ignored' } };
   }
 
-  #settled(step: Step): Step {
-    return step.kind === 'end' ? this.#settle(step.completion) : step;
-  }
-
   /** What is read again from here on was met in an earlier pass: it is no sign of a loop. */
-  #stepBack(position: Position): Position {
+  #stepBack(position: Position, border: Border): Position {
     this.#prefetch.clear();
     this.#seen.nextPass();
     this.#unidentified.nextPass();
+    this.#passes.noteStepBack();
     this.#totals.met = undefined;
-    return this.#continuity.stepBack(position);
+    if (border === 'gap') this.#continuity.countFrom(this.#probes.recount(position));
+    return this.#continuity.stepBack(position, border);
   }
 
-  /** Hands out all but the last part of a page. */
   async *#read(position: Position): AsyncGenerator<Batch, PageOutcome> {
-    let tally = noRecords;
+    let [tally, isFirst] = [noRecords, true];
     let first: ScannedRecord | undefined;
-    let isFirst = true;
     try {
       for await (const part of this.#prefetch.take(position)) {
         if (isFirst && this.#probes.isIgnored(position, part.leads)) return { kind: 'ignored' };
-        if (isFirst && !(await this.#continuity.connects(position, part.leads, this.#sizes.current))) {
-          return { kind: 'moved' };
+        if (isFirst) {
+          const border = await this.#continuity.borderOf(position, part.leads, this.#sizes.current);
+          if (border !== 'joined') return { kind: 'moved', border };
         }
         const unread = isFirst ? this.#continuity.unreadOf(position, part.leads) : part.leads;
-        if (isFirst) {
-          first = part.leads[0];
-          if (position.style === 'start' || this.#passes.current === 'front')
-            this.#continuity.notePage(position, part.leads);
-        }
+        const isFront = this.#passes.current === 'front';
+        if (isFirst) this.#continuity.front.notePage(part.leads, position.style === 'start', isFront);
+        if (isFirst) first = part.leads[0];
         isFirst = false;
-        const { kept: leads, tally: added, newWithoutId } = dropKnown(unread, this.#seen, this.#unidentified);
+        const found = dropKnown(unread, this.#seen, this.#unidentified, this.#passes);
+        const { kept: leads, tally: added, newWithoutId } = found;
         // An attempt that broke off has sent some of these already: the service did not repeat them.
         tally = addTallies(tally, part.again ? { ...added, fresh: added.fresh + added.repeated } : added);
         if (!part.again) this.#stats.duplicates += added.repeated;
@@ -165,16 +164,17 @@ export class Walker {
       return this.#sizes.fallBack(error) ? { kind: 'size-rejected' } : undefined;
     if (!this.#decider.hasRead || ![400, 404, 410, 416, 422].includes(error.status ?? 0)) return undefined;
     // A list that became shorter may end in front of this page.
-    const connects = await this.#continuity.connects(position, [], this.#sizes.current);
-    return connects ? { kind: 'rejected', error } : { kind: 'moved' };
+    const border = await this.#continuity.borderOf(position, [], this.#sizes.current);
+    if (border !== 'joined') return { kind: 'moved', border };
+    const isNew = this.#decider.isAnnounced && this.#continuity.mayReread(position);
+    return isNew ? { kind: 'moved', border: 'known' } : { kind: 'rejected', error };
   }
 
   #afterPage(position: Position, page: WholePage): Step {
     const { facts, tally } = page;
     const totals = this.#totals;
     this.#guard.countRecords(facts.count, (this.#stats.pages += 1));
-    if (page.leads.length > 0) this.#continuity.noteProgress();
-    this.#passes.noteNews(page.leads.length);
+    if (page.leads.length > 0) this.#continuity.steps.noteNew();
     totals.count(tally);
     const size = this.#sizes.current;
     if (position.style === 'start') {
@@ -183,13 +183,12 @@ export class Walker {
     }
     const step = this.#decider.afterPage(position, page, size, totals);
     this.#stats.total = totals.last;
-    if (this.#passes.current === 'front' && this.#continuity.isOldFront(page.leads.length === 0)) {
+    if (this.#passes.current === 'front' && this.#continuity.front.isReadUpTo(page.leads.length === 0)) {
       return { kind: 'end', completion: complete('nothing-behind') };
     }
-    const next =
-      step.kind === 'probe' && position.style === 'start' && this.#probes.second
-        ? go(this.#probes.second)
-        : step;
+    const second =
+      step.kind === 'probe' && position.style === 'start' ? this.#probes.secondBehind(facts) : undefined;
+    const next = second === undefined ? step : go(second);
     if (next.kind !== 'go') return next;
     this.#continuity.notePageLength(facts.count);
     if (position.style === 'start' && this.#passes.current === 'first') {
@@ -201,34 +200,35 @@ export class Walker {
       totals: this.#continuity.verifies ? undefined : totals.soFar(numberOf(next.position) !== undefined),
     };
     this.#isNumbered ||= numberOf(following) !== undefined;
-    this.#prefetch.requestAhead(following, facts.count, this.#stats.total, this.#options);
+    const concurrency = this.#continuity.canReadAhead ? this.#options.concurrency : 1;
+    this.#prefetch.requestAhead(following, facts.count, this.#stats.total, { ...this.#options, concurrency });
     return go(following);
   }
 
   async #probe(reason: ProbeReason): Promise<Step> {
     const found = await this.#probes.run(reason);
-    const { count, size } = this.#probes.first;
     if (found.kind === 'next' && this.#probes.second !== undefined) {
-      return this.#goBehindFirst(this.#probes.second, count);
+      return this.#goBehindFirst(this.#probes.second, found.isFirst === true);
     }
     if (found.kind !== 'no-position') return { kind: 'end', completion: complete('nothing-behind') };
     this.#isNumbered = false;
-    const end = { count, size, honoursLimit: found.honoursLimit, hasMore: reason.kind === 'behind-id' };
+    const end = { ...found, ...this.#probes.first, hasMore: reason.kind === 'behind-id' };
     return settleNoPosition(end, this.#totals, this.#isFiltered, this.#service.messages);
   }
 
-  #goBehindFirst(position: Position, count: number): Step {
+  #goBehindFirst(position: Position, isFirst: boolean): Step {
     this.#decider.noteHonoured();
     this.#guard.reset();
     this.#isNumbered ||= numberOf(position) !== undefined;
-    this.#continuity.notePageLength(count);
-    this.#continuity.verifies = this.#totals.last === undefined;
+    this.#continuity.noteFirst(this.#probes.first.count, this.#totals.last === undefined);
+    if (isFirst && position.style === 'page') this.#continuity.countFrom(position.page);
     return go(position);
   }
 
-  /** The walk has come to an end: whether that is all, or the list, or its front, has to be read again. */
-  #settle(completion: Completion): Step {
-    const settled = settlePass(completion, {
+  /** Where the walk has come to an end: whether that is all, or the list, or its front, has to be read again. */
+  #settle(step: Step): Step {
+    if (step.kind !== 'end') return step;
+    const settled = settlePass(step.completion, {
       totals: this.#totals,
       isFiltered: this.#isFiltered,
       isNumbered: this.#isNumbered,
@@ -236,10 +236,10 @@ export class Walker {
       continuity: this.#continuity,
     });
     if (settled.kind === 'end') return settled;
-    this.#passes.begin(settled.kind === 'read-again' ? 'again' : 'front', this.#continuity.gaps);
     this.#seen.nextPass();
+    this.#passes.begin(settled.kind, this.#continuity.steps.gaps, this.#seen.pass);
     this.#unidentified.nextPass();
-    this.#continuity.beginPass(true);
+    this.#continuity.beginPass(settled.kind === 'front');
     this.#decider.beginPass();
     this.#guard.reset();
     this.#prefetch.clear();

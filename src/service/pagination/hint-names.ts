@@ -39,6 +39,14 @@ export const lastNames: readonly string[] = ['last', 'islast', 'islastpage', 'do
 export const pageNames: readonly string[] = ['page', 'currentpage', 'pagenumber', 'pageindex', 'number'];
 export const pagesNames: readonly string[] = ['totalpages', 'pages', 'pagecount', 'lastpage', 'numpages'];
 export const offsetNames: readonly string[] = ['offset', 'skip', 'start', 'startat'];
+/** The page size in force; `size` and `count` are the length of the page in some services. */
+export const pageSizeNames: readonly string[] = [
+  'pagesize',
+  'perpage',
+  'itemsperpage',
+  'maxresults',
+  'limit',
+];
 export const totalNames: readonly string[] = [
   'total',
   'totalcount',

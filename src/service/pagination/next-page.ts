@@ -129,7 +129,9 @@ function nextNumber(
   const isExceeded = total !== undefined && met !== undefined && met > total;
   const isLast = pages !== undefined && here === pages && !isExceeded;
   const isReached = pages === undefined && total !== undefined && met === total;
-  if ((isLast || isReached) && !isFull) return { kind: 'total-reached' };
+  // The number of pages alone may be a wrong one: a first page that says it is the only one is confirmed.
+  const isAlone = position.style === 'start' && total === undefined;
+  if ((isLast || isReached) && !isFull && !isAlone) return { kind: 'total-reached' };
   return {
     kind: 'next',
     position: { style: 'page', param: params.page, page: here + 1, after: page.lastId },

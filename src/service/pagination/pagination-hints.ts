@@ -9,6 +9,7 @@ import {
   nextNames,
   offsetNames,
   pageNames,
+  pageSizeNames,
   pagesNames,
   plainName,
   totalNames,
@@ -26,6 +27,8 @@ export interface PaginationHints {
   readonly offset: number | undefined;
   /** The field that the offset came in: the query parameter has the same name as a rule. */
   readonly offsetField: string | undefined;
+  /** Records that the service puts on a page. */
+  readonly pageSize: number | undefined;
   /** Leads that match in all. */
   readonly total: number | undefined;
 }
@@ -59,6 +62,7 @@ export function readPaginationHints(
     offset: offset?.value,
     // CouchDB answers with `offset` and takes `skip`.
     offsetField: total?.field === 'total_rows' ? 'skip' : offset?.field,
+    pageSize: first(places, pageSizeNames, wholeNumber)?.value,
     total: total?.value ?? headers.total ?? counted?.value,
   };
 }

@@ -16,6 +16,8 @@ export interface TotalsSoFar {
   /** Leads in all, as the first page and the last one say. */
   readonly first: number;
   readonly last: number;
+  /** When the first page came: milliseconds since the epoch. */
+  readonly began?: number | undefined;
 }
 
 type Place =

@@ -3,7 +3,7 @@ import { ConfigError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
 import type { Key } from '../scheme.ts';
 import { type Algorithm, type KeyKind, keyKinds, kindOf } from './algorithm.ts';
-import { attempt, ed25519Pair, ed25519Public, namesItsKind, readKey } from './read-key.ts';
+import { attempt, ed25519Pair, ed25519Public, namesItsKind, readKey, toBase64 } from './read-key.ts';
 import { secretBytes } from './symmetric-key.ts';
 
 /**
@@ -25,9 +25,7 @@ export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
 /** Hex or base64 of a key's bytes. */
 function readRaw(text: string): KeyObject {
   const trimmed = text.trim();
-  const bytes =
-    secretBytes(trimmed, 'hex') ??
-    secretBytes(trimmed.replaceAll('-', '+').replaceAll('_', '/').replace(/\s+/g, ''), 'base64');
+  const bytes = secretBytes(trimmed, 'hex') ?? secretBytes(toBase64(trimmed.replace(/\s/g, '')), 'base64');
   if (bytes?.length === 32) return ed25519Public(bytes);
   if (bytes?.length === 64) return ed25519Pair(bytes);
   if (bytes?.length === 65 && bytes[0] === 4) return p256Point(bytes);

@@ -44,14 +44,15 @@ function readJwk(text: string): ReadKey {
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-const toBase64 = (text: string): string => text.replaceAll('-', '+').replaceAll('_', '/');
+/** base64url with the characters of base64. */
+export const toBase64 = (text: string): string => text.replaceAll('-', '+').replaceAll('_', '/');
 
 /** `whpk_` and the 32 bytes of a public key in base64, or `whsk_` and a private key, perhaps with its public half. */
 function readWebhookKey(text: string): KeyObject {
   const bytes = secretBytes(text.slice(5), 'base64');
-  if (text.startsWith('whpk_') && bytes?.length === 32) return ed25519Public(bytes);
-  if (text.startsWith('whsk_') && bytes?.length === 32) return ed25519Private(bytes);
-  if (text.startsWith('whsk_') && bytes?.length === 64) return ed25519Pair(bytes);
+  const isPublic = text.startsWith('whpk_');
+  if (bytes?.length === 32) return isPublic ? ed25519Public(bytes) : ed25519Private(bytes);
+  if (bytes?.length === 64 && !isPublic) return ed25519Pair(bytes);
   throw new ConfigError('the webhook key is not an Ed25519 key in base64', {
     hint: 'copy the whole key, from whpk_ or whsk_ to its end',
   });

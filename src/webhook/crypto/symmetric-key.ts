@@ -30,7 +30,7 @@ export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
 export function secretBytes(text: string, encoding: SecretEncoding): Buffer | undefined {
   switch (encoding) {
     case 'utf8':
-      return Buffer.from(text, 'utf8');
+      return Buffer.from(text);
     case 'hex':
       return decode(text.toLowerCase(), 'hex');
     case 'base64':

@@ -1,31 +1,45 @@
 import type { Delivery } from '../delivery.ts';
 import type { Key, Scheme } from '../scheme.ts';
-import { bodyForms } from './body-forms.ts';
+import { type BodyForm, bodyForms } from './body/body-forms.ts';
+import { customFlags } from './custom-flags.ts';
+import { type Finding, type Search, shellWord } from './finding.ts';
+import { searchSignature } from './search-signature.ts';
+import { keyForms } from './secret/key-forms.ts';
 
 /** Tries the same scheme and keys on a delivery that differs a little. */
 export function explainChangedDelivery(
   delivery: Delivery,
   scheme: Scheme,
   keys: readonly Key[],
-): string | undefined {
+  search: Search,
+): Finding | undefined {
   const matches = (other: Partial<Delivery>): boolean =>
-    scheme.authenticate({ ...delivery, ...other }, keys).ok;
+    search.matches(scheme, { ...delivery, ...other }, keys);
   const lowerCased = delivery.rawHeaders.map(
     ([name, value]) =>
       [name, scheme.credentialHeaders.includes(name.toLowerCase()) ? value.toLowerCase() : value] as const,
   );
-  if (matches({ rawHeaders: lowerCased })) return 'The signature is right, but written in capital letters.';
+  if (matches({ rawHeaders: lowerCased })) {
+    const match = searchSignature(delivery, keyForms(keys), search);
+    return {
+      what: 'The signature is right, but written in capital letters.',
+      flags: match && customFlags(match, scheme.name),
+    };
+  }
   for (const url of scheme.signsUrl ? otherUrls(delivery) : []) {
     if (matches({ url })) {
-      return `The signature was made for ${url}, but the delivery came to ${delivery.url}: something in front changed it. To take such deliveries: --public-url ${url.replace(/[?#].*$/, '')}`;
+      const what = `The signature was made for ${url}, but the delivery came to ${delivery.url}: something in front changed it.`;
+      return { what, flags: `--public-url ${shellWord(url.replace(/[?#].*$/, ''))}` };
     }
   }
   if (scheme.name === 'token') return undefined;
   const form = bodyForms(delivery.body).find(({ bytes }) => matches({ body: bytes }));
-  return form && changedBody(form.what);
+  return form && { what: changedBody(form), captureFlags: bodyFlag(form) };
 }
 
-export const changedBody = (what: string): string =>
+export const bodyFlag = ({ name }: Pick<BodyForm, 'name'>): string => `--body-form ${name}`;
+
+export const changedBody = ({ what }: Pick<BodyForm, 'what'>): string =>
   `The signature was made over ${what}, not over the bytes that came: sign what is sent, or look for what changed it on its way.`;
 
 /** The URLs that a proxy may have received, which ends TLS or passes on another host. */

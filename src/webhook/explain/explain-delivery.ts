@@ -1,81 +1,113 @@
 import type { Delivery } from '../delivery.ts';
-import type { Key, Scheme, Verification } from '../scheme.ts';
+import type { Key, Scheme, Verification, Verifier } from '../scheme.ts';
 import { schemeNames } from '../scheme-names.ts';
 import { schemeNamed } from '../scheme-registry.ts';
-import { changedBody, explainChangedDelivery } from './explain-changed-delivery.ts';
+import { bodyFlag, changedBody, explainChangedDelivery } from './explain-changed-delivery.ts';
 import { customFlags } from './custom-flags.ts';
 import { explainOtherScheme } from './explain-other-scheme.ts';
+import { explainSecretForm } from './explain-secret-form.ts';
 import { explainTime } from './explain-time.ts';
 import { explainToken } from './explain-token.ts';
+import { type Finding, Search } from './finding.ts';
 import { type SignatureMatch, searchSignature } from './search-signature.ts';
-import { secretForms } from './secret-forms.ts';
+import { keyForms } from './secret/key-forms.ts';
+
+/** What a rejected delivery would have matched, and how many combinations were tried. */
+export interface Explanation {
+  /** Undefined for a delivery that verifies. */
+  readonly finding: Finding | undefined;
+  /** False: nothing matches, and the finding says what can be said then. */
+  readonly isMatch: boolean;
+  readonly tried: number;
+}
 
 /**
- * Why a rejected delivery did not verify: sentences for the operator's own terminal, without any secret or signature.
- * Nothing is accepted because of it. `now` in milliseconds; work and output are bounded whatever was sent.
+ * The sentences of `explain` for the operator of a receiver. Nothing is accepted because of them. `now` in milliseconds.
  */
-export function explainDelivery(
+export function explainDelivery(delivery: Delivery, verifier: Verifier, now: number): readonly string[] {
+  const { finding } = explain(delivery, verifier, now);
+  if (finding === undefined) return [];
+  const { what, flags, captureFlags } = finding;
+  return flags === undefined || captureFlags !== undefined
+    ? [what]
+    : [what, `To take such deliveries: ${flags}`];
+}
+
+/**
+ * Why a delivery did not verify, without any secret or signature: a bounded search for what it would have matched. Work
+ * and output are bounded whatever was sent. `unreadable`: secrets that do not have the form which the scheme reads; the
+ * search tries them as well.
+ */
+export function explain(
   delivery: Delivery,
-  { scheme, keys }: { readonly scheme: Scheme; readonly keys: readonly Key[] },
+  verifier: Verifier,
   now: number,
-): readonly string[] {
+  unreadable: readonly Key[] = [],
+): Explanation {
+  const { scheme, keys } = verifier;
+  const search = new Search();
   const verification = scheme.authenticate(delivery, keys);
-  if (verification.ok) return explainTime(verification, scheme, now);
-  const explanation =
-    explainToken(delivery, scheme, keys) ??
-    explainChangedDelivery(delivery, scheme, keys) ??
-    explainSecretForm(delivery, scheme, keys) ??
-    explainOtherScheme(delivery, scheme, keys);
-  if (explanation !== undefined) return [explanation];
-  const match = searchSignature(delivery, keys);
-  if (match !== undefined) return describeMatch(match);
-  return explainNoMatch(delivery, scheme, verification);
+  if (verification.ok) {
+    const finding = explainTime(verification, delivery, verifier, now, search);
+    return { finding, isMatch: finding !== undefined, tried: search.tried };
+  }
+  const match = findMatch(delivery, verifier, [...keys, ...unreadable], search);
+  const finding = match ?? explainNoMatch(delivery, scheme, verification);
+  return { finding, isMatch: match !== undefined, tried: search.tried };
 }
 
-/** Tries the same scheme with the secret decoded in another way. */
-function explainSecretForm(delivery: Delivery, scheme: Scheme, keys: readonly Key[]): string | undefined {
-  const symmetric = keys.filter((key) => key.material.type === 'secret' && scheme.name !== 'token');
-  const form = symmetric
-    .flatMap((key) => secretForms(key.secret))
-    .find(({ key }) => scheme.authenticate(delivery, [key]).ok);
-  return form && `It matches with the secret ${form.what}: the sender uses it so.`;
+function findMatch(
+  delivery: Delivery,
+  { scheme, keys }: Verifier,
+  allKeys: readonly Key[],
+  search: Search,
+): Finding | undefined {
+  const found =
+    explainToken(delivery, scheme, allKeys, search) ??
+    explainChangedDelivery(delivery, scheme, keys, search) ??
+    explainSecretForm(delivery, scheme, allKeys, search) ??
+    explainOtherScheme(delivery, scheme, allKeys, search);
+  if (found !== undefined) return found;
+  const match = searchSignature(delivery, keyForms(allKeys), search);
+  return match && describeMatch(match, scheme);
 }
 
-function describeMatch(match: SignatureMatch): readonly string[] {
-  const { signature, algorithm, key, content, timestamp, id, body } = match;
+function describeMatch(match: SignatureMatch, scheme: Scheme): Finding {
+  const { signature, algorithm, key, content, timestamp, id, body, timeUnit } = match;
   const encoding = signature.encoding === 'hex-upper' ? 'upper-case hex' : signature.encoding;
   const inside = timestamp?.prefix === undefined ? '' : `${timestamp.prefix}… in `;
+  const unit = timeUnit === undefined ? '' : ` written as ${timeUnit === 'unix' ? 'seconds' : timeUnit}`;
   const where = [
-    ...(timestamp === undefined ? [] : [`{timestamp} from ${inside}${timestamp.header}`]),
+    ...(timestamp === undefined ? [] : [`{timestamp} from ${inside}${timestamp.header}${unit}`]),
     ...(id === undefined ? [] : [`{id} from ${id.header}`]),
   ];
-  const flags = customFlags(match);
-  return [
-    `The header ${signature.header} holds a matching ${algorithm} in ${encoding}, made over '${content.replaceAll('\n', '\\n')}'${where.length === 0 ? '' : ` (${where.join(', ')})`} with the secret ${key.what}.`,
-    ...(body === undefined ? [] : [changedBody(body.what)]),
-    ...(flags === undefined || body !== undefined ? [] : [`To take such deliveries: ${flags}`]),
-  ];
+  const found = `The header ${signature.header} holds a matching ${algorithm} in ${encoding}, made over '${content.replaceAll('\n', '\\n')}'${where.length === 0 ? '' : ` (${where.join(', ')})`} with the secret ${key.what}.`;
+  return {
+    what: body === undefined ? found : `${found} ${changedBody(body)}`,
+    flags: customFlags(match, scheme.name),
+    captureFlags: body && bodyFlag(body),
+  };
 }
 
 /** Nothing matches: says at least which scheme the headers look like. */
-function explainNoMatch(delivery: Delivery, scheme: Scheme, verification: Verification): readonly string[] {
+function explainNoMatch(delivery: Delivery, scheme: Scheme, verification: Verification): Finding {
   const names = delivery.rawHeaders.map(([name]) => name.toLowerCase());
   const similar = schemeNames
     .filter((name) => name !== 'custom' && name !== scheme.name)
     .filter((name) => names.includes(schemeNamed(name).credentialHeaders[0] ?? ''));
   if (similar.length > 0 && !similar.some((name) => sharesHeader(name, scheme))) {
-    return [
-      `It carries the header of the scheme '${similar.join("' and '")}', but does not match with this secret; the scheme here is '${scheme.name}'.`,
-    ];
+    return {
+      what: `It carries the header of the scheme '${similar.join("' and '")}', but does not match with this secret; the scheme here is '${scheme.name}'.`,
+    };
   }
   if (!verification.ok && verification.reason === 'missing_credential') {
-    return [
-      `No header holds anything that matches; the scheme '${scheme.name}' reads ${scheme.credentialHeaders.join(', ')}.`,
-    ];
+    return {
+      what: `No header holds anything that matches; the scheme '${scheme.name}' reads ${scheme.credentialHeaders.join(', ')}.`,
+    };
   }
-  return [
-    'No known scheme, encoding or form of the body matches: the sender has another secret, or the body was changed on its way.',
-  ];
+  return {
+    what: 'No known scheme, encoding or form of the body matches: the sender has another secret, or the body was changed on its way.',
+  };
 }
 
 /** Such as GitHub's and Meta's: the header alone does not tell them apart. */

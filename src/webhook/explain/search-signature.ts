@@ -1,9 +1,9 @@
 import type { Algorithm } from '../crypto/algorithm.ts';
 import { verifier } from '../crypto/signature.ts';
 import type { Delivery } from '../delivery.ts';
-import type { Key } from '../scheme.ts';
 import { candidateSignatures, type CandidateSignature } from './candidate-signatures.ts';
-import { type KeyForm, keyForms } from './key-forms.ts';
+import type { Search } from './finding.ts';
+import type { KeyForm } from './secret/key-forms.ts';
 import { type SignedContent, signedContents } from './signed-contents.ts';
 
 /** A scheme in which the delivery would have verified. */
@@ -20,9 +20,12 @@ const maxHashedBytes = 16 * 1024 * 1024;
 const asymmetricCost = 100_000;
 
 /** The likeliest scheme that makes one of the signatures in the headers; undefined when none does, within the limit. */
-export function searchSignature(delivery: Delivery, keys: readonly Key[]): SignatureMatch | undefined {
+export function searchSignature(
+  delivery: Delivery,
+  forms: readonly KeyForm[],
+  search: Search,
+): SignatureMatch | undefined {
   const candidates = candidateSignatures(delivery);
-  const forms = keyForms(keys);
   let hashedBytes = 0;
   for (const content of signedContents(delivery)) {
     for (const key of forms) {
@@ -32,6 +35,7 @@ export function searchSignature(delivery: Delivery, keys: readonly Key[]): Signa
         const checks = key.key.material.type === 'secret' ? 0 : fitting.length;
         hashedBytes += 500 + checks * asymmetricCost + (content.body?.bytes ?? delivery.body).length;
         if (hashedBytes > maxHashedBytes) return undefined;
+        search.tried += 1;
         const matches = verifier(algorithm, key.key, content.parts);
         const signature = fitting.find(({ bytes }) => matches(bytes));
         if (signature !== undefined) return { signature, algorithm, key, ...content };

@@ -1,6 +1,7 @@
 import type { Delivery } from '../delivery.ts';
 import { parseTemplate, valuesOf } from '../schemes/template.ts';
-import { type BodyForm, bodyForms } from './body-forms.ts';
+import { formatTimestamp, parseTimestamp, type TimestampFormat, timestampFormats } from '../timestamp.ts';
+import { type BodyForm, bodyForms } from './body/body-forms.ts';
 
 /** A value that a header holds. */
 interface HeaderValue {
@@ -18,6 +19,8 @@ export interface SignedContent {
   readonly id: HeaderValue | undefined;
   /** Undefined: the body as it was received. */
   readonly body: BodyForm | undefined;
+  /** The unit in which the time was signed, where it was sent in another one. */
+  readonly timeUnit: TimestampFormat | undefined;
   readonly parts: readonly Uint8Array[];
 }
 
@@ -43,21 +46,55 @@ const templates = [
   '{timestamp}.{method}.{path}.{body}',
 ].map((content) => ({ content, template: parseTemplate(content) }));
 
-/** Everything that may have been signed, the likeliest first: the received body in every template, then other bodies. */
+/**
+ * Everything that may have been signed, the likeliest first: the received body in every template, then with its time in
+ * another unit, then other bodies.
+ */
 export function* signedContents(delivery: Delivery): Generator<SignedContent> {
   const times = [...valuesNamed(delivery, /time|stamp|(^|-)(date|ts)$/i), ...timesInsideSignatures(delivery)];
+  const sent = times.map((timestamp) => ({ timestamp, signed: timestamp.value, timeUnit: undefined }));
   const ids = valuesNamed(delivery, /nonce|(^|-)(id|guid|uuid|delivery)$/i);
-  for (const body of [undefined, ...bodyForms(delivery.body)]) {
-    const request = { ...delivery, body: body?.bytes ?? delivery.body };
-    for (const { content, template } of templates) {
-      for (const timestamp of template.slots.has('timestamp') ? times : [undefined]) {
-        for (const id of template.slots.has('id') ? ids : [undefined]) {
-          const parts = template.fill(valuesOf(request, timestamp?.value ?? '', id?.value ?? ''));
-          yield { content, timestamp, id, body, parts };
-        }
+  yield* filled(delivery, undefined, sent, ids);
+  const converted = times.flatMap(inOtherUnits);
+  if (converted.length > 0) yield* filled(delivery, undefined, converted, ids);
+  for (const body of bodyForms(delivery.body)) yield* filled(delivery, body, sent, ids);
+}
+
+/** A time that came, and the text of it that was signed. */
+interface SignedTime extends Pick<SignedContent, 'timeUnit'> {
+  readonly timestamp: HeaderValue;
+  readonly signed: string;
+}
+
+function* filled(
+  delivery: Delivery,
+  body: BodyForm | undefined,
+  times: readonly SignedTime[],
+  ids: readonly HeaderValue[],
+): Generator<SignedContent> {
+  const request = { ...delivery, body: body?.bytes ?? delivery.body };
+  const isConverted = times[0]?.timeUnit !== undefined;
+  for (const { content, template } of templates) {
+    const isTimed = template.slots.has('timestamp');
+    if (isConverted && !isTimed) continue;
+    for (const time of isTimed ? times : [undefined]) {
+      for (const id of template.slots.has('id') ? ids : [undefined]) {
+        const parts = template.fill(valuesOf(request, time?.signed ?? '', id?.value ?? ''));
+        yield { content, timestamp: time?.timestamp, id, body, timeUnit: time?.timeUnit, parts };
       }
     }
   }
+}
+
+/** The same time as a sender may have signed it while it sent it in another unit. */
+function inOtherUnits(timestamp: HeaderValue): readonly SignedTime[] {
+  const ms = timestampFormats
+    .map((format) => parseTimestamp(timestamp.value, format))
+    .find((time) => time !== undefined && time > 1e12 && time < 4.1e12);
+  if (ms === undefined) return [];
+  return timestampFormats
+    .map((timeUnit) => ({ timestamp, signed: formatTimestamp(ms, timeUnit), timeUnit }))
+    .filter(({ signed }) => signed !== timestamp.value);
 }
 
 /** Times written as `t=…` next to a signature, as Stripe and many others do. */

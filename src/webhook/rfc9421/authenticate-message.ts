@@ -19,22 +19,37 @@ export function authenticateMessage(
   keys: readonly Key[],
   rejectCoverage: Check,
 ): Verification {
-  const inputs = dictionaryHeader(delivery, 'signature-input');
-  if ('ok' in inputs) return inputs;
-  const signatures = dictionaryHeader(delivery, 'signature');
-  if ('ok' in signatures) return signatures;
-  const labels = [...inputs.keys()].filter((label) => signatures.has(label));
-  if (Math.max(inputs.size, signatures.size) > maxLabels) {
-    return rejected('malformed_credential', 'the delivery holds too many signatures');
-  }
-  const results = labels.map((label) =>
-    authenticateOne(delivery, keys, rejectCoverage, inputs.get(label), signatures.get(label)),
+  const labelled = labelledSignatures(delivery);
+  if ('ok' in labelled) return labelled;
+  const results = labelled.map(({ input, signature }) =>
+    authenticateOne(delivery, keys, rejectCoverage, input, signature),
   );
   return (
     results.find((verification) => verification.ok) ??
     results[0] ??
     rejected('malformed_credential', 'signature-input and signature do not name the same signatures')
   );
+}
+
+/** One signature of a request under its label. */
+interface LabelledSignature {
+  readonly label: string;
+  readonly input: Member | undefined;
+  readonly signature: Member | undefined;
+}
+
+/** The signatures that both headers name. */
+export function labelledSignatures(delivery: Delivery): readonly LabelledSignature[] | Rejected {
+  const inputs = dictionaryHeader(delivery, 'signature-input');
+  if ('ok' in inputs) return inputs;
+  const signatures = dictionaryHeader(delivery, 'signature');
+  if ('ok' in signatures) return signatures;
+  if (Math.max(inputs.size, signatures.size) > maxLabels) {
+    return rejected('malformed_credential', 'the delivery holds too many signatures');
+  }
+  return [...inputs.keys()]
+    .filter((label) => signatures.has(label))
+    .map((label) => ({ label, input: inputs.get(label), signature: signatures.get(label) }));
 }
 
 function dictionaryHeader(delivery: Delivery, name: string): ReadonlyMap<string, Member> | Rejected {

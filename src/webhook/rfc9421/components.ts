@@ -22,7 +22,7 @@ export function componentOf(message: Message, { bare, params }: Item): string | 
   if (bare.value === '@query-param') {
     return parameter === 'name' && given.kind === 'string' ? queryParameter(message, given.value) : undefined;
   }
-  if (bare.value.startsWith('@') || given.value !== true) return undefined;
+  if (given.value !== true) return undefined;
   const values = header(message, bare.value);
   if (parameter === 'sf') return values === undefined ? undefined : serializeStrictly(values.join(', '));
   if (parameter !== 'bs') return undefined;

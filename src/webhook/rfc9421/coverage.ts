@@ -24,6 +24,14 @@ const requirements: Readonly<Record<string, Requirement>> = {
 
 export const defaultCoverage = ['method', 'target', 'digest'] as const;
 
+/** The components of a request that are not headers (RFC 9421, section 2.2). */
+const derived = ['@method', '@target-uri', '@authority', '@scheme', '@request-target', '@path', '@query'];
+
+/** Names of the components that a signature covers which covers what is required, and no more. */
+export const requiredComponents = (required: readonly string[]): readonly string[] => [
+  ...new Set(required.map((name) => requirementOf(name).missing)),
+];
+
 /**
  * Checks what signatures cover: `method`, `target`, `digest`, or names of components. Throws a `ConfigError` for a name
  * that is none, and without `digest`: anybody could change the lead.
@@ -39,7 +47,7 @@ export function coverageCheck(
       },
     );
   }
-  const all = required.map((name) => requirements[name] ?? componentRequired(name));
+  const all = required.map(requirementOf);
   return (input, hasQuery) => {
     const covered = coveredComponents(input);
     if (covered === undefined) {
@@ -52,20 +60,26 @@ export function coverageCheck(
   };
 }
 
-function componentRequired(name: string): Requirement {
+function requirementOf(name: string): Requirement {
+  const known = requirements[name];
+  if (known !== undefined) return known;
+  if (name.startsWith('@') && !derived.includes(name)) {
+    throw new ConfigError(
+      `'${name}' is no component that the signature of a request can be required to cover`,
+      {
+        hint: `it may be one of ${derived.join(', ')}, or the name of a header`,
+      },
+    );
+  }
   const component = name.startsWith('@') ? name : fieldName(name);
   return { missing: component, isMet: (covered) => covered.has(component) };
 }
 
 /**
- * Names of the components that are covered whole; undefined when one is covered twice. A header is covered whole in each
- * of its forms, a single parameter of the query is not the query.
+ * Names of the components that are covered; undefined when one is covered twice. A header is covered whole in each of its
+ * forms. What is no text names no component: `componentOf` finds no value for it.
  */
 function coveredComponents({ items }: SignatureInput): ReadonlySet<string> | undefined {
   if (new Set(items.map(serializeItem)).size < items.length) return undefined;
-  return new Set(
-    items.flatMap(({ bare }) =>
-      bare.kind === 'string' && bare.value !== '@query-param' ? [bare.value] : [],
-    ),
-  );
+  return new Set(items.map(({ bare }) => String(bare.value)));
 }

@@ -36,18 +36,17 @@ export function parseMessageKey(secret: Secret, encoding: SecretEncoding): Messa
   }
   const { material, id, alg } = readKey(secret.reveal());
   const kind = kindOf(material);
-  const stated = kind === 'rsa' && alg !== undefined ? rsaAlgorithms[alg] : undefined;
-  const algorithms = messageAlgorithms.filter(
-    (algorithm) => kind !== undefined && keyKinds[algorithm].includes(kind),
-  );
-  if (algorithms.length === 0 || (kind === 'rsa' && alg !== undefined && stated === undefined)) {
+  const algorithms = messageAlgorithms
+    .filter((algorithm) => kind !== undefined && keyKinds[algorithm].includes(kind))
+    .filter((algorithm) => kind !== 'rsa' || alg === undefined || rsaAlgorithms[alg] === algorithm);
+  if (algorithms.length === 0) {
     const { asymmetricKeyType, asymmetricKeyDetails } = material;
     const type = alg ?? asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? 'unknown';
     throw new ConfigError(`a key of type '${type}' is not supported`, {
       hint: 'use an Ed25519 or P-256 key, an RSA key of at least 2048 bits, or a shared secret',
     });
   }
-  return { secret, material, id, algorithms: stated === undefined ? algorithms : [stated] };
+  return { secret, material, id, algorithms };
 }
 
 /**

@@ -48,7 +48,7 @@ export function custom(options: CustomOptions, toleranceMs: number): Scheme {
       hint: 'a time inside the signature header is named by --timestamp-prefix',
     });
   }
-  if (timestampPrefix !== undefined && (prefix === '' || overlap(timestampPrefix, prefix))) {
+  if (timestampPrefix !== undefined && overlap(timestampPrefix, prefix)) {
     throw new ConfigError('the time and the signature in one header need prefixes that differ', {
       hint: 'such as --timestamp-prefix t= and --prefix v1=',
     });
@@ -71,4 +71,5 @@ export function custom(options: CustomOptions, toleranceMs: number): Scheme {
 const nameOf = (name: string | undefined): string | undefined =>
   name === undefined ? undefined : fieldName(name);
 
+/** Also of none at all and any other. */
 const overlap = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);

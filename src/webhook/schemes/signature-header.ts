@@ -7,6 +7,7 @@ import { soleHeader } from '../single-header.ts';
 
 /** How one header, or several of one name, hold signatures and perhaps the signed time. */
 export interface SignatureHeaderFormat {
+  /** The header's name, in lower case. */
   readonly signatureHeader: string;
   readonly algorithm: Algorithm;
   readonly encoding: Encoding;
@@ -106,5 +107,5 @@ function joinedHeaderTest(format: SignatureHeaderFormat): (value: string) => boo
   const starts = timestampPrefix === undefined ? [prefix, ed25519Prefix ?? prefix] : [timestampPrefix];
   const escaped = starts.map((start) => start.replace(/[^A-Za-z0-9]/g, String.raw`\$&`));
   const joined = new RegExp(String.raw`,\s*(?:${escaped.join('|')})`);
-  return (value) => joined.test(value.slice(1));
+  return (value) => joined.test(value);
 }

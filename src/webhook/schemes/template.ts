@@ -16,10 +16,7 @@ export interface Template {
 
 /** Throws a `ConfigError` for an unknown name in braces, and for a template that does not cover the body. */
 export function parseTemplate(text: string): Template {
-  const pieces = text
-    .split(/(\{[^{}]*\})/)
-    .filter((piece) => piece !== '')
-    .map(pieceOf);
+  const pieces = text.split(/(\{[^{}]*\})/).map(pieceOf);
   const used = new Set(pieces.flatMap((piece) => ('slot' in piece ? [piece.slot] : [])));
   if (!used.has('body')) {
     throw new ConfigError(
@@ -33,7 +30,7 @@ export function parseTemplate(text: string): Template {
 }
 
 function pieceOf(text: string): Piece {
-  if (!text.startsWith('{')) return { literal: Buffer.from(text, 'utf8') };
+  if (!text.startsWith('{')) return { literal: Buffer.from(text) };
   const slot = slots.find((name) => `{${name}}` === text);
   if (slot !== undefined) return { slot };
   throw new ConfigError(`the signed content names ${text}, which is unknown`, {

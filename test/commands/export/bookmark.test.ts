@@ -28,9 +28,12 @@ const idsIn = (text: string): string[] =>
   text.split('\n').flatMap((line) => (line === '' ? [] : [(JSON.parse(line) as Stored).id]));
 
 describe('export --bookmark', () => {
-  it.each(['stdout', 'file'])(
-    'gives every lead exactly once over 50 runs of late arrivals and shared timestamps, to %s',
-    async (place) => {
+  it.each([
+    ['stdout', 50],
+    ['file', 20],
+  ])(
+    'gives every lead exactly once to %s over %i runs of late arrivals and shared timestamps',
+    async (place, runs) => {
       const random = seeded(50);
       const clock = new FakeClock();
       const home = freshHome();
@@ -39,7 +42,7 @@ describe('export --bookmark', () => {
       let made = 0;
       const service = await serve(() => pending.filter(({ arrivesAt }) => arrivesAt <= clock.now()));
       const got: string[] = [];
-      for (let run = 0; run < 50; run += 1) {
+      for (let run = 0; run < runs; run += 1) {
         clock.advance(Math.floor(random() * 3 * hour));
         for (let i = 0; i < 15; i += 1) {
           // A third share the hour they were created in; all come at most five hours late.
@@ -49,7 +52,7 @@ describe('export --bookmark', () => {
           pending.push({ id: `l${made}`, createdAt: new Date(shared).toISOString(), arrivesAt });
           made += 1;
         }
-        if (run === 49) clock.advance(10 * hour);
+        if (run === runs - 1) clock.advance(10 * hour);
         const file = join(home, `out-${run}`);
         const output = place === 'file' ? ['-o', file] : [];
         const argv = ['export', '--bookmark', bookmark, '--overlap', '6h', '--page-size', '20', ...output];

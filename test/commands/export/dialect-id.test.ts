@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { descriptorsOn } from '../../support/descriptors.ts';
 import { freshHome, leads, type Run } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
 
@@ -138,6 +139,7 @@ describe('leads in wrappers', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('the ids of its leads stand outside of what was written');
     expect(stderr).toContain('leads config set api.id NAME');
+    expect(descriptorsOn(`${file}.partial`)).toBe(0);
     expect((await run('export', '-o', file)).exitCode).toBe(0);
     expect((await run('list', '--limit', '1')).stdout).toMatch(/^ID +CREATED *\nu-00 /);
     expect((await run('show', 'u-03', '--json')).stdout).toContain('"own":"u-03"');

@@ -178,7 +178,7 @@ describe('export -o', () => {
   it('goes on only with the same filters, resolved as of the beginning', async () => {
     const broken = await scripted((request, response, nth) => {
       const second = request.url?.includes('cursor=2') === true;
-      if (second && nth < 3) response.writeHead(400).end('{"error":"no","message":"not now"}');
+      if (second && nth < 5) response.writeHead(400).end('{"error":"no","message":"not now"}');
       else {
         const data = [{ id: second ? '2' : '1', createdAt: '2026-01-14T00:00:00Z' }];
         sendJson(response, { data, next_cursor: second ? null : '2' });

@@ -41,6 +41,8 @@ describe('help', () => {
     const { stdout } = await leads(['config', 'set', '--help']);
     for (const argv of [
       ['help', 'config', 'set'],
+      ['--profile', 'x', 'help', 'config', 'set'],
+      ['help', '--profile', 'x', 'config', 'set'],
       ['-h', 'config', 'set'],
       ['config', '-h', 'set'],
       ['--profile', 'x', 'config', 'set', '-h'],
@@ -82,6 +84,11 @@ describe('help', () => {
     const { exitCode, stdout } = await leads(['help', topic]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain(says);
+    expect(await leads(['--no-color', '--profile', 'x', 'help', topic])).toEqual({
+      exitCode,
+      stdout,
+      stderr: '',
+    });
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 

@@ -87,10 +87,14 @@ describe('leads inbox show', () => {
     expect((await run(home, 'show')).exitCode).toBe(2);
   });
 
-  it('says when there is none', async () => {
-    const { exitCode, stderr } = await run(await filled(), 'show', 'nobody');
-    expect(exitCode).toBe(6);
+  it('that finds nothing is exit 7, with the code of a lead that was not found', async () => {
+    const home = await filled();
+    const { exitCode, stderr } = await run(home, 'show', 'nobody');
+    expect(exitCode).toBe(7);
     expect(stderr).toContain("no delivery of the lead 'nobody'");
+    const byNumber = await run(home, 'show', '--number', '99', '--json');
+    expect(byNumber.exitCode).toBe(7);
+    expect(JSON.parse(byNumber.stderr)).toMatchObject({ error: { code: 'lead_not_found' } });
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { damagedInbox, ids } from '../../inbox/sqlite/damaged-inbox.ts';
-import { all, arrivalOf, freshFile } from '../../inbox/support.ts';
+import { all, arrivalOf, deliveryOf, freshFile } from '../../inbox/support.ts';
 import { leads } from '../../support/run.ts';
 
 const recover = async (from: string, to: string) => leads(['inbox', 'recover', '--inbox', from, '-o', to]);
@@ -48,16 +48,21 @@ describe('leads inbox recover', () => {
     });
     await before.take(['a', 'b', 'a'].map((id) => arrivalOf({ id }, { nonce: id })));
     await before.settle([{ leadId: 'b', seq: 2, target: 'forward http://a.test/' }]);
+    const delivery = deliveryOf('{"leads":[{"id":"c"},{"id":"d"}]}');
+    await before.take([
+      { delivery, leadId: 'c', place: { start: 10, end: 20 } },
+      { delivery, leadId: 'd', place: { start: 21, end: 31 } },
+    ]);
     const expected = await all(before.list({}));
     await before.close();
     const to = freshFile('new.db');
     expect(await recover(from, to)).toMatchObject({
       exitCode: 0,
-      stderr: `3 deliveries of 2 leads saved to ${to}\n`,
+      stderr: `5 deliveries of 4 leads saved to ${to}\n`,
     });
     const after = await openInbox({ location: to, clock: systemClock, targets: ['forward http://a.test/'] });
     expect(await all(after.list({}))).toEqual(expected);
-    expect(await after.outstanding()).toMatchObject([{ leads: 1, wanted: true }]);
+    expect(await after.outstanding()).toMatchObject([{ leads: 3, wanted: true }]);
     await after.close();
   });
 

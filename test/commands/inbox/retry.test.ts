@@ -1,29 +1,20 @@
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { leads } from '../../support/run.ts';
-import { type App, answering, startApp } from '../listen/app.ts';
+import { type App, answering, appInEachTest } from '../listen/app.ts';
 import { listenInEachTest, token } from '../listen/support.ts';
 
 const start = listenInEachTest();
-const apps: App[] = [];
-afterEach(async () => {
-  for (const app of apps.splice(0)) await app.close();
-});
-
-async function app(status: number): Promise<App> {
-  const started = await startApp(answering(status));
-  apps.push(started);
-  return started;
-}
+const startApp = appInEachTest();
+const app = (status: number): Promise<App> => startApp(answering(status));
 
 /** A home whose inbox has a lead that the app refused, twice, and one that it took; and the app's address. */
 async function refusedOnce() {
   const broken = await startApp((request, response) =>
     response.writeHead(request.body.includes('taken') ? 200 : 500).end(),
   );
-  apps.push(broken);
   const listener = await start(['--forward-to', `${broken.url}/hook`]);
   const headers = { 'x-webhook-token': token, 'x-sender': 'Zoë', 'content-type': 'application/json' };
   expect((await listener.post('{ "id": "a",  "n": 1.0 }', headers)).status).toBe(502);
@@ -45,7 +36,6 @@ describe('leads inbox retry', () => {
     const { home, port, url } = await refusedOnce();
     expect(await idsPending(home)).toEqual(['a']);
     const mended = await startApp(answering(204), port);
-    apps.push(mended);
     const run = await leads(['inbox', 'retry', '--pending', '--to', url], { home });
     expect(run).toMatchObject({ exitCode: 0, stderr: '1 lead delivered\n' });
     expect(run.stdout).toMatch(/^delivered {2}a {2}204/);
@@ -63,31 +53,104 @@ describe('leads inbox retry', () => {
     expect(mended.received).toHaveLength(1);
   });
 
-  it('to another address delivers, and leaves it outstanding where it was', async () => {
+  it('of named leads to another address delivers a copy, and leaves them outstanding where they were', async () => {
     const { home } = await refusedOnce();
     const other = await app(200);
     const run = await leads(['inbox', 'retry', 'a', 'taken', '--to', other.url, '--json'], { home });
     expect(JSON.parse(run.stdout)).toMatchObject([
-      { leadId: 'a', ok: true, answer: '200' },
+      { leadId: 'a', ok: true, answer: '200', insteadOf: null },
       { leadId: 'taken', ok: true },
     ]);
     expect(other.received).toHaveLength(2);
     expect(await idsPending(home)).toEqual(['a']);
   });
 
-  it('that fails is exit 7, and stays outstanding', async () => {
+  it('of what is pending to the address that the app has now settles it, and says for which one', async () => {
+    const { home, port } = await refusedOnce();
+    const moved = await app(200);
+    const run = await leads(['inbox', 'retry', '--pending', '--to', `${moved.url}/new`], { home });
+    expect(run).toMatchObject({ exitCode: 0, stderr: '1 lead delivered\n' });
+    expect(run.stdout).toMatch(
+      new RegExp(`^delivered {2}a {2}200 {2}\\S+ {2}instead of forward http://127.0.0.1:${port}\n$`),
+    );
+    expect(await idsPending(home)).toEqual([]);
+    const listener = await start(['--forward-to', `${moved.url}/new`], { home });
+    expect(listener.stderr.text()).not.toContain('outstanding');
+    expect((await listener.post('{ "id": "a",  "n": 1.0 }')).body).toMatchObject({ status: 'duplicate' });
+    expect(moved.received).toHaveLength(1);
+  });
+
+  it('of what is pending leaves what a receiver that runs still forwards to another address', async () => {
+    const broken = await app(500);
+    const listener = await start(['--forward-to', `${broken.url}/hook`]);
+    const { home } = listener;
+    expect((await listener.post('{"id":"a"}')).status).toBe(502);
+    const moved = await app(200);
+    const retry = () => leads(['inbox', 'retry', '--pending', '--to', moved.url], { home });
+    const run = await retry();
+    expect(run.exitCode).toBe(0);
+    expect(run.stdout).toMatch(/^delivered {2}a {2}200 {2}\S+\n$/);
+    expect(run.stderr).toContain(
+      `note: 1 lead is still outstanding, for forward ${broken.url}: a receiver that runs forwards to it`,
+    );
+    expect(await idsPending(home)).toEqual(['a']);
+    // The address had it: it is not delivered there a second time.
+    expect((await retry()).stdout).toBe('');
+    expect(moved.received).toHaveLength(1);
+    await listener.post('{"id":"a"}');
+    expect(broken.received).toHaveLength(2);
+    await listener.stop();
+    expect((await retry()).stdout).toMatch(/^settled {4}a {2}had it before .*instead of forward http/);
+    expect(moved.received).toHaveLength(1);
+    expect(await idsPending(home)).toEqual([]);
+  });
+
+  it('of what is pending for an address that refuses it again is exit 7, and stays outstanding', async () => {
+    const { home } = await refusedOnce();
+    const refusing = await app(503);
+    const run = await leads(['inbox', 'retry', '--pending', '--to', refusing.url], { home });
+    expect(run.exitCode).toBe(7);
+    expect(run.stdout).toMatch(/^failed {5}a {2}503/);
+    expect(run.stderr).toBe('0 of 1 lead delivered, 1 failed\n');
+    expect(await idsPending(home)).toEqual(['a']);
+  });
+
+  it('that no lead got an answer to is exit 5, and stays outstanding', async () => {
     const { home, url } = await refusedOnce();
     const run = await leads(['inbox', 'retry', '--pending', '--to', url], { home });
-    expect(run).toMatchObject({
-      exitCode: 7,
-      stdout: expect.stringMatching(/^failed {5}a {2}connection refused/) as string,
-    });
+    expect(run.exitCode).toBe(5);
+    expect(run.stdout).toMatch(/^failed {5}a {2}connection refused/);
+    expect(run.stderr).toMatch(
+      /^error: cannot reach http:\/\/127\.0\.0\.1:\d+: connection refused\nhint: .*outstanding/,
+    );
     expect(await idsPending(home)).toEqual(['a']);
+  });
+
+  it('of an id that the inbox does not have is exit 7, and delivers none of the others', async () => {
+    const { home } = await refusedOnce();
+    const other = await app(200);
+    const run = await leads(['inbox', 'retry', 'a', 'nobody', '--to', other.url], { home });
+    expect(run.exitCode).toBe(7);
+    expect(run.stderr).toContain("no delivery of the lead 'nobody'");
+    expect(other.received).toHaveLength(0);
+  });
+
+  it('leaves what is outstanding for something else, and says so', async () => {
+    const { home } = await refusedOnce();
+    const failing = await start(['--exec', 'false'], { home });
+    expect((await failing.post('{"id":"x"}')).status).toBe(502);
+    await failing.stop();
+    const moved = await app(200);
+    const run = await leads(['inbox', 'retry', '--pending', '--to', moved.url], { home });
+    expect(run.exitCode).toBe(0);
+    expect(moved.received).toHaveLength(2);
+    expect(run.stderr).toContain('note: 1 lead is still outstanding, for exec');
+    expect(await idsPending(home)).toEqual(['x']);
   });
 
   it('shows every result, the retries included, without the address', async () => {
     const { home, port, url } = await refusedOnce();
-    apps.push(await startApp(answering(200), port));
+    await startApp(answering(200), port);
     await leads(['inbox', 'retry', '--pending', '--to', url.replace('//', '//user:password@')], {
       home,
     });
@@ -123,9 +186,21 @@ describe('what is outstanding', () => {
     expect(stdout).toBe('{"id":"a","n":1.0}\n');
     const moved = await start(['--forward-to', `http://127.0.0.1:${port + 1}/hook`], { home });
     expect(moved.stderr.text()).toContain(
-      `note: 1 lead is outstanding for another target, forward http://127.0.0.1:${port}`,
+      `note: 1 lead is outstanding for another target, forward http://127.0.0.1:${port}: ` +
+        "'leads inbox retry --pending --to URL' delivers it to the address that the app has now\n",
     );
     await moved.stop();
+  });
+
+  it('for a command is said without the promise that a retry would run it', async () => {
+    const failing = await start(['--exec', 'false']);
+    expect((await failing.post('{"id":"x"}')).status).toBe(502);
+    await failing.stop();
+    const next = await start([], { home: failing.home });
+    expect(next.stderr.text()).toContain(
+      'note: 1 lead is outstanding for another target, exec: it gets it when the service delivers it again ' +
+        'to a run that has that target\n',
+    );
   });
 
   it('is left alone while a receiver hands it on', async () => {

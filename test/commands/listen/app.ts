@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { afterEach } from 'vitest';
 
 export interface Received {
   readonly method: string;
@@ -47,6 +48,19 @@ export async function startApp(
         server.close(() => resolve());
         server.closeAllConnections();
       }),
+  };
+}
+
+/** `startApp` for a file of tests: every app is closed after its test. */
+export function appInEachTest(): typeof startApp {
+  const started: App[] = [];
+  afterEach(async () => {
+    for (const app of started.splice(0)) await app.close();
+  });
+  return async (...args) => {
+    const app = await startApp(...args);
+    started.push(app);
+    return app;
   };
 }
 

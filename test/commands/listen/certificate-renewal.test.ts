@@ -2,24 +2,17 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { FakeClock } from '../../support/clock.ts';
-import { type Listener, listen } from './support.ts';
+import { type Listener, listenInEachTest } from './support.ts';
 import { until } from '../../support/until.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
-const open: Listener[] = [];
-afterEach(async () => {
-  for (const listener of open.splice(0)) await listener.stop();
-});
-
-async function start(begin: number, ...argv: string[]): Promise<Listener> {
-  const listener = await listen(argv, { clock: new FakeClock(begin) });
-  open.push(listener);
-  return listener;
-}
+const listen = listenInEachTest();
+const start = (begin: number, ...argv: string[]): Promise<Listener> =>
+  listen(argv, { clock: new FakeClock(begin) });
 
 /** Of the certificate that a new connection is shown. */
 const shown = ({ url }: Listener): Promise<{ serial: string; protocol: string | null }> =>

@@ -1,22 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { until } from '../../support/until.ts';
-import { type App, answering, startApp } from './app.ts';
+import { answering, appInEachTest, startApp } from './app.ts';
 import { leads } from '../../support/run.ts';
 import { listenInEachTest, token } from './support.ts';
 
-const open: (() => Promise<unknown>)[] = [];
-
 const start = listenInEachTest();
-
-async function app(...args: Parameters<typeof startApp>): Promise<App> {
-  const started = await startApp(...args);
-  open.push(() => started.close());
-  return started;
-}
-
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
+const app = appInEachTest();
 
 describe('--forward-to', () => {
   it('passes on the exact bytes and headers, except those of the connection', async () => {

@@ -1,11 +1,8 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { leads } from '../../support/run.ts';
-import { type Listener, listen } from './support.ts';
+import { listenInEachTest } from './support.ts';
 
-const open: Listener[] = [];
-afterEach(async () => {
-  for (const listener of open.splice(0)) await listener.stop();
-});
+const listen = listenInEachTest();
 
 const deep = (open: string, close: string, depth: number): string => open.repeat(depth) + close.repeat(depth);
 
@@ -31,7 +28,6 @@ it.each(Object.entries(odd))(
   async (_, body) => {
     for (const format of ['pretty', 'events']) {
       const listener = await listen(['--format', format, '--verbose']);
-      open.push(listener);
       const text = body('a');
       expect(await listener.post(text)).toMatchObject({ status: 200, body: { status: 'accepted' } });
       const changed = text.replace(/\}$/, ',"more":{"x":[1]}}');

@@ -1,6 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { deliveryOf } from '../../inbox/support.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { leads } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
@@ -29,6 +32,76 @@ describe('the inbox that a run for tests makes for itself', () => {
     const stopped = await start(['--count', '2']);
     await stopped.stop();
     expect(existsSync(inboxOf(stopped))).toBe(true);
+  });
+
+  it('is removed as well when the time of --for is over, and at Ctrl-C of a run without --count', async () => {
+    const timed = await start(['--for', '1m']);
+    await timed.post({ id: 'a' });
+    timed.clock.advance(60_000);
+    expect((await timed.done).exitCode).toBe(0);
+    expect(existsSync(dirname(inboxOf(timed)))).toBe(false);
+    const open = await start(['--no-verify']);
+    expect(open.stderr.text()).toContain('removed at the end; --keep keeps it');
+    expect((await open.stop()).exitCode).toBe(0);
+    expect(existsSync(dirname(inboxOf(open)))).toBe(false);
+    const kept = await start(['--no-verify', '--keep']);
+    expect(kept.stderr.text()).not.toContain('removed at the end');
+    await kept.stop();
+    expect(existsSync(inboxOf(kept))).toBe(true);
+  });
+
+  it('stays, and is said, when a forward is outstanding in it', async () => {
+    const listener = await start(['--for', '1m', '--exec', 'false']);
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    listener.clock.advance(60_000);
+    const { exitCode, stderr } = await listener.done;
+    expect(exitCode).toBe(0);
+    expect(existsSync(inboxOf(listener))).toBe(true);
+    expect(stderr).toContain(`1 lead is outstanding in ${inboxOf(listener)}, which stays`);
+  });
+
+  it('is removed by a later run when its own was killed more than a week ago', async () => {
+    const now = new FakeClock(Date.now());
+    const { home } = await start([]);
+    const parent = join(home, 'data', 'temporary');
+    const ages = new Map<string, number>();
+    const age = (): void => {
+      for (const [directory, then] of ages) {
+        if (!existsSync(directory)) continue;
+        for (const file of readdirSync(directory)) utimesSync(join(directory, file), then, then);
+      }
+    };
+    const left = async (
+      name: string,
+      { ageDays = 8, holder = 'dead', lead = 'none' } = {},
+    ): Promise<string> => {
+      const location = join(parent, name, 'inbox.db');
+      const inbox = await openInbox({ location, clock: now, targets: lead === 'pending' ? ['exec x'] : [] });
+      await inbox.take([{ leadId: 'a', delivery: deliveryOf('{"id":"a"}') }]);
+      await inbox.close();
+      const self = { pid: process.ppid, host: hostname(), started: null, token: name };
+      if (holder !== 'none') {
+        writeFileSync(
+          `${location}.lock`,
+          JSON.stringify(holder === 'alive' ? self : { ...self, pid: 2 ** 22 + 1 }),
+        );
+      }
+      ages.set(dirname(location), now.now() / 1000 - ageDays * 86_400);
+      return location;
+    };
+    const abandoned = await left('inbox-abandoned');
+    const others = [
+      await left('inbox-young', { ageDays: 6 }),
+      await left('inbox-in-use', { holder: 'alive' }),
+      await left('inbox-kept', { holder: 'none' }),
+      await left('inbox-pending', { lead: 'pending' }),
+      await left('something-else'),
+    ];
+    age();
+    const listener = await start(['--count', '1'], { home, clock: now });
+    expect(existsSync(dirname(abandoned))).toBe(false);
+    expect(others.filter((location) => !existsSync(location))).toEqual([]);
+    await listener.stop();
   });
 });
 

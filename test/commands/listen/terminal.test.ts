@@ -1,8 +1,8 @@
 import { connect } from 'node:tls';
 import { readFileSync } from 'node:fs';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { leads } from '../../support/run.ts';
-import { findAuthority, type Listener, listen, token } from './support.ts';
+import { findAuthority, type Listener, listenInEachTest, token } from './support.ts';
 import { until } from '../../support/until.ts';
 
 const evil = '\u001b]8;;http://x\u0007\u001b[2J\u009b31m\u202e\r\u0000\u200f\u2066end';
@@ -10,10 +10,7 @@ const dangerous =
   // Everything that moves a cursor, reorders text or hides it; a line feed ends our own lines.
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
 
-const open: Listener[] = [];
-afterEach(async () => {
-  for (const listener of open.splice(0)) await listener.stop();
-});
+const listen = listenInEachTest();
 
 /** Bytes as no well-behaved client would send them. */
 function sendRaw(listener: Listener, head: string, body: Buffer): Promise<string> {
@@ -40,7 +37,6 @@ it.each(['pretty', 'events', 'leads'])(
       terminal: 120,
       env: { NO_COLOR: '1' },
     });
-    open.push(listener);
     const record = {
       id: `id ${evil}`,
       category: evil,
@@ -76,7 +72,6 @@ it.each(['pretty', 'events', 'leads'])(
 
 it('promise 12: a pipe gets the exact value', async () => {
   const listener = await listen(['--format', 'leads']);
-  open.push(listener);
   const exact = '{"id":"a","name":"\\u001b[2J \u202e\u009b"}';
   await listener.post(exact);
   await listener.stop();
@@ -85,7 +80,6 @@ it('promise 12: a pipe gets the exact value', async () => {
 
 it('starts the summary on a line of its own after the ^C of the terminal', async () => {
   const listener = await listen([], { terminal: 80, env: { NO_COLOR: '1' } });
-  open.push(listener);
   const before = listener.stderr.text().length;
   expect((await listener.stop()).stderr.slice(before)).toMatch(/^\n0 accepted/);
 });

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import type { TakeResult } from '../../../src/inbox/inbox.ts';
 import { openDatabase } from '../../../src/inbox/sqlite/schema/open-database.ts';
-import { open, takeOne } from '../stores.ts';
+import { clock, open, takeOne } from '../stores.ts';
 import { arrivalOf, freshFile } from '../support.ts';
 
 /** Takes a lead that an earlier receiver with our own pid holds a lease on; `host`: where that one ran. */
@@ -27,5 +27,46 @@ describe('a lease of another receiver that had the same pid', () => {
   // As in two containers on one volume, where every run has the same pid.
   it('holds when that receiver ran on another host', async () => {
     expect(await takeAfterReceiverOn('elsewhere.example')).toMatchObject({ targets: [], busy: true });
+  });
+});
+
+/** What is outstanding for a receiver that left the file without closing it; `host`: where it ran, `silentMs` ago. */
+async function outstandingAfterReceiverOn(host: string, silentMs: number): Promise<unknown> {
+  const path = freshFile('inbox.db');
+  const before = await open(path, { targets: ['t'] });
+  await takeOne(before, arrivalOf({ id: 'a' }));
+  await before.close();
+  const database = await openDatabase(path, 0);
+  const [{ target } = {}] = database.prepare('SELECT target FROM work').all([]);
+  const owner = JSON.stringify({ pid: process.pid, host, started: null, token: 'of another run' });
+  const seen = clock.now() - silentMs;
+  database.prepare('INSERT INTO receivers VALUES (?, ?, ?)').run([owner, target ?? '', seen]);
+  database.close();
+  const after = await open(path, { pid: process.pid });
+  return (await after.outstanding())[0]?.wantedElsewhere;
+}
+
+describe('what is outstanding for a receiver that was killed', () => {
+  const dayMs = 86_400_000;
+
+  it('is wanted by nobody any more', async () => {
+    expect(await outstandingAfterReceiverOn(hostname(), 0)).toBe(false);
+  });
+
+  it('is wanted for a week where that receiver ran on another host, and may still run', async () => {
+    expect(await outstandingAfterReceiverOn('elsewhere.example', 6 * dayMs)).toBe(true);
+    expect(await outstandingAfterReceiverOn('elsewhere.example', 8 * dayMs)).toBe(false);
+  });
+
+  it('is wanted as long as another receiver writes', async () => {
+    const path = freshFile('inbox.db');
+    const running = await open(path, { targets: ['t'] });
+    await takeOne(running, arrivalOf({ id: 'a' }));
+    clock.advance(8 * dayMs);
+    await takeOne(running, arrivalOf({ id: 'b' }));
+    const database = await openDatabase(path, 0);
+    const owners = database.prepare('SELECT owner, seen FROM receivers').all([]);
+    database.close();
+    expect(owners).toMatchObject([{ seen: clock.now() }]);
   });
 });

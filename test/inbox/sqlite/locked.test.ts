@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import Libsql from 'libsql';
 import { afterEach, expect, it } from 'vitest';
 import { clock, open, takeOne } from '../stores.ts';
@@ -78,3 +80,22 @@ it('gives up each delivery after its own five seconds, and takes later ones', as
   release();
   expect(await takeOne(inbox, arrivalOf({ id: 'c' }))).toMatchObject({ kind: 'accepted' });
 });
+
+it('opens, with targets that are new to the file, when the other process has written', async () => {
+  const path = freshFile('inbox.db');
+  await (await open(path)).close();
+  // In another process, since opening waits without an event loop.
+  const holder = spawn(process.execPath, ['-e', holdLock, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(holder.stdout, 'data');
+  const inbox = await open(path, { targets: ['exec true'] });
+  expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'pending' });
+});
+
+/** Holds a transaction for a moment; says so when it does. */
+const holdLock = `
+  const Libsql = require('libsql');
+  const database = new Libsql(process.argv[1]);
+  database.exec('BEGIN IMMEDIATE');
+  process.stdout.write('held');
+  setTimeout(() => database.exec('COMMIT'), 200);
+`;

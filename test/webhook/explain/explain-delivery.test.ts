@@ -55,7 +55,10 @@ test('a signature in capital letters is explained', () => {
 test('a delivery of another scheme is explained by its headers', () => {
   const github = schemeNamed('github');
   const headers = github.sign(outgoing(body), keyOf(github, secret), now);
-  expect(why('token', headers)).toBe("It matches under the scheme 'github', and the scheme here is 'token'.");
+  expect(why('token', headers)).toBe(
+    "It matches under the scheme 'github', and the scheme here is 'token'. " +
+      'To take such deliveries: --scheme github --secret "$LEADS_WEBHOOK_TOKEN"',
+  );
   expect(why('token', headers, {}, 'unrelated')).toContain("header of the scheme 'github'");
 });
 

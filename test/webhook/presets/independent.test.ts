@@ -76,8 +76,32 @@ test.each(Object.entries(vendors))(
     expect(verify(arrived, scheme, keys, now)).toMatchObject({ ok: true, key: 0 });
     const altered = { ...arrived, body: Buffer.from(body.replace('lead_1', 'lead_2')) };
     expect(verify(altered, scheme, keys, now)).toMatchObject({ reason: 'wrong_credential' });
+    for (const [i, [header, value]] of vendor.headers.entries()) {
+      for (const at of Buffer.from(value).keys()) {
+        const changed = value.slice(0, at) + (value[at] === '1' ? '2' : '1') + value.slice(at + 1);
+        const headers = vendor.headers.with(i, [header, changed]);
+        const isRead = header !== 'X-Hub-Signature' || name === 'intercom';
+        expect(verify(delivered(headers, message), scheme, keys, now).ok, `${header}: ${changed}`).toBe(
+          !isRead,
+        );
+      }
+    }
   },
 );
+
+test('a signed time may be off by five minutes, or by what the vendor says', () => {
+  const others: Readonly<Record<string, number>> = { twitch: 600_000, calendly: 180_000, workos: 180_000 };
+  for (const preset of presets) {
+    const { toleranceMs } = schemeNamed(preset.name);
+    if (toleranceMs === undefined) continue;
+    expect([preset.name, toleranceMs]).toEqual([preset.name, others[preset.name] ?? 300_000]);
+    expect(schemeNamed(preset.name, { toleranceMs: 5 }).toleranceMs).toBe(5);
+  }
+});
+
+test("a brand is a name of Standard Webhooks' headers, and of no other scheme's", () => {
+  expect(schemeNamed('github', { headerPrefix: 'acme' }).credentialHeaders).toEqual(['x-hub-signature-256']);
+});
 
 test('every preset has a published example, a library of its vendor, or an independent computation', () => {
   const elsewhere = [

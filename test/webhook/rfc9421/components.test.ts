@@ -28,8 +28,29 @@ test.each([
   ['a name that is no text', '"@query-param";name=a', '/?a=1'],
   ['a name and more', '"@query-param";name="a";req', '/?a=1'],
   ['a name for the whole query', '"@query";name="a"', '/?a=1'],
+  ['another parameter in place of the name', '"@query-param";key="a"', '/?a=1'],
 ])('a parameter of the query is not read: %s', (_, identifier, path) => {
   expect(valueOf(identifier, path)).toBeUndefined();
+});
+
+test('the parts of the target are read as in section 2.2', () => {
+  const path = '/path?a=b?c&d';
+  expect(valueOf('"@method"', path)).toBe('POST');
+  expect(valueOf('"@target-uri"', path)).toBe(`https://www.example.com${path}`);
+  expect(valueOf('"@authority"', path)).toBe('www.example.com');
+  expect(valueOf('"@scheme"', path)).toBe('https');
+  expect(valueOf('"@request-target"', path)).toBe(path);
+  expect(valueOf('"@path"', path)).toBe('/path');
+  expect(valueOf('"@query"', path)).toBe('?a=b?c&d');
+  expect(valueOf('"@query"', '/path')).toBe('?');
+  expect(valueOf('"@query-param";name="a"', path)).toBe('b%3Fc');
+  for (const identifier of ['"@status"', '"@signature-params"', '"@query-params"', '"@"']) {
+    expect(valueOf(identifier, path), identifier).toBeUndefined();
+  }
+  const unreadable = { method: 'POST', url: 'no url', path, rawHeaders: [] };
+  for (const name of ['@authority', '@scheme']) {
+    expect(componentOf(unreadable, parseList(`"${name}"`)?.[0] as Item)).toBeUndefined();
+  }
 });
 
 test('a header is read in its strict form, and as bytes (section 2.1)', () => {
@@ -39,10 +60,13 @@ test('a header is read in its strict form, and as bytes (section 2.1)', () => {
     ['Example-Header', 'of, commas'],
     ['Not-Structured', 'Tue, 20 Apr 2021 02:07:55 GMT'],
     ['X-Latin', 'caf\u00e9'],
+    ['Lists', 'a,  b'],
+    ['Lists', 'c'],
   ];
   const of = (identifier: string) => valueOf(identifier, '/', rawHeaders);
   expect(of('"example-dict"')).toBe('a=1,    b=2;x=1;y=2,   c=(a   b   c), d');
   expect(of('"example-dict";sf')).toBe('a=1, b=2;x=1;y=2, c=(a b c), d');
+  expect(of('"lists";sf')).toBe('a, b, c');
   expect(of('"example-header"')).toBe('value, with, lots, of, commas');
   expect(of('"example-header";bs')).toBe(':dmFsdWUsIHdpdGgsIGxvdHM=:, :b2YsIGNvbW1hcw==:');
   expect(of('"x-latin";bs')).toBe(':Y2Fm6Q==:');

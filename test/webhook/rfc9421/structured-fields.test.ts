@@ -54,6 +54,27 @@ test('spaces and tabs may surround commas, and a key without a value is true', (
   expect(found?.get('b')).toMatchObject({ bare: { kind: 'boolean', value: true } });
 });
 
+test('a number is written in its shortest form', () => {
+  for (const [text, strict] of [
+    ['1.10', '1.1'],
+    ['10.100', '10.1'],
+    ['1.101', '1.101'],
+    ['1.000', '1.0'],
+    ['-0.0', '0.0'],
+    ['-0.00', '0.0'],
+    ['-0.01', '-0.01'],
+    ['-10.0', '-10.0'],
+  ] as const) {
+    expect(serializeStrictly(text), text).toBe(strict);
+  }
+});
+
+test('blanks around a field are not part of it, and each value has its type', () => {
+  const found = parseDictionary('   a=1, b=1.5, c="x", d=x, e=?0, f=:aGk=:   ');
+  const kinds = ['integer', 'decimal', 'string', 'token', 'boolean', 'bytes'];
+  expect([...(found?.values() ?? [])].map((one) => 'bare' in one && one.bare.kind)).toEqual(kinds);
+});
+
 test('serialised fields are parsed to the same values, and no text causes an exception', () => {
   const words = fc.stringMatching(/^[ -~]{0,12}$/).map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`);
   const params = fc.array(fc.integer({ min: 0, max: 1e15 - 1 }), { maxLength: 3 });

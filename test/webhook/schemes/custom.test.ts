@@ -54,6 +54,9 @@ test.each([
   ['base64', 'a'],
   ['base64', 'ab cd'],
   ['whsec', 'whpk_AQIDBA=='],
+  ['whsec', 'AQIDwhsec_AQID'],
+  ['base64', 'whsec_AQIDBA=='],
+  ['base64', 'AA='],
   ['utf8', ''],
   ['hex', ''],
   ['base64', ''],
@@ -105,6 +108,52 @@ test.each([
   expect(take(options, headers)).toMatchObject({ reason: 'malformed_timestamp' });
 });
 
+test('what is missing is named: the time, the nonce, and where the time was looked for', () => {
+  const options = {
+    timestampHeader: 'x-time',
+    nonceHeader: 'x-nonce',
+    signedContent: '{timestamp}{nonce}{body}',
+  };
+  const stamp = String(now / 1000);
+  const sig = ['x-sig', mac(`${stamp}n${text}`).digest('hex')] as const;
+  const [time, nonce] = [['x-time', stamp] as const, ['x-nonce', 'n'] as const];
+  expect(take(options, [sig, time, nonce])).toMatchObject({ ok: true, nonce: 'n', timestamp: now });
+  expect(take(options, [sig, nonce])).toMatchObject({ reason: 'missing_timestamp' });
+  expect(take(options, [sig, time])).toMatchObject({ reason: 'missing_nonce' });
+  expect(take(options, [sig, nonce, ['x-time', 'soon']])).toMatchObject({
+    reason: 'malformed_timestamp',
+    detail: "the header x-time is not a time in the form 'unix'",
+  });
+  const inside = { timestampPrefix: 't=', prefix: 'v=' };
+  const value = `v=${mac(text).digest('hex')}`;
+  expect(take(inside, [['x-sig', value]])).toMatchObject({ detail: 'the header x-sig has no t=' });
+  expect(take(inside, [['x-sig', `t=soon,${value}`]])).toMatchObject({
+    detail: "t= in the header x-sig is not a time in the form 'unix'",
+  });
+  expect(() => schemeNamed('custom', { ...signature, signedContent: '{timestamp}{body}' })).toThrow(
+    '{timestamp}',
+  );
+  expect(() => schemeNamed('custom', { ...signature, signedContent: '{nonce}{body}' })).toThrow('{nonce}');
+});
+
+test('a scheme signs the URL where its content holds a part of it', () => {
+  const signsUrl = (signedContent: string) => schemeNamed('custom', { ...signature, signedContent }).signsUrl;
+  for (const part of ['{url}', '{decodedUrl}', '{path}']) expect(signsUrl(`${part}{body}`), part).toBe(true);
+  expect(signsUrl('{method}{body}')).toBe(false);
+  expect(schemeNamed('token').signsUrl).toBe(false);
+});
+
+test('only a scheme with Ed25519 keys takes whpk_ for one, and no scheme signs with a key of another', () => {
+  const scheme = schemeNamed('custom', signature);
+  expect(scheme.key(new Secret('whpk_as text')).material.type).toBe('secret');
+  const ed25519 = schemeNamed('custom', { ...signature, algorithm: 'ed25519' });
+  const seed = Buffer.alloc(32, 1).toString('base64');
+  const key = ed25519.key(new Secret(`whsk_${seed}`));
+  const message = { method: 'POST', url: 'https://a.example/', body: sampleBody, id: '1' };
+  expect(ed25519.sign(message, key, now)).toHaveLength(1);
+  expect(() => scheme.sign(message, key, now)).toThrow(ConfigError);
+});
+
 test('a prefix may contain a comma, the signature after it may not', () => {
   const value = mac(text).digest('hex');
   expect(take({ prefix: 'v1,' }, [['x-sig', `v1,${value}`]])).toMatchObject({ ok: true });
@@ -146,6 +195,12 @@ test.each<[string, SchemeOptions]>([
   ['a nonce without its header', { signedContent: '{nonce}.{body}' }],
   ['a time that is not signed', { signedContent: '{body}', timestampHeader: 'x-time' }],
   ['a nonce that is not signed', { nonceHeader: 'x-nonce' }],
+  ['a nonce under the name of an id', { signedContent: '{id}{body}' }],
+  ['time and nonce in one header', { nonceHeader: 'X-N', timestampHeader: 'x-n' }],
+  ['two sources of the time', { timestampHeader: 'x-time', timestampPrefix: 't=', prefix: 'v=' }],
+  ['no prefix beside the time', { timestampPrefix: 't=' }],
+  ['a prefix that is the start of another', { timestampPrefix: 't=', prefix: 't=v' }],
+  ['a prefix that starts with another', { timestampPrefix: 'v1=', prefix: 'v' }],
 ])('options that would check less than they seem to are an error: %s', (_, options) => {
   expect(() => schemeNamed('custom', { ...signature, ...options })).toThrow(ConfigError);
 });

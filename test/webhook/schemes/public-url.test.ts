@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Delivery } from '../../../src/webhook/delivery.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
+import { withPublicUrl } from '../../../src/webhook/schemes/public-url.ts';
 import { verify } from '../verify.ts';
 import { delivered, outgoing } from '../delivery.ts';
 import { keyOf } from './every.ts';
@@ -50,7 +51,39 @@ test.each(names)("%s: a public URL's path and query stand in place of those of t
   expect(take(name, other, 'https://example.com/hooks/leads')).toMatchObject({ ok: false });
 });
 
+test.each(names)('%s: a request without a query, and one with two question marks', (name) => {
+  for (const query of ['', '?a?b']) {
+    const delivery = arrived(name, `https://a.example/hook${query}`, `http://b.example/hook${query}`);
+    expect(take(name, delivery, 'https://a.example'), query).toMatchObject({ ok: true });
+    const moved = arrived(name, `https://a.example/x${query}`, `http://b.example/hook${query}`);
+    expect(take(name, moved, 'https://a.example/x'), query).toMatchObject({ ok: true });
+  }
+});
+
+test('what matches as it was received is not checked again', () => {
+  const calls: string[] = [];
+  const scheme = schemeNamed('square');
+  const counted = withPublicUrl(
+    {
+      ...scheme,
+      authenticate(delivery, keys) {
+        calls.push(delivery.url);
+        return scheme.authenticate(delivery, keys);
+      },
+    },
+    new URL('https://c.example'),
+  );
+  const key = keyOf(scheme, secret);
+  expect(counted.authenticate(arrived('square', 'https://a.example/', 'https://a.example/'), [key]).ok).toBe(
+    true,
+  );
+  expect(calls).toEqual(['https://a.example/']);
+});
+
 test('a scheme that signs no URL is as it was', () => {
+  const scheme = schemeNamed('github');
+  expect(withPublicUrl(scheme, new URL('https://c.example'))).toBe(scheme);
+
   const delivery = arrived('github', 'https://a.example/', 'http://b.example/');
   expect(take('github', delivery, 'https://c.example/')).toMatchObject({ ok: true });
   expect(take('github', { ...delivery, body: Buffer.from('{}') }, 'https://c.example/')).toMatchObject({

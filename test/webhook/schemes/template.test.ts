@@ -9,11 +9,12 @@ const request = {
   body: Buffer.from([0x7b, 0xff, 0x7d]),
 };
 const filled = (text: string) =>
-  Buffer.concat(parseTemplate(text).fill(valuesOf(request, '5', 'n-\u00e9'))).toString('latin1');
+  Buffer.concat(parseTemplate(text).fill(valuesOf(request, '5\u00b2', 'n-\u00e9'))).toString('latin1');
 
 test.each([
   ['{body}', '{\u00ff}'],
-  ['{timestamp}.{body}', '5.{\u00ff}'],
+  ['{timestamp}.{body}', '5\u00b2.{\u00ff}'],
+  ['{timestamp}{id}{body}', '5\u00b2n-\u00e9{\u00ff}'],
   ['{id}|{nonce}|{body}', 'n-\u00e9|n-\u00e9|{\u00ff}'],
   ['{method} {path}\n{body}', `POST ${request.path}\n{\u00ff}`],
   ['{url}{body}', `${request.url}{\u00ff}`],
@@ -21,6 +22,15 @@ test.each([
   ['é{body}{body}', `${Buffer.from('é').toString('latin1')}{\u00ff}{\u00ff}`],
 ])('%j is filled with bytes as they were sent', (text, signed) => {
   expect(filled(text)).toBe(signed);
+});
+
+test('the body is neither copied nor decoded', () => {
+  const parts = parseTemplate('{timestamp}.{body}').fill(valuesOf(request, '5', ''));
+  expect(parts.some((part) => part === request.body)).toBe(true);
+});
+
+test('an unknown part is named, with those that are known', () => {
+  expect(() => parseTemplate('{body}{host}')).toThrow('names {host}, which is unknown');
 });
 
 test('the parts that a template names are known', () => {

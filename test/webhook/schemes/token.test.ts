@@ -45,5 +45,8 @@ test('another header holds the token only where it is named, and then only that 
 
 test.each(['', ' Correct', 'Correct ', 'a\nb', 'a\u0000b', 'a\u007fb', '\t'])(
   'a token that no header can carry is a configuration error: %j',
-  (text) => expect(() => token.key(new Secret(text))).toThrow(ConfigError),
+  (text) => {
+    expect(() => token.key(new Secret(text))).toThrow(ConfigError);
+    expect(() => token.key(new Secret(text))).toThrow('the webhook token ');
+  },
 );

@@ -7,7 +7,9 @@ import type { Position } from '../../../service/pagination/position.ts';
 const after = z.optional(z.string());
 const size = z.optional(z.int());
 const is = z.optional(z.enum(['id', 'page', 'offset']));
-const totals = z.optional(z.object({ met: z.int(), first: z.int(), last: z.int() }));
+const totals = z.optional(
+  z.object({ met: z.int(), first: z.int(), last: z.int(), began: z.optional(z.number()) }),
+);
 const shared = { size, totals };
 const position = z.discriminatedUnion('style', [
   z.object({ style: z.literal('start'), ...shared }),

@@ -43,7 +43,7 @@ export async function publishFile(
     });
   }
   await rm(paths.drawn, { force: true });
-  // Before the checkpoint: a partial file that nothing describes could not be told from one of somebody else.
+  // Before the checkpoint: a partial file that nothing describes could not be distinguished from another program's.
   await rm(paths.partial, { force: true });
   await rm(paths.checkpoint, { force: true });
   return output?.publication;

@@ -59,7 +59,12 @@ export async function openPartialExport(
   }
   checkSameExport(checkpoint, identity);
   const file = await PartialFile.resume(paths.partial, checkpoint.bytes);
-  await preloadIds(plan, paths.partial, checkpoint);
+  try {
+    await preloadIds(plan, paths.partial, checkpoint);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
   return { plan, start: { identity, file, position: checkpoint.position, target }, checkpoint };
 }
 

@@ -7,9 +7,9 @@ import type { ExportContext } from '../plan.ts';
 
 type Interruptible = Pick<ExportContext, 'clock' | 'signal' | 'messages'>;
 
-/** Between two looks for a reader; ms. */
+/** Between two checks for a reader; ms. */
 const lookMs = 100;
-/** Waiting for a reader becomes worth a word; ms. */
+/** A longer wait for a reader is said; ms. */
 const sayAfterMs = 1000;
 /** How long a reader may take for the rest after an interruption; ms. */
 const graceMs = 500;

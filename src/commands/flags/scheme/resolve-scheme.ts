@@ -2,7 +2,7 @@ import type { Settings } from '../../../config/settings.ts';
 import type { Context } from '../../../context.ts';
 import { ConfigError, UsageError } from '../../../errors.ts';
 import type { Secret } from '../../../secret.ts';
-import type { Verifier } from '../../../webhook/scheme.ts';
+import type { Key, Scheme, Verifier } from '../../../webhook/scheme.ts';
 import { schemeNamed } from '../../../webhook/scheme-registry.ts';
 import { unverified } from '../../../webhook/schemes/unverified.ts';
 import { flagName } from '../flag.ts';
@@ -12,24 +12,56 @@ import { partsOfProfile } from './stored-parts.ts';
 import type { SchemeOptions } from './scheme-flags.ts';
 import { readSecrets } from './secret-files.ts';
 
+/** A scheme, and the secrets that were given for it, before it has read them. */
+export interface SchemeSecrets {
+  readonly scheme: Scheme;
+  readonly secrets: readonly Secret[];
+}
+
 /**
- * Flag > scheme file > environment > profile. Throws a `ConfigError` (exit 3) when nothing says who may deliver, or a
- * secret is empty or malformed; a `UsageError` for flags that contradict each other. Only `--no-verify` leads to
- * `unverified`.
+ * Flag > scheme file > environment > profile. Throws a `ConfigError` (exit 3) when nothing says who may deliver, when a
+ * secret is empty or malformed, or when it is a public key and we send; a `UsageError` for flags that contradict each
+ * other, or name a component that we do not send. Only `--no-verify` leads to `unverified`.
  */
 export async function resolveScheme(
   given: SchemeOptions,
   settings: Settings,
   context: Pick<Context, 'stdin'>,
+  role: 'receives' | 'sends' = 'receives',
 ): Promise<Verifier> {
+  const { scheme, secrets } = await resolveSchemeSecrets(given, settings, context, role);
+  const keys = secrets.map((secret) => scheme.key(secret));
+  if (role === 'sends') rejectUnableToSign(scheme, keys);
+  return { scheme, keys };
+}
+
+/** Throws at the start what would fail at every delivery: a public key, a component that is not sent. */
+function rejectUnableToSign(scheme: Scheme, [key]: readonly Key[]): void {
+  if (key === undefined) return;
+  if (key.material.type === 'public') {
+    throw new ConfigError(
+      `a public key cannot sign: the scheme '${scheme.name}' needs the private one here`,
+      { hint: 'give its file with --secret-file' },
+    );
+  }
+  scheme.sign({ method: 'POST', url: 'https://localhost/', id: '1', body: Buffer.from('{}') }, key, 0);
+}
+
+/** The same before the secrets are read, for a caller that reports those which the scheme cannot read. */
+export async function resolveSchemeSecrets(
+  given: SchemeOptions,
+  settings: Settings,
+  context: Pick<Context, 'stdin'>,
+  role: 'receives' | 'sends' = 'receives',
+): Promise<SchemeSecrets> {
   const file = given.schemeFile === undefined ? undefined : await readSchemeFile(given.schemeFile);
   if (file !== undefined && given.scheme !== undefined && given.scheme !== file.scheme) {
     throw new UsageError(`--scheme ${given.scheme} contradicts --scheme-file, which says '${file.scheme}'`);
   }
   const options = { ...given, scheme: given.scheme ?? file?.scheme };
   rejectConflicts(options);
-  if (!options.verify) return { scheme: unverified, keys: [] };
-  const name = schemeName(options, settings);
+  if (!options.verify) return { scheme: unverified, secrets: [] };
+  const name = schemeName(options, settings, role);
   rejectStrayParts(options, name);
   // A file is a whole scheme: parts of the profile belong to another one.
   const stored = file?.parts ?? partsOfProfile(settings);
@@ -41,8 +73,7 @@ export async function resolveScheme(
   if (options.tolerance !== undefined && scheme.toleranceMs === undefined) {
     throw new UsageError(`--tolerance: the scheme '${name}' signs no time`);
   }
-  const secrets = await secretsFor(name, options, settings, context);
-  return { scheme, keys: secrets.map((secret) => scheme.key(secret)) };
+  return { scheme, secrets: await secretsFor(name, options, settings, context) };
 }
 
 const hasToken = (options: SchemeOptions): boolean => options.token.length + options.tokenFile.length > 0;
@@ -72,7 +103,7 @@ function rejectStrayParts(options: SchemeOptions, name: string): void {
   throw new UsageError(`--${flagName(stray)} belongs to --scheme ${owners}, and the scheme is '${name}'`);
 }
 
-function schemeName(options: SchemeOptions, settings: Settings): string {
+function schemeName(options: SchemeOptions, settings: Settings, role: 'receives' | 'sends'): string {
   if (options.scheme !== undefined) return options.scheme;
   if (hasToken(options)) return 'token';
   const stored = settings.webhookScheme;
@@ -82,12 +113,16 @@ function schemeName(options: SchemeOptions, settings: Settings): string {
       hint: "see 'leads help schemes'",
     });
   }
-  // A stored scheme stands against a token in the environment: a token alone may be the weaker proof.
+  // A stored scheme takes precedence over a token in the environment, which may be the weaker proof.
   if (stored !== undefined) return stored;
   if (settings.webhookToken !== undefined) return 'token';
-  throw new ConfigError('nothing says who may deliver', {
-    hint: 'give --token T, or --scheme NAME with --secret S, or set LEADS_WEBHOOK_TOKEN; --no-verify takes anything',
-  });
+  const receives = role === 'receives';
+  throw new ConfigError(
+    receives ? 'nothing says who may deliver' : 'nothing says how deliveries are signed',
+    {
+      hint: `give --token T, or --scheme NAME with --secret S, or set LEADS_WEBHOOK_TOKEN; --no-verify ${receives ? 'takes anything' : 'sends them unsigned'}`,
+    },
+  );
 }
 
 async function secretsFor(

@@ -1,5 +1,6 @@
 import { isLoopback } from '../../../config/base-url.ts';
 import type { Messages } from '../../../output/messages.ts';
+import { shellWord } from '../../../output/shell-word.ts';
 import type { ListenOptions } from '../options.ts';
 import type { Listening } from './printer.ts';
 
@@ -7,11 +8,13 @@ import type { Listening } from './printer.ts';
 export function announce(
   listening: Listening,
   options: ListenOptions,
+  isInboxRemoved: boolean,
   messages: Pick<Messages, 'say'>,
 ): void {
   const { url, inbox } = listening;
   messages.say(`listening on ${url}${options.path ?? ''}, inbox ${inbox}`);
   if (options.format !== 'pretty') return;
+  if (isInboxRemoved) messages.say('  inbox    removed at the end; --keep keeps it');
   const command = curlCommand(listening, options);
   if (command !== undefined) messages.say(`  try it   ${command}`);
   else if (listening.caPath !== undefined) messages.say(`  trust    ${listening.caPath}`);
@@ -39,7 +42,7 @@ export function warnOfExposure(
 /** Undefined for a scheme that signs: curl cannot. */
 function curlCommand({ url, caPath, scheme, path }: Listening, options: ListenOptions): string | undefined {
   if (scheme !== 'token' && scheme !== 'none') return undefined;
-  const trust = caPath === undefined ? '' : ` --cacert ${quoted(caPath)}`;
+  const trust = caPath === undefined ? '' : ` --cacert ${shellWord(caPath)}`;
   const header = scheme === 'none' ? '' : ` -H "x-webhook-token: ${shellToken(options)}"`;
   return `curl${trust}${header} -H content-type:application/json -d '{"id":"try-1"}' ${url}${path ?? '/'}`;
 }
@@ -47,9 +50,6 @@ function curlCommand({ url, caPath, scheme, path }: Listening, options: ListenOp
 /** Never the token itself: it must not get onto the screen or into the shell's history. */
 function shellToken({ token, tokenFile }: ListenOptions): string {
   const file = tokenFile.find((name) => name !== '-');
-  if (file !== undefined) return `$(cat ${quoted(file)})`;
+  if (file !== undefined) return `$(cat ${shellWord(file)})`;
   return token.length > 0 ? 'YOUR-TOKEN' : '$LEADS_WEBHOOK_TOKEN';
 }
-
-const quoted = (text: string): string =>
-  /^[\w./~-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

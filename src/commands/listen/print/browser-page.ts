@@ -1,4 +1,4 @@
-/** What somebody sees who opens the receiver's address in a browser. The empty icon spares a second request. */
+/** The page for a person who opens the receiver's address in a browser. The empty icon spares a second request. */
 export const browserPage = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -1,10 +1,12 @@
 import type { Context } from '../../../context.ts';
 import type { AnsweredDelivery } from '../../../receiver/answered-delivery.ts';
+import type { BackfillRound } from '../../../receiver/backfill/round.ts';
 import type { Subscribable } from '../../../receiver/event-stream.ts';
 import { deliveryRedactor } from '../../../receiver/redact-delivery.ts';
 import type { Verifier } from '../../../webhook/scheme.ts';
 import type { ListenOptions } from '../options.ts';
-import type { StdoutWriter } from '../stdout-writer.ts';
+import type { StdoutWriter } from '../../../output/stdout-writer.ts';
+import { BackfillMessages } from './backfill-messages.ts';
 import { choosePrinter } from './choose-printer.ts';
 import type { Listening, Printer } from './printer.ts';
 import { requestPrinter } from './request-printer.ts';
@@ -19,6 +21,7 @@ export class DeliveryOutput {
   readonly #verifier: Verifier;
   readonly #context: OutputContext;
   readonly #tally = emptyTally();
+  readonly #backfills: BackfillMessages;
   readonly #started: number;
 
   private constructor(printer: Printer, stdout: StdoutWriter, verifier: Verifier, context: OutputContext) {
@@ -26,6 +29,7 @@ export class DeliveryOutput {
     this.#stdout = stdout;
     this.#verifier = verifier;
     this.#context = context;
+    this.#backfills = new BackfillMessages(context.messages);
     this.#started = context.clock.now();
   }
 
@@ -49,6 +53,11 @@ export class DeliveryOutput {
 
   listening(listening: Listening): Promise<void> | void {
     return this.#stdout.write(this.#printer.listening(listening));
+  }
+
+  /** A round of `--backfill` that found something or failed. */
+  async backfill(round: BackfillRound): Promise<void> {
+    if (this.#backfills.say(round)) await this.#stdout.write(this.#printer.backfill(round));
   }
 
   /** Resolves when everything has left, or the reader was given up. */

@@ -1,5 +1,6 @@
 import { utf8 } from '../../../json/bytes.ts';
 import { escapeJson } from '../../../output/sanitize.ts';
+import { endText } from './backfill-messages.ts';
 import type { Printer } from './printer.ts';
 
 /** Formats each time once: many deliveries share a millisecond, and its text is the most expensive part of a line. */
@@ -18,11 +19,11 @@ export function eventsPrinter(isTerminal: boolean): Printer {
   const iso = isoTimes();
   const line = (json: string): string => `${isTerminal ? escapeJson(json) : json}\n`;
   return {
-    listening: ({ url, path, scheme, inbox, caPath }) =>
-      line(JSON.stringify({ type: 'listening', url, path: path ?? null, scheme, inbox, ca: caPath ?? null })),
+    listening: ({ url, path = null, scheme, inbox, caPath = null, admin }) =>
+      line(JSON.stringify({ type: 'listening', url, path, scheme, inbox, ca: caPath, admin })),
     delivery(event) {
       const { verdict, reason, detail, status, durationMs, leadId, remote, attempt } = event;
-      const { source, differs, warnings, targetResults, explanation } = event;
+      const { position, source, differs, warnings, targetResults, explanation } = event;
       const record = JSON.stringify({
         type: 'delivery',
         receivedAt: iso(event.receivedAt),
@@ -32,6 +33,8 @@ export function eventsPrinter(isTerminal: boolean): Printer {
         status,
         durationMs,
         leadId: leadId ?? null,
+        leadNumber: position?.number,
+        leadCount: position?.of,
         remote,
         attempt: attempt ?? null,
         firstAt: event.firstAt === undefined ? undefined : iso(event.firstAt),
@@ -43,6 +46,12 @@ export function eventsPrinter(isTerminal: boolean): Printer {
       });
       const lead = event.lead === undefined ? 'null' : utf8(event.lead);
       return line(`${record.slice(0, -1)},"lead":${lead}}`);
+    },
+    backfill({ number, startedAt, durationMs, end, fetched, known, handedOn, pending, notStored }) {
+      const counts = { fetched, known, handedOn, pending, notStored };
+      const error = end.kind === 'complete' ? null : endText(end);
+      const ended = { durationMs, ...counts, complete: end.kind === 'complete', error };
+      return line(JSON.stringify({ type: 'backfill', round: number, startedAt: iso(startedAt), ...ended }));
     },
     summary: (tally, durationMs) => line(JSON.stringify({ type: 'summary', ...tally, durationMs })),
   };

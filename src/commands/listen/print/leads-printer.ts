@@ -11,6 +11,7 @@ export function leadsPrinter(isTerminal: boolean): Printer {
       const text = utf8(lead);
       return `${isTerminal ? escapeJson(text) : text}\n`;
     },
+    backfill: () => '',
     summary: () => '',
   };
 }

@@ -24,14 +24,16 @@ export function prettyPrinter(colours: Palette): Printer {
       const rest = remarks(event, shownWarnings).map((text) => `           ${sanitize(text)}`);
       return `${[first, ...rest].join('\n')}\n`;
     },
+    backfill: () => '',
     summary: () => '',
   };
 }
 
 function subject(event: AnsweredDelivery): string {
-  const { leadId, verdict, status, reason, lead } = event;
+  const { leadId, verdict, status, reason, lead, position } = event;
   const parts = leadId === undefined ? [] : [sanitize(shortened(leadId))];
   if (lead !== undefined) parts.push(...nameAndCategory(lead));
+  if (position !== undefined) parts.push(`${position.number} of ${position.of}`);
   if (verdict === 'pending') parts.push(`answered ${status}`);
   if (verdict === 'rejected') parts.push(`${status} ${reason ?? ''}`);
   if (event.source === 'backfill') parts.push('fetched from the service');
@@ -62,7 +64,9 @@ function remarks(event: AnsweredDelivery, shownWarnings: Set<string>): string[] 
   } = event;
   const lines: string[] = [];
   if (verdict === 'rejected') {
-    lines.push(`${detail ?? ''} (${event.method} ${shortened(event.path)} from ${event.remote})`);
+    // What was no HTTP has neither.
+    const request = event.method === '' ? '' : `${event.method} ${shortened(event.path)} `;
+    lines.push(`${detail ?? ''} (${request}from ${event.remote})`);
   }
   if (verdict !== 'rejected' && (attempt ?? 1) > 1 && firstAt !== undefined) {
     lines.push(`delivery ${attempt ?? 1} of this id, first received ${new Date(firstAt).toISOString()}`);

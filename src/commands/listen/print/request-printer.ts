@@ -10,7 +10,8 @@ export function requestPrinter(
   messages: Pick<Messages, 'verbose'>,
   redactor: ReturnType<typeof deliveryRedactor>,
 ): (event: AnsweredDelivery) => void {
-  return ({ delivery, method, path }) => {
+  return ({ delivery, method, path, position }) => {
+    if (position !== undefined && position.number > 1) return;
     const { body } = delivery;
     messages.verbose(`${method} ${path}`);
     for (const [name, value] of redactor.headers(delivery)) messages.verbose(`  ${name}: ${value}`);

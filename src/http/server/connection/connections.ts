@@ -103,6 +103,10 @@ export class Connections {
     return this.#bySocket.get(socket);
   }
 
+  get size(): number {
+    return this.#open.size;
+  }
+
   [Symbol.iterator](): IterableIterator<Connection> {
     return this.#open.values();
   }

@@ -1,10 +1,11 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The answer to a request. A `body` is sent as JSON. */
+/** The answer to a request. A `body` is sent as JSON, a `text` as it is and of the type that it names. */
 export interface Answer {
   readonly status: number;
   readonly body?: object | undefined;
+  readonly text?: { readonly type: string; readonly content: string } | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -12,14 +13,19 @@ export interface Answer {
 export function sendAnswer(response: ServerResponse, answer: Answer, isLast: boolean): void {
   // These two have no body, and a 204 must not have a Content-Length (RFC 9110, section 8.6).
   const hasNoBody = answer.status === 204 || answer.status === 304;
-  const text = hasNoBody || answer.body === undefined ? '' : JSON.stringify(answer.body);
+  const { type, content } = answer.text ?? jsonText(hasNoBody ? undefined : answer.body);
   const headers: string[] = hasNoBody
     ? []
-    : ['content-type', 'application/json', 'content-length', `${Buffer.byteLength(text)}`];
+    : ['content-type', type, 'content-length', `${Buffer.byteLength(content)}`];
   for (const name in answer.headers) headers.push(name, answer.headers[name] ?? '');
   if (isLast) headers.push('connection', 'close');
-  response.writeHead(answer.status, headers).end(text);
+  response.writeHead(answer.status, headers).end(content);
 }
+
+const jsonText = (body: object | undefined): NonNullable<Answer['text']> => ({
+  type: 'application/json',
+  content: body === undefined ? '' : JSON.stringify(body),
+});
 
 /** Answers a person who opened the address in a browser: it takes POST requests only. `page` is HTML. */
 export function sendPage(response: ServerResponse, page: string, isLast: boolean): void {

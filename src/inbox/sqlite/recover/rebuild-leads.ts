@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { bytesOf, textOf } from '../column.ts';
+import { leadBytes } from '../../lead-bytes.ts';
+import { bytesOf, placeOf, sharedSeqOf, textOf } from '../column.ts';
 import type { Database } from '../libsql.ts';
 import { rowsOrDamage } from './readable-rows.ts';
 import type { RowCopier } from './row-copier.ts';
@@ -20,8 +21,7 @@ export function completeLeads(from: Database, to: Database, copier: RowCopier): 
       copier.copy('leads', old);
       continue;
     }
-    const [first] = to.prepare('SELECT body FROM deliveries WHERE seq = ?').all([Number(row['seq'])]);
-    const digest = hash('sha256', bytesOf(first?.['body']), 'buffer');
+    const digest = hash('sha256', leadOf(to, Number(row['seq'])), 'buffer');
     const state = row['accepted'] === 1 ? 'accepted' : 'pending';
     to.prepare('INSERT INTO leads VALUES (?, ?, ?, ?, ?, ?)').run([
       id,
@@ -32,4 +32,15 @@ export function completeLeads(from: Database, to: Database, copier: RowCopier): 
       digest,
     ]);
   }
+}
+
+/** The own bytes of the lead of a delivery. */
+function leadOf(database: Database, seq: number): Uint8Array {
+  const [row = {}] = database.prepare('SELECT * FROM deliveries WHERE seq = ?').all([seq]);
+  const sharedSeq = sharedSeqOf(row);
+  const [shared] =
+    sharedSeq === undefined
+      ? [row]
+      : database.prepare('SELECT body FROM shared_content WHERE seq = ?').all([sharedSeq]);
+  return leadBytes(bytesOf(shared?.['body']), placeOf(row));
 }

@@ -69,14 +69,25 @@ function copyAll(from: Database, to: Database): RecoveredInbox {
   const unreadable = readDeliveries(from, Math.max(counter, lastNumber(from)), (rows) =>
     copier.copy('deliveries', rows),
   );
+  // Before the ids: a digest may have to be made of a lead in it.
+  copyTable('shared_content', ['seq'], from, to, copier);
   const idsComplete = readFromBothEnds(from, 'leads', ['id'], (rows) => copier.copy('leads', rows));
   if (!idsComplete) completeLeads(from, to, copier);
   for (const [table, columns] of Object.entries(keys)) {
-    if (!hasTable(to, table)) continue;
-    readFromBothEnds(from, table, columns, (rows) => copier.copy(table, rows));
+    copyTable(table, columns, from, to, copier);
   }
   to.exec('UPDATE counter SET seq = MAX(seq, COALESCE((SELECT MAX(seq) FROM deliveries), 0))');
   return { deliveries: count(to, 'deliveries'), leads: count(to, 'leads'), unreadable, idsComplete };
+}
+
+function copyTable(
+  table: string,
+  columns: readonly string[],
+  from: Database,
+  to: Database,
+  copier: RowCopier,
+): void {
+  if (hasTable(to, table)) readFromBothEnds(from, table, columns, (rows) => copier.copy(table, rows));
 }
 
 function copyOneRow(table: string, from: Database, to: Database, copier: RowCopier): void {

@@ -48,6 +48,20 @@ const migrations: readonly Migration[] = [
     database.prepare('INSERT INTO nonce_clock VALUES (?)').run([now]);
     nameTargetsByKey(database);
   },
+  (database) =>
+    database.exec(`
+  ALTER TABLE deliveries ADD COLUMN lead_start INTEGER;
+  ALTER TABLE deliveries ADD COLUMN lead_end INTEGER;
+  ALTER TABLE deliveries ADD COLUMN first_seq INTEGER;
+  CREATE TABLE receivers (
+    owner TEXT NOT NULL, target TEXT NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (owner, target)
+  ) WITHOUT ROWID;
+  CREATE TABLE shared_content (seq INTEGER PRIMARY KEY, headers TEXT NOT NULL, body BLOB NOT NULL);
+  CREATE INDEX sharing ON deliveries (first_seq) WHERE first_seq IS NOT NULL;
+  CREATE TRIGGER last_sharing_dropped AFTER DELETE ON deliveries
+    WHEN OLD.first_seq IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries WHERE first_seq = OLD.first_seq)
+    BEGIN DELETE FROM shared_content WHERE seq = OLD.first_seq; END;
+  `),
 ];
 
 /** Marks the file as ours ("lead"), so that another program's database is never written to. */

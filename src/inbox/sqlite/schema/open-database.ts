@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from '../../../errors.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from '../libsql.ts';
@@ -10,8 +10,8 @@ import { cannotOpen } from '../sqlite-errors.ts';
 const busyMs = 5000;
 
 /**
- * Opens the database, makes it when it is not there (0600; its directory 0700), and brings its schema up to date. A
- * transaction on it does not wait for another process's: it fails at once. `now` in milliseconds since the epoch. Throws a
+ * Opens the database, makes it when it is not there (0600; its directory 0700), and brings its schema up to date. What is
+ * written to it waits for another process's transaction until `failWhereLocked`. `now` in milliseconds since the epoch. Throws a
  * `ConfigError` that says why it cannot.
  */
 export async function openDatabase(path: string, now: number): Promise<Database> {
@@ -28,12 +28,16 @@ export async function openDatabase(path: string, now: number): Promise<Database>
     database.exec('PRAGMA synchronous = FULL');
     migrate(database, path, now);
     overwriteClearText(database);
-    database.prepare('PRAGMA busy_timeout = 0').all([]);
     return database;
   } catch (error) {
     database?.close();
     throw error instanceof ConfigError ? error : cannotOpen(path, error);
   }
+}
+
+/** From now on a transaction does not wait for another process's: it fails at once, and the event loop goes on. */
+export function failWhereLocked(database: Database): void {
+  database.prepare('PRAGMA busy_timeout = 0').all([]);
 }
 
 /** Opens a database that exists, of this version or the one before, and changes nothing. Throws as `openDatabase` does. */
@@ -66,11 +70,11 @@ export async function openReadOnly(path: string): Promise<{ database: Database; 
 /** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const file = openSync(path, 'a+', 0o600);
-  const isFile = fstatSync(file).isFile();
-  closeSync(file);
+  const found = statSync(path, { throwIfNoEntry: false });
+  // To open and close one that is in use would end the locks that this process has on it (POSIX).
+  if (found === undefined) closeSync(openSync(path, 'a', 0o600));
   // A device would get our mode, and a journal beside it.
-  if (!isFile) throw notAFile(path);
+  else if (!found.isFile()) throw notAFile(path);
 }
 
 const notAFile = (path: string): ConfigError =>

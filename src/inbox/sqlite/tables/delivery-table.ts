@@ -1,10 +1,14 @@
 import type { TakenKind } from '../../decide-verdict.ts';
-import type { DeliveryRecord } from '../../delivery-record.ts';
+import type { DeliveryContent, DeliverySummary } from '../../delivery-record.ts';
+import { leadBytes } from '../../lead-bytes.ts';
 import { maxRejectedKept } from '../../store-limits.ts';
-import { toColumn } from '../column.ts';
+import { bytesOf, placeOf, sharedSeqOf, toColumn } from '../column.ts';
 import type { Database, Statement } from '../libsql.ts';
+import type { SharedContentTable } from './shared-content.ts';
 
-/** The table `deliveries`: one row for each delivery, rejected ones included, until it is pruned. */
+const none = { headers: [], body: new Uint8Array() };
+
+/** The table `deliveries`: one row for each lead of a delivery, rejected ones included, until it is pruned. */
 export class DeliveryTable {
   readonly #insert: Statement;
   readonly #bodyOf: Statement;
@@ -13,9 +17,11 @@ export class DeliveryTable {
 
   constructor(database: Database) {
     this.#insert = database.prepare(
-      'INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     );
-    this.#bodyOf = database.prepare('SELECT body FROM deliveries WHERE seq = ?');
+    this.#bodyOf = database.prepare(
+      'SELECT body, lead_start, lead_end, first_seq FROM deliveries WHERE seq = ?',
+    );
     this.#conclude = database.prepare(
       "UPDATE deliveries SET verdict = ?, status = 200 WHERE seq = ? AND verdict = 'pending'",
     );
@@ -25,7 +31,9 @@ export class DeliveryTable {
     );
   }
 
-  insert(seq: number, { summary, headers, body }: DeliveryRecord): void {
+  /** With headers and body of its own, unless it shares those of `summary.firstSeq`. */
+  insert(seq: number, summary: DeliverySummary, content: Pick<DeliveryContent, 'headers' | 'body'>): void {
+    const { headers, body } = summary.firstSeq === undefined ? content : none;
     this.#insert.run([
       seq,
       summary.receivedAt,
@@ -42,13 +50,19 @@ export class DeliveryTable {
       summary.path,
       JSON.stringify(headers),
       body,
+      summary.place?.start ?? null,
+      summary.place?.end ?? null,
+      summary.firstSeq ?? null,
     ]);
   }
 
-  /** Undefined when the delivery was pruned. */
-  bodyOf(seq: number): Uint8Array | undefined {
-    const body = this.#bodyOf.get([seq])?.['body'];
-    return body instanceof Uint8Array ? body : undefined;
+  /** The lead's own bytes; undefined when the delivery was pruned. */
+  leadOf(seq: number, shared: Pick<SharedContentTable, 'find'>): Uint8Array | undefined {
+    const row = this.#bodyOf.get([seq]);
+    if (row === undefined) return undefined;
+    const sharedSeq = sharedSeqOf(row);
+    const body = sharedSeq === undefined ? bytesOf(row['body']) : shared.find(sharedSeq).body;
+    return leadBytes(body, placeOf(row));
   }
 
   /** Gives a delivery that is pending its last verdict. */

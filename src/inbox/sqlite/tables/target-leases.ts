@@ -2,6 +2,7 @@ import type { KnownLead } from '../../decide-verdict.ts';
 import type { LeaseState, StoredRef } from '../../inbox.ts';
 import { fromColumn, textOf } from '../column.ts';
 import type { Database, Row, Statement } from '../libsql.ts';
+import type { ReceiverTable } from './receiver-table.ts';
 import type { TargetNames } from './target-names.ts';
 
 interface TargetLeasesOptions {
@@ -11,6 +12,7 @@ interface TargetLeasesOptions {
   readonly leaseMs: number;
   /** The names under which targets are stored. */
   readonly names: TargetNames;
+  readonly receivers: Pick<ReceiverTable, 'isWanted'>;
 }
 
 /**
@@ -24,6 +26,7 @@ export class TargetLeases {
   readonly #release: Statement;
   readonly #settle: Statement;
   readonly #unsettledLeads: Statement;
+  readonly #otherForwards: Statement;
 
   constructor(database: Database, options: TargetLeasesOptions) {
     this.#options = options;
@@ -40,6 +43,10 @@ export class TargetLeases {
     );
     this.#unsettledLeads = database.prepare(
       'SELECT id, seq FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0',
+    );
+    this.#otherForwards = database.prepare(
+      `SELECT target, label, owner, lease FROM work JOIN targets ON name = target
+       WHERE lead = ? AND target <> ? AND done = 0 AND label LIKE 'forward %'`,
     );
   }
 
@@ -71,10 +78,25 @@ export class TargetLeases {
     return this.#options.wanted.filter((wanted) => this.#rowOf(id, wanted)?.['done'] !== 1);
   }
 
+  /**
+   * Notes that the target has had the lead, and settles the only other forward that is outstanding for it, unless a
+   * receiver that runs wants that one. Returns its label; undefined where there is none, or several.
+   */
+  settleMoved(id: string, target: string, now: number): string | undefined {
+    const { owner, receivers } = this.#options;
+    this.#settle.run([id, this.#stored(target), owner]);
+    const [forward, ...more] = this.#otherForwards.all([id, this.#stored(target)]);
+    if (forward === undefined || more.length > 0 || this.#isLeasedElsewhere(forward, now)) return undefined;
+    if (receivers.isWanted(textOf(forward['target']))) return undefined;
+    this.#settle.run([id, textOf(forward['target']), owner]);
+    return textOf(forward['label']);
+  }
+
   /** Leases what is outstanding for the target, unless another receiver holds a lease on it. */
   lease(id: string, target: string, now: number): LeaseState {
     const row = this.#rowOf(id, target);
-    if (row === undefined || row['done'] === 1) return 'not outstanding';
+    if (row?.['done'] === 1) return 'settled';
+    if (row === undefined) return 'not outstanding';
     if (this.#isLeasedElsewhere(row, now)) return 'busy';
     this.grant(id, [target], now);
     return 'leased';

@@ -2,45 +2,47 @@ import { positionById } from '../../pagination/next-position.ts';
 import type { Position } from '../../pagination/position.ts';
 import type { RequestParams } from '../../pagination/request-params.ts';
 import type { Peek, Peeked } from '../fetch/peek.ts';
-
-/** A page that names no next one. */
-export interface SilentPage {
-  readonly count: number;
-  readonly firstId: string | undefined;
-  readonly lastId: string | undefined;
-  readonly firstMark: string;
-  /** Whether a lead with this id was on the page. */
-  readonly isKnown: (id: string) => boolean;
-  /** The page size that was sent. */
-  readonly size: number | undefined;
-}
+import { compare, holdsOthers, type SilentPage } from './compare-pages.ts';
 
 export type ProbeResult =
-  /** The service honours a position: the walk goes on there. */
-  | { readonly kind: 'next'; readonly position: Position }
+  /** The service honours a position: the walk goes on there; and what is left to ask where it is ignored after all. */
+  | {
+      readonly kind: 'next';
+      readonly position: Position;
+      readonly rest?: RestOfProbes;
+      /** It is the first page once more, which has changed. */
+      readonly isFirst?: boolean;
+    }
   /** The service honours a position, and nothing is behind the last record. */
   | { readonly kind: 'nothing-behind' }
   /** The service honours no position. */
-  | { readonly kind: 'no-position'; readonly honoursLimit: boolean };
+  | {
+      readonly kind: 'no-position';
+      readonly honoursLimit: boolean;
+      /** The first page came again with others in the place of some leads: it does not hold all of them. */
+      readonly isCut: boolean;
+      /** It rejects an offset. */
+      readonly isRejected: boolean;
+    };
 
-type Found = 'different' | 'empty' | 'same' | 'no-such-page' | 'rejected';
-
-/** What a page is that was asked for by a parameter which the service may ignore. */
-function compare(page: SilentPage, peeked: Peeked): Found {
-  if (peeked.kind === 'rejected') return peeked.status === 404 ? 'no-such-page' : 'rejected';
-  if (peeked.count === 0) return 'empty';
-  if (page.firstId === undefined) return peeked.firstMark === page.firstMark ? 'same' : 'different';
-  // Where leads arrive or vanish meanwhile, the first page comes again almost as it was.
-  if (peeked.ids.includes(page.firstId)) return 'same';
-  // One record that is another one than the first: the list has grown by as much.
-  if (peeked.ids.length === 1) return 'different';
-  const known = peeked.ids.filter((id) => id !== undefined && id !== page.lastId && page.isKnown(id));
-  return known.length * 2 > peeked.ids.length ? 'same' : 'different';
+/** What the probes before the last one found, and which the last one is. */
+export interface RestOfProbes {
+  readonly last: 'first-number' | 'last-id' | 'last-id, first-number' | 'zero' | 'none';
+  readonly honoursLimit: boolean;
+  readonly isRejected: boolean;
+  readonly isCut: boolean;
+  /** The lead that was found at the offset. */
+  readonly probed?: string | undefined;
 }
+
+const next = (position: Position, isFirst = false): ProbeResult => ({ kind: 'next', position, isFirst });
+const numbered = ({ page: param }: RequestParams, number: number, { lastId }: SilentPage): Position => ({
+  ...{ style: 'page', param, page: number, after: lastId },
+});
 
 /**
  * Finds out how a service pages whose first page names no next one, with three requests at most: by page number, by
- * offset (with a limit of 1), by the last id.
+ * offset (with a limit of 1), by the last id; and a fourth one, by the first number, where each of them is rejected.
  */
 export async function probePositions(
   params: RequestParams,
@@ -49,64 +51,90 @@ export async function probePositions(
 ): Promise<ProbeResult> {
   const { url, firstPage } = params;
   const { count, lastId: after, size } = page;
-  const at = (number: number): Position => ({ style: 'page', param: params.page, page: number, after });
   const offset: Position = { style: 'offset', param: params.offset ?? 'offset', offset: count };
-  const next = (position: Position): ProbeResult => ({ kind: 'next', position });
   const overlapping: Position =
     after === undefined || count < 2 ? offset : { ...offset, offset: count - 1, after };
-  const look = async (position: Position, limit = size): Promise<Found> =>
-    compare(page, await peek(position, limit, true));
+  const lookAt = (number: number): Promise<Peeked> => peek(numbered(params, number, page), size, true);
 
-  let isLastIdLeft = true;
-  let isNumberRejected = false;
+  let last: RestOfProbes['last'] = 'last-id';
+  let isCut = false;
   if (params.offset === undefined || url.searchParams.has(params.page)) {
-    const second = await look(at(firstPage + 1));
-    if (second === 'different' || second === 'empty') {
-      const isNumberKnown = url.searchParams.has(params.page);
-      const first = isNumberKnown ? 'same' : await look(at(firstPage));
-      // The first page has the number 0 where number 1 is another one.
-      if (first === 'different') return next(at(firstPage));
-      if (second === 'different') return next(at(firstPage + 1));
-      if (first !== 'empty') return { kind: 'nothing-behind' };
-      // Both pages empty: the parameter may be taken for a filter, and then the offset, too.
-      const found = await look(offset, 1);
-      if (found === 'different') return next(overlapping);
-      return found === 'empty' ? { kind: 'no-position', honoursLimit: true } : { kind: 'nothing-behind' };
+    const second = compare(page, await lookAt(firstPage + 1));
+    if (second === 'different' || second === 'empty' || second === 'no-such-page') {
+      const isNumberKnown = url.searchParams.has(params.page) && second !== 'no-such-page';
+      const again = isNumberKnown ? undefined : await lookAt(firstPage);
+      const first = again === undefined ? 'same' : compare(page, again);
+      const hasOthers = again !== undefined && holdsOthers(page, again);
+      const isFirst = first === 'same' || first === 'cut';
+      if (second === 'different') return next(numbered(params, isFirst ? firstPage + 1 : firstPage, page));
+      // Page 1 is the second one where they are counted from 0; or the list moved, and a lead from behind stands there.
+      if (first === 'different' || hasOthers) return next(numbered(params, firstPage, page), isFirst);
+      if (second === 'no-such-page') {
+        if (first === 'empty') return next(numbered(params, firstPage - 1, page), true);
+        last = 'none';
+      } else {
+        if (first !== 'empty') return { kind: 'nothing-behind' };
+        // Both pages empty: the parameter may be taken for a filter, and then the offset, too.
+        // A whole page: where the offset is ignored, it shows a lead that moved up meanwhile.
+        const one = await peek(offset, page.size, true);
+        const found = compare(page, one);
+        const probed = one.kind === 'page' ? one.ids[0] : undefined;
+        const rest = { last: 'zero', honoursLimit: true, isCut, isRejected: false, probed } as const;
+        if (found === 'different') return { kind: 'next', position: overlapping, rest };
+        if (found === 'empty') return { kind: 'no-position', ...rest };
+        // Pages are counted from 0, and the only one may have changed.
+        const isAll = found === 'same' && !holdsOthers(page, one);
+        return isAll ? { kind: 'nothing-behind' } : probeRest(params, page, peek, rest);
+      }
     }
-    isNumberRejected = second === 'rejected';
-    // Where pages are counted from 0, the second one has the number 1.
-    if (second === 'no-such-page') {
-      const first = await look(at(firstPage));
-      if (first === 'different') return next(at(firstPage));
-      if (first === 'empty') return { kind: 'nothing-behind' };
-      isLastIdLeft = false;
-    }
+    isCut = second === 'cut';
+    // Of two parameters it rejects one and ignores the other: it knows the first, and its pages may be counted from 0.
+    if (second === 'rejected') last = 'first-number';
   }
   const one = await peek(offset, params.limit === undefined ? undefined : 1, true);
   const behind = compare(page, one);
-  const honoursLimit = one.kind === 'page' && one.count === 1 && count > 1;
-  if (behind === 'different') return next(overlapping);
-  if (behind === 'empty') return { kind: 'nothing-behind' };
-  // Of two parameters it rejects one and ignores the other: it knows the first, and its pages may be counted from 0.
-  if (isNumberRejected && behind === 'same') {
-    const first = await look(at(firstPage));
-    return first === 'different' ? next(at(firstPage)) : { kind: 'no-position', honoursLimit };
+  const rest = {
+    last: last === 'first-number' && behind === 'rejected' ? 'last-id, first-number' : last,
+    honoursLimit: one.kind === 'page' && one.count === 1 && count > 1,
+    isCut: isCut || behind === 'cut',
+    isRejected: behind === 'rejected',
+  } as const;
+  if (behind === 'different') {
+    const probed = one.kind === 'page' ? one.ids[0] : undefined;
+    return { kind: 'next', position: overlapping, rest: { ...rest, probed } };
   }
-  return isLastIdLeft ? probeLastId(params, page, peek, honoursLimit) : { kind: 'no-position', honoursLimit };
+  // A lead that vanished may have moved the last one over the border: the walk shows it, since it overlaps.
+  if (behind === 'empty') return overlapping === offset ? { kind: 'nothing-behind' } : next(overlapping);
+  return probeRest(params, page, peek, rest);
 }
 
 /** The last of the probes; alone, where the walk found that the service ignores the offset after all. */
-export async function probeLastId(
+export async function probeRest(
   params: RequestParams,
   page: SilentPage,
   peek: Peek,
-  honoursLimit: boolean,
+  { last, honoursLimit, isRejected, isCut }: RestOfProbes,
 ): Promise<ProbeResult> {
-  if (page.lastId === undefined) return { kind: 'no-position', honoursLimit };
-  const position = positionById(params, undefined, page.lastId);
-  const found = compare(page, await peek(position, page.size, true));
-  if (found === 'different') return { kind: 'next', position };
-  return found === 'empty' ? { kind: 'nothing-behind' } : { kind: 'no-position', honoursLimit };
+  if (last === 'zero') return next(numbered(params, params.firstPage - 1, page), true);
+  let isCutHere = isCut;
+  if (last.startsWith('last-id') && page.lastId !== undefined) {
+    const position = positionById(params, undefined, page.lastId);
+    const answer = await peek(position, page.size, true);
+    const found = compare(page, answer);
+    if (found === 'different') return next(position);
+    if (found === 'empty') return { kind: 'nothing-behind' };
+    // An offset that is rejected may lie behind the end of a list that has become shorter: others moved up from there.
+    if (found === 'cut' || (isRejected && holdsOthers(page, answer))) isCutHere = true;
+    if (found !== 'rejected') return { kind: 'no-position', honoursLimit, isRejected, isCut: isCutHere };
+  }
+  if (last.endsWith('first-number')) {
+    const position = numbered(params, params.firstPage, page);
+    const first = await peek(position, page.size, true);
+    const found = compare(page, first);
+    if (found === 'different' || found === 'cut' || (found === 'same' && holdsOthers(page, first)))
+      return next(position, found !== 'different');
+  }
+  return { kind: 'no-position', honoursLimit, isRejected, isCut: isCutHere };
 }
 
 /** The parameter that takes the last id, where a service says `has_more` and nothing else. */

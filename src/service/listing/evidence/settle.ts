@@ -1,7 +1,7 @@
 import type { Messages } from '../../../output/messages.ts';
-import type { Continuity } from '../continuity.ts';
+import type { Continuity } from '../drift/continuity.ts';
 import type { Step } from '../page-outcome.ts';
-import type { Passes } from '../passes.ts';
+import type { Passes } from '../drift/passes.ts';
 import { complete, type Completion, unproven } from './completion.ts';
 import { isUsualCap } from './full-page.ts';
 import type { Totals } from './totals.ts';
@@ -19,36 +19,56 @@ export interface PassEnd {
 type Settled =
   | { readonly kind: 'end'; readonly completion: Completion }
   /** Something moved that the pages did not show: the list is read again, with every border checked. */
-  | { readonly kind: 'read-again' }
+  | { readonly kind: 'again' }
   /** Leads that were not read may have moved to the front. */
-  | { readonly kind: 'read-front' };
+  | { readonly kind: 'front' };
 
-/** Holds the end of a pass against the totals, and against what moved meanwhile. */
+/** Compares the end of a pass with the totals, and with what moved meanwhile. */
 export function settlePass(completion: Completion, pass: PassEnd): Settled {
   const { totals, continuity, isNumbered, passes } = pass;
   const ended: Settled = { kind: 'end', completion };
-  if (continuity.isExhausted) {
-    return restless;
-  }
+  if (continuity.emptied !== undefined) return filteredBy(continuity.emptied);
+  if (continuity.isExhausted) return keptMoving;
   if (completion.kind === 'unproven') return ended;
   if (passes.isFrontRead) {
-    if (!passes.isRestless(continuity.gaps)) return ended;
-    return passes.isOver ? restless : { kind: 'read-again' };
+    if (!passes.needsAnotherPass(continuity.steps.gaps)) return ended;
+    return passes.isOver ? keptMoving : { kind: 'again' };
   }
-  if (passes.current === 'front') return { kind: 'read-front' };
-  if (isNumbered && continuity.unchecked > 0 && !totals.isSettled) return { kind: 'read-again' };
+  if (passes.current === 'front') return { kind: 'front' };
+  const isPassedOver = continuity.unchecked > 0 || (passes.isFirst && continuity.hasMovedBack);
+  if (isNumbered && isPassedOver && !totals.isSettled) return { kind: 'again' };
+  // Where the front ends that leads may have moved to is not known.
+  if (isNumbered && continuity.front.isUnknown && continuity.hasShifted) return { kind: 'again' };
   const contrary = contraryTotal(pass);
   if (contrary !== undefined) {
-    return isNumbered && passes.isFirst ? { kind: 'read-again' } : { kind: 'end', completion: contrary };
+    return isNumbered && passes.isFirst ? { kind: 'again' } : { kind: 'end', completion: contrary };
   }
-  if (isNumbered && !totals.isUnchanged) return { kind: 'read-front' };
+  if (isNumbered && !totals.isUnchanged) return { kind: 'front' };
   return ended;
 }
 
-const restless: Settled = {
+const keptMoving: Settled = {
   kind: 'end',
-  completion: unproven('the list did not stop moving while it was read', 'run it again at a quieter time'),
+  completion: unproven(
+    'leads kept moving between the pages while the list was read',
+    'run it again when fewer leads change, or with a larger --page-size',
+  ),
 };
+
+/** Feathers pages by `$skip`, answers with `skip`, and looks for leads with a field `skip` where that is sent. */
+function filteredBy(param: string): Settled {
+  const names =
+    param === 'skip'
+      ? "leads config set api.params.offset '$skip', and leads config set api.params.limit '$limit'"
+      : "'leads config set api.params.page …' or 'api.params.offset …'";
+  return {
+    kind: 'end',
+    completion: unproven(
+      `the service lists no lead where '${param}' is sent, not even the first ones`,
+      `it may take that for a filter; name the parameter that it pages by: ${names}`,
+    ),
+  };
+}
 
 function contraryTotal({ totals, isFiltered }: PassEnd): Completion | undefined {
   const { met, expected, last } = totals;
@@ -62,14 +82,20 @@ function contraryTotal({ totals, isFiltered }: PassEnd): Completion | undefined 
 interface NoPosition {
   readonly count: number;
   readonly size: number | undefined;
+  /** The page size that the answer shows. */
+  readonly shownSize: number | undefined;
   readonly honoursLimit: boolean;
+  /** Leads that arrived took the place of others on the page. */
+  readonly isCut: boolean;
+  /** It rejects an offset, as it does behind the end of a list that has become shorter. */
+  readonly isRejected: boolean;
   /** The service said so. */
   readonly hasMore: boolean;
 }
 
 /** The service honours no position: its one page is everything, or the rest is out of reach. */
 export function settleNoPosition(
-  { count, size, honoursLimit, hasMore }: NoPosition,
+  { count, size, shownSize, honoursLimit, isCut, isRejected, hasMore }: NoPosition,
   totals: Totals,
   isFiltered: boolean,
   messages: Messages,
@@ -77,9 +103,9 @@ export function settleNoPosition(
   const { met = count, last: total } = totals;
   const end = (completion: Completion): Step => ({ kind: 'end', completion });
   if (hasMore) return end(unproven('the service says that there is more, and no parameter leads there'));
-  const isCut = honoursLimit && (count === size || isUsualCap(count));
+  const mayBeCut = isCut || count === shownSize || (honoursLimit && (count === size || isUsualCap(count)));
   if (total !== undefined && Math.max(met, count) < total) {
-    if (!isFiltered || isCut) {
+    if (!isFiltered || mayBeCut || isRejected) {
       return end(
         unproven(`the service has ${total} leads, and its answers show no way past the first ${met}`),
       );
@@ -90,7 +116,7 @@ export function settleNoPosition(
     );
     return end(complete('not-paged'));
   }
-  if (isCut) {
+  if (mayBeCut) {
     return end(
       unproven(
         `${count} leads came, which may be as many as the service gives at once, and no position leads further`,

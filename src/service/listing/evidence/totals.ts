@@ -13,6 +13,9 @@ export class Totals {
   #first: number | undefined;
   #last: number | undefined;
   #fell = false;
+  /** When the first page came, by the service's clock: milliseconds since the epoch. */
+  #began: number | undefined;
+  #hasArrivals = false;
   /** Leads that the run before had met were counted by it. */
   readonly #isResumed: boolean;
 
@@ -21,6 +24,7 @@ export class Totals {
     this.#isResumed = soFar !== undefined;
     this.#first = soFar?.first;
     this.#last = soFar?.last;
+    this.#began = soFar?.began;
   }
 
   note(total: number | undefined): void {
@@ -33,6 +37,15 @@ export class Totals {
   /** Counts the different leads of a page. */
   count({ fresh, earlier, withoutId }: PageTally): void {
     if (this.met !== undefined) this.met += fresh + withoutId - (this.#isResumed ? earlier : 0);
+  }
+
+  /**
+   * Notes when a page was answered, in milliseconds since the epoch, and when its last lead was created, if it says so:
+   * where one arrived behind the pages that were read, another may have gone without a change of the total.
+   */
+  noteTimes(answeredAt: number, createdAt: number | undefined): void {
+    this.#began ??= answeredAt;
+    if (createdAt !== undefined && createdAt > this.#began) this.#hasArrivals = true;
   }
 
   get last(): number | undefined {
@@ -51,10 +64,13 @@ export class Totals {
     return this.#last === 0 && (this.#first ?? 0) > 0;
   }
 
-  /** The cheap proof that nothing moved over the border of a page: the total never fell, and was met exactly. */
+  /**
+   * The cheap proof that nothing moved over the border of a page: the total never fell, was met exactly, and no lead
+   * arrived that could fill the place of one that was passed over.
+   */
   get isSettled(): boolean {
     const { met } = this;
-    if (met === undefined || this.#fell) return false;
+    if (met === undefined || this.#fell || this.#hasArrivals) return false;
     return [met, met + this.repeated].some((count) => count === this.#first || count === this.#last);
   }
 
@@ -70,8 +86,8 @@ export class Totals {
   soFar(isNumbered: boolean): TotalsSoFar | undefined {
     const { met } = this;
     if (this.#first === undefined || this.#last === undefined) return undefined;
-    const isLost = met === undefined || this.#fell;
+    const isLost = met === undefined || this.#fell || this.#hasArrivals;
     if (isLost && !isNumbered) return undefined;
-    return { met: isLost ? lost : met, first: this.#first, last: this.#last };
+    return { met: isLost ? lost : met, first: this.#first, last: this.#last, began: this.#began };
   }
 }

@@ -12,6 +12,9 @@ export class Prefetch {
     { readonly pages: Pages; readonly first: Promise<IteratorResult<PagePart, void>> }
   >();
 
+  /** Pages that were requested before the page in front of them was read. */
+  readonly #early = new Set<string>();
+
   constructor(open: (position: Position) => Pages) {
     this.#open = open;
   }
@@ -36,7 +39,22 @@ export class Prefetch {
     if (prefetch === true || concurrency > 1) this.request(next);
     if (concurrency < 2) return;
     const step = next.style === 'offset' && next.after !== undefined ? count - 1 : count;
-    for (const position of predict(next, step, total, concurrency - 1)) this.request(position);
+    for (const position of predict(next, step, total, concurrency - 1)) {
+      this.request(position);
+      this.#early.add(keyOf(position));
+    }
+  }
+
+  /** Whether a page may be older than the one in front of it. */
+  isEarly(position: Position): boolean {
+    return this.#early.has(keyOf(position));
+  }
+
+  /** Whether it is: then it is forgotten, and so is what is underway. */
+  dropEarly(position: Position): boolean {
+    const isEarly = this.isEarly(position);
+    if (isEarly) this.clear();
+    return isEarly;
   }
 
   /** The parts of the page at this position. */
@@ -57,6 +75,7 @@ export class Prefetch {
   /** Forgets what is underway; the caller aborts the requests. */
   clear(): void {
     this.#underway.clear();
+    this.#early.clear();
   }
 }
 

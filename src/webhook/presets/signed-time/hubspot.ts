@@ -1,6 +1,6 @@
 import type { Preset } from '../preset.ts';
 
-/** https://developers.hubspot.com/docs/apps/legacy-apps/authentication/validating-requests (version 3) */
+/** https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation (version 3) */
 export const hubspot: Preset = {
   name: 'hubspot',
   signatureHeader: 'x-hubspot-signature-v3',

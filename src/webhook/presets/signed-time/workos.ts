@@ -1,6 +1,6 @@
 import type { Preset } from '../preset.ts';
 
-/** https://workos.com/docs/events/data-syncing/webhooks */
+/** https://workos.com/docs/events/data-syncing/webhooks; its libraries tolerate three minutes. */
 export const workos: Preset = {
   name: 'workos',
   signatureHeader: 'workos-signature',
@@ -9,5 +9,6 @@ export const workos: Preset = {
   separator: ', ',
   content: '{timestamp}.{body}',
   timestampFormat: 'milliseconds',
+  toleranceMs: 180_000,
   secret: "the endpoint's secret",
 };

@@ -1,0 +1,192 @@
+import { readCreatedAt } from '../lead/created-at.ts';
+import { leadFilter, type LeadFilter, type LeadMatcher } from '../lead/filter.ts';
+import { IdSet } from '../lead/id-set.ts';
+import type { RawLead } from '../lead/raw-lead.ts';
+import type { Service } from '../service/client/service.ts';
+import type { Unproven } from '../service/listing/evidence/completion.ts';
+import type { LeadQuery } from '../service/listing/lead-query.ts';
+import { listLeads } from '../service/listing/listing.ts';
+import type { Ages } from './ages.ts';
+import type { Uncompared } from './compare-payloads.ts';
+import { batchSize, Comparison } from './comparison.ts';
+import { type Finding, type FindingClass, findingClasses, type UnreceivedClass } from './audit-finding.ts';
+import type { PulledLead } from './lead-spool.ts';
+import { findReceivedOnly } from './received-only.ts';
+import type { ReceivedSide } from './received/received-side.ts';
+
+export interface AuditOptions {
+  readonly service: Service;
+  readonly received: ReceivedSide;
+  /** What is asked of the service. */
+  readonly query: LeadQuery;
+  /** What is checked here, of the leads of both sides. */
+  readonly filter: LeadFilter;
+  /** Classes that cannot be told: the filter judges what only one side shows, or the received side lacks something. */
+  readonly untold: readonly FindingClass[];
+  readonly ages: Ages;
+  readonly uncompared: Uncompared;
+  /** Takes a walk that proves nothing for a complete one. */
+  readonly acceptUnproven?: ((end: Unproven) => void) | undefined;
+  /** Called again and again during the walk; `total` where the service tells one. */
+  readonly onProgress: (compared: number, total: number | undefined) => void;
+}
+
+/** What was counted. `byClass` has null for a class that cannot be told. */
+export interface AuditCounts {
+  /** Leads of the service's list that match. */
+  readonly pulled: number;
+  /** Received leads that match, or that are in the list. */
+  readonly received: number;
+  /** Leads on both sides. */
+  readonly matched: number;
+  /** Of these, the ones that were fetched and never pushed. */
+  readonly backfilled: number;
+  readonly byClass: Readonly<Record<FindingClass, number | null>>;
+  /** When the oldest lead was created that the service listed, ms; undefined where no lead says it. */
+  readonly horizon: number | undefined;
+  /** Records of the list that match and have no usable id. */
+  readonly withoutId: number;
+  /** Leads on both sides whose bytes differ, while the received ones were pruned. */
+  readonly notCompared: number;
+  /** Received leads that the service does not list, and whose pruned bodies the filter would have to see. */
+  readonly notJudged: number;
+}
+
+/** One comparison of what can be pulled with what was received. Files that it may have made go with `close`. */
+export class Audit {
+  /** The filter as it checked the service's leads, for notes about it. */
+  readonly matcher: LeadMatcher;
+  readonly #options: AuditOptions;
+  readonly #comparison: Comparison;
+  #untold: readonly FindingClass[];
+  #horizon: number | undefined;
+  #listed = 0;
+  #withoutId = 0;
+  #receivedOnly: Awaited<ReturnType<typeof findReceivedOnly>> = { count: 0, notJudged: 0 };
+  #isWhole = false;
+  #isProven = true;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+    this.#untold = options.untold;
+    this.#comparison = new Comparison(options);
+    this.matcher = leadFilter(options.filter);
+  }
+
+  /** Whether the walk was complete, and not only accepted as such: what is repaired must be certain. */
+  get isProven(): boolean {
+    return this.#isWhole && this.#isProven;
+  }
+
+  /** True once everything was compared. Until then nothing is known about leads that are on one side only. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** Leads that the service listed so far, those that do not match as well. */
+  get listed(): number {
+    return this.#listed;
+  }
+
+  get counts(): AuditCounts {
+    const { pulled, matched, backfilled, findings, notCompared } = this.#comparison;
+    const isKnown = (kind: FindingClass): boolean => this.#isWhole && !this.#untold.includes(kind);
+    const byClass = Object.fromEntries(
+      findingClasses.map((kind) => [kind, isKnown(kind) ? findings.count(kind) : null]),
+    ) as AuditCounts['byClass'];
+    return {
+      pulled,
+      received: matched + this.#receivedOnly.count,
+      matched,
+      backfilled,
+      byClass,
+      horizon: this.#horizon,
+      withoutId: this.#withoutId,
+      notCompared,
+      notJudged: this.#receivedOnly.notJudged,
+    };
+  }
+
+  /**
+   * Walks the service's list once, looks each lead up, looks again at the end for those that were not there, and then for
+   * received leads that are not in the list. Throws what `listLeads` throws; nothing is found then.
+   */
+  async run(): Promise<void> {
+    const { service, query, acceptUnproven: accept, onProgress } = this.#options;
+    const seen = new IdSet();
+    const acceptUnproven =
+      accept &&
+      ((end: Unproven) => {
+        accept(end);
+        this.#isProven = false;
+        // They may be in the part of the list that did not come.
+        this.#untell(['extra', 'beyond-horizon']);
+      });
+    const walk = listLeads(service, { query, seen, prefetch: true, acceptUnproven });
+    for await (const { leads } of walk) {
+      for (const batch of this.#wanted(leads)) await this.#comparison.add(batch);
+      onProgress(this.#listed, walk.stats.total);
+    }
+    await this.#comparison.settle(service.signal);
+    await this.#comparison.countBackfilled(service.signal);
+    // How far back the list reaches is not known, and it shows recent leads only.
+    if (this.#listed > 0 && this.#horizon === undefined) this.#untell(['extra', 'beyond-horizon']);
+    if (!this.#untold.includes('extra')) await this.#findReceivedOnly(seen);
+    service.signal.throwIfAborted();
+    this.#isWhole = true;
+  }
+
+  /** Class by class, the gravest first; none before everything was compared. May be read again. */
+  async *findings(classes: readonly FindingClass[] = findingClasses): AsyncGenerator<Finding> {
+    if (this.#isWhole) yield* this.#comparison.findings.findings(classes);
+  }
+
+  /** Leads that are not in the inbox, as the service sent them; none before everything was compared. May be read again. */
+  async *unreceived(kind: UnreceivedClass): AsyncGenerator<readonly PulledLead[]> {
+    if (this.#isWhole) yield* this.#comparison.unreceived[kind].leads();
+  }
+
+  close(): Promise<void> {
+    return this.#comparison.close();
+  }
+
+  #untell(classes: readonly FindingClass[]): void {
+    this.#untold = [...this.#untold, ...classes];
+  }
+
+  /** Those that match, in batches. */
+  *#wanted(leads: readonly RawLead[]): Generator<readonly PulledLead[]> {
+    let batch: PulledLead[] = [];
+    for (const lead of leads) {
+      const { createdAt } = lead;
+      const time = readCreatedAt(createdAt);
+      if (time !== undefined && !(time >= (this.#horizon ?? Infinity))) this.#horizon = time;
+      if (!this.matcher.matches(lead)) continue;
+      const { id } = lead;
+      if (id === undefined) this.#withoutId += 1;
+      else batch.push({ id, createdAt, bytes: lead.bytes });
+      if (batch.length === batchSize) {
+        yield batch;
+        batch = [];
+      }
+    }
+    this.#listed += leads.length;
+    if (batch.length > 0) yield batch;
+  }
+
+  async #findReceivedOnly(listed: IdSet): Promise<void> {
+    const { received, ages, filter, service } = this.#options;
+    const { pulledSeqs, findings } = this.#comparison;
+    this.#receivedOnly = await findReceivedOnly({
+      received,
+      ages,
+      filter,
+      matches: leadFilter(filter).matches,
+      pulledSeqs,
+      listed,
+      horizon: this.#horizon,
+      findings,
+      signal: service.signal,
+    });
+  }
+}

@@ -1,0 +1,184 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ReceivedLead } from '../inbox/received-leads.ts';
+import { readCreatedAt } from '../lead/created-at.ts';
+import { type Ages, ageUnknown, isoTime } from './ages.ts';
+import { BitSet } from './bit-set.ts';
+import { differingFields, type Uncompared } from './compare-payloads.ts';
+import type { Finding, FindingClass, UnreceivedClass } from './audit-finding.ts';
+import { FindingSpool } from './finding-spool.ts';
+import { LeadSpool, type PulledLead } from './lead-spool.ts';
+import type { ReceivedSide } from './received/received-side.ts';
+
+interface ComparisonOptions {
+  readonly received: ReceivedSide;
+  readonly ages: Ages;
+  readonly uncompared: Uncompared;
+}
+
+interface FoundLead {
+  readonly lead: PulledLead;
+  readonly found: ReceivedLead;
+}
+
+/** Leads looked up at once: what a batch leaves behind is collected before it is moved to where long-lived objects are. */
+export const batchSize = 250;
+
+/** Compares pulled leads with what was received, batch by batch, and keeps what it finds. */
+export class Comparison {
+  readonly findings = new FindingSpool();
+  /** The leads that are not in the inbox. */
+  readonly unreceived: Readonly<Record<UnreceivedClass, LeadSpool>> = {
+    refused: new LeadSpool(),
+    missing: new LeadSpool(),
+  };
+  /** The numbers of the received leads that were pulled. */
+  readonly pulledSeqs = new BitSet();
+  readonly #options: ComparisonOptions;
+  /** Leads that were not received, or outstanding for a target, when they were looked up. */
+  readonly #doubtful = new LeadSpool();
+  #pulled = 0;
+  #matched = 0;
+  #notCompared = 0;
+  #backfilled = 0;
+  /** The least number of a lead on both sides. */
+  #firstSeq = Infinity;
+
+  constructor(options: ComparisonOptions) {
+    this.#options = options;
+  }
+
+  get pulled(): number {
+    return this.#pulled;
+  }
+
+  /** Leads that are on both sides. */
+  get matched(): number {
+    return this.#matched;
+  }
+
+  /** Leads on both sides whose bytes differ, while the received ones were pruned. */
+  get notCompared(): number {
+    return this.#notCompared;
+  }
+
+  /** Leads on both sides that were fetched and never pushed. */
+  get backfilled(): number {
+    return this.#backfilled;
+  }
+
+  /** At most `batchSize` leads of the service's list. */
+  async add(leads: readonly PulledLead[]): Promise<void> {
+    this.#pulled += leads.length;
+    const found = await this.#lookUp(leads);
+    const certain: FoundLead[] = [];
+    for (const [i, lead] of leads.entries()) {
+      const one = found[i];
+      if (one === undefined || one.isPending) await this.#doubtful.add(lead);
+      else certain.push({ lead, found: one });
+    }
+    await this.#compare(certain);
+  }
+
+  /** Looks again for what was not received, since deliveries went on meanwhile. To be called once, after a complete walk. */
+  async settle(signal: AbortSignal): Promise<void> {
+    const { received } = this.#options;
+    if (this.#doubtful.count === 0) return;
+    // A delivery that is rejected first and taken in after a retry is found below.
+    const rejections = await received.rejections();
+    for await (const batch of this.#doubtful.leads()) {
+      for (let start = 0; start < batch.length; start += batchSize) {
+        const leads = batch.slice(start, start + batchSize);
+        const found = await this.#lookUp(leads);
+        const late: FoundLead[] = [];
+        for (const [i, lead] of leads.entries()) {
+          const one = found[i];
+          if (one === undefined) await this.#addUnreceived(lead, rejections.get(lead.id));
+          else late.push({ lead, found: one });
+        }
+        await this.#compare(late);
+        await setImmediate();
+        signal.throwIfAborted();
+      }
+    }
+  }
+
+  /** After `settle`. */
+  async countBackfilled(signal: AbortSignal): Promise<void> {
+    if (this.#matched === 0) return;
+    for await (const seqs of this.#options.received.leads.backfilledSeqs(this.#firstSeq)) {
+      this.#backfilled += seqs.filter((seq) => this.pulledSeqs.has(seq)).length;
+      await setImmediate();
+      signal.throwIfAborted();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#doubtful.close();
+    await this.findings.close();
+    for (const spool of Object.values(this.unreceived)) await spool.close();
+  }
+
+  #lookUp(leads: readonly PulledLead[]): Promise<readonly (ReceivedLead | undefined)[]> {
+    return this.#options.received.leads.lookUp(leads.map(({ id }) => id));
+  }
+
+  async #compare(pairs: readonly FoundLead[]): Promise<void> {
+    const { uncompared } = this.#options;
+    const unequal: FoundLead[] = [];
+    for (const pair of pairs) {
+      this.#matched += 1;
+      this.pulledSeqs.add(pair.found.seq);
+      this.#firstSeq = Math.min(this.#firstSeq, pair.found.seq);
+      if (uncompared.statusField.digest(pair.lead.bytes) === pair.found.digest)
+        await this.#addMatched(pair, []);
+      else unequal.push(pair);
+    }
+    if (unequal.length === 0) return;
+    const { leads } = this.#options.received;
+    const bodies = new Map(
+      (await leads.leadsBySeq(unequal.map(({ found }) => found.seq))).map(({ seq, body }) => [seq, body]),
+    );
+    for (const pair of unequal) {
+      const body = bodies.get(pair.found.seq);
+      if (body === undefined) this.#notCompared += 1;
+      await this.#addMatched(
+        pair,
+        body === undefined ? [] : differingFields(pair.lead.bytes, body, uncompared),
+      );
+    }
+  }
+
+  async #addMatched({ lead, found }: FoundLead, fields: readonly string[]): Promise<void> {
+    const { ages, received } = this.#options;
+    const receivedAt = received.hasTimes ? found.receivedAt : undefined;
+    const isLate = ages.isLate(readCreatedAt(lead.createdAt), receivedAt);
+    const kind = fields.length > 0 ? 'different' : found.isPending ? 'pending' : isLate ? 'late' : undefined;
+    if (kind === undefined) return;
+    await this.#add(kind, lead, { fields: kind === 'different' ? fields : null, receivedAt });
+  }
+
+  async #addUnreceived(lead: PulledLead, rejection: string | undefined): Promise<void> {
+    const kind = rejection === undefined ? 'missing' : 'refused';
+    const isCounted = await this.#add(kind, lead, { reason: rejection });
+    if (isCounted) await this.unreceived[kind].add(lead);
+  }
+
+  /** False for a lead that is too young to be judged. */
+  async #add(
+    kind: FindingClass,
+    { id, createdAt }: PulledLead,
+    more: { fields?: Finding['fields']; receivedAt?: number | undefined; reason?: string | undefined },
+  ): Promise<boolean> {
+    const created = readCreatedAt(createdAt);
+    const isUnsettled = this.#options.ages.isUnsettled(created);
+    await this.findings.add({
+      class: isUnsettled ? 'unsettled' : kind,
+      id,
+      fields: more.fields ?? null,
+      createdAt: createdAt ?? null,
+      receivedAt: isoTime(more.receivedAt),
+      reason: isUnsettled ? `${kind} so far` : (more.reason ?? ageUnknown(created)),
+    });
+    return !isUnsettled;
+  }
+}

@@ -1,0 +1,77 @@
+import { DataError } from '../errors.ts';
+import type { Delivery } from '../webhook/delivery.ts';
+
+/** One HTTP request as somebody wrote it down, as far as the form of writing holds it. */
+export interface Capture {
+  /** What it was read from: `a HAR, entry 3`. */
+  readonly form: string;
+  readonly method: string;
+  /** The whole URL; undefined where the form holds the path alone. */
+  readonly url: string | undefined;
+  /** Path and query. */
+  readonly path: string;
+  /** Names and values as bytes in Latin-1, as node reads them from a socket. */
+  readonly rawHeaders: Delivery['rawHeaders'];
+  /** Undefined where the form holds none. */
+  readonly body: Uint8Array | undefined;
+  /** When it was sent or received, in milliseconds since the epoch, where the form says it. */
+  readonly at: number | undefined;
+  /** Lower-case names of headers whose values are not in the capture, such as variables of a shell. */
+  readonly withheld?: readonly string[];
+  readonly notes: readonly CaptureNote[];
+}
+
+/** What a capture does not hold exactly, in one sentence. */
+export interface CaptureNote {
+  /** What replaces it, if it is given otherwise, makes the note superfluous. */
+  readonly about: 'body' | 'headers' | 'delivery';
+  readonly text: string;
+}
+
+/** A note about the body: most are. */
+export const bodyNote = (text: string): CaptureNote => ({ about: 'body', text });
+
+/** What reading a capture needs to know, and may ask for. */
+export interface CaptureOptions {
+  /** Which request, from 1, where there are several. */
+  readonly entry: number | undefined;
+  /** Lower-case names of the headers by which the wanted request is recognized among several. */
+  readonly credentialHeaders: readonly string[];
+  /** The bytes of a file that a curl command names. */
+  readonly readFile: (path: string) => Promise<Uint8Array>;
+}
+
+const forms =
+  "a HAR file, the output of 'curl -v', a curl command, a raw HTTP/1.1 request, a line of 'leads listen --json', or --body FILE with --header 'Name: value'";
+
+/** A capture from which no request can be read. */
+export const unreadable = (what: string): DataError =>
+  new DataError(`the capture cannot be read: ${what}`, { hint: `give ${forms}` });
+
+/** Header lines are split at the first colon; blanks around the value do not count (RFC 9112, section 5). */
+export function parseHeaderLine(line: string): readonly [name: string, value: string] | undefined {
+  const colon = line.indexOf(':');
+  if (colon <= 0) return undefined;
+  const name = line.slice(0, colon);
+  return /\s/.test(name) ? undefined : [name, line.slice(colon + 1).trim()];
+}
+
+/** Text of JSON as header bytes in Latin-1: characters beyond it were sent as UTF-8. */
+export const asHeaderBytes = (text: string): string =>
+  /[^\u0000-\u00ff]/.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
+
+/** Path and query of a URL as they are sent; undefined for what is no URL of HTTP. */
+export function targetOf(url: string): string | undefined {
+  const [, rest] = /^https?:\/\/[^/?#]+([^#]*)/i.exec(url) ?? [];
+  if (rest === undefined) return undefined;
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+export const valueOf = (rawHeaders: Delivery['rawHeaders'], name: string): string | undefined =>
+  rawHeaders.find(([key]) => key.toLowerCase() === name)?.[1];
+
+/** The time of a `Date` header, ms. */
+export function dateOf(rawHeaders: Delivery['rawHeaders']): number | undefined {
+  const at = Date.parse(valueOf(rawHeaders, 'date') ?? '');
+  return Number.isNaN(at) ? undefined : at;
+}

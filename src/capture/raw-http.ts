@@ -1,0 +1,75 @@
+import {
+  bodyNote,
+  type Capture,
+  type CaptureNote,
+  dateOf,
+  parseHeaderLine,
+  targetOf,
+  unreadable,
+  valueOf,
+} from './capture.ts';
+import { decodeChunked } from './chunked.ts';
+
+const requestLine = /^([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\r?\n/;
+
+export const isRawHttp = (text: string): boolean => requestLine.test(text.replace(/^\s+/, ''));
+
+/** A request as it goes over the wire (RFC 9112), its lines in CR LF or LF alone; `text` is its bytes in Latin-1. */
+export function readRawHttp(text: string): Capture {
+  const message = text.replace(/^\s+/, '');
+  const [first = '', method = '', target = ''] = requestLine.exec(message) ?? [];
+  const end = /\r?\n\r?\n/.exec(message);
+  // The pattern of the first line took the line break that may already begin the empty line.
+  const head = end === null ? message : message.slice(0, end.index + 1);
+  const rawHeaders = head
+    .slice(first.length)
+    // A line that begins with a blank goes on with the one before (obs-fold).
+    .replace(/\r?\n[ \t]+/g, ' ')
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '')
+    .map((line, i) => {
+      const header = parseHeaderLine(line);
+      // Not quoted: what stands in a broken line may be the credential.
+      if (header === undefined) throw unreadable(`line ${i + 2} of the request is no header`);
+      return header;
+    });
+  const host = valueOf(rawHeaders, 'host');
+  const url = targetOf(target) === undefined ? host && `https://${host}${target}` : target;
+  const rest = end === null ? '' : message.slice(end.index + end[0].length);
+  return {
+    form: 'a raw HTTP request',
+    method,
+    url,
+    path: target,
+    rawHeaders,
+    at: dateOf(rawHeaders),
+    ...bodyOf(rest, rawHeaders, first.endsWith('\r\n')),
+  };
+}
+
+function bodyOf(
+  rest: string,
+  headers: Capture['rawHeaders'],
+  isCrlf: boolean,
+): Pick<Capture, 'body' | 'notes'> {
+  const notes: CaptureNote[] = [];
+  const asBody = (text: string): Pick<Capture, 'body' | 'notes'> => ({
+    body: Buffer.from(text, 'latin1'),
+    notes,
+  });
+  if (!isCrlf && /\n/.test(rest)) {
+    notes.push(
+      bodyNote('the lines of the request end in LF alone: those of its body may have ended in CR LF'),
+    );
+  }
+  if (/chunked/i.test(valueOf(headers, 'transfer-encoding') ?? '')) {
+    const decoded = decodeChunked(rest);
+    if (decoded !== undefined) return asBody(decoded);
+    notes.push(bodyNote('the body is said to be chunked and is not: it is taken as it is'));
+    return asBody(rest);
+  }
+  const length = Number(valueOf(headers, 'content-length') ?? Number.NaN);
+  const surplus = rest.length - length;
+  // An editor, or a copy of a terminal, adds a line break behind the last byte.
+  return asBody(surplus > 0 && /^[\r\n]+$/.test(rest.slice(length)) ? rest.slice(0, length) : rest);
+}

@@ -1,0 +1,72 @@
+import type { Json } from '../json/exact.ts';
+import { type Capture, type CaptureOptions, unreadable } from './capture.ts';
+import { isCurlDump, readCurlDump } from './curl/curl-dump.ts';
+import { isCurlCommand, readCurlCommand } from './curl/read-curl-command.ts';
+import { harEntries, readHar } from './json/har.ts';
+import { readEventLines, readShownDelivery } from './json/event-line.ts';
+import { isRawHttp, readRawHttp } from './raw-http.ts';
+
+/** More than any server takes. */
+const mostHeaders = 1000;
+const longestPath = 65_536;
+
+/** What `--trace` and `--trace-ascii` write before each part of a request, perhaps behind a time. */
+const curlTrace = /^(?:\S+ )?=> Send (?:header|data), \d+ bytes/m;
+
+/**
+ * The request in a capture, whose form is recognized. Throws a `DataError` for a capture of no known form, and a
+ * `UsageError` where it holds several requests and none is chosen.
+ */
+export async function readCapture(bytes: Uint8Array, options: CaptureOptions): Promise<Capture> {
+  const capture = await readForm(withoutUtf16(bytes), options);
+  if (capture.rawHeaders.length > mostHeaders) {
+    throw unreadable(`the request has ${capture.rawHeaders.length} headers, more than any server takes`);
+  }
+  if (capture.path.length > longestPath) throw unreadable('its URL is longer than any server takes');
+  return capture;
+}
+
+async function readForm(bytes: Buffer, options: CaptureOptions): Promise<Capture> {
+  // As Latin-1, every byte is one character: bytes that are not UTF-8 survive.
+  const text = bytes.toString('latin1').replace(/^\xef\xbb\xbf/, '');
+  const start = text.slice(0, 4096).trimStart();
+  if (start === '' && text.trim() === '') throw unreadable('it is empty');
+  if (/^[{[]/.test(start)) return readJson(bytes, options);
+  if (isRawHttp(start)) return readRawHttp(text);
+  if (isCurlDump(text)) return readCurlDump(text, options);
+  if (curlTrace.test(text)) {
+    throw unreadable(
+      "'curl --trace' breaks the bytes over many lines: use 'curl -v', and name the body with --body FILE",
+    );
+  }
+  if (isCurlCommand(text)) return readCurlCommand(text, options);
+  throw unreadable('it has none of the known forms');
+}
+
+function readJson(bytes: Buffer, options: CaptureOptions): Capture {
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+  const json = parseJson(text);
+  const entries = json && harEntries(json.value);
+  if (entries !== undefined) return readHar(entries, options);
+  const capture = (json && readShownDelivery(json.value, options)) ?? readEventLines(text, options);
+  if (capture !== undefined) return capture;
+  throw unreadable(
+    json === undefined
+      ? 'it begins as JSON and is none'
+      : 'it is JSON, and neither a HAR nor an event of listen',
+  );
+}
+
+function parseJson(text: string): { readonly value: Json } | undefined {
+  try {
+    return { value: JSON.parse(text) as Json };
+  } catch {
+    return undefined;
+  }
+}
+
+/** PowerShell writes what a program prints as UTF-16. */
+function withoutUtf16(bytes: Uint8Array): Buffer {
+  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return raw[0] === 0xff && raw[1] === 0xfe ? Buffer.from(raw.subarray(2).toString('utf16le'), 'utf8') : raw;
+}

@@ -1,0 +1,46 @@
+import { DataError, messageOf } from '../errors.ts';
+import { readIfExists } from '../files/read-if-exists.ts';
+import type { ProbeReport } from './run-one.ts';
+
+/** Probes that are known to fail at a receiver, as `--write-baseline` wrote them. */
+export interface Baseline {
+  readonly failing: ReadonlySet<string>;
+}
+
+/** Throws a `DataError` for a file that is missing or was not written by this program. */
+export async function readBaseline(path: string): Promise<Baseline> {
+  const text = await readIfExists(path).catch((cause: unknown) => {
+    throw new DataError(`cannot read the baseline in ${path}: ${messageOf(cause)}`, { cause });
+  });
+  const hint = `write it with --write-baseline ${path}`;
+  if (text === undefined) throw new DataError(`there is no baseline in ${path}`, { hint });
+  const failing = failingOf(text);
+  if (failing === undefined) throw new DataError(`${path} is not a baseline of leads check`, { hint });
+  return { failing: new Set(failing) };
+}
+
+function failingOf(text: string): readonly string[] | undefined {
+  try {
+    const { failing } = JSON.parse(text) as { readonly failing?: unknown };
+    return Array.isArray(failing) && failing.every((name) => typeof name === 'string') ? failing : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The file for these reports; probes that did not run keep what `known` says of them. */
+export function baselineText(reports: readonly ProbeReport[], known: Baseline | undefined): string {
+  const ran = reports.filter(({ finding }) => finding.result !== 'skip');
+  const names = new Set(ran.map(({ probe }) => probe.name));
+  const failing = [
+    ...ran.filter(({ finding }) => finding.result === 'fail').map(({ probe }) => probe.name),
+    ...[...(known?.failing ?? [])].filter((name) => !names.has(name)),
+  ];
+  return `${JSON.stringify({ version: 1, failing: failing.sort() }, undefined, 2)}\n`;
+}
+
+/** Probes of the baseline that pass now. */
+export const healedOf = (reports: readonly ProbeReport[], { failing }: Baseline): string[] =>
+  reports
+    .filter(({ probe, finding }) => finding.result === 'pass' && failing.has(probe.name))
+    .map(({ probe }) => probe.name);

@@ -1,0 +1,30 @@
+import { command } from '../flags/command-spec.ts';
+import { flags } from './options.ts';
+
+export default command({
+  name: 'audit',
+  summary: 'is any lead missing?',
+  description:
+    'Compares what can be pulled with what was received: by id, and field by field where the bytes differ.\n' +
+    'Exit 7 when a lead is not the same on both sides, unless it was repaired in this run. A list that may be incomplete proves nothing: exit 5 or 6.',
+  flags,
+  listing: {
+    title: 'What it finds, of each lead the first that fits',
+    rows: [
+      ['refused', 'it came and was rejected'],
+      ['missing', 'pulled, never received'],
+      ['extra', 'received, cannot be pulled'],
+      ['different', 'some fields are not the same, its delivery status aside'],
+      ['pending', 'received, not yet forwarded'],
+      ['late', 'received more than --late-after after it was created'],
+      ['unsettled', 'younger than --settle: not counted'],
+      ['beyond-horizon', 'older than the oldest lead that the service still lists: not counted'],
+    ],
+  },
+  examples: [
+    'leads audit',
+    'leads audit --since yesterday --missing > missing.ndjson',
+    'leads audit --send-to https://localhost:8443/ --token secret',
+  ],
+  load: () => import('./run.ts'),
+});

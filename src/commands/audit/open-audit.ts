@@ -1,0 +1,78 @@
+import { Ages } from '../../audit/ages.ts';
+import { Audit } from '../../audit/audit.ts';
+import { StatusField } from '../../audit/status-field.ts';
+import type { Context } from '../../context.ts';
+import type { LeadFilter } from '../../lead/filter.ts';
+import { type Progress, showProgress } from '../../output/terminal/progress.ts';
+import { openService, type Service } from '../../service/client/service.ts';
+import { requestParamsOf } from '../../service/pagination/request-params.ts';
+import { statusFieldsOf } from '../../service/listing/status-note.ts';
+import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
+import { resolveFilter } from '../flags/resolve-filter.ts';
+import type { OpenedReceived } from './opened-received.ts';
+import { openReceived } from './open-received.ts';
+import type { AuditCommandOptions } from './options.ts';
+
+/** An audit that is ready to run, and what it compares. */
+export interface OpenedAudit {
+  readonly audit: Audit;
+  readonly received: OpenedReceived;
+  /** With the times that the flags mean now. */
+  readonly filter: LeadFilter;
+  readonly progress: Progress;
+  /** Of the service. */
+  readonly baseUrl: URL;
+  close(): Promise<void>;
+}
+
+export async function openAudit(options: AuditCommandOptions, context: Context): Promise<OpenedAudit> {
+  const { clock, messages, status } = context;
+  const startedAt = clock.now();
+  const service = await openService(context);
+  const { query, filter } = resolveFilter(options, startedAt, messages);
+  const received = await openReceived(options, context);
+  const statusNames = statusFieldsOf(service.dialect);
+  const showsOnlySome =
+    narrowsByPath(service) ||
+    query.status !== undefined ||
+    filter.where.some(({ path }) => statusNames.includes(path.join('.')));
+  const progress = showProgress(status, clock);
+  const audit = new Audit({
+    service,
+    received,
+    // A lead whose category was changed since is listed under another one: all are asked for, and filtered here.
+    query: { ...query, categories: undefined },
+    filter,
+    // Only the service's list shows the status: what it does not list may be there under another one.
+    untold: [...(showsOnlySome ? (['extra', 'beyond-horizon'] as const) : []), ...received.untold],
+    ages: new Ages(startedAt, {
+      settleMs: options.settle,
+      lateAfterMs: options.lateAfter,
+      receivedUntil: received.writtenAt,
+    }),
+    uncompared: {
+      statusField: new StatusField(statusNames),
+      idNames: ['id', ...(service.dialect.id === undefined ? [] : [service.dialect.id])],
+    },
+    acceptUnproven: unprovenHandler(options.acceptIncomplete, messages),
+    onProgress: (compared, total) => progress.update(compared, total),
+  });
+  return {
+    audit,
+    received,
+    filter,
+    progress,
+    baseUrl: service.account.baseUrl,
+    async close() {
+      progress.clear();
+      await audit.close();
+      await received.close();
+    },
+  };
+}
+
+/** Whether the path's own query filters the list: received leads cannot be judged by it. */
+function narrowsByPath({ account, dialect }: Pick<Service, 'account' | 'dialect'>): boolean {
+  const { url, status, category, since, until } = requestParamsOf(account.baseUrl, dialect);
+  return [status, category, since, until].some((name) => name !== undefined && url.searchParams.has(name));
+}

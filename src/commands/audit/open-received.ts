@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import { rejectionsIn } from '../../audit/received/rejections.ts';
+import type { Context } from '../../context.ts';
+import { ConfigError } from '../../errors.ts';
+import { openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
+import { inboxPath } from '../flags/inbox-flag.ts';
+import { leadPlaceOf } from '../flags/lead-at.ts';
+import type { AuditCommandOptions } from './options.ts';
+import { openReceivedFile } from './open-received-file.ts';
+import type { OpenedReceived } from './opened-received.ts';
+
+/** Throws a `ConfigError` where nothing was ever received: everything would be missing. */
+export async function openReceived(options: AuditCommandOptions, context: Context): Promise<OpenedReceived> {
+  if (options.received !== undefined) return openReceivedFile(options.received, context);
+  const settings = await context.settings();
+  const location = inboxPath(options.inbox, settings, context.paths);
+  if (!existsSync(location)) {
+    throw new ConfigError(`there is no inbox at ${location}, so there is nothing to compare with`, {
+      hint: "'leads listen' makes it; name another one with --inbox FILE, or an export of your application with --received FILE",
+    });
+  }
+  const { clock, pid, messages } = context;
+  const writable = options.takeIn
+    ? await openInbox({ location, clock, pid, warn: (text) => messages.warn(text) })
+    : undefined;
+  const inbox = writable ?? (await openInboxReader({ location, clock }));
+  return {
+    name: `the inbox ${location}`,
+    leads: inbox,
+    store: writable,
+    untold: [],
+    hasTimes: true,
+    rejections: () => rejectionsIn(inbox, leadPlaceOf(settings).leadAt ?? 'auto'),
+    close: () => inbox.close(),
+  };
+}

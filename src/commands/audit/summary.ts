@@ -1,0 +1,52 @@
+import { isoTime } from '../../audit/ages.ts';
+import type { AuditCounts } from '../../audit/audit.ts';
+import { findingClasses, problemClasses } from '../../audit/audit-finding.ts';
+import type { LeadFilter } from '../../lead/filter.ts';
+
+/** The last line of `--json`; its fields are public. Times are ISO 8601. */
+export interface AuditSummary {
+  readonly type: 'summary';
+  readonly window: { readonly since: string | null; readonly until: string | null };
+  /** When the oldest lead was created that the service listed. */
+  readonly horizon: string | null;
+  readonly pulled: number;
+  readonly received: number;
+  readonly matched: number;
+  /** Of these, the leads that were fetched and never pushed. */
+  readonly backfilled: number;
+  /** null: cannot be told. */
+  readonly byClass: AuditCounts['byClass'];
+  /** Records of the list that nothing can be said about: no receiver takes a lead in that has no usable id. */
+  readonly withoutId: number;
+  /** Of the leads that are old enough, the share that was not received; null when there are none. */
+  readonly lossRate: number | null;
+  readonly repaired: number;
+}
+
+export function summarize(
+  { pulled, received, matched, backfilled, byClass, horizon, withoutId }: AuditCounts,
+  { since, until }: Pick<LeadFilter, 'since' | 'until'>,
+  repaired = 0,
+): AuditSummary {
+  const lost = (byClass.missing ?? 0) + (byClass.refused ?? 0);
+  const settled = matched + lost;
+  return {
+    type: 'summary',
+    window: { since: isoTime(since), until: isoTime(until) },
+    horizon: isoTime(horizon),
+    pulled,
+    received,
+    matched,
+    backfilled,
+    byClass: Object.fromEntries(
+      findingClasses.map((kind) => [kind, byClass[kind]]),
+    ) as AuditCounts['byClass'],
+    withoutId,
+    lossRate: settled === 0 ? null : Number((lost / settled).toFixed(6)),
+    repaired,
+  };
+}
+
+/** Leads that are a reason for exit 7: those on which both sides do not agree, and those that cannot be compared by an id. */
+export const problemsIn = ({ byClass, withoutId }: Pick<AuditSummary, 'byClass' | 'withoutId'>): number =>
+  problemClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), withoutId);

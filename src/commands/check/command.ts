@@ -1,0 +1,20 @@
+import { command } from '../flags/command-spec.ts';
+import { receiverUrl } from '../flags/target/target-flags.ts';
+import { flags } from './options.ts';
+
+export default command({
+  name: 'check',
+  summary: 'does a receiver obey the specification?',
+  description:
+    'Sends a receiver genuine, forged and broken deliveries, and says which rules of the specification it breaks.\n' +
+    'Test leads have ids such as leads-check-k3f9x2-1; on another host nothing that may be stored is sent without ' +
+    '--allow-writes. Exit 7 when a must fails.',
+  arguments: { url: { help: 'of the receiver', type: receiverUrl, optional: true } },
+  flags,
+  examples: [
+    'leads check https://localhost:8443/ --token secret',
+    'leads check http://localhost:3000/hook --scheme github --secret s3cret --strict --junit check.xml',
+    "leads check --list --only 'body.*'",
+  ],
+  load: () => import('./run.ts'),
+});

@@ -1,0 +1,64 @@
+import { text } from '../../config/value-types.ts';
+import { UsageError } from '../../errors.ts';
+import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import { formatFlags } from '../flags/format-flags.ts';
+import { schemePartFlags } from '../flags/scheme/part-flags.ts';
+import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
+import { header } from '../send/send-values.ts';
+import { trustFlags } from '../flags/target/target-flags.ts';
+
+export const flags = {
+  ...schemeFlags('How deliveries are signed'),
+  ...inGroup('Which probes', {
+    list: { help: 'show the probes, and send nothing' },
+    only: {
+      value: 'glob',
+      type: text,
+      repeatable: true,
+      help: "these alone, such as credential or 'body.*'",
+    },
+    skip: { value: 'glob', type: text, repeatable: true, help: 'not these' },
+    allowWrites: { help: 'all of them on another host too: test leads are stored there' },
+    oracle: {
+      value: 'command',
+      type: text,
+      help: 'gets LEAD_ID, prints how many such leads are stored: proves dedupe',
+    },
+    header: {
+      value: 'header',
+      type: header,
+      repeatable: true,
+      help: "one more with every delivery, such as 'X-GitHub-Event: lead'",
+    },
+  }),
+  ...inGroup('What counts', {
+    strict: { help: 'exit 7 when a should fails as well' },
+    baseline: {
+      value: 'file',
+      type: text,
+      help: 'what fails in this file is known, and no reason for exit 7',
+    },
+    writeBaseline: { value: 'file', type: text, help: 'write what fails now, and exit 0' },
+  }),
+  ...inGroup('Output', {
+    ...formatFlags(['pretty', 'json']),
+    junit: { value: 'file', type: text, help: 'write the results for CI servers as well' },
+  }),
+  ...trustFlags,
+  ...schemePartFlags,
+} satisfies Flags;
+
+export type CheckOptions = OptionsOf<typeof flags> & { readonly url: URL | undefined };
+
+/** The URL to check. Throws a `UsageError` without one, and for a command that only lists and writes results. */
+export function rejectContradictions(options: CheckOptions): void {
+  const { list, junit, writeBaseline, url } = options;
+  if (list && (junit !== undefined || writeBaseline !== undefined)) {
+    throw new UsageError('--list sends nothing, and there are no results to write');
+  }
+  if (!list && url === undefined) {
+    throw new UsageError('which receiver?', {
+      hint: 'such as: leads check https://localhost:8443/ --token secret',
+    });
+  }
+}

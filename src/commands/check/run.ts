@@ -1,0 +1,125 @@
+import { readBaseline } from '../../check/baseline.ts';
+import { probes as allProbes } from '../../check/catalogue.ts';
+import { validDelivery } from '../../check/delivery/valid-delivery.ts';
+import { commandOracle } from '../../check/oracle.ts';
+import type { Probe } from '../../check/check-probe.ts';
+import { runProbes } from '../../check/run-probes.ts';
+import { selectProbes } from '../../check/select-probes.ts';
+import { CheckSession } from '../../check/session.ts';
+import { endpointOf } from '../../check/wire/endpoint.ts';
+import type { Context } from '../../context.ts';
+import { limitTime } from '../../http/client/limit-time.ts';
+import { findOutputPlace } from '../../files/output-place.ts';
+import { formatSeconds } from '../../time/duration.ts';
+import { unverified } from '../../webhook/schemes/unverified.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import { resolveScheme } from '../flags/scheme/resolve-scheme.ts';
+import { resolveTarget } from '../flags/target/resolve-target.ts';
+import { showCatalogue } from './print/show-catalogue.ts';
+import { describeReport, type DescribedReport } from './print/described-report.ts';
+import { reportToGithub } from './print/github-report.ts';
+import { jsonPrinter, prettyPrinter } from './print/open-report.ts';
+import { acceptedText } from './print/pretty-report.ts';
+import { type CheckOptions, rejectContradictions } from './options.ts';
+import { reachReceiver } from './reach-receiver.ts';
+import { summarize } from './summarize.ts';
+import { writeResults } from './write-results.ts';
+
+/** No receiver holds a run for longer than this beyond the time-out of one probe, in milliseconds. */
+const wholeRunMs = 60_000;
+
+export async function run(options: CheckOptions, context: Context): Promise<Outcome> {
+  rejectContradictions(options);
+  const selected = selectProbes(allProbes, options.only, options.skip);
+  const { url } = options;
+  if (options.list || url === undefined) {
+    await showCatalogue(selected, options.format === 'json', context);
+    return 'done';
+  }
+  const { signal, clock, random } = context;
+  const settings = await context.settings();
+  const target = await resolveTarget(url, options, context);
+  const { scheme, keys } = await resolveScheme(options, settings, context, 'sends');
+  const baseline = options.baseline === undefined ? undefined : await readBaseline(options.baseline);
+  for (const file of [options.junit, options.writeBaseline]) {
+    if (file !== undefined) await findOutputPlace(file);
+  }
+  const mayWrite = target.isLocal || options.allowWrites;
+  const probes = withPrecondition(selected, mayWrite);
+  const { timeoutMs } = settings;
+  const endpoint = endpointOf(url, target.trust, target.proxy);
+  await reachReceiver(endpoint, { timeoutMs, signal, clock });
+
+  const whole = limitTime(timeoutMs + wholeRunMs, signal);
+  const session = new CheckSession({
+    endpoint,
+    signer: { scheme: keys.length > 0 ? scheme : unverified, key: keys[0], headers: options.header },
+    run: runName(random),
+    clock,
+    timeoutMs,
+    signal: whole.signal,
+    oracle: options.oracle === undefined ? undefined : commandOracle(options.oracle, context),
+  });
+  const described = new Map<string, DescribedReport>();
+  const printer =
+    options.format === 'json'
+      ? jsonPrinter(url.href, probes, context)
+      : await prettyPrinter(url.href, probes, context);
+  const startedAt = clock.now();
+  context.status?.showProgress(
+    (now) => `${described.size} of ${probes.length} probes, ${formatSeconds(now - startedAt)}`,
+  );
+  try {
+    const reports = await runProbes(probes, {
+      session,
+      mayWrite,
+      timeoutMs,
+      isOver: () => whole.reason() === 'timeout',
+      signal,
+      async onReport(report) {
+        const trust = { caFile: target.caFile, insecure: target.trust.insecure };
+        const isKnown = baseline?.failing.has(report.probe.name) === true;
+        const one = describeReport(report, session, trust, isKnown);
+        described.set(one.name, one);
+        await printer.probe(one);
+      },
+    });
+    context.status?.showProgress(undefined);
+    const summary = summarize(reports, { baseline, strict: options.strict, session, startedAt });
+    const inOrder = probes.flatMap(({ name }) => described.get(name) ?? []);
+    await printer.end(summary);
+    await reportToGithub(url.href, summary, inOrder, context);
+    await writeResults(summary, inOrder, options, baseline, context);
+    if (!mayWrite) noteWhatIsOpen(context.messages);
+    return summary.isInOrder || options.writeBaseline !== undefined ? 'done' : 'problems';
+  } catch (error) {
+    context.status?.showProgress(undefined);
+    if (session.accepted().length > 0) context.messages.say(acceptedText(session.accepted()));
+    throw error;
+  } finally {
+    whole.clear();
+  }
+}
+
+/** Said where a receiver on another host passes everything. */
+function noteWhatIsOpen(messages: Pick<Context['messages'], 'note'>): void {
+  messages.note(
+    'writes',
+    'no genuine lead was sent, so a wrong token or secret here goes unseen; --allow-writes runs the rest',
+  );
+}
+
+/**
+ * Most probes prove nothing about a receiver that accepts no genuine lead, and with a wrong secret it passes every probe
+ * that expects a refusal: so whether it accepts one is checked first.
+ */
+function withPrecondition(selected: readonly Probe[], mayWrite: boolean): readonly Probe[] {
+  const needsIt = ({ needsAcknowledgement, expectsRefusal }: Probe): boolean =>
+    needsAcknowledgement === true || expectsRefusal === true;
+  const isMissing = mayWrite && !selected.includes(validDelivery) && selected.some(needsIt);
+  return isMissing ? [validDelivery, ...selected] : selected;
+}
+
+/** Six random letters and digits, which two runs at one receiver rarely share. */
+const runName = (random: () => number): string =>
+  Array.from({ length: 6 }, () => Math.floor(random() * 36).toString(36)).join('');

@@ -1,0 +1,106 @@
+import type { Context } from '../../context.ts';
+import { isLoopback } from '../../config/base-url.ts';
+import type { Settings } from '../../config/settings.ts';
+import { type CheckResult, checkNamed } from '../../doctor/check-result.ts';
+import { dialectChecks } from '../../doctor/dialect/dialect-checks.ts';
+import type { Examination } from '../../doctor/dialect/dialect-findings.ts';
+import { examineDialect } from '../../doctor/dialect/examine-dialect.ts';
+import { checkClockDrift } from '../../doctor/service/clock-drift.ts';
+import type { Connection } from '../../doctor/service/connection.ts';
+import { checkHostLookup } from '../../doctor/service/host-lookup.ts';
+import { checkServiceCertificate } from '../../doctor/service/service-certificate.ts';
+import { ConfigError, DataError, KeyRejectedError, type LeadsError } from '../../errors.ts';
+import { proxyFor } from '../../http/client/proxy.ts';
+import { openService } from '../../service/client/service.ts';
+import { readAuthority } from '../../tls/local-authority.ts';
+
+/** What the pull side turned out to be. */
+export interface ServiceReport {
+  readonly connection: Promise<readonly CheckResult[]>;
+  readonly dialect: Promise<readonly CheckResult[]>;
+  /** Undefined without a key or base URL. */
+  readonly examination: Promise<Examination | undefined>;
+}
+
+const pullChecks = ['service.dns', 'service.tls', 'service.key', 'service.clock'];
+const dialectNames = [
+  ...['envelope', 'pagination', 'page-size', 'status', 'category', 'since', 'until', 'status-field', 'order'],
+  'rate-limit',
+].map((name) => `dialect.${name}`);
+
+/** Starts the checks of the service; what takes longest does not keep the others waiting. */
+export function checkService(
+  settings: Settings | undefined,
+  isLearning: boolean,
+  context: Context,
+): ServiceReport {
+  const missing =
+    settings === undefined ? new ConfigError('the configuration cannot be read') : accountProblem(settings);
+  if (settings === undefined || missing !== undefined) {
+    const skipped = (names: readonly string[]): Promise<CheckResult[]> =>
+      Promise.resolve(names.map((name) => checkNamed(name).skip(missing?.message ?? '', missing?.hint)));
+    return {
+      connection: skipped(pullChecks),
+      dialect: skipped(dialectNames),
+      examination: Promise.resolve(undefined),
+    };
+  }
+  const examination = openService(context).then((service) => examineDialect(service, isLearning));
+  const connection = connectionOf(settings, context);
+  return {
+    connection: Promise.all([
+      connection.then(checkHostLookup),
+      connection.then(checkServiceCertificate),
+      examination.then(checkKey),
+      examination.then(checkClockDrift),
+    ]),
+    dialect: examination.then((found) =>
+      found.kind === 'examined'
+        ? dialectChecks(found, settings.dialect, isLearning)
+        : unexamined(found.error),
+    ),
+    examination,
+  };
+}
+
+async function connectionOf(settings: Settings, { env, paths, clock, signal }: Context): Promise<Connection> {
+  const { baseUrl } = settings.account();
+  const own = isLoopback(baseUrl.hostname) ? await readAuthority(paths.dataDir) : undefined;
+  return {
+    baseUrl,
+    proxy: proxyFor(baseUrl, env),
+    authorities: own === undefined ? [] : [own],
+    timeoutMs: settings.timeoutMs,
+    clock,
+    signal,
+  };
+}
+
+function accountProblem(settings: Settings): LeadsError | undefined {
+  try {
+    settings.account();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
+
+function checkKey(found: Examination): CheckResult {
+  const check = checkNamed('service.key');
+  if (found.kind === 'examined') return check.pass('accepted');
+  const { error } = found;
+  if (error instanceof KeyRejectedError) return check.fail(error.message, error.hint);
+  // The service was reached, and its answer says nothing of the key.
+  if (error instanceof DataError) return check.skip('the answer does not show whether it is accepted');
+  return check.fail(error.message, error.hint);
+}
+
+function unexamined(error: LeadsError): CheckResult[] {
+  const why = error instanceof DataError ? 'the answer holds no leads' : 'the service did not answer';
+  return dialectNames.map((name) =>
+    error instanceof DataError && name === 'dialect.envelope'
+      ? checkNamed(name).fail(error.message, error.hint)
+      : checkNamed(name).skip(why),
+  );
+}

@@ -1,0 +1,126 @@
+import type { Context } from '../../context.ts';
+import { readConfig } from '../../config/file/read-config.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { CheckResult } from '../../doctor/check-result.ts';
+import { learntKeys } from '../../doctor/dialect/learnt-keys.ts';
+import { checkConfig, findConfig } from '../../doctor/machine/config-permissions.ts';
+import { checkNodeVersion } from '../../doctor/machine/node-version.ts';
+import { checkAuthority } from '../../doctor/receiver/authority-days.ts';
+import { checkInbox } from '../../doctor/receiver/inbox-opens.ts';
+import { checkPort } from '../../doctor/receiver/port-use.ts';
+import { checkFreeSpace, checkOwnClock, probeStorage } from '../../doctor/receiver/storage.ts';
+import { compareWithProfile, type LearntChange, writeDialect } from '../../doctor/write-dialect.ts';
+import { LeadsError, UsageError } from '../../errors.ts';
+import { formatSeconds } from '../../time/duration.ts';
+import { inboxPath } from '../flags/inbox-flag.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import { checkService, type ServiceReport } from './check-service.ts';
+import type { DoctorOptions } from './options.ts';
+import { jsonPrinter, prettyPrinter } from './doctor-printer.ts';
+import { countOf } from './doctor-summary.ts';
+
+export async function run(options: DoctorOptions, context: Context): Promise<Outcome> {
+  const { clock, messages, status } = context;
+  if (options.dryRun && !options.learn) {
+    throw new UsageError('--dry-run goes with --learn', {
+      hint: 'without --learn, nothing is written anyway',
+    });
+  }
+  const found = findConfig(context.paths.configDir);
+  const read = await readSettings(context);
+  // Without an account there is nothing to learn from.
+  if (options.learn) {
+    if (read instanceof LeadsError) throw read;
+    read.account();
+    if (!options.dryRun) rejectOtherService(read, context);
+  }
+  const settings = read instanceof LeadsError ? undefined : read;
+  const printer = options.format === 'json' ? jsonPrinter(context) : await prettyPrinter(context);
+  const startedAt = clock.now();
+  status?.showProgress(
+    (now) => `${options.learn ? 'learning' : 'checking'}, ${formatSeconds(now - startedAt)}`,
+  );
+  try {
+    const receiver = checkReceiver(options, settings, context);
+    const service = checkService(settings, options.learn, context);
+    // What fails while others are printed is reported when its turn comes.
+    for (const promise of [receiver, service.connection, service.dialect]) promise.catch(() => undefined);
+    const { clock: ownClock, results: receiving } = await receiver;
+    const machine = [checkNodeVersion(context.nodeVersion), checkConfig(found, read), ownClock];
+    const results: CheckResult[] = [];
+    const groups: readonly (readonly [string, Promise<readonly CheckResult[]>])[] = [
+      ['this machine', Promise.resolve(machine)],
+      [
+        `the service${settings?.baseUrl === undefined ? '' : ` ${settings.baseUrl.origin}`}`,
+        service.connection,
+      ],
+      ['its list of leads', service.dialect],
+      ['receiving', Promise.resolve(receiving)],
+    ];
+    for (const [title, group] of groups) {
+      results.push(...(await group));
+      await printer.group(title, await group);
+    }
+    const learnt = options.learn && settings !== undefined ? await learn(service, settings, context) : [];
+    if (learnt.length > 0) await printer.learnt(learnt);
+    const isWritten = options.learn && !options.dryRun && learnt.length > 0 && settings !== undefined;
+    if (isWritten) await writeDialect(learnt, settings.profile, context);
+    const examination = await service.examination;
+    const counts = { pass: countOf(results, 'pass'), warn: countOf(results, 'warn') };
+    const rest = { fail: countOf(results, 'fail'), skip: countOf(results, 'skip') };
+    const requests = examination?.kind === 'examined' ? examination.requests : 0;
+    status?.showProgress(undefined);
+    const written = isWritten ? learnt.length : null;
+    await printer.end({ ...counts, ...rest, requests, learnt: learnt.length, written });
+    if (options.dryRun) messages.say('--dry-run: nothing was written');
+    return rest.fail > 0 ? 'problems' : 'done';
+  } finally {
+    status?.showProgress(undefined);
+  }
+}
+
+/** The profile's dialect is that of its own service. */
+function rejectOtherService({ profile, baseUrl }: Settings, { paths }: Pick<Context, 'paths'>): void {
+  const stored = readConfig(paths.configDir).profiles?.[profile]?.baseUrl;
+  if (stored === undefined || baseUrl === undefined || new URL(stored).origin === baseUrl.origin) return;
+  throw new UsageError(`profile '${profile}' is for ${stored}, and this is ${baseUrl.origin}`, {
+    hint: 'name another --profile for it, or add --dry-run',
+  });
+}
+
+async function readSettings(context: Context): Promise<Settings | LeadsError> {
+  try {
+    return await context.settings();
+  } catch (error) {
+    if (error instanceof LeadsError && error.exitCode === 3) return error;
+    throw error;
+  }
+}
+
+async function checkReceiver(
+  { inbox, host, port }: DoctorOptions,
+  settings: Settings | undefined,
+  { paths, clock, pid }: Context,
+): Promise<{ clock: CheckResult; results: CheckResult[] }> {
+  const location = inboxPath(inbox, settings ?? { profile: 'default' }, paths);
+  const storage = await probeStorage(location === ':memory:' ? `${paths.dataDir}/inbox.db` : location, pid);
+  const [opened, atPort, authority] = await Promise.all([
+    checkInbox(location, storage, clock),
+    checkPort(host, port),
+    checkAuthority(paths.dataDir, clock.now()),
+  ]);
+  return {
+    clock: checkOwnClock(clock.now(), storage, opened.newestDelivery),
+    results: [opened.check, checkFreeSpace(storage), atPort, authority],
+  };
+}
+
+async function learn(
+  { examination }: ServiceReport,
+  { dialect, profile }: Settings,
+  context: Context,
+): Promise<LearntChange[]> {
+  const found = await examination;
+  if (found?.kind !== 'examined') return [];
+  return compareWithProfile(learntKeys(found, dialect), profile, context);
+}

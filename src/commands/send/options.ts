@@ -1,0 +1,78 @@
+import { interval, oneOf, text, wholeNumber } from '../../config/value-types.ts';
+import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
+import { filterFlags } from '../flags/filter-flags.ts';
+import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import { requestRate, retrySchedule } from '../flags/flag-values.ts';
+import { formatFlags } from '../flags/format-flags.ts';
+import { inboxFlag } from '../flags/inbox-flag.ts';
+import { schemePartFlags } from '../flags/scheme/part-flags.ts';
+import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
+import { receiverUrl, trustFlags } from '../flags/target/target-flags.ts';
+import { header, memberPath, memberValue } from './send-values.ts';
+
+export const args = {
+  url: { type: receiverUrl, help: 'of the receiver' },
+} satisfies Arguments;
+
+export const flags = {
+  ...inGroup('What is sent', {
+    sample: { value: 'n', type: wholeNumber(1), otherwise: '1', help: 'generated leads' },
+    seed: { value: 'seed', type: text, otherwise: 'new leads each time', help: 'same seed, same samples' },
+    lead: {
+      value: 'file',
+      type: text,
+      help: 'leads of a file in their own bytes: JSON, or one a line (- for stdin)',
+    },
+    id: { value: 'id', type: text, repeatable: true, help: 'this lead, from the service or else the inbox' },
+    from: {
+      value: 'place',
+      type: oneOf(['inbox', 'service']),
+      help: 'every lead there that the filters let through',
+    },
+    set: {
+      value: 'path=value',
+      type: memberValue,
+      repeatable: true,
+      help: 'change a field; the value is JSON, or a text',
+    },
+    unset: { value: 'path', type: memberPath, repeatable: true, help: 'leave a field out' },
+    newId: { help: 'give each lead a new id' },
+    repeat: { value: 'n', type: wholeNumber(1), default: '1', help: 'deliver each lead n times' },
+  }),
+  ...schemeFlags('How it is signed (one is needed)'),
+  ...inGroup('How it is sent', {
+    concurrency: { value: 'n', type: wholeNumber(1, 10_000), default: '10', help: 'requests in flight' },
+    rate: {
+      value: 'n/duration',
+      type: requestRate,
+      help: 'start deliveries at this pace, such as 50/s, even if the receiver is slower; with --for or --count',
+    },
+    for: { value: 'duration', type: interval, help: 'start no delivery after this time' },
+    count: { value: 'n', type: wholeNumber(1), help: 'end after n deliveries' },
+    retry: {
+      value: 'durations',
+      type: retrySchedule,
+      otherwise: 'none',
+      help: 'waits before retries, such as 1s,5s,30s',
+    },
+    header: { value: 'header', type: header, repeatable: true, help: "one more, such as 'X-Source: test'" },
+    yes: { help: 'send generated leads to another machine' },
+  }),
+  ...trustFlags,
+  ...inGroup('What is printed', {
+    ...formatFlags(['pretty', 'json']),
+    showAnswer: { help: 'the whole body of each answer, not its first line alone' },
+    dryRun: {
+      value: 'form',
+      type: oneOf(['curl', 'http']),
+      bare: 'curl',
+      joined: true,
+      help: 'print the signed request, and send nothing',
+    },
+  }),
+  ...filterFlags,
+  ...inGroup('Where leads come from', { ...inboxFlag, ...acceptIncompleteFlag }),
+  ...schemePartFlags,
+} satisfies Flags;
+
+export type SendOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;

@@ -1,0 +1,53 @@
+import type { ValueType } from '../../config/value-types.ts';
+import { UsageError } from '../../errors.ts';
+import { headerValue } from '../flags/header-value.ts';
+import type { MemberChange } from '../../json/change-members.ts';
+
+/** `--set PATH=VALUE`: a JSON literal if the value is one, else a string. */
+export const memberValue: ValueType<MemberChange> = {
+  parse: (typed) => {
+    const at = typed.indexOf('=');
+    const path = pathOf(typed.slice(0, Math.max(0, at)));
+    return path && { path, value: literalOf(typed.slice(at + 1)) };
+  },
+  expected: 'PATH=VALUE such as contact.email=ann@example.com or score=0.5',
+};
+
+/** `--unset PATH`. */
+export const memberPath: ValueType<MemberChange> = {
+  parse: (typed) => {
+    const path = pathOf(typed);
+    return path && { path, value: undefined };
+  },
+  expected: 'a path such as contact.phone',
+};
+
+function pathOf(typed: string): string[] | undefined {
+  const path = typed.trim().split('.');
+  return path.includes('') ? undefined : path;
+}
+
+function literalOf(text: string): string {
+  try {
+    JSON.parse(text);
+    return text.trim();
+  } catch {
+    return JSON.stringify(text);
+  }
+}
+
+/** What a request itself decides: another value would break it, or say something that is not so. */
+const ours = /^(content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te|trailer|proxy-.*)$/i;
+
+/** `--header 'Name: value'`, of one that the request does not have anyway. */
+export const header: typeof headerValue = {
+  ...headerValue,
+  parse: (typed) => {
+    const parsed = headerValue.parse(typed);
+    const name = parsed?.[0];
+    if (name !== undefined && ours.test(name)) {
+      throw new UsageError(`--header: ${name} is set by the request itself`);
+    }
+    return parsed;
+  },
+};

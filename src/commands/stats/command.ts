@@ -1,0 +1,18 @@
+import { command } from '../flags/command-spec.ts';
+import { flags } from './options.ts';
+
+export default command({
+  name: 'stats',
+  summary: 'counts, bars and delays, and an alarm when they are off',
+  description:
+    'Count leads by their fields and by time: those of the service by when they were created, or with --inbox ' +
+    'those that were received, with delays, attempts, duplicates and the longest gap.\n' +
+    'With --expect it is an alarm: exit 7, and what does not hold on stderr, also under --quiet.',
+  flags,
+  examples: [
+    'leads stats --since 7d --compare previous',
+    'leads stats --by category,metadata.source --top 5',
+    "leads stats --inbox --since 1d --expect 'gap<30m,duplicate<5%,p95<10s' -q >/dev/null",
+  ],
+  load: () => import('./run.ts'),
+});

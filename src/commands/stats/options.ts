@@ -1,0 +1,96 @@
+import { oneOf, type ValueType } from '../../config/value-types.ts';
+import { UsageError } from '../../errors.ts';
+import { type Expectation, parseExpectations } from '../../stats/expectation.ts';
+import { bucketUnits } from '../../stats/time-buckets.ts';
+import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
+import { filterFlags } from '../flags/filter-flags.ts';
+import type { Flags, OptionsOf } from '../flags/flag.ts';
+import { limit } from '../flags/flag-values.ts';
+import { formatFlags } from '../flags/format-flags.ts';
+
+/** One path or two: there is no matrix of more. */
+const paths: ValueType<readonly string[]> = {
+  parse: (typed) => {
+    const named = typed.split(',').map((path) => path.trim());
+    return named.length <= 2 && !named.includes('') ? named : undefined;
+  },
+  expected: 'a field such as category, or two such as category,metadata.source',
+};
+
+const expectations: ValueType<readonly Expectation[]> = {
+  parse: (typed) => (typed === '' ? undefined : parseExpectations(typed)),
+  expected: "a list such as 'gap<30m,duplicate<5%,p95<10s'",
+};
+
+const ownInbox = "the profile's own";
+
+/** `file` is undefined for the inbox of the profile. */
+const inbox: ValueType<{ readonly file: string | undefined }> = {
+  parse: (typed) => (typed === '' ? undefined : { file: typed === ownInbox ? undefined : typed }),
+  expected: 'the file of an inbox',
+};
+
+export const flags = {
+  by: {
+    value: 'path',
+    type: paths,
+    otherwise: 'status, category and source',
+    help: 'count by this field; two as PATH,PATH make a matrix',
+  },
+  bucket: {
+    value: 'unit',
+    type: oneOf(bucketUnits),
+    otherwise: 'hour up to two days, then day',
+    help: 'in UTC, weeks from Monday',
+  },
+  top: {
+    value: 'n',
+    type: limit,
+    otherwise: '10 in a table, else all',
+    help: "so many values of a field, or 'all'; the rest is (other)",
+  },
+  compare: {
+    value: 'window',
+    type: oneOf(['previous']),
+    help: 'with the time of equal length before --since',
+  },
+  inbox: {
+    value: 'file',
+    type: inbox,
+    bare: ownInbox,
+    help: 'count what was received, by the time of receipt: delays, attempts, duplicates, gaps',
+  },
+  expect: {
+    value: 'list',
+    type: expectations,
+    help: "exit 7 unless all of it holds, such as 'gap<30m,duplicate<5%,p95<10s'",
+  },
+  ...formatFlags(['table', 'json', 'csv']),
+  ...acceptIncompleteFlag,
+  ...filterFlags,
+} satisfies Flags;
+
+export type StatsOptions = OptionsOf<typeof flags>;
+
+/** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
+export function rejectContradictions(options: StatsOptions): void {
+  const { compare, since, expect = [], acceptIncomplete } = options;
+  if (compare !== undefined && since === undefined) {
+    throw new UsageError('--compare previous needs --since: the previous window is as long as this one');
+  }
+  const receiving = expect.find(({ measure }) => measure !== 'total');
+  if (options.inbox === undefined) {
+    if (receiving === undefined) return;
+    throw new UsageError(`--expect: '${receiving.text}' is about what was received: it needs --inbox`, {
+      hint: 'of leads that are pulled, only their total is known',
+    });
+  }
+  if (options.status !== undefined) {
+    throw new UsageError('--status is the service to judge: it does not go with --inbox', {
+      hint: "a lead's own field is chosen by --where, such as --where status=new",
+    });
+  }
+  if (acceptIncomplete) {
+    throw new UsageError('--accept-incomplete is about leads that are pulled: it does not go with --inbox');
+  }
+}

@@ -1,0 +1,77 @@
+import type { Dialect } from '../../config/dialect.ts';
+import type { LeadFilter } from '../../lead/filter.ts';
+import type { Messages } from '../../output/messages.ts';
+import type { LeadQuery } from '../../service/listing/lead-query.ts';
+import { statusFields } from '../../service/listing/status-note.ts';
+import type { Facet } from '../../stats/field-values.ts';
+import { LeadCounts } from '../../stats/lead-counts.ts';
+import { resolveFilter } from '../flags/resolve-filter.ts';
+import type { StatsOptions } from './options.ts';
+
+/** Half-open, in milliseconds since the epoch; undefined: without a bound. */
+export interface Window {
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+}
+
+/** What is to be counted, with times resolved against one `now` (ms). */
+export interface StatsPlan {
+  readonly now: number;
+  readonly window: Window;
+  /** The window's end, or now where that is earlier; ms since the epoch. */
+  readonly end: number;
+  /** Of `--compare`: as long as the other one, and just before it. */
+  readonly previous: { readonly since: number; readonly until: number } | undefined;
+  /** Of both windows. */
+  readonly query: LeadQuery;
+  readonly filter: LeadFilter;
+  /** Whether leads are chosen by more than their time. */
+  readonly isNarrowed: boolean;
+  readonly facets: readonly Facet[];
+  /** `shiftMs`: as `LeadCounts` has it. */
+  readonly newCounts: (shiftMs?: number) => LeadCounts;
+  /** From the previous window to this one, in milliseconds. */
+  readonly shiftMs: number;
+}
+
+export function planStats(
+  options: StatsOptions,
+  dialect: Dialect,
+  now: number,
+  messages: Pick<Messages, 'note'>,
+): StatsPlan {
+  const { query, filter } = resolveFilter(options, now, messages);
+  const { since, until } = filter;
+  const length = since === undefined ? 0 : Math.max(0, (until ?? now) - since);
+  const previous =
+    options.compare === undefined || since === undefined
+      ? undefined
+      : { since: since - length, until: since };
+  const earliest = previous?.since ?? since;
+  const facets: readonly Facet[] =
+    options.by === undefined
+      ? usualFacets(dialect)
+      : options.by.map((path) => ({ key: path, title: path, paths: [path] }));
+  return {
+    now,
+    window: { since, until },
+    end: Math.min(until ?? now, now),
+    previous,
+    query: { ...query, since: earliest },
+    filter: { ...filter, since: earliest },
+    isNarrowed: filter.categories.length + filter.where.length > 0,
+    facets,
+    newCounts: (shiftMs) => new LeadCounts(facets, options.by?.length === 2, options.bucket, shiftMs),
+    shiftMs: previous === undefined ? 0 : length,
+  };
+}
+
+/** What is before the window belongs to the previous one; what has no time that can be read does not. */
+export const isPrevious = ({ previous }: StatsPlan, time: number | undefined): boolean =>
+  previous !== undefined && time !== undefined && time < previous.until;
+
+const usualFacets = ({ statusField = 'auto' }: Dialect): Facet[] => [
+  { key: 'status', title: 'STATUS', paths: statusField === 'auto' ? statusFields : [statusField] },
+  { key: 'category', title: 'CATEGORY', paths: ['category'] },
+  { key: 'source', title: 'SOURCE', paths: ['metadata.source'] },
+];

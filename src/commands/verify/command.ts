@@ -1,0 +1,18 @@
+import { command } from '../flags/command-spec.ts';
+import { args, flags } from './options.ts';
+
+export default command({
+  name: 'verify',
+  summary: 'is a captured delivery genuine, and if not, why?',
+  description:
+    'Checks one captured delivery as listen does, and says why it does not verify. A capture is a HAR file, the ' +
+    'output of curl -v, a curl command, a raw HTTP request, a line of listen --json, or --body with --header.',
+  arguments: args,
+  flags,
+  examples: [
+    'leads verify delivery.har --scheme stripe --secret-file stripe.txt',
+    "leads verify --body body.json --header 'x-webhook-token: s3cret' --token s3cret",
+    'leads verify --id 17 --token s3cret',
+  ],
+  load: () => import('./run.ts'),
+});

@@ -1,0 +1,79 @@
+import { oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { bodyFormNames } from '../../webhook/explain/body/body-form-names.ts';
+import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import { httpUrl, pointInTime } from '../flags/flag-values.ts';
+import { formatFlags } from '../flags/format-flags.ts';
+import { headerValue } from '../flags/header-value.ts';
+import { inboxFlag } from '../flags/inbox-flag.ts';
+import { schemePartFlags } from '../flags/scheme/part-flags.ts';
+import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
+
+/** Kept as it is typed: a signature covers the exact text. */
+const exactUrl: ValueType<string> = {
+  parse: (typed) => (httpUrl.parse(typed) === undefined ? undefined : typed),
+  expected: httpUrl.expected,
+};
+
+export const args = {
+  file: { type: text, optional: true, help: 'the capture, - for stdin' },
+} satisfies Arguments;
+
+const { verify: _, ...credentials } = schemeFlags('Who sent it (without --scheme: as its header tells)');
+
+export const flags = {
+  ...credentials,
+  ...inGroup('The delivery', {
+    id: {
+      value: 'delivery',
+      type: text,
+      help: 'one of the inbox, by its number in the list or the id of its lead',
+    },
+    entry: { value: 'n', type: wholeNumber(1), help: 'which request of the capture, from 1' },
+    header: {
+      value: 'header',
+      type: headerValue,
+      repeatable: true,
+      help: "'Name: value'; stands for one of the capture, or adds it",
+    },
+    body: { value: 'file', type: text, help: 'the exact bytes of the body (- for stdin)' },
+    method: {
+      value: 'name',
+      type: text,
+      otherwise: "the capture's, or POST",
+      help: 'that was used, where the scheme signs it',
+    },
+    url: { value: 'url', type: exactUrl, help: 'that the sender called, where the scheme signs it' },
+    ...inboxFlag,
+  }),
+  ...inGroup('How it is checked', {
+    at: {
+      value: 'time',
+      type: pointInTime,
+      otherwise: "the capture's own time, or now",
+      help: 'as if it had been received then: 2026-01-31T12:00:00Z, or 2h for two hours ago',
+    },
+    publicUrl: {
+      value: 'url',
+      type: httpUrl,
+      help: 'what senders call, where a proxy changes it and the scheme signs it',
+    },
+    bodyForm: {
+      value: 'name',
+      type: oneOf(bodyFormNames),
+      choicesShown: false,
+      help: 'with the body as another program writes it: python, php, lf, no-bom, …',
+    },
+  }),
+  ...inGroup('What is printed', {
+    ...formatFlags(['text', 'json']),
+    showBase: { help: 'of rfc9421: the signature base' },
+    theirBase: {
+      value: 'file',
+      type: text,
+      help: 'of rfc9421: the base that the sender signed; the first component that differs is named',
+    },
+  }),
+  ...schemePartFlags,
+} satisfies Flags;
+
+export type VerifyOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;

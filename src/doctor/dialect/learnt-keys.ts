@@ -1,0 +1,79 @@
+import type { Dialect } from '../../config/dialect.ts';
+import type { DialectFindings } from './dialect-findings.ts';
+import type { FilterFinding } from './filters/find-filter.ts';
+import type { TimeFilterFinding } from './filters/find-time-filter.ts';
+
+/** A key of the dialect that the answers prove. */
+export interface LearntKey {
+  /** As `leads config` names it. */
+  readonly key: string;
+  readonly value: string | number | null;
+  readonly evidence: string;
+}
+
+/** What the findings prove, in the order of the settings. What is not proven is left out. */
+export function learntKeys(findings: DialectFindings, inForce: Dialect): LearntKey[] {
+  const { position, cap, status, category, since, until, limit } = findings;
+  const keys: LearntKey[] = [];
+  const add = (key: string, value: string | number | null | undefined, evidence: string): void => {
+    if (value !== undefined) keys.push({ key: `api.${key}`, value, evidence });
+  };
+  if (
+    limit.kind === 'honoured' &&
+    (position.kind === 'found' || Object.keys(limit.companions).length === 0)
+  ) {
+    add('params.limit', limit.name, limit.evidence);
+  }
+  if (limit.kind === 'filtered' || limit.kind === 'rejected') add('params.limit', null, limit.evidence);
+  const inForceNames = { status: 'status', category: 'category', ...inForce.params };
+  for (const [name, filter] of Object.entries({ status, category, since, until })) {
+    addFilter(`params.${name}`, filter, inForceNames[name as keyof typeof inForceNames], add);
+  }
+  if (position.kind === 'found') {
+    const { pagination, params = {}, next } = position.dialect;
+    for (const name of ['cursor', 'page', 'offset'] as const)
+      add(`params.${name}`, params[name], position.evidence);
+    // What is found without being told needs no setting, unless there is another one.
+    if (pagination !== 'auto' || (inForce.pagination ?? 'auto') !== 'auto')
+      add('pagination', pagination, position.evidence);
+    addItems(findings, add);
+    add('next', next, position.evidence);
+  } else {
+    if (position.kind === 'none') add('pagination', 'none', position.evidence);
+    if (findings.count > 0) addItems(findings, add);
+  }
+  const [onlyId, ...otherIds] = findings.id.candidates;
+  if (onlyId !== undefined && otherIds.length === 0)
+    add('id', onlyId, `no lead has an id, and each another ${onlyId}`);
+  if (status.kind === 'honoured') add('statusField', status.field, status.evidence);
+  if (cap.kind === 'cap') add('pageSize', cap.size, cap.evidence);
+  const format = formatOf(since) ?? formatOf(until);
+  if (format !== undefined && format !== (inForce.dateFormat ?? 'iso')) {
+    add(
+      'dateFormat',
+      format,
+      since.kind === 'honoured' ? since.evidence : until.kind === 'honoured' ? until.evidence : '',
+    );
+  }
+  return keys;
+}
+
+type Add = (key: string, value: string | number | null | undefined, evidence: string) => void;
+
+function addFilter(key: string, filter: FilterFinding, inForce: string | null | undefined, add: Add): void {
+  if (filter.kind === 'honoured') add(key, filter.name, filter.evidence);
+  // A parameter that fails every request must not be sent, nor one that leaves out the leads that are asked for.
+  // By which field a status filter goes is the service's to know.
+  const isLossy = filter.kind === 'wrong' && filter.isLossy === true && key !== 'params.status';
+  const isHarmful = filter.kind === 'rejected' || isLossy;
+  if (isHarmful && filter.name === inForce) add(key, null, filter.evidence);
+}
+
+const addItems = ({ items, count }: DialectFindings, add: Add): void =>
+  add(
+    'items',
+    items,
+    items === '' ? `the answer is an array of ${count} leads` : `${count} leads came there`,
+  );
+
+const formatOf = (finding: TimeFilterFinding) => (finding.kind === 'honoured' ? finding.format : undefined);

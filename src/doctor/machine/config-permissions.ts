@@ -1,0 +1,61 @@
+import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
+import { configFile } from '../../config/file/read-config.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { LeadsError } from '../../errors.ts';
+import { type CheckResult, checkNamed } from '../check-result.ts';
+
+/** What the configuration file was like before it was read, since reading tightens its permissions. */
+export interface FoundConfig {
+  readonly path: string;
+  readonly file: Stats | undefined;
+  readonly directory: Stats | undefined;
+}
+
+export function findConfig(configDir: string): FoundConfig {
+  const path = configFile(configDir);
+  return { path, file: statOf(path), directory: statOf(configDir) };
+}
+
+/** `read` is what reading it gave. */
+export function checkConfig(
+  { path, file, directory }: FoundConfig,
+  read: Pick<Settings, 'profile'> | LeadsError,
+): CheckResult {
+  const check = checkNamed('machine.config');
+  if (read instanceof Error) return check.fail(read.message, read.hint);
+  if (file === undefined) return check.pass(`no file ${path} yet; flags and environment count`);
+  const wasOpen = [file, directory].some((stat) => stat !== undefined && isOpen(stat));
+  if (wasOpen) {
+    const mode = (file.mode & 0o777).toString(8).padStart(4, '0');
+    return check.warn(
+      `${path} was readable by others (${mode}), and is not any more`,
+      'if somebody else uses this machine, replace the API key',
+    );
+  }
+  if (!isWritable(path)) {
+    return check.warn(`${path} cannot be written`, 'settings cannot be changed until it belongs to you');
+  }
+  return check.pass(`${path}, readable by you alone, profile ${read.profile}`);
+}
+
+/** A sticky directory, such as /tmp, is shared on purpose. */
+const isOpen = (stat: Stats): boolean =>
+  !stat.isSymbolicLink() && (stat.mode & 0o077) !== 0 && (stat.mode & 0o1000) === 0;
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Reading the file says what is wrong with the way to it.
+    return undefined;
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

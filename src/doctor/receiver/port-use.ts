@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { request as requestPlain } from 'node:http';
+import { request as requestTls } from 'node:https';
+import { createServer } from 'node:net';
+import { type CheckResult, checkNamed } from '../check-result.ts';
+
+/** A program on this machine answers at once, or is none of ours; ms. */
+const answerMs = 2000;
+
+/** Whether `listen` can have the port. A receiver of ours that has it already is in order. */
+export async function checkPort(host: string, port: number): Promise<CheckResult> {
+  const check = checkNamed('receiver.port');
+  const code = await tryToBind(host, port);
+  if (code === undefined) return check.pass(`${host}:${port} is free`);
+  if (code === 'EADDRINUSE') {
+    if (await isListen(host, port)) return check.pass(`leads listen has ${host}:${port}`);
+    return check.warn(`another program has ${host}:${port}`, 'use another one: leads listen --port N');
+  }
+  if (code === 'EACCES') {
+    return check.fail(`${host}:${port} needs more rights`, 'use one from 1024 on: leads listen --port N');
+  }
+  return check.fail(`nothing can listen on ${host}:${port} (${code})`, 'name an address of this machine');
+}
+
+async function tryToBind(host: string, port: number): Promise<string | undefined> {
+  const server = createServer();
+  try {
+    server.listen({ host, port, exclusive: true });
+    await once(server, 'listening');
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown';
+  } finally {
+    server.close();
+  }
+}
+
+/** A browser that opens the address gets a page that says what is there; nothing secret is sent. */
+async function isListen(host: string, port: number): Promise<boolean> {
+  const answers = await Promise.all([titleAt(requestTls, host, port), titleAt(requestPlain, host, port)]);
+  return answers.includes('leads listen');
+}
+
+function titleAt(
+  request: typeof requestPlain | typeof requestTls,
+  host: string,
+  port: number,
+): Promise<string> {
+  return new Promise((resolve) => {
+    const asked = request(
+      // Whose certificate it is does not matter: it is only asked what it is.
+      { host, port, path: '/', headers: { accept: 'text/html' }, rejectUnauthorized: false },
+      (answer) => {
+        let page = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (text: string) => {
+          page += text;
+          if (page.length > 16_384) asked.destroy();
+        });
+        answer.on('error', () => resolve(''));
+        answer.on('end', () => resolve(/<title>([^<]*)<\/title>/.exec(page)?.[1] ?? ''));
+      },
+    );
+    const timer = setTimeout(() => asked.destroy(), answerMs);
+    asked.on('error', () => resolve(''));
+    asked.on('close', () => {
+      clearTimeout(timer);
+      resolve('');
+    });
+    asked.end();
+  });
+}

@@ -1,0 +1,99 @@
+import { access, constants, open, rm, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { messageOf } from '../../errors.ts';
+import { formatDuration } from '../../time/duration.ts';
+import { type CheckResult, checkNamed } from '../check-result.ts';
+
+/** What a small file shows that is written and synced where the inbox is, and removed again. */
+export interface StorageProbe {
+  /** The directory of the inbox, or the nearest one above it that exists. */
+  readonly directory: string;
+  readonly isMade: boolean;
+  readonly freeBytes: number;
+  /** A kind of file system on which an acknowledged lead may be lost. */
+  readonly volatile: string | undefined;
+  /** When the file was written by the clock of the file system, ms; undefined where none was written. */
+  readonly writtenAt: number | undefined;
+  readonly problem: string | undefined;
+}
+
+/** By the magic numbers of Linux (statfs(2)). */
+const volatileKinds: Readonly<Record<number, string>> = {
+  0x01021994: 'a tmpfs, which is empty after a restart of this machine',
+  0x858458f6: 'a ramfs, which is empty after a restart of this machine',
+  0x6969: 'NFS, where locks and syncs of a database are not reliable',
+  0xff534d42: 'an SMB share, where locks and syncs of a database are not reliable',
+  0xfe534d42: 'an SMB share, where locks and syncs of a database are not reliable',
+};
+
+const mib = 1024 * 1024;
+const tooLittle = 64 * mib;
+const little = 1024 * mib;
+
+/** `pid` keeps the files of two runs apart. */
+export async function probeStorage(inbox: string, pid: number): Promise<StorageProbe> {
+  const wanted = dirname(inbox);
+  const directory = await nearestExisting(wanted);
+  const isMade = directory === wanted;
+  const { bavail, bsize, type } = await statfs(directory);
+  const about = { directory, isMade, freeBytes: bavail * bsize, volatile: volatileKinds[type] };
+  try {
+    if (isMade) return { ...about, writtenAt: await writeAndSync(directory, pid), problem: undefined };
+    await access(directory, constants.W_OK | constants.X_OK);
+    return { ...about, writtenAt: undefined, problem: undefined };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { ...about, writtenAt: undefined, problem: code ?? messageOf(error) };
+  }
+}
+
+async function writeAndSync(directory: string, pid: number): Promise<number> {
+  const path = join(directory, `.leads-doctor-${pid}`);
+  const file = await open(path, 'w', 0o600);
+  try {
+    await file.write('leads doctor\n');
+    await file.sync();
+    return (await file.stat()).mtimeMs;
+  } finally {
+    await file.close();
+    await rm(path, { force: true });
+  }
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  try {
+    if ((await stat(path)).isDirectory()) return path;
+  } catch {
+    // Looked for above it.
+  }
+  const above = dirname(path);
+  return above === path ? path : nearestExisting(above);
+}
+
+export function checkFreeSpace({ freeBytes, directory }: StorageProbe): CheckResult {
+  const check = checkNamed('receiver.disk');
+  const seen = `${sizeOf(freeBytes)} free in ${directory}`;
+  const hint = 'free some space: without it, deliveries are answered 503';
+  if (freeBytes < tooLittle) return check.fail(seen, hint);
+  return freeBytes < little ? check.warn(seen, hint) : check.pass(seen);
+}
+
+/** The clock of this machine against what cannot lie behind it: a file just written, and the newest delivery. */
+export function checkOwnClock(
+  now: number,
+  { writtenAt }: Pick<StorageProbe, 'writtenAt'>,
+  newestDelivery: number | undefined,
+): CheckResult {
+  const check = checkNamed('machine.clock');
+  const ahead = (newestDelivery ?? now) - now;
+  const hint = 'set it by NTP, such as: timedatectl set-ntp true';
+  if (ahead > 60_000) {
+    return check.fail(`the newest delivery came ${formatDuration(ahead)} later than the clock says`, hint);
+  }
+  const apart = Math.abs((writtenAt ?? now) - now);
+  if (apart > 60_000) return check.warn(`the file system's clock differs by ${formatDuration(apart)}`, hint);
+  return check.pass(new Date(now).toISOString().replace(/\.\d+/, ''));
+}
+
+const sizeOf = (bytes: number): string =>
+  bytes < 10 * 1024 * mib ? `${Math.floor(bytes / mib)} MiB` : `${Math.floor(bytes / (1024 * mib))} GiB`;

@@ -1,0 +1,228 @@
+/** Limits of one answer, in bytes. What is longer than `keptBody` is dropped, and beyond `longestBody` not read at all. */
+const longestHead = 16 * 1024;
+const longestChunkLine = 1024;
+const keptBody = 64 * 1024;
+const longestBody = 1 << 20;
+
+/** What comes next: the end of the head, so many bytes, a line of the chunked coding, or anything up to the end. */
+type State = 'head' | 'counted' | 'chunk size' | 'chunk' | 'chunk end' | 'trailer' | 'to the end' | 'done';
+
+type AnswerFault =
+  'HPE_INVALID_CONSTANT' | 'HPE_INVALID_HEADER_TOKEN' | 'HPE_HEADER_OVERFLOW' | 'HPE_INVALID_CHUNK_SIZE';
+
+/** How every answer that this parser reads begins. */
+const beginning = 'HTTP/1.';
+/** Every line is a header: no line goes on in the next one (RFC 9112, section 5.2, where node rejects it too). */
+const headerSection = /^(?:[!#$%&'*+.^`|~\w-]+:[^\0\r\n]*\r?\n)*\r?\n$/;
+
+/** How an answer violates HTTP, with the code that node gives for the same. */
+export class AnswerError extends Error {
+  readonly code: string;
+
+  constructor(code: AnswerFault, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * Reads one answer of HTTP/1.1 or 1.0 (RFC 9112) from pieces of any size. Interim answers (1xx) are passed over, whether
+ * they were asked for or not.
+ */
+export class AnswerParser {
+  status = 0;
+  /** The connection may be used for another request. */
+  keepsAlive = false;
+  /** The head's text, one character a byte. */
+  #head = '';
+  #state: State = 'head';
+  /** The beginning of a head or a line that goes on in the next piece. */
+  #partial = '';
+  /** Bytes of the body, or of a chunk, that are still to come. */
+  #left = 0;
+  #body: Buffer[] = [];
+  #bodyLength = 0;
+
+  get isDone(): boolean {
+    return this.#state === 'done';
+  }
+
+  /** The first 64 KiB. */
+  get body(): Buffer {
+    return this.#body.length === 1 ? (this.#body[0] as Buffer) : Buffer.concat(this.#body);
+  }
+
+  get headers(): [name: string, value: string][] {
+    return headerLines(this.#head);
+  }
+
+  /** How long the server keeps an idle connection, where it says so (`Keep-Alive: timeout=5`); ms. */
+  get idleMs(): number | undefined {
+    const [, seconds] = /\nkeep-alive:[^\n]*\btimeout=(\d{1,6})/i.exec(this.#head) ?? [];
+    return seconds === undefined ? undefined : Number(seconds) * 1000;
+  }
+
+  /** Throws an `AnswerError` for what is no HTTP. */
+  push(piece: Buffer): void {
+    let at = 0;
+    while (at < piece.length && this.#state !== 'done') at = this.#take(piece, at);
+    // Bytes behind an answer belong to no request.
+    if (at < piece.length) this.keepsAlive = false;
+  }
+
+  /** The connection has ended. False when the answer is not complete by that. */
+  end(): boolean {
+    if (this.#state === 'to the end') this.#state = 'done';
+    return this.#state === 'done';
+  }
+
+  /** Returns the position after what was taken. */
+  #take(piece: Buffer, at: number): number {
+    switch (this.#state) {
+      case 'head':
+        return this.#takeHead(piece, at);
+      case 'counted':
+      case 'chunk': {
+        const end = Math.min(piece.length, at + this.#left);
+        this.#keep(piece.subarray(at, end));
+        this.#left -= end - at;
+        if (this.#left === 0) this.#go(this.#state === 'chunk' ? 'chunk end' : 'done');
+        return end;
+      }
+      case 'to the end':
+        this.#keep(piece.subarray(at));
+        return piece.length;
+      default:
+        return this.#takeLine(piece, at);
+    }
+  }
+
+  #takeHead(piece: Buffer, at: number): number {
+    // Some servers end a body with an empty line that its length does not count.
+    if (this.#partial === '' && (piece[at] === 0x0d || piece[at] === 0x0a)) return at + 1;
+    const before = this.#partial.length;
+    const text = this.#partial + piece.toString('latin1', at, Math.min(piece.length, at + longestHead));
+    // The end may begin in the piece before.
+    const end = endOfHead(text, Math.max(0, before - 3));
+    if (end === -1) {
+      // What is no HTTP may never end.
+      if (!text.startsWith(beginning.slice(0, text.length))) throw notHttp();
+      if (text.length >= longestHead)
+        throw new AnswerError('HPE_HEADER_OVERFLOW', 'its headers are too long');
+      this.#partial = text;
+      return piece.length;
+    }
+    this.#partial = '';
+    this.#readHead(text.slice(0, end));
+    return at + end - before;
+  }
+
+  #readHead(head: string): void {
+    const [line = '', minor, status] = /^HTTP\/1\.([01]) (\d{3})(?: [^\r\n]*)?\r?\n/.exec(head) ?? [];
+    const code = Number(status);
+    if (minor === undefined || code < 100 || code === 101) throw notHttp();
+    if (!headerSection.test(head.slice(line.length)))
+      throw new AnswerError('HPE_INVALID_HEADER_TOKEN', 'a line among its headers is no header');
+    if (code < 200) return;
+    this.status = code;
+    this.#head = head;
+    const lower = head.toLowerCase();
+    const connection = valueIn(lower, 'connection');
+    this.keepsAlive = minor === '1' ? connection?.includes('close') !== true : connection === 'keep-alive';
+    this.#readFraming(lower, code);
+  }
+
+  /** How long the body is (RFC 9112, section 6.3). */
+  #readFraming(lower: string, status: number): void {
+    const coding = valueIn(lower, 'transfer-encoding');
+    const length = valueIn(lower, 'content-length');
+    if (status === 204 || status === 304) {
+      this.#go('done');
+      return;
+    }
+    if (coding !== undefined) {
+      if (length !== undefined) this.keepsAlive = false;
+      this.#go(/(^|[\s,])chunked$/.test(coding) ? 'chunk size' : 'to the end');
+      return;
+    }
+    if (length === undefined) {
+      this.#go('to the end');
+      return;
+    }
+    if (!/^\d{1,15}$/.test(length))
+      throw new AnswerError('HPE_INVALID_CONSTANT', 'its Content-Length is no number');
+    this.#left = Number(length);
+    this.#go(this.#left === 0 ? 'done' : 'counted');
+  }
+
+  #takeLine(piece: Buffer, at: number): number {
+    const newline = piece.indexOf(0x0a, at);
+    const end = newline === -1 ? piece.length : newline + 1;
+    this.#partial += piece.toString('latin1', at, end);
+    const longest = this.#state === 'trailer' ? longestHead : longestChunkLine;
+    if (this.#partial.length > longest)
+      throw new AnswerError('HPE_HEADER_OVERFLOW', 'a line of it is too long');
+    if (newline === -1) return end;
+    const line = this.#partial.trimEnd();
+    this.#partial = '';
+    if (this.#state === 'chunk end') this.#endChunk(line);
+    else if (this.#state === 'chunk size') this.#readChunkSize(line);
+    else if (line === '') this.#go('done');
+    return end;
+  }
+
+  #endChunk(line: string): void {
+    if (line !== '') throw new AnswerError('HPE_INVALID_CHUNK_SIZE', 'a chunk of it is longer than its size');
+    this.#go('chunk size');
+  }
+
+  #readChunkSize(line: string): void {
+    const [, digits] = /^([\da-f]{1,12})\s*(?:;.*)?$/i.exec(line) ?? [];
+    if (digits === undefined) throw new AnswerError('HPE_INVALID_CHUNK_SIZE', 'a chunk of it has no size');
+    this.#left = parseInt(digits, 16);
+    this.#go(this.#left === 0 ? 'trailer' : 'chunk');
+  }
+
+  #keep(bytes: Buffer): void {
+    if (this.#bodyLength < keptBody) this.#body.push(bytes.subarray(0, keptBody - this.#bodyLength));
+    this.#bodyLength += bytes.length;
+    if (this.#bodyLength <= longestBody) return;
+    this.keepsAlive = false;
+    this.#left = 0;
+    this.#state = 'done';
+  }
+
+  #go(state: State): void {
+    if (this.#state === 'done') return;
+    if (state === 'to the end') this.keepsAlive = false;
+    this.#state = state;
+  }
+}
+
+/** The position after the first empty line, or -1. */
+function endOfHead(text: string, from: number): number {
+  const usual = text.indexOf('\n\r\n', from);
+  const bare = text.indexOf('\n\n', from);
+  return bare === -1 || (usual !== -1 && usual < bare) ? (usual === -1 ? -1 : usual + 3) : bare + 2;
+}
+
+const notHttp = (): AnswerError => new AnswerError('HPE_INVALID_CONSTANT', 'its answer is not HTTP');
+
+/** The value of a header in a head in lower case; those of several such headers with commas between them. */
+function valueIn(lower: string, name: string): string | undefined {
+  const start = `\n${name}:`;
+  const first = lower.indexOf(start);
+  if (first === -1) return undefined;
+  const from = first + start.length;
+  if (!lower.includes(start, from)) return lower.slice(from, lower.indexOf('\n', from)).trim();
+  const values = headerLines(lower).flatMap(([known, value]) => (known === name ? [value] : []));
+  return values.every((value) => value === values[0]) ? values[0] : values.join(', ');
+}
+
+function headerLines(head: string): [name: string, value: string][] {
+  const [, ...lines] = head.split(/\r?\n/);
+  return lines.flatMap((line): [string, string][] => {
+    const colon = line.indexOf(':');
+    return colon < 1 ? [] : [[line.slice(0, colon), line.slice(colon + 1).trim()]];
+  });
+}

@@ -1,0 +1,125 @@
+import { DataError } from '../errors.ts';
+import {
+  backslash,
+  bufferOf,
+  closeBrace,
+  closeBracket,
+  comma,
+  describeByte,
+  isSpace,
+  openBrace,
+  openBracket,
+  quote,
+} from './bytes.ts';
+
+/** A longer object is no record: it would have to fit into memory. */
+const longestObject = 64 * 1024 * 1024;
+
+/** Some editors begin a file with it. */
+const byteOrderMark: readonly number[] = [0xef, 0xbb, 0xbf];
+
+/** What may stand at this place, outside of any object. */
+type Expected = 'value' | 'element' | 'first element' | 'comma';
+
+/**
+ * Takes JSON apart while it arrives, in chunks of any size, into the objects at its top: of one document, of an array, or
+ * one behind the other, such as a line each. Each object keeps its bytes, those that are not UTF-8 too; their grammar is
+ * the caller's to check. Throws a `DataError`, with the place, for anything else.
+ */
+export class ValueSplitter {
+  /** The beginning of an object that goes on in the next chunk. */
+  #held: Uint8Array[] = [];
+  #heldLength = 0;
+  #depth = 0;
+  #inString = false;
+  #isEscaped = false;
+  #expected: Expected = 'value';
+  /** Bytes in the chunks before. */
+  #before = 0;
+  /** Thrown once the objects in front of it have been handed out. */
+  #failure: unknown;
+
+  /** The objects that end in this chunk. Views of it, where they begin in it. */
+  push(chunk: Uint8Array): Buffer[] {
+    if (this.#failure !== undefined) throw this.#failure as Error;
+    const objects: Buffer[] = [];
+    try {
+      this.#split(chunk, objects);
+    } catch (error) {
+      if (objects.length === 0) throw error;
+      this.#failure = error;
+    }
+    return objects;
+  }
+
+  #split(chunk: Uint8Array, objects: Buffer[]): void {
+    let start = 0;
+    for (let i = 0; i < chunk.length; i += 1) {
+      const byte = chunk[i] as number;
+      if (this.#depth === 0) {
+        if (isSpace(byte) || byte === byteOrderMark[this.#before + i]) continue;
+        this.#outside(byte, this.#before + i);
+        start = i;
+      } else if (this.#endsObject(byte)) {
+        objects.push(this.#taken(chunk.subarray(start, i + 1)));
+      }
+    }
+    if (this.#depth > 0) this.#hold(chunk.subarray(start));
+    this.#before += chunk.length;
+  }
+
+  /** To be called at the end. Throws a `DataError` where an object or array is not closed. */
+  end(): void {
+    if (this.#failure !== undefined) throw this.#failure as Error;
+    if (this.#depth === 0 && this.#expected === 'value') return;
+    throw new DataError(`the JSON ends too early, at byte ${this.#before}`);
+  }
+
+  #outside(byte: number, offset: number): void {
+    const expected = this.#expected;
+    if (byte === openBrace && expected !== 'comma') {
+      this.#depth = 1;
+      return;
+    }
+    if (byte === openBracket && expected === 'value') this.#expected = 'first element';
+    else if (byte === comma && expected === 'comma') this.#expected = 'element';
+    else if (byte === closeBracket && (expected === 'comma' || expected === 'first element')) {
+      this.#expected = 'value';
+    } else {
+      throw new DataError(`unexpected ${describeByte(byte)} at byte ${offset}`, {
+        hint: 'a lead is a JSON object; several come in an array, or a line each',
+      });
+    }
+  }
+
+  /** Whether the object that began at the top ends with this byte. */
+  #endsObject(byte: number): boolean {
+    if (this.#inString) {
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (byte === backslash) this.#isEscaped = true;
+      else if (byte === quote) this.#inString = false;
+      return false;
+    }
+    if (byte === quote) this.#inString = true;
+    else if (byte === openBrace || byte === openBracket) this.#depth += 1;
+    else if (byte === closeBrace || byte === closeBracket) this.#depth -= 1;
+    return this.#depth === 0;
+  }
+
+  #taken(last: Uint8Array): Buffer {
+    if (this.#expected !== 'value') this.#expected = 'comma';
+    if (this.#held.length === 0) return bufferOf(last);
+    const object = Buffer.concat([...this.#held, last]);
+    this.#held = [];
+    this.#heldLength = 0;
+    return object;
+  }
+
+  #hold(piece: Uint8Array): void {
+    this.#held.push(Buffer.from(piece));
+    this.#heldLength += piece.length;
+    if (this.#heldLength > longestObject) {
+      throw new DataError(`an object that ends nowhere before byte ${this.#before} is no lead`);
+    }
+  }
+}

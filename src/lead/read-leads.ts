@@ -1,0 +1,120 @@
+import { openBrace, openBracket } from '../json/bytes.ts';
+import { readDocument } from '../json/read-document.ts';
+import { elementsAt, spanAt, type Span } from '../json/element/members.ts';
+import { formatPointer } from '../json/exact.ts';
+import { isLeadLike, leadPlaces } from './lead-places.ts';
+import type { RawLead } from './raw-lead.ts';
+import { type ReadLead, readLead } from './read-lead.ts';
+
+/** Where the lead is in a body: the reference tokens of a JSON Pointer (RFC 6901), or `auto`. */
+export type LeadAt = readonly string[] | 'auto';
+
+/** A lead of a body. */
+export interface FoundLead {
+  readonly lead: RawLead;
+  /** Its own bytes in the body; undefined when it is the body. */
+  readonly place?: Span | undefined;
+  readonly warnings: readonly string[];
+}
+
+export type ReadLeads =
+  | { readonly ok: true; readonly leads: readonly FoundLead[] }
+  | { readonly ok: false; readonly detail: string; readonly isTooMany?: true };
+
+type Document = Extract<ReturnType<typeof readDocument>, { readonly ok: true }>;
+
+/** Of one body. */
+const mostLeads = 1000;
+
+/**
+ * Reads the leads of a body, as `readLead` reads one: at least one, and all of them or none. `auto` takes the body when it
+ * has one of `category`, `contact` and `createdAt` beside its id, otherwise the only object at depth one or two that has,
+ * or the only array of such objects; when that is not clear, the body itself, if it has an id. An array at the place that a
+ * pointer names is several leads. `saidBy`: the flag or setting that names the place, for messages.
+ */
+export function readLeads(body: Uint8Array, at: LeadAt, saidBy = '--lead-at'): ReadLeads {
+  if (at === 'auto') {
+    const whole = readLead(body);
+    return whole.ok && whole.hasLeadField ? theBody(whole) : search(body, whole);
+  }
+  const document = readDocument(body);
+  if (!document.ok) return document;
+  const place = spanAt(document.json, at, document);
+  if (place === undefined) {
+    return {
+      ok: false,
+      detail: `there is nothing at ${pointerText(at)}, where ${saidBy} says that the lead is`,
+    };
+  }
+  return leadsAt(document, place, `at ${pointerText(at)}`);
+}
+
+const theBody = ({ lead, warnings }: Extract<ReadLead, { readonly ok: true }>): ReadLeads => ({
+  ok: true,
+  leads: [{ lead, warnings }],
+});
+
+/** `whole`: the body read as a lead. */
+function search(body: Uint8Array, whole: ReadLead): ReadLeads {
+  const document = readDocument(body);
+  if (!document.ok) return document;
+  const { json, start } = document;
+  // It is meant to be the lead, and what is inside it is no other one.
+  if (!whole.ok && isLeadLike(json, start)) return whole;
+  const places = leadPlaces(json, start);
+  const [place] = places;
+  if (place === undefined)
+    return whole.ok ? theBody(whole) : withHint(noPlaceIn(json, start) ?? whole.detail);
+  const isOne = json[place.start] === openBrace || elementsAt(json, place.start, 2).length === 1;
+  // Several leads in a body with an id of its own could also be parts of the one lead that it is.
+  if (places.length === 1 && (isOne || !whole.ok)) {
+    const found = leadsAt(document, place, 'in the body');
+    if (found.ok || !whole.ok) return found;
+  }
+  if (!whole.ok) return withHint('more than one object in the body could be the lead');
+  return theBody({ ...whole, warnings: [...whole.warnings, 'objects inside could be the lead (--lead-at)'] });
+}
+
+const withHint = (detail: string): ReadLeads => ({
+  ok: false,
+  detail: `${detail}; say with --lead-at where in the body the lead is`,
+});
+
+/** Why an array is no leads; undefined for other bodies. */
+function noPlaceIn(json: Buffer, start: number): string | undefined {
+  if (json[start] !== openBracket) return undefined;
+  if (elementsAt(json, start, 1).length === 0) return 'the body is an empty array';
+  return "no object in the array has an 'id' beside category, contact or createdAt";
+}
+
+/** `where`: the place in words. */
+function leadsAt({ json, start }: Document, place: Span, where: string): ReadLeads {
+  if (place.start === start && json[start] === openBrace) {
+    const read = readLead(json);
+    return read.ok ? theBody(read) : read;
+  }
+  if (json[place.start] === openBrace) {
+    const read = readLead(json.subarray(place.start, place.end));
+    if (!read.ok) return { ok: false, detail: `the object ${where}: ${read.detail}` };
+    return { ok: true, leads: [{ lead: read.lead, warnings: read.warnings, place }] };
+  }
+  if (json[place.start] !== openBracket)
+    return { ok: false, detail: `what is ${where} is no object and no array` };
+  const elements = elementsAt(json, place.start, mostLeads + 1);
+  if (elements.length === 0) return { ok: false, detail: `the array ${where} is empty` };
+  if (elements.length > mostLeads) {
+    return { ok: false, isTooMany: true, detail: `the array ${where} has more than ${mostLeads} leads` };
+  }
+  const leads: FoundLead[] = [];
+  for (const [i, { start: from, end }] of elements.entries()) {
+    const read =
+      json[from] === openBrace
+        ? readLead(json.subarray(from, end))
+        : ({ ok: false, detail: 'it is not a JSON object' } as const);
+    if (!read.ok) return { ok: false, detail: `lead ${i + 1} of the array ${where}: ${read.detail}` };
+    leads.push({ lead: read.lead, warnings: read.warnings, place: { start: from, end } });
+  }
+  return { ok: true, leads };
+}
+
+const pointerText = (path: readonly string[]): string => (path.length === 0 ? "''" : formatPointer(path));

@@ -1,0 +1,62 @@
+import { LeadNotFoundError } from '../../errors.ts';
+import type { Inbox, StoredDelivery } from '../../inbox/inbox.ts';
+
+/** A delivery without what it brought. Times are milliseconds since the epoch. */
+export interface FirstDelivery extends Pick<StoredDelivery, 'seq' | 'firstSeq' | 'attempt' | 'place'> {
+  readonly leadId: string;
+  readonly firstAt: number;
+  /** Deliveries of the lead so far. */
+  readonly attempts: number;
+  /** When the lead last came, or a target was last handed it. */
+  readonly lastTriedAt: number;
+}
+
+/** The ids of leads that are outstanding for some target, oldest first. */
+export async function pendingIds(inbox: Pick<Inbox, 'list'>): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for await (const { leadId } of inbox.list({ verdicts: ['pending'] })) {
+    if (leadId !== undefined) ids.push(leadId);
+  }
+  return ids.reverse();
+}
+
+/** Of each lead the delivery that came first. Throws a `LeadNotFoundError` for an id of which nothing is stored. */
+export async function firstDeliveries(
+  inbox: Pick<Inbox, 'list'>,
+  ids: readonly string[],
+): Promise<readonly FirstDelivery[]> {
+  const found: FirstDelivery[] = [];
+  for (const leadId of ids) {
+    let first: FirstDelivery | undefined;
+    // Bodies are read again later: those of all leads may be too much to hold.
+    for await (const { body: _, ...delivery } of inbox.list({ leadId })) {
+      if (delivery.verdict !== 'rejected') first = earlier(delivery, leadId, first);
+    }
+    if (first === undefined) throw new LeadNotFoundError(`the inbox has no delivery of the lead '${leadId}'`);
+    found.push(first);
+  }
+  return found;
+}
+
+/** `later`: what is known of the deliveries that came after this one. */
+function earlier(
+  { seq, firstSeq, attempt, place, receivedAt, results }: Omit<StoredDelivery, 'body'>,
+  leadId: string,
+  later: FirstDelivery | undefined,
+): FirstDelivery {
+  const lastTriedAt = Math.max(receivedAt, later?.lastTriedAt ?? 0, ...results.map(({ at }) => at));
+  const attempts = Math.max(attempt, later?.attempts ?? 0);
+  return { leadId, seq, firstSeq, attempt, place, firstAt: receivedAt, attempts, lastTriedAt };
+}
+
+/** Leads that came in one request go out in one. */
+export function groupByRequest(found: readonly FirstDelivery[]): readonly (readonly FirstDelivery[])[] {
+  const groups = new Map<number, FirstDelivery[]>();
+  for (const one of found) {
+    const number = one.firstSeq ?? one.seq;
+    const group = groups.get(number);
+    if (group === undefined) groups.set(number, [one]);
+    else group.push(one);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,162 @@
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../time/clock.ts';
+import type { Attempt } from './attempt.ts';
+import type { OutgoingDelivery } from './outgoing-delivery.ts';
+import type { Sender } from './sender.ts';
+import { SlotQueue } from './slot-queue.ts';
+
+/** An attempt of a run, with the time that counts in its summary. */
+export interface TimedAttempt {
+  readonly attempt: Attempt;
+  /** Until the end of the answer: in an open loop from the intended start, otherwise from the real one; ms. */
+  readonly latencyMs: number;
+}
+
+export interface DeliveryRunOptions {
+  /** In batches; read no faster than deliveries are started. */
+  readonly source: AsyncIterable<readonly OutgoingDelivery[]>;
+  readonly sender: Sender;
+  /** Requests in flight at one time. */
+  readonly concurrency: number;
+  /** Makes it an open loop: each delivery is to start so many milliseconds after the one before. */
+  readonly intervalMs?: number | undefined;
+  /** No delivery is started after this time; ms. */
+  readonly forMs?: number | undefined;
+  /** No more than so many are started. */
+  readonly most?: number | undefined;
+  readonly clock: Clock;
+  /** Ends the run: what is in flight is cut, and not reported. */
+  readonly signal: AbortSignal;
+  /** The next delivery starts when what this returns has resolved: output that cannot keep up slows the run down. */
+  readonly onAttempt: (attempt: TimedAttempt) => Promise<void> | void;
+}
+
+/** How a run went, beside its attempts. */
+export interface DeliveryRunResult {
+  readonly started: number;
+  /** Deliveries of an open loop that had to wait for a free slot. */
+  readonly late: number;
+  readonly elapsedMs: number;
+  /** Why it ended early, other than by the signal: the source failed, or a delivery could not be signed. */
+  readonly failure: { readonly error: unknown } | undefined;
+}
+
+/** Deliveries that wait for a slot or a retry: they are held in memory. */
+const mostWaiting = 1000;
+/** By how much a slow source may prolong an open loop that has a duration; ms. */
+const mostDelayMs = 1000;
+
+/**
+ * Delivers what the source has. In a closed loop the next delivery starts when another one has ended. In an open loop it
+ * starts when its time has come, or late where no slot is free then, and its latency counts from the time that was
+ * intended: otherwise a receiver that stalls would hide it (coordinated omission). A delivery that waits for a retry
+ * holds no slot.
+ */
+export async function runDeliveries(options: DeliveryRunOptions): Promise<DeliveryRunResult> {
+  const { source, sender, concurrency, intervalMs, forMs = Infinity, most = Infinity } = options;
+  const { clock, signal, onAttempt } = options;
+  // Everything that waits or is in flight listens to it.
+  setMaxListeners(0, signal);
+  const slots = new SlotQueue(concurrency);
+  const unsettled = new SlotQueue(mostWaiting + concurrency);
+  let startedAt = clock.steady();
+  const settled: Settled = { open: 0, resolve: undefined };
+  let started = 0;
+  let late = 0;
+  let behind: Promise<void> | undefined;
+  let failure: DeliveryRunResult['failure'];
+  const fail = (error: unknown): void => void (failure ??= { error });
+  const isOver = (): boolean => signal.aborted || failure !== undefined || started === most;
+
+  const slotFor = (isFirst: boolean): Release | Promise<Release> => {
+    const slot = taken(slots);
+    if (isFirst && slot instanceof Promise) late += 1;
+    return slot;
+  };
+
+  // The same as `sender.deliver`, without what a generator costs for each delivery.
+  const deliver = async (delivery: OutgoingDelivery, due: number, first: Release | undefined) => {
+    let dueAt = due;
+    let slot = first ?? (await slotFor(true));
+    for (let number = 1; ; number += 1) {
+      const attempt = await sender.attempt(delivery, number, { signal }).finally(slot);
+      if (signal.aborted) return;
+      const { durationMs } = attempt.result;
+      const latencyMs = intervalMs === undefined ? durationMs : clock.steady() - dueAt;
+      behind = onAttempt({ attempt, latencyMs }) ?? behind;
+      if (attempt.retryInMs === undefined) return;
+      await clock.sleep(attempt.retryInMs, signal).catch(() => undefined);
+      dueAt = clock.steady();
+      slot = await slotFor(false);
+    }
+  };
+
+  const start = async (delivery: OutgoingDelivery, dueAt: number, first?: Release): Promise<void> => {
+    started += 1;
+    settled.open += 1;
+    const releaseUnsettled = await taken(unsettled);
+    void deliver(delivery, dueAt, first)
+      .catch(fail)
+      .then(() => {
+        releaseUnsettled();
+        settled.open -= 1;
+        if (settled.open === 0) settled.resolve?.();
+      });
+  };
+
+  const startAll = async (): Promise<void> => {
+    let delayedMs = 0;
+    let askedAt = startedAt;
+    for await (const batch of source) {
+      // The run begins when there is something to deliver.
+      if (started === 0) startedAt = askedAt = clock.steady();
+      for (const delivery of batch) {
+        if (intervalMs === undefined) {
+          const slot = await taken(slots);
+          if (isOver() || clock.steady() - startedAt >= forMs) {
+            slot();
+            return;
+          }
+          await start(delivery, clock.steady(), slot);
+        } else {
+          const plannedMs = started * intervalMs;
+          // A source that is slow delays what follows: its time is not the receiver's.
+          delayedMs += Math.max(0, clock.steady() - Math.max(askedAt, startedAt + delayedMs + plannedMs));
+          if (plannedMs >= forMs || plannedMs + delayedMs >= forMs + mostDelayMs) return;
+          const dueAt = startedAt + delayedMs + plannedMs;
+          await sleptUntil(dueAt, clock, signal);
+          if (isOver()) return;
+          await start(delivery, dueAt);
+        }
+        await behind;
+        behind = undefined;
+        if (isOver()) return;
+        askedAt = clock.steady();
+      }
+    }
+  };
+  await startAll().catch(fail);
+  if (settled.open > 0) await new Promise<void>((resolve) => (settled.resolve = resolve));
+  return { started, late, elapsedMs: clock.steady() - startedAt, failure };
+}
+
+type Release = () => void;
+
+interface Settled {
+  open: number;
+  resolve: (() => void) | undefined;
+}
+
+/** A slot at once, or else one as soon as it is free. */
+function taken(slots: SlotQueue): Release | Promise<Release> {
+  let release: Release | undefined;
+  let onGranted = (granted: Release): void => void (release = granted);
+  slots.enqueue((granted) => onGranted(granted));
+  return release ?? new Promise<Release>((resolve) => (onGranted = resolve));
+}
+
+/** Or until the signal aborts. */
+async function sleptUntil(at: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  const ms = at - clock.steady();
+  if (ms > 0) await clock.sleep(ms, signal).catch(() => undefined);
+}

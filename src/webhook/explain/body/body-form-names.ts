@@ -1,0 +1,33 @@
+/** Other forms of a body, by the names that `--body-form` takes. Data only: help reads it without any code. */
+export const bodyFormNames = [
+  'no-line-break',
+  'line-break',
+  'crlf-line-break',
+  'lf',
+  'crlf',
+  'no-bom',
+  'bom',
+  'json-stringify',
+  'minified',
+  'indent-2',
+  'indent-4',
+  'python',
+  'python-unicode',
+  'ascii',
+  'php',
+  'php-unicode',
+  'go',
+  'rails',
+  'dotnet',
+  'sorted',
+  'python-sorted',
+  'go-sorted',
+  'unquoted',
+  'decompressed',
+  'utf8-replaced',
+  'utf8-twice',
+  'latin1',
+  'empty',
+] as const;
+
+export type BodyFormName = (typeof bodyFormNames)[number];

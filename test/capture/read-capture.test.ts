@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { bodyOf, captureOf, texts } from './capture-of.ts';
+import { chromiumEntry, har, playwrightEntry } from './har.ts';
+
+const token = { name: 'x-webhook-token', value: 's3cret' };
+const url = 'https://hooks.example.com/leads?source=a%20b';
+const lead = '{"id":"lead_1","name":"Zoë"}';
+
+describe('a HAR', () => {
+  it('of Chromium gives its only POST, without the pseudo-headers of HTTP/2', async () => {
+    const capture = await captureOf(
+      har([
+        chromiumEntry('https://a.example/', []),
+        chromiumEntry(url, [token], lead),
+        chromiumEntry(url, []),
+      ]),
+    );
+    expect(capture).toMatchObject({
+      form: 'a HAR, entry 2 of 3',
+      method: 'POST',
+      url,
+      path: '/leads?source=a%20b',
+      rawHeaders: [
+        ['host', 'hooks.example.com'],
+        ['x-webhook-token', 's3cret'],
+      ],
+      at: Date.UTC(2026, 0, 15, 12, 0, 1),
+      notes: [],
+    });
+    expect(bodyOf(capture)).toBe(lead);
+  });
+
+  it('with several POSTs gives the one with a credential, or the entry that is asked for, or says which there are', async () => {
+    const both = har([
+      chromiumEntry(url, [token], '{"id":1}'),
+      chromiumEntry('https://b.example/', [], '{"id":2}'),
+    ]);
+    expect(bodyOf(await captureOf(both))).toBe('{"id":1}');
+    expect(bodyOf(await captureOf(both, { entry: 2 }))).toBe('{"id":2}');
+    await expect(captureOf(both, { entry: 3 })).rejects.toThrow('--entry 3: the HAR holds 2');
+    await expect(captureOf(both, { credentialHeaders: [] })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('1 (https://hooks.example.com') as string,
+      hint: 'choose one with --entry N',
+    });
+  });
+
+  it('of playwright-core is read, and says when it keeps the body elsewhere', async () => {
+    const text = await captureOf(
+      har([
+        playwrightEntry(url, [token], { mimeType: 'application/json', text: lead }, Buffer.byteLength(lead)),
+      ]),
+    );
+    expect([bodyOf(text), text.notes]).toEqual([lead, []]);
+    const apart = await captureOf(
+      har([
+        playwrightEntry(url, [token], { mimeType: 'application/json', text: '', _file: '3f2a.json' }, 29),
+      ]),
+    );
+    expect(apart.body).toBeUndefined();
+    expect(texts(apart)).toContain('3f2a.json');
+  });
+
+  it('holds bytes in base64 where it says so, and says where its text lost some', async () => {
+    const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
+    const data = { mimeType: 'application/json', text: bytes.toString('base64'), encoding: 'base64' };
+    expect((await captureOf(har([playwrightEntry(url, [], data, 4)]))).body).toEqual(bytes);
+    const lost = { mimeType: 'application/json', text: bytes.toString('utf8') };
+    expect(texts(await captureOf(har([playwrightEntry(url, [], lost, 4)])))).toContain('were not UTF-8');
+    const shorter = { mimeType: 'application/json', text: '{}' };
+    expect(texts(await captureOf(har([playwrightEntry(url, [], shorter, 9)])))).toContain('had 9 bytes');
+  });
+});
+
+describe('a raw HTTP request', () => {
+  const head = ['POST /leads?a=1 HTTP/1.1', 'Host: hooks.example.com', 'X-Webhook-Token:  s3cret '];
+
+  it('is read with its lines in CR LF, up to its content-length', async () => {
+    const capture = await captureOf([...head, 'Content-Length: 5', '', 'ab\r\nc\n'].join('\r\n'));
+    expect(capture).toMatchObject({
+      method: 'POST',
+      path: '/leads?a=1',
+      url: 'https://hooks.example.com/leads?a=1',
+      notes: [],
+    });
+    expect(capture.rawHeaders[1]).toEqual(['X-Webhook-Token', 's3cret']);
+    expect(bodyOf(capture)).toBe('ab\r\nc');
+  });
+
+  it('keeps bytes that are not UTF-8', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`${head.join('\r\n')}\r\n\r\n`),
+      Buffer.from([0xff, 0xfe, 0x00]),
+    ]);
+    expect((await captureOf(bytes)).body).toEqual(Buffer.from([0xff, 0xfe, 0x00]));
+  });
+
+  it('with lines in LF says that those of the body may have been others', async () => {
+    const capture = await captureOf(`${head.join('\n')}\n\n{\n"id": 1\n}`);
+    expect(bodyOf(capture)).toBe('{\n"id": 1\n}');
+    expect(texts(capture)).toContain('may have ended in CR LF');
+  });
+
+  it('is put together from its chunks, and taken as it is where there are none', async () => {
+    const chunked = [...head, 'Transfer-Encoding: chunked', '', ''].join('\r\n');
+    expect(bodyOf(await captureOf(`${chunked}3\r\n{"a\r\na;x=y\r\n":1}\r\n\r\n\r\n\r\n0\r\n\r\n`))).toBe(
+      '{"a":1}\r\n\r\n\r\n',
+    );
+    const decoded = await captureOf(`${chunked}{"id":1}`);
+    expect([bodyOf(decoded), texts(decoded)]).toEqual(['{"id":1}', expect.stringContaining('is not')]);
+  });
+
+  it('has a header that goes on in the next line, and the time of its Date', async () => {
+    const capture = await captureOf(
+      [...head, 'X-Long: a', '  b', 'Date: Thu, 15 Jan 2026 12:00:00 GMT', '', ''].join('\r\n'),
+    );
+    expect(capture.rawHeaders).toContainEqual(['X-Long', 'a b']);
+    expect(capture.at).toBe(Date.UTC(2026, 0, 15, 12));
+  });
+});
+
+describe('what our own commands print', () => {
+  const event = (verdict: string, lead: string): string =>
+    `{"type":"delivery","receivedAt":"2026-01-15T12:00:00.000Z","verdict":"${verdict}","reason":null,"status":200,"leadId":"lead_1","lead":${lead}}`;
+
+  it('a line of listen holds the lead in its own bytes, and says what it does not hold', async () => {
+    const lines = [
+      '{"type":"listening"}',
+      event('accepted', '{"id":"lead_1","n":1.50,"s":"\\u00eb \\"lead\\":"}'),
+      '',
+    ];
+    const capture = await captureOf(lines.join('\n'));
+    expect(bodyOf(capture)).toBe('{"id":"lead_1","n":1.50,"s":"\\u00eb \\"lead\\":"}');
+    expect(capture).toMatchObject({ rawHeaders: [], at: Date.UTC(2026, 0, 15, 12) });
+    expect(texts(capture)).toContain('not the body as it came');
+    expect(texts(capture)).toContain('holds no headers');
+    expect((await captureOf(event('rejected', 'null'))).body).toBeUndefined();
+  });
+
+  it('a line of a delivery with several leads holds one of them, and no body', async () => {
+    const line = event('accepted', '{"id":"lead_1"}').replace(
+      '"lead":',
+      '"leadNumber":1,"leadCount":2,"lead":',
+    );
+    const capture = await captureOf(line);
+    expect(capture.body).toBeUndefined();
+    expect(texts(capture)).toContain('the delivery held 2 leads');
+  });
+
+  it('inbox show holds the body and the headers', async () => {
+    const shown = {
+      number: 3,
+      receivedAt: '2026-01-15T12:00:00.000Z',
+      method: 'POST',
+      path: '/x',
+      headers: [['A', 'b']],
+    };
+    const capture = await captureOf(JSON.stringify([{ ...shown, bodyBase64: '/w==' }]));
+    expect(capture).toMatchObject({ path: '/x', rawHeaders: [['A', 'b']], body: Buffer.from([0xff]) });
+  });
+});
+
+it.each([
+  ['nothing', ''],
+  ['blanks', ' \n\n'],
+  ['prose', 'the webhook did not work'],
+  ['HTML', '<!doctype html><p>curling'],
+  ['other JSON', '{"id":"lead_1"}'],
+  ['broken JSON', '{"log":{"entries":['],
+  ['a HAR without requests', '{"log":{"entries":[]}}'],
+  ['a HAR with an entry that is none', '{"log":{"entries":[null]}}'],
+  ['an answer', 'HTTP/1.1 200 OK\r\n\r\n{}'],
+  ['a broken header', 'POST / HTTP/1.1\r\nno colon here\r\n\r\n'],
+  ['curl without a URL', 'curl -X POST'],
+  ['curl to another protocol', 'curl ftp://example.com/x'],
+])('%s cannot be read, and the forms are named', async (_, content) => {
+  await expect(captureOf(content)).rejects.toMatchObject({
+    exitCode: 6,
+    message: expect.stringContaining('cannot be read') as string,
+    hint: expect.stringContaining('HAR') as string,
+  });
+});
+
+it('what PowerShell wrote in UTF-16 is read', async () => {
+  const text = har([chromiumEntry(url, [token], lead)]);
+  const capture = await captureOf(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')]));
+  expect(bodyOf(capture)).toBe(lead);
+});

@@ -1,0 +1,373 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { signRequest } from '../../src/sender/sign-request.ts';
+import { systemClock, type Clock } from '../../src/time/clock.ts';
+import { freshHome } from '../support/run.ts';
+import { type Running, startReceiver, type Steps } from './obedient-receiver.ts';
+import { check, type CheckRun, hurriedClock, named } from './support.ts';
+
+const token = 'Token-of-the-Tests';
+const standard = `whsec_${Buffer.from('a shared secret of thirty bytes').toString('base64')}`;
+
+const secretOf = (scheme: string): string => (scheme === 'standard-webhooks' ? standard : token);
+const flagsOf = (scheme: string): string[] =>
+  scheme === 'token' ? ['--token', token] : ['--scheme', scheme, '--secret', secretOf(scheme)];
+
+async function checkBroken(
+  scheme: string,
+  broken: (running: Running) => Partial<Steps>,
+  argv: readonly string[] = [],
+  clock: Clock = hurriedClock,
+): Promise<CheckRun> {
+  const { url } = await startReceiver(scheme, secretOf(scheme), broken);
+  return check([url, ...flagsOf(scheme), ...argv], { clock });
+}
+
+const tokenOf = (delivery: { rawHeaders: readonly (readonly [string, string])[] }): string | undefined => {
+  const values = delivery.rawHeaders.filter(([name]) => /^x-webhook-token$/i.test(name));
+  return values.length === 1 ? values[0]?.[1] : undefined;
+};
+
+interface Row {
+  readonly what: string;
+  readonly scheme?: string;
+  readonly broken: (running: Running) => Partial<Steps>;
+  readonly argv?: readonly string[];
+  readonly failed: readonly string[];
+}
+
+const rows: readonly Row[] = [
+  {
+    what: 'takes any token',
+    broken: () => ({ authenticates: (delivery) => Boolean(tokenOf(delivery)) }),
+    failed: ['credential.wrong', 'credential.truncated', 'credential.longer', 'credential.case'],
+  },
+  {
+    what: 'compares tokens without regard to case',
+    broken: () => ({ authenticates: (one) => tokenOf(one)?.toLowerCase() === token.toLowerCase() }),
+    failed: ['credential.case'],
+  },
+  {
+    what: 'compares as much of the token as was sent',
+    broken: () => ({ authenticates: (one) => token.startsWith(tokenOf(one) ?? '-') }),
+    failed: ['credential.empty', 'credential.truncated'],
+  },
+  {
+    what: 'compares as much as the token is long',
+    broken: () => ({ authenticates: (one) => tokenOf(one)?.startsWith(token) === true }),
+    failed: ['credential.longer'],
+  },
+  {
+    what: 'lets a delivery without a token in',
+    broken: () => ({
+      authenticates: (one) =>
+        one.rawHeaders.every(([name]) => !/^x-webhook-token$/i.test(name)) || tokenOf(one) === token,
+    }),
+    failed: ['credential.missing'],
+  },
+  {
+    what: 'takes the first of two tokens',
+    broken: () => ({
+      authenticates: (one) => one.rawHeaders.find(([name]) => /^x-webhook-token$/i.test(name))?.[1] === token,
+    }),
+    failed: ['credential.doubled'],
+  },
+  {
+    what: 'verifies the signature and never the body that it covers',
+    scheme: 'rfc9421',
+    broken: () => ({
+      authenticates(delivery, scheme, key) {
+        const verification = scheme.authenticate(delivery, [key]);
+        return verification.ok || verification.detail.includes('not the digest');
+      },
+    }),
+    failed: ['signature.tampered-body', 'signature.other-body'],
+  },
+  {
+    what: 'ignores the signed time',
+    scheme: 'slack',
+    broken: () => ({ isInTime: () => true }),
+    failed: ['time.stale', 'time.future'],
+  },
+  {
+    what: 'tolerates what comes from the future',
+    scheme: 'stripe',
+    broken: () => ({
+      isInTime(delivery, scheme, key) {
+        const verification = scheme.authenticate(delivery, [key]);
+        return verification.ok && (verification.timestamp ?? 0) > Date.now() - 300_000;
+      },
+    }),
+    failed: ['time.future'],
+  },
+  {
+    what: 'takes a nonce twice',
+    scheme: 'standard-webhooks',
+    broken: () => ({ isReplay: () => false }),
+    failed: ['replay.nonce'],
+  },
+  {
+    what: 'takes a retry for a replay',
+    scheme: 'standard-webhooks',
+    broken() {
+      const seen = new Set<string>();
+      return { isReplay: (nonce) => seen.has(nonce) || !seen.add(nonce).has(nonce) };
+    },
+    failed: ['replay.retry'],
+  },
+  {
+    what: 'verifies what it has parsed and written again',
+    scheme: 'github',
+    broken: () => ({
+      authenticates(delivery, scheme, key) {
+        try {
+          const body = Buffer.from(JSON.stringify(JSON.parse(Buffer.from(delivery.body).toString())));
+          return scheme.authenticate({ ...delivery, body }, [key]).ok;
+        } catch {
+          return scheme.authenticate(delivery, [key]).ok;
+        }
+      },
+    }),
+    failed: ['body.large-integers', 'body.escapes', 'body.white-space'],
+  },
+  {
+    what: 'answers 500 to what it cannot parse',
+    broken: () => ({
+      parse(body) {
+        try {
+          return JSON.parse(body.toString()) as unknown;
+        } catch (cause) {
+          throw new Error('unexpected', { cause });
+        }
+      },
+    }),
+    failed: ['body.malformed', 'body.empty'],
+  },
+  {
+    what: 'is stopped by deep JSON',
+    broken: ({ server }) => ({
+      withBody(delivery) {
+        if (!Buffer.from(delivery.body).includes('[[[[[[')) return false;
+        server.closeAllConnections();
+        server.close();
+        return true;
+      },
+    }),
+    failed: ['body.deep', 'health.alive'],
+  },
+  {
+    what: 'is stopped by deep JSON and started again',
+    broken: ({ server, url }) => ({
+      withBody(delivery) {
+        if (!Buffer.from(delivery.body).includes('[[[[[[')) return false;
+        server.closeAllConnections();
+        server.close(() => setTimeout(() => server.listen(Number(new URL(url).port), '127.0.0.1'), 150));
+        return true;
+      },
+    }),
+    failed: ['body.deep'],
+  },
+  {
+    what: 'answers 500 to everything once it has stored deep JSON',
+    broken() {
+      let isSpoilt = false;
+      return {
+        withBody(delivery, _chunks, response) {
+          isSpoilt ||= Buffer.from(delivery.body).includes('[[[[[[');
+          if (isSpoilt) response.writeHead(500).end();
+          return isSpoilt;
+        },
+      };
+    },
+    failed: ['body.deep', 'health.alive'],
+  },
+  {
+    what: 'hangs on a body that comes slowly',
+    broken: () => ({ withBody: (delivery, chunks) => chunks.length > 3 && delivery.body.length < 2000 }),
+    argv: ['--timeout', '1500ms'],
+    failed: ['body.slow'],
+  },
+  {
+    what: 'reads one body at a time',
+    broken() {
+      let last = Promise.resolve();
+      return {
+        async before(request) {
+          const turn = last;
+          const closed = new Promise<void>((resolve) => request.once('close', () => resolve()));
+          last = turn.then(() => closed);
+          await turn;
+          return false;
+        },
+      };
+    },
+    argv: ['--timeout', '1500ms'],
+    failed: ['body.stalled'],
+  },
+  {
+    what: 'redirects',
+    broken: () => ({
+      answer: (response, status) =>
+        response.writeHead(status === 200 ? 302 : status, { location: '/' }).end(),
+    }),
+    failed: ['delivery.valid'],
+  },
+  {
+    what: 'answers 204',
+    broken: () => ({ answer: (response, status) => response.writeHead(status === 200 ? 204 : status).end() }),
+    failed: ['delivery.valid'],
+  },
+  {
+    what: 'refuses what it knows',
+    broken({ stored }) {
+      return {
+        answer: (response, status, { delivery }) =>
+          response.writeHead(status === 200 && isKnown(delivery.body) ? 409 : status).end(),
+      };
+      function isKnown(body: Uint8Array): boolean {
+        const { id } = JSON.parse(Buffer.from(body).toString()) as { id: string };
+        const count = (stored.get(`answered ${id}`) ?? 0) + 1;
+        stored.set(`answered ${id}`, count);
+        return count > 1;
+      }
+    },
+    failed: ['dedupe.repeat', 'dedupe.parallel'],
+  },
+  {
+    what: 'tells the signature that it wanted',
+    scheme: 'standard-webhooks',
+    broken: () => ({
+      answer(response, status, { delivery, scheme, key }) {
+        const header = (name: string): string =>
+          delivery.rawHeaders.find(([own]) => own.toLowerCase() === name)?.[1] ?? '';
+        const content = { target: delivery.url, id: header('webhook-id'), body: delivery.body };
+        const at = Number(header('webhook-timestamp')) * 1000;
+        const { headers } = signRequest({ scheme, key }, content, at);
+        const expected = headers.find(([name]) => name === 'webhook-signature')?.[1];
+        response.writeHead(status).end(status === 401 ? JSON.stringify({ error: 'expected', expected }) : '');
+      },
+    }),
+    failed: ['leak.signature'],
+  },
+  {
+    what: 'tells the token',
+    broken: () => ({
+      answer: (response, status) => response.writeHead(status, { 'x-debug': `want ${token}` }).end(token),
+    }),
+    failed: ['leak.secret'],
+  },
+  {
+    what: 'shows its stack',
+    broken: () => ({
+      answer: (response, status) =>
+        response.writeHead(status).end(status === 400 ? new Error('no lead').stack : ''),
+    }),
+    failed: ['leak.stack-trace'],
+  },
+  {
+    what: 'takes PUT for POST',
+    broken: () => ({ takesMethod: (method) => method !== 'GET' }),
+    failed: ['protocol.method'],
+  },
+  {
+    what: 'takes any content type',
+    broken: () => ({ takesType: () => true }),
+    failed: ['protocol.content-type'],
+  },
+  {
+    what: 'takes no parameter of the content type',
+    broken: () => ({ takesType: (type) => type === 'application/json' }),
+    failed: ['body.charset'],
+  },
+];
+
+describe('a receiver that', () => {
+  test.each(rows)('$what is caught by $failed alone', async ({ scheme = 'token', broken, argv, failed }) => {
+    const run = await checkBroken(scheme, broken, argv);
+    expect([...run.failed].sort()).toEqual([...failed].sort());
+    const isMust = run.probes.some(({ result, level }) => result === 'fail' && level === 'must');
+    expect(run.exitCode).toBe(isMust ? 7 : 0);
+    const output = run.stdout + run.stderr;
+    expect(output).not.toContain(secretOf(scheme).replace('whsec_', ''));
+    for (const { curl, name } of run.probes.filter(({ result }) => result === 'fail')) {
+      if (name !== 'body.stalled') expect(curl).toMatch(/(?:^|\| )curl -i /);
+    }
+  });
+
+  test('obeys fails nothing, and what cannot be seen from outside is a warning', async () => {
+    for (const scheme of ['token', 'standard-webhooks', 'stripe', 'github', 'rfc9421']) {
+      const run = await checkBroken(scheme, () => ({}));
+      expect(run.failed).toEqual([]);
+      expect(named(run, 'warn')).toEqual(['dedupe.repeat', 'dedupe.parallel']);
+      expect(run.exitCode).toBe(0);
+    }
+  });
+
+  test('answers after 20 s fails by its time, and after 10 s is warned of', async () => {
+    const times = (factor: number): Clock => ({
+      ...hurriedClock,
+      steady: () => systemClock.steady() * factor,
+    });
+    const late = (): Partial<Steps> => ({
+      answer: (response, status) => void setTimeout(() => response.writeHead(status).end(), 250),
+    });
+    const slow = await checkBroken('token', late, ['--skip', 'body.slow'], times(90));
+    expect(slow.failed).toEqual(['health.time']);
+    const notable = await checkBroken(
+      'token',
+      late,
+      ['--skip', 'body.slow', '--only', 'credential', '--only', 'health'],
+      times(42),
+    );
+    expect(notable.failed).toEqual([]);
+    expect(named(notable, 'warn')).toEqual(['health.time']);
+  });
+});
+
+describe('with an oracle', () => {
+  const withOracle = async (
+    copies: number,
+    pretends = (id: string): boolean => id === '',
+  ): Promise<CheckRun> => {
+    const file = join(freshHome(), 'stored');
+    writeFileSync(file, '');
+    const { url } = await startReceiver('token', token, () => ({
+      store(id) {
+        if (!pretends(id)) writeFileSync(file, `${id}\n`.repeat(copies), { flag: 'a' });
+      },
+    }));
+    const oracle = `grep -cx "$LEAD_ID" ${file}; true`;
+    return check([url, ...flagsOf('token'), '--only', 'delivery', '--only', 'dedupe', '--oracle', oracle]);
+  };
+
+  test('a receiver that acknowledges without storing is caught by delivery.stored alone', async () => {
+    expect((await withOracle(0)).failed).toEqual(['delivery.stored']);
+  });
+
+  test('a receiver that stores what it knows again is caught by the probes of dedupe alone', async () => {
+    const run = await withOracle(1);
+    expect(run.failed).toEqual(['dedupe.repeat', 'dedupe.parallel']);
+    expect(run.probes.find(({ name }) => name === 'dedupe.parallel')?.detail).toBe('it is stored 10 times');
+    expect(run.exitCode).toBe(7);
+  });
+
+  test('an oracle that fails, or prints no number, proves nothing: the probe fails and says so', async () => {
+    const { url } = await startReceiver('token', token);
+    for (const [oracle, detail] of [
+      ['exit 3', 'the oracle failed: exit 3'],
+      ['echo many', 'the oracle printed no line with a number'],
+    ]) {
+      const run = await check([
+        url,
+        ...flagsOf('token'),
+        '--only',
+        'dedupe.repeat',
+        '--oracle',
+        oracle ?? '',
+      ]);
+      expect(run.probes.at(-1)?.detail).toBe(detail);
+      expect(run.exitCode).toBe(7);
+    }
+  });
+});

@@ -1,0 +1,618 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { InterruptedError } from '../../../src/errors.ts';
+import type { Inbox } from '../../../src/inbox/inbox.ts';
+import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
+import { rejection } from '../../../src/webhook/rejection.ts';
+import { arrivalOf, openReceiver } from '../../support/both-sides.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { freshHome, leads, type Run, type RunOptions } from '../../support/run.ts';
+import { type Scripted, scripted, sendJson } from '../../support/service.ts';
+
+const now = Date.UTC(2026, 5, 1, 12);
+const hour = 3_600_000;
+const ago = (hours: number): string => new Date(now - hours * hour).toISOString();
+
+interface Lead {
+  readonly id: string | number;
+  readonly createdAt?: string | undefined;
+  readonly [field: string]: unknown;
+}
+
+let listed: readonly Lead[];
+let home: string;
+let service: Scripted;
+/** Called before each answer. */
+let onRequest: (nth: number) => Promise<void> | void;
+/** The answer to a request; undefined: a page of the list by cursor. */
+let answerWith: ((nth: number) => { status: number } | undefined) | undefined;
+
+beforeEach(async () => {
+  listed = [];
+  home = freshHome();
+  onRequest = () => undefined;
+  answerWith = undefined;
+  service = await scripted((request, response, nth) => {
+    void (async () => {
+      await onRequest(nth);
+      const failure = answerWith?.(nth);
+      if (failure !== undefined) {
+        response.writeHead(failure.status, { 'content-type': 'application/json' }).end('{"error":"x"}');
+        return;
+      }
+      const url = new URL(request.url ?? '', 'http://localhost');
+      const start = Number(url.searchParams.get('cursor') ?? 0);
+      const end = start + Math.min(2, Number(url.searchParams.get('limit') ?? 2));
+      const data = listed.slice(start, end).map((lead) => ({ ...lead, status: 'delivered' }));
+      sendJson(response, { data, nextCursor: end < listed.length ? String(end) : null });
+    })();
+  });
+});
+afterEach(() => service.close());
+
+const options = (more: RunOptions = {}): RunOptions => ({
+  home,
+  env: { LEADS_API_KEY: 'k', LEADS_BASE_URL: service.url, TMPDIR: tmpdir() },
+  clock: new FakeClock(now, { hasty: true }),
+  ...more,
+});
+
+const audit = (words: readonly string[] = [], more: RunOptions = {}): Promise<Run> =>
+  leads(['audit', ...words], options(more));
+
+interface Line {
+  readonly type: string;
+  readonly id: string;
+  readonly class: string;
+  readonly [field: string]: unknown;
+}
+
+interface Report {
+  readonly exitCode: number;
+  readonly stderr: string;
+  /** Class by id. */
+  readonly classes: Readonly<Record<string, string>>;
+  readonly findings: readonly Line[];
+  readonly summary: Readonly<Record<string, unknown>>;
+}
+
+async function report(words: readonly string[] = [], more: RunOptions = {}): Promise<Report> {
+  const { stdout, stderr, exitCode } = await audit([...words, '--json'], more);
+  const lines = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+  const findings = lines.filter(({ type }) => type === 'finding');
+  const classes = Object.fromEntries(findings.map((line) => [line.id, line.class]));
+  return { exitCode, stderr, classes, findings, summary: lines.at(-1) ?? {} };
+}
+
+async function receive(
+  use: (inbox: Inbox) => Promise<unknown>,
+  targets: readonly string[] = [],
+): Promise<void> {
+  const inbox = await openReceiver(home, now, targets);
+  try {
+    await use(inbox);
+  } finally {
+    await inbox.close();
+  }
+}
+
+/** Takes leads in, a second after each was created, unless a time is given. */
+const take = (received: readonly Lead[], receivedAt?: string, targets?: readonly string[]): Promise<void> =>
+  receive(
+    (inbox) =>
+      inbox.take(
+        received.map((lead) => {
+          const created = Date.parse(lead.createdAt ?? '');
+          const at = receivedAt === undefined ? created : Date.parse(receivedAt);
+          const body = Buffer.from(JSON.stringify(lead));
+          return arrivalOf(String(lead.id), body, (Number.isNaN(at) ? now - 24 * hour : at) + 1000);
+        }),
+      ),
+    targets,
+  );
+
+const leadOf = (id: string, hours: number, more: object = {}): Lead => ({
+  id,
+  category: 'solar',
+  createdAt: ago(hours),
+  ...more,
+});
+
+describe('leads audit', () => {
+  it('finds nothing where both sides are equal, whatever the status is and how the body was written', async () => {
+    listed = [leadOf('a', 1), leadOf('b', 2, { score: 1.5 }), leadOf('c', 3, { status: 'new' })];
+    await receive((inbox) =>
+      inbox.take([
+        arrivalOf('a', Buffer.from(JSON.stringify(listed[0], undefined, 2)), now - hour),
+        arrivalOf(
+          'b',
+          Buffer.from(`{"score":1.50,"id":"b","createdAt":"${ago(2)}","category":"solar"}`),
+          now - 2 * hour,
+        ),
+        arrivalOf('c', Buffer.from(JSON.stringify({ ...listed[2], status: 'new' })), now - 3 * hour),
+      ]),
+    );
+    const { exitCode, findings, summary, stderr } = await report();
+    expect({ exitCode, findings, stderr }).toEqual({ exitCode: 0, findings: [], stderr: '' });
+    expect(summary).toEqual({
+      type: 'summary',
+      window: { since: ago(7 * 24), until: null },
+      horizon: ago(3),
+      pulled: 3,
+      received: 3,
+      matched: 3,
+      withoutId: 0,
+      backfilled: 0,
+      byClass: {
+        refused: 0,
+        missing: 0,
+        extra: 0,
+        different: 0,
+        pending: 0,
+        late: 0,
+        unsettled: 0,
+        'beyond-horizon': 0,
+      },
+      lossRate: 0,
+      repaired: 0,
+    });
+  });
+
+  it('names one class an id, the gravest that fits', async () => {
+    listed = ['refused', 'missing', 'different', 'pending', 'late', 'fine', 'young'].map((id, i) =>
+      leadOf(id, id === 'young' ? 0.1 : i + 1),
+    );
+    listed = [...listed, leadOf('oldest', 100)];
+    const [, , different, pending, late, fine] = listed as Lead[];
+    await take([fine as Lead, leadOf('extra', 50), leadOf('beyond', 110), leadOf('oldest', 100)]);
+    await take([late as Lead], ago(1));
+    await take([{ ...(different as Lead), contact: { name: 'x' }, category: 'roofing' }], ago(1));
+    await take([pending as Lead], ago(1), ['forward http://127.0.0.1:1/']);
+    await receive((inbox) =>
+      inbox.reject(
+        ['refused', 'fine', 'unlisted'].map((id) => ({
+          delivery: arrivalOf(id, Buffer.from(`{"id":"${id}","category":"solar"}`), now - hour).delivery,
+          rejection: rejection('wrong_credential', 'not the token'),
+        })),
+      ),
+    );
+    const { exitCode, findings, classes, summary } = await report();
+    expect(exitCode).toBe(7);
+    expect(classes).toEqual({
+      refused: 'refused',
+      missing: 'missing',
+      extra: 'extra',
+      different: 'different',
+      pending: 'pending',
+      late: 'late',
+      young: 'unsettled',
+      beyond: 'beyond-horizon',
+    });
+    expect(findings.slice(0, 4)).toEqual([
+      {
+        type: 'finding',
+        class: 'refused',
+        id: 'refused',
+        fields: null,
+        createdAt: ago(1),
+        receivedAt: null,
+        reason: 'wrong_credential',
+      },
+      {
+        type: 'finding',
+        class: 'missing',
+        id: 'missing',
+        fields: null,
+        createdAt: ago(2),
+        receivedAt: null,
+        reason: null,
+      },
+      {
+        type: 'finding',
+        class: 'extra',
+        id: 'extra',
+        fields: null,
+        createdAt: ago(50),
+        receivedAt: new Date(now - 50 * hour + 1000).toISOString(),
+        reason: null,
+      },
+      {
+        type: 'finding',
+        class: 'different',
+        id: 'different',
+        fields: ['category', 'contact'],
+        createdAt: ago(3),
+        receivedAt: new Date(now - hour + 1000).toISOString(),
+        reason: null,
+      },
+    ]);
+    expect(summary).toMatchObject({ pulled: 8, received: 7, matched: 5, lossRate: 0.285714 });
+  });
+
+  it('ends with 0 where leads are only too young, or older than what the service lists', async () => {
+    listed = [leadOf('young', 0.1), leadOf('a', 1)];
+    await take([leadOf('a', 1), leadOf('old', 30), leadOf('too young to be listed', 0.05)]);
+    const { exitCode, classes } = await report();
+    expect({ exitCode, classes }).toEqual({
+      exitCode: 0,
+      classes: { young: 'unsettled', old: 'beyond-horizon', 'too young to be listed': 'unsettled' },
+    });
+    expect((await report(['--settle', '0s'])).classes).toMatchObject({ young: 'missing' });
+  });
+
+  it('counts only what was created in the window, by whichever side says so', async () => {
+    listed = [
+      leadOf('in', 5),
+      leadOf('in by the service, out by the body', 5),
+      leadOf('out by the service, in by the body', 15),
+      leadOf('out', 15),
+      leadOf('missing, out', 16),
+    ];
+    await take([
+      leadOf('in', 5),
+      leadOf('in by the service, out by the body', 15),
+      leadOf('out by the service, in by the body', 5),
+    ]);
+    await take([leadOf('created before, received within', 15)], ago(6));
+    await take([leadOf('extra, out', 15)]);
+    const { classes, summary } = await report(['--since', '10h']);
+    expect(classes).toEqual({
+      'in by the service, out by the body': 'different',
+      'out by the service, in by the body': 'different',
+    });
+    expect(summary).toMatchObject({ pulled: 2, received: 3, matched: 2 });
+  });
+
+  it('does not take a lead for an extra one that the service lists outside of the filters', async () => {
+    listed = [leadOf('moved', 5, { category: 'roofing' }), leadOf('a', 6), leadOf('end', 100)];
+    await take([
+      leadOf('moved', 5),
+      leadOf('a', 6),
+      leadOf('really extra', 7),
+      leadOf('other', 7, { category: 'legal' }),
+    ]);
+    const { classes, findings } = await report(['--category', 'solar']);
+    expect(classes).toEqual({ 'really extra': 'extra', end: 'missing', moved: 'different' });
+    expect(findings.find(({ id }) => id === 'moved')).toMatchObject({
+      fields: null,
+      reason: 'the service lists it outside of the window or the filters',
+    });
+    expect((await report(['--where', 'category=solar'])).classes).toMatchObject({ 'really extra': 'extra' });
+  });
+
+  it('claims no extra lead where it filters by what only the list shows', async () => {
+    listed = [leadOf('a', 5)];
+    await take([leadOf('a', 5), leadOf('delivered by now', 1)]);
+    for (const words of [
+      ['--status', 'new'],
+      ['--where', 'status=delivered'],
+    ]) {
+      const { exitCode, classes, summary } = await report(words);
+      expect({ exitCode, classes }).toEqual({ exitCode: 0, classes: {} });
+      expect(summary).toMatchObject({ byClass: { extra: null, 'beyond-horizon': null, missing: 0 } });
+    }
+    await leads(['config', 'set', 'api.path', '/api/leads?status=new'], options());
+    expect(await report()).toMatchObject({ exitCode: 0, classes: {}, summary: { byClass: { extra: null } } });
+    const { stdout } = await audit(['--status', 'new']);
+    expect(stdout).toMatch(/^extra +\? +cannot be told$/m);
+  });
+
+  it('compares leads whose createdAt is no time, and ids that are numbers', async () => {
+    listed = [
+      { id: 7, createdAt: ago(5) },
+      { id: 9007199254740992, createdAt: ago(5) },
+      { id: 'no time', createdAt: 'yesterday' },
+      { id: 'no time, missing' },
+      leadOf('end', 100),
+    ];
+    await take([
+      { id: 7, createdAt: ago(5) },
+      { id: 'no time', createdAt: 'yesterday' },
+      { id: 'no time, extra' },
+      leadOf('end', 100),
+    ]);
+    const { findings, stderr } = await report();
+    expect(findings.map(({ id, class: kind, reason }) => [id, kind, reason])).toEqual([
+      ['9007199254740992', 'missing', null],
+      ['no time, missing', 'missing', 'its age is unknown: createdAt is no ISO 8601 time'],
+      ['no time, extra', 'extra', 'its age is unknown: createdAt is no ISO 8601 time'],
+    ]);
+    expect(stderr).toContain('createdAt is missing or no ISO 8601 time');
+  });
+
+  it('takes the leads of a delivery for refused that was rejected for another one in it', async () => {
+    listed = [leadOf('a', 5), leadOf('b', 6), leadOf('c', 7)];
+    await receive((inbox) =>
+      inbox.reject(
+        [
+          [leadOf('a', 5), { category: 'solar' }],
+          { data: [{ category: 'solar' }, leadOf('b', 6)] },
+          { data: [leadOf('d', 7)], meta: leadOf('c', 7) },
+        ].map((body) => ({
+          delivery: arrivalOf('', Buffer.from(JSON.stringify(body)), now - 5 * hour).delivery,
+          rejection: rejection('not_a_lead', 'no id'),
+        })),
+      ),
+    );
+    expect((await report()).classes).toEqual({ a: 'refused', b: 'refused', c: 'refused' });
+  });
+
+  it('says how many records of the service have no id', async () => {
+    listed = [leadOf('a', 5), { ...leadOf('', 6), id: '' }];
+    await take([leadOf('a', 5)]);
+    const xml = join(home, 'audit.xml');
+    const { exitCode, stderr, summary } = await report(['--quiet', '--junit', xml]);
+    expect({ exitCode, summary }).toMatchObject({ exitCode: 7, summary: { pulled: 1, withoutId: 1 } });
+    expect(readFileSync(xml, 'utf8')).toMatch(/<failure [^>]*message="1 record has no usable id"/);
+    expect(stderr).toBe(
+      'warning: 1 record of the service has no usable id, so nothing can be said about it\n',
+    );
+  });
+
+  it('claims no all-clear where no record has the id that it looks for', async () => {
+    listed = [leadOf('', 5, { id: undefined, ref: 'a' })];
+    await take([leadOf('z', 1000)]);
+    const { exitCode, stderr } = await report();
+    expect(exitCode).toBe(7);
+    expect(stderr).toBe(
+      'warning: 1 record of the service has no usable id, so nothing can be said about it: leads config set api.id FIELD names another field\n',
+    );
+  });
+
+  it('claims no extra lead where no lead of the list says how far back it reaches', async () => {
+    listed = [{ id: 'a' }, { id: 'b' }];
+    await take([{ id: 'a' }, { id: 'b' }, { id: 'x' }]);
+    const { exitCode, findings, summary, stderr } = await report();
+    expect({ exitCode, findings }).toEqual({ exitCode: 0, findings: [] });
+    expect(summary).toMatchObject({ byClass: { missing: 0, extra: null, 'beyond-horizon': null } });
+    expect(stderr).toContain("no lead of the list says in 'createdAt' when it was created");
+  });
+
+  it('takes a lead without a readable time for as old as its receipt, and up to a day older', async () => {
+    listed = [leadOf('a', 50), leadOf('end', 100)];
+    await take(listed);
+    for (const hours of [10, 60, 80]) await take([{ id: `${hours} h` }], ago(hours));
+    const { classes } = await report(['--until', '24h']);
+    expect(classes).toEqual({ '60 h': 'extra', '80 h': 'beyond-horizon' });
+  });
+
+  it('looks again at the end for a lead that arrives while the service is asked', async () => {
+    listed = [leadOf('late comer', 1), leadOf('a', 2), leadOf('b', 3), leadOf('c', 4)];
+    await take(listed.slice(1));
+    onRequest = async (nth) => {
+      if (nth === 1) await take([leadOf('late comer', 1)], ago(0));
+    };
+    const { exitCode, classes } = await report();
+    expect({ exitCode, classes }).toEqual({ exitCode: 7, classes: { 'late comer': 'late' } });
+  });
+
+  it('takes a lead that arrives during the walk for no extra one', async () => {
+    listed = [leadOf('a', 1), leadOf('b', 2), leadOf('c', 100)];
+    await take(listed);
+    onRequest = async (nth) => {
+      if (nth === 1) await take([leadOf('came behind its place', 50)], new Date(now).toISOString());
+    };
+    expect((await report()).classes).toEqual({ 'came behind its place': 'unsettled' });
+  });
+
+  it('counts the leads that only a backfill brought', async () => {
+    listed = [leadOf('pushed', 1), leadOf('fetched', 2), leadOf('pushed again', 3)];
+    await take([leadOf('pushed', 1)]);
+    const arrivals = listed.slice(1).map((lead) => ({
+      ...arrivalOf(String(lead.id), Buffer.from(JSON.stringify(lead)), now - hour),
+      source: 'backfill' as const,
+    }));
+    await receive((inbox) => inbox.take(arrivals));
+    await take([leadOf('pushed again', 3)]);
+    const { summary, classes } = await report();
+    expect(summary).toMatchObject({ matched: 3, backfilled: 1 });
+    expect(classes).toEqual({ fetched: 'late', 'pushed again': 'late' });
+    expect((await audit()).stdout).toMatch(/^matched .* on both sides, 1 of them only by backfill$/m);
+  });
+
+  it('does not claim that a lead is too much where the service lists nothing', async () => {
+    await take([leadOf('a', 1)]);
+    const { exitCode, classes, stderr } = await report(['--quiet']);
+    expect({ exitCode, classes }).toEqual({ exitCode: 0, classes: { a: 'beyond-horizon' } });
+    expect(stderr).toBe(
+      'warning: the service lists no lead: whether one is missing, or too many, cannot be told\n',
+    );
+  });
+
+  it('needs an inbox, and says where none of the leads is in it', async () => {
+    listed = [leadOf('a', 1)];
+    const none = await audit();
+    expect(none.exitCode).toBe(3);
+    expect(none.stderr).toMatch(
+      /^error: there is no inbox at .*inbox\.db, so there is nothing to compare with\nhint: /,
+    );
+    expect(service.requests).toEqual([]);
+    await take([leadOf('z', 1000)]);
+    const other = await audit();
+    expect(other).toMatchObject({ exitCode: 7 });
+    expect(other.stderr).toMatch(/^note: the inbox .*inbox\.db has none of these leads$/m);
+  });
+
+  it('says of leads whose body was pruned that they were not compared, and claims no difference', async () => {
+    listed = [leadOf('same', 24), leadOf('other', 25, { n: 1 })];
+    await take([leadOf('same', 24), leadOf('other', 25)]);
+    await receive((inbox) => inbox.prune(now));
+    const { exitCode, findings, stderr } = await report();
+    expect({ exitCode, findings }).toEqual({ exitCode: 0, findings: [] });
+    expect(stderr).toContain('1 lead has other bytes than what was received, and could not be compared');
+  });
+
+  it('finds extra leads whose body was pruned, as far as the filters let it', async () => {
+    listed = [leadOf('a', 5), leadOf('outside', 10, { category: 'legal' }), leadOf('end', 100)];
+    await take([...listed, leadOf('kept', 2), leadOf('x', 20), leadOf('json:"y"', 30), leadOf('old', 150)]);
+    await take([leadOf('outside of the window', 1000)]);
+    await receive((inbox) => inbox.prune(now - 4 * hour));
+    const { exitCode, findings, summary } = await report();
+    expect(exitCode).toBe(7);
+    expect(summary).toMatchObject({ received: 7, byClass: { extra: 3, 'beyond-horizon': 1 } });
+    expect(findings.map(({ id, class: kind, reason }) => [id, kind, reason])).toEqual([
+      ['kept', 'extra', null],
+      ['json:"y"', 'extra', 'when it was created is not known: its body was pruned'],
+      ['x', 'extra', 'when it was created is not known: its body was pruned'],
+      ['old', 'beyond-horizon', null],
+    ]);
+    const filtered = await report(['--category', 'solar']);
+    expect(filtered.classes).toEqual({ kept: 'extra' });
+    expect(filtered.stderr).toContain('warning: 3 received leads are not in the list, and may be extra');
+  });
+});
+
+describe('an audit whose walk is not complete', () => {
+  beforeEach(async () => {
+    listed = Array.from({ length: 9 }, (_, i) => leadOf(`lead_${i}`, i + 1));
+    await take([...listed.slice(1, 3), leadOf('extra', 2)]);
+  });
+
+  it('claims nothing where the service fails on the way, and says what was compared', async () => {
+    answerWith = (nth) => (nth >= 2 ? { status: 500 } : undefined);
+    const { stdout, stderr, exitCode } = await audit(['--json', '--retries', '1']);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 5 });
+    expect(stderr).toMatch(
+      /^note: \d leads were compared before that, 2 of them received; whether others are missing is not known$/m,
+    );
+    expect((await audit(['--missing', '--retries', '1'])).stdout).toBe('');
+  });
+
+  it('claims nothing where it is interrupted', async () => {
+    const stop = new AbortController();
+    onRequest = (nth) => {
+      if (nth === 2) stop.abort(new InterruptedError('SIGINT'));
+    };
+    const run = await audit(['--json'], { signal: stop.signal });
+    expect(run).toMatchObject({ exitCode: 130, stdout: '' });
+  });
+
+  it('claims nothing where the list may go on, unless that is accepted', async () => {
+    await service.close();
+    const page = Array.from({ length: 10 }, (_, i) => leadOf(`lead_${i}`, i + 1));
+    service = await scripted((request, response) => {
+      const { searchParams } = new URL(request.url ?? '', 'http://localhost');
+      sendJson(response, { data: page.slice(0, Number(searchParams.get('limit') ?? 10)) });
+    });
+    const run = await audit(['--json']);
+    expect(run).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(run.stderr).toContain('10 leads were compared before that, 2 of them received');
+    const accepted = await report(['--accept-incomplete']);
+    expect(accepted.exitCode).toBe(7);
+    expect(accepted.summary).toMatchObject({ pulled: 10, byClass: { missing: 8, extra: null } });
+  });
+});
+
+describe('leads audit --received', () => {
+  const file = (content: string): string => {
+    const path = join(home, 'received.ndjson');
+    writeFileSync(path, content);
+    return path;
+  };
+  const lines = (received: readonly Lead[]): string =>
+    received.map((lead) => `${JSON.stringify(lead)}\n`).join('');
+
+  it("compares with an application's own leads, and claims nothing that they do not show", async () => {
+    listed = [leadOf('a', 1), leadOf('b', 2), leadOf('c', 3), leadOf('end', 100)];
+    const received = lines([
+      leadOf('a', 1),
+      leadOf('b', 2, { category: 'legal' }),
+      leadOf('x', 5),
+      leadOf('end', 100),
+      leadOf('end', 100),
+    ]);
+    for (const [words, stdin] of [
+      [['--received', file(received)], ''],
+      [['--received', '-'], received],
+    ] as const) {
+      const { exitCode, classes, summary, stderr } = await report(words, { stdin });
+      expect({ exitCode, classes }).toEqual({
+        exitCode: 7,
+        classes: { b: 'different', c: 'missing', x: 'extra' },
+      });
+      expect(summary).toMatchObject({ byClass: { late: null, pending: null, refused: null } });
+      expect(stderr).toContain('came before in it: of each id the first is compared');
+    }
+  });
+
+  it('finds the id under the name that the profile has for it, and under the usual one', async () => {
+    listed = ['a', 'b', 'c'].map((ref, i) => leadOf('', i + 5, { id: undefined, ref }));
+    await leads(['config', 'set', 'api.id', 'ref'], options());
+    const received = lines([leadOf('', 5, { id: undefined, ref: 'a' }), leadOf('b', 6)]);
+    expect((await report(['--received', file(received)])).classes).toEqual({ c: 'missing' });
+  });
+
+  it('rejects a file that is no JSON, or is not there, and asks the service nothing', async () => {
+    const broken = await audit(['--received', file('{"id":"a"}\nnot json\n')]);
+    expect(broken.exitCode).toBe(6);
+    expect(broken.stderr).toMatch(/^error: .*received\.ndjson: /);
+    const none = await audit(['--received', join(home, 'none')]);
+    expect(none.exitCode).toBe(6);
+    expect(service.requests).toEqual([]);
+  });
+
+  it('goes with no inbox, and --missing with no --json', async () => {
+    expect((await audit(['--received', 'x', '--inbox', 'y'])).exitCode).toBe(2);
+    expect((await audit(['--missing', '--json'])).exitCode).toBe(2);
+    expect((await audit(['--inbox', ':memory:'])).exitCode).toBe(2);
+  });
+});
+
+it('holds more missing leads than fit into its memory', async () => {
+  const box = await startSandbox({ leads: 4000, newest: now - hour }, { clock: new FakeClock(now) });
+  try {
+    await take([leadOf('other', 10_000)]);
+    const env = { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: box.url };
+    const found = await report(['--since', '1000d'], { env });
+    expect(found.summary).toMatchObject({ pulled: 4000, byClass: { missing: 4000 }, lossRate: 1 });
+    expect(Object.keys(found.classes)).toHaveLength(4001);
+    const missing = await audit(['--since', '1000d', '--missing'], { env });
+    expect(missing.stdout).toBe((await leads(['export', '--since', '1000d'], options({ env }))).stdout);
+  } finally {
+    await box.close();
+  }
+});
+
+describe('what leads audit prints', () => {
+  beforeEach(async () => {
+    listed = [leadOf('a', 1), leadOf('b', 2), leadOf('evil\u001b[2J', 3), leadOf('end', 4)];
+    await take([leadOf('a', 1), leadOf('end', 4, { category: 'x' })]);
+  });
+
+  it('is the counts, then the findings, as far as --limit says', async () => {
+    const { stdout, stderr, exitCode } = await audit(['--limit', '2']);
+    expect(exitCode).toBe(7);
+    expect(stdout).toMatch(/^pulled +4 +created from 2026-05-25T12:00Z until now$/m);
+    expect(stdout).toMatch(/^missing +2 +50\.00% +pulled, never received$/m);
+    expect(stdout).toMatch(/^missing +b +2026-06-01T10:00:00\.000Z$/m);
+    expect(stdout).not.toMatch(/^different +end/m);
+    expect(stdout).not.toContain('\u001b');
+    expect(stderr).toBe('1 more finding: --limit all, or --json\n');
+    expect((await audit(['--limit', 'all'])).stdout).toMatch(/^different +end .* fields: category$/m);
+  });
+
+  it('fits a terminal of 80 columns, and of 40', async () => {
+    for (const terminal of [80, 40]) {
+      const { stdout } = await audit([], { terminal });
+      const widths = stdout.split('\n').map((line) => line.replace(/\u001b\[\d*m/g, '').length);
+      expect(Math.max(...widths)).toBeLessThanOrEqual(terminal);
+    }
+  });
+
+  it("is with --missing nothing but the missing leads, in the service's own bytes", async () => {
+    const { stdout, stderr, exitCode } = await audit(['--missing']);
+    expect(exitCode).toBe(7);
+    expect(stdout).toBe(
+      listed
+        .slice(1, 3)
+        .map((lead) => `${JSON.stringify({ ...lead, status: 'delivered' })}\n`)
+        .join(''),
+    );
+    expect(stderr).toBe('2 leads are missing\n');
+  });
+});

@@ -1,0 +1,493 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { InterruptedError } from '../../../src/errors.ts';
+import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
+import type { StoredDelivery } from '../../../src/inbox/inbox.ts';
+import { drawsFrom } from '../../../src/sandbox/data/seeded-random.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.ts';
+import { rejection } from '../../../src/webhook/rejection.ts';
+import { arrivalOf, openReceiver } from '../../support/both-sides.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { expectJunit } from '../../support/junit.ts';
+import { freshHome, leads, type Run, type RunOptions, startLeads } from '../../support/run.ts';
+import { until } from '../../support/until.ts';
+import { scripted, sendJson } from '../../support/service.ts';
+import { type Handling, startStoringReceiver, type StoringReceiver } from '../../support/storing-receiver.ts';
+import { elementsOf, type XmlElement } from '../../support/xml.ts';
+
+const now = Date.UTC(2026, 5, 1, 12);
+const hour = 3_600_000;
+const count = 30;
+
+const recordOf = (n: number): Buffer =>
+  Buffer.from(
+    JSON.stringify({
+      id: `lead_${n}`,
+      category: 'solar',
+      createdAt: new Date(now - (n + 1) * hour).toISOString(),
+      score: n / 7,
+      name: 'Ünal 🌞',
+      status: 'new',
+    }),
+  );
+
+let home: string;
+let box: Sandbox;
+let receiver: StoringReceiver;
+let handle: (nth: number) => Handling | Promise<Handling>;
+/** Whether the receiver stores in the inbox that is compared. */
+let storesInInbox: boolean;
+/** What the receiver hands each lead to. */
+let targets: readonly string[];
+let others: { id: string; body: Buffer }[];
+
+/** The inbox has every third lead, and one was rejected. */
+beforeEach(async () => {
+  home = freshHome();
+  handle = () => 'store';
+  storesInInbox = true;
+  targets = [];
+  others = [];
+  const records = Array.from({ length: count }, (_, n) => recordOf(n));
+  box = await startSandbox({ seed: 1, records, maxLimit: 10 }, { clock: new FakeClock(now) });
+  await take(
+    records.flatMap((body, n) => (n % 3 === 0 ? [[`lead_${n}`, body, now - (n + 1) * hour] as const] : [])),
+  );
+  const inbox = await openReceiver(home, now, []);
+  await inbox.reject([
+    {
+      delivery: arrivalOf('lead_1', recordOf(1), now - hour).delivery,
+      rejection: rejection('wrong_credential', 'not the token'),
+    },
+  ]);
+  await inbox.close();
+  receiver = await startStoringReceiver({
+    store: (id, body) =>
+      storesInInbox ? take([[id, body, now]], targets) : Promise.resolve(others.push({ id, body })),
+    handle: (nth) => handle(nth),
+  });
+});
+afterEach(async () => {
+  await box.close();
+  await receiver.close();
+});
+
+async function take(
+  leadsOf: readonly (readonly [string, Buffer, number])[],
+  targets: readonly string[] = [],
+) {
+  const inbox = await openReceiver(home, now, targets);
+  await inbox.take(leadsOf.map(([id, body, at]) => arrivalOf(id, body, at)));
+  await inbox.close();
+}
+
+const lost = Array.from({ length: count }, (_, n) => n).filter((n) => n % 3 !== 0);
+
+const options = (more: RunOptions = {}): RunOptions => ({
+  home,
+  env: { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: box.url, LEADS_WEBHOOK_TOKEN: 'shared' },
+  clock: new FakeClock(now, { hasty: true }),
+  ...more,
+});
+const late = ['--late-after', '30d'];
+const audit = (words: readonly string[], more: RunOptions = {}): Promise<Run> =>
+  leads(['audit', ...late, ...words], options(more));
+
+const summaryOf = ({ stdout }: Run): Record<string, unknown> =>
+  JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
+
+async function storedDeliveries(): Promise<StoredDelivery[]> {
+  const inbox = await openInboxReader({
+    location: join(home, 'data', 'inbox.db'),
+    clock: new FakeClock(now),
+  });
+  const found: StoredDelivery[] = [];
+  for await (const one of inbox.list({ verdicts: ['accepted', 'duplicate', 'pending'] })) found.push(one);
+  await inbox.close();
+  return found;
+}
+
+describe('leads audit --take-in', () => {
+  it("stores refused and missing leads as backfilled, in the service's own bytes, once", async () => {
+    const first = await audit(['--take-in', '--json']);
+    expect(first.exitCode, first.stderr).toBe(0);
+    expect(summaryOf(first)).toMatchObject({ repaired: 20, byClass: { missing: 19, refused: 1 } });
+    expect(first.stderr).toMatch(/^20 of 20 leads stored in the inbox .*inbox\.db$/m);
+    const stored = await storedDeliveries();
+    expect(stored).toHaveLength(count);
+    const fetched = stored.filter(({ source }) => source === 'backfill');
+    expect(fetched.map(({ leadId }) => leadId).sort()).toEqual(lost.map((n) => `lead_${n}`).sort());
+    for (const { leadId, body } of fetched) {
+      expect(JSON.parse(Buffer.from(body).toString('utf8'))).toMatchObject({ id: leadId, name: 'Ünal 🌞' });
+      expect(Buffer.from(body).toString('utf8')).toContain(`"score":${Number(leadId?.slice(5)) / 7},`);
+    }
+    const second = await audit(['--take-in', '--json']);
+    expect([second.exitCode, second.stderr, summaryOf(second)['repaired']]).toEqual([0, '', 0]);
+    expect(await storedDeliveries()).toHaveLength(count);
+  });
+
+  it('leaves other findings, which are exit 7', async () => {
+    await take([['not listed', Buffer.from('{"id":"not listed"}'), now - 2 * hour]]);
+    const run = await audit(['--take-in']);
+    expect(run.exitCode).toBe(7);
+    expect(run.stdout).toMatch(/^repaired +20 +of the refused and missing ones$/m);
+    expect(run.stdout).toMatch(/^refused +lead_1 .*wrong_credential; repaired$/m);
+    expect(run.stdout).toMatch(/^extra +1 /m);
+  });
+});
+
+describe('leads audit --send-to', () => {
+  const send = (words: readonly string[] = [], more?: RunOptions): Promise<Run> =>
+    audit(['--send-to', receiver.url, '--json', ...words], more);
+
+  it.each([1, 2, 3])(
+    'ends with each lead stored once, at a receiver that fails half the time (%i)',
+    async (seed) => {
+      const draw = drawsFrom(seed);
+      const faults: readonly Handling[] = ['reset', 500, 'store and reset', 'store and 500', 429];
+      const firstTwo: Handling[] = ['store and reset', 500];
+      handle = () =>
+        firstTwo.pop() ?? (draw() < 0.5 ? 'store' : (faults[Math.floor(draw() * faults.length)] ?? 500));
+      const first = await send();
+      expect(first.exitCode, first.stderr).toBe(0);
+      expect(summaryOf(first)['repaired']).toBe(lost.length);
+      const accepted = (await storedDeliveries()).filter(({ verdict }) => verdict === 'accepted');
+      expect(accepted).toHaveLength(count);
+      expect(new Set(accepted.map(({ leadId }) => leadId)).size).toBe(count);
+      expect(new Set(receiver.requests.map(({ token }) => token))).toEqual(new Set(['shared']));
+      for (const { id, body } of receiver.requests) expect(body).toEqual(recordOf(Number(id.slice(5))));
+      const sent = receiver.requests.length;
+      const second = await send();
+      expect([second.exitCode, second.stderr]).toEqual([0, '']);
+      expect(receiver.requests).toHaveLength(sent);
+    },
+  );
+
+  it('sends nothing where there is more to repair than --max-repair allows', async () => {
+    for (const words of [['--send-to', receiver.url], ['--take-in']]) {
+      const run = await audit([...words, '--max-repair', '19', '--json', '--quiet']);
+      expect([run.exitCode, summaryOf(run)['repaired']]).toEqual([7, 0]);
+      expect(run.stderr).toBe(
+        'warning: nothing was repaired: 20 leads are missing or refused, and --max-repair allows 19; ' +
+          'raise it once it is clear that they were really lost\n',
+      );
+    }
+    expect(receiver.requests).toEqual([]);
+    expect(await storedDeliveries()).toHaveLength(10);
+    expect((await send(['--max-repair', '20'])).exitCode).toBe(0);
+  });
+
+  it('sends nothing where the service fails on the way', async () => {
+    await box.close();
+    box = await startSandbox(
+      {
+        seed: 1,
+        records: Array.from({ length: count }, (_, n) => recordOf(n)),
+        maxLimit: 10,
+        faults: { truncate: { chance: 0.9 } },
+      },
+      { clock: new FakeClock(now) },
+    );
+    const run = await send(['--take-in', '--retries', '1']);
+    expect([5, 6]).toContain(run.exitCode);
+    expect(run.stdout).toBe('');
+    expect(receiver.requests).toEqual([]);
+    expect(await storedDeliveries()).toHaveLength(10);
+  });
+
+  it.each<[string, readonly string[], number]>([
+    ['is not proven', [], 6],
+    ['is not proven, and accepted', ['--accept-incomplete'], 7],
+  ])('sends nothing after a walk that %s', async (_, words, exitCode) => {
+    const service = await scripted((request, response) => {
+      const { searchParams } = new URL(request.url ?? '', 'http://localhost');
+      const all = Array.from({ length: 10 }, (_, n) => JSON.parse(recordOf(n).toString('utf8')) as object);
+      sendJson(response, { data: all.slice(0, Number(searchParams.get('limit') ?? 10)) });
+    });
+    const env = { LEADS_API_KEY: 'k', LEADS_BASE_URL: service.url, LEADS_WEBHOOK_TOKEN: 't' };
+    const run = await send(['--take-in', ...words], { env });
+    await service.close();
+    expect(run.exitCode, run.stderr).toBe(exitCode);
+    if (exitCode === 7) {
+      expect(run.stderr).toContain(
+        'nothing was repaired: the service does not show that its list is complete',
+      );
+      expect(summaryOf(run)['repaired']).toBe(0);
+    }
+    expect(receiver.requests).toEqual([]);
+    expect(await storedDeliveries()).toHaveLength(10);
+  });
+
+  it('sends nothing where leads moved while the list was read, and may have been passed over', async () => {
+    const list = Array.from({ length: count }, (_, n) => recordOf(n).toString('utf8'));
+    const service = await scripted((request, response) => {
+      const offset = Number(new URL(request.url ?? '', 'http://localhost').searchParams.get('offset') ?? 0);
+      sendJson(
+        response,
+        `{"data":[${list.slice(offset, offset + 5).join(',')}],"offset":${offset},"limit":5}`,
+      );
+      // Those in front go to the end: what stood behind them moves up to a place that was read.
+      list.push(...list.splice(0, 3));
+    });
+    const env = { LEADS_API_KEY: 'k', LEADS_BASE_URL: service.url, LEADS_WEBHOOK_TOKEN: 't' };
+    const run = await send([], { env });
+    await service.close();
+    expect(run).toMatchObject({ exitCode: 6, stdout: '' });
+    expect(run.stderr).toContain('leads kept moving between the pages');
+    expect(receiver.requests).toEqual([]);
+  });
+
+  it('says which leads were not acknowledged, and leaves alone a receiver that refuses them all', async () => {
+    handle = (nth) => (nth % 2 === 0 ? 'store' : 400);
+    const half = await send();
+    expect([half.exitCode, summaryOf(half)['repaired']]).toEqual([7, 10]);
+    expect(half.stderr).toMatch(/^10 of 20 leads acknowledged by http/m);
+    expect(half.stderr).toMatch(/^warning: 10 leads were not acknowledged: it answered 400$/m);
+    handle = () => 401;
+    const refused = await send();
+    expect(refused.exitCode).toBe(7);
+    expect(refused.stderr).toContain('it answered 401: check that both sides use the same scheme and secret');
+    expect(receiver.requests).toHaveLength(30);
+  });
+
+  it('leaves a receiver alone that refuses the first leads, however many there are', async () => {
+    const records = Array.from({ length: 166 }, (_, n) => recordOf(n));
+    await box.close();
+    box = await startSandbox({ seed: 1, records, maxLimit: 100 }, { clock: new FakeClock(now) });
+    handle = () => 404;
+    const run = await send();
+    expect([run.exitCode, summaryOf(run)['repaired']]).toEqual([7, 0]);
+    expect(run.stderr).toMatch(
+      /^warning: 156 leads were not acknowledged: it answered 404: .*; after 2\d of them the others were not tried$/m,
+    );
+    expect(receiver.requests.length).toBeLessThan(30);
+  });
+
+  it('counts what the inbox shows as repaired, where the receiver answered none of it', async () => {
+    handle = () => 'store and reset';
+    const run = await send();
+    expect(run.stderr).toMatch(/^0 of 20 leads acknowledged/m);
+    expect(run.stderr).not.toContain('was not reached');
+    expect(run.stderr).toMatch(/^warning: 20 leads were not acknowledged: /m);
+    expect([run.exitCode, summaryOf(run)['repaired']]).toEqual([0, 20]);
+  });
+
+  it.each([410, 429])('leaves a receiver alone that answers %i and means it', async (status) => {
+    const records = Array.from({ length: 166 }, (_, n) => recordOf(n));
+    await box.close();
+    box = await startSandbox({ seed: 1, records, maxLimit: 100 }, { clock: new FakeClock(now) });
+    await receiver.close();
+    let requests = 0;
+    const scriptedReceiver = await scripted((_request, response) => {
+      requests += 1;
+      if (requests === 1) response.writeHead(200).end();
+      else response.writeHead(status, { 'retry-after': '3600' }).end();
+    });
+    const run = await audit(['--send-to', scriptedReceiver.url, '--json']);
+    await scriptedReceiver.close();
+    receiver = await startStoringReceiver({ store: () => Promise.resolve() });
+    expect(run.exitCode).toBe(7);
+    expect(run.stderr).toMatch(/^1 of 156 leads acknowledged/m);
+    expect(run.stderr).toMatch(/; after 2\d of them the others were not tried$/m);
+    expect(requests).toBeLessThan(30);
+  });
+
+  it('leaves a receiver alone that has acknowledged something and then never answers', async () => {
+    storesInInbox = false;
+    handle = (nth) => (nth === 0 ? 'store' : 'never answer');
+    const run = await send(['--timeout', '40ms']);
+    expect([run.exitCode, others.length]).toEqual([7, 1]);
+    expect(run.stderr).toMatch(
+      /^warning: 19 leads were not acknowledged: .*; nothing was acknowledged for five minutes, and the repair was ended$/m,
+    );
+    expect(receiver.requests.length).toBeLessThan(130);
+  });
+
+  it('ends with 5 where nothing was reached, after the findings', async () => {
+    await receiver.close();
+    const run = await send();
+    receiver = await startStoringReceiver({ store: () => Promise.resolve() });
+    expect(run.exitCode).toBe(5);
+    expect(run.stderr).toMatch(
+      /"code":"service_unavailable","message":"http:\/\/127\.0\.0\.1:\d+ was not reached/,
+    );
+    expect(summaryOf(run)).toMatchObject({ repaired: 0, byClass: { missing: 19 } });
+  });
+
+  it('claims no repair of what the receiver acknowledged and the inbox does not have', async () => {
+    storesInInbox = false;
+    const run = await send();
+    expect([run.exitCode, summaryOf(run)['repaired'], others.length]).toEqual([7, 0, 20]);
+    expect(run.stderr).toMatch(
+      /^warning: 20 acknowledged leads are not in the inbox .*: with --take-in what/m,
+    );
+  });
+
+  it('stores with --take-in what the receiver acknowledged, and nothing else', async () => {
+    storesInInbox = false;
+    handle = (nth) => (nth % 2 === 0 ? 'store' : 422);
+    const run = await send(['--take-in']);
+    expect([run.exitCode, summaryOf(run)['repaired']]).toEqual([7, 10]);
+    const fetched = (await storedDeliveries()).filter(({ source }) => source === 'backfill');
+    expect(fetched.map(({ leadId }) => leadId).sort()).toEqual(others.map(({ id }) => id).sort());
+    handle = () => 'store';
+    expect((await send(['--take-in'])).exitCode).toBe(0);
+    expect((await send(['--take-in'])).stderr).toBe('');
+    expect(new Set(others.map(({ id }) => id)).size).toBe(20);
+    expect(others).toHaveLength(20);
+  });
+
+  it('counts no lead as repaired that the receiver stored and could not forward', async () => {
+    targets = ['forward http://127.0.0.1:1/'];
+    handle = () => 'store and 500';
+    const run = await send();
+    expect([run.exitCode, summaryOf(run)['repaired']]).toEqual([7, 0]);
+    expect(run.stderr).toMatch(/^warning: 20 leads were not acknowledged: it answered 500\b/m);
+    const sent = receiver.requests.length;
+    // They are the receiver's to forward now.
+    expect((await send()).stdout.match(/"class":"pending"/g)).toHaveLength(
+      (await storedDeliveries()).length - 10,
+    );
+    expect(receiver.requests.length - sent).toBeLessThan(sent);
+  });
+
+  it('stores nothing twice where the receiver stores in the same inbox', async () => {
+    expect((await send(['--take-in'])).exitCode).toBe(0);
+    expect(await storedDeliveries()).toHaveLength(count);
+  });
+
+  it('does not send a lead that came while others were sent', async () => {
+    handle = async (nth): Promise<Handling> => {
+      if (nth === 0) await take([['lead_79', Buffer.from('{"id":"lead_79"}'), now]]);
+      return 'store';
+    };
+    const records = Array.from({ length: 80 }, (_, n) => recordOf(n));
+    await box.close();
+    box = await startSandbox({ seed: 1, records, maxLimit: 100 }, { clock: new FakeClock(now) });
+    const junit = join(home, 'audit.xml');
+    const run = await send(['--junit', junit]);
+    expect(readFileSync(junit, 'utf8')).not.toContain('<failure');
+    expect(run.stderr).toMatch(/^69 of 70 leads acknowledged/m);
+    expect(run.stderr).toMatch(/^1 lead came meanwhile, without a repair$/m);
+    expect(receiver.requests.map(({ id }) => id)).not.toContain('lead_79');
+    expect([run.exitCode, summaryOf(run)['repaired']]).toEqual([0, 69]);
+  });
+
+  it('counts what an application acknowledged where its own file is the received side', async () => {
+    storesInInbox = false;
+    const file = join(home, 'app.ndjson');
+    const has = Array.from({ length: count }, (_, n) => n).filter((n) => n % 3 === 0);
+    writeFileSync(file, has.map((n) => `${recordOf(n).toString('utf8')}\n`).join(''));
+    const run = await send(['--received', file]);
+    expect(run.exitCode, run.stderr).toBe(0);
+    expect([summaryOf(run)['repaired'], others.length]).toEqual([20, 20]);
+    expect(run.stderr).toContain('does not show them: compare with a new export before the next repair');
+  });
+
+  it.each<[string, readonly string[], number, string]>([
+    ['plain HTTP beyond this machine', ['--send-to', 'http://example.com/'], 2, 'is plain HTTP'],
+    ['no scheme', ['--send-to', 'https://localhost:1/'], 3, 'nothing says how deliveries are signed'],
+    ['--take-in with --received', ['--take-in', '--received', 'x'], 2, '--take-in and --received'],
+    ['a token without --send-to', ['--token', 't'], 2, '--token says how leads are delivered'],
+    ['--insecure without --send-to', ['--take-in', '--insecure'], 2, '--insecure says'],
+    ['--no-verify without --send-to', ['--no-verify'], 2, '--no-verify says'],
+    ['--watch with --missing', ['--watch', '1m', '--missing'], 2, '--watch and --missing'],
+    [
+      'stdin twice',
+      ['--send-to', 'https://localhost:1/', '--received', '-', '--token-file', '-'],
+      2,
+      'stdin (-)',
+    ],
+  ])('rejects before anything is asked: %s', async (_, words, exitCode, message) => {
+    const env = { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: 'http://127.0.0.1:1' };
+    const run = await audit(words, { env });
+    expect(run.stderr).toContain(message);
+    expect(run.exitCode).toBe(exitCode);
+  });
+});
+
+describe('leads audit --junit', () => {
+  const junit = (): string => join(home, 'audit.xml');
+  const casesIn = (document: string): (string | undefined)[] =>
+    elementsOf(document)
+      .filter(({ name }) => name === 'testcase')
+      .map(({ attributes }) => attributes['name']);
+  const failures = (document: string): XmlElement[] =>
+    elementsOf(document).filter(({ name }) => name === 'failure');
+
+  it('has a test for each class, which lists what was not repaired, up to a hundred leads', async () => {
+    const records = Array.from({ length: 166 }, (_, n) => recordOf(n));
+    await box.close();
+    box = await startSandbox({ seed: 1, records, maxLimit: 100 }, { clock: new FakeClock(now) });
+    const run = await audit(['--junit', junit()]);
+    expect(run.exitCode).toBe(7);
+    const document = readFileSync(junit(), 'utf8');
+    expectJunit(document);
+    expect(casesIn(document)).toEqual([
+      'complete',
+      'refused',
+      'missing',
+      'extra',
+      'different',
+      'pending',
+      'late',
+    ]);
+    const [refused, missing, ...rest] = failures(document);
+    expect(rest).toEqual([]);
+    expect(refused?.text).toMatch(/^lead_1, created .*, wrong_credential$/);
+    expect(missing?.attributes).toEqual({ type: 'missing', message: '155 leads: pulled, never received' });
+    expect(missing?.text.split('\n')).toHaveLength(101);
+    expect(missing?.text).toMatch(/\nand 55 more$/);
+    expect((await audit(['--junit', junit(), '--take-in'])).exitCode).toBe(0);
+    const repaired = readFileSync(junit(), 'utf8');
+    expectJunit(repaired);
+    expect(failures(repaired)).toEqual([]);
+    expect(repaired).toContain('<system-out>155 repaired</system-out>');
+  });
+
+  it('fails where the walk was not complete, whatever an earlier run wrote', async () => {
+    await audit(['--junit', junit(), '--take-in']);
+    expect(failures(readFileSync(junit(), 'utf8'))).toEqual([]);
+    const env = { LEADS_API_KEY: 'k', LEADS_BASE_URL: 'http://127.0.0.1:1' };
+    expect((await audit(['--junit', junit(), '--retries', '0'], { env })).exitCode).toBe(5);
+    const document = readFileSync(junit(), 'utf8');
+    expectJunit(document);
+    expect(failures(document).map(({ attributes }) => attributes['type'])).toEqual(['incomplete']);
+    expect(elementsOf(document).filter(({ name }) => name === 'skipped')).toHaveLength(6);
+  });
+
+  it.each<[string, readonly string[], number]>([
+    ['no inbox', ['--inbox', '/none/inbox.db'], 3],
+    ['nothing that says how to sign', ['--send-to', 'https://localhost:1/'], 3],
+    ['an authority that is not there', ['--send-to', 'https://localhost:1/', '--ca', '/none'], 3],
+  ])(
+    'fails where the audit could not begin, whatever an earlier run wrote: %s',
+    async (_, words, exitCode) => {
+      writeFileSync(junit(), '<testsuites/>');
+      const env = { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: box.url };
+      expect((await audit(['--junit', junit(), ...words], { env })).exitCode).toBe(exitCode);
+      const document = readFileSync(junit(), 'utf8');
+      expectJunit(document);
+      expect(failures(document).map(({ attributes }) => attributes['type'])).toEqual(['incomplete']);
+    },
+  );
+
+  it('fails where the audit was interrupted, whatever an earlier run wrote', async () => {
+    writeFileSync(junit(), '<testsuites/>');
+    handle = () => 'never answer';
+    const words = ['audit', ...late, '--send-to', receiver.url, '--junit', junit()];
+    const live = startLeads(words, options());
+    await until(() => receiver.requests.length > 0);
+    live.abort(new InterruptedError('SIGTERM'));
+    expect((await live.done).exitCode).toBe(143);
+    expect(failures(readFileSync(junit(), 'utf8'))).toHaveLength(1);
+  });
+
+  it('keeps the exit code of a failure where it cannot be written', async () => {
+    const env = { LEADS_API_KEY: 'k', LEADS_BASE_URL: 'http://127.0.0.1:1' };
+    const run = await audit(['--junit', '/none/audit.xml', '--retries', '0'], { env });
+    expect(run.exitCode).toBe(5);
+    expect(run.stderr).toMatch(/^warning: cannot write \/none\/audit\.xml/m);
+  });
+});

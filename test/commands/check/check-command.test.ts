@@ -1,0 +1,259 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { InterruptedError } from '../../../src/errors.ts';
+import { startReceiver } from '../../check/obedient-receiver.ts';
+import { check, type CheckSummary, hurriedClock } from '../../check/support.ts';
+import { freePort } from '../../support/free-port.ts';
+import { freshHome, leads, type RunOptions, startLeads } from '../../support/run.ts';
+import { until } from '../../support/until.ts';
+
+const secret = 'Token-of-the-Tests';
+const token = ['--token', secret];
+const env = { PATH: process.env['PATH'] ?? '', LANG: 'C.UTF-8' };
+
+const obedient = () => startReceiver('token', secret);
+
+/** Lets a delivery without a token in, and answers 500 to what it cannot parse: a must and a should. */
+const faulty = () =>
+  startReceiver('token', secret, () => ({
+    authenticates: (one) =>
+      !one.rawHeaders.some(([name, value]) => name === 'x-webhook-token' && value !== secret),
+    parse(body) {
+      if (body.length === 0 || body.toString().endsWith('{')) throw new Error('unexpected');
+      return JSON.parse(body.toString()) as unknown;
+    },
+  }));
+
+const run = (argv: readonly string[], options: RunOptions = {}) =>
+  leads(['check', ...argv], { clock: hurriedClock, random: Math.random, env, ...options });
+
+const quick = ['--skip', 'body.slow', '--skip', 'body.huge'];
+
+describe('what is asked for', () => {
+  test('--list shows every probe with its level, and sends nothing', async () => {
+    const { stdout, exitCode } = await run(['--list']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^credential\.wrong +must +4\.2 rule 3 +4xx to a wrong token/m);
+    const json = (await run(['--list', '--json', '--only', 'tls'])).stdout.trim().split('\n');
+    expect(json.map((line) => (JSON.parse(line) as { group: string }).group)).toEqual(Array(6).fill('tls'));
+  });
+
+  test('--only and --skip take names, groups and patterns; delivery.valid comes along where it is needed', async () => {
+    const { url } = await obedient();
+    const result = await check([url, ...token, '--only', 'credential', '--skip', 'credential.*e*']);
+    expect(result.probes.map(({ name }) => name)).toEqual([
+      ...['delivery.valid', 'credential.missing', 'credential.wrong'],
+    ]);
+    const form = await check([url, ...token, '--only', 'protocol.method']);
+    expect(form.probes.map(({ name }) => name)).toEqual(['protocol.method']);
+    const body = await check([url, ...token, '--only', 'body.n?ll']);
+    expect(body.probes.map(({ name }) => name)).toEqual(['delivery.valid', 'body.null']);
+  });
+
+  test.each([
+    ['token', 'credential', []],
+    ['github', 'signature', ['--scheme', 'github']],
+    ['svix', 'time.stale', ['--scheme', 'svix']],
+  ])('with the wrong secret no refusal proves anything: %s, --only %s', async (scheme, group, flags) => {
+    const word = (text: string): string => (scheme === 'svix' ? `whsec_${btoa(text)}` : text);
+    const { url } = await startReceiver(scheme, word('the secret of the receiver!!!'));
+    const key = [scheme === 'token' ? '--token' : '--secret', word('another one of some length!!!')];
+    const result = await check([url, ...flags, ...key, '--only', group]);
+    expect([result.failed, result.exitCode]).toEqual([['delivery.valid'], 7]);
+    expect(result.probes[0]?.hint).toContain('the same scheme and secret');
+  });
+
+  test.each([
+    [['--only', 'nothing.*'], "--only 'nothing.*' matches no probe"],
+    [['--skip', '*'], '--only and --skip leave no probe'],
+  ])('%j is a usage error', async (flags, message) => {
+    const { stderr, exitCode } = await run(['https://localhost:1/', ...token, ...flags]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  test.each([
+    [[], 2, 'which receiver?'],
+    [['http://example.com/hook', ...token], 2, 'plain HTTP'],
+    [['https://example.com/hook', ...token, '--insecure'], 2, '--insecure is for this machine only'],
+    [['https://localhost:1/hook'], 3, 'nothing says how deliveries are signed'],
+    [
+      ['https://localhost:1/hook', ...token, '--baseline', '/nowhere/b.json'],
+      6,
+      'there is no baseline in /nowhere/b.json',
+    ],
+    [['https://localhost:1/hook', ...token, '--junit', '/'], 8, 'it is a directory'],
+  ])('%j ends with %i before anything is sent', async (argv, code, message) => {
+    const { stderr, exitCode } = await run(argv);
+    expect([exitCode, stderr]).toEqual([code, expect.stringContaining(message)]);
+  });
+});
+
+describe('a receiver that cannot be reached is exit 5', () => {
+  test('where nothing listens', async () => {
+    const { stderr, exitCode, stdout } = await run([`http://127.0.0.1:${await freePort()}/`, ...token]);
+    expect([exitCode, stdout]).toEqual([5, '']);
+    expect(stderr).toMatch(
+      /^error: cannot reach http:\/\/127\.0\.0\.1:\d+: connection refused .*\nhint: start the receiver/,
+    );
+  });
+
+  test('where plain HTTP is spoken to https', async () => {
+    const { url } = await obedient();
+    const { stderr, exitCode } = await run([url.replace('http:', 'https:'), ...token]);
+    expect([exitCode, stderr]).toEqual([5, expect.stringContaining('does it speak plain HTTP?')]);
+  });
+
+  test('where a connection is taken and nothing said of TLS', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { stderr, exitCode } = await run([url, ...token, '--timeout', '200ms']);
+    expect([exitCode, stderr]).toEqual([5, expect.stringContaining('no answer in time')]);
+  });
+});
+
+describe('what counts', () => {
+  test('a must that fails is exit 7, a should only with --strict', async () => {
+    const { url } = await faulty();
+    const all = await check([url, ...token, ...quick]);
+    expect(all.failed).toEqual(['credential.missing', 'body.malformed', 'body.empty']);
+    expect(all.exitCode).toBe(7);
+    const shoulds = [url, ...token, ...quick, '--skip', 'credential'];
+    expect((await check(shoulds)).exitCode).toBe(0);
+    expect((await check([...shoulds, '--strict'])).exitCode).toBe(7);
+  });
+
+  test('what a baseline knows fails nobody, and what passes again is said', async () => {
+    const file = join(freshHome(), 'baseline.json');
+    const { url } = await faulty();
+    const written = await run([url, ...token, ...quick, '--write-baseline', file]);
+    expect([written.exitCode, written.stderr]).toEqual([0, `wrote ${file}: 3 known to fail\n`]);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      version: 1,
+      failing: ['body.empty', 'body.malformed', 'credential.missing'],
+    });
+    const again = await run([url, ...token, ...quick, '--strict', '--baseline', file]);
+    expect(again.exitCode).toBe(0);
+    expect(again.stdout).toContain('credential.missing (must, known)');
+    const healed = await run([(await obedient()).url, ...token, ...quick, '--baseline', file]);
+    expect(healed.exitCode).toBe(0);
+    expect(healed.stdout).toContain('pass now, and are in the baseline: credential.missing, body.malformed,');
+    writeFileSync(file, '{"failing":[1]}');
+    const damaged = await run([url, ...token, '--baseline', file]);
+    expect([damaged.exitCode, damaged.stderr]).toEqual([6, expect.stringContaining('is not a baseline')]);
+  });
+
+  test('a part of a run leaves what the baseline says of the rest', async () => {
+    const file = join(freshHome(), 'baseline.json');
+    writeFileSync(file, '{"version":1,"failing":["tls.days","body.null"]}');
+    const { url } = await obedient();
+    await run([url, ...token, '--only', 'body.null', '--baseline', file, '--write-baseline', file]);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ failing: ['tls.days'] });
+  });
+});
+
+describe('what is shown', () => {
+  test('people see a line for what passes in a group, and for a failure what was expected, seen, to do, and curl', async () => {
+    const { url } = await faulty();
+    const { stdout } = await run([url, ...token, ...quick], { terminal: 80, env: { ...env, NO_COLOR: '1' } });
+    const lines = stdout.split('\n');
+    expect(lines[0]).toBe(`checking ${url}`);
+    expect(lines).toContain('✗ credential.missing (must): 4xx without a credential');
+    const at = lines.indexOf('✗ body.malformed (should): 4xx to JSON that is cut off');
+    expect(lines[at + 1]).toMatch(/^ {4}it answered 500 after \d+ms: \{"status":500\}$/);
+    expect(lines[at + 2]).toMatch(/^ {4}answer 400 when the body cannot be parsed/);
+    expect(lines.slice(at).find((line) => line.includes('curl'))).toMatch(
+      /^ {4}curl -i http.* -H "x-webhook-token: \$LEADS_WEBHOOK_TOKEN" --data-binary '\{"id":/,
+    );
+    expect(lines.filter((line) => line.length > 80 && !line.includes('curl'))).toEqual([]);
+    expect(stdout).toMatch(/\n\d+ passed, 3 failed \(1 must, 2 should\), 3 warnings, \d+ skipped in \S+\n/);
+    expect(stdout).toMatch(/\d+ test leads were accepted:\s+leads-check-\w{6}-\{1,[\d,]+\}\n$/);
+    expect(stdout).not.toContain(secret);
+  });
+
+  test('a locale without other characters gets ASCII', async () => {
+    const { url } = await obedient();
+    const { stdout } = await run([url, ...token, '--only', 'credential'], { env: { ...env, LANG: 'C' } });
+    expect(stdout).toMatch(/^ok credential {2}missing, empty, wrong,/m);
+    expect(stdout).toMatch(/^[\x00-\x7f]*$/);
+  });
+
+  test('a terminal shows how far the run is', async () => {
+    const { url } = await obedient();
+    const { stderr } = await run([url, ...token, '--only', 'body.slow', '--timeout', '60s'], {
+      terminal: 80,
+      clock: { ...hurriedClock, sleep: (ms, signal) => hurriedClock.sleep(ms * 3, signal) },
+    });
+    expect(stderr).toContain('1 of 2 probes');
+  });
+
+  test('the summary of --json is the last line, and lists the leads that were accepted', async () => {
+    const receiver = await obedient();
+    const { stdout } = await run([receiver.url, ...token, ...quick, '--json']);
+    const last = JSON.parse(/.*$/.exec(stdout.trim())?.[0] ?? '') as CheckSummary;
+    expect(Object.keys(last)).toEqual(['type', 'target', 'pass', 'fail', 'warn', 'skip', 'accepted']);
+    expect([...last.accepted].sort()).toEqual([...receiver.stored.keys()].sort());
+  });
+
+  test('a failing curl line sends what failed', async () => {
+    const { url } = await faulty();
+    const { failed, probes } = await check([url, ...token, ...quick]);
+    const { execa } = await import('execa');
+    for (const name of failed) {
+      const { curl = '', seen = null } = probes.find((one) => one.name === name) ?? {};
+      const { stdout } = await execa('bash', { input: curl ?? '', env: { LEADS_WEBHOOK_TOKEN: secret } });
+      expect([name, Number(/^HTTP\/1.1 (\d+)/.exec(stdout)?.[1])]).toEqual([name, seen?.status]);
+    }
+  });
+
+  test('Ctrl-C ends it with 130, and says which leads were accepted until then', async () => {
+    const { url } = await startReceiver('token', secret, () => ({
+      withBody: (delivery) => Buffer.from(delivery.body).includes('"few'),
+      before: () => false,
+      answer: (response, status) => void setTimeout(() => response.writeHead(status).end(), 20),
+    }));
+    const live = startLeads(['check', url, ...token, '--only', 'body.slow'], {
+      env,
+      clock: { ...hurriedClock, sleep: (ms, signal) => hurriedClock.sleep(ms * 100, signal) },
+    });
+    await until(() => live.stdout.text().includes('delivery    valid'));
+    live.abort(new InterruptedError('SIGINT'));
+    const { exitCode, stderr } = await live.done;
+    expect([exitCode, stderr]).toEqual([
+      130,
+      expect.stringMatching(/^1 test lead was accepted: leads-check-/),
+    ]);
+  });
+});
+
+describe('in GitHub Actions', () => {
+  test('failures are annotations on stderr, and the page of the step gets a table', async () => {
+    const page = join(freshHome(), 'summary.md');
+    const { url } = await faulty();
+    const actions = { ...env, GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: page };
+    const { stdout, stderr } = await run([url, ...token, ...quick], { env: actions });
+    expect(stdout).not.toContain('::');
+    expect(stderr.trim().split('\n')).toEqual([
+      expect.stringMatching(
+        /^::error title=leads check credential\.missing::expected 4xx without a credential; it answered 200%0A/,
+      ),
+      expect.stringMatching(/^::warning title=leads check body\.malformed::/),
+      expect.stringMatching(/^::warning title=leads check body\.empty::/),
+    ]);
+    const text = readFileSync(page, 'utf8');
+    expect(text).toContain('| probe | level | result | expected | seen |');
+    expect(text).toContain('| credential.missing | must | fail |');
+  });
+
+  test('a page that cannot be written is said after all results', async () => {
+    const { url } = await obedient();
+    const actions = { ...env, GITHUB_STEP_SUMMARY: '/nowhere/summary.md' };
+    const { stdout, exitCode } = await run([url, ...token, '--only', 'credential'], { env: actions });
+    expect(exitCode).toBe(8);
+    expect(stdout).toContain('8 passed');
+    expect(existsSync('/nowhere')).toBe(false);
+  });
+});

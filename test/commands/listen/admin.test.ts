@@ -1,0 +1,219 @@
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeClock } from '../../support/clock.ts';
+import { freePort } from '../../support/free-port.ts';
+import { parseOpenMetrics, valueOf } from '../../support/open-metrics.ts';
+import { leads } from '../../support/run.ts';
+import { InterruptedError } from '../../../src/errors.ts';
+import { answering, appInEachTest } from './app.ts';
+import { type Listener, listenInEachTest, token } from './support.ts';
+
+const listen = listenInEachTest();
+const app = appInEachTest();
+
+/** What `--admin` answers at a path. */
+function admin(listener: Listener, path: string): Promise<{ status: number; text: string }> {
+  const url = /admin on (\S+):/.exec(listener.stderr.text())?.[1] ?? '';
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}${path}`, { agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+const ready = (listener: Listener): Promise<void> =>
+  expect.poll(() => listener.stderr.text()).toMatch(/^admin on http:\/\/localhost:\d+: /m);
+
+async function start(argv: readonly string[]): Promise<Listener> {
+  const listener = await listen(['--admin', '0', ...argv]);
+  await ready(listener);
+  return listener;
+}
+
+describe('listen --admin', () => {
+  it('is off unless it is asked for', async () => {
+    const listener = await listen(['--json']);
+    await listener.stop();
+    expect(listener.stderr.text()).not.toContain('admin');
+    expect(listener.events()[0]).not.toHaveProperty('admin');
+  });
+
+  it('says its address on stderr and in the first event', async () => {
+    const listener = await start(['--json']);
+    const [listening] = listener.events();
+    expect(listener.stderr.text()).toContain(`admin on ${String(listening?.['admin'])}: /livez`);
+    expect(await admin(listener, '/readyz')).toEqual({ status: 200, text: 'ready\n' });
+  });
+
+  it('warns when other machines can reach it', async () => {
+    const listener = await listen(['--admin', '0.0.0.0:0']);
+    await expect.poll(() => listener.stderr.text()).toContain('--admin is bound to 0.0.0.0');
+  });
+
+  it('counts every delivery once, and nothing of its content or its credentials shows', async () => {
+    const behind = await app((received, response, count) =>
+      answering(count === 3 ? 500 : 200)(received, response),
+    );
+    const target = `${behind.url.replace('//', '//user:password@')}/hook?key=k`;
+    const listener = await start(['--forward-to', target]);
+    const bodies = [{ id: 'sample-1' }, { id: 'sample-2' }, { id: 'sample-3' }, { id: 'sample-1' }];
+    for (const body of bodies) await listener.post(body);
+    await listener.post([1]);
+    await listener.post({ id: 'sample-4' }, { 'x-webhook-token': 'sample-token' }, '/sample-path');
+    const { text } = await admin(listener, '/metrics');
+    expect(text).not.toMatch(/sample-|password|key=k|token-of/);
+    const families = parseOpenMetrics(text);
+    const deliveries = (labels: Record<string, string>) =>
+      valueOf(families, 'leads_deliveries_total', labels);
+    expect(deliveries({})).toBe(6);
+    expect(deliveries({ verdict: 'accepted' })).toBe(2);
+    expect(deliveries({ verdict: 'pending' })).toBe(1);
+    expect(deliveries({ verdict: 'duplicate' })).toBe(1);
+    expect(deliveries({ reason: 'not_a_lead' })).toBe(1);
+    expect(deliveries({ reason: 'wrong_credential' })).toBe(1);
+    expect(valueOf(families, 'leads_answer_duration_seconds_count')).toBe(6);
+    expect(valueOf(families, 'leads_commit_duration_seconds_count')).toBe(4);
+    const forwarded = (result: string) =>
+      valueOf(families, 'leads_forwards_total', { target: `forward ${behind.url}`, result });
+    expect([forwarded('ok'), forwarded('http_5xx'), forwarded('failed')]).toEqual([2, 1, 0]);
+    expect(valueOf(families, 'leads_pending', { target: `forward ${behind.url}` })).toBe(1);
+    expect(valueOf(families, 'process_resident_memory_bytes')).toBe(64e6);
+  });
+
+  it('counts what ended before it was a delivery', async () => {
+    const listener = await start(['--http']);
+    await listener.post('x'.repeat(2_000_000)).catch(() => undefined);
+    await expect
+      .poll(async () =>
+        valueOf(parseOpenMetrics((await admin(listener, '/metrics')).text), 'leads_deliveries_total', {
+          reason: 'too_large',
+        }),
+      )
+      .toBe(1);
+    const families = parseOpenMetrics((await admin(listener, '/metrics')).text);
+    expect(valueOf(families, 'leads_answer_duration_seconds_count')).toBe(1);
+  });
+
+  it.each([
+    ['nonsense', "--admin: 'nonsense' is not a port"],
+    ['70000', 'is not a port'],
+    ['::1:9090', 'is not a port'],
+    ['nobody@host:1', 'is not a port'],
+    ['http://localhost:9090', 'is not a port'],
+    ['192.0.2.1:0', "--admin: '192.0.2.1' is not an address of this machine"],
+  ])('is a usage error as %s', async (address, message) => {
+    const run = await leads(['listen', '--token', 't', '--port', '0', '--for', '1h', '--admin', address], {
+      clock: new FakeClock(),
+    });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toContain(message);
+  });
+
+  it.each([
+    ['127.0.0.1', '9090'],
+    ['127.0.0.1', 'localhost:9090'],
+    ['127.0.0.1', '0.0.0.0:9090'],
+    ['0.0.0.0', '9090'],
+    ['::', '9090'],
+  ])('cannot share the port of the deliveries: --host %s --admin %s', async (host, address) => {
+    const run = await leads([
+      ...['listen', '--token', 't', '--host', host, '--port', '9090'],
+      ...['--admin', address],
+    ]);
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toContain('--admin and --port both name port 9090');
+  });
+
+  it('ends with 3 when its port is taken, without waiting for --for', async () => {
+    const port = await freePort();
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
+    onTestFinished(() => void other.close());
+    const run = await leads(
+      ['listen', '--token', 't', '--port', '0', '--for', '1h', '--admin', String(port)],
+      {
+        clock: new FakeClock(),
+      },
+    );
+    expect(run.exitCode).toBe(3);
+    expect(run.stderr).toContain(
+      `127.0.0.1:${port} is in use by another program\nhint: give another --admin`,
+    );
+  });
+});
+
+describe('listen --drain-delay', () => {
+  it('takes deliveries after a signal, says 503 at /readyz, and closes each connection behind its answer', async () => {
+    const listener = await start(['--drain-delay', '30s']);
+    const keepAlive = { 'x-webhook-token': token, connection: 'keep-alive' };
+    expect(await listener.post({ id: 'a' }, keepAlive)).toMatchObject({
+      headers: { connection: 'keep-alive' },
+    });
+    listener.abort(new InterruptedError('SIGTERM'));
+    expect(await admin(listener, '/readyz')).toEqual({
+      status: 503,
+      text: 'not ready: draining: it is about to end\n',
+    });
+    expect(await admin(listener, '/livez')).toMatchObject({ status: 200 });
+    const late = await listener.post({ id: 'b' }, keepAlive);
+    expect(late).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect(listener.stderr.text()).toContain('draining: takes deliveries for another 30.0s; a second');
+    listener.clock.advance(30_000);
+    expect(await listener.done).toMatchObject({ exitCode: 143 });
+    expect(listener.stderr.text()).toContain('2 accepted');
+  });
+
+  it('ends when the count is reached meanwhile', async () => {
+    const listener = await start(['--drain-delay', '30s', '--count', '1']);
+    listener.abort(new InterruptedError('SIGTERM'));
+    await listener.post({ id: 'a' });
+    expect(await listener.done).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is for signals: the end of --for does not wait', async () => {
+    const listener = await start(['--drain-delay', '30s', '--for', '1s']);
+    listener.clock.advance(1000);
+    expect(await listener.done).toMatchObject({ exitCode: 0 });
+  });
+
+  it('ends as the signal asks where the time of --for is over meanwhile', async () => {
+    const listener = await start(['--drain-delay', '30s', '--for', '1s']);
+    listener.abort(new InterruptedError('SIGTERM'));
+    listener.clock.advance(1000);
+    expect(await listener.done).toMatchObject({ exitCode: 143 });
+  });
+
+  it.each(['--drain-delay', '--drain-timeout'])('%s takes an hour at most', async (flag) => {
+    const run = await leads(['listen', '--token', 't', flag, '61m']);
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toContain('is not a duration of an hour or less');
+  });
+});
+
+describe('listen --drain-timeout', () => {
+  it('gives up what is still in flight, and another receiver can hand it on at once', async () => {
+    let hold = true;
+    const behind = await app((received, response) => {
+      if (!hold) answering(200)(received, response);
+    });
+    const argv = ['--http', '--drain-timeout', '300ms', '--forward-to', behind.url];
+    const listener = await start(argv);
+    const lost = listener.post({ id: 'a' }).then(
+      ({ status }) => status,
+      () => 'no answer',
+    );
+    await expect.poll(() => behind.received.length).toBe(1);
+    listener.abort(new InterruptedError('SIGINT'));
+    expect(await admin(listener, '/readyz')).toMatchObject({ status: 503 });
+    expect(await listener.done).toMatchObject({ exitCode: 0 });
+    expect([502, 'no answer']).toContain(await lost);
+    hold = false;
+    const next = await listen(argv, { home: listener.home });
+    expect(await next.post({ id: 'a' })).toMatchObject({ status: 200, body: { status: 'accepted' } });
+  });
+});

@@ -1,0 +1,556 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Libsql from 'libsql';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { freshHome, leads } from '../../support/run.ts';
+import { scripted, sendJson } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+import { answering, type App, startApp } from './app.ts';
+import { type Listener, listenInEachTest } from './support.ts';
+
+const start = listenInEachTest();
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+const every = 900_000;
+const rounds = ['--backfill', '24h', '--backfill-every', '15m'];
+
+interface FakeService {
+  /** Ids that it lists. */
+  readonly ids: string[];
+  readonly requests: readonly string[];
+  readonly env: Record<string, string>;
+  /** Answers instead of the list, while it is set. */
+  answer: ((response: ServerResponse) => void) | undefined;
+}
+
+async function startService(...ids: string[]): Promise<FakeService> {
+  const created = new Date(Date.now() - 60_000).toISOString();
+  const server = await scripted((_, response) => {
+    if (service.answer !== undefined) {
+      service.answer(response);
+      return;
+    }
+    const data = service.ids.map((id) => ({ id, category: 'solar', createdAt: created }));
+    sendJson(response, { data, next_cursor: null });
+  });
+  open.push(server);
+  const env = { LEADS_API_KEY: 'k', LEADS_BASE_URL: server.url };
+  const service: FakeService = { ids, requests: server.requests, env, answer: undefined };
+  return service;
+}
+
+const appAt = async (...args: Parameters<typeof startApp>): Promise<App> => {
+  const app = await startApp(...args);
+  open.push(app);
+  return app;
+};
+
+const fail =
+  (status: number, headers: Record<string, string> = {}) =>
+  (response: ServerResponse): void =>
+    void response.writeHead(status, headers).end();
+
+const startRounds = (argv: readonly string[], { env }: FakeService, home?: string): Promise<Listener> =>
+  start([...rounds, '--format', 'events', '--retries', '0', ...argv], {
+    env,
+    clock: new FakeClock(Date.now()),
+    ...(home === undefined ? {} : { home }),
+  });
+
+const pauses = ({ clock }: Listener): number => clock.sleeps.filter((ms) => ms === every).length;
+
+/** Resolves when the first `count` rounds are over. */
+const over = (listener: Listener, count: number): Promise<void> =>
+  until(() => pauses(listener) >= count, `the end of round ${count}`);
+
+async function nextRound(listener: Listener): Promise<void> {
+  const before = pauses(listener);
+  listener.clock.advance(every);
+  await over(listener, before + 1);
+}
+
+const said = ({ stderr }: Listener): string[] =>
+  stderr
+    .text()
+    .split('\n')
+    .filter((line) => line.includes('backfill'));
+
+const eventsOf = (listener: Listener, type: string): Record<string, unknown>[] =>
+  listener.events().filter((event) => event['type'] === type);
+
+async function stored({ home }: Listener): Promise<string[]> {
+  const inbox = await openInboxReader({ location: `${home}/data/inbox.db`, clock: systemClock });
+  const found: string[] = [];
+  for await (const { leadId, verdict, source } of inbox.list({}))
+    found.push(`${leadId ?? ''} ${verdict} ${source}`);
+  await inbox.close();
+  return found.reverse();
+}
+
+const idsOf = (app: App): unknown[] =>
+  app.received.map(({ body }) => (JSON.parse(body.toString()) as { id: unknown }).id);
+
+describe('--backfill-every', () => {
+  it('fetches in each round what the inbox lacks, and says only what a round found', async () => {
+    const service = await startService('a');
+    const app = await appAt(answering(204));
+    const listener = await startRounds(['--forward-to', app.url], service);
+    await over(listener, 1);
+    await nextRound(listener);
+    expect(said(listener)).toEqual(['backfill: 1 fetched, 0 already known']);
+    service.ids.push('b');
+    await nextRound(listener);
+    expect((await listener.post({ id: 'a' })).body).toMatchObject({ status: 'duplicate' });
+    await listener.stop();
+    expect(said(listener)).toEqual([
+      'backfill: 1 fetched, 0 already known',
+      'backfill: 1 fetched, 1 already known',
+    ]);
+    expect(eventsOf(listener, 'backfill')).toMatchObject([
+      { round: 1, fetched: 1, known: 0, pending: 0, notStored: 0, complete: true, error: null },
+      { round: 3, fetched: 1, known: 1, handedOn: 0, complete: true, error: null },
+    ]);
+    expect(eventsOf(listener, 'delivery')).toMatchObject([
+      { leadId: 'a', verdict: 'accepted', source: 'backfill' },
+      { leadId: 'b', verdict: 'accepted', source: 'backfill' },
+      { leadId: 'a', verdict: 'duplicate', source: 'push' },
+    ]);
+    expect(idsOf(app)).toEqual(['a', 'b']);
+  });
+
+  it('is wrong usage without --backfill, or more often than once a second', async () => {
+    const alone = await leads(['listen', '--token', 't', '--backfill-every', '15m']);
+    expect(alone.exitCode).toBe(2);
+    expect(alone.stderr).toContain('--backfill 24h --backfill-every 15m');
+    const often = await leads(['listen', '--token', 't', '--backfill', '1d', '--backfill-every', '999ms']);
+    expect(often.exitCode).toBe(2);
+    expect(often.stderr).toContain('a second or more');
+  });
+
+  it('begins a round only when the one before is over', async () => {
+    const service = await startService('a');
+    let answerApp = (): void => undefined;
+    const app = await appAt((_, response) => (answerApp = () => void response.writeHead(200).end()));
+    const listener = await startRounds(['--forward-to', app.url], service);
+    await until(() => app.received.length === 1);
+    const asked = service.requests.length;
+    listener.clock.advance(10 * every);
+    expect((await listener.post({ id: 'a' }, { 'x-webhook-token': 'forged' })).status).toBe(401);
+    expect(service.requests).toHaveLength(asked);
+    answerApp();
+    await over(listener, 1);
+    await nextRound(listener);
+    expect(service.requests.length).toBeGreaterThan(asked);
+  });
+});
+
+describe('--backfill-every beside a service that fails', () => {
+  it('says an outage once, in whichever way it shows, tries again in each round, and says its end', async () => {
+    const service = await startService('a');
+    service.answer = fail(503);
+    const listener = await startRounds([], service);
+    await over(listener, 1);
+    service.answer = (response) => void response.destroy();
+    await nextRound(listener);
+    expect(said(listener)).toHaveLength(1);
+    expect(said(listener)[0]).toMatch(
+      /^warning: the backfill ended early: .*503.*; trying again every 15m 0s$/,
+    );
+    expect((await listener.post({ id: 'pushed' })).status).toBe(200);
+    service.answer = undefined;
+    await nextRound(listener);
+    expect(said(listener).slice(1)).toEqual([
+      'the backfill works again, after 30m 0s',
+      'backfill: 1 fetched, 0 already known',
+    ]);
+    service.answer = fail(500);
+    await nextRound(listener);
+    expect(said(listener)).toHaveLength(4);
+    expect(eventsOf(listener, 'backfill').map(({ complete }) => complete)).toEqual([
+      false,
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  it('obeys a rate limit, also where it reaches into the next round', async () => {
+    const service = await startService('a');
+    service.answer = fail(429, { 'retry-after': '2700' });
+    const listener = await startRounds([], service);
+    await over(listener, 1);
+    const asked = service.requests.length;
+    service.answer = undefined;
+    listener.clock.advance(every);
+    await until(() => listener.clock.sleeps.at(-1) === 2 * every);
+    expect(service.requests).toHaveLength(asked);
+    listener.clock.advance(2 * every);
+    await until(() => said(listener).includes('backfill: 1 fetched, 0 already known'));
+  });
+
+  it('says once how many leads it cannot store, since they have no id', async () => {
+    const service = await startService();
+    const createdAt = new Date().toISOString();
+    const data = [{ createdAt }, { id: 1.5, createdAt }, { id: 'a', createdAt }, { createdAt: '2001-01-01' }];
+    service.answer = (response) => sendJson(response, { data, next_cursor: null });
+    const listener = await startRounds([], service);
+    await over(listener, 1);
+    await nextRound(listener);
+    expect(said(listener)).toEqual([
+      'note: 2 leads of the service have no id: the backfill cannot take them in',
+      'backfill: 1 fetched, 0 already known',
+    ]);
+  });
+
+  it('says once that the service does not show that it lists everything, and takes what it lists', async () => {
+    const service = await startService();
+    const page = Array.from({ length: 50 }, (_, i) => ({ id: `l${i}`, createdAt: new Date().toISOString() }));
+    // It knows no position and honours no limit above its own.
+    service.answer = (response) => {
+      const limit = Number(/limit=(\d+)/.exec(service.requests.at(-1) ?? '')?.[1] ?? 50);
+      sendJson(response, { data: page.slice(0, limit) });
+    };
+    const listener = await startRounds([], service);
+    await over(listener, 1);
+    await nextRound(listener);
+    await nextRound(listener);
+    expect(said(listener)).toHaveLength(2);
+    expect(said(listener)[0]).toMatch(/^warning: the backfill may lack leads: /);
+    expect(said(listener)[1]).toBe('backfill: 50 fetched, 0 already known');
+    expect((await stored(listener)).length).toBe(50);
+  });
+});
+
+describe('--backfill-every after a time without rounds that read the list', () => {
+  const hour = 3_600_000;
+
+  it('reaches back to before an outage that was longer than the window', async () => {
+    const service = await startService('a');
+    service.answer = fail(503);
+    const listener = await startRounds([], service);
+    await over(listener, 1);
+    listener.clock.advance(25 * hour);
+    await over(listener, 2);
+    service.answer = undefined;
+    await nextRound(listener);
+    expect(said(listener).at(-1)).toBe('backfill: 1 fetched, 0 already known');
+    await nextRound(listener);
+    expect(eventsOf(listener, 'backfill')).toHaveLength(3);
+  });
+
+  it('reaches back to the last round, where the next one comes later than the window is long', async () => {
+    const service = await startService();
+    const listener = await startRounds([], service);
+    await over(listener, 1);
+    const createdAt = new Date(listener.clock.now() + hour).toISOString();
+    service.answer = (response) => sendJson(response, { data: [{ id: 'a', createdAt }], next_cursor: null });
+    listener.clock.advance(30 * hour);
+    await over(listener, 2);
+    expect(said(listener).at(-1)).toBe('backfill: 1 fetched, 0 already known');
+  });
+
+  it('reaches back to everything, however long the window is', async () => {
+    const listener = await startRounds(['--backfill', '99999999999d'], await startService('a'));
+    await over(listener, 1);
+    expect(said(listener)).toEqual(['backfill: 1 fetched, 0 already known']);
+  });
+
+  it('lists those again that the inbox could not take', async () => {
+    const service = await startService('a');
+    const listener = await startRounds([], service);
+    await over(listener, 1);
+    const createdAt = new Date(listener.clock.now()).toISOString();
+    service.answer = (response) => sendJson(response, { data: [{ id: 'b', createdAt }], next_cursor: null });
+    const database = new Libsql(`${listener.home}/data/inbox.db`);
+    database.exec("CREATE TRIGGER full BEFORE INSERT ON deliveries BEGIN SELECT RAISE(ABORT, 'full'); END");
+    await nextRound(listener);
+    expect(said(listener).at(-1)).toBe('backfill: 0 fetched, 0 already known, 1 not stored');
+    database.exec('DROP TRIGGER full');
+    database.close();
+    listener.clock.advance(25 * hour);
+    await over(listener, 3);
+    expect(said(listener).at(-1)).toBe('backfill: 1 fetched, 0 already known');
+  });
+});
+
+describe('--backfill-every and leads that a target has not had', () => {
+  it('hands them on although the target was down for longer than the window', async () => {
+    const service = await startService('a', 'b');
+    let status = 500;
+    const app = await appAt((_, response) => void response.writeHead(status).end());
+    const listener = await startRounds(['--forward-to', app.url], service);
+    await over(listener, 1);
+    listener.clock.advance(25 * 3_600_000);
+    await over(listener, 2);
+    expect(app.received).toHaveLength(4);
+    listener.clock.advance(25 * 3_600_000);
+    await over(listener, 3);
+    expect(app.received).toHaveLength(6);
+    status = 200;
+    await nextRound(listener);
+    await nextRound(listener);
+    expect(said(listener)).toEqual([
+      'backfill: 2 fetched, 0 already known, 2 pending',
+      'backfill: 0 fetched, 2 already known, 2 of them handed on at last',
+    ]);
+    expect(app.received).toHaveLength(8);
+    expect(await stored(listener)).toEqual(['a accepted backfill', 'b accepted backfill']);
+  });
+
+  it('hands them on although the service does not answer now', async () => {
+    const service = await startService('a');
+    let status = 500;
+    const app = await appAt((_, response) => void response.writeHead(status).end());
+    const listener = await startRounds(['--forward-to', app.url], service);
+    await over(listener, 1);
+    status = 200;
+    service.answer = fail(503);
+    await nextRound(listener);
+    await nextRound(listener);
+    expect(eventsOf(listener, 'backfill')).toMatchObject([
+      { fetched: 1, pending: 1, complete: true },
+      { known: 1, handedOn: 1, pending: 0, complete: false },
+      { known: 0, handedOn: 0, complete: false },
+    ]);
+    expect(app.received).toHaveLength(2);
+  });
+
+  it('hands them on although the clock was set back', async () => {
+    const service = await startService('a');
+    let status = 500;
+    const app = await appAt((_, response) => void response.writeHead(status).end());
+    const listener = await startRounds(['--forward-to', app.url], service);
+    await over(listener, 1);
+    listener.clock.set(-12 * 3_600_000);
+    status = 200;
+    await nextRound(listener);
+    expect(said(listener).at(-1)).toBe('backfill: 0 fetched, 1 already known, 1 of them handed on at last');
+  });
+
+  it('says which one it cannot hand on, and goes on with the others and with the list', async () => {
+    const service = await startService('bad', 'good');
+    let status = 500;
+    const app = await appAt((_, response) => void response.writeHead(status).end());
+    const listener = await startRounds(['--forward-to', app.url], service);
+    expect((await listener.post({ id: 'bad' })).status).toBe(502);
+    await over(listener, 1);
+    const database = new Libsql(`${listener.home}/data/inbox.db`);
+    database.prepare("UPDATE deliveries SET body = 'damaged', source = 'push' WHERE lead = 'bad'").run([]);
+    database.close();
+    status = 200;
+    service.ids.push(...Array.from({ length: 300 }, (_, i) => `l${i}`));
+    await nextRound(listener);
+    await nextRound(listener);
+    const notes = listener.stderr.text().match(/^note: .*$/gm);
+    expect(notes).toEqual([
+      expect.stringMatching(/^note: delivery number \d of the inbox holds no lead; 'bad' is not handed on$/),
+    ]);
+    expect(eventsOf(listener, 'backfill').at(-1)).toMatchObject({
+      fetched: 300,
+      known: 2,
+      handedOn: 1,
+      pending: 1,
+      complete: true,
+    });
+  });
+
+  it('hands those on whose id has another name', async () => {
+    const service = await startService();
+    const createdAt = new Date().toISOString();
+    const data = [{ leadId: 'a', createdAt }];
+    service.answer = (response) => sendJson(response, { data, next_cursor: null });
+    const home = freshHome();
+    await leads(['config', 'set', 'api.id', 'leadId'], { home });
+    let status = 500;
+    const app = await appAt((_, response) => void response.writeHead(status).end());
+    const listener = await startRounds(['--forward-to', app.url], service, home);
+    await over(listener, 1);
+    status = 200;
+    await nextRound(listener);
+    expect(said(listener)).toEqual([
+      'backfill: 1 fetched, 0 already known, 1 pending',
+      'backfill: 0 fetched, 1 already known, 1 of them handed on at last',
+    ]);
+    expect(app.received.map(({ body }) => body.toString())).toEqual(
+      Array.from({ length: 2 }, () => JSON.stringify(data[0])),
+    );
+  });
+
+  it('hands a fetched one on in the next round, as it was stored, and stores nothing again', async () => {
+    const service = await startService('a', 'b');
+    let status = 500;
+    const app = await appAt((_, response) => void response.writeHead(status).end());
+    const listener = await startRounds(['--forward-to', app.url], service);
+    await over(listener, 1);
+    expect(said(listener)).toEqual(['backfill: 2 fetched, 0 already known, 2 pending']);
+    await nextRound(listener);
+    expect(said(listener)).toHaveLength(1);
+    status = 200;
+    await nextRound(listener);
+    expect(said(listener).slice(1)).toEqual([
+      'backfill: 0 fetched, 2 already known, 2 of them handed on at last',
+    ]);
+    await nextRound(listener);
+    expect(idsOf(app).sort()).toEqual(['a', 'a', 'a', 'b', 'b', 'b']);
+    expect(await stored(listener)).toEqual(['a accepted backfill', 'b accepted backfill']);
+    expect((await listener.post({ id: 'a' })).body).toMatchObject({ status: 'duplicate' });
+  });
+
+  it('leaves a pushed one to the retries of the service, and hands it on when none came', async () => {
+    const service = await startService('a');
+    let status = 500;
+    const app = await appAt((_, response) => void response.writeHead(status).end());
+    service.answer = fail(503);
+    const listener = await startRounds(['--forward-to', app.url], service);
+    await over(listener, 1);
+    listener.clock.advance(every - 60_000);
+    expect((await listener.post('{ "id": "a", "pushed": true }')).status).toBe(502);
+    status = 200;
+    service.answer = undefined;
+    listener.clock.advance(60_000);
+    await over(listener, 2);
+    expect(app.received).toHaveLength(1);
+    await nextRound(listener);
+    expect(app.received.map(({ body }) => body.toString())).toEqual([
+      '{ "id": "a", "pushed": true }',
+      '{ "id": "a", "pushed": true }',
+    ]);
+    expect(await stored(listener)).toEqual(['a accepted push']);
+  });
+
+  it('takes one in that an earlier run left outstanding for another address', async () => {
+    const service = await startService('a');
+    const old = await appAt(answering(500));
+    const first = await startRounds(['--forward-to', old.url], service);
+    await over(first, 1);
+    await first.stop();
+    const app = await appAt(answering(200));
+    const second = await startRounds(['--forward-to', app.url], service, first.home);
+    await over(second, 1);
+    expect(idsOf(app)).toEqual(['a']);
+    expect(said(second)).toEqual(['backfill: 0 fetched, 1 already known, 1 of them handed on at last']);
+  });
+
+  it('leaves one alone whose delivery is still being forwarded', async () => {
+    const service = await startService('a');
+    service.answer = fail(503);
+    let answerApp = (): void => undefined;
+    const app = await appAt((_, response) => (answerApp = () => void response.writeHead(200).end()));
+    const listener = await startRounds(['--forward-to', app.url], service);
+    await over(listener, 1);
+    const pushed = listener.post({ id: 'a' });
+    await until(() => app.received.length === 1);
+    service.answer = undefined;
+    await nextRound(listener);
+    await nextRound(listener);
+    answerApp();
+    expect((await pushed).body).toMatchObject({ status: 'accepted' });
+    await listener.stop();
+    expect(app.received).toHaveLength(1);
+    expect(eventsOf(listener, 'delivery')).toHaveLength(1);
+  });
+
+  it('stores once what was pushed while the ones before it were forwarded', async () => {
+    const service = await startService(...Array.from({ length: 40 }, (_, i) => `l${i}`));
+    let isHeld = true;
+    const held: (() => void)[] = [];
+    const app = await appAt(({ body }, response) => {
+      const answer = (): void => void response.writeHead(200).end();
+      if (isHeld && !body.includes('pushed')) held.push(answer);
+      else answer();
+    });
+    const listener = await startRounds(['--forward-to', app.url], service);
+    await until(() => held.length >= 32);
+    expect((await listener.post({ id: 'l39', pushed: true })).body).toMatchObject({ status: 'accepted' });
+    isHeld = false;
+    for (const answer of held) answer();
+    await over(listener, 1);
+    expect(said(listener)).toEqual(['backfill: 39 fetched, 1 already known']);
+    expect((await stored(listener)).filter((line) => line.startsWith('l39'))).toEqual(['l39 accepted push']);
+    expect(app.received).toHaveLength(40);
+  });
+
+  it('forwards once what is pushed while a round fetches it', async () => {
+    const service = await startService('a');
+    let answerApp = (): void => undefined;
+    const app = await appAt((_, response) => (answerApp = () => void response.writeHead(200).end()));
+    const listener = await startRounds(['--forward-to', app.url], service);
+    await until(() => app.received.length === 1);
+    const pushed = listener.post({ id: 'a', category: 'solar' });
+    await expect.poll(() => stored(listener)).toHaveLength(2);
+    answerApp();
+    expect((await pushed).body).toMatchObject({ status: 'duplicate' });
+    await over(listener, 1);
+    expect(app.received).toHaveLength(1);
+  });
+});
+
+describe('deliveries during a round', () => {
+  it('do not wait for the commands that the round runs', async () => {
+    const service = await startService(...Array.from({ length: 20 }, (_, i) => `l${i}`));
+    const go = join(mkdtempSync(join(tmpdir(), 'leads-test-')), 'go');
+    const command = `[ "$LEAD_ID" = pushed ] || while [ ! -e '${go}' ]; do sleep 0.05; done`;
+    const listener = await startRounds(['--exec', command], service);
+    await expect.poll(() => stored(listener)).not.toEqual([]);
+    expect((await listener.post({ id: 'pushed' })).status).toBe(200);
+    expect((await stored(listener)).length).toBeLessThan(20);
+    writeFileSync(go, '');
+    await over(listener, 1);
+    expect(said(listener)).toEqual(['backfill: 20 fetched, 0 already known']);
+  });
+});
+
+describe('the end of a run with --backfill-every', () => {
+  it('lets what is being handed on finish, and begins nothing else', async () => {
+    const service = await startService(...Array.from({ length: 200 }, (_, i) => `l${i}`));
+    const answers: (() => void)[] = [];
+    const app = await appAt((_, response) => answers.push(() => void response.writeHead(200).end()));
+    const listener = await startRounds(['--forward-to', app.url], service);
+    await until(() => answers.length > 0);
+    const stopped = listener.stop();
+    await until(() => app.received.length >= 32);
+    const answering = setInterval(() => answers.splice(0).forEach((answer) => answer()), 5);
+    const { exitCode } = await stopped;
+    clearInterval(answering);
+    expect(exitCode).toBe(0);
+    const kept = await stored(listener);
+    expect(kept.length).toBeLessThan(200);
+    expect(new Set(kept.map((line) => line.replace(/^\w+ /, '')))).toEqual(new Set(['accepted backfill']));
+    expect(kept).toHaveLength(app.received.length);
+    expect(eventsOf(listener, 'delivery')).toHaveLength(kept.length);
+    expect(eventsOf(listener, 'backfill')).toMatchObject([
+      { fetched: kept.length, complete: false, error: 'interrupted' },
+    ]);
+    const again = await startRounds(
+      ['--forward-to', (await appAt(answering200)).url],
+      service,
+      listener.home,
+    );
+    await over(again, 1);
+    expect(said(again)).toEqual([`backfill: ${200 - kept.length} fetched, ${kept.length} already known`]);
+  });
+
+  it('comes with --count, in the middle of a round', async () => {
+    const service = await startService(...Array.from({ length: 200 }, (_, i) => `l${i}`));
+    const listener = await startRounds(['--count', '3'], service);
+    const { exitCode } = await listener.done;
+    expect(exitCode).toBe(0);
+    expect(eventsOf(listener, 'delivery').length).toBeLessThan(200);
+  });
+
+  it('does not wait for the next round', async () => {
+    const listener = await startRounds([], await startService('a'));
+    await over(listener, 1);
+    expect((await listener.stop()).exitCode).toBe(0);
+  });
+});
+
+const answering200 = answering(200);

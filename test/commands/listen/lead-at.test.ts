@@ -1,0 +1,283 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/secret.ts';
+import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
+import { leads } from '../../support/run.ts';
+import { until } from '../../support/until.ts';
+import { answering, appInEachTest, startApp } from './app.ts';
+import { listenInEachTest } from './support.ts';
+
+const start = listenInEachTest();
+const app = appInEachTest();
+const leadText = (id: string, more = ''): string => `{ "id": "${id}", "category":"solar", "n": 1.0${more} }`;
+const compactText = (id: string): string => `{"id":"${id}","category":"solar","n":1.0}`;
+
+const deliveries = (events: readonly Record<string, unknown>[]) =>
+  events.filter(({ type }) => type === 'delivery');
+
+describe('a lead in an envelope', () => {
+  it('is taken by its own id and bytes, and known again in any envelope, also in a later run', async () => {
+    const first = await start(['--format', 'events']);
+    const body = `{"id":"evt_1","event":"lead.created","data": ${leadText('a')} }`;
+    expect((await first.post(body)).body).toEqual({ status: 'accepted', id: 'a' });
+    expect((await first.post(`{"id":"evt_2","data":${leadText('a')}}`)).body).toEqual({
+      status: 'duplicate',
+      id: 'a',
+    });
+    await first.stop();
+    expect(deliveries(first.events())).toMatchObject([
+      { leadId: 'a', verdict: 'accepted', lead: { id: 'a' } },
+      { leadId: 'a', verdict: 'duplicate', attempt: 2 },
+    ]);
+    expect(deliveries(first.events())[1]).not.toHaveProperty('differs');
+    const { home } = first;
+    const second = await start(['--format', 'leads'], { home });
+    expect((await second.post(leadText('a'))).body).toEqual({ status: 'duplicate', id: 'a' });
+    await second.post(`{"lead":${leadText('b')}}`);
+    expect((await second.stop()).stdout).toBe(`${compactText('b')}\n`);
+    const run = async (...words: string[]) => (await leads(words, { home })).stdout;
+    expect(await run('inbox', 'export')).toBe(`${compactText('a')}\n${compactText('b')}\n`);
+    expect(await run('inbox', 'show', 'a', '--raw')).toBe(body);
+    expect(JSON.parse(await run('inbox', 'show', 'a', '--json'))).toMatchObject([
+      { body, lead: leadText('a') },
+      {},
+      { body: leadText('a') },
+    ]);
+    expect(await run('inbox', 'show', 'a')).toMatch(/lead +\{ "id": "a"[^]*body +\{"id":"evt_1"/);
+    expect(JSON.parse(await run('show', 'b', '--json'))).toEqual({ id: 'b', category: 'solar', n: 1 });
+  });
+
+  it('is taken from where --lead-at or the profile says', async () => {
+    const named = await start(['--lead-at', '/payload/0']);
+    const body = `{"id":"evt","category":"event","payload":[${leadText('a')}]}`;
+    expect((await named.post(body)).body).toEqual({ status: 'accepted', id: 'a' });
+    expect((await leads(['config', 'set', 'webhook.lead', '/payload'], named)).exitCode).toBe(0);
+    const stored = await start([], { home: named.home });
+    expect((await stored.post(body.replace('"a"', '"b"'))).body).toEqual({ status: 'accepted', id: 'b' });
+    const whole = await start(['--lead-at', ''], { home: named.home });
+    expect((await whole.post(body)).body).toEqual({ status: 'accepted', id: 'evt' });
+    const found = await start(['--lead-at', 'auto'], { home: named.home });
+    expect((await found.post(body)).body).toEqual({ status: 'duplicate', id: 'evt' });
+  });
+
+  it.each([
+    [['--lead-at', '/data'], `{"x":${leadText('a')}}`, /nothing at \/data, where --lead-at says/],
+    [[], `{"x":${leadText('a')},"y":${leadText('b')}}`, /more than one object.*--lead-at/],
+    [[], '[]', /--lead-at/],
+    [['--lead-at', ''], '[]', /is empty/],
+  ])('is not taken with %j from %s', async (flags, body, detail) => {
+    const listener = await start([...flags, '--format', 'events']);
+    expect(await listener.post(body)).toMatchObject({ status: 400, body: { error: 'not_a_lead' } });
+    await listener.stop();
+    expect(deliveries(listener.events())).toMatchObject([
+      { reason: 'not_a_lead', detail: expect.stringMatching(detail) as string },
+    ]);
+  });
+
+  it('is missed where the profile says it is, and the setting is named', async () => {
+    const { home } = await start();
+    expect((await leads(['config', 'set', 'webhook.lead', '/payload'], { home })).exitCode).toBe(0);
+    const listener = await start(['--format', 'events'], { home });
+    await listener.post('{"x":1}');
+    expect(deliveries(listener.events())).toMatchObject([
+      { detail: 'there is nothing at /payload, where the setting webhook.lead says that the lead is' },
+    ]);
+  });
+
+  it('needs a pointer', async () => {
+    for (const typed of ['data', '/a~2']) {
+      const run = await leads(['listen', '--token', 't', '--lead-at', typed]);
+      expect(run.exitCode).toBe(2);
+      expect(run.stderr).toContain(`--lead-at: '${typed}' is not auto or a JSON Pointer`);
+      expect((await leads(['config', 'set', 'webhook.lead', typed])).exitCode).toBe(2);
+    }
+  });
+});
+
+describe('several leads in one delivery', () => {
+  it('get one answer with a verdict each, and an event each', async () => {
+    const listener = await start(['--format', 'events', '--verbose']);
+    const answer = await listener.post(`[${leadText('a')},${leadText('b')},${leadText('a', ',"x":2')}]`);
+    expect(answer).toMatchObject({ status: 200 });
+    expect(answer.body).toEqual({
+      status: 'accepted',
+      leads: [
+        { status: 'accepted', id: 'a' },
+        { status: 'accepted', id: 'b' },
+        { status: 'duplicate', id: 'a' },
+      ],
+    });
+    const again = await listener.post(`{"leads":[${leadText('b')} , ${leadText('a')}]}`);
+    expect(again.body).toMatchObject({ status: 'duplicate', leads: [{ id: 'b' }, { id: 'a' }] });
+    const run = await listener.stop();
+    expect(deliveries(listener.events())).toMatchObject([
+      { leadId: 'a', verdict: 'accepted', leadNumber: 1, leadCount: 3, status: 200, lead: { id: 'a' } },
+      { leadId: 'b', verdict: 'accepted', leadNumber: 2, leadCount: 3 },
+      { leadId: 'a', verdict: 'duplicate', leadNumber: 3, attempt: 2, differs: ['x'] },
+      { leadId: 'b', verdict: 'duplicate', leadNumber: 1, leadCount: 2, attempt: 2 },
+      { leadId: 'a', verdict: 'duplicate', leadNumber: 2, attempt: 3 },
+    ]);
+    expect(run.stderr).toContain('2 accepted, 3 duplicate in');
+    expect(run.stderr.match(/POST \//g)).toHaveLength(2);
+  });
+
+  it('are stored all or none', async () => {
+    const listener = await start(['--lead-at', '/leads']);
+    const refused = await listener.post(`{"leads":[${leadText('a')},{"category":"x"}]}`);
+    expect(refused).toMatchObject({ status: 400, body: { error: 'not_a_lead' } });
+    const run = await listener.stop();
+    expect(run.stdout).toContain("lead 2 of the array at /leads: there is no 'id'");
+    const { home } = listener;
+    expect((await leads(['inbox', 'export'], { home })).stdout).toBe('');
+    const listed = await leads(['inbox', 'list', '--json'], { home });
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ verdict: 'rejected', leadId: null }]);
+  });
+
+  it('count each for --count, are shown with their number, and printed each on a line', async () => {
+    const counted = await start(['--count', '2', '--format', 'leads']);
+    await counted.post(`[${leadText('a')},${leadText('b')}]`);
+    expect(await counted.done).toMatchObject({
+      exitCode: 0,
+      stdout: `${compactText('a')}\n${compactText('b')}\n`,
+    });
+    const pretty = await start();
+    await pretty.post(`[${leadText('a')},${leadText('b')}]`);
+    expect((await pretty.stop()).stdout).toMatch(/accepted {3}a {2}solar {2}1 of 2[^]*b {2}solar {2}2 of 2/);
+  });
+
+  it('fail as often as --fail-first says, and together', async () => {
+    const listener = await start(['--fail-first', '1']);
+    expect((await listener.post(leadText('a'))).status).toBe(503);
+    const both = `[${leadText('a')},${leadText('b')}]`;
+    expect((await listener.post(both)).status).toBe(503);
+    expect((await listener.post(both)).body).toMatchObject({ status: 'accepted' });
+  });
+});
+
+describe('what is done with several leads', () => {
+  it('is one forward of the whole body, as long as one of them is outstanding', async () => {
+    let status = 500;
+    const behind = await app((request, response) => answering(status)(request, response));
+    const argv = ['--forward-to', `${behind.url}/hook`, '--format', 'events'];
+    const listener = await start(argv);
+    const body = ` {"leads": [ ${leadText('a')} , ${leadText('b')} ] }`;
+    expect(await listener.post(body)).toMatchObject({ status: 502, body: { error: 'not_forwarded' } });
+    status = 200;
+    expect((await listener.post(leadText('a'))).body).toEqual({ status: 'accepted', id: 'a' });
+    expect((await listener.post(body)).body).toEqual({
+      status: 'accepted',
+      leads: [
+        { status: 'duplicate', id: 'a' },
+        { status: 'accepted', id: 'b' },
+      ],
+    });
+    expect((await listener.post(body)).body).toMatchObject({ status: 'duplicate' });
+    expect(behind.received.map((got) => got.body.toString('utf8'))).toEqual([body, leadText('a'), body]);
+    const headers = behind.received.map(({ rawHeaders }) => [
+      rawHeaders[rawHeaders.indexOf('leads-lead-id') + 1],
+      rawHeaders[rawHeaders.indexOf('leads-attempt') + 1],
+    ]);
+    expect(headers).toEqual([
+      ['a,b', '1'],
+      ['a', '2'],
+      ['b', '2'],
+    ]);
+    await listener.stop();
+    expect(
+      deliveries(listener.events()).map(({ leadId, verdict, status }) => [leadId, verdict, status]),
+    ).toEqual([
+      ['a', 'pending', 502],
+      ['b', 'pending', 502],
+      ['a', 'accepted', 200],
+      ['a', 'duplicate', 200],
+      ['b', 'accepted', 200],
+      ['a', 'duplicate', 200],
+      ['b', 'duplicate', 200],
+    ]);
+  });
+
+  it('is done again by inbox retry, with the whole body, once', async () => {
+    const failing = await startApp(answering(500));
+    const port = Number(new URL(failing.url).port);
+    const listener = await start(['--forward-to', `${failing.url}/hook`]);
+    const body = `{"x":[ ${leadText('a')} , ${leadText('b')} ]}`;
+    await listener.post(body);
+    await listener.post(`{"data":${leadText('c')}}`);
+    await listener.stop();
+    await failing.close();
+    const behind = await app(answering(200), port);
+    const { home } = listener;
+    const retried = await leads(['inbox', 'retry', '--pending', '--to', `${behind.url}/hook`, '--json'], {
+      home,
+    });
+    expect(retried.exitCode).toBe(0);
+    expect(JSON.parse(retried.stdout)).toMatchObject(['a', 'b', 'c'].map((leadId) => ({ leadId, ok: true })));
+    expect(behind.received.map((got) => got.body.toString('utf8'))).toEqual([
+      body,
+      `{"data":${leadText('c')}}`,
+    ]);
+    const pending = await leads(['inbox', 'list', '--verdict', 'pending', '--json'], { home });
+    expect(pending.stdout).toBe('[]\n');
+  });
+
+  it('is one command for each, with the lead on stdin; the ones that fail are run again', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'leads-test-'));
+    const seen = join(directory, 'seen');
+    const output = join(directory, 'leads.ndjson');
+    const command = `cat > '${directory}'/$LEAD_ID; echo "$LEAD_ID $LEAD_ATTEMPT" >> '${seen}'; [ $LEAD_ID != b ] || [ $LEAD_ATTEMPT = 2 ]`;
+    const listener = await start(['--exec', command, '--output', output]);
+    const body = `[${leadText('a')},${leadText('b')},${leadText('c')}]`;
+    expect((await listener.post(body)).status).toBe(502);
+    expect(readFileSync(output, 'utf8').trim().split('\n').sort()).toEqual(['a', 'c'].map(compactText));
+    expect((await listener.post(body)).body).toMatchObject({
+      status: 'accepted',
+      leads: [{ status: 'duplicate' }, { status: 'accepted' }, { status: 'duplicate' }],
+    });
+    expect(readFileSync(seen, 'utf8').trim().split('\n').sort()).toEqual(['a 1', 'b 1', 'b 2', 'c 1']);
+    expect(readFileSync(join(directory, 'b'), 'utf8')).toBe(leadText('b'));
+    expect(readFileSync(output, 'utf8').trim().split('\n').at(-1)).toBe(compactText('b'));
+  });
+
+  it('is one forward at a time for each lead, however the deliveries overlap', async () => {
+    const answer: (() => void)[] = [];
+    const behind = await app(
+      (request, response) => void answer.push(() => answering(200)(request, response)),
+    );
+    const listener = await start(['--forward-to', behind.url]);
+    const first = listener.post(`[${leadText('a')},${leadText('b')}]`);
+    await until(() => answer.length === 1, 'the first forward');
+    const second = listener.post(`[${leadText('b')},${leadText('c')}]`);
+    await until(() => answer.length === 2, 'the second forward');
+    const third = listener.post(leadText('b'));
+    for (const release of answer.splice(0)) release();
+    expect((await first).body).toMatchObject({ leads: [{ status: 'accepted' }, { status: 'accepted' }] });
+    expect((await second).body).toMatchObject({ leads: [{ status: 'duplicate' }, { status: 'accepted' }] });
+    expect((await third).body).toEqual({ status: 'duplicate', id: 'b' });
+    const { rawHeaders = [] } = behind.received[1] ?? {};
+    expect(rawHeaders[rawHeaders.indexOf('leads-lead-id') + 1]).toBe('c');
+    expect(behind.received).toHaveLength(2);
+  });
+});
+
+it('takes several leads that one nonce signs as one honest retry, or as one replay', async () => {
+  const secret = `whsec_${Buffer.from('a secret of the tests').toString('base64')}`;
+  const listener = await start(['--scheme', 'standard-webhooks', '--secret', secret, '--format', 'events']);
+  const scheme = schemeNamed('standard-webhooks');
+  const post = async (body: string) => {
+    const message = { method: 'POST', url: listener.url, body: Buffer.from(body), id: 'msg_1' };
+    const headers = scheme.sign(message, scheme.key(new Secret(secret)), listener.clock.now());
+    return listener.post(body, Object.fromEntries(headers));
+  };
+  const body = `[${leadText('a')},${leadText('b')}]`;
+  expect((await post(body)).body).toMatchObject({ status: 'accepted' });
+  expect((await post(body)).body).toMatchObject({ status: 'duplicate', leads: [{ id: 'a' }, { id: 'b' }] });
+  expect(await post(`[${leadText('a')},${leadText('c')}]`)).toMatchObject({
+    status: 401,
+    body: { error: 'replayed_nonce' },
+  });
+  await listener.stop();
+  const rejected = listener.events().filter(({ verdict }) => verdict === 'rejected');
+  expect(rejected).toMatchObject([{ reason: 'replayed_nonce', leadId: null }]);
+});

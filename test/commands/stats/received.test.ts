@@ -1,0 +1,258 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Rejection } from '../../../src/webhook/rejection.ts';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { freshHome, leads } from '../../support/run.ts';
+import { deliveryOf } from '../../inbox/support.ts';
+import { listenInEachTest } from '../listen/support.ts';
+
+const clock = new FakeClock();
+const minute = 60_000;
+const start = listenInEachTest();
+
+interface Document {
+  readonly total: number;
+  readonly by: Record<string, Record<string, number>>;
+  readonly series: readonly { readonly count: number }[];
+  readonly inbox: Record<string, unknown> & { readonly longestGapMs: number | null };
+  readonly previous?: Document;
+  readonly expect?: readonly { readonly holds: boolean; readonly seen: number | null }[];
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Minutes before now at which each delivery came; a lead was created two seconds per letter before it first came. */
+async function filled(): Promise<string> {
+  const home = freshHome();
+  const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
+  const at = (minutes: number): number => clock.now() - minutes * minute;
+  const take = (id: string, minutes: number, category = 'solar', source: 'push' | 'backfill' = 'push') => {
+    const createdAt = iso(at(minutes) - 2000 * id.length);
+    const body = ` {"event":"lead","data":{ "id":"${id}", "category":"${category}", "createdAt":"${createdAt}" }}`;
+    const place = { start: body.indexOf('{ "id"'), end: body.length - 1 };
+    return inbox.take([
+      { leadId: id, source, place, delivery: deliveryOf(body, { receivedAt: at(minutes) }) },
+    ]);
+  };
+  const reject = (reason: Rejection['reason'], minutes: number, body: string) =>
+    inbox.reject([
+      {
+        delivery: deliveryOf(body, { receivedAt: at(minutes) }),
+        rejection: { kind: 'rejected', status: 401, reason, detail: 'no' },
+      },
+    ]);
+  await take('a', 200);
+  await take('bb', 110, 'legal');
+  await reject('wrong_credential', 100, 'no JSON');
+  await take('pulled', 95, 'solar', 'backfill');
+  await take('a', 70);
+  await take('a', 60);
+  await reject('wrong_credential', 40, '{"id":"z","category":"legal"}');
+  await reject('stale_timestamp', 20, '{"id":"z","category":"solar"}');
+  await take('cccc', 10);
+  await inbox.close();
+  return home;
+}
+
+const stats = async (home: string, ...flags: string[]) => {
+  const run = await leads(['stats', '--inbox', ...flags], { home, clock });
+  return { ...run, document: () => JSON.parse(run.stdout) as Document };
+};
+
+describe('leads stats --inbox', () => {
+  it('counts deliveries, delays, attempts and the longest gap, by the time of receipt', async () => {
+    const run = await stats(await filled(), '--json');
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(run.document()).toMatchObject({
+      total: 4,
+      by: { category: { solar: 3, legal: 1 }, status: { '(none)': 4 } },
+      inbox: {
+        received: 8,
+        accepted: 3,
+        duplicate: 2,
+        pending: 0,
+        rejected: 3,
+        byReason: { wrong_credential: 2, stale_timestamp: 1 },
+        backfilled: 1,
+        delayMs: { p50: 4000, p90: 8000, p95: 8000, p99: 8000 },
+        attemptsPerLead: 5 / 3,
+        longestGapMs: 90 * minute,
+      },
+    });
+  });
+
+  it('counts a silence whole that began before the window, and none before the first receipt of all', async () => {
+    const home = await filled();
+    const gapOf = async (...flags: string[]): Promise<number | null> =>
+      (await stats(home, '--json', ...flags)).document().inbox.longestGapMs;
+    expect(await gapOf('--since', '58m')).toBe(50 * minute);
+    expect(await gapOf('--since', '1d')).toBe(90 * minute);
+    expect(await gapOf('--since', '65m', '--until', '30m')).toBe(30 * minute);
+    expect(await gapOf('--since', '5m')).toBe(10 * minute);
+    expect(await gapOf('--since', '50m', '--until', '15m')).toBe(45 * minute);
+  });
+
+  it('finds a drought that is longer than each of the windows that it is in', async () => {
+    const home = await filled();
+    const check = async (...window: string[]): Promise<[number, string]> => {
+      const { exitCode, stderr } = await stats(home, ...window, '--expect', 'gap<45m', '-q');
+      return [exitCode, stderr];
+    };
+    const said = 'warning: gap<45m does not hold: it is 50m 0s\n';
+    // Nothing came from 60 to 10 minutes ago.
+    expect(await check('--since', '65m', '--until', '35m')).toEqual([0, '']);
+    expect(await check('--since', '35m', '--until', '5m')).toEqual([7, said]);
+    expect(await check('--since', '12m', '--compare', 'previous')).toEqual([7, said]);
+    expect(await check('--since', '30m', '--category', 'legal')).toEqual([
+      7,
+      'warning: gap<45m does not hold: it is 1h 50m\n',
+    ]);
+    // What was pulled is no receipt.
+    expect(await check('--since', '96m', '--until', '80m')).toEqual([0, '']);
+    expect(await check('--since', '96m', '--until', '70m')).toEqual([0, '']);
+    expect(await check('--since', '90m', '--until', '60m')).toEqual([0, '']);
+  });
+
+  it('compares with the window before', async () => {
+    const document = (
+      await stats(await filled(), '--json', '--since', '65m', '--compare', 'previous')
+    ).document();
+    expect(document).toMatchObject({
+      total: 1,
+      inbox: { received: 4, accepted: 1, duplicate: 1, rejected: 2, attemptsPerLead: 1 },
+      previous: {
+        total: 2,
+        inbox: { received: 3, accepted: 1, duplicate: 1, rejected: 1, backfilled: 1, attemptsPerLead: 1 },
+      },
+    });
+    const table = await stats(await filled(), '--since', '5m', '--compare', 'previous');
+    expect(table.stdout).toMatch(/^accepted +0 +1 +-100%/m);
+    expect(table.stdout).toMatch(/^delay +none was measured$/m);
+    expect(table.stdout).not.toMatch(/NaN|Infinity|undefined/);
+  });
+
+  it('applies filters to deliveries too, where their body holds a lead', async () => {
+    const { inbox, total } = (await stats(await filled(), '--json', '--category', 'legal')).document();
+    expect(total).toBe(1);
+    expect(inbox).toMatchObject({
+      received: 2,
+      accepted: 1,
+      duplicate: 0,
+      rejected: 1,
+      longestGapMs: 110 * minute,
+    });
+  });
+
+  it('is an alarm: exit 7 with what does not hold, and what is', async () => {
+    const home = await filled();
+    const run = await stats(home, '-q', '--expect', 'gap<30m,duplicate<5%,p95<10s', '--json');
+    expect(run.exitCode).toBe(7);
+    expect(run.stderr).toBe(
+      'warning: gap<30m does not hold: it is 1h 30m\nwarning: duplicate<5% does not hold: it is 25%\n',
+    );
+    expect(run.document().expect?.map(({ holds, seen }) => [holds, seen])).toEqual([
+      [false, 90 * minute],
+      [false, 0.25],
+      [true, 8000],
+    ]);
+    expect((await stats(home, '--since', '1h', '--expect', 'gap<=50m,rejected<=2')).exitCode).toBe(0);
+    const pulled = await stats(home, '-q', '--expect', 'backfilled<=1,backfilled<5%');
+    expect([pulled.exitCode, pulled.stderr]).toEqual([
+      7,
+      'warning: backfilled<5% does not hold: it is 25%\n',
+    ]);
+  });
+
+  it('of a file that is named and not there is an error: nobody knows', async () => {
+    const argv = ['stats', '--inbox', '/nowhere/inbox.db', '--expect', 'duplicate<5%', '-q'];
+    const { exitCode, stderr } = await leads(argv, { home: freshHome(), clock });
+    expect([exitCode, stderr]).toEqual([
+      3,
+      expect.stringContaining('there is no inbox at /nowhere/inbox.db'),
+    ]);
+  });
+
+  it('of an inbox that is not there, or empty, is a gap without an end', async () => {
+    const home = freshHome();
+    const absent = await stats(home, '--expect', 'gap<30m');
+    expect(absent.exitCode).toBe(7);
+    expect(absent.stderr).toMatch(
+      /nothing was received yet.*\nwarning: gap<30m does not hold: nothing was ever received\n$/,
+    );
+    await (await openInbox({ location: join(home, 'data', 'inbox.db'), clock })).close();
+    const empty = await stats(home, '--since', '1h', '--expect', 'gap<30m', '--json');
+    expect(empty.exitCode).toBe(7);
+    expect(empty.document()).toMatchObject({
+      total: 0,
+      inbox: { received: 0, attemptsPerLead: null, delayMs: { p50: null }, longestGapMs: 60 * minute },
+    });
+    const short = await stats(home, '--since', '20m', '--expect', 'gap<30m,duplicate<5%,p95<1s', '-q');
+    expect(short.exitCode).toBe(7);
+    expect(short.stderr).toBe('warning: gap<30m does not hold: nothing was ever received\n');
+  });
+
+  it('gives the same figures as csv', async () => {
+    const { stdout } = await stats(await filled(), '--format', 'csv');
+    const lines = stdout.split('\r\n');
+    for (const line of [
+      'key,value,second,count',
+      'total,,,4',
+      'category,solar,,3',
+      'rejected,,,3',
+      'byReason,wrong_credential,,2',
+      'delayMs,p95,,8000',
+      `longestGapMs,,,${90 * minute}`,
+    ]) {
+      expect(lines).toContain(line);
+    }
+  });
+
+  it('says when deliveries are not kept that there may have been, or that there were', async () => {
+    const home = freshHome();
+    const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
+    const delivery = deliveryOf('{"id":"a","createdAt":"soon"}', { receivedAt: clock.now() - 1000 });
+    for (let i = 0; i < 150; i += 1) await inbox.take([{ leadId: 'a', delivery }]);
+    const rejection: Rejection = { kind: 'rejected', status: 401, reason: 'wrong_credential', detail: 'no' };
+    await inbox.reject(Array.from({ length: 1000 }, () => ({ delivery, rejection })));
+    await inbox.close();
+    const { stderr } = await stats(home, '--json');
+    expect(stderr).toContain(
+      'note: only the newest 1,000 rejected deliveries are kept: there may have been more',
+    );
+    const doubtful = async (...flags: string[]): Promise<[number, string]> => {
+      const run = await stats(home, '-q', ...flags);
+      return [run.exitCode, run.stderr];
+    };
+    const unknown =
+      'warning: nobody knows whether rejected<95% holds: it is 90.83% of what is kept, and more may have come\n';
+    expect(await doubtful('--expect', 'rejected<95%')).toEqual([7, unknown]);
+    // Newer ones may have taken the place of those in the window.
+    const old = ['--since', '1h', '--until', '30m', '--expect', 'rejected<1'];
+    expect((await doubtful(...old))[0]).toBe(7);
+    expect(await doubtful('--since', '900ms', '--expect', 'rejected<1')).toEqual([0, '']);
+    expect(stderr).toContain('note: 49 repeats are not counted: of one lead only the newest are kept');
+    expect(stderr).toContain('note: 1 received lead has no createdAt that can be read, and so no delay');
+  });
+
+  it('reads the inbox of a receiver that goes on receiving', async () => {
+    const listener = await start([]);
+    const file = join(listener.home, 'data', 'inbox.db');
+    let sent = 0;
+    const sending = (async () => {
+      for (; sent < 15; sent += 1) await listener.post({ id: `l-${sent}`, category: 'solar' });
+    })();
+    for (let i = 0; i < 3; i += 1) {
+      const before = sent;
+      const run = await leads(['stats', '--inbox', file, '--json'], { clock: listener.clock });
+      expect(run.exitCode).toBe(0);
+      const { total, inbox } = JSON.parse(run.stdout) as Document;
+      expect(total).toBe(inbox['accepted']);
+      expect(total).toBeGreaterThanOrEqual(before);
+      expect(total).toBeLessThanOrEqual(sent + 1);
+    }
+    await sending;
+    const { document } = await stats(listener.home, '--json');
+    expect(document().total).toBe(15);
+  });
+});

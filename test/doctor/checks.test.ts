@@ -1,0 +1,308 @@
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/start-sandbox.ts';
+import { InterruptedError } from '../../src/errors.ts';
+import { ensureAuthority } from '../../src/tls/local-authority.ts';
+import { FakeClock } from '../support/clock.ts';
+import { freePort } from '../support/free-port.ts';
+import { freshHome, leads, startLeads } from '../support/run.ts';
+import { scripted } from '../support/service.ts';
+import { diagnose, sandboxWith } from './support.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await sandboxWith({ leads: 120, maxLimit: 50 });
+});
+afterAll(() => sandbox.close());
+
+const listening = (home: string, port: number, ...words: readonly string[]) =>
+  startLeads(['listen', '--token', 'secret', '--port', String(port), ...words], {
+    home,
+    clock: new FakeClock(Date.now()),
+  });
+
+describe('leads doctor', () => {
+  it('passes where everything is in order, and changes nothing', async () => {
+    const port = String(await freePort());
+    const found = await diagnose(sandbox, '--port', port);
+    expect(found).toMatchObject({ exitCode: 0, dialect: {} });
+    const results = Object.fromEntries(
+      found.lines.flatMap(({ name, result }) => (name ? [[name, result]] : [])),
+    );
+    expect(results).toMatchObject({
+      'machine.node': 'pass',
+      'machine.config': 'pass',
+      'machine.clock': 'pass',
+      'service.dns': 'pass',
+      'service.tls': 'skip',
+      'service.key': 'pass',
+      'service.clock': 'pass',
+      'dialect.envelope': 'pass',
+      'dialect.pagination': 'pass',
+      'dialect.page-size': 'pass',
+      'dialect.status': 'pass',
+      'dialect.category': 'pass',
+      'dialect.since': 'skip',
+      'dialect.order': 'pass',
+      'receiver.inbox': expect.stringMatching(/pass|warn/) as string,
+      'receiver.port': 'pass',
+      'receiver.authority': 'pass',
+    });
+    expect(found.lines.at(-1)).toMatchObject({ type: 'summary', fail: 0, learnt: 0, written: null });
+  });
+
+  it('skips what needs the service without a key or a base URL, with the hint how to log in', async () => {
+    const run = await leads(['doctor', '--json'], {});
+    expect(run.exitCode).toBe(0);
+    const lines = run.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { name?: string; result: string; hint: string });
+    const pull = lines.filter(({ name }) => /^(service|dialect)\./.test(name ?? ''));
+    expect(pull.length).toBeGreaterThan(10);
+    for (const { result, hint } of pull)
+      expect([result, hint]).toEqual(['skip', expect.stringContaining('leads login')]);
+  });
+
+  it('fails where the service refuses the key, and never shows the key', async () => {
+    const key = 'sk_live_0987654321wrong';
+    const found = await diagnose({ url: sandbox.url, key }, '--learn');
+    expect(found.exitCode).toBe(7);
+    expect(found.check('service.key')).toMatchObject({
+      result: 'fail',
+      hint: expect.stringContaining('leads login') as string,
+    });
+    expect(found.check('dialect.pagination')).toMatchObject({ result: 'skip' });
+    expect(found.stdout + found.stderr).not.toContain(key);
+  });
+
+  it('fails where nothing answers at the base URL', async () => {
+    const found = await diagnose({ url: `http://127.0.0.1:${await freePort()}` });
+    expect(found.exitCode).toBe(7);
+    expect(found.check('service.key')).toMatchObject({
+      result: 'fail',
+      detail: expect.stringContaining('refused') as string,
+    });
+  });
+
+  it('fails where the answer holds no leads, and names the setting', async () => {
+    const service = await scripted((_, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"not_found"}');
+    });
+    const found = await diagnose({ url: service.url });
+    await service.close();
+    expect(found.exitCode).toBe(7);
+    expect(found.check('dialect.envelope')).toMatchObject({
+      result: 'fail',
+      hint: expect.stringContaining('api.path') as string,
+    });
+  });
+
+  it('fails for a configuration that cannot be read, and checks the rest', async () => {
+    const home = freshHome();
+    mkdirSync(join(home, 'config'), { mode: 0o700 });
+    writeFileSync(join(home, 'config', 'config.json'), 'no json', { mode: 0o600 });
+    const run = await leads(['doctor', '--json'], { home });
+    expect(run.exitCode).toBe(7);
+    expect(run.stdout).toContain('is not JSON');
+    expect(run.stdout).toContain('"receiver.port"');
+  });
+
+  it('says that others could read the configuration, which it closes to them', async () => {
+    const home = freshHome();
+    await leads(['config', 'set', 'timeout', '20s'], { home });
+    const file = join(home, 'config', 'config.json');
+    chmodSync(file, 0o644);
+    const found = await diagnose({ url: sandbox.url, home });
+    expect(found.check('machine.config')).toMatchObject({
+      result: 'warn',
+      detail: expect.stringContaining('0644') as string,
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('warns of a clock that differs from the one of the service, and fails where that breaks signatures', async () => {
+    for (const [ahead, result] of [
+      [60_000, 'warn'],
+      [3_600_000, 'fail'],
+    ] as const) {
+      const service = await scripted((_, response) => {
+        response.setHeader('date', new Date(Date.now() + ahead).toUTCString());
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[]}');
+      });
+      const found = await diagnose({ url: service.url });
+      await service.close();
+      expect(found.check('service.clock')).toMatchObject({
+        result,
+        detail: expect.stringContaining('behind') as string,
+      });
+    }
+  });
+});
+
+describe('the receiving side', () => {
+  it.each([
+    ['over HTTPS', []],
+    ['over plain HTTP', ['--http']],
+  ])('knows a listen of ours on the port %s', async (_name, words) => {
+    const home = freshHome();
+    const port = await freePort();
+    const run = listening(home, port, ...words);
+    await expect.poll(() => run.stderr.text()).toContain('listening');
+    const found = await diagnose({ url: sandbox.url, home }, '--port', String(port));
+    run.abort(new InterruptedError('SIGINT'));
+    await run.done;
+    expect(found.check('receiver.port')).toMatchObject({
+      result: 'pass',
+      detail: expect.stringContaining('leads listen') as string,
+    });
+    expect(found.check('receiver.inbox')).toMatchObject({
+      detail: expect.stringContaining('inbox.db') as string,
+    });
+    expect(found.check('receiver.authority')?.result).toBe('pass');
+  });
+
+  it('warns where another program has the port', async () => {
+    const server = createServer((socket) => socket.end('hello\n')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const found = await diagnose(sandbox, '--port', String(port));
+    server.close();
+    expect(found.check('receiver.port')).toMatchObject({
+      result: 'warn',
+      hint: expect.stringContaining('--port') as string,
+    });
+  });
+
+  it('fails for an inbox that is no inbox, and leaves the file as it is', async () => {
+    const home = freshHome();
+    const file = join(home, 'other.db');
+    writeFileSync(file, 'something else, and long enough to be looked at as a database file '.repeat(20));
+    const found = await diagnose({ url: sandbox.url, home }, '--inbox', file);
+    expect(found.exitCode).toBe(7);
+    expect(found.check('receiver.inbox')).toMatchObject({
+      result: 'fail',
+      detail: expect.stringContaining('not an inbox') as string,
+    });
+  });
+
+  it('takes an empty file for an inbox that listen will make', async () => {
+    const home = freshHome();
+    const file = join(home, 'empty.db');
+    writeFileSync(file, '');
+    const found = await diagnose({ url: sandbox.url, home }, '--inbox', file);
+    expect(found.check('receiver.inbox')).toMatchObject({
+      result: expect.stringMatching(/pass|warn/) as string,
+    });
+    expect(statSync(file).size).toBe(0);
+  });
+
+  it('fails for a damaged authority', async () => {
+    const home = freshHome();
+    const run = listening(home, 0);
+    await expect.poll(() => run.stderr.text()).toContain('listening');
+    run.abort(new InterruptedError('SIGINT'));
+    await run.done;
+    const caPath = /--cacert (\S+)/.exec(run.stderr.text())?.[1] ?? '';
+    writeFileSync(caPath, 'no certificate');
+    const found = await diagnose({ url: sandbox.url, home });
+    expect(found.check('receiver.authority')?.result).toBe('fail');
+  });
+
+  it('fails for an authority without its key, which listen cannot use', async () => {
+    const home = freshHome();
+    const { caPath } = await ensureAuthority(join(home, 'data'), new FakeClock(Date.now()));
+    rmSync(join(dirname(caPath), 'ca-key.pem'));
+    const found = await diagnose({ url: sandbox.url, home });
+    expect(found.check('receiver.authority')).toMatchObject({
+      result: 'fail',
+      hint: expect.stringContaining(dirname(caPath)) as string,
+    });
+  });
+
+  it('warns before listen replaces the authority that clients trust', async () => {
+    const home = freshHome();
+    const year = 365 * 86_400_000;
+    await ensureAuthority(join(home, 'data'), new FakeClock(Date.now() - 9.5 * year));
+    const found = await diagnose({ url: sandbox.url, home });
+    expect(found.check('receiver.authority')).toMatchObject({
+      result: 'warn',
+      detail: expect.stringContaining('is valid until') as string,
+    });
+  });
+});
+
+describe('the way to the service', () => {
+  it('shows what the certificate is, and fails where it is not trusted', async () => {
+    const home = freshHome();
+    const authority = await ensureAuthority(join(home, 'data'), new FakeClock(Date.now()));
+    const secure = await sandboxWith({ tls: authority });
+    const url = secure.url.replace('127.0.0.1', 'localhost');
+    const trusting = await diagnose({ url, home });
+    const other = await diagnose({ url });
+    await secure.close();
+    expect(trusting.check('service.tls')).toMatchObject({
+      result: 'pass',
+      detail: expect.stringMatching(/^TLSv1\.3, issued by .*, \d+ days left$/) as string,
+    });
+    expect(trusting.check('service.key')?.result).toBe('pass');
+    expect(other.check('service.tls')).toMatchObject({
+      result: 'fail',
+      hint: expect.stringContaining('NODE_EXTRA_CA_CERTS') as string,
+    });
+    expect(other.exitCode).toBe(7);
+  });
+
+  it('fails for a host that there is not', async () => {
+    const found = await diagnose({ url: 'https://leads.invalid' });
+    expect(found.check('service.dns')).toMatchObject({ result: 'fail' });
+    expect(found.exitCode).toBe(7);
+  });
+});
+
+describe('the report for people', () => {
+  const report = async (width: number, env: Readonly<Record<string, string>>, ...words: readonly string[]) =>
+    leads(['doctor', ...words], { terminal: width, env: { LANG: 'C.UTF-8', ...env } });
+
+  it('fits 80 columns, in colour or not, and says a reason once that several checks share', async () => {
+    const account = { LEADS_BASE_URL: sandbox.url, LEADS_API_KEY: 'sandbox-key' };
+    for (const env of [{ ...account }, { ...account, NO_COLOR: '1' }, { ...account, LANG: 'C' }]) {
+      const { stdout } = await report(80, env, '--learn', '--dry-run');
+      const lines = stdout.replace(/\u001b\[[\d;]*m/g, '').split('\n');
+      const tooLong = lines.filter((line) => line.length > 80 && line.trim().includes(' '));
+      expect(tooLong.filter((line) => !line.includes('/'))).toEqual([]);
+      expect(lines.find((line) => line.includes('api.params.limit'))).toBe('  api.params.limit limit');
+      expect(stdout).not.toContain('undefined');
+    }
+    const { stdout } = await report(80, { NO_COLOR: '1' });
+    expect(stdout).toContain('- dns, tls, key, clock: no base URL is set\n');
+    expect(stdout.match(/leads login/g)).toHaveLength(2);
+  });
+
+  it('draws nothing of what the service sends that could drive the terminal', async () => {
+    const hostile = '\u001b[2J\u202e';
+    const service = await scripted((_, response) => {
+      const lead = (i: number) => ({
+        id: `${i}`,
+        status: hostile + String(i % 2),
+        category: hostile,
+        createdAt: hostile,
+      });
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({ [`da${hostile}ta`]: Array.from({ length: 9 }, (_unused, i) => lead(i)) }),
+      );
+    });
+    const env = { LEADS_BASE_URL: service.url, LEADS_API_KEY: 'sandbox-key', NO_COLOR: '1' };
+    const shown = await report(80, env, '--learn', '--dry-run');
+    const json = await report(80, env, '--json');
+    await service.close();
+    for (const { stdout, stderr } of [shown, json]) {
+      expect(stdout + stderr).not.toContain('\u001b[2J');
+      expect(stdout + stderr).not.toContain('\u202e');
+    }
+  });
+});

@@ -1,0 +1,289 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config/file/read-config.ts';
+import { apiFaults, parseFaults } from '../../src/sandbox/faults.ts';
+import { FakeClock } from '../support/clock.ts';
+import { freshHome, leads } from '../support/run.ts';
+import { type Scripted } from '../support/service.ts';
+import {
+  diagnose,
+  expectUndecidedPagination,
+  exportedIds,
+  records,
+  sandboxWith,
+  serving,
+} from './support.ts';
+
+const unnamed = { category: null, since: null, until: null } as const;
+
+describe('doctor --learn', () => {
+  it('tells filters that are ignored from those that are honoured, and writes none of them', async () => {
+    const sandbox = await sandboxWith({ params: { ...unnamed, status: null } });
+    const found = await diagnose(sandbox, '--learn');
+    await sandbox.close();
+    for (const name of ['status', 'category']) {
+      expect(found.check(`dialect.${name}`)).toMatchObject({
+        result: 'warn',
+        detail: expect.stringContaining('silently ignored') as string,
+      });
+    }
+    expect(Object.keys(found.dialect.params ?? {}).toSorted()).toEqual(['cursor', 'limit']);
+    expect(found.dialect.statusField).toBeUndefined();
+    expect(found.check('dialect.status-field')?.detail).toMatch(/^status: (\w+, )+\w+$/);
+  });
+
+  it.each([
+    ['unix', 1000],
+    ['unix-ms', 1],
+  ])('finds that times are sent as %s', async (format, unit) => {
+    const all = records(60);
+    const service = await serving((query) => {
+      const bound = (name: string): number => Number(query.get(name) ?? Number.NaN) * unit;
+      const [from, to] = [bound('date_from'), bound('date_to')];
+      const times = all.filter(({ createdAt }) => {
+        const time = Date.parse(createdAt as string);
+        return !(time < from) && !(time >= to);
+      });
+      return { data: times };
+    });
+    const found = await diagnose({ url: service.url }, '--learn');
+    expect(service.requests.length).toBeLessThanOrEqual(25);
+    expect(found.dialect).toMatchObject({
+      params: { since: 'date_from', until: 'date_to' },
+      dateFormat: format,
+    });
+    const ids = await exportedIds(
+      { url: service.url },
+      found.home,
+      '--since',
+      '2026-01-02',
+      '--until',
+      '2026-01-03',
+    );
+    await service.close();
+    expect(ids).toHaveLength(24);
+  });
+
+  it('writes nothing with --dry-run, and prints the same', async () => {
+    const sandbox = await sandboxWith({ pagination: 'page' });
+    const home = freshHome();
+    const tried = await diagnose({ url: sandbox.url, home }, '--learn', '--dry-run');
+    expect(tried.dialect).toEqual({});
+    const real = await diagnose({ url: sandbox.url, home }, '--learn');
+    await sandbox.close();
+    const keys = (lines: typeof real.lines) =>
+      lines.filter(({ type }) => type === 'learnt').map(({ key, value }) => [key, value]);
+    expect(keys(tried.lines)).toEqual(keys(real.lines));
+    expect(tried.lines.at(-1)).toMatchObject({ written: null });
+    expect(real.lines.at(-1)).toMatchObject({ written: keys(real.lines).length });
+  });
+
+  it('prints what was set by hand beside what replaces it, and keeps the rest of the profile', async () => {
+    const sandbox = await sandboxWith({ pagination: 'page', maxLimit: 40 });
+    const home = freshHome();
+    const set = (key: string, value: string) => leads(['config', 'set', key, value], { home });
+    await set('api.pageSize', '7');
+    await set('api.pagination', 'none');
+    await set('api.items', '/wrong');
+    await set('api.params.since', 'nonsense');
+    await set('timeout', '20s');
+    const found = await diagnose({ url: sandbox.url, home }, '--learn');
+    const learnt = (key: string) => found.lines.find((line) => line.key === `api.${key}`);
+    expect(learnt('pageSize')).toMatchObject({ value: 40, old: 7 });
+    expect(learnt('pagination')).toMatchObject({ value: 'page', old: 'none' });
+    expect(learnt('items')).toMatchObject({ value: '/data', old: '/wrong' });
+    expect(learnt('params.since')).toMatchObject({ value: 'since', old: 'nonsense' });
+    expect(readFileSync(join(home, 'config', 'config.json'), 'utf8')).toContain('"timeout": "20s"');
+    const shown = await leads(['doctor', '--learn', '--dry-run'], {
+      home,
+      env: { LEADS_BASE_URL: sandbox.url, LEADS_API_KEY: 'sandbox-key' },
+    });
+    expect(shown.stdout).toContain('api.pageSize 40');
+    const ids = await exportedIds(sandbox, home);
+    await sandbox.close();
+    expect(ids).toHaveLength(300);
+  });
+
+  it('keeps a name that was set by hand where it is honoured', async () => {
+    const sandbox = await sandboxWith({ params: { ...unnamed, category: 'my_group' } });
+    const home = freshHome();
+    await leads(['config', 'set', 'api.params.category', 'my_group'], { home });
+    const found = await diagnose({ url: sandbox.url, home }, '--learn');
+    await sandbox.close();
+    expect(found.learnt('params.category')).toBe('my_group');
+  });
+
+  it('keeps to the rate limit: no request is made that it would refuse', async () => {
+    const clock = new FakeClock(Date.now(), { hasty: true });
+    const sandbox = await sandboxWith({ rateLimit: { requests: 4, windowMs: 5000 } }, clock);
+    const found = await diagnose({ url: sandbox.url, clock }, '--learn');
+    const statuses = sandbox.state.requests.entries.map(({ status }) => status);
+    await sandbox.close();
+    expect(found.exitCode).toBe(0);
+    expect(statuses.length).toBeLessThanOrEqual(25);
+    expect(statuses).not.toContain(429);
+    expect(found.check('dialect.rate-limit')?.detail).toContain('4 requests');
+    expect(found.learnt('params.limit')).toBe('limit');
+  });
+
+  it.each([1, 2, 3])('learns the same while the service fails now and then (seed %i)', async (seed) => {
+    const faults = parseFaults('status500=5%,status429=5%,truncate=4%,reset=2%', apiFaults);
+    const sandbox = await sandboxWith({ seed, faults, pagination: 'offset', totals: false, maxLimit: 60 });
+    const found = await diagnose(sandbox, '--learn');
+    expect(sandbox.state.requests.total).toBeLessThanOrEqual(25);
+    expect(found.lines.filter(({ key, value }) => key !== undefined && value === null)).toEqual([]);
+    sandbox.state.apiInjector.faults = {};
+    const ids = await exportedIds(sandbox, found.home);
+    await sandbox.close();
+    expect(new Set(ids).size).toBe(300);
+  });
+
+  it.each([1, 2, 3])('learns nothing wrong while leads arrive (seed %i)', async (seed) => {
+    const faults = parseFaults('shift=30%', apiFaults);
+    const sandbox = await sandboxWith({ seed, faults, pagination: 'page', totals: false, maxLimit: 60 });
+    const found = await diagnose(sandbox, '--learn');
+    const began = [...sandbox.leads].map(({ id }) => id);
+    for (const { key, value } of found.lines) {
+      if (key === 'api.params.page') expect(value).toBe('page');
+      if (key === 'api.params.limit') expect(value).toBe('limit');
+      if (key === 'api.params.since') expect(value).toBe('since');
+      if (key === 'api.pageSize') expect(value).toBe(60);
+      expect(key).not.toBe('api.params.offset');
+      expect(value).not.toBe('none');
+    }
+    const ids = await exportedIds(sandbox, found.home);
+    await sandbox.close();
+    expect(began.filter((id) => !ids.includes(id))).toEqual([]);
+  });
+
+  it('says what decides where a limit is honoured and no position is', async () => {
+    const all = records(80);
+    const service = await serving((query) => ({ data: all.slice(0, Number(query.get('limit') ?? 50)) }));
+    await expectUndecidedPagination(service, 'leads config set api.pagination none');
+  });
+
+  it('learns no pages only where limit and every position are ignored', async () => {
+    const all = records(51);
+    const silent = await serving(() => all);
+    const cut = await serving(() => all.slice(0, 50));
+    const strict = await serving((query) => (query.size > 0 ? 400 : all));
+    const filtering = await serving((query) => ({ data: query.size > 0 ? [] : all }));
+    const counting = await serving(() => ({ data: all, total: 400 }));
+    const learnt = async (service: Scripted) => {
+      const found = await diagnose({ url: service.url }, '--learn');
+      expect(service.requests.length).toBeLessThanOrEqual(25);
+      await service.close();
+      return [found.learnt('pagination'), found.check('dialect.pagination')?.result];
+    };
+    expect(await learnt(silent)).toEqual(['none', 'pass']);
+    expect(await learnt(cut)).toEqual([undefined, 'warn']);
+    expect(await learnt(strict)).toEqual([undefined, 'warn']);
+    expect(await learnt(filtering)).toEqual([undefined, 'warn']);
+    expect(await learnt(counting)).toEqual([undefined, 'warn']);
+  });
+
+  it('names both of two arrays that may hold the leads, and the command that decides', async () => {
+    const service = await serving(() => ({ leads: records(3), records: records(4) }));
+    const found = await diagnose({ url: service.url }, '--learn');
+    await service.close();
+    expect(found.exitCode).toBe(7);
+    const { detail, hint } = found.check('dialect.envelope') ?? {};
+    expect(detail).toMatch(/\/leads and \/records/);
+    expect(hint).toContain('leads config set api.items');
+    expect(found.dialect).toEqual({});
+  });
+
+  it('finds another name of the id, and decides nothing between two', async () => {
+    const named = (names: readonly string[]) =>
+      serving(() =>
+        records(12).map(({ id, ...rest }) => ({
+          ...Object.fromEntries(names.map((name) => [name, id])),
+          ...rest,
+        })),
+      );
+    const one = await named(['uuid']);
+    const two = await named(['uuid', 'reference']);
+    const alone = await diagnose({ url: one.url }, '--learn');
+    const both = await diagnose({ url: two.url }, '--learn');
+    await one.close();
+    await two.close();
+    expect(alone.learnt('id')).toBe('uuid');
+    expect(both.learnt('id')).toBeUndefined();
+    expect(both.check('dialect.envelope')).toMatchObject({
+      result: 'warn',
+      hint: expect.stringMatching(/api\.id uuid.*api\.id reference/) as string,
+    });
+  });
+
+  it('learns nothing from a list that is empty or has one lead', async () => {
+    for (const count of [0, 1]) {
+      const service = await serving(() => ({ data: records(count) }));
+      const found = await diagnose({ url: service.url }, '--learn');
+      await service.close();
+      expect(found.exitCode).toBe(0);
+      expect(found.dialect.pagination).toBeUndefined();
+      expect(found.check('dialect.pagination')?.result).toBe('warn');
+    }
+  });
+
+  it('does not send a parameter any more that the service rejects or takes for a field', async () => {
+    const all = records(45);
+    const known = ['per_page', 'page'];
+    const service = await serving((query) => {
+      const unknown = [...query.keys()].find((name) => !known.includes(name));
+      if (unknown !== undefined) return 400;
+      const size = Number(query.get('per_page') ?? 10);
+      const page = Number(query.get('page') ?? 1);
+      return { results: all.slice((page - 1) * size, page * size) };
+    });
+    const found = await diagnose({ url: service.url }, '--learn');
+    expect(service.requests.length).toBeLessThanOrEqual(25);
+    expect(found.dialect).toMatchObject({
+      params: { limit: 'per_page', page: 'page', category: null },
+      pagination: 'page',
+    });
+    const ids = await exportedIds({ url: service.url }, found.home, '--category', 'solar');
+    await service.close();
+    expect(ids).toHaveLength(23);
+  });
+
+  it('makes a service like Feathers exportable', async () => {
+    const all = records(130);
+    const service = await serving((query) => {
+      const limit = Math.min(25, Number(query.get('$limit') ?? 10));
+      const skip = Number(query.get('$skip') ?? 0);
+      const fields = [...query].filter(([name]) => !name.startsWith('$'));
+      const found = all.filter((lead) => fields.every(([name, value]) => String(lead[name]) === value));
+      return { total: found.length, limit, skip, data: found.slice(skip, skip + limit) };
+    });
+    const found = await diagnose({ url: service.url }, '--learn');
+    expect(service.requests.length).toBeLessThanOrEqual(25);
+    expect(found.dialect).toMatchObject({
+      params: { limit: '$limit', offset: '$skip', category: 'category' },
+      pageSize: 25,
+    });
+    const ids = await exportedIds({ url: service.url }, found.home);
+    await service.close();
+    expect(ids).toHaveLength(130);
+  });
+
+  it('writes nothing into the profile of another service', async () => {
+    const sandbox = await sandboxWith({});
+    const home = freshHome();
+    await leads(['config', 'set', 'base-url', 'https://leads.example.com'], { home });
+    const found = await diagnose({ url: sandbox.url, home }, '--learn');
+    expect(found).toMatchObject({ exitCode: 2, dialect: {} });
+    const newly = ['--profile', 'new'];
+    await leads(['config', 'set', 'base-url', sandbox.url, ...newly], { home });
+    const other = await diagnose({ url: sandbox.url, home }, '--learn', ...newly);
+    await sandbox.close();
+    expect(other).toMatchObject({ exitCode: 0, dialect: {} });
+    expect(readConfig(join(home, 'config')).profiles?.['new']?.api).toMatchObject({ pagination: 'cursor' });
+  });
+
+  it('needs an account', async () => {
+    expect((await leads(['doctor', '--learn'], {})).exitCode).toBe(3);
+    expect((await leads(['doctor', '--dry-run'], {})).exitCode).toBe(2);
+  });
+});

@@ -1,0 +1,199 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { request } from 'undici';
+import { expect, it } from 'vitest';
+import type { RecordedAttempt } from '../../src/sandbox/deliveries/recorded-attempt.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
+import {
+  arrivalOf,
+  drawFates,
+  homeWithInbox,
+  listedRecords,
+  openReceiver,
+  type Scenario,
+  truthOf,
+} from '../support/both-sides.ts';
+import { startProgram } from '../support/beside.ts';
+import { FakeClock } from '../support/clock.ts';
+import { full, printFigure } from '../support/faults.ts';
+import { freshHome, leads, type Run } from '../support/run.ts';
+
+const seeds = full ? 20 : 2;
+const count = full ? 5000 : 800;
+const now = Date.UTC(2026, 5, 1, 12);
+const quarterHour = 900_000;
+const settleMs = 12 * 3_600_000;
+
+const scenarioOf = (seed: number): Scenario => ({
+  seed,
+  leads: count,
+  now,
+  behindHorizon: Math.floor(count / 10),
+});
+/** Some of the leads are older. */
+const since = now - Math.floor(count * 0.95) * quarterHour;
+
+interface Finding {
+  readonly class: string;
+  readonly fields: readonly string[] | null;
+}
+
+/** What was found, by id. */
+const foundIn = ({ stdout }: Pick<Run, 'stdout'>): Map<string, Finding> =>
+  new Map(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; id: string; class: string; fields: string[] | null })
+      .filter(({ type }) => type === 'finding')
+      .map(({ id, class: kind, fields }) => [id, { class: kind, fields }]),
+  );
+
+const audit = (home: string, box: Sandbox, seed: number): Promise<Run> =>
+  leads(['audit', '--json', '--settle', '12h', '--since', new Date(since).toISOString()], {
+    home,
+    env: { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: box.url },
+    clock: new FakeClock(now, { hasty: true }),
+    random: () => (seed % 7) / 7,
+  });
+
+const faults = {
+  status500: { chance: 0.05 },
+  status429: { chance: 0.05 },
+  reset: { chance: 0.02 },
+  truncate: { chance: 0.02 },
+};
+
+it.each<[string, SandboxOptions]>([
+  ['a service that works', {}],
+  ['a service that fails now and then', { faults }],
+])('promise 14: finds what happened to each lead, and nothing else: %s', async (name, options) => {
+  let findings = 0;
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const scenario = scenarioOf(seed);
+    const fates = drawFates(scenario);
+    const home = await homeWithInbox(fates, scenario);
+    const box = await startSandbox(
+      { seed, records: listedRecords(fates), maxLimit: 100, ...options },
+      { clock: new FakeClock(now) },
+    );
+    try {
+      const run = await audit(home, box, seed);
+      const truth = truthOf(fates, { now, since, settleMs });
+      expect(run.exitCode, run.stderr).toBe(7);
+      expect(foundIn(run)).toEqual(truth);
+      findings += truth.size;
+    } finally {
+      await box.close();
+    }
+  }
+  printFigure(14, `${seeds} × ${count} leads, ${name}: ${findings} findings, all of them true`);
+});
+
+it.each(['cursor', 'page', 'offset'] as const)(
+  'promise 14: finds the same while leads keep arriving: %s',
+  async (pagination) => {
+    let arrived = 0;
+    for (let seed = 1; seed <= Math.ceil(seeds / 4); seed += 1) {
+      const scenario = scenarioOf(seed);
+      const fates = drawFates(scenario);
+      const home = await homeWithInbox(fates, scenario);
+      const receiver = await openReceiver(home, now, []);
+      const deliveries: Promise<unknown>[] = [];
+      const added = new Set<string>();
+      const service: { box?: Sandbox } = {};
+      const observe = (): void => {
+        for (let i = 0; service.box !== undefined && i < 3; i += 1) {
+          const lead = service.box.addLead();
+          added.add(lead.id);
+          // Some are delivered at once, some later, some never.
+          const deliver = (): Promise<unknown> =>
+            receiver.take([arrivalOf(lead.id, lead.text(), now + added.size)]);
+          if (i === 0) deliveries.push(deliver());
+          if (i === 1) deliveries.push(pause(20).then(deliver));
+        }
+      };
+      const box = await startSandbox(
+        { seed: seed + 1000, records: listedRecords(fates), maxLimit: 50, pagination, faults },
+        { clock: new FakeClock(now), observe },
+      );
+      service.box = box;
+      try {
+        const run = await audit(home, box, seed);
+        await Promise.all(deliveries);
+        expect(run.exitCode, run.stderr).toBe(7);
+        const found = foundIn(run);
+        for (const id of added) {
+          expect(found.get(id)?.class ?? 'unsettled').toBe('unsettled');
+          found.delete(id);
+        }
+        expect(found).toEqual(truthOf(fates, { now, since, settleMs }));
+        arrived += added.size;
+      } finally {
+        await box.close();
+        await receiver.close();
+      }
+    }
+    printFigure(14, `${pagination}: ${arrived} leads arrived during the walks, and changed nothing`);
+  },
+);
+
+it("promise 14: agrees with the sandbox's own record of every attempt", async () => {
+  const home = freshHome();
+  const listener = startProgram(
+    ['listen', '--scheme', 'github', '--secret', 's3cret', '--port', '0', '--format', 'events'],
+    home,
+  );
+  const { url: receiver } = JSON.parse(await listener.firstLine()) as { url: string };
+  const sandbox = startProgram(
+    [
+      ...['sandbox', '--port', '0', '--json', '--leads', String(full ? 5000 : 300), '--seed', '3'],
+      ...['--webhook', receiver, '--scheme', 'github', '--secret', 's3cret', '--retry', 'none'],
+      ...['--delivery-faults', 'drop=3%,duplicate=5%,reorder=10%,alteredPayload=2%,badSignature=2%'],
+      ...['--faults', 'status500=5%,status429=5%,reset=2%,truncate=2%'],
+    ],
+    home,
+  );
+  const { url, apiKey } = JSON.parse(await sandbox.firstLine()) as { url: string; apiKey: string };
+  try {
+    await expect
+      .poll(
+        async () => {
+          const answer = await request(`${url}/sandbox/deliveries?after=1000000`);
+          return ((await answer.body.json()) as { pending: number }).pending;
+        },
+        { timeout: 180_000, interval: 100 },
+      )
+      .toBe(0);
+    const attempts = await attemptsOf(url);
+    const auditing = startProgram(
+      ['audit', '--json', '--since', '1000d', '--late-after', '1000d', '--settle', '0s'],
+      home,
+      { LEADS_API_KEY: apiKey, LEADS_BASE_URL: url },
+    );
+    expect((await auditing.done).exitCode, auditing.stderr()).toBe(7);
+    const truth = new Map<string, string>();
+    for (const { leadId, outcome } of attempts) {
+      if (outcome === 'acknowledged') continue;
+      truth.set(leadId, outcome === 'dropped' ? 'missing' : 'refused');
+    }
+    for (const { leadId, outcome } of attempts) if (outcome === 'acknowledged') truth.delete(leadId);
+    const found = foundIn({ stdout: auditing.stdout() });
+    expect(new Map([...found].map(([id, finding]) => [id, finding.class]))).toEqual(truth);
+    expect([...truth.values()]).toEqual(expect.arrayContaining(['missing', 'refused']));
+    printFigure(14, `${attempts.length} deliveries of the sandbox: ${truth.size} findings, all of them true`);
+  } finally {
+    listener.child.kill('SIGKILL');
+    sandbox.child.kill('SIGKILL');
+  }
+});
+
+async function attemptsOf(url: string): Promise<RecordedAttempt[]> {
+  const attempts: RecordedAttempt[] = [];
+  for (let after: number | null = 0; after !== null;) {
+    const answer = await request(`${url}/sandbox/deliveries?after=${after}`);
+    const part = (await answer.body.json()) as { deliveries: RecordedAttempt[]; next: number | null };
+    attempts.push(...part.deliveries);
+    after = part.next;
+  }
+  return attempts;
+}

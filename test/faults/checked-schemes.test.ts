@@ -1,0 +1,94 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { probes } from '../../src/check/catalogue.ts';
+import { schemeNames } from '../../src/webhook/scheme-names.ts';
+import { systemClock } from '../../src/time/clock.ts';
+import { freshHome } from '../support/run.ts';
+import { listenInEachTest } from '../commands/listen/support.ts';
+import { check } from '../check/support.ts';
+
+const listen = listenInEachTest();
+
+const pem = (type: 'ed25519' | 'p256' | 'rsa'): string => {
+  const encoding = { privateKeyEncoding: { type: 'pkcs8', format: 'pem' } } as const;
+  const publicKeyEncoding = { type: 'spki', format: 'pem' } as const;
+  if (type === 'ed25519')
+    return generateKeyPairSync('ed25519', { ...encoding, publicKeyEncoding }).privateKey;
+  return type === 'p256'
+    ? generateKeyPairSync('ec', { namedCurve: 'P-256', ...encoding, publicKeyEncoding }).privateKey
+    : generateKeyPairSync('rsa', { modulusLength: 2048, ...encoding, publicKeyEncoding }).privateKey;
+};
+
+const base64 = Buffer.from('a shared secret of thirty bytes').toString('base64');
+
+const secretOf = (scheme: string): string =>
+  ({
+    'standard-webhooks': `whsec_${base64}`,
+    svix: `whsec_${base64}`,
+    discord: pem('ed25519'),
+    sendgrid: pem('p256'),
+  })[scheme] ?? 's3cret-of-the-tests';
+
+const custom = ['--signature-header', 'x-acme-signature', '--nonce-header', 'x-acme-id'];
+const timed = ['--timestamp-header', 'x-acme-time', '--signed-content', '{id}.{timestamp}.{body}'];
+
+const rows: readonly (readonly [what: string, flags: readonly string[]])[] = [
+  ...schemeNames
+    .filter((name) => name !== 'custom')
+    .map((name): [string, string[]] => [
+      name,
+      ['--scheme', name, name === 'token' ? '--token' : '--secret', secretOf(name)],
+    ]),
+  [
+    'custom',
+    ['--scheme', 'custom', '--secret', 'another-secret', '--encoding', 'base64', ...custom, ...timed],
+  ],
+  [
+    'an Ed25519 key of standard-webhooks',
+    ['--scheme', 'standard-webhooks', '--secret', `whsk_${Buffer.alloc(32, 7).toString('base64')}`],
+  ],
+  ['rfc9421 with an Ed25519 key', ['--scheme', 'rfc9421', '--secret', pem('ed25519')]],
+  ['rfc9421 with a P-256 key', ['--scheme', 'rfc9421', '--secret', pem('p256')]],
+  ['rfc9421 with an RSA key', ['--scheme', 'rfc9421', '--secret', pem('rsa')]],
+];
+
+/** One of each way to sign: what else there are differs in names, which the tests of the schemes show. */
+const main = ['token', 'standard-webhooks', 'stripe', 'github', 'square', 'discord', 'rfc9421', 'custom'];
+
+const full = process.env['LEADS_FAULTS'] === 'full';
+
+const home = freshHome();
+
+test.each(full ? rows : rows.filter(([what]) => main.includes(what)))(
+  'listen passes every must and should with %s, and no probe is skipped without a reason',
+  async (what, flags) => {
+    const stored = join(freshHome(), 'stored.ndjson');
+    // A handshake costs more than all the rest: two of them show the probes of TLS.
+    const plain = what === 'token' || what === 'rfc9421' ? [] : ['--http'];
+    const listener = await listen([...flags, ...plain, '--output', stored], {
+      home,
+      clock: systemClock,
+    });
+    // Signing and sending megabytes says nothing more with each vendor's preset.
+    const skip = main.includes(what) ? [] : ['--skip', 'body.huge'];
+    const startedAt = performance.now();
+    const run = await check(
+      [
+        listener.url,
+        ...flags,
+        ...skip,
+        '--strict',
+        '--oracle',
+        `grep -c "\\"id\\":\\"$LEAD_ID\\"" ${stored}; true`,
+      ],
+      { home },
+    );
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    const odd = run.probes.filter(({ result }) => result === 'fail' || result === 'warn');
+    expect(odd).toEqual([]);
+    expect(run.probes.filter(({ result, detail }) => result === 'skip' && detail === '')).toEqual([]);
+    expect([run.exitCode, run.probes.length]).toEqual([0, probes.length - skip.length / 2]);
+    expect(run.summary.accepted.length).toBeGreaterThan(10);
+  },
+);

@@ -1,0 +1,154 @@
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
+import { systemClock } from '../../src/time/clock.ts';
+import { full } from '../support/faults.ts';
+import { parseOpenMetrics, valueOf } from '../support/open-metrics.ts';
+import { freshHome } from '../support/run.ts';
+import { until } from '../support/until.ts';
+import { type AdminProcess, adminProcess } from './admin-process.ts';
+
+const restarts = full ? 12 : 2;
+const senders = 8;
+
+const running = new Set<AdminProcess>();
+afterEach(async () => {
+  for (const one of running) await one.end('SIGKILL');
+  running.clear();
+});
+
+async function start(argv: readonly string[]): Promise<AdminProcess> {
+  const listener = await adminProcess(argv);
+  running.add(listener);
+  return listener;
+}
+
+/** What a load balancer does: looks at `/readyz` now and then, and sends to those that were ready. */
+class Balancer {
+  readonly #receivers: { readonly listener: AdminProcess; isReady: boolean; isOver: boolean }[] = [];
+  #next = 0;
+
+  async add(listener: AdminProcess): Promise<void> {
+    const entry = { listener, isReady: false, isOver: false };
+    this.#receivers.push(entry);
+    const look = async (): Promise<void> => {
+      while (!entry.isOver) {
+        entry.isReady = (await listener.admin('/readyz')).status === 200;
+        await systemClock.sleep(25);
+      }
+    };
+    void look();
+    await until(() => entry.isReady, 'a ready receiver');
+  }
+
+  remove(listener: AdminProcess): void {
+    const index = this.#receivers.findIndex((entry) => entry.listener === listener);
+    for (const entry of this.#receivers.splice(index, 1)) entry.isOver = true;
+  }
+
+  isReady(listener: AdminProcess): boolean {
+    return this.#receivers.some((entry) => entry.listener === listener && entry.isReady);
+  }
+
+  deliver(lead: object): Promise<{ readonly status: number }> {
+    const ready = this.#receivers.filter(({ isReady }) => isReady);
+    const entry = ready[(this.#next += 1) % ready.length];
+    return entry === undefined ? Promise.reject(new Error('none is ready')) : entry.listener.deliver(lead);
+  }
+}
+
+describe('SIGTERM under load', () => {
+  it('fails no request of those who watch /readyz, while one receiver after another is replaced', async () => {
+    const inbox = join(freshHome(), 'inbox.db');
+    const argv = ['--inbox', inbox, '--drain-delay', '1s'];
+    const balancer = new Balancer();
+    let receivers = await Promise.all([start(argv), start(argv)]);
+    for (const one of receivers) await balancer.add(one);
+    const over = { all: false };
+    const isOver = (): boolean => over.all;
+    const failed: string[] = [];
+    let delivered = 0;
+    const sending = Array.from({ length: senders }, async (_, sender) => {
+      for (let n = 0; !isOver(); n += 1) {
+        const id = `lead-${sender}-${n}`;
+        const how = await balancer.deliver({ id }).then(
+          ({ status }) => String(status),
+          (error: unknown) => String(error),
+        );
+        if (how === '200') delivered += 1;
+        else failed.push(`${id}: ${how}`);
+      }
+    });
+    for (let restart = 0; restart < restarts; restart += 1) {
+      const [oldest, ...others] = receivers;
+      const next = await start(argv);
+      await balancer.add(next);
+      const ended = oldest.end('SIGTERM');
+      await until(() => !balancer.isReady(oldest), 'the balancer to see it');
+      expect(await ended).toBe(143);
+      balancer.remove(oldest);
+      running.delete(oldest);
+      receivers = [...others, next];
+    }
+    over.all = true;
+    await Promise.all(sending);
+    for (const one of receivers) {
+      balancer.remove(one);
+      expect(await one.end('SIGTERM')).toBe(143);
+      running.delete(one);
+    }
+    const stored = await openInbox({ location: inbox, clock: systemClock });
+    const ids: string[] = [];
+    for await (const { leadId } of stored.leads({})) ids.push(leadId);
+    await stored.close();
+    console.log(
+      `drain: ${restarts} receivers replaced under ${delivered + failed.length} deliveries: failed ${failed.length}`,
+    );
+    expect(failed).toEqual([]);
+    expect(delivered).toBeGreaterThan(100);
+    expect(new Set(ids).size).toBe(delivered);
+    expect(ids).toHaveLength(delivered);
+  });
+
+  it('ends at once at the second signal, in the middle of the delay', async () => {
+    const listener = await start(['--drain-delay', '1h']);
+    listener.child.kill('SIGTERM');
+    await until(async () => (await listener.admin('/readyz')).status === 503, 'not ready');
+    expect(await listener.deliver({ id: 'a' })).toMatchObject({ status: 200 });
+    expect(await listener.end('SIGTERM')).toBe(143);
+    running.delete(listener);
+  });
+});
+
+describe('the metrics of a receiver under load', () => {
+  it('count every delivery, in counters and histograms alike', async () => {
+    const listener = await start([]);
+    const count = full ? 20_000 : 1000;
+    let sent = 0;
+    const scrapes: number[] = [];
+    const scrape = async () => parseOpenMetrics((await listener.admin('/metrics')).text);
+    const sending = Array.from({ length: 20 }, async () => {
+      while (sent < count) {
+        sent += 1;
+        // Every tenth came before.
+        const id = `lead-${sent % 10 === 0 ? sent - 5 : sent}`;
+        expect((await listener.deliver({ id })).status).toBe(200);
+        if (sent % 100 === 0) scrapes.push(valueOf(await scrape(), 'leads_deliveries_total') ?? 0);
+      }
+    });
+    await Promise.all(sending);
+    const families = await scrape();
+    const of = (name: string, labels: Record<string, string> = {}) => valueOf(families, name, labels);
+    expect(of('leads_deliveries_total', { verdict: 'accepted' })).toBe(count * 0.9);
+    expect(of('leads_deliveries_total', { verdict: 'duplicate' })).toBe(count * 0.1);
+    expect(of('leads_answer_duration_seconds_count')).toBe(count);
+    expect(of('leads_commit_duration_seconds_count')).toBe(count);
+    expect(of('leads_commit_batch_size_sum')).toBe(count);
+    expect(of('leads_commit_batch_size_count')).toBeLessThan(count);
+    expect(of('leads_errors_total')).toBe(0);
+    expect(of('leads_connections')).toBe(20);
+    expect(of('leads_event_loop_delay_seconds_count')).toBeGreaterThan(0);
+    expect(scrapes).toEqual(scrapes.toSorted((a, b) => a - b));
+    expect(scrapes.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,24 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { expect, it, onTestFinished } from 'vitest';
+import { limitYoungGeneration } from '../../src/receiver/limit-young-generation.ts';
+
+const youngMegabytes = (): number =>
+  (getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? 0) / 1e6;
+
+it('promise 7: the young generation stays as small as on node 20, whatever is allocated', async () => {
+  setFlagsFromString('--semi-space-growth-factor=2');
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  limitYoungGeneration(stop.signal);
+  let kept: object[] = [];
+  let most = 0;
+  for (let i = 0; i < 600; i += 1) {
+    for (let k = 0; k < 2000; k += 1) kept.push({ k, text: `delivery ${i} ${k}` });
+    if (kept.length > 200_000) kept = kept.slice(100_000);
+    most = Math.max(most, youngMegabytes());
+    await turn();
+  }
+  // One step of growth above the limit.
+  expect(most).toBeLessThan(70);
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import type { Inbox } from '../../src/inbox/inbox.ts';
+import { clock, open, sharedStores, stores, takeStored } from './stores.ts';
+import { all, arrivalOf, deliveryOf } from './support.ts';
+
+const forward = 'forward http://user:password@app.test:3000/hook?key=k';
+const label = 'forward http://app.test:3000';
+
+/** Takes leads, of which the one of index i came at i + 1 milliseconds. */
+async function takeMany(inbox: Inbox, count: number): Promise<readonly { leadId: string; seq: number }[]> {
+  const arrivals = Array.from({ length: count }, (_, i) => {
+    const lead = { id: `lead-${i}` };
+    return arrivalOf(lead, { delivery: deliveryOf(JSON.stringify(lead), { receivedAt: i + 1 }) });
+  });
+  return (await inbox.take(arrivals)).map((taken) => {
+    if (taken.kind === 'rejected') throw new Error(taken.detail);
+    return taken;
+  });
+}
+
+describe.each(stores)('the backlog of $name', ({ newLocation }) => {
+  it('counts for each target the leads that it has not had, and says when the oldest came', async () => {
+    const inbox = await open(newLocation(), { targets: ['exec mail', forward] });
+    expect(await inbox.backlog()).toEqual([]);
+    const [first, second] = await takeMany(inbox, 3);
+    if (first === undefined || second === undefined) throw new Error('nothing was taken');
+    expect(await inbox.backlog()).toEqual([
+      { target: 'exec', leads: 3, oldestAt: 1 },
+      { target: label, leads: 3, oldestAt: 1 },
+    ]);
+    await inbox.settle([
+      { ...first, target: forward },
+      { ...second, target: forward },
+    ]);
+    expect(await inbox.backlog()).toEqual([
+      { target: 'exec', leads: 3, oldestAt: 1 },
+      { target: label, leads: 1, oldestAt: 3 },
+    ]);
+  });
+
+  it('is by the first delivery of a lead, not by its last', async () => {
+    const inbox = await open(newLocation(), { targets: [forward] });
+    for (const receivedAt of [100, 900]) {
+      await takeStored(inbox, arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a"}', { receivedAt }) }));
+    }
+    expect(await inbox.backlog()).toEqual([{ target: label, leads: 1, oldestAt: 100 }]);
+  });
+
+  it('is whole when there are thousands', async () => {
+    const inbox = await open(newLocation(), { targets: [forward] });
+    const taken = await takeMany(inbox, 2500);
+    await inbox.settle(taken.slice(0, 300).map((one) => ({ ...one, target: forward })));
+    expect(await inbox.backlog()).toEqual([{ target: label, leads: 2200, oldestAt: 301 }]);
+  });
+});
+
+describe.each(stores)('whether $name can be written', ({ newLocation }) => {
+  it('is found out without storing anything', async () => {
+    const inbox = await open(newLocation());
+    await inbox.checkWritable();
+    expect(await all(inbox.list({}))).toEqual([]);
+    expect(await takeStored(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ seq: 1 });
+  });
+
+  it('is told how many writes share each transaction', async () => {
+    const batches: number[] = [];
+    const inbox = await open(newLocation(), { onCommit: (writes) => batches.push(writes) });
+    await Promise.all(['a', 'b', 'c'].map((id) => inbox.take([arrivalOf({ id })])));
+    await inbox.take([arrivalOf({ id: 'd' }), arrivalOf({ id: 'e' })]);
+    expect(batches).toEqual([3, 1]);
+  });
+});
+
+describe.each(sharedStores)('the backlog of $name, between receivers', ({ newLocation }) => {
+  it('holds what a receiver with other targets left behind', async () => {
+    const location = newLocation();
+    const before = await open(location, { targets: [forward, 'exec mail you'] });
+    await takeMany(before, 2);
+    await before.close();
+    clock.advance(10);
+    const now = await open(location, { targets: ['exec mail'] });
+    expect(await now.backlog()).toEqual([{ target: undefined, leads: 4, oldestAt: 1 }]);
+  });
+
+  it('keeps that apart from what is outstanding for its own targets, though they are called the same', async () => {
+    const location = newLocation();
+    const before = await open(location, { targets: ['forward http://app.test:3000/old'] });
+    await takeMany(before, 2);
+    await before.close();
+    clock.advance(10);
+    const now = await open(location, { targets: [forward] });
+    await takeStored(
+      now,
+      arrivalOf({ id: 'new' }, { delivery: deliveryOf('{"id":"new"}', { receivedAt: 50 }) }),
+    );
+    expect(await now.backlog()).toEqual([
+      { target: label, leads: 1, oldestAt: 50 },
+      { target: undefined, leads: 2, oldestAt: 1 },
+    ]);
+  });
+});

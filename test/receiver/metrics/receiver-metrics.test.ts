@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { openMetricsText } from '../../../src/output/openmetrics/metric-family.ts';
+import type { AnsweredDelivery } from '../../../src/receiver/answered-delivery.ts';
+import { backlogFamilies } from '../../../src/receiver/metrics/backlog-families.ts';
+import { BacklogCache } from '../../../src/receiver/metrics/backlog-cache.ts';
+import { EventLoopDelay } from '../../../src/receiver/metrics/event-loop-delay.ts';
+import { poolFamilies } from '../../../src/receiver/metrics/pool-families.ts';
+import { ReceiverMetrics } from '../../../src/receiver/metrics/receiver-metrics.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { parseOpenMetrics, valueOf } from '../../support/open-metrics.ts';
+
+const targets = [{ name: 'forward https://user:password@app.test/hook?key=1' }, { name: 'exec mail me' }];
+
+const event = (parts: Partial<AnsweredDelivery>): AnsweredDelivery =>
+  ({ verdict: 'accepted', source: 'push', ...parts }) as AnsweredDelivery;
+
+describe('the metrics of a receiver', () => {
+  it('count deliveries by verdict, reason and source, and start at zero', () => {
+    const metrics = new ReceiverMetrics(new FakeClock(), []);
+    const read = () => parseOpenMetrics(openMetricsText(metrics.families()));
+    expect(valueOf(read(), 'leads_deliveries_total', { reason: 'wrong_credential' })).toBe(0);
+    metrics.delivered(event({}));
+    metrics.delivered(event({ source: 'backfill' }));
+    metrics.delivered(event({ verdict: 'rejected', reason: 'wrong_credential' }));
+    metrics.delivered(event({ verdict: 'rejected', reason: 'cannot_store', source: 'backfill' }));
+    const of = (labels: Record<string, string>) => valueOf(read(), 'leads_deliveries_total', labels);
+    expect(of({})).toBe(4);
+    expect(of({ verdict: 'accepted', source: 'push' })).toBe(1);
+    expect(of({ verdict: 'accepted', source: 'backfill' })).toBe(1);
+    expect(of({ verdict: 'rejected', reason: 'wrong_credential' })).toBe(1);
+    expect(of({ reason: 'cannot_store', source: 'backfill' })).toBe(1);
+  });
+
+  it('name targets without their credentials, and their results by kind', () => {
+    const metrics = new ReceiverMetrics(new FakeClock(), targets);
+    const result = { answer: 'x', durationMs: 1 };
+    const forward = { ...result, to: 'forward' as const, ok: false };
+    for (const status of [301, 404, 410, 500]) {
+      metrics.delivered(event({ targetResults: [{ ...forward, status }] }));
+    }
+    metrics.delivered(event({ targetResults: [forward, { ...result, to: 'exec', ok: false }] }));
+    metrics.delivered(event({ targetResults: [{ ...forward, ok: true, status: 204 }] }));
+    const text = openMetricsText(metrics.families());
+    expect(text).not.toMatch(/password|key=1|mail/);
+    const of = (target: string, kind: string) =>
+      valueOf(parseOpenMetrics(text), 'leads_forwards_total', { target, result: kind });
+    const app = 'forward https://app.test';
+    expect(['ok', 'http_3xx', 'http_4xx', 'http_5xx', 'failed'].map((kind) => of(app, kind))).toEqual([
+      1, 1, 2, 1, 1,
+    ]);
+    expect([of('exec', 'ok'), of('exec', 'failed')]).toEqual([0, 1]);
+  });
+
+  it('show what is outstanding for each target of this run, and for all others together', () => {
+    const backlog = [
+      { target: 'exec', leads: 2, oldestAt: 40_000 },
+      { target: undefined, leads: 7, oldestAt: 10_000 },
+    ];
+    const families = parseOpenMetrics(
+      openMetricsText(
+        backlogFamilies(
+          backlog,
+          targets.map(({ name }) => name),
+          100_000,
+        ),
+      ),
+    );
+    const of = (target: string) => [
+      valueOf(families, 'leads_pending', { target }),
+      valueOf(families, 'leads_pending_oldest_age_seconds', { target }),
+    ];
+    expect(of('forward https://app.test')).toEqual([0, 0]);
+    expect(of('exec')).toEqual([2, 60]);
+    expect(of('other')).toEqual([7, 90]);
+    expect(families[0]?.samples).toHaveLength(3);
+  });
+
+  it('show the connections of a store that has some', () => {
+    const text = openMetricsText(poolFamilies({ open: 5, busy: 2, waiting: 3, errors: 4 }));
+    const families = parseOpenMetrics(text);
+    expect(valueOf(families, 'leads_inbox_connections', { state: 'idle' })).toBe(3);
+    expect(valueOf(families, 'leads_inbox_waiting')).toBe(3);
+    expect(valueOf(families, 'leads_inbox_connection_errors_total')).toBe(4);
+  });
+});
+
+describe('what is outstanding', () => {
+  it('is read once for all who ask in the same second, and more seldom where reading takes long', async () => {
+    const clock = new FakeClock();
+    let readings = 0;
+    let takes = 0;
+    const inbox = {
+      backlog() {
+        readings += 1;
+        clock.advance(takes);
+        return Promise.resolve([]);
+      },
+    };
+    const cache = new BacklogCache(inbox, clock);
+    await Promise.all([cache.read(), cache.read()]);
+    clock.advance(999);
+    await cache.read();
+    expect(readings).toBe(1);
+    takes = 400;
+    clock.advance(1);
+    await cache.read();
+    expect(readings).toBe(2);
+    clock.advance(19_999);
+    await cache.read();
+    expect(readings).toBe(2);
+    clock.advance(1);
+    await cache.read();
+    expect(readings).toBe(3);
+  });
+
+  it('is read again after a reading that failed', async () => {
+    const clock = new FakeClock();
+    let readings = 0;
+    const backlog = () => Promise.reject(new Error(`reading ${(readings += 1)}`));
+    const cache = new BacklogCache({ backlog }, clock);
+    await expect(cache.read()).rejects.toThrow('reading 1');
+    clock.advance(1000);
+    await expect(cache.read()).rejects.toThrow('reading 2');
+  });
+});
+
+describe('the delay of the event loop', () => {
+  it('is by how much each timer was late, until it is ended', async () => {
+    const clock = new FakeClock();
+    const end = new AbortController();
+    const delay = new EventLoopDelay();
+    const measured = delay.measure(clock, end.signal);
+    for (const ms of [100, 130, 2100]) {
+      clock.advance(ms);
+      await Promise.resolve();
+      await Promise.resolve();
+    }
+    await expect.poll(() => clock.sleeps.length).toBe(4);
+    end.abort();
+    await measured;
+    const families = parseOpenMetrics(openMetricsText([delay.family()]));
+    const of = (suffix: string, labels = {}) =>
+      valueOf(families, `leads_event_loop_delay_seconds${suffix}`, labels);
+    expect(of('_count')).toBe(3);
+    expect(of('_sum')).toBeCloseTo(2.03);
+    expect([
+      of('_bucket', { le: '0.001' }),
+      of('_bucket', { le: '0.05' }),
+      of('_bucket', { le: '2.5' }),
+    ]).toEqual([1, 2, 3]);
+  });
+});

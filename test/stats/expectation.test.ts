@@ -1,0 +1,134 @@
+import { describe, expect, it, test } from 'vitest';
+import { checkExpectations } from '../../src/stats/check-expectations.ts';
+import { parseExpectations } from '../../src/stats/expectation.ts';
+import type { ReceiptFigures } from '../../src/stats/receipt-counts.ts';
+
+const receipts: ReceiptFigures = {
+  received: 200,
+  accepted: 180,
+  duplicate: 10,
+  pending: 0,
+  rejected: 10,
+  byReason: new Map(),
+  backfilled: 0,
+  delayMs: { p50: 100, p90: 900, p95: 10_000, p99: 60_000 },
+  attemptsPerLead: 1.5,
+  longestGap: { start: 0, ms: 1_800_000 },
+  hasReceipts: true,
+  notKept: { rejected: 0, repeats: 0 },
+};
+const nothing: ReceiptFigures = {
+  ...receipts,
+  received: 0,
+  accepted: 0,
+  duplicate: 0,
+  rejected: 0,
+  delayMs: { p50: null, p90: null, p95: null, p99: null },
+  attemptsPerLead: null,
+  longestGap: undefined,
+  hasReceipts: false,
+};
+const holds = (text: string, figures = receipts, total = 180): boolean[] =>
+  checkExpectations(parseExpectations(text), total, figures).map((one) => one.holds);
+
+describe('expectations', () => {
+  it('are compared with what was counted, at the bound exactly', () => {
+    expect(holds('gap<30m,gap<=30m,gap<1h30m,gap>29m,gap>=30m')).toEqual([false, true, true, true, true]);
+    expect(holds('p95<10s, p95 <= 10s, p50<1s, p90<1s, p99<1m')).toEqual([false, true, true, true, false]);
+    expect(holds('duplicate<5%,duplicate<=5%,duplicate<10,duplicate<=10,rejected<5.1%')).toEqual([
+      false,
+      true,
+      false,
+      true,
+      true,
+    ]);
+    expect(holds('attempts<1.5,attempts<1.6,received>=200,total>=181,accepted>90%,pending<1')).toEqual([
+      false,
+      true,
+      true,
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it('of shares and delays hold where nothing came, and that nothing came is for the others to say', () => {
+    expect(holds('duplicate<5%,accepted>90%,p95<10s,attempts<2', nothing, 0)).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(holds('gap<30m,gap>30m,total>0,received>0', nothing, 0)).toEqual([false, false, false, false]);
+    // The window may be shorter than the bound.
+    expect(holds('gap<30m', { ...nothing, longestGap: { start: 0, ms: 60_000 } })).toEqual([false]);
+  });
+
+  it('of leads that were pulled only are of all leads, where no delivery came too', () => {
+    const pulled = { ...receipts, backfilled: 9 };
+    expect(holds('backfilled<5%,backfilled<=5%,backfilled<10', pulled)).toEqual([false, true, true]);
+    expect(holds('backfilled<5%,rejected<5%', { ...nothing, backfilled: 3 }, 3)).toEqual([false, true]);
+    expect(holds('backfilled<5%', nothing, 0)).toEqual([true]);
+  });
+
+  it('that hold only for what is stored do not hold, where more may have come', () => {
+    const more = (rejected: number, repeats: number): ReceiptFigures => ({
+      ...receipts,
+      notKept: { rejected, repeats },
+    });
+    const checked = (text: string, figures: ReceiptFigures): string[] =>
+      checkExpectations(parseExpectations(text), 180, figures).map(({ holds: is, isDoubtful }) =>
+        isDoubtful ? 'unknown' : String(is),
+      );
+    const shares = 'rejected<6%,rejected<4%,rejected>4%,accepted>80%,accepted<95%,duplicate<6%,pending<1%';
+    expect(checked(shares, more(Infinity, 0))).toEqual([
+      'unknown',
+      'false',
+      'true',
+      'unknown',
+      'true',
+      'true',
+      'true',
+    ]);
+    const numbers = 'rejected<11,rejected>=10,received<=200,received>100,accepted>=180,duplicate<11';
+    expect(checked(numbers, more(Infinity, 0))).toEqual([
+      'unknown',
+      'true',
+      'unknown',
+      'true',
+      'true',
+      'true',
+    ]);
+    const repeated = 'duplicate<11,duplicate<5.1%,duplicate<4%,attempts<1.6,attempts<2,rejected<5.1%,gap<1h';
+    expect(checked(repeated, more(0, 19))).toEqual([
+      'unknown',
+      'unknown',
+      'false',
+      'unknown',
+      'true',
+      'true',
+      'true',
+    ]);
+  });
+
+  test.each([
+    ['gap', "'gap' is no expectation"],
+    ['gap=3', "'gap=3' is no expectation"],
+    ['gap<30m,', "'' is no expectation"],
+    ['gap<5%', "gap is compared with a duration such as 30m, and '5%' is none"],
+    ['p95<10', "p95 is compared with a duration such as 30m, and '10' is none"],
+    ['p75<10s', "there is no measure 'p75'"],
+    ['toString<1', "'toString<1' is no expectation"],
+    ['constructor<1', "there is no measure 'constructor'"],
+    ['total<5%', "total is compared with a number, and '5%' is none"],
+    ['duplicate<x%', "duplicate is compared with a share such as 5%, or a number, and 'x%' is none"],
+  ])('%s is refused, with the grammar', (text, message) => {
+    expect(() => parseExpectations(text)).toThrow(
+      expect.objectContaining({
+        message: `--expect: ${message}`,
+        exitCode: 2,
+        hint: expect.stringContaining("'gap<30m,duplicate<5%,p95<10s'") as unknown,
+      }),
+    );
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { DelayPercentiles } from '../../src/stats/delay-percentiles.ts';
+import { type Receipt, ReceiptCounts } from '../../src/stats/receipt-counts.ts';
+import { ReceiptGaps } from '../../src/stats/receipt-gaps.ts';
+
+describe('percentiles of delays', () => {
+  /** The definition: the smallest value that so many percent do not exceed. */
+  const byDefinition = (values: readonly number[], share: number): number | undefined =>
+    values.toSorted((a, b) => a - b)[Math.ceil(share * values.length) - 1];
+
+  it.each([1, 2, 19, 20, 100, 5003])('of %i delays are those of the definition', (amount) => {
+    const values = Array.from({ length: amount }, (_, i) => (i * 7919) % 100_003);
+    const delays = new DelayPercentiles();
+    for (const value of values) delays.add(value);
+    expect(delays.figures()).toEqual({
+      p50: byDefinition(values, 0.5),
+      p90: byDefinition(values, 0.9),
+      p95: byDefinition(values, 0.95),
+      p99: byDefinition(values, 0.99),
+    });
+  });
+
+  it('of none are null, and a clock that is behind gives no delay below zero', () => {
+    const delays = new DelayPercentiles();
+    expect(delays.figures()).toEqual({ p50: null, p90: null, p95: null, p99: null });
+    delays.add(-5000);
+    expect(delays.figures().p50).toBe(0);
+  });
+
+  it('of more than a million, of days too, are known to within a hundredth', () => {
+    const delays = new DelayPercentiles();
+    const day = 86_400_000;
+    for (let i = 1; i <= 1_100_000; i += 1) delays.add((i / 1_100_000) * 30 * day);
+    const { p50, p99 } = delays.figures();
+    expect(Math.abs((p50 ?? 0) / (15 * day) - 1)).toBeLessThan(0.01);
+    expect(Math.abs((p99 ?? 0) / (29.7 * day) - 1)).toBeLessThan(0.01);
+  });
+});
+
+describe('the longest gap', () => {
+  const gapOf = (times: readonly number[], end: number, before?: number): number | undefined => {
+    const gaps = new ReceiptGaps(end);
+    for (const time of times) gaps.add(time);
+    return gaps.longest(before)?.ms;
+  };
+
+  it('is between two receipts, or from the last one to the end of the window', () => {
+    expect(gapOf([90, 60, 50], 100)).toBe(30);
+    expect(gapOf([60, 50], 100)).toBe(40);
+  });
+
+  it('counts from a moment before the first receipt where that is given, also without a receipt', () => {
+    expect(gapOf([90, 80], 100, 10)).toBe(70);
+    expect(gapOf([], 100, 10)).toBe(90);
+    expect(gapOf([], 100)).toBeUndefined();
+  });
+
+  it('is not fooled by receipts that were stored in another order than they came', () => {
+    expect(gapOf([100, 40, 60, 20], 100)).toBe(40);
+    // A million receipts a second apart, stored up to 30 seconds late, around one silence of 90 seconds.
+    const times = Array.from({ length: 200_000 }, (_, i) => 1_000_000 - i - (i > 120_000 ? 90 : 0));
+    for (let i = 0; i + 30 < times.length; i += 31) times.splice(i, 30, ...times.slice(i, i + 30).reverse());
+    expect(gapOf(times, 1_000_000)).toBe(91);
+  });
+
+  it('ignores receipts after the end, as of a receiver that goes on meanwhile', () => {
+    expect(gapOf([105, 101, 95], 100)).toBe(5);
+  });
+});
+
+describe('deliveries', () => {
+  const notKept = { rejected: 0, repeats: 0 };
+  const receipt = (more: Partial<Receipt>): Receipt => ({
+    receivedAt: 0,
+    leadId: 'a',
+    verdict: 'accepted',
+    reason: undefined,
+    attempt: 1,
+    source: 'push',
+    createdAt: undefined,
+    ...more,
+  });
+
+  it('are counted by verdict and reason, without those that were pulled', () => {
+    const counts = new ReceiptCounts(100);
+    counts.add(receipt({ receivedAt: 95, verdict: 'rejected', reason: 'stale', leadId: undefined }));
+    counts.add(receipt({ receivedAt: 94, source: 'backfill', leadId: 'pulled', createdAt: 1 }));
+    counts.add(receipt({ receivedAt: 93, source: 'backfill', verdict: 'duplicate', attempt: 4 }));
+    counts.add(receipt({ receivedAt: 90, verdict: 'duplicate', attempt: 3 }));
+    counts.add(receipt({ receivedAt: 60, verdict: 'duplicate', attempt: 2 }));
+    counts.add(receipt({ receivedAt: 50, createdAt: 40 }));
+    counts.add(receipt({ receivedAt: 45, leadId: 'b', verdict: 'pending', createdAt: 15 }));
+    expect(counts.figures(undefined, undefined, notKept)).toEqual({
+      received: 5,
+      accepted: 1,
+      duplicate: 2,
+      pending: 1,
+      rejected: 1,
+      byReason: new Map([['stale', 1]]),
+      backfilled: 1,
+      delayMs: { p50: 10, p90: 30, p95: 30, p99: 30 },
+      attemptsPerLead: 2,
+      longestGap: { start: 60, ms: 30 },
+      hasReceipts: true,
+      notKept,
+    });
+  });
+
+  it('of a lead whose first one was before the window count as attempts of one lead', () => {
+    const counts = new ReceiptCounts(100);
+    counts.add(receipt({ receivedAt: 90, verdict: 'duplicate', attempt: 5 }));
+    counts.add(receipt({ receivedAt: 80, verdict: 'duplicate', attempt: 4 }));
+    expect(counts.figures(10, undefined, notKept).attemptsPerLead).toBe(2);
+  });
+
+  it('of which there are none have no figure that is not a number', () => {
+    expect(new ReceiptCounts(100).figures(10, undefined, notKept)).toMatchObject({
+      received: 0,
+      attemptsPerLead: null,
+      delayMs: { p50: null },
+      longestGap: { start: 10, ms: 90 },
+      hasReceipts: false,
+    });
+    expect(new ReceiptCounts(100).figures(undefined, undefined, notKept).longestGap).toBeUndefined();
+    expect(new ReceiptCounts(100).figures(10, 5, notKept)).toMatchObject({
+      longestGap: { start: 5, ms: 95 },
+      hasReceipts: true,
+    });
+  });
+});

@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseExact } from '../../src/json/exact.ts';
+import { FieldValues } from '../../src/stats/field-values.ts';
+import { MatrixCounts } from '../../src/stats/matrix-counts.ts';
+import { mostValues, ValueCounts } from '../../src/stats/value-counts.ts';
+
+function counted(values: readonly string[]): ValueCounts {
+  const counts = new ValueCounts();
+  for (const value of values) counts.add(value);
+  return counts;
+}
+
+describe('counts of values', () => {
+  it('rank by frequency, then by text, and sum the rest', () => {
+    const counts = counted(['b', 'a', 'c', 'c', '__proto__']);
+    expect(counts.ranked(2)).toEqual({
+      values: [
+        ['c', 2],
+        ['__proto__', 1],
+      ],
+      other: 2,
+    });
+    expect(counts.ranked(Infinity).other).toBe(0);
+    expect(counts.isFull).toBe(false);
+  });
+
+  it('hold a bounded number of values, and count later ones as other ones', () => {
+    const counts = new ValueCounts();
+    for (let i = 0; i < mostValues + 5; i += 1) counts.add(`v${i}`);
+    counts.add('v0');
+    expect(counts.isFull).toBe(true);
+    expect(counts.countOf('v0')).toBe(2);
+    const { values, other } = counts.ranked(Infinity);
+    expect(values).toHaveLength(mostValues);
+    expect(other).toBe(5);
+  });
+
+  it('hold a bounded amount of text, however long a value is', () => {
+    const counts = new ValueCounts();
+    for (let i = 0; i < 40; i += 1) counts.add(String(i).padEnd(1024 * 1024, 'x'));
+    expect(counts.ranked(Infinity).values.length).toBeLessThanOrEqual(16);
+    expect(counts.ranked(Infinity).other).toBeGreaterThanOrEqual(24);
+  });
+});
+
+describe('values of a field', () => {
+  const record = {
+    category: 'so\u00eflar',
+    metadata: { source: null, utm: { medium: 'cpc' }, score: 0.6, say: 'a "b"\\', empty: '' },
+    tags: ['a', 'b', 'a', 1, { x: [] }],
+    none: [],
+    'dotted.key': true,
+    state: 7,
+    status: 'new',
+  };
+  const json = JSON.stringify(record).replace('{', '{"big":9389721290680903267,"fine":1.0,');
+  /** The values, which are the same whether the record is parsed or not. */
+  const read = (...paths: readonly string[]): readonly string[] => {
+    const values = new FieldValues([{ key: '', title: '', paths }]);
+    const found = values.ofBytes({ bytes: Buffer.from(json) })[0] ?? [];
+    const source = Buffer.from(`[${json},{"category":"other"}]`);
+    const [start, end] = [1, 1 + Buffer.byteLength(json)];
+    expect(values.ofBytes({ bytes: source.subarray(start, end), source, start, end })[0]).toEqual(found);
+    expect(values.ofRecord(parseExact(json))[0]).toEqual(found);
+    return found;
+  };
+
+  it.each([
+    ['category', ['so\u00eflar']],
+    ['big', ['9389721290680903267']],
+    ['fine', ['1']],
+    ['metadata.source', ['(none)']],
+    ['metadata.absent.deeper', ['(none)']],
+    ['metadata.source.deeper', ['(none)']],
+    ['metadata.utm.medium', ['cpc']],
+    ['metadata.utm', ['{"medium":"cpc"}']],
+    ['metadata.score', ['0.6']],
+    ['metadata.say', ['a "b"\\']],
+    ['metadata.empty', ['']],
+    ['tags', ['a', 'b', '1', '{"x":[]}']],
+    ['tags.1', ['b']],
+    ['tags.9', ['(none)']],
+    ['none', ['(none)']],
+    ['dotted.key', ['true']],
+  ])('at %s', (path, expected) => {
+    expect(read(path)).toEqual(expected);
+  });
+
+  it('that is a long or deeply nested structure is one of the other ones', () => {
+    const bytes = Buffer.from(
+      `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)},"b":{"c":${'{"d":'.repeat(20_000)}1${'}'.repeat(20_000)}}}`,
+    );
+    const facets = ['a', 'b.c', 'b'].map((path) => ({ key: path, title: path, paths: [path] }));
+    expect(new FieldValues(facets).ofBytes({ bytes })).toEqual([['(other)'], ['(other)'], ['(other)']]);
+  });
+
+  it('under several names is the first text', () => {
+    expect(read('state', 'deliveryStatus', 'status')).toEqual(['new']);
+    expect(read('state', 'deliveryStatus')).toEqual(['(none)']);
+  });
+
+  it('in a long list are bounded', () => {
+    const tags = Array.from({ length: 10_000 }, (_, i) => i);
+    const [values] = new FieldValues([{ key: '', title: '', paths: ['tags'] }]).ofRecord({ tags });
+    expect(values).toHaveLength(101);
+    expect(values?.at(-1)).toBe('(other)');
+  });
+
+  it('are those of the parsed record, whatever the record holds', () => {
+    const names = ['a', 'b', 'a.b', '\\', 'c'];
+    const paths = ['a', 'a.b', 'b.c', 'c.a.b', 'b.1'];
+    const values = new FieldValues(paths.map((path) => ({ key: path, title: path, paths: [path] })));
+    const name = fc.constantFrom(...names);
+    const { value } = fc.letrec<{ value: string }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.constantFrom('1.50', '-0', 'true', 'null', '"x"', '"\\u0061\\""', '"}],{"', '{}', '[]'),
+        fc.array(tie('value'), { maxLength: 3 }).map((all) => `[${all.join(',')}]`),
+        fc
+          .array(fc.tuple(name, tie('value')), { maxLength: 4 })
+          .map((all) => `{${all.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`),
+      ),
+    }));
+    const object = fc
+      .array(fc.tuple(name, value), { maxLength: 5 })
+      .map((all) => `{${all.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(',')}}`);
+    fc.assert(
+      fc.property(object, (text) => {
+        expect(values.ofBytes({ bytes: Buffer.from(text) })).toEqual(values.ofRecord(parseExact(text)));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('a matrix', () => {
+  it('counts pairs, and sums what is outside of the rows and columns asked for', () => {
+    const matrix = new MatrixCounts();
+    for (const [row, column] of ['ax', 'ax', 'ay', 'bx', 'bz', 'cz']) matrix.add(row ?? '', column ?? '');
+    const table = matrix.table(['a', 'b'], ['x', 'y']);
+    expect([...table].map(([row, cells]) => [row, Object.fromEntries(cells)])).toEqual([
+      ['a', { x: 2, y: 1 }],
+      ['b', { x: 1, y: 0, '(other)': 1 }],
+      ['(other)', { '(other)': 1 }],
+    ]);
+  });
+
+  it('holds a bounded number of pairs', () => {
+    const matrix = new MatrixCounts();
+    for (let i = 0; i < 100_010; i += 1) matrix.add(`r${i % 400}`, `c${i}`);
+    expect(matrix.isFull).toBe(true);
+    const table = matrix.table(['r1'], ['c1']);
+    const sum = [...table.values()].flatMap((cells) => [...cells.values()]).reduce((a, b) => a + b, 0);
+    expect(sum).toBe(100_010);
+  });
+});
