@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -76,9 +76,15 @@ describe('the inbox that a run for tests makes for itself', () => {
       { ageDays = 8, holder = 'dead', lead = 'none' } = {},
     ): Promise<string> => {
       const location = join(parent, name, 'inbox.db');
-      const inbox = await openInbox({ location, clock: now, targets: lead === 'pending' ? ['exec x'] : [] });
+      const written = join(home, 'written', name);
+      mkdirSync(written, { recursive: true });
+      const targets = lead === 'pending' ? ['exec x'] : [];
+      const inbox = await openInbox({ location: join(written, 'inbox.db'), clock: now, targets });
       await inbox.take([{ leadId: 'a', delivery: deliveryOf('{"id":"a"}') }]);
       await inbox.close();
+      // The database library lets go of its files when memory is collected, and writes to them then: copies stay as old as
+      // they are made.
+      cpSync(written, dirname(location), { recursive: true });
       const self = { pid: process.ppid, host: hostname(), started: null, token: name };
       if (holder !== 'none') {
         writeFileSync(
