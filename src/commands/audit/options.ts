@@ -4,7 +4,7 @@ import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
 import { filterFlags } from '../flags/filter-flags.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { limit } from '../flags/flag-values.ts';
+import { limit, writtenFile } from '../flags/flag-values.ts';
 import { inboxFlag } from '../flags/inbox-flag.ts';
 import {
   deliveryFlags,
@@ -45,7 +45,7 @@ export const flags = {
     ...formatFlags(['table', 'json']),
     limit: { short: 'n', value: 'n', type: limit, default: '20', help: "findings in the table, or 'all'" },
     missing: { help: "print only the missing leads, in the service's own bytes" },
-    junit: { value: 'file', type: text, help: 'write a JUnit file for a CI server, a test for each class' },
+    junit: { value: 'file', type: writtenFile, help: 'write a JUnit file for a CI server, a test for each class' },
   }),
   ...deliveryFlags,
   ...deliveryPartFlags,

@@ -1,6 +1,7 @@
 import { text } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import { writtenFile } from '../flags/flag-values.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { schemePartFlags } from '../flags/scheme/part-flags.ts';
 import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
@@ -38,11 +39,11 @@ export const flags = {
       type: text,
       help: 'what fails in this file is known, and no reason for exit 7',
     },
-    writeBaseline: { value: 'file', type: text, help: 'write what fails now, and exit 0' },
+    writeBaseline: { value: 'file', type: writtenFile, help: 'write what fails now, and exit 0' },
   }),
   ...inGroup('Output', {
     ...formatFlags(['pretty', 'json']),
-    junit: { value: 'file', type: text, help: 'write the results for CI servers as well' },
+    junit: { value: 'file', type: writtenFile, help: 'write the results for CI servers as well' },
   }),
   ...trustFlags,
   ...schemePartFlags,

@@ -30,6 +30,12 @@ export const pollInterval: ValueType<number> = {
   expected: 'a duration of a second or more, such as 30s, 5m or 2h',
 };
 
+/** A file that is written beside what stdout carries: `-` would not mean stdout. */
+export const writtenFile: ValueType<string> = {
+  parse: (typed) => (typed === '' || typed === '-' ? undefined : typed),
+  expected: 'the path of a file; stdout carries the results',
+};
+
 export const httpUrl: ValueType<URL> = {
   parse: (typed) =>
     URL.canParse(typed) && /^https?:$/.test(new URL(typed).protocol) ? new URL(typed) : undefined,

@@ -3,7 +3,7 @@ import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { schemePartFlags } from '../flags/scheme/part-flags.ts';
 import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
-import { httpUrl, pollInterval } from '../flags/flag-values.ts';
+import { httpUrl, pollInterval, writtenFile } from '../flags/flag-values.ts';
 import { leadPointer } from '../flags/lead-at.ts';
 import { adminAddress, drainTime } from './operations/admin-address.ts';
 
@@ -38,7 +38,7 @@ export const flags = {
     forwardInsecure: { help: 'forward to another host over plain HTTP' },
     forwardBestEffort: { help: 'answer 200 even when the app does not' },
     exec: { value: 'command', type: text, help: 'run a command with the lead on stdin' },
-    output: { value: 'file', type: text, help: 'append each lead to a file, durably' },
+    output: { value: 'file', type: writtenFile, help: 'append each lead to a file, durably' },
     leadAt: {
       value: 'pointer',
       type: leadPointer,

@@ -1,4 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
+import { flags as auditFlags } from '../../../src/commands/audit/options.ts';
+import { flags as checkFlags } from '../../../src/commands/check/options.ts';
 import { flags as exportFlags } from '../../../src/commands/export/options.ts';
 import { flags as listFlags } from '../../../src/commands/list/options.ts';
 import { flags as listenFlags } from '../../../src/commands/listen/options.ts';
@@ -63,6 +65,11 @@ describe('declared flags', () => {
     { flags: listFlags, words: ['--limit'], message: '--limit <n>: the value is missing' },
     { flags: exportFlags, words: ['--max', '0'], message: "--limit: '0' is not a whole number from 1" },
     { flags: listenFlags, words: ['--path', 'x'], message: "--path: 'x' is not a path that starts with /" },
+    ...[
+      { flags: auditFlags, words: ['--junit', '-'] },
+      { flags: checkFlags, words: ['--write-baseline', '-'] },
+      { flags: listenFlags, words: ['--output', '-'] },
+    ].map((wrong) => ({ ...wrong, message: "'-' is not the path of a file; stdout carries the results" })),
     { flags: sandboxFlags, words: ['--faults', 'fire=5%'], message: "there is no fault 'fire'" },
   ])('reject $words and name the flag', async ({ flags, words, message }) => {
     await expect(optionsOf(flags, words)).rejects.toThrow(message);

@@ -49,8 +49,8 @@ export function eventsPrinter(isTerminal: boolean): Printer {
     },
     backfill({ number, startedAt, durationMs, end, fetched, known, handedOn, pending, notStored }) {
       const counts = { fetched, known, handedOn, pending, notStored };
-      const error = end.kind === 'complete' ? null : endText(end);
-      const ended = { durationMs, ...counts, complete: end.kind === 'complete', error };
+      const error = end.kind !== 'complete' ? endText(end) : notStored > 0 ? `${notStored} not stored` : null;
+      const ended = { durationMs, ...counts, complete: error === null, error };
       return line(JSON.stringify({ type: 'backfill', round: number, startedAt: iso(startedAt), ...ended }));
     },
     summary: (tally, durationMs) => line(JSON.stringify({ type: 'summary', ...tally, durationMs })),
