@@ -5,6 +5,8 @@ import { defineConfig } from 'vitest/config';
 const shared = {
   environment: 'node',
   pool: 'forks',
+  // Loading the modules takes much of a file's time, and no test changes what the next one of its process shares.
+  isolate: false,
   // A busy machine must not fail a test that waits for something observable.
   expect: { poll: { timeout: 15_000, interval: 20 } },
 } as const;
@@ -21,8 +23,6 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'unit',
-          // Most of the time of a small file is the loading of its modules, and no test here changes what others share.
-          isolate: false,
           globalSetup: 'test/support/temporary.ts',
           include: ['test/**/*.test.ts'],
           exclude: ['test/cli/**', 'test/faults/**', 'test/bench/**'],
@@ -54,6 +54,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'bench',
+          isolate: true,
           include: ['test/bench/**/*.bench.ts'],
           globalSetup: ['test/support/temporary.ts', 'test/support/build.ts'],
           fileParallelism: false,
