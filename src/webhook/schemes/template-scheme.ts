@@ -57,7 +57,10 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
     toleranceMs: isTimed ? options.toleranceMs : undefined,
     signsUrl: template.slots.has('url') || template.slots.has('decodedUrl') || template.slots.has('path'),
     key: (secret) => {
-      const isPair = options.ed25519Prefix !== undefined && /^wh[sp]k_/.test(secret.reveal());
+      const isPair =
+        options.ed25519Prefix !== undefined &&
+        secret.revealBytes() === undefined &&
+        /^wh[sp]k_/.test(secret.reveal());
       if (isPair) return asymmetricKey(secret, 'ed25519');
       return keyKinds[algorithm].includes('secret')
         ? symmetricKey(secret, options.secretEncoding ?? 'utf8')
