@@ -15,5 +15,6 @@ export type {
   WebhookRequest,
 } from './webhook/request/request-types.ts';
 export type { SchemeChoice, SchemeDefinition, SchemeName, SecretInput } from './webhook/scheme-choice.ts';
-export { sign, type SignedDelivery, type SignOptions } from './webhook/sign.ts';
+export { sign } from './webhook/sign.ts';
+export type { SignedDelivery, SignedLead, SignOptions } from './webhook/sign-options.ts';
 export { type Refused, type Verified, verify, type VerifyOptions } from './webhook/verify.ts';

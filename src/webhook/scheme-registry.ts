@@ -1,16 +1,31 @@
+import { ConfigError } from '../errors.ts';
+import { asymmetricKey } from './crypto/asymmetric-key.ts';
+import { presets } from './presets/all.ts';
 import { rfc9421 } from './rfc9421/rfc9421-scheme.ts';
+import { schemeNames } from './scheme-names.ts';
 import type { Scheme } from './scheme.ts';
-import { ordinaryScheme } from './schemes/ordinary-scheme.ts';
+import { custom } from './schemes/custom.ts';
+import { presetScheme } from './schemes/preset-scheme.ts';
 import { withPublicUrl } from './schemes/public-url.ts';
 import type { SchemeOptions } from './schemes/scheme-options.ts';
+import { token } from './schemes/token.ts';
 import { defaultToleranceMs } from './timestamp.ts';
 
 export type { SchemeOptions } from './schemes/scheme-options.ts';
 
 /** Throws a `ConfigError` for a name that is not one of `schemeNames`, and for options that are incomplete. */
 export function schemeNamed(name: string, options: SchemeOptions = {}): Scheme {
-  if (name !== 'rfc9421') return ordinaryScheme(name, options);
-  const { toleranceMs = defaultToleranceMs, secretEncoding = 'utf8', publicUrl } = options;
-  const scheme = rfc9421(toleranceMs, secretEncoding, options.require);
-  return publicUrl === undefined ? scheme : withPublicUrl(scheme, publicUrl);
+  return withPublicUrl(make(name, options), options.publicUrl);
+}
+
+function make(name: string, options: SchemeOptions): Scheme {
+  const tolerance = options.toleranceMs ?? defaultToleranceMs;
+  if (name === 'token') return token(options.tokenHeader);
+  if (name === 'rfc9421') return rfc9421(tolerance, options.secretEncoding ?? 'utf8', options.require);
+  if (name === 'custom') return custom(options, tolerance);
+  const preset = presets.find((known) => known.name === name);
+  if (preset !== undefined) return presetScheme(preset, options, asymmetricKey);
+  throw new ConfigError(`the webhook scheme '${name}' is unknown`, {
+    hint: `it must be one of ${schemeNames.join(', ')}`,
+  });
 }

@@ -1,9 +1,12 @@
 import { ConfigError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
+import { presets } from '../../webhook/presets/all.ts';
 import type { Key, Scheme, Verifier } from '../../webhook/scheme.ts';
-import { ordinaryScheme } from '../../webhook/schemes/ordinary-scheme.ts';
+import { presetScheme } from '../../webhook/schemes/preset-scheme.ts';
+import { withPublicUrl } from '../../webhook/schemes/public-url.ts';
 import type { SchemeOptions } from '../../webhook/schemes/scheme-options.ts';
-import { checkDefinition } from './check-definition.ts';
+import { pairAlgorithm } from '../../webhook/schemes/template-scheme.ts';
+import { token } from '../../webhook/schemes/token.ts';
 import { namingOptions } from './option-names.ts';
 import { asBytes } from './request/as-bytes.ts';
 import type { SchemeChoice } from './scheme-choice.ts';
@@ -13,29 +16,33 @@ import type { SchemeChoice } from './scheme-choice.ts';
  * secret, or one that the scheme cannot read: never with a weaker check.
  */
 export async function makeVerifier(choice: SchemeChoice): Promise<Verifier> {
-  const { name, ...parts } =
-    typeof choice.scheme === 'string' ? { name: choice.scheme } : definitionOf(choice);
-  checkDefinition(name, parts);
   const { toleranceMs } = choice;
-  const options: SchemeOptions = { ...parts, toleranceMs, publicUrl: publicUrlOf(choice) };
-  const make =
-    name === 'rfc9421' ? (await import('../../webhook/scheme-registry.ts')).schemeNamed : ordinaryScheme;
-  return namingOptions(() => {
-    const scheme = make(name, options);
-    checkTolerance(toleranceMs, scheme);
-    return { scheme, keys: secretsOf(choice.secrets).map((secret): Key => scheme.key(secret)) };
-  });
+  const options = { toleranceMs, publicUrl: publicUrlOf(choice) };
+  const secrets = secretsOf(choice.secrets);
+  const scheme =
+    sharedSecretScheme(choice.scheme, options, secrets) ??
+    (await import('./defined-scheme.ts')).definedScheme(choice.scheme, options);
+  checkTolerance(toleranceMs, scheme);
+  return { scheme, keys: namingOptions(() => secrets.map((secret): Key => scheme.key(secret))) };
 }
 
-function definitionOf({ scheme }: SchemeChoice): { readonly name: string } & Record<string, unknown> {
-  const definition: unknown = scheme;
-  if (typeof definition === 'object' && definition !== null && 'name' in definition) {
-    if (typeof definition.name === 'string') return { ...definition, name: definition.name };
+/** The schemes that most use, without the code of all others; undefined for those. */
+function sharedSecretScheme(
+  name: unknown,
+  options: SchemeOptions,
+  secrets: readonly Secret[],
+): Scheme | undefined {
+  if (name === 'token') return token();
+  const preset = presets.find((known) => known.name === name);
+  if (preset === undefined || secrets.some((secret) => pairAlgorithm(preset, secret) !== undefined)) {
+    return undefined;
   }
-  throw new ConfigError('no scheme is named', {
-    hint: "such as scheme: 'standard-webhooks', or scheme: { name: 'custom', signatureHeader: 'x-signature' }",
-  });
+  return withPublicUrl(presetScheme(preset, options, noPair), options.publicUrl);
 }
+
+const noPair = (): never => {
+  throw new TypeError('a public or private key where a shared secret was expected');
+};
 
 function publicUrlOf({ publicUrl }: SchemeChoice): URL | undefined {
   if (publicUrl === undefined) return undefined;

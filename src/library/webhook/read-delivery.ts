@@ -29,7 +29,7 @@ export async function readDelivery(
   const head = deliveryHead(request, now);
   let reading = read.get(request);
   if (reading === undefined) {
-    const source = bodySource(request);
+    const source = await bodySource(request);
     reading = readBody(source, {
       maxBytes: maxBodyBytes ?? defaultBodyLimits.maxBytes,
       timeoutMs: bodyTimeoutMs ?? defaultBodyLimits.timeoutMs,

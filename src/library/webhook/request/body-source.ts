@@ -1,5 +1,5 @@
 import { asBytes } from './as-bytes.ts';
-import { describeBody, parsedBody } from './parsed-body-error.ts';
+import { ParsedBodyError } from './parsed-body-error.ts';
 import { type FetchRequest, isFetchRequest, isNodeRequest, type NodeRequest } from './request-types.ts';
 
 /** Gets a body in pieces; `end` or `fail` comes last, once. */
@@ -13,15 +13,34 @@ export interface BodyConsumer {
 /** A body that is there already, or what starts to read one and returns what ends that early. */
 export type BodySource = Uint8Array | ((consumer: BodyConsumer) => () => void);
 
-/** Throws a `ParsedBodyError` at once where the bytes of the body are lost. */
-export function bodySource(request: object): BodySource {
+/** Rejects at once with a `ParsedBodyError` where the bytes of the body are lost. */
+export async function bodySource(request: object): Promise<BodySource> {
+  const found = findBody(request);
+  if (!('lost' in found)) return found;
+  const { hintFor } = await import('./parsed-body-hint.ts');
+  throw new ParsedBodyError(
+    `the body of the request was read before its signature was checked: ${describeBody(found.lost)}`,
+    { hint: hintFor(request) },
+  );
+}
+
+function describeBody(body: unknown): string {
+  if (typeof body === 'string') return 'its bytes were decoded to a text';
+  return body === undefined || body === null ? 'nothing is left of it' : 'it is an object that was parsed';
+}
+
+/** What is there instead of the bytes of a body. */
+interface LostBody {
+  readonly lost: unknown;
+}
+
+function findBody(request: object): BodySource | LostBody {
   if (isFetchRequest(request)) return fetchSource(request);
   if (isNodeRequest(request)) return nodeSource(request);
   const body = 'body' in request ? request.body : undefined;
   if (typeof body === 'string') return Buffer.from(body);
   const bytes = body === undefined || body === null ? new Uint8Array() : asBytes(body);
-  if (bytes === undefined) throw parsedBody(describeBody(body), request);
-  return bytes;
+  return bytes ?? { lost: body };
 }
 
 interface ByteReader {
@@ -35,9 +54,9 @@ interface ByteStream {
   getReader(): ByteReader;
 }
 
-function fetchSource(request: FetchRequest): BodySource {
+function fetchSource(request: FetchRequest): BodySource | LostBody {
   const body = ('body' in request ? request.body : null) as ByteStream | null | undefined;
-  if (request.bodyUsed || body?.locked === true) throw parsedBody(describeBody(undefined), request);
+  if (request.bodyUsed || body?.locked === true) return { lost: undefined };
   if (body === null || body === undefined) return new Uint8Array();
   return (consumer) => {
     const reader = body.getReader();
@@ -60,12 +79,12 @@ function fetchSource(request: FetchRequest): BodySource {
   };
 }
 
-function nodeSource(request: NodeRequest): BodySource {
+function nodeSource(request: NodeRequest): BodySource | LostBody {
   const body = 'body' in request ? request.body : undefined;
   const kept = asBytes('rawBody' in request ? request.rawBody : undefined) ?? asBytes(body);
   if (kept !== undefined) return kept;
   // Parsers that leave a request alone may still set an empty object.
-  if (request.readableDidRead || request.readableEnded) throw parsedBody(describeBody(body), request);
+  if (request.readableDidRead || request.readableEnded) return { lost: body };
   return (consumer) => {
     const piece = (bytes: Uint8Array): void => consumer.piece(bytes);
     const end = (): void => consumer.end();
