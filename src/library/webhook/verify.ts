@@ -1,7 +1,7 @@
 import { checkDelivery } from '../../webhook/check-delivery.ts';
 import type { Rejection, RejectReason } from '../../webhook/rejection.ts';
 import { type Lead, leadOf } from './lead.ts';
-import { leadPlace } from './lead-at.ts';
+import { leadPlace } from './lead-place.ts';
 import { makeVerifier } from './make-verifier.ts';
 import { withOptionNames } from './option-names.ts';
 import { readDelivery, type RequestLimits } from './read-delivery.ts';
