@@ -16,14 +16,24 @@ import type { SchemeChoice } from './scheme-choice.ts';
  * secret, or one that the scheme cannot read: never with a weaker check.
  */
 export async function makeVerifier(choice: SchemeChoice): Promise<Verifier> {
-  const { toleranceMs } = choice;
-  const options = { toleranceMs, publicUrl: publicUrlOf(choice) };
+  const options = schemeOptions(choice);
   const secrets = secretsOf(choice.secrets);
   const scheme =
     sharedSecretScheme(choice.scheme, options, secrets) ??
     (await import('./defined-scheme.ts')).definedScheme(choice.scheme, options);
+  return withKeys(scheme, choice);
+}
+
+/** The options that every scheme has. */
+export const schemeOptions = (choice: SchemeChoice): Pick<SchemeOptions, 'toleranceMs' | 'publicUrl'> => ({
+  toleranceMs: choice.toleranceMs,
+  publicUrl: publicUrlOf(choice),
+});
+
+/** Throws a `ConfigError` for a tolerance that has no effect, for no secret, and for one that the scheme cannot read. */
+export function withKeys(scheme: Scheme, { toleranceMs, secrets }: SchemeChoice): Verifier {
   checkTolerance(toleranceMs, scheme);
-  return { scheme, keys: namingOptions(() => secrets.map((secret): Key => scheme.key(secret))) };
+  return { scheme, keys: namingOptions(() => secretsOf(secrets).map((secret): Key => scheme.key(secret))) };
 }
 
 /** The schemes that most use, without the code of all others; undefined for those. */

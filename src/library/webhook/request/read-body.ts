@@ -9,6 +9,8 @@ export interface BodyLimits {
   /** From the first look at the body to its last byte, in milliseconds. */
   readonly timeoutMs: number;
   readonly clock: Pick<Clock, 'sleep'>;
+  /** Told how to end the reading from outside. */
+  readonly onStart?: ((reject: (rejected: Rejection) => void) => void) | undefined;
   /** Told each piece before it is kept; what it returns ends the reading. */
   readonly onPiece?: ((piece: Uint8Array, size: number) => Rejection | undefined) | undefined;
 }
@@ -29,6 +31,7 @@ export async function readBody(source: BodySource, limits: BodyLimits): Promise<
   let stop = (): void => undefined;
   try {
     return await new Promise<ReadBody>((resolve) => {
+      limits.onStart?.(resolve);
       stop = source({
         piece(bytes) {
           size += bytes.length;

@@ -13,7 +13,7 @@ export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly rawHeaders: readonly string[];
-  readonly httpVersionMajor: number;
+  readonly httpVersion: string;
   readonly readableDidRead: boolean;
   readonly readableEnded: boolean;
   on(event: string, listener: (piece: Uint8Array) => void): unknown;
