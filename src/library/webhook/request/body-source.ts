@@ -89,6 +89,8 @@ function nodeSource(request: NodeRequest): BodySource | LostBody {
     const piece = (bytes: Uint8Array): void => consumer.piece(bytes);
     const end = (): void => consumer.end();
     const fail = (): void => consumer.fail();
+    // The client went away before anybody listened: no event comes any more.
+    if (request.destroyed) consumer.fail();
     request.on('data', piece);
     request.on('end', end);
     request.on('close', fail);

@@ -16,6 +16,7 @@ export interface NodeRequest {
   readonly httpVersion: string;
   readonly readableDidRead: boolean;
   readonly readableEnded: boolean;
+  readonly destroyed: boolean;
   on(event: string, listener: (piece: Uint8Array) => void): unknown;
   off(event: string, listener: (piece: Uint8Array) => void): unknown;
 }
