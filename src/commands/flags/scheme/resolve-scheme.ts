@@ -5,9 +5,9 @@ import { rejectUnableToSign } from '../../../sender/reject-unable-to-sign.ts';
 import type { Secret } from '../../../secret.ts';
 import type { Scheme, Verifier } from '../../../webhook/scheme.ts';
 import { schemeNamed } from '../../../webhook/scheme-registry.ts';
+import { schemesWith, strayPart } from '../../../webhook/schemes/scheme-parts.ts';
 import { unverified } from '../../../webhook/schemes/unverified.ts';
 import { flagName } from '../flag.ts';
-import { schemesWith, strayPart } from './part-flags.ts';
 import { readSchemeFile } from './scheme-file.ts';
 import { partsOfProfile } from './stored-parts.ts';
 import type { SchemeOptions } from './scheme-flags.ts';
@@ -86,7 +86,6 @@ function rejectConflicts(options: SchemeOptions): void {
   }
 }
 
-/** A part that the scheme would ignore: something else is checked than was meant. */
 function rejectStrayParts(options: SchemeOptions, name: string): void {
   const stray = strayPart(options, name);
   if (stray === undefined) return;
