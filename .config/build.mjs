@@ -3,7 +3,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { rolldown } from 'rolldown';
-import { leaveOut, loadOnFirstUse } from './bundler-plugins.mjs';
+import { leaveOut, loadOnFirstUse, ownGlobals } from './bundler-plugins.mjs';
 import { libraryEntries, libraryFolder, root, version } from './library.mjs';
 import { licencesOf } from './licences.mjs';
 import { writeWhole } from './write-whole.mjs';
@@ -39,7 +39,7 @@ const input = {
   platform: 'node',
   // A native module: npm installs the binary for the user's platform.
   external: ['libsql'],
-  plugins: [leaveOut, loadOnFirstUse],
+  plugins: [leaveOut, loadOnFirstUse, ownGlobals],
   transform: { target: 'node20.19', define: { LEADS_VERSION: JSON.stringify(version) } },
 };
 // Names stay, since errors are named by their classes and stack traces are read by people.
