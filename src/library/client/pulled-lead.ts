@@ -5,7 +5,7 @@ export interface PulledLead {
   /** One compact JSON object in UTF-8, exactly the service's tokens: numbers keep all their digits here. */
   readonly bytes: Uint8Array;
   /** The same as `JSON.parse` reads it, when it is first asked for: integers beyond 2^53 lose digits. */
-  readonly value: unknown;
+  readonly value: Readonly<Record<string, unknown>>;
 }
 
 const decoder = new TextDecoder();
@@ -14,7 +14,7 @@ const decoder = new TextDecoder();
 export class LazyLead<Id extends string | undefined> implements PulledLead {
   readonly id: Id;
   readonly bytes: Uint8Array;
-  #value: unknown;
+  #value: PulledLead['value'] | undefined;
 
   /** Copies the bytes: a lead may be kept, and the page that it stands in is not to be kept with it. */
   constructor(id: Id, bytes: Uint8Array) {
@@ -22,7 +22,7 @@ export class LazyLead<Id extends string | undefined> implements PulledLead {
     this.bytes = new Uint8Array(bytes);
   }
 
-  get value(): unknown {
-    return (this.#value ??= JSON.parse(decoder.decode(this.bytes)) as unknown);
+  get value(): PulledLead['value'] {
+    return (this.#value ??= JSON.parse(decoder.decode(this.bytes)) as PulledLead['value']);
   }
 }
