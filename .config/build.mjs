@@ -39,20 +39,20 @@ const input = {
   platform: 'node',
   // A native module: npm installs the binary for the user's platform.
   external: ['libsql'],
-  plugins: [leaveOut, loadOnFirstUse, ownGlobals],
   transform: { target: 'node20.19', define: { LEADS_VERSION: JSON.stringify(version) } },
 };
 // Names stay, since errors are named by their classes and stack traces are read by people.
 const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
 
-const program = await bundled('src/entry.ts', {
+const program = await bundled('src/entry.ts', [leaveOut, loadOnFirstUse], {
   // On node 20 an ES module entry takes 3 ms more to start.
   format: 'cjs',
   entryFileNames: 'main.cjs',
   chunkFileNames: '[name]-[hash].cjs',
   codeSplitting: { groups: loadedTogether },
 });
-const library = await bundled(libraryEntries, {
+// An application loads these builtins anyway, and each that is loaded late adds its names to the entry's weight.
+const library = await bundled(libraryEntries, [leaveOut, ownGlobals], {
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: `${libraryFolder}[name]-[hash].js`,
@@ -75,8 +75,8 @@ for (const item of await readdir(dist, { recursive: true, withFileTypes: true })
   if (isOurs && !files.has(relative(dist, path))) await rm(path, { force: true });
 }
 
-async function bundled(entries, output) {
-  const bundle = await rolldown({ ...input, input: entries });
+async function bundled(entries, plugins, output) {
+  const bundle = await rolldown({ ...input, plugins, input: entries });
   const { output: made } = await bundle.generate({ ...output, comments: false, minify });
   await bundle.close();
   return made;

@@ -1,4 +1,4 @@
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { defaultLimits } from '../../http/server/limits.ts';
 import { type AnswerWriter, lingeringClose, sendAnswer } from '../../http/server/request/send-answer.ts';
 import { validateHeaders } from '../../http/server/request/validate-headers.ts';
@@ -34,8 +34,12 @@ export function answerNode(
   const isLast = !isRead && isHttp1(request);
   const { socket } = response;
   // Node would close at once, and a client that is still sending would lose the answer.
-  if (isLast && socket instanceof Socket) socket.destroySoon = () => lingeringClose(socket);
+  if (isLast && isSocket(socket)) socket.destroySoon = () => lingeringClose(socket);
   sendAnswer(response, answer, isLast);
 }
 
 const isHttp1 = ({ httpVersion }: NodeRequest): boolean => httpVersion.startsWith('1.');
+
+/** Loading `node:net` to ask would slow the start of every application down. */
+const isSocket = (socket: unknown): socket is Socket =>
+  typeof socket === 'object' && socket !== null && 'destroySoon' in socket;

@@ -40,8 +40,11 @@ export type SecretInput = string | Uint8Array;
 /** Who may deliver: the same for `verify`, `sign`, `explain` and `createReceiver`. */
 export interface SchemeChoice {
   readonly scheme: SchemeName | SchemeDefinition;
-  /** At least one. Any of them may match, for rotation; the first one signs. */
-  readonly secrets: SecretInput | readonly SecretInput[];
+  /**
+   * At least one. Any of them may match, for rotation; the first one signs. An environment variable can be given as it is:
+   * one that is not set is a `ConfigError`.
+   */
+  readonly secrets: SecretInput | undefined | readonly (SecretInput | undefined)[];
   /** How far a signed time may lie from now, either way, in milliseconds. Default 5 minutes, or what the vendor says. */
   readonly toleranceMs?: number | undefined;
   /** The URL that senders are given, where a proxy rewrites it; for schemes that sign it. */

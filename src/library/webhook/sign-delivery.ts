@@ -18,7 +18,8 @@ export async function signDelivery(lead: SignedLead, options: SignOptions): Prom
   const target = new URL(url ?? 'https://localhost/').href;
   const content = { id, target, body };
   const signed = namingOptions(() => signRequest({ scheme, key: keys[0] }, content, now));
-  return { method: 'POST', headers: Object.fromEntries(signed.headers), body };
+  const headers = signed.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
+  return { method: 'POST', headers: Object.fromEntries(headers), body };
 }
 
 function bytesOf(lead: SignedLead): Uint8Array<ArrayBuffer> {

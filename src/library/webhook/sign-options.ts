@@ -13,6 +13,7 @@ export interface SignOptions extends Omit<SchemeChoice, 'toleranceMs' | 'publicU
 /** A request as the service would send it: the second argument of `fetch`. */
 export interface SignedDelivery {
   readonly method: 'POST';
+  /** By their names in lower case. */
   readonly headers: Record<string, string>;
   readonly body: Uint8Array<ArrayBuffer>;
 }
