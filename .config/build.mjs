@@ -1,15 +1,14 @@
-// Bundles src/ and the libraries it uses into dist/: the entry main.cjs, and chunks that load when a command needs them.
-import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+// Bundles src/ and the libraries it uses into dist/: the program's entry main.cjs, and chunks that load when a command
+// needs them; and in library/ the package's entries for applications, whose types types.mjs adds.
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { rolldown } from 'rolldown';
-import { leaveOut, loadOnFirstUse } from './bundler-plugins.mjs';
+import { leaveOut, loadOnFirstUse, ownGlobals } from './bundler-plugins.mjs';
+import { libraryEntries, libraryFolder, root, version } from './library.mjs';
 import { licencesOf } from './licences.mjs';
 import { writeWhole } from './write-whole.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = `${root}dist/`;
-const entry = 'main.cjs';
-const { version } = JSON.parse(await readFile(`${root}package.json`, 'utf8'));
 
 /**
  * What is loaded together stands in one file, with all that it imports: each file costs every start 0.15 ms. Without
@@ -35,32 +34,50 @@ const loadedTogether = [
   priority: length - i,
 }));
 
-const bundle = await rolldown({
+const input = {
   cwd: root,
-  input: 'src/entry.ts',
   platform: 'node',
   // A native module: npm installs the binary for the user's platform.
   external: ['libsql'],
-  plugins: [leaveOut, loadOnFirstUse],
   transform: { target: 'node20.19', define: { LEADS_VERSION: JSON.stringify(version) } },
-});
-const { output } = await bundle.generate({
+};
+// Names stay, since errors are named by their classes and stack traces are read by people.
+const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
+
+const program = await bundled('src/entry.ts', [leaveOut, loadOnFirstUse], {
   // On node 20 an ES module entry takes 3 ms more to start.
   format: 'cjs',
-  entryFileNames: entry,
+  entryFileNames: 'main.cjs',
   chunkFileNames: '[name]-[hash].cjs',
   codeSplitting: { groups: loadedTogether },
-  comments: false,
-  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
 });
-await bundle.close();
+// An application loads these builtins anyway, and each that is loaded late adds its names to the entry's weight.
+const library = await bundled(libraryEntries, [leaveOut, ownGlobals], {
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: `${libraryFolder}[name]-[hash].js`,
+});
 
-const files = new Map(output.map((chunk) => [chunk.fileName, chunk.code]));
-files.set('THIRD-PARTY-LICENSES.txt', await licencesOf(output.flatMap((chunk) => chunk.moduleIds)));
+const chunks = [...program, ...library];
+const licences = await licencesOf(chunks.flatMap((chunk) => chunk.moduleIds));
+const files = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+files.set('THIRD-PARTY-LICENSES.txt', { code: licences, isEntry: false });
 
 // The program may run during a build. A chunk's name changes with its content, so no chunk that a running program has
-// yet to load is overwritten. The entry is written after the chunks that it names, and old files are removed last.
-await mkdir(dist, { recursive: true });
-for (const [name, text] of files) if (name !== entry) await writeWhole(dist + name, text);
-await writeWhole(dist + entry, files.get(entry));
-for (const name of await readdir(dist)) if (!files.has(name)) await rm(dist + name, { force: true });
+// yet to load is overwritten. Entries are written after the chunks that they name, and old files are removed last.
+await mkdir(dist + libraryFolder, { recursive: true });
+for (const isEntry of [false, true]) {
+  for (const [name, file] of files) if (file.isEntry === isEntry) await writeWhole(dist + name, file.code);
+}
+for (const item of await readdir(dist, { recursive: true, withFileTypes: true })) {
+  const path = `${item.parentPath}/${item.name}`;
+  const isOurs = item.isFile() && !item.name.endsWith('.d.ts');
+  if (isOurs && !files.has(relative(dist, path))) await rm(path, { force: true });
+}
+
+async function bundled(entries, plugins, output) {
+  const bundle = await rolldown({ ...input, plugins, input: entries });
+  const { output: made } = await bundle.generate({ ...output, comments: false, minify });
+  await bundle.close();
+  return made;
+}

@@ -15,6 +15,7 @@ export interface ErrorDetails {
 export abstract class LeadsError extends Error {
   /** Stable, machine-readable name in JSON errors. */
   abstract readonly code: string;
+  /** @internal Of the program alone. */
   abstract readonly exitCode: ExitCode;
   readonly hint: string | undefined;
   readonly status: number | undefined;
@@ -32,42 +33,49 @@ export abstract class LeadsError extends Error {
 /** Unknown command, flag or value. */
 export class UsageError extends LeadsError {
   readonly code = 'usage';
+  /** @internal */
   readonly exitCode = 2;
 }
 
 /** No API key, no base URL, unreadable configuration. */
 export class ConfigError extends LeadsError {
   readonly code = 'config';
+  /** @internal */
   readonly exitCode = 3;
 }
 
 /** The service rejected the key (401, 403). */
 export class KeyRejectedError extends LeadsError {
   readonly code = 'key_refused';
+  /** @internal */
   readonly exitCode = 4;
 }
 
 /** The service could not be reached, or kept failing, or kept rate-limiting. */
 export class ServiceError extends LeadsError {
   readonly code = 'service_unavailable';
+  /** @internal */
   readonly exitCode = 5;
 }
 
 /** The service's answer, or an input file, is not what it must be. */
 export class DataError extends LeadsError {
   readonly code = 'invalid_data';
+  /** @internal */
   readonly exitCode = 6;
 }
 
 /** There is no lead, or no delivery, of the id that was asked for: the run itself worked. */
 export class LeadNotFoundError extends LeadsError {
   readonly code = 'lead_not_found';
+  /** @internal */
   readonly exitCode = 7;
 }
 
 /** Output could not be written: disk full, I/O error. */
 export class OutputError extends LeadsError {
   readonly code = 'output';
+  /** @internal */
   readonly exitCode = 8;
 }
 

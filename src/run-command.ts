@@ -41,8 +41,9 @@ function createContext(
     return loadSettings({ globals, env: host.env, paths, allowsNewProfile });
   });
   const http = once(async () => {
-    const { createAgent } = await import('./http/client/agent.ts');
-    const agent = await createAgent({ env: host.env, paths, settings: await settings() });
+    const { createProcessAgent } = await import('./http/client/process-agent.ts');
+    const { timeoutMs } = await settings();
+    const agent = await createProcessAgent({ env: host.env, dataDir: paths.dataDir, timeoutMs });
     opened.push(() => agent.destroy());
     return agent;
   });

@@ -3,14 +3,28 @@ import { inspect } from 'node:util';
 /** Text that must not be shown. Every way of printing it gives `…` and its last four characters. */
 export class Secret {
   readonly #text: string;
+  readonly #bytes: Uint8Array | undefined;
 
-  constructor(text: string) {
+  /** `bytes`: the key itself, where that is what was given; `text` then only serves to find it in other texts. */
+  constructor(text: string, bytes?: Uint8Array) {
     this.#text = text;
+    this.#bytes = bytes;
+  }
+
+  /** A key that needs no decoding. */
+  static ofBytes(bytes: Uint8Array): Secret {
+    // Headers are decoded as Latin-1, and a header is where it could be found.
+    return new Secret(Buffer.from(bytes).toString('latin1'), Uint8Array.from(bytes));
   }
 
   /** The text itself: for signing and for the one header that carries it, never for output. */
   reveal(): string {
     return this.#text;
+  }
+
+  /** The key itself, for a secret that was given as bytes. */
+  revealBytes(): Uint8Array | undefined {
+    return this.#bytes;
   }
 
   /** Short secrets show nothing: four characters would be too large a part of them. */

@@ -1,4 +1,9 @@
-import type { dateFormats, ParameterName, paginationStyles } from './setting-keys.ts';
+export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'none'] as const;
+export const dateFormats = ['iso', 'unix', 'unix-ms'] as const;
+
+/** What a query parameter of the list operation may stand for. */
+export type ParameterName =
+  'limit' | 'status' | 'category' | 'since' | 'until' | 'cursor' | 'page' | 'offset';
 
 /**
  * The keys of a profile under `api`: how one service names what the specification leaves open, as the user wrote it. What

@@ -1,6 +1,7 @@
 import { parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/duration.ts';
 import { parseBaseUrl } from './base-url.ts';
+import { dateFormats, paginationStyles, type ParameterName } from './dialect.ts';
 import { customScheme, schemeParts } from './scheme-settings.ts';
 import { parseSecret } from './secret-text.ts';
 import { anyText, oneOf, text, type ValueType, wholeNumber } from './value-types.ts';
@@ -126,7 +127,7 @@ const general: readonly SettingKey[] = [
   })),
 ];
 
-const parameters = {
+const parameters: Readonly<Record<ParameterName, string>> = {
   limit: 'of the page size',
   status: 'of the status filter',
   category: 'of the category filter',
@@ -135,18 +136,13 @@ const parameters = {
   cursor: 'of an opaque position',
   page: 'of the page number',
   offset: 'of the number of leads to skip',
-} as const;
-
-export type ParameterName = keyof typeof parameters;
+};
 
 const nameOrNull: ValueType<string | null> = {
   // Null is a value here, and undefined would be none.
   parse: (typed) => (typed === 'null' ? null : typed === '' ? undefined : typed),
   expected: 'the name of a query parameter, or null',
 };
-
-export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'none'] as const;
-export const dateFormats = ['iso', 'unix', 'unix-ms'] as const;
 
 const dialect: readonly SettingKey[] = [
   {

@@ -20,6 +20,8 @@ export class IdSet {
   #slots = new Int32Array(2 << 10);
   /** An entry is the pass and the length in one word, then the id, its last word padded with zeros. */
   readonly #blocks: Int32Array[] = [];
+  /** Words in use of each block but the last. */
+  readonly #ends: number[] = [];
   #used = blockSize;
   #count = 0;
   #pass = 1;
@@ -34,6 +36,24 @@ export class IdSet {
   /** Adds an id that is known from a checkpoint or a bookmark: adding it again gives `earlier`. */
   preload(id: string): void {
     const bytes = idBytes(id);
+    this.#add(bytes, 0, bytes.length, 0);
+  }
+
+  /** The first so many ids in the order in which they were added, in the form that `preloadStored` takes. */
+  *stored(count: number): Generator<Uint8Array, void, undefined> {
+    let left = count;
+    for (const [i, block] of this.#blocks.entries()) {
+      const end = this.#ends[i] ?? this.#used;
+      for (let at = 0; at < end && left > 0; left -= 1) {
+        const length = lengthIn(block[at] as number);
+        yield new Uint8Array(block.buffer, (at + 1) * 4, length);
+        at += 1 + Math.ceil(length / 4);
+      }
+    }
+  }
+
+  /** Adds an id that `stored` has given, as `preload` does. */
+  preloadStored(bytes: Uint8Array): void {
     this.#add(bytes, 0, bytes.length, 0);
   }
 
@@ -103,6 +123,7 @@ export class IdSet {
     }
     const length = end - start;
     if (this.#used + 1 + Math.ceil(length / 4) > blockSize) {
+      if (this.#blocks.length > 0) this.#ends.push(this.#used);
       this.#blocks.push(new Int32Array(blockSize));
       this.#used = 0;
     }

@@ -11,7 +11,7 @@ declare module 'express' {
     send(value: unknown): this;
     sendStatus(code: number): this;
   }
-  type Handler = (request: Request, response: Response, next: () => void) => void;
+  type Handler = (request: Request, response: Response, next: () => void) => unknown;
   interface Express {
     (request: IncomingMessage, response: ServerResponse): void;
     use(...handlers: Handler[]): this;

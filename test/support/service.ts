@@ -71,11 +71,7 @@ export async function serviceAt(
 ): Promise<TestService> {
   const stderr = memory(undefined);
   const timeoutMs = options.timeoutMs ?? 5000;
-  const dispatcher: Dispatcher = await createAgent({
-    env: {},
-    paths: { dataDir: freshHome() },
-    settings: { timeoutMs },
-  });
+  const dispatcher: Dispatcher = await createAgent({ env: {}, dataDir: freshHome(), timeoutMs });
   const clock: Clock & FakeClock = options.clock ?? new FakeClock(undefined, { hasty: true });
   return {
     account: { baseUrl: new URL(url), apiKey: new Secret(options.key ?? 'sandbox-key') },

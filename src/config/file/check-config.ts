@@ -39,7 +39,7 @@ export const isConfig = (json: unknown): json is Config => misplacedInConfig(jso
 
 export const isProfile = (json: unknown): json is Profile => misplacedInProfile(json as Json) === undefined;
 
-function misplacedInProfile(profile: Json): readonly string[] | undefined {
+export function misplacedInProfile(profile: Json): readonly string[] | undefined {
   if (!isObject(profile)) return [];
   const { [originKey]: origin, ...settings } = profile;
   if (origin !== undefined && typeof origin !== 'string') return [originKey];

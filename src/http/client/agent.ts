@@ -1,21 +1,19 @@
 import { readFile } from 'node:fs/promises';
-import { setFlagsFromString } from 'node:v8';
 import type { buildConnector as Connect, Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isLoopback } from '../../config/base-url.ts';
-import type { Paths } from '../../config/directories.ts';
-import type { Settings } from '../../config/settings.ts';
 import { proxyFor } from './proxy.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-interface AgentOptions {
+export interface AgentOptions {
   readonly env: Env;
-  readonly paths: Pick<Paths, 'dataDir'>;
-  readonly settings: Pick<Settings, 'timeoutMs'>;
+  /** Where our own local authority is, if there is one; undefined: it is not looked for. */
+  readonly dataDir: string | undefined;
+  readonly timeoutMs: number;
 }
 
 /**
@@ -23,19 +21,12 @@ interface AgentOptions {
  * pieces of a body, through the proxy that the environment names. The certificate of an https loopback address may also
  * be issued by our own local authority; `NODE_EXTRA_CA_CERTS` counts for loopback here, and for other hosts in node.
  */
-export async function createAgent({
-  env,
-  paths,
-  settings: { timeoutMs },
-}: AgentOptions): Promise<Dispatcher> {
-  // Otherwise V8 compiles the HTTP parser's wasm a second time, optimised, and the process cannot exit for 75 ms until
-  // that is done; without it the parser is not noticeably slower.
-  setFlagsFromString('--wasm-tiering-budget=100000000');
+export async function createAgent({ env, dataDir, timeoutMs }: AgentOptions): Promise<Dispatcher> {
   const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   const proxied = ['https_proxy', 'http_proxy', 'HTTPS_PROXY', 'HTTP_PROXY'].some((name) => env[name]);
   const ProxyAgent = proxied ? (await import('./proxy-agent.ts')).default : undefined;
   const direct = { timeout: timeoutMs };
-  const connectLoopback = loopbackConnector(env, paths.dataDir, timeoutMs);
+  const connectLoopback = dataDir === undefined ? direct : loopbackConnector(env, dataDir, timeoutMs);
   const agent = new Agent({
     ...timeouts,
     factory: (origin) => {

@@ -7,6 +7,8 @@ export interface FirstDelivery extends Pick<StoredDelivery, 'seq' | 'firstSeq' |
   readonly firstAt: number;
   /** Deliveries of the lead so far. */
   readonly attempts: number;
+  /** How often a target was handed it, as far as results are kept. */
+  readonly handed: number;
   /** When the lead last came, or a target was last handed it. */
   readonly lastTriedAt: number;
 }
@@ -46,7 +48,8 @@ function earlier(
 ): FirstDelivery {
   const lastTriedAt = Math.max(receivedAt, later?.lastTriedAt ?? 0, ...results.map(({ at }) => at));
   const attempts = Math.max(attempt, later?.attempts ?? 0);
-  return { leadId, seq, firstSeq, attempt, place, firstAt: receivedAt, attempts, lastTriedAt };
+  const handed = results.length + (later?.handed ?? 0);
+  return { leadId, seq, firstSeq, attempt, place, firstAt: receivedAt, attempts, handed, lastTriedAt };
 }
 
 /** Leads that came in one request go out in one. */

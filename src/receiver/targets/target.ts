@@ -3,7 +3,7 @@ import type { CheckedDelivery, CheckedLead } from '../../webhook/check-delivery.
 /** What came of the delivery of one lead to one target. Printed as it is in the `events` format. */
 export interface TargetResult {
   /** The kind of target. */
-  readonly to: 'forward' | 'exec' | 'output';
+  readonly to: 'forward' | 'exec' | 'output' | 'call';
   readonly ok: boolean;
   /** The target's answer in a few words: a status, an exit code, or why it failed. */
   readonly answer: string;

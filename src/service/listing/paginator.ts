@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import type { Service } from '../client/service.ts';
 import { requestParamsOf } from '../pagination/request-params.ts';
 import type { Completion } from './evidence/completion.ts';
@@ -11,9 +10,6 @@ export async function* paginate(
   options: ListingOptions,
   stats: ListingStats,
 ): AsyncGenerator<Batch, Completion, undefined> {
-  // The young generation would grow to 48 MB with what dies at once anyway, page after page: a third of the memory of
-  // a long walk, for a twentieth of its time.
-  setFlagsFromString('--semi-space-growth-factor=1');
   const stop = new AbortController();
   const params = requestParamsOf(service.account.baseUrl, service.dialect);
   try {

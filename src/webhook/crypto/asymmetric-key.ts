@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { ConfigError } from '../../errors.ts';
+import { bufferOf } from '../../json/bytes.ts';
 import type { Secret } from '../../secret.ts';
 import type { Key } from '../scheme.ts';
 import { type Algorithm, type KeyKind, keyKinds, kindOf } from './algorithm.ts';
@@ -8,13 +9,15 @@ import { secretBytes } from './symmetric-key.ts';
 
 /**
  * Reads the key of one asymmetric algorithm: a PEM, a JWK, `whpk_…`, `whsk_…`, or in hex or base64 its DER, the 32 bytes
- * of an Ed25519 public key, the 64 of a private one with its public half, or the 65 of a P-256 point. Throws a
- * `ConfigError` for anything else, and for a key of another algorithm.
+ * of an Ed25519 public key, the 64 of a private one with its public half, or the 65 of a P-256 point; where the secret was
+ * given as bytes, these are not encoded. Throws a `ConfigError` for anything else, and for a key of another algorithm.
  */
 export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
   const text = secret.reveal();
   if (text.trim() === '') throw new ConfigError('the webhook secret is empty');
-  const { material, id } = namesItsKind(text) ? readKey(text) : { material: readRaw(text), id: undefined };
+  const { material, id } = namesItsKind(secret)
+    ? readKey(text)
+    : { material: readRaw(secret.revealBytes() ?? decodeRaw(text)), id: undefined };
   const kind = kindOf(material);
   if (kind !== undefined && keyKinds[algorithm].includes(kind)) return { secret, material, id };
   throw new ConfigError(`the key is ${describeKind(material, kind)}, and ${algorithm} needs another`, {
@@ -22,14 +25,19 @@ export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
   });
 }
 
-/** Hex or base64 of a key's bytes. */
-function readRaw(text: string): KeyObject {
+/** Hex or base64 of a key's bytes; none of them for anything else. */
+function decodeRaw(text: string): Uint8Array {
   const trimmed = text.trim();
-  const bytes = secretBytes(trimmed, 'hex') ?? secretBytes(toBase64(trimmed.replace(/\s/g, '')), 'base64');
-  if (bytes?.length === 32) return ed25519Public(bytes);
-  if (bytes?.length === 64) return ed25519Pair(bytes);
-  if (bytes?.length === 65 && bytes[0] === 4) return p256Point(bytes);
-  return attempt(() => readDer(bytes ?? Buffer.alloc(0)));
+  const hex = secretBytes(trimmed, 'hex');
+  return hex ?? secretBytes(toBase64(trimmed.replace(/\s/g, '')), 'base64') ?? Buffer.alloc(0);
+}
+
+function readRaw(raw: Uint8Array): KeyObject {
+  const bytes = bufferOf(raw);
+  if (bytes.length === 32) return ed25519Public(bytes);
+  if (bytes.length === 64) return ed25519Pair(bytes);
+  if (bytes.length === 65 && bytes[0] === 4) return p256Point(bytes);
+  return attempt(() => readDer(bytes));
 }
 
 function p256Point(bytes: Buffer): KeyObject {

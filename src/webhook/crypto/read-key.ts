@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { ConfigError } from '../../errors.ts';
+import type { Secret } from '../../secret.ts';
 import { secretBytes } from './symmetric-key.ts';
 
 /** A key as it was written down, and what a JWK says of it. */
@@ -11,8 +12,11 @@ export interface ReadKey {
   readonly alg?: string | undefined;
 }
 
-/** Whether a text has the form of a key that says itself what it is: PEM, JWK, `whpk_…` or `whsk_…`. */
-export const namesItsKind = (text: string): boolean => /^\s*\{|-----BEGIN |^\s*wh[sp]k_/.test(text);
+/** Whether a secret has the form of a key that says itself what it is: PEM, JWK, `whpk_…` or `whsk_…`; as bytes, PEM. */
+export const namesItsKind = (secret: Secret): boolean =>
+  secret.revealBytes() === undefined
+    ? /^\s*\{|-----BEGIN |^\s*wh[sp]k_/.test(secret.reveal())
+    : secret.reveal().includes('-----BEGIN ');
 
 /**
  * Reads a PEM, a JWK, `whpk_…` or `whsk_…` (Standard Webhooks). Throws a `ConfigError` for anything else, and for a key

@@ -9,14 +9,14 @@ export const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
 /** How a secret encodes the key's bytes. `whsec` is base64 after an optional `whsec_` (Standard Webhooks). */
 export type SecretEncoding = (typeof secretEncodings)[number];
 
-/** Throws a `ConfigError` for a secret that is empty or not in this encoding. */
+/** Throws a `ConfigError` for a secret that is empty or not in this encoding; one that was given as bytes has none. */
 export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
   if (secret.reveal().trim() === '') throw new ConfigError('the webhook secret is empty');
   // A public key is known to everybody: as a shared secret it would prove nothing.
   if (secret.reveal().includes('-----BEGIN ')) {
     throw new ConfigError('the webhook secret is a key in PEM, and this scheme signs with a shared secret');
   }
-  const bytes = secretBytes(secret.reveal(), encoding);
+  const bytes = secret.revealBytes() ?? secretBytes(secret.reveal(), encoding);
   if (bytes === undefined) {
     throw new ConfigError(`the webhook secret is not ${encodingNames[encoding]}`, {
       hint: encoding === 'whsec' ? 'copy the whole secret, from whsec_ to its end' : 'see --secret-encoding',

@@ -31,7 +31,7 @@ const rsaAlgorithms: Readonly<Record<string, MessageAlgorithm>> = {
  * `ConfigError`, also for text that looks like a key and is damaged: it must not be taken for a shared secret.
  */
 export function parseMessageKey(secret: Secret, encoding: SecretEncoding): MessageKey {
-  if (!namesItsKind(secret.reveal())) {
+  if (!namesItsKind(secret)) {
     return { ...symmetricKey(secret, encoding), algorithms: ['hmac-sha256'] };
   }
   const { material, id, alg } = readKey(secret.reveal());

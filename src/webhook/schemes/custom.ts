@@ -1,5 +1,6 @@
 import { ConfigError } from '../../errors.ts';
 import type { Algorithm } from '../crypto/algorithm.ts';
+import { asymmetricKey } from '../crypto/asymmetric-key.ts';
 import type { Encoding } from '../crypto/encoding.ts';
 import type { SecretEncoding } from '../crypto/symmetric-key.ts';
 import { fieldName } from '../field-name.ts';
@@ -54,7 +55,7 @@ export function custom(options: CustomOptions, toleranceMs: number): Scheme {
     });
   }
   const isTimed = timestampHeader !== undefined || timestampPrefix !== undefined;
-  return templateScheme({
+  const template = {
     ...options,
     name: 'custom',
     signatureHeader,
@@ -65,7 +66,8 @@ export function custom(options: CustomOptions, toleranceMs: number): Scheme {
     timestampHeader,
     nonceHeader,
     toleranceMs,
-  });
+  };
+  return templateScheme(template, asymmetricKey);
 }
 
 const nameOf = (name: string | undefined): string | undefined =>

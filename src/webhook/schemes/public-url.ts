@@ -5,8 +5,8 @@ import type { Scheme } from '../scheme.ts';
  * For schemes that sign the URL, behind a proxy that rewrites it: a delivery that does not match with its own URL is also
  * checked with the public one. A public URL with a path stands for the request's path, one with a query also for its query.
  */
-export function withPublicUrl(scheme: Scheme, publicUrl: URL): Scheme {
-  if (!scheme.signsUrl) return scheme;
+export function withPublicUrl(scheme: Scheme, publicUrl: URL | undefined): Scheme {
+  if (publicUrl === undefined || !scheme.signsUrl) return scheme;
   return {
     ...scheme,
     authenticate(delivery, keys) {

@@ -1,9 +1,9 @@
 import { ConfigError } from '../../errors.ts';
 import { type Algorithm, keyKinds, kindOf } from '../crypto/algorithm.ts';
-import { asymmetricKey } from '../crypto/asymmetric-key.ts';
 import { encode, type Encoding } from '../crypto/encoding.ts';
 import { matchingKey, signatureOf } from '../crypto/signature.ts';
 import { type SecretEncoding, symmetricKey } from '../crypto/symmetric-key.ts';
+import type { Secret } from '../../secret.ts';
 import type { Delivery } from '../delivery.ts';
 import { type Key, type Rejected, rejected, type Scheme } from '../scheme.ts';
 import { soleHeader } from '../single-header.ts';
@@ -39,8 +39,21 @@ export interface TemplateSchemeOptions extends Omit<
   readonly toleranceMs: number;
 }
 
+/** Reads the public or private key of an asymmetric algorithm: `asymmetricKey`. */
+export type ReadPair = (secret: Secret, algorithm: Algorithm) => Key;
+
+/** The algorithm of a secret that is a public or private key; undefined for a shared secret. */
+export function pairAlgorithm(
+  { algorithm = 'hmac-sha256', ed25519Prefix }: Pick<TemplateSchemeOptions, 'algorithm' | 'ed25519Prefix'>,
+  secret: Secret,
+): Algorithm | undefined {
+  if (!keyKinds[algorithm].includes('secret')) return algorithm;
+  const isText = ed25519Prefix !== undefined && secret.revealBytes() === undefined;
+  return isText && /^wh[sp]k_/.test(secret.reveal()) ? 'ed25519' : undefined;
+}
+
 /** Throws a `ConfigError` for options that would check less than they seem to. */
-export function templateScheme(options: TemplateSchemeOptions): Scheme {
+export function templateScheme(options: TemplateSchemeOptions, readPair: ReadPair): Scheme {
   const { algorithm = 'hmac-sha256', encoding = 'hex', prefix = '', timestampFormat = 'unix' } = options;
   const { name, signatureHeader, timestampHeader, timestampPrefix, nonceHeader, separator } = options;
   const template = parseTemplate(options.content);
@@ -57,11 +70,10 @@ export function templateScheme(options: TemplateSchemeOptions): Scheme {
     toleranceMs: isTimed ? options.toleranceMs : undefined,
     signsUrl: template.slots.has('url') || template.slots.has('decodedUrl') || template.slots.has('path'),
     key: (secret) => {
-      const isPair = options.ed25519Prefix !== undefined && /^wh[sp]k_/.test(secret.reveal());
-      if (isPair) return asymmetricKey(secret, 'ed25519');
-      return keyKinds[algorithm].includes('secret')
+      const pair = pairAlgorithm(options, secret);
+      return pair === undefined
         ? symmetricKey(secret, options.secretEncoding ?? 'utf8')
-        : asymmetricKey(secret, algorithm);
+        : readPair(secret, pair);
     },
 
     authenticate(delivery, keys) {

@@ -2,22 +2,7 @@ import * as z from 'zod/mini';
 import { UsageError } from '../../../errors.ts';
 import { bookmarkSchema, outputFile } from '../../../files/bookmark.ts';
 import { readJsonState } from '../../../files/json-state.ts';
-import type { Position } from '../../../service/pagination/position.ts';
-
-const after = z.optional(z.string());
-const size = z.optional(z.int());
-const is = z.optional(z.enum(['id', 'page', 'offset']));
-const totals = z.optional(
-  z.object({ met: z.int(), first: z.int(), last: z.int(), began: z.optional(z.number()) }),
-);
-const shared = { size, totals };
-const position = z.discriminatedUnion('style', [
-  z.object({ style: z.literal('start'), ...shared }),
-  z.object({ style: z.literal('url'), url: z.string(), after, ...shared }),
-  z.object({ style: z.literal('cursor'), param: z.string(), cursor: z.string(), is, after, ...shared }),
-  z.object({ style: z.literal('page'), param: z.string(), page: z.int(), after, ...shared }),
-  z.object({ style: z.literal('offset'), param: z.string(), offset: z.int(), after, ...shared }),
-]);
+import { positionSchema } from '../../../service/pagination/position-schema.ts';
 
 const counts = z.object({ leads: z.int(), duplicates: z.int(), withoutId: z.int(), retries: z.int() });
 
@@ -29,7 +14,7 @@ const checkpointSchema = z.object({
   /** What must be the same when it is resumed: address, filters with resolved times, form. */
   of: z.record(z.string(), z.unknown()),
   /** Where the next page begins; null when the walk is complete. */
-  position: z.nullable(position),
+  position: z.nullable(positionSchema),
   /** Length of the partial file up to there. */
   bytes: z.int(),
   counts,
@@ -41,9 +26,6 @@ const checkpointSchema = z.object({
 
 export type Checkpoint = z.output<typeof checkpointSchema>;
 export type Counts = z.output<typeof counts>;
-
-// The schema repeats the type of a position; this line makes the compiler compare them.
-position satisfies z.ZodMiniType<Position>;
 
 /** Undefined when there is none. */
 export const readCheckpoint = (path: string): Promise<Checkpoint | undefined> =>

@@ -2,6 +2,7 @@ import { anyText, oneOf, text, type ValueType } from '../../../config/value-type
 import type { Algorithm } from '../../../webhook/crypto/algorithm.ts';
 import type { Encoding } from '../../../webhook/crypto/encoding.ts';
 import type { SecretEncoding } from '../../../webhook/crypto/symmetric-key.ts';
+import type { PartKey } from '../../../webhook/schemes/scheme-parts.ts';
 import type { TimestampFormat } from '../../../webhook/timestamp.ts';
 import { type Flags, inGroup } from '../flag.ts';
 
@@ -126,22 +127,4 @@ export const schemePartFlags = {
       help: 'of a shared secret, also of rfc9421',
     },
   }),
-} satisfies Flags;
-
-type PartKey = Exclude<keyof typeof schemePartFlags, 'schemeFile'>;
-
-/** The schemes that a part belongs to, where it is not `custom` alone. */
-const ownersOf: Partial<Record<PartKey, readonly string[]>> = {
-  tokenHeader: ['token'],
-  headerPrefix: ['standard-webhooks'],
-  require: ['rfc9421'],
-  secretEncoding: ['custom', 'rfc9421'],
-};
-
-export const schemePartKeys = Object.keys(schemePartFlags).filter((key) => key !== 'schemeFile') as PartKey[];
-
-export const schemesWith = (part: PartKey): readonly string[] => ownersOf[part] ?? ['custom'];
-
-/** A part that is given and that this scheme would ignore. */
-export const strayPart = (parts: Partial<Record<PartKey, unknown>>, scheme: string): PartKey | undefined =>
-  schemePartKeys.find((key) => parts[key] !== undefined && !schemesWith(key).includes(scheme));
+} satisfies Flags & Record<PartKey, unknown>;

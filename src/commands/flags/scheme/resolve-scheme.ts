@@ -1,12 +1,13 @@
 import type { Settings } from '../../../config/settings.ts';
 import type { Context } from '../../../context.ts';
 import { ConfigError, UsageError } from '../../../errors.ts';
+import { rejectUnableToSign } from '../../../sender/reject-unable-to-sign.ts';
 import type { Secret } from '../../../secret.ts';
-import type { Key, Scheme, Verifier } from '../../../webhook/scheme.ts';
+import type { Scheme, Verifier } from '../../../webhook/scheme.ts';
 import { schemeNamed } from '../../../webhook/scheme-registry.ts';
+import { schemesWith, strayPart } from '../../../webhook/schemes/scheme-parts.ts';
 import { unverified } from '../../../webhook/schemes/unverified.ts';
 import { flagName } from '../flag.ts';
-import { schemesWith, strayPart } from './part-flags.ts';
 import { readSchemeFile } from './scheme-file.ts';
 import { partsOfProfile } from './stored-parts.ts';
 import type { SchemeOptions } from './scheme-flags.ts';
@@ -31,20 +32,10 @@ export async function resolveScheme(
 ): Promise<Verifier> {
   const { scheme, secrets } = await resolveSchemeSecrets(given, settings, context, role);
   const keys = secrets.map((secret) => scheme.key(secret));
-  if (role === 'sends') rejectUnableToSign(scheme, keys);
+  const [first] = keys;
+  if (role === 'sends' && first !== undefined)
+    rejectUnableToSign(scheme, first, 'give its file with --secret-file');
   return { scheme, keys };
-}
-
-/** Throws at the start what would fail at every delivery: a public key, a component that is not sent. */
-function rejectUnableToSign(scheme: Scheme, [key]: readonly Key[]): void {
-  if (key === undefined) return;
-  if (key.material.type === 'public') {
-    throw new ConfigError(
-      `a public key cannot sign: the scheme '${scheme.name}' needs the private one here`,
-      { hint: 'give its file with --secret-file' },
-    );
-  }
-  scheme.sign({ method: 'POST', url: 'https://localhost/', id: '1', body: Buffer.from('{}') }, key, 0);
 }
 
 /** The same before the secrets are read, for a caller that reports those which the scheme cannot read. */
@@ -95,7 +86,6 @@ function rejectConflicts(options: SchemeOptions): void {
   }
 }
 
-/** A part that the scheme would ignore: something else is checked than was meant. */
 function rejectStrayParts(options: SchemeOptions, name: string): void {
   const stray = strayPart(options, name);
   if (stray === undefined) return;

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../../../errors.ts';
 import { schemeNames } from '../../../webhook/scheme-names.ts';
+import { schemePartKeys, strayPart } from '../../../webhook/schemes/scheme-parts.ts';
 import { parseParts, type StoredParts } from './stored-parts.ts';
-import { schemePartKeys, strayPart } from './part-flags.ts';
 
 /** A scheme that is kept in a file of its own. */
 export interface SchemeFile {

@@ -2,7 +2,8 @@ import { ConfigError } from '../../../errors.ts';
 import { duration } from '../../../config/value-types.ts';
 import type { Settings } from '../../../config/settings.ts';
 import type { OptionsOf } from '../flag.ts';
-import { schemePartFlags, schemePartKeys } from './part-flags.ts';
+import { schemePartKeys } from '../../../webhook/schemes/scheme-parts.ts';
+import { schemePartFlags } from './part-flags.ts';
 
 const storedTypes = { ...schemePartFlags, tolerance: { value: 'duration', type: duration } } as const;
 

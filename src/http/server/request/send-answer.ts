@@ -9,8 +9,13 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** A response of node, as far as a whole answer needs it. */
+export interface AnswerWriter {
+  writeHead(status: number, headers: string[]): { end(content: string): unknown };
+}
+
 /** Writes a whole answer at once. `isLast` announces that the connection is closed after it. */
-export function sendAnswer(response: ServerResponse, answer: Answer, isLast: boolean): void {
+export function sendAnswer(response: AnswerWriter, answer: Answer, isLast: boolean): void {
   // These two have no body, and a 204 must not have a Content-Length (RFC 9110, section 8.6).
   const hasNoBody = answer.status === 204 || answer.status === 304;
   const { type, content } = answer.text ?? jsonText(hasNoBody ? undefined : answer.body);

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { rejection, type Rejection } from '../../../webhook/rejection.ts';
 
 /** The parts of a valid request head that are used later. */
@@ -14,7 +13,7 @@ export interface RequestHead {
  * would drop the rest silently; a second `Host` or `Content-Length`; a transfer coding other than `chunked`.
  */
 export function validateHeaders(
-  request: IncomingMessage,
+  request: { readonly rawHeaders: readonly string[]; readonly httpVersion: string },
   limits: { readonly headers: number; readonly bodyBytes: number },
 ): RequestHead | Rejection {
   const raw = request.rawHeaders;

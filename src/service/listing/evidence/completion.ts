@@ -30,14 +30,17 @@ export interface Unproven {
 export const howToSet = "say how the service pages: 'leads config set api.pagination …' and 'api.params.…'";
 
 export const complete = (evidence: Evidence): Completion => ({ kind: 'complete', evidence });
-export const unproven = (why: string, hint = howToSet): Unproven => ({ kind: 'unproven', why, hint });
+export const unproven = (why: string, hint: string = howToSet): Unproven => ({ kind: 'unproven', why, hint });
 
 /** A walk came to an end that proves nothing: trying again does not help. */
 export class IncompleteError extends LeadsError {
   readonly code = 'incomplete';
+  /** @internal */
   readonly exitCode = 6;
+  /** What was seen, as a sentence without a full stop. */
   readonly why: string;
 
+  /** @internal */
   constructor({ why, hint }: Unproven) {
     super(`leads may be missing: ${why}`, {
       hint: `${hint}; or take what there is with --accept-incomplete`,

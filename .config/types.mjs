@@ -1,0 +1,43 @@
+// Bundles the types of the package's entries into dist/library/, one file an entry, without a trace of where a type is
+// declared in src/.
+import { readdir, rm, stat } from 'node:fs/promises';
+import { rolldown } from 'rolldown';
+import { dts } from 'rolldown-plugin-dts';
+import { libraryEntries, libraryFolder, root } from './library.mjs';
+import { writeWhole } from './write-whole.mjs';
+
+const dist = `${root}dist/`;
+const targets = Object.keys(libraryEntries).map((name) => `${dist}${name}.d.ts`);
+const sources = (await readdir(`${root}src`, { recursive: true })).filter((name) => /\.ts$/.test(name));
+const inputs = [...sources.map((name) => `${root}src/${name}`), `${root}package.json`];
+const newest = Math.max(...(await Promise.all(inputs.map(changedAt))));
+const oldest = Math.min(...(await Promise.all(targets.map((path) => changedAt(path).catch(() => 0)))));
+
+// Only when something changed, because the type checker takes seconds.
+if (oldest <= newest) {
+  const bundle = await rolldown({
+    cwd: root,
+    input: libraryEntries,
+    platform: 'node',
+    plugins: [dts({ cwd: root, emitDtsOnly: true, compilerOptions: { stripInternal: true } })],
+    checks: { pluginTimings: false },
+  });
+  const { output } = await bundle.generate({
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: `${libraryFolder}[name]-[hash].js`,
+  });
+  await bundle.close();
+  const types = output.filter(({ fileName }) => fileName.endsWith('.d.ts'));
+  for (const { fileName, code } of types) await writeWhole(dist + fileName, code);
+  const names = types.map(({ fileName }) => fileName);
+  for (const name of await readdir(dist + libraryFolder)) {
+    const isOld = name.endsWith('.d.ts') && !names.includes(libraryFolder + name);
+    if (isOld) await rm(dist + libraryFolder + name, { force: true });
+  }
+}
+
+/** Milliseconds since the epoch. */
+async function changedAt(path) {
+  return (await stat(path)).mtimeMs;
+}

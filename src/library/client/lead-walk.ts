@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { leadFilter } from '../../lead/filter.ts';
+import { IdSet } from '../../lead/id-set.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
+import { listLeads } from '../../service/listing/listing.ts';
+import type { Position } from '../../service/pagination/position.ts';
+import { forApplication } from './application-error.ts';
+import {
+  type Checkpoint,
+  preloadIds,
+  readLeadCheckpoint,
+  storedIds,
+  type StoredCheckpoint,
+} from './lead-checkpoint.ts';
+import type { LeadsOptions } from './leads-options.ts';
+import { type ClientAccount, openClientService } from './open-client-service.ts';
+import { LazyLead, type PulledLead } from './pulled-lead.ts';
+import { type LeadFilterOptions, resolveFilterOptions } from './resolve-filter-options.ts';
+
+export type { ClientAccount } from './open-client-service.ts';
+
+/** One reading of a service's list, and where it is. */
+export class LeadWalk {
+  readonly #account: ClientAccount;
+  readonly #filter: LeadFilterOptions;
+  readonly #options: LeadsOptions;
+  readonly #startedAt: number;
+  readonly #seen = new IdSet();
+  /** Where the page begins that is being read; null at a complete end. */
+  #here: Position | null = { style: 'start' };
+  /** How many ids of `seen` were met in front of it. */
+  #metBefore = 0;
+  /** Keys of the leads handed out since it began; an earlier run's are kept until they come again. */
+  readonly #handedOut = new HandedOut();
+
+  /** `startedAt` in milliseconds. Throws a `UsageError` for a checkpoint of another iteration. */
+  constructor(account: ClientAccount, filter: LeadFilterOptions, options: LeadsOptions, startedAt: number) {
+    this.#account = account;
+    this.#filter = filter;
+    this.#options = options;
+    this.#startedAt = startedAt;
+    if (options.from === undefined || options.from === null) return;
+    const from = readLeadCheckpoint(options.from, (time) => this.#identity(time));
+    this.#startedAt = from.startedAt;
+    this.#here = from.position;
+    preloadIds(this.#seen, from);
+    this.#metBefore = this.#seen.size;
+    this.#handedOut.expect(from.since);
+  }
+
+  checkpoint(): Checkpoint {
+    const checkpoint: StoredCheckpoint = {
+      version: 1,
+      startedAt: this.#startedAt,
+      of: this.#identity(this.#startedAt),
+      position: this.#here,
+      ...storedIds(this.#seen, this.#metBefore),
+      since: this.#handedOut.keys(),
+    };
+    return checkpoint;
+  }
+
+  async *leads(): AsyncGenerator<PulledLead, void, undefined> {
+    if (this.#here === null) return;
+    const { acceptIncomplete, signal } = this.#options;
+    const { query, filter } = resolveFilterOptions(this.#filter, this.#startedAt);
+    const { matches } = leadFilter(filter);
+    let close: (() => Promise<void>) | undefined;
+    try {
+      const opened = await openClientService(this.#account, signal);
+      close = opened.close;
+      const walk = listLeads(opened.service, {
+        query,
+        from: this.#here,
+        seen: this.#seen,
+        prefetch: true,
+        acceptUnproven:
+          acceptIncomplete === undefined || acceptIncomplete === false
+            ? undefined
+            : ({ why }) => acceptIncomplete !== true && acceptIncomplete(why),
+      });
+      for await (const { leads, next } of walk) {
+        for (const lead of leads) {
+          if (!matches(lead) || !this.#handedOut.add(lead)) continue;
+          yield new LazyLead(lead.id, lead.bytes);
+        }
+        if (next !== undefined) this.#turnPage(next);
+      }
+      this.#here = null;
+    } catch (error) {
+      throw forApplication(error);
+    } finally {
+      await close?.();
+    }
+  }
+
+  /** What is read before the walk is asked for more belongs to the pages in front of `next`. */
+  #turnPage(next: Position): void {
+    this.#here = next;
+    this.#metBefore = this.#seen.size;
+    this.#handedOut.clear();
+  }
+
+  /** What must not change between an iteration and its continuation. */
+  #identity(startedAt: number): Record<string, unknown> {
+    const { query, filter } = resolveFilterOptions(this.#filter, startedAt);
+    const { baseUrl, dialect = {} } = this.#account;
+    const isoTime = (ms: number | undefined): string | null =>
+      ms === undefined ? null : new Date(ms).toISOString();
+    return {
+      service: baseUrl.href,
+      path: dialect.path ?? null,
+      id: dialect.id ?? null,
+      item: dialect.item ?? null,
+      status: query.status ?? null,
+      categories: filter.categories,
+      since: isoTime(query.since),
+      until: isoTime(query.until),
+      where: filter.where,
+    };
+  }
+}
+
+/** The leads that were handed out of the page that is being read: after an interruption it is read again. */
+class HandedOut {
+  #ids: string[] = [];
+  /** Of records without an id: what is sent again is known by its bytes. */
+  #digests: string[] = [];
+  #expected = { ids: new Set<string>(), digests: [] as string[] };
+
+  /** Leads that an earlier iteration handed out, and that are not handed out when they come again. */
+  expect({ ids, digests }: StoredCheckpoint['since']): void {
+    this.#expected = { ids: new Set(ids), digests: [...digests] };
+  }
+
+  /** Whether the lead was not handed out by an earlier iteration. */
+  add(lead: RawLead): boolean {
+    const { id } = lead;
+    if (id !== undefined) {
+      this.#ids.push(id);
+      return !this.#expected.ids.delete(id);
+    }
+    const digest = createHash('sha256').update(lead.bytes).digest('base64');
+    this.#digests.push(digest);
+    const at = this.#expected.digests.indexOf(digest);
+    if (at >= 0) this.#expected.digests.splice(at, 1);
+    return at < 0;
+  }
+
+  clear(): void {
+    this.#ids = [];
+    this.#digests = [];
+  }
+
+  keys(): StoredCheckpoint['since'] {
+    return {
+      ids: [...this.#ids, ...this.#expected.ids],
+      digests: [...this.#digests, ...this.#expected.digests],
+    };
+  }
+}

@@ -1,0 +1,70 @@
+import { ConfigError, messageOf } from '../../errors.ts';
+import { backgroundClock, type Clock, systemClock } from '../../time/clock.ts';
+import type { Policy } from '../../webhook/check-delivery.ts';
+import { definedScheme } from '../webhook/defined-scheme.ts';
+import { leadPlace } from '../webhook/lead-place.ts';
+import { schemeOptions, withKeys } from '../webhook/make-verifier.ts';
+import { defaultBodyLimits } from '../webhook/request/read-body.ts';
+import type { ReceiverOptions } from './receiver-options.ts';
+
+/** The options with their defaults. Durations in milliseconds. */
+export interface CheckedOptions extends Pick<ReceiverOptions, 'inbox' | 'onLead' | 'onDelivery'> {
+  readonly onLeadTimeoutMs: number;
+  readonly concurrency: number;
+  readonly retryEveryMs: number;
+  readonly maxBodyBytes: number;
+  readonly bodyTimeoutMs: number;
+  readonly policy: Policy;
+  readonly name: string;
+  readonly clock: Clock;
+  /** For what waits while nothing is to be done: it keeps no process alive. */
+  readonly background: Clock;
+  readonly onError: NonNullable<ReceiverOptions['onError']>;
+  readonly onWarning: NonNullable<ReceiverOptions['onWarning']>;
+}
+
+/** Throws a `ConfigError` for what is missing, unknown or out of range: a receiver that starts can receive. */
+export function checkOptions(options: ReceiverOptions): CheckedOptions {
+  const { inbox, onLead, onDelivery, path, name = 'onLead' } = options;
+  if (typeof onLead !== 'function') throw new ConfigError('onLead is no function');
+  if (typeof inbox !== 'object') {
+    throw new ConfigError('no inbox is given', { hint: "such as inbox: fileInbox('leads.db')" });
+  }
+  if (path?.startsWith('/') === false) throw new ConfigError(`path '${path}' does not begin with /`);
+  if (!/^[\w.-]{1,64}$/.test(name)) {
+    throw new ConfigError(`name '${name}' is not of 1 to 64 letters, digits, '_', '.' and '-'`);
+  }
+  const verifier = withKeys(definedScheme(options.scheme, schemeOptions(options)), options);
+  return {
+    inbox,
+    onLead,
+    onDelivery,
+    policy: { path, ...verifier, ...leadPlace(options.leadAt) },
+    name,
+    clock: options.clock ?? systemClock,
+    background: options.clock ?? backgroundClock,
+    onLeadTimeoutMs: positive('onLeadTimeoutMs', options.onLeadTimeoutMs ?? 10_000),
+    concurrency: positive('concurrency', options.concurrency ?? 16),
+    retryEveryMs: positive('retryEveryMs', options.retryEveryMs ?? 60_000),
+    maxBodyBytes: positive('maxBodyBytes', options.maxBodyBytes ?? defaultBodyLimits.maxBytes),
+    bodyTimeoutMs: positive('bodyTimeoutMs', options.bodyTimeoutMs ?? defaultBodyLimits.timeoutMs),
+    onError: options.onError ?? showError,
+    onWarning: options.onWarning ?? showWarning,
+  };
+}
+
+function positive(name: string, value: number): number {
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new ConfigError(`${name} must be a whole number above 0`);
+}
+
+// Without a hook, the console is the only place where a failure can be seen.
+const showError: CheckedOptions['onError'] = (error, { leadId }) => {
+  // eslint-disable-next-line no-console
+  console.error(`leads-cli/receiver: ${leadId === undefined ? '' : `lead '${leadId}': `}${messageOf(error)}`);
+};
+
+const showWarning: CheckedOptions['onWarning'] = (text) => {
+  // eslint-disable-next-line no-console
+  console.warn(`leads-cli/receiver: ${text}`);
+};

@@ -1,0 +1,66 @@
+import type { VerdictKind } from '../../inbox/decide-verdict.ts';
+import type { Clock } from '../../time/clock.ts';
+import type { RejectReason } from '../../webhook/rejection.ts';
+import type { Lead } from '../webhook/lead.ts';
+import type { RequestLimits } from '../webhook/read-delivery.ts';
+import type { SchemeChoice } from '../webhook/scheme-choice.ts';
+import type { InboxOpener, ReceiverInbox } from './inboxes.ts';
+
+/** What `onLead` is told besides the lead. */
+export interface LeadContext {
+  /** 1 when the lead is handed over for the first time, more when it may have been before. */
+  readonly attempt: number;
+  /** Aborts when it takes too long: the lead is handed over again later, and what goes on then overlaps with that. */
+  readonly signal: AbortSignal;
+}
+
+/** What became of one lead of a delivery, or of a delivery that was rejected. */
+export interface ReceivedDelivery {
+  /** `pending`: it is stored, and `onLead` has not taken it. */
+  readonly verdict: VerdictKind;
+  /** HTTP status of the answer. */
+  readonly status: number;
+  /** Of a rejected delivery, such as `wrong_credential`. */
+  readonly reason?: RejectReason | undefined;
+  /** One sentence beside the reason, for the operator. */
+  readonly hint?: string | undefined;
+  readonly leadId?: string | undefined;
+  /** Which delivery of this id it is, from 1. */
+  readonly attempt?: number | undefined;
+  /** Deviations from the specification that are no reason to reject a lead. */
+  readonly warnings?: readonly string[] | undefined;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+  /** From receipt to answer, in milliseconds. */
+  readonly durationMs: number;
+}
+
+export interface ReceiverOptions extends SchemeChoice, RequestLimits {
+  /** Where deliveries are kept: `fileInbox(path)`, `memoryInbox()`, or an object of your own, which stays yours to close. */
+  readonly inbox: InboxOpener | ReceiverInbox;
+  /**
+   * Takes a lead by resolving. Called at least once for each lead, one call at a time for one lead, and again after it has
+   * rejected or taken too long, until it resolves: make what it does safe to repeat.
+   */
+  readonly onLead: (lead: Lead, context: LeadContext) => unknown;
+  /** Of one call of `onLead`, in milliseconds. The lease on a lead is more than twice as long. Default 10 s. */
+  readonly onLeadTimeoutMs?: number | undefined;
+  /** Calls of `onLead` at the same time. Default 16. */
+  readonly concurrency?: number | undefined;
+  /** From the end of one round that hands over what is outstanding to the next, in milliseconds. Default 60 s. */
+  readonly retryEveryMs?: number | undefined;
+  /** Keeps several applications apart that get the leads of one inbox: each has its own name. Default `onLead`. */
+  readonly name?: string | undefined;
+  /** The only path taken, without query. Default: any, since the application's router has chosen. */
+  readonly path?: string | undefined;
+  /** Where the lead is in the body: a JSON Pointer such as `/data`, or `auto`. Default `auto`. */
+  readonly leadAt?: string | undefined;
+  /** Told of every delivery when its answer is known. */
+  readonly onDelivery?: ((delivery: ReceivedDelivery) => void) | undefined;
+  /** Told what failed: `onLead`, the inbox, a body that was parsed before. Default: `console.error`. */
+  readonly onError?: ((error: unknown, about: { readonly leadId?: string | undefined }) => void) | undefined;
+  /** Told what the operator should know, such as that an old secret is still in use. Default: `console.warn`. */
+  readonly onWarning?: ((text: string) => void) | undefined;
+  /** For tests. */
+  readonly clock?: Clock | undefined;
+}

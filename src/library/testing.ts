@@ -1,0 +1,24 @@
+import type { RunningSandbox } from './testing/running-sandbox.ts';
+import type { TestSandboxOptions } from './testing/test-sandbox-options.ts';
+
+export { ConfigError, DataError, LeadsError, UsageError } from '../errors.ts';
+export type { RunningSandbox, SandboxDelivery, TestLead } from './testing/running-sandbox.ts';
+export type { TestSandboxOptions, TestWebhook } from './testing/test-sandbox-options.ts';
+export type { Clock } from '../time/clock.ts';
+export type { SchemeDefinition, SchemeName, SecretInput } from './webhook/scheme-choice.ts';
+
+/**
+ * Starts the whole service in this process, on a loopback port of its own: the list operation with filters, keys, pages
+ * and rate limits, and webhook deliveries with retries, over one seeded set of leads. It is what `leads sandbox` runs.
+ * Throws a `UsageError`, `ConfigError` or `DataError` for options that cannot work.
+ *
+ * @example
+ * const sandbox = await startSandbox({ leads: 25, webhook: { url: `${appUrl}/leads`, scheme: 'github', secrets } });
+ * after(() => sandbox.close());
+ * await sandbox.settled();
+ * assert.equal(sandbox.deliveries().length, 25);
+ */
+export async function startSandbox(options: TestSandboxOptions = {}): Promise<RunningSandbox> {
+  const { runSandbox } = await import('./testing/run-sandbox.ts');
+  return runSandbox(options);
+}

@@ -1,0 +1,38 @@
+/** Waits until no delivery of a sandbox is open any more. */
+export class OpenDeliveries {
+  readonly #pending: () => number;
+  #waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
+  #isClosed = false;
+
+  constructor(pending: () => number) {
+    this.#pending = pending;
+  }
+
+  settled(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#look();
+    });
+  }
+
+  /** To be called at each attempt: what follows from it is known once the caller has returned. */
+  check(): void {
+    if (this.#waiting.length > 0) queueMicrotask(() => this.#look());
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#look();
+  }
+
+  #look(): void {
+    const isSettled = this.#pending() === 0;
+    if (!isSettled && !this.#isClosed) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { resolve, reject } of waiting) {
+      if (isSettled) resolve();
+      else reject(new Error('the sandbox was closed before every delivery was settled'));
+    }
+  }
+}

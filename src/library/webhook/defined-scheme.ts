@@ -1,0 +1,67 @@
+import { ConfigError } from '../../errors.ts';
+import { algorithms } from '../../webhook/crypto/algorithm.ts';
+import { encodings } from '../../webhook/crypto/encoding.ts';
+import { secretEncodings } from '../../webhook/crypto/symmetric-key.ts';
+import type { Scheme } from '../../webhook/scheme.ts';
+import { schemeNamed } from '../../webhook/scheme-registry.ts';
+import type { SchemeOptions } from '../../webhook/schemes/scheme-options.ts';
+import { schemePartKeys, schemesWith, strayPart } from '../../webhook/schemes/scheme-parts.ts';
+import { timestampFormats } from '../../webhook/timestamp.ts';
+import { namingOptions } from './option-names.ts';
+
+/** The parts that are one of a few words. */
+const choices: Readonly<Record<string, readonly string[]>> = {
+  algorithm: algorithms,
+  encoding: encodings,
+  secretEncoding: secretEncodings,
+  timestampFormat: timestampFormats,
+  signatureHeaders: ['one', 'several'],
+};
+
+/**
+ * Any scheme, from its name or its definition. Throws a `ConfigError` for one that is unknown or incomplete, and for parts
+ * that it does not have.
+ */
+export function definedScheme(given: unknown, options: SchemeOptions): Scheme {
+  const { name, ...parts } = typeof given === 'string' ? { name: given } : definitionOf(given);
+  checkParts(name, parts);
+  return namingOptions(() => schemeNamed(name, { ...parts, ...options }));
+}
+
+function definitionOf(given: unknown): { readonly name: string } & Record<string, unknown> {
+  if (typeof given === 'object' && given !== null && 'name' in given && typeof given.name === 'string') {
+    return { ...given, name: given.name };
+  }
+  throw new ConfigError('no scheme is named', {
+    hint: "such as scheme: 'standard-webhooks', or scheme: { name: 'custom', signatureHeader: 'x-signature' }",
+  });
+}
+
+/**
+ * Throws a `ConfigError` for a part that is misspelt, of another scheme, or of another type: less would be checked than was
+ * meant. Types say the same, and JavaScript does not read them.
+ */
+function checkParts(name: string, parts: Readonly<Record<string, unknown>>): void {
+  for (const [key, value] of Object.entries(parts)) {
+    if (!schemePartKeys.some((known) => known === key)) {
+      throw new ConfigError(`'${key}' is no part of a scheme`, {
+        hint: `the parts are name, ${schemePartKeys.join(', ')}`,
+      });
+    }
+    if (value === undefined) continue;
+    const isText =
+      key === 'require'
+        ? Array.isArray(value) && value.every((one) => typeof one === 'string')
+        : typeof value === 'string';
+    const wrong = !isText || choices[key]?.includes(value as string) === false;
+    if (wrong) {
+      const expected = choices[key]?.join(', ') ?? (key === 'require' ? 'a list of texts' : 'a text');
+      throw new ConfigError(`the scheme's ${key} must be ${expected.replace(/^(.*), /, '$1 or ')}`);
+    }
+  }
+  const stray = strayPart(parts, name);
+  if (stray === undefined) return;
+  throw new ConfigError(
+    `${stray} belongs to the scheme ${schemesWith(stray).join(' or ')}, and this one is '${name}'`,
+  );
+}

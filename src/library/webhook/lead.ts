@@ -1,0 +1,28 @@
+import { utf8 } from '../../json/bytes.ts';
+
+/** A lead as it was delivered. */
+export interface Lead {
+  /** At most 512 bytes; of an integer its digits. Deliveries that repeat it are of the same lead. */
+  readonly id: string;
+  /** One JSON object in UTF-8 without white space: the sender's own tokens, so that every digit is there. */
+  readonly bytes: Uint8Array;
+  /** The same, parsed when it is first asked for; integers beyond 2^53 lose digits here. */
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+export const leadOf = (id: string, bytes: Uint8Array): Lead => new DeliveredLead(id, bytes);
+
+class DeliveredLead implements Lead {
+  readonly id: string;
+  readonly bytes: Uint8Array;
+  #value: Lead['value'] | undefined;
+
+  constructor(id: string, bytes: Uint8Array) {
+    this.id = id;
+    this.bytes = bytes;
+  }
+
+  get value(): Lead['value'] {
+    return (this.#value ??= JSON.parse(utf8(this.bytes)) as Lead['value']);
+  }
+}

@@ -1,0 +1,84 @@
+import { ConfigError } from '../../errors.ts';
+import { Secret } from '../../secret.ts';
+import { presets } from '../../webhook/presets/all.ts';
+import type { Key, Scheme, Verifier } from '../../webhook/scheme.ts';
+import { presetScheme } from '../../webhook/schemes/preset-scheme.ts';
+import { withPublicUrl } from '../../webhook/schemes/public-url.ts';
+import type { SchemeOptions } from '../../webhook/schemes/scheme-options.ts';
+import { pairAlgorithm } from '../../webhook/schemes/template-scheme.ts';
+import { token } from '../../webhook/schemes/token.ts';
+import { namingOptions } from './option-names.ts';
+import { asBytes } from './request/as-bytes.ts';
+import type { SchemeChoice } from './scheme-choice.ts';
+
+/**
+ * The scheme with its keys. Rejects with a `ConfigError` for an unknown scheme, parts that do not belong together, no
+ * secret, or one that the scheme cannot read: never with a weaker check.
+ */
+export async function makeVerifier(choice: SchemeChoice): Promise<Verifier> {
+  const options = schemeOptions(choice);
+  const secrets = secretsOf(choice.secrets);
+  const scheme =
+    sharedSecretScheme(choice.scheme, options, secrets) ??
+    (await import('./defined-scheme.ts')).definedScheme(choice.scheme, options);
+  return withKeys(scheme, choice);
+}
+
+/** The options that every scheme has. */
+export const schemeOptions = (choice: SchemeChoice): Pick<SchemeOptions, 'toleranceMs' | 'publicUrl'> => ({
+  toleranceMs: choice.toleranceMs,
+  publicUrl: publicUrlOf(choice),
+});
+
+/** Throws a `ConfigError` for a tolerance that has no effect, for no secret, and for one that the scheme cannot read. */
+export function withKeys(scheme: Scheme, { toleranceMs, secrets }: SchemeChoice): Verifier {
+  checkTolerance(toleranceMs, scheme);
+  return { scheme, keys: namingOptions(() => secretsOf(secrets).map((secret): Key => scheme.key(secret))) };
+}
+
+/** The schemes that most use, without the code of all others; undefined for those. */
+function sharedSecretScheme(
+  name: unknown,
+  options: SchemeOptions,
+  secrets: readonly Secret[],
+): Scheme | undefined {
+  if (name === 'token') return token();
+  const preset = presets.find((known) => known.name === name);
+  if (preset === undefined || secrets.some((secret) => pairAlgorithm(preset, secret) !== undefined)) {
+    return undefined;
+  }
+  return withPublicUrl(presetScheme(preset, options, noPair), options.publicUrl);
+}
+
+const noPair = (): never => {
+  throw new TypeError('a public or private key where a shared secret was expected');
+};
+
+function publicUrlOf({ publicUrl }: SchemeChoice): URL | undefined {
+  if (publicUrl === undefined) return undefined;
+  if (URL.canParse(String(publicUrl))) return new URL(publicUrl);
+  throw new ConfigError(`publicUrl '${String(publicUrl)}' is not a URL`);
+}
+
+function checkTolerance(toleranceMs: number | undefined, scheme: Scheme): void {
+  if (toleranceMs === undefined) return;
+  if (!Number.isFinite(toleranceMs) || toleranceMs < 0) {
+    throw new ConfigError('toleranceMs must be a number of milliseconds');
+  }
+  if (scheme.toleranceMs === undefined) {
+    throw new ConfigError(`toleranceMs: the scheme '${scheme.name}' signs no time`);
+  }
+}
+
+function secretsOf(given: SchemeChoice['secrets']): readonly Secret[] {
+  const all: readonly unknown[] = Array.isArray(given) ? given : [given];
+  if (all.length === 0) throw new ConfigError('no secret is given: anybody could deliver');
+  return all.map((one, i) => {
+    const bytes = asBytes(one);
+    if (bytes !== undefined) return Secret.ofBytes(bytes);
+    if (typeof one === 'string') return new Secret(one);
+    throw new ConfigError(`secret ${i + 1} is neither a text nor bytes`, {
+      hint: 'is the environment variable set that it comes from?',
+    });
+  });
+}

@@ -1,0 +1,87 @@
+import { ConfigError } from '../../../errors.ts';
+import { type Delivery, headerValues } from '../../../webhook/delivery.ts';
+import { isFetchRequest, isNodeRequest, isPlainRequest, type PlainRequest } from './request-types.ts';
+
+/**
+ * A request without its body. `receivedAt` in milliseconds since the epoch. Throws a `ConfigError` for what is no request.
+ */
+export function deliveryHead(request: object, receivedAt: number): Delivery {
+  const { method, target, rawHeaders, remote = '', protocol = 'https' } = partsOf(request);
+  const isWhole = /^https?:\/\//i.test(target);
+  const [host = ''] = headerValues({ rawHeaders }, 'host').concat(headerValues({ rawHeaders }, ':authority'));
+  return {
+    method,
+    path: isWhole ? pathAndQuery(target) : target,
+    url: isWhole ? target : `${protocol}://${host}${target}`,
+    rawHeaders,
+    body: new Uint8Array(),
+    remote,
+    receivedAt,
+  };
+}
+
+interface Parts {
+  readonly method: string;
+  /** A whole URL, or path and query. */
+  readonly target: string;
+  readonly rawHeaders: Delivery['rawHeaders'];
+  readonly remote?: string | undefined;
+  readonly protocol?: 'http' | 'https' | undefined;
+}
+
+function partsOf(request: object): Parts {
+  if (isFetchRequest(request)) {
+    return { method: request.method, target: request.url, rawHeaders: headerPairs(request.headers) };
+  }
+  if (isNodeRequest(request)) {
+    const { method = '', rawHeaders: raw } = request;
+    // Express takes off the part of the path that a router is mounted at.
+    const original = 'originalUrl' in request ? request.originalUrl : undefined;
+    const target = typeof original === 'string' ? original : (request.url ?? '/');
+    const rawHeaders = raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1] ?? ''] as const] : []));
+    return { method, target, rawHeaders, ...peerOf(request) };
+  }
+  if (isPlainRequest(request)) {
+    const { method, url, headers } = request;
+    return { method, target: url, rawHeaders: headerPairs(headers) };
+  }
+  throw new ConfigError('what was given to check is no request', {
+    hint: "give a Fetch Request (Hono's c.req.raw), a request of node:http or Express, or { method, url, headers, body }",
+  });
+}
+
+function peerOf(request: object): Pick<Parts, 'remote' | 'protocol'> {
+  const socket: unknown = 'socket' in request ? request.socket : undefined;
+  if (typeof socket !== 'object' || socket === null) return {};
+  const remote = 'remoteAddress' in socket ? socket.remoteAddress : undefined;
+  return {
+    remote: typeof remote === 'string' ? remote : undefined,
+    protocol: 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http',
+  };
+}
+
+function headerPairs(headers: PlainRequest['headers']): Delivery['rawHeaders'] {
+  if (isPairs(headers)) return headers;
+  const pairs: [string, string][] = [];
+  if (isIterated(headers)) {
+    headers.forEach((value, name) => pairs.push([name, value]));
+    return pairs;
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    for (const one of typeof value === 'string' ? [value] : (value ?? [])) pairs.push([name, one]);
+  }
+  return pairs;
+}
+
+const isPairs = (headers: PlainRequest['headers']): headers is readonly (readonly [string, string])[] =>
+  Array.isArray(headers);
+
+const isIterated = (
+  headers: PlainRequest['headers'],
+): headers is Extract<PlainRequest['headers'], { forEach(callback: never): void }> =>
+  typeof headers['forEach' as keyof typeof headers] === 'function';
+
+function pathAndQuery(url: string): string {
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/#.*/, '');
+  return path.startsWith('/') ? path : `/${path}`;
+}

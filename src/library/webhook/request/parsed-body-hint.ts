@@ -1,0 +1,19 @@
+const express =
+  "Express: route it before app.use(express.json()), or give its route express.raw({ type: '*/*' }) instead";
+const nest = 'Nest: NestFactory.create(AppModule, { rawBody: true })';
+const fastify =
+  "Fastify: register the route in a scope of its own, with removeAllContentTypeParsers() and addContentTypeParser('*', (request, payload, done) => done(null)); the receiver takes request.raw and reply.raw";
+const nextPages = 'Next, pages/api: export const config = { api: { bodyParser: false } }';
+const fetchHandler =
+  'Hono: pass c.req.raw, and read nothing from c.req before; Next, route.ts: pass the request, without request.json() or request.text() before';
+
+/** How to mend it in the framework that made the request: loaded when it is needed. */
+export function hintFor(request: object): string {
+  if ('bodyUsed' in request) return fetchHandler;
+  if ('routeOptions' in request) return fastify;
+  // Nest serves with Express unless it is asked for Fastify.
+  if ('app' in request && 'next' in request) return `${express}; ${nest}`;
+  if ('query' in request && 'cookies' in request) return nextPages;
+  if ('rawHeaders' in request) return [express, nest, fastify, nextPages].join('; ');
+  return "pass the bytes as they came, such as Express's request.body behind express.raw(), or Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8') on AWS Lambda";
+}

@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import { ConfigError } from '../../errors.ts';
+import { signRequest } from '../../sender/sign-request.ts';
+import { makeVerifier } from './make-verifier.ts';
+import { namingOptions } from './option-names.ts';
+import { asBytes } from './request/as-bytes.ts';
+import type { SignedDelivery, SignedLead, SignOptions } from './sign-options.ts';
+
+export async function signDelivery(lead: SignedLead, options: SignOptions): Promise<SignedDelivery> {
+  const { url, id = `msg_${randomUUID().replaceAll('-', '')}`, now = Date.now() } = options;
+  const { scheme, keys } = await makeVerifier({ scheme: options.scheme, secrets: options.secrets });
+  if (scheme.signsUrl && url === undefined) {
+    throw new ConfigError(`the scheme '${scheme.name}' signs the URL, and none is given`, {
+      hint: 'give url, the address that the delivery is sent to',
+    });
+  }
+  const body = bytesOf(lead);
+  const target = new URL(url ?? 'https://localhost/').href;
+  const content = { id, target, body };
+  const signed = namingOptions(() => signRequest({ scheme, key: keys[0] }, content, now));
+  const headers = signed.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
+  return { method: 'POST', headers: Object.fromEntries(headers), body };
+}
+
+function bytesOf(lead: SignedLead): Uint8Array<ArrayBuffer> {
+  if (typeof lead === 'string') return Uint8Array.from(Buffer.from(lead));
+  const bytes = asBytes(lead) ?? asBytes('bytes' in lead ? lead.bytes : undefined);
+  return Uint8Array.from(bytes ?? Buffer.from(JSON.stringify(lead)));
+}

@@ -1,0 +1,126 @@
+import { expect, it } from 'vitest';
+import { type Checkpoint, createClient, IncompleteError } from '../../../src/library/client.ts';
+import { startSandbox } from '../../../src/library/testing.ts';
+import { seeded } from '../../support/faulty-service.ts';
+import { full, sized } from '../../support/faults.ts';
+import { type Change, startMovingService, styles } from '../../support/moving-service.ts';
+import { scripted, sendJson } from '../../support/service.ts';
+
+const changes: readonly Change[] = ['nothing', 'vanish', 'move', 'arrive'];
+
+const stored = (checkpoint: Checkpoint | null): Checkpoint | null =>
+  JSON.parse(JSON.stringify(checkpoint)) as Checkpoint | null;
+
+/** The ids of a list that is taken in several goes, and whether the last one ended normally. */
+async function takeInParts(
+  url: string,
+  random: () => number,
+): Promise<{ ids: string[]; isComplete: boolean }> {
+  const client = createClient({ baseUrl: url, apiKey: 'key', retries: 0 });
+  const ids: string[] = [];
+  let from: Checkpoint | null = null;
+  for (let part = 0; part < 6; part += 1) {
+    const leads = client.leads({}, { from });
+    let left = part === 5 ? Infinity : 1 + Math.floor(random() * 12);
+    try {
+      for await (const { id } of leads) {
+        ids.push(id ?? '');
+        if ((left -= 1) === 0) break;
+      }
+    } catch (error) {
+      if (!(error instanceof IncompleteError)) throw error;
+      return { ids, isComplete: false };
+    }
+    if (left > 0) return { ids, isComplete: true };
+    from = stored(leads.checkpoint());
+  }
+  throw new Error('the last part stopped early');
+}
+
+it('lacks no lead and repeats none, however the list is paged and whatever moves in it', async () => {
+  const faults: string[] = [];
+  let complete = 0;
+  let runs = 0;
+  for (let seed = 1; seed <= sized(10); seed += 1) {
+    for (const [s, style] of styles.entries()) {
+      for (const [c, change] of changes.entries()) {
+        if (!full && (s + c) % 2 === 0) continue;
+        const random = seeded(seed * 1000 + s * 10 + c);
+        const name = `${style}, ${change}, seed ${seed}`;
+        const list = { leads: 3 + Math.floor(random() * 40), cap: 3 + Math.floor(random() * 9) };
+        const service = await startMovingService({ ...list, style, change, changes: seed, random });
+        const { ids, isComplete } = await takeInParts(service.url, random);
+        await service.close();
+        runs += 1;
+        if (isComplete) complete += 1;
+        if (new Set(ids).size < ids.length) faults.push(`${name}: repeated`);
+        const missing = service.stayed().filter((id) => !ids.includes(id));
+        if (isComplete && missing.length > 0) faults.push(`${name}: lacks ${missing.join(' ')}`);
+        if (!isComplete && change === 'nothing') faults.push(`${name}: unproven`);
+      }
+    }
+  }
+  expect(faults).toEqual([]);
+  expect(complete).toBeGreaterThan(runs / 2);
+});
+
+it('goes on after an error where it stopped, and behind a complete end there is nothing', async () => {
+  const page = (ids: readonly string[], next: string | null) => ({ data: ids.map((id) => ({ id })), next });
+  const service = await scripted((request, response, nth) => {
+    const isSecond = request.url?.includes('cursor=b') === true;
+    if (nth === 1) response.writeHead(501).end();
+    else sendJson(response, isSecond ? page(['3', '4'], null) : page(['1', '2'], 'b'));
+  });
+  const client = createClient({ baseUrl: service.url, apiKey: 'key', dialect: { next: '/next' } });
+  const first = client.leads();
+  const ids: (string | undefined)[] = [];
+  await expect(async () => {
+    for await (const lead of first) ids.push(lead.id);
+  }).rejects.toThrow('the service answered 501');
+  const second = client.leads({}, { from: stored(first.checkpoint()) });
+  for await (const lead of second) ids.push(lead.id);
+  expect(ids).toEqual(['1', '2', '3', '4']);
+  const asked = service.requests.length;
+  const third = client.leads({}, { from: stored(second.checkpoint()) });
+  expect(await third[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });
+  expect(service.requests).toHaveLength(asked);
+  await service.close();
+});
+
+it('hands out each record without an id once, and ids of any text', async () => {
+  const long = 'x'.repeat(5000);
+  const records = [{ a: 1 }, { id: '\ud800' }, { a: 1 }, { id: long }, { a: 2 }, { id: 'é' }, { id: 7 }];
+  const service = await scripted((request, response) => {
+    const start = Number(new URL(request.url ?? '', 'http://x').searchParams.get('offset') ?? 0);
+    sendJson(response, { data: records.slice(start, start + 3), offset: start, total: records.length });
+  });
+  const client = createClient({ baseUrl: service.url, apiKey: 'key' });
+  for (let stop = 1; stop <= records.length; stop += 1) {
+    const values: unknown[] = [];
+    const leads = client.leads();
+    for await (const lead of leads) if (values.push(lead.value) === stop) break;
+    for await (const lead of client.leads({}, { from: stored(leads.checkpoint()) })) values.push(lead.value);
+    expect(values).toEqual(records);
+  }
+  await service.close();
+});
+
+it('takes relative times from its first begin, and no other filter, service or value', async () => {
+  const sandbox = await startSandbox({ leads: 30, defaultLimit: 5, maxLimit: 5 });
+  const client = createClient({ baseUrl: sandbox.url, apiKey: sandbox.apiKey });
+  const leads = client.leads({ since: '365d', category: 'solar' });
+  for await (const _ of leads) break;
+  const from = leads.checkpoint();
+  const all = async (resumed: AsyncIterable<unknown>): Promise<number> => {
+    let count = 0;
+    for await (const _ of resumed) count += 1;
+    return count;
+  };
+  const solar = sandbox.leads().filter(({ value }) => value['category'] === 'solar');
+  expect(await all(client.leads({ since: '365d', category: ['solar'] }, { from }))).toBe(solar.length - 1);
+  await expect(all(client.leads({ since: '365d' }, { from }))).rejects.toThrow('it differs in categories');
+  await expect(all(client.leads({ category: 'solar' }, { from }))).rejects.toThrow('it differs in since');
+  const garbage = { version: 1, position: 7 } as Checkpoint;
+  await expect(all(client.leads({}, { from: garbage }))).rejects.toThrow('not what checkpoint() gave');
+  await sandbox.close();
+});

@@ -1,0 +1,52 @@
+import { sign as octokit } from '@octokit/webhooks-methods';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import Stripe from 'stripe';
+import { Webhook as Svix } from 'svix';
+import type { SchemeName } from '../../src/library/webhook.ts';
+
+export const whsec = `whsec_${Buffer.from('a secret of twenty-four.').toString('base64')}`;
+
+/** A delivery as a vendor's own library signs it, now. */
+export interface VendorDelivery {
+  readonly scheme: SchemeName;
+  readonly secret: string;
+  readonly headers: (body: string) => Record<string, string> | Promise<Record<string, string>>;
+}
+
+const seconds = (): number => Math.floor(Date.now() / 1000);
+
+export const vendors: readonly VendorDelivery[] = [
+  {
+    scheme: 'standard-webhooks',
+    secret: whsec,
+    headers: (body) => ({
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(seconds()),
+      'webhook-signature': new StandardWebhook(whsec).sign('msg_1', new Date(seconds() * 1000), body),
+    }),
+  },
+  {
+    scheme: 'svix',
+    secret: whsec,
+    headers: (body) => ({
+      'svix-id': 'msg_2',
+      'svix-timestamp': String(seconds()),
+      'svix-signature': new Svix(whsec).sign('msg_2', new Date(seconds() * 1000), body),
+    }),
+  },
+  {
+    scheme: 'stripe',
+    secret: 'whsec_test_secret',
+    headers: (body) => ({
+      'stripe-signature': Stripe.webhooks.generateTestHeaderString({
+        payload: body,
+        secret: 'whsec_test_secret',
+      }),
+    }),
+  },
+  {
+    scheme: 'github',
+    secret: 'octo',
+    headers: async (body) => ({ 'x-hub-signature-256': await octokit('octo', body) }),
+  },
+];
