@@ -8,7 +8,10 @@ export interface Account {
   /** Name of the profile, for hints that say how to log in. */
   readonly profile?: string | undefined;
   readonly baseUrl: URL;
+  /** The key in force. */
   readonly apiKey: Secret;
+  /** Gets another key in place of one that the service refused; undefined where the key is a fixed one. */
+  readonly renewKey?: ((refused: Secret) => Promise<void>) | undefined;
 }
 
 /** What flags, environment and the profile say together. Nothing here has a default but what is named so. */
