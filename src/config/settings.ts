@@ -14,11 +14,26 @@ export interface Account {
   readonly renewKey?: ((refused: Secret) => Promise<void>) | undefined;
 }
 
+/** What is known of an account before a key is needed. */
+export interface AccountSettings {
+  readonly profile: string;
+  readonly baseUrl: URL;
+}
+
+export interface FixedKey {
+  readonly apiKey: Secret;
+}
+
+/** A program and its arguments that print the key. */
+export interface CommandKey {
+  readonly apiKeyCommand: readonly string[];
+}
+
 /** What flags, environment and the profile say together. Nothing here has a default but what is named so. */
 export interface Settings {
   readonly profile: string;
   /** Base URL and key, or a `ConfigError` that says which is missing and how to give it. */
-  account(): Account;
+  account(): AccountSettings & (FixedKey | CommandKey);
   readonly baseUrl: URL | undefined;
   readonly dialect: Dialect;
   /** `LEADS_WEBHOOK_TOKEN`, or the profile's. */

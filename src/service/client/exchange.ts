@@ -6,6 +6,7 @@ import { networkFailure } from './failure.ts';
 import { redact } from './redact-key.ts';
 import { rateLimited } from './retry.ts';
 import type { Service } from './service.ts';
+import type { Secret } from '../../secret.ts';
 
 /** One request to the account's origin. */
 export interface Call {
@@ -40,21 +41,21 @@ export interface Response {
  */
 export async function exchange(service: Service, call: Call, signal: AbortSignal): Promise<Response> {
   const { account } = service;
+  await passGate(service, signal);
   const { apiKey } = account;
-  const response = await sendOnce(service, call, signal);
+  const response = await sendOnce(service, call, apiKey, signal);
   if (response.status !== 401 || account.renewKey === undefined) return response;
   await response.discard();
   await account.renewKey(apiKey);
-  return sendOnce(service, call, signal);
+  await passGate(service, signal);
+  return sendOnce(service, call, account.apiKey, signal);
 }
 
-async function sendOnce(service: Service, call: Call, signal: AbortSignal): Promise<Response> {
-  const { messages, clock, account } = service;
-  await passGate(service, signal);
+async function sendOnce(service: Service, call: Call, key: Secret, signal: AbortSignal): Promise<Response> {
+  const { messages, clock } = service;
   const startedAt = clock.now();
-  const key = account.apiKey;
   const { method, url } = call;
-  const { statusCode: status, statusText, headers: flat, body } = await send(service, call, signal);
+  const { statusCode: status, statusText, headers: flat, body } = await send(service, call, key, signal);
   const took = formatDuration(clock.now() - startedAt);
   messages.verbose(redact(`${method} ${url.pathname}${url.search} → ${status} in ${took}`, key));
   const rawHeaders = inPairs(flat as unknown as readonly string[]);
@@ -79,6 +80,7 @@ async function passGate({ rateGate, messages }: Service, signal: AbortSignal): P
 async function send(
   service: Service,
   { method, url, headers, body }: Call,
+  key: Secret,
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
   const heard = service.messages.asking();
@@ -89,7 +91,7 @@ async function send(
       method,
       headers: {
         ...headers,
-        authorization: `Bearer ${service.account.apiKey.reveal()}`,
+        authorization: `Bearer ${key.reveal()}`,
         'user-agent': `leads/${LEADS_VERSION}`,
       },
       body: body ?? null,

@@ -197,7 +197,7 @@ describe('leads api', () => {
 
   it('shows the status line and the headers, the key taken out of them', async () => {
     const { env } = await answering(({ headers }, response) =>
-      json(response, 200, '{}', { 'X-Echo': `${headers.authorization ?? ''}`, 'Set-Cookie': ['a=1', 'b=2'] }),
+      json(response, 200, '{}', { 'X-Echo': headers.authorization ?? '', 'Set-Cookie': ['a=1', 'b=2'] }),
     );
     const run = await leads(['api', '/x', '-i'], { env });
     const [head, body] = run.stdout.split('\r\n\r\n');
