@@ -40,7 +40,7 @@ const bundle = await rolldown({
   input: 'src/entry.ts',
   platform: 'node',
   // A native module: npm installs the binary for the user's platform.
-  external: ['libsql'],
+  external: ['libsql', 'jq-web'],
   plugins: [leaveOut, loadOnFirstUse],
   transform: { target: 'node20.19', define: { LEADS_VERSION: JSON.stringify(version) } },
 });

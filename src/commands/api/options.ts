@@ -1,6 +1,7 @@
 import { oneOf, text, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
+import { jqFlag } from '../flags/format-flags.ts';
 import { headerValue } from '../flags/header-value.ts';
 import { type Field, field } from './call-field.ts';
 
@@ -27,6 +28,7 @@ export const flags = {
   input: { value: 'file', type: text, help: 'send this file as the body (- for stdin)' },
   header: { short: 'H', value: 'header', type: headerValue, repeatable: true, help: "'Name: value'" },
   include: { short: 'i', help: 'print the status line and the headers as well' },
+  ...jqFlag,
   paginate: { help: 'print every page of a list, each as it came' },
 } satisfies Flags;
 
@@ -47,6 +49,9 @@ export function rejectContradictions(options: ApiOptions): void {
   }
   if (input !== undefined && fields.length > 0) {
     throw new UsageError('--input and --field do not go together: each of them is the body');
+  }
+  if (options.include && options.jq !== undefined) {
+    throw new UsageError('--include and --jq do not go together: headers are no JSON');
   }
   if (paginate && verb !== 'GET') throw new UsageError(`--paginate goes with GET, not with ${verb}`);
   if (!isReading) rejectRepeated(fields);

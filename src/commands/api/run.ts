@@ -21,12 +21,15 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
   const service = await openService(context);
   const call: Call = { method, url, headers: headersOf(options, body !== undefined), body };
   const printer = new AnswerPrinter(context);
+  // A filter is written for the answer that was hoped for; what an error says is in the message.
+  const isFiltered = options.jq !== undefined;
   if (paginate) {
     const params = requestParamsOf(service.account.baseUrl, service.dialect, url);
     const pages = rawPages(service, params, call.headers, context.signal);
     let page = await pages.next();
     for (; page.done !== true; page = await pages.next()) {
       const { answer, body: bytes } = page.value;
+      if (answer.failure !== undefined && isFiltered) continue;
       if (include) await printer.printHead(answer);
       await printer.printBody(answer, [bytes]);
     }
@@ -35,6 +38,7 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
     return 'done';
   }
   const answer = await rawCall(service, call, context.signal);
+  if (answer.failure !== undefined && isFiltered) throw answer.failure;
   if (include) await printer.printHead(answer);
   await printer.printBody(answer, answer.body);
   await printer.end();
