@@ -20,7 +20,7 @@ export interface AccountSettings {
   readonly baseUrl: URL;
 }
 
-export interface FixedKey {
+interface FixedKey {
   readonly apiKey: Secret;
 }
 

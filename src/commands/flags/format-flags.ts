@@ -7,7 +7,7 @@ export const jqFlag = {
   jq: {
     value: 'expression',
     type: text,
-    help: 'print what this filter of jq makes of each JSON document; implies --json',
+    help: 'what this filter of jq makes of each JSON document, texts as they are; implies --json; arithmetic rounds, other numbers keep their digits',
   },
 } satisfies Flags;
 

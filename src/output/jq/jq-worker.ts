@@ -15,7 +15,8 @@ export class JqWorker {
   #ended: Error | undefined;
 
   constructor() {
-    const path = createRequire(import.meta.url).resolve('jq-web');
+    const require = createRequire(import.meta.url);
+    const path = require.resolve('jq-web');
     this.#worker = new Worker(`(${jqProgram.toString()})(require)`, {
       eval: true,
       workerData: path,
