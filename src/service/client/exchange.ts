@@ -15,6 +15,8 @@ export interface Call {
   /** Beside the key, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
+  /** Whether `rawHeaders` are needed as they were sent, in their order and with capital letters. */
+  readonly wantsRawHeaders?: boolean;
 }
 
 /** An answer of any status, whose body is still to come. */
@@ -58,7 +60,7 @@ async function sendOnce(service: Service, call: Call, key: Secret, signal: Abort
   const { statusCode: status, statusText, headers: flat, body } = await send(service, call, key, signal);
   const took = formatDuration(clock.now() - startedAt);
   messages.verbose(redact(`${method} ${url.pathname}${url.search} → ${status} in ${took}`, key));
-  const rawHeaders = inPairs(flat as unknown as readonly string[]);
+  const rawHeaders = inPairs(flat);
   const headers = singly(rawHeaders);
   return {
     url,
@@ -79,7 +81,7 @@ async function passGate({ rateGate, messages }: Service, signal: AbortSignal): P
 
 async function send(
   service: Service,
-  { method, url, headers, body }: Call,
+  { method, url, headers, body, wantsRawHeaders = false }: Call,
   key: Secret,
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
@@ -95,7 +97,7 @@ async function send(
         'user-agent': `leads/${LEADS_VERSION}`,
       },
       body: body ?? null,
-      responseHeaders: 'raw',
+      responseHeaders: wantsRawHeaders ? 'raw' : null,
       signal,
     });
   } catch (error) {
@@ -123,8 +125,18 @@ async function* awaited(
   }
 }
 
-const inPairs = (flat: readonly string[]): (readonly [string, string])[] =>
-  Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? '', flat[2 * i + 1] ?? '']);
+/** Raw headers come in one list, name and value in turn. */
+function inPairs(
+  headers: Dispatcher.ResponseData['headers'] | readonly string[],
+): (readonly [string, string])[] {
+  if (Array.isArray(headers)) {
+    const flat = headers as readonly string[];
+    return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? '', flat[2 * i + 1] ?? '']);
+  }
+  return Object.entries(headers as Dispatcher.ResponseData['headers']).flatMap(([name, value = []]) =>
+    [value].flat().map((one) => [name, one] as const),
+  );
+}
 
 /** `Link` values are one list (RFC 9110, 5.3). */
 function singly(pairs: Response['rawHeaders']): Record<string, string | undefined> {
