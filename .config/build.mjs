@@ -38,7 +38,7 @@ const input = {
   cwd: root,
   platform: 'node',
   // A native module: npm installs the binary for the user's platform.
-  external: ['libsql'],
+  external: ['libsql', 'jq-web'],
   transform: { target: 'node20.19', define: { LEADS_VERSION: JSON.stringify(version) } },
 };
 // Names stay, since errors are named by their classes and stack traces are read by people.

@@ -53,6 +53,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/export/command.ts'),
   },
   {
+    name: 'api',
+    group: 'Pull',
+    summary: 'any request to the service, with the key',
+    load: () => import('./commands/api/command.ts'),
+  },
+  {
     name: 'listen',
     group: 'Push',
     summary: 'receive pushed leads over HTTPS',

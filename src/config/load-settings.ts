@@ -5,9 +5,10 @@ import { longestTimerMs, parseDuration } from '../time/duration.ts';
 import type { Paths } from './directories.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { readConfig } from './file/read-config.ts';
-import type { Config } from './file/stored-config.ts';
+import type { Config, Profile } from './file/stored-config.ts';
 import { loginCommand } from './login-command.ts';
-import type { Account, Settings } from './settings.ts';
+import { bothKeys } from './key-command/both-keys.ts';
+import type { Settings } from './settings.ts';
 
 interface Sources {
   readonly globals: Context['globals'];
@@ -61,7 +62,7 @@ function accountOf(
   name: string,
   profiles: NonNullable<Config['profiles']>,
   keyFromEnv: string | undefined,
-): Account {
+): ReturnType<Settings['account']> {
   const profile = profiles[name];
   if (baseUrl === undefined) {
     rejectUnknownProfile(name, profiles);
@@ -71,6 +72,9 @@ function accountOf(
   }
   if (keyFromEnv !== undefined) {
     return { profile: name, baseUrl, apiKey: sendable(keyFromEnv, 'LEADS_API_KEY') };
+  }
+  if (profile?.apiKeyCommand !== undefined) {
+    return { profile: name, baseUrl, apiKeyCommand: commandOf(profile, profile.apiKeyCommand, baseUrl) };
   }
   if (profile?.apiKey === undefined) {
     rejectUnknownProfile(name, profiles);
@@ -85,6 +89,20 @@ function accountOf(
     );
   }
   return { profile: name, baseUrl, apiKey: sendable(profile.apiKey, 'the stored API key') };
+}
+
+/** The key that it prints is bound to one origin, as a stored key is. */
+function commandOf(
+  { apiKey, apiKeyOrigin }: Profile,
+  command: readonly string[],
+  { origin }: URL,
+): readonly string[] {
+  if (apiKey !== undefined) throw bothKeys();
+  if (apiKeyOrigin === origin) return command;
+  throw new ConfigError(
+    `api-key-command is for ${apiKeyOrigin ?? 'an unknown origin'}, and its key is not sent to ${origin}`,
+    { hint: "run 'leads config set api-key-command …' for it, with another --profile to keep both" },
+  );
 }
 
 function rejectUnknownProfile(name: string, profiles: NonNullable<Config['profiles']>): void {

@@ -2,6 +2,7 @@ import { parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/duration.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { dateFormats, paginationStyles, type ParameterName } from './dialect.ts';
+import { argumentList } from './key-command/argument-list.ts';
 import { customScheme, schemeParts } from './scheme-settings.ts';
 import { parseSecret } from './secret-text.ts';
 import { anyText, oneOf, text, type ValueType, wholeNumber } from './value-types.ts';
@@ -17,6 +18,8 @@ export interface SettingKey {
   readonly secret?: true;
   /** The file may hold any text here: what is wrong with it is said where it is used. */
   readonly checkedOnUse?: true;
+  /** Stored as an array, which is typed as JSON. */
+  readonly isList?: true;
   /** Environment variable that goes before the profile. */
   readonly variable?: string;
   /** Global flag that goes before both. */
@@ -63,6 +66,13 @@ const general: readonly SettingKey[] = [
     secret: true,
     variable: 'LEADS_API_KEY',
     help: 'key for that address',
+  },
+  {
+    name: 'api-key-command',
+    path: ['apiKeyCommand'],
+    type: argumentList,
+    isList: true,
+    help: 'in place of api-key: a program that prints it, as a JSON array of its words; no shell',
   },
   {
     name: 'timeout',

@@ -8,14 +8,32 @@ export interface Account {
   /** Name of the profile, for hints that say how to log in. */
   readonly profile?: string | undefined;
   readonly baseUrl: URL;
+  /** The key in force. */
   readonly apiKey: Secret;
+  /** Gets another key in place of one that the service refused; undefined where the key is a fixed one. */
+  readonly renewKey?: ((refused: Secret) => Promise<void>) | undefined;
+}
+
+/** What is known of an account before a key is needed. */
+export interface AccountSettings {
+  readonly profile: string;
+  readonly baseUrl: URL;
+}
+
+interface FixedKey {
+  readonly apiKey: Secret;
+}
+
+/** A program and its arguments that print the key. */
+export interface CommandKey {
+  readonly apiKeyCommand: readonly string[];
 }
 
 /** What flags, environment and the profile say together. Nothing here has a default but what is named so. */
 export interface Settings {
   readonly profile: string;
   /** Base URL and key, or a `ConfigError` that says which is missing and how to give it. */
-  account(): Account;
+  account(): AccountSettings & (FixedKey | CommandKey);
   readonly baseUrl: URL | undefined;
   readonly dialect: Dialect;
   /** `LEADS_WEBHOOK_TOKEN`, or the profile's. */

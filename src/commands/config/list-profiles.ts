@@ -12,11 +12,11 @@ export async function run({ format }: ConfigProfilesOptions, context: Context): 
   const { stdout, paths, messages } = context;
   const { profile: current } = await context.settings();
   const stored = readConfig(paths.configDir).profiles ?? {};
-  const profiles = Object.entries(stored).map(([name, { baseUrl, apiKey }]) => ({
+  const profiles = Object.entries(stored).map(([name, { baseUrl, apiKey, apiKeyCommand }]) => ({
     name,
     current: name === current,
     baseUrl: baseUrl ?? null,
-    hasKey: apiKey !== undefined,
+    hasKey: apiKey !== undefined || apiKeyCommand !== undefined,
   }));
   if (format === 'json') {
     const json = `${JSON.stringify(profiles, null, 2)}\n`;
@@ -32,7 +32,7 @@ export async function run({ format }: ConfigProfilesOptions, context: Context): 
     profile.current ? '*' : '',
     profile.name,
     profile.baseUrl ?? '',
-    profile.hasKey ? 'stored' : '',
+    profile.hasKey ? (stored[profile.name]?.apiKey === undefined ? 'command' : 'stored') : '',
   ]);
   const width = terminalWidth(stdout);
   const fit = { whole: ['', 'PROFILE', 'BASE URL'], concessions: [{ drop: 'API KEY' }] };

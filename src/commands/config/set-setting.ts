@@ -1,3 +1,4 @@
+import { rejectBothKeys } from '../../config/key-command/both-keys.ts';
 import { findSetting } from './find-setting.ts';
 import { withValue } from '../../config/profile-values.ts';
 import type { SettingKey } from '../../config/setting-keys.ts';
@@ -38,7 +39,8 @@ function bindToOrigin(
   baseUrl: URL | undefined,
   profileName: string,
 ): Profile {
-  if (key.name !== 'api-key') return profile;
+  if (key.name !== 'api-key' && key.name !== 'api-key-command') return profile;
+  rejectBothKeys(profile);
   if (baseUrl === undefined) {
     throw new ConfigError('an API key is stored for one service, and no base URL is set', {
       hint: `use '${loginCommand(profileName, 'https://…')}', or set base-url first`,

@@ -11,7 +11,9 @@ export async function run({ key }: ConfigKeyOptions, context: Context): Promise<
   await updateProfile(context, profile, (stored) => {
     const { apiKeyOrigin, ...rest } = withValue(stored, path, undefined);
     // A key and the origin that it may be sent to go together.
-    return name === 'api-key' || apiKeyOrigin === undefined ? rest : { ...rest, apiKeyOrigin };
+    const hasKey = rest.apiKey !== undefined || rest.apiKeyCommand !== undefined;
+    const isKey = name === 'api-key' || name === 'api-key-command';
+    return apiKeyOrigin === undefined || (isKey && !hasKey) ? rest : { ...rest, apiKeyOrigin };
   });
   return 'done';
 }

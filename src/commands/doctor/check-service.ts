@@ -45,13 +45,13 @@ export function checkService(
       examination: Promise.resolve(undefined),
     };
   }
-  const examination = openService(context).then((service) => examineDialect(service, isLearning));
+  const examination = openService(context).then((service) => examineDialect(service, isLearning), withoutKey);
   const connection = connectionOf(settings, context);
   return {
     connection: Promise.all([
       connection.then(checkHostLookup),
       connection.then(checkServiceCertificate),
-      examination.then(checkKey),
+      examination.then((found) => checkKey(found, 'apiKeyCommand' in settings.account())),
       examination.then(checkClockDrift),
     ]),
     dialect: examination.then((found) =>
@@ -61,6 +61,12 @@ export function checkService(
     ),
     examination,
   };
+}
+
+/** The command that gives the key failed: without a key nothing can be asked. */
+function withoutKey(error: unknown): Examination {
+  if (!(error instanceof ConfigError)) throw error;
+  return { kind: 'failed', error, drift: undefined, isReached: false };
 }
 
 async function connectionOf(settings: Settings, { env, paths, clock, signal }: Context): Promise<Connection> {
@@ -86,9 +92,10 @@ function accountProblem(settings: Settings): LeadsError | undefined {
   }
 }
 
-function checkKey(found: Examination): CheckResult {
+function checkKey(found: Examination, isFromCommand: boolean): CheckResult {
   const check = checkNamed('service.key');
-  if (found.kind === 'examined') return check.pass('accepted');
+  if (found.kind === 'examined')
+    return check.pass(isFromCommand ? 'accepted; it is what api-key-command prints' : 'accepted');
   const { error } = found;
   if (error instanceof KeyRejectedError) return check.fail(error.message, error.hint);
   // The service was reached, and its answer says nothing of the key.
@@ -97,7 +104,12 @@ function checkKey(found: Examination): CheckResult {
 }
 
 function unexamined(error: LeadsError): CheckResult[] {
-  const why = error instanceof DataError ? 'the answer holds no leads' : 'the service did not answer';
+  const why =
+    error instanceof DataError
+      ? 'the answer holds no leads'
+      : error instanceof ConfigError
+        ? 'there is no key'
+        : 'the service did not answer';
   return dialectNames.map((name) =>
     error instanceof DataError && name === 'dialect.envelope'
       ? checkNamed(name).fail(error.message, error.hint)

@@ -116,6 +116,14 @@ export function rejectContradictions(options: ExportOptions, terminal: boolean):
       hint: 'the columns of leads that are still to come are not known',
     });
   }
+  if (options.jq !== undefined && (output !== undefined || options.gzip)) {
+    throw new UsageError(
+      `--jq writes text to stdout: it does not go with ${output === undefined ? '--gzip' : '-o FILE'}`,
+      {
+        hint: 'redirect it: > FILE',
+      },
+    );
+  }
   if (options.gzip && output === undefined && terminal) {
     throw new UsageError('--gzip writes no text for a terminal', { hint: 'redirect it, or use -o FILE' });
   }

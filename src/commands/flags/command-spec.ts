@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { checkOptions, type TypedValues } from './check-flags.ts';
+import { withJson } from './format-flags.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from './flag.ts';
 
 /** How a run ended: `problems` means that it worked and what it looked at is not in order (exit 7). */
@@ -51,8 +52,14 @@ export function command<A extends Arguments | undefined = undefined, F extends F
     flags,
     subcommands: [],
     prepare(typed) {
-      const options = checkOptions(args, flags, typed) as CheckedOptions<A, F>;
-      return async (context) => (await load()).run(options, context);
+      const options = checkOptions(args, flags, withJson(flags, typed)) as CheckedOptions<A, F>;
+      const run = async (context: Context): Promise<Outcome> => (await load()).run(options, context);
+      const { jq } = typed;
+      if (typeof jq !== 'string') return run;
+      return async (context) => {
+        const { runFiltered } = await import('../../output/jq/run-filtered.ts');
+        return runFiltered(jq, context, run);
+      };
     },
   };
 }

@@ -33,7 +33,6 @@ export function rootHelp(commands: readonly ListedCommand[], width: number): str
   });
   return [
     ...wrap(`leads: ${summary}`, width),
-    '',
     'Usage: leads <command> [flags]',
     '',
     ...twoColumns(rows, termWidth, width, 12),

@@ -1,3 +1,5 @@
+import { readConfig } from '../../config/file/read-config.ts';
+import { bothKeys } from '../../config/key-command/both-keys.ts';
 import { parseBaseUrl } from '../../config/base-url.ts';
 import { ask } from '../../config/prompt.ts';
 import { secretFromFile, secretFromPerson } from '../../config/secret-input.ts';
@@ -14,6 +16,8 @@ export async function run(flags: LoginOptions, context: Context): Promise<Outcom
   const { profile, baseUrl: known } = await context.settings();
   const baseUrl = known ?? (await askBaseUrl(context));
   const what = 'API key';
+  const stored = readConfig(context.paths.configDir).profiles?.[profile];
+  if (stored?.apiKeyCommand !== undefined) throw bothKeys();
   const apiKey =
     flags.apiKeyFile === undefined
       ? await secretFromPerson(what, context)

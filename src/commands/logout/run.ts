@@ -5,9 +5,18 @@ import type { Outcome } from '../flags/command-spec.ts';
 
 export async function run(_options: unknown, context: Context): Promise<Outcome> {
   const { profile } = await context.settings();
-  const removed = readConfig(context.paths.configDir).profiles?.[profile]?.apiKey !== undefined;
+  const stored = readConfig(context.paths.configDir).profiles?.[profile];
+  const removed = stored?.apiKey !== undefined;
   if (removed) {
-    await updateProfile(context, profile, ({ apiKey: _key, apiKeyOrigin: _origin, ...kept }) => kept);
+    await updateProfile(context, profile, ({ apiKey: _key, apiKeyOrigin, ...kept }) =>
+      kept.apiKeyCommand === undefined ? kept : { ...kept, apiKeyOrigin },
+    );
+  }
+  if (stored?.apiKeyCommand !== undefined) {
+    context.messages.note(
+      'key-command',
+      "'leads config unset api-key-command' removes the command that gives a key",
+    );
   }
   const where = profile === 'default' ? '' : ` in profile '${profile}'`;
   context.messages.say(removed ? `removed the API key${where}` : `no API key was stored${where}`);

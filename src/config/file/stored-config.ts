@@ -8,7 +8,9 @@ export type StoredCustomScheme = { readonly [K in CustomSchemeKey]?: string | un
 export interface Profile {
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
-  /** The origin that the key was stored for: it is sent nowhere else. */
+  /** A program and its arguments that print the key, in place of one that is stored. */
+  readonly apiKeyCommand?: readonly string[] | undefined;
+  /** The origin that the key, or the command, was stored for: it is sent nowhere else. */
   readonly apiKeyOrigin?: string | undefined;
   readonly timeout?: string | undefined;
   readonly retries?: number | undefined;

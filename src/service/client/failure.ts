@@ -129,10 +129,12 @@ export interface Rejection {
   readonly waitMs: number | undefined;
   /** Some services limit the rate with 403. */
   readonly isRateLimit: boolean;
+  /** The key is what `api-key-command` printed. */
+  readonly keyIsFromCommand: boolean;
 }
 
 /** An answer with an error status, in one line. */
-export function rejectionFailure(rejection: Rejection): Error {
+export function rejectionFailure(rejection: Rejection): LeadsError | TransientError {
   const { status, error, message, requestId, waitMs, isRateLimit } = rejection;
   const reason = message ?? error;
   const why = reason === undefined ? '' : `: ${reason}${message && error ? ` (${error})` : ''}`;
@@ -140,7 +142,9 @@ export function rejectionFailure(rejection: Rejection): Error {
   if (status === 401 || (status === 403 && !isRateLimit)) {
     return new KeyRejectedError(`the service refused the API key (${status})${why}`, {
       ...details,
-      hint: `store another key with '${loginCommand(rejection.profile)}', or check LEADS_API_KEY`,
+      hint: rejection.keyIsFromCommand
+        ? "it is what api-key-command printed: 'leads config get api-key-command'"
+        : `store another key with '${loginCommand(rejection.profile)}', or check LEADS_API_KEY`,
     });
   }
   const text =

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Dialect } from '../../config/dialect.ts';
-import type { Account } from '../../config/settings.ts';
+import type { Account, Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Messages } from '../../output/messages.ts';
@@ -21,13 +21,20 @@ export interface Service {
   readonly retries: number;
 }
 
+async function keyedAccount(settings: Settings, context: Context): Promise<Account> {
+  const account = settings.account();
+  if ('apiKey' in account) return account;
+  const { commandAccount } = await import('../../config/key-command/command-account.ts');
+  return commandAccount(account, context, settings);
+}
+
 /** The stored account, or another one to try. Throws a `ConfigError` when no key or base URL is set; sends nothing yet. */
 export async function openService(context: Context, other?: Account): Promise<Service> {
   const settings = await context.settings();
   const { dialect, timeoutMs, retries } = settings;
   const { messages, clock, random, signal } = context;
   // The account first: without a key there is no need to load an HTTP client.
-  const account = other ?? settings.account();
+  const account = other ?? (await keyedAccount(settings, context));
   return {
     account,
     dialect,

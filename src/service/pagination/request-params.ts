@@ -66,11 +66,19 @@ export const limitParams: readonly string[] = [
   '$limit',
 ];
 
-/** The names of the dialect; where it is silent, those in the path's own query, then the usual ones. */
-export function requestParamsOf(baseUrl: URL, dialect: Dialect): RequestParams {
-  const path = dialect.path ?? '/api/leads';
+/** A path below the base URL, with the query of both. */
+export function urlBelow(baseUrl: URL, path: string): URL {
   const url = new URL(baseUrl.origin + baseUrl.pathname.replace(/\/+$/, '') + path);
   for (const [name, value] of baseUrl.searchParams) url.searchParams.append(name, value);
+  return url;
+}
+
+/** The names of the dialect; where it is silent, those in the path's own query, then the usual ones. */
+export function requestParamsOf(
+  baseUrl: URL,
+  dialect: Dialect,
+  url = urlBelow(baseUrl, dialect.path ?? '/api/leads'),
+): RequestParams {
   const inPath = (names: readonly string[]): string | undefined =>
     names.find((name) => url.searchParams.has(name));
   const page = inPath(pageParams);

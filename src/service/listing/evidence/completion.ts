@@ -40,10 +40,10 @@ export class IncompleteError extends LeadsError {
   /** What was seen, as a sentence without a full stop. */
   readonly why: string;
 
-  /** @internal */
-  constructor({ why, hint }: Unproven) {
-    super(`leads may be missing: ${why}`, {
-      hint: `${hint}; or take what there is with --accept-incomplete`,
+  /** `what` may be missing; of pages there is no flag that takes what there is. @internal */
+  constructor({ why, hint }: Unproven, what: 'leads' | 'pages' = 'leads') {
+    super(`${what} may be missing: ${why}`, {
+      hint: what === 'leads' ? `${hint}; or take what there is with --accept-incomplete` : hint,
     });
     this.why = why;
   }

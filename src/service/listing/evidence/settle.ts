@@ -70,7 +70,11 @@ function filteredBy(param: string): Settled {
   };
 }
 
-function contraryTotal({ totals, isFiltered }: PassEnd): Completion | undefined {
+/** The service counts more leads than it gave. */
+export function contraryTotal({
+  totals,
+  isFiltered,
+}: Pick<PassEnd, 'totals' | 'isFiltered'>): Completion | undefined {
   const { met, expected, last } = totals;
   if (totals.vanished && met !== 0)
     return unproven('the service counted leads at first, and none in the end');

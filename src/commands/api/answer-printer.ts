@@ -1,0 +1,67 @@
+import { escapeJson, sanitize } from '../../output/sanitize.ts';
+import { write } from '../../output/write-stream.ts';
+import type { Context } from '../../context.ts';
+import type { RawAnswer } from '../../service/raw/raw-call.ts';
+
+/**
+ * Prints answers one behind the other: byte for byte in a pipe, and on a terminal what cannot drive it. A page that does
+ * not end its last line gets a line break before the next one.
+ */
+export class AnswerPrinter {
+  readonly #stdout: Context['stdout'];
+  readonly #isTerminal: boolean;
+  #endsLine = true;
+
+  constructor({ stdout }: Pick<Context, 'stdout'>) {
+    this.#stdout = stdout;
+    this.#isTerminal = stdout.isTTY === true;
+  }
+
+  /** Status line and headers as HTTP writes them, the key taken out. */
+  async printHead({ status, statusText, rawHeaders, redact }: RawAnswer): Promise<void> {
+    await this.#endLine();
+    const lines = [
+      `HTTP/1.1 ${status} ${statusText}`.trimEnd(),
+      ...rawHeaders.map(([name, value]) => `${name}: ${redact(value)}`),
+      '',
+    ];
+    const text = this.#isTerminal
+      ? lines.map((line) => `${sanitize(line)}\n`).join('')
+      : lines.map((line) => `${line}\r\n`).join('');
+    await write(this.#stdout, text);
+  }
+
+  async printBody({ headers }: RawAnswer, body: RawAnswer['body']): Promise<void> {
+    await this.#endLine();
+    const draw = this.#isTerminal ? drawn(/json/i.test(headers['content-type'] ?? '')) : undefined;
+    for await (const chunk of body) {
+      if (chunk.length === 0) continue;
+      this.#endsLine = chunk.at(-1) === 0x0a;
+      await write(this.#stdout, draw === undefined ? chunk : draw.text(chunk));
+    }
+    if (draw !== undefined) await write(this.#stdout, draw.rest());
+  }
+
+  /** The prompt of a shell begins a line of its own. */
+  async end(): Promise<void> {
+    if (this.#isTerminal) await this.#endLine();
+  }
+
+  async #endLine(): Promise<void> {
+    if (!this.#endsLine) await write(this.#stdout, '\n');
+    this.#endsLine = true;
+  }
+}
+
+/** JSON keeps its value there; of any other text, line breaks are what is left of its controls. */
+function drawn(isJson: boolean): { text: (chunk: Uint8Array) => string; rest: () => string } {
+  const decoder = new TextDecoder();
+  const scrub = (text: string): string => {
+    const lines = text.replaceAll('\r\n', '\n');
+    return isJson ? lines.split('\t').map(escapeJson).join('  ') : lines.split('\n').map(sanitize).join('\n');
+  };
+  return {
+    text: (chunk) => scrub(decoder.decode(chunk, { stream: true })),
+    rest: () => scrub(decoder.decode()),
+  };
+}

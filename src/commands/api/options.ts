@@ -1,0 +1,69 @@
+import { oneOf, text, type ValueType } from '../../config/value-types.ts';
+import { UsageError } from '../../errors.ts';
+import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
+import { jqFlag } from '../flags/format-flags.ts';
+import { headerValue } from '../flags/header-value.ts';
+import { type Field, field } from './call-field.ts';
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+const method: ValueType<(typeof methods)[number]> = {
+  ...oneOf(methods),
+  parse: (typed) => oneOf(methods).parse(typed.toUpperCase()),
+};
+
+export const args = {
+  path: { type: text, help: 'below the base URL, such as /api/leads; or a URL of the same origin' },
+} satisfies Arguments;
+
+export const flags = {
+  method: { short: 'X', value: 'method', type: method, default: 'GET' },
+  field: {
+    short: 'f',
+    value: 'field',
+    type: field,
+    repeatable: true,
+    help: 'NAME=TEXT, or NAME:=JSON; in the query of GET and HEAD, else in a JSON body',
+  },
+  input: { value: 'file', type: text, help: 'send this file as the body (- for stdin)' },
+  header: { short: 'H', value: 'header', type: headerValue, repeatable: true, help: "'Name: value'" },
+  include: { short: 'i', help: 'print the status line and the headers as well' },
+  ...jqFlag,
+  paginate: { help: 'print every page of a list, each as it came' },
+} satisfies Flags;
+
+export type ApiOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;
+
+/** Sent by every request, or they say where it begins and ends. */
+const ownHeaders = [
+  ...['authorization', 'host', 'content-length', 'transfer-encoding', 'connection', 'user-agent'],
+  ...['expect', 'upgrade', 'keep-alive', 'te', 'trailer', 'proxy-authorization'],
+];
+
+/** Throws a `UsageError` for flags that contradict each other. */
+export function rejectContradictions(options: ApiOptions): void {
+  const { method: verb, field: fields, input, header, paginate } = options;
+  const isReading = verb === 'GET' || verb === 'HEAD';
+  if (input !== undefined && isReading) {
+    throw new UsageError(`--input: ${verb} has no body`, { hint: 'add --method POST, PUT, PATCH or DELETE' });
+  }
+  if (input !== undefined && fields.length > 0) {
+    throw new UsageError('--input and --field do not go together: each of them is the body');
+  }
+  if (options.include && options.jq !== undefined) {
+    throw new UsageError('--include and --jq do not go together: headers are no JSON');
+  }
+  if (paginate && verb !== 'GET') throw new UsageError(`--paginate goes with GET, not with ${verb}`);
+  if (!isReading) rejectRepeated(fields);
+  const own = header.find(([name]) => ownHeaders.includes(name.toLowerCase()));
+  if (own !== undefined) throw new UsageError(`--header: ${own[0].toLowerCase()} is set by leads itself`);
+}
+
+function rejectRepeated(fields: readonly Field[]): void {
+  const names = fields.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice === undefined) return;
+  throw new UsageError(`--field: '${twice}' is given twice`, {
+    hint: `several values are one list: '${twice}:=["a","b"]'`,
+  });
+}

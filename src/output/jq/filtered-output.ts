@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { Writable } from 'node:stream';
+import type { Context, Output } from '../../context.ts';
+import { DataError } from '../../errors.ts';
+import { DocumentSplitter } from './document-splitter.ts';
+import { checkExpression, JqWorker } from './jq-worker.ts';
+import { write } from '../write-stream.ts';
+import { renderValues } from './render-values.ts';
+
+/** Documents that jq reads in one run, in bytes: a run costs a millisecond, and memory grows with it. */
+const batchBytes = 256 * 1024;
+
+/** Batches that are underway before a writer has to wait: one that jq reads, and the next. */
+const mostUnderway = 2;
+
+/** How long a filter may go on after Ctrl-C, in ms. */
+const stopGraceMs = 500;
+
+/** Builtins by which a filter sees more than the one document, or ends the run. */
+const seesMore = /\b(inputs?|input_line_number|halt|halt_error)\b/;
+
+type FilterContext = Pick<Context, 'stdout' | 'signal' | 'messages'>;
+
+/** Opens stdout behind a filter of jq. Throws a `UsageError` for an expression that does not compile. */
+export async function openFilteredOutput(
+  expression: string,
+  context: FilterContext,
+): Promise<FilteredOutput> {
+  const worker = new JqWorker();
+  const output = new FilteredOutput(worker, expression, context);
+  try {
+    await checkExpression(worker, expression);
+    return output;
+  } catch (error) {
+    await output.close();
+    throw error;
+  }
+}
+
+/** A stdout that jq reads: each JSON document that is written gives what the filter makes of it. */
+export class FilteredOutput extends Writable implements Output {
+  readonly #worker: JqWorker;
+  readonly #program: string;
+  readonly #apart: boolean;
+  readonly #errorMember = randomUUID();
+  readonly #context: FilterContext;
+  readonly #splitter = new DocumentSplitter();
+  readonly #onAbort = (): void => this.#stopSoon();
+  /** Resolves when everything so far is written. */
+  #written: Promise<void> = Promise.resolve();
+  #underway = 0;
+  #freed: (() => void) | undefined;
+  #stopTimer: NodeJS.Timeout | undefined;
+  #documents = 0;
+  #errors: string[] = [];
+  #isErrorSaid = false;
+  /** Why nothing more can be written. */
+  #failure: Error | undefined;
+
+  constructor(worker: JqWorker, expression: string, context: FilterContext) {
+    super();
+    // Whoever writes gets the error by its callback.
+    this.on('error', () => undefined);
+    this.#worker = worker;
+    this.#apart = seesMore.test(expression);
+    this.#program = `try (\n${expression}\n) catch {"${this.#errorMember}": .}`;
+    this.#context = context;
+    if (context.signal.aborted) this.#stopSoon();
+    else context.signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  override _write(chunk: Uint8Array | string, _encoding: string, done: (error?: Error) => void): void {
+    const documents = this.#splitter.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+    this.#take(documents).then(() => done(), done);
+  }
+
+  /** Waits for what was written. Throws a `DataError` when the filter failed on a document. */
+  async finish(): Promise<void> {
+    const rest = this.#splitter.end();
+    if (rest !== undefined) await this.#take([rest]);
+    await this.drain();
+    const [first] = this.#errors;
+    if (first === undefined) return;
+    const count = this.#errors.length;
+    const more = count === 1 ? '' : ` (and ${count - 1} more of ${this.#documents} documents failed)`;
+    throw new DataError(`jq: ${first}${more}`);
+  }
+
+  /** Waits for the documents that were written whole. */
+  async drain(): Promise<void> {
+    await this.#written;
+    this.#rejectFailed();
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#stopTimer);
+    this.#context.signal.removeEventListener('abort', this.#onAbort);
+    await this.#worker.stop(new Error('jq was closed'));
+  }
+
+  async #take(documents: readonly Buffer[]): Promise<void> {
+    let batch: Buffer[] = [];
+    let size = 0;
+    for (const document of documents) {
+      if (size + document.length > batchBytes && batch.length > 0) {
+        await this.#start(batch);
+        batch = [];
+        size = 0;
+      }
+      batch.push(document);
+      size += document.length;
+    }
+    if (batch.length > 0) await this.#start(batch);
+  }
+
+  /** Resolves when another batch may come. */
+  async #start(documents: readonly Buffer[]): Promise<void> {
+    this.#rejectFailed();
+    this.#sayError();
+    this.#documents += documents.length;
+    this.#underway += 1;
+    const result = this.#run(documents);
+    // It is awaited in its turn.
+    result.catch(() => undefined);
+    this.#written = this.#written
+      .then(() => result)
+      .then((text) => (text === '' ? undefined : write(this.#context.stdout, text)))
+      .catch((error: unknown) => void (this.#failure ??= error as Error))
+      .finally(() => {
+        this.#underway -= 1;
+        this.#freed?.();
+      });
+    while (this.#underway >= mostUnderway) await new Promise<void>((resolve) => (this.#freed = resolve));
+    this.#rejectFailed();
+  }
+
+  async #run(documents: readonly Buffer[]): Promise<string> {
+    // White space between them: two numbers would be one.
+    const bytes = Buffer.concat(documents.flatMap((document) => [document, newline]));
+    let end = 0;
+    const ends = documents.map(({ length }) => (end += length + 1));
+    const { out, notes, failures } = await this.#worker.ask({
+      kind: 'run',
+      program: this.#program,
+      bytes,
+      ends,
+      apart: this.#apart,
+    });
+    for (const note of notes) this.#context.messages.say(`jq: ${note}`);
+    const rendered = renderValues(out, {
+      errorMember: this.#errorMember,
+      input: () => bytes.toString('utf8'),
+      isTerminal: this.#context.stdout.isTTY === true,
+      onError: (text) => this.#errors.push(text),
+    });
+    this.#errors.push(...failures.map(reasonOf));
+    if (this.#underway > 1) this.#sayError();
+    return rendered;
+  }
+
+  #rejectFailed(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** A run that goes on after an error says it once, and not only at its end. */
+  #sayError(): void {
+    const [first] = this.#errors;
+    if (first === undefined || this.#isErrorSaid) return;
+    this.#isErrorSaid = true;
+    this.#context.messages.warn(`jq: ${first}`);
+  }
+
+  /** A filter that has almost done its work may end it; one that never ends is stopped. */
+  #stopSoon(): void {
+    this.#stopTimer = setTimeout(() => {
+      if (!this.#worker.isBusy) return;
+      void this.#worker.stop(this.#context.signal.reason as Error);
+    }, stopGraceMs);
+  }
+}
+
+/** Without the words by which jq begins its messages. */
+const reasonOf = (stderr: string): string =>
+  stderr
+    .replace(/^jq: (error \(at [^)]*\): )?/, '')
+    .replace(/^parse error: /, 'what the filter is to read is not JSON: ');
+
+const newline = Buffer.from('\n');

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startProgram } from '../support/beside.ts';
+import { freshHome } from '../support/run.ts';
+import { type ScriptedService, scriptedService } from '../support/scripted-service.ts';
+import { until } from '../support/until.ts';
+
+let service: ScriptedService;
+beforeAll(async () => {
+  service = await scriptedService((_, response) => {
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end('{"data":[{"id":"a"}],"has_more":false}');
+  });
+});
+afterAll(() => service.close());
+
+describe('--jq of the real program', { concurrent: true }, () => {
+  it.each(['list', 'export', 'api /x'])(
+    '%s: a filter that never ends is ended by Ctrl-C: 130',
+    async (line) => {
+      const before = service.asked.length;
+      const run = startProgram(
+        [...line.split(' '), '--jq', 'last(range(infinite))'],
+        freshHome(),
+        service.env,
+      );
+      await until(() => service.asked.length > before);
+      run.child.kill('SIGINT');
+      expect(await run.done).toEqual({ exitCode: 130 });
+      expect(run.stdout()).toBe('');
+    },
+  );
+
+  it.each([
+    ['list --json', false],
+    ['list --jq .[].id', true],
+  ])('%s: jq is loaded: %s', async (line, isLoaded) => {
+    const run = startProgram(line.split(' '), freshHome(), { ...service.env, NODE_DEBUG: 'module' });
+    expect(await run.done).toEqual({ exitCode: 0 });
+    expect(run.stderr().includes('jq-web')).toBe(isLoaded);
+    expect(run.stdout()).toBe(isLoaded ? 'a\n' : '[\n{"id":"a"}\n]\n');
+  });
+});

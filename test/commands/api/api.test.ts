@@ -1,0 +1,229 @@
+import { writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { freshHome, leads } from '../../support/run.ts';
+import { type ScriptedService, scriptedService } from '../../support/scripted-service.ts';
+
+const open: ScriptedService[] = [];
+afterEach(async () => {
+  for (const service of open.splice(0)) await service.close();
+});
+
+async function answering(...args: Parameters<typeof scriptedService>): Promise<ScriptedService> {
+  const service = await scriptedService(...args);
+  open.push(service);
+  return service;
+}
+
+const json = (response: ServerResponse, status: number, body: string, headers = {}): void => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+};
+
+describe('leads api', () => {
+  it('gives the body byte for byte, whatever it is', async () => {
+    const body = Buffer.from([0, 0xff, 0x1b, 0x5b, 0x0d, 0x0a, 0xe2, 0x82, 0x80]);
+    const { env } = await answering((_, response) => void response.writeHead(200).end(body));
+    const home = freshHome();
+    const run = await leads(['api', '/blob'], { env, home });
+    expect(run.exitCode).toBe(0);
+    expect(run.stdout).toBe(body.toString('utf8'));
+    expect(run.stderr).toBe('');
+  });
+
+  it('asks with the key, below the path of the base URL, and at a URL of the same origin', async () => {
+    const { env, asked, url } = await answering((_, response) => json(response, 200, '{}'));
+    const below = { ...env, LEADS_BASE_URL: `${url}/v1/?tenant=a` };
+    await leads(['api', '/x?y=1#z'], { env: below });
+    await leads(['api', 'x'], { env: below });
+    await leads(['api', `${url}/whole?q=1`], { env: below });
+    expect(asked.map(({ path }) => path)).toEqual(['/v1/x?y=1&tenant=a', '/v1/x?tenant=a', '/whole?q=1']);
+    expect(asked.every(({ headers }) => headers.authorization === 'Bearer a-key-of-a-test')).toBe(true);
+  });
+
+  it.each([
+    'https://other.example/x',
+    '//other.example/x',
+    '\\\\other.example/x',
+    'http:/\\127.0.0.1:1/',
+    'mailto:a@b',
+  ])('refuses %s, which is another origin', async (path) => {
+    const { env, asked } = await answering((_, response) => json(response, 200, '{}'));
+    const run = await leads(['api', path], { env });
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toMatch(/^error: .* is for http:\/\/127\.0\.0\.1:\d+ only\nhint: /);
+    expect(asked).toHaveLength(0);
+  });
+
+  it('puts fields into the query of a GET and into the JSON body of a POST, and never changes the method', async () => {
+    const { env, asked } = await answering((_, response) => json(response, 200, '{}'));
+    const fields = ['-f', 'status=new', '-f', 'n:=12345678901234567890', '-f', 'url=http:=x', '-f', 'a b=ü&'];
+    await leads(['api', '/x?y=1', ...fields], { env });
+    await leads(['api', '/x', '--method', 'post', ...fields], { env });
+    await leads(['api', '/x', '-X', 'DELETE'], { env });
+    expect(asked.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['GET', '/x?y=1&status=new&n=12345678901234567890&url=http%3A%3Dx&a+b=%C3%BC%26', ''],
+      ['POST', '/x', '{"status":"new","n":12345678901234567890,"url":"http:=x","a b":"ü&"}'],
+      ['DELETE', '/x', ''],
+    ]);
+    expect(asked.map(({ headers }) => headers['content-type'])).toEqual([
+      undefined,
+      'application/json',
+      undefined,
+    ]);
+  });
+
+  it('sends a file, or stdin, with the headers that were typed', async () => {
+    const { env, asked } = await answering((_, response) => json(response, 200, '{}'));
+    const home = freshHome();
+    const file = join(home, 'body.csv');
+    writeFileSync(file, 'a,b\n');
+    const header = ['-H', 'Content-Type: text/csv', '--header', 'X-Once: 1'];
+    await leads(['api', '/x', '--method', 'PUT', '--input', file, ...header], { env, home });
+    await leads(['api', '/x', '--method', 'PUT', '--input', '-'], { env, stdin: '{"a":1}' });
+    expect(asked.map(({ body }) => body)).toEqual(['a,b\n', '{"a":1}']);
+    expect(asked[0]?.headers).toMatchObject({ 'content-type': 'text/csv', 'x-once': '1' });
+    const missing = await leads(['api', '/x', '--method', 'PUT', '--input', `${file}.no`], { env });
+    expect(missing).toMatchObject({ exitCode: 6 });
+    expect(missing.stderr).toMatch(/^error: cannot read the body from .*: ENOENT\n$/);
+  });
+
+  it.each([
+    [['--input', '-'], /--input: GET has no body/],
+    [['--method', 'POST', '--input', '-', '-f', 'a=b'], /--input and --field do not go together/],
+    [['--method', 'POST', '-f', 'a=b', '-f', 'a=c'], /--field: 'a' is given twice/],
+    [['--method', 'POST', '--paginate'], /--paginate goes with GET, not with POST/],
+    [['--method', 'BREW'], /--method: 'BREW' is not one of GET, HEAD/],
+    [['-f', 'a:=x'], /--field: 'a:=x' is not a field/],
+    [['-H', 'Authorization: Bearer x'], /--header: authorization is set by leads itself/],
+  ])('refuses %j', async (flags, message) => {
+    const { env, asked } = await answering((_, response) => json(response, 200, '{}'));
+    const run = await leads(['api', '/x', ...flags], { env });
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(run.stderr).toMatch(message);
+    expect(asked).toHaveLength(0);
+  });
+
+  it('prints the body of an error, with the exit code that its status has', async () => {
+    const body = '{"error":"not_found","message":"no such lead"}';
+    for (const [status, exitCode] of [
+      [400, 6],
+      [404, 6],
+      [422, 6],
+      [401, 4],
+      [403, 4],
+    ] as const) {
+      const { env, asked } = await answering((_, response) => json(response, status, body));
+      const run = await leads(['api', '/x'], { env });
+      expect(run).toMatchObject({ exitCode, stdout: body });
+      expect(run.stderr).toContain(`no such lead (not_found)`);
+      expect(asked).toHaveLength(1);
+    }
+  });
+
+  it('prints an error body of any length whole', async () => {
+    const body = `{"error":"x","message":"${'y'.repeat(300_000)}"}`;
+    const { env } = await answering((_, response) => json(response, 400, body));
+    expect((await leads(['api', '/x'], { env })).stdout).toBe(body);
+  });
+
+  it('tries GET and HEAD again, and nothing else', async () => {
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const isRead = method === 'GET' || method === 'HEAD';
+      const { env, asked } = await answering((_, response, count) => {
+        if (count === 1) json(response, 503, '{"error":"busy"}', { 'retry-after': '2' });
+        else if (count === 2) response.destroy();
+        else json(response, 200, method === 'HEAD' ? '' : '{"ok":1}');
+      });
+      const run = await leads(['api', '/x', '--method', method], { env });
+      expect([method, asked.length, run.exitCode]).toEqual([method, isRead ? 3 : 1, isRead ? 0 : 5]);
+      if (!isRead) expect(run.stdout).toBe('{"error":"busy"}');
+    }
+  });
+
+  it('gives up after its retries: exit 5, with the last body', async () => {
+    const { env, asked } = await answering((_, response, count) => json(response, 500, `{"n":${count}}`));
+    const run = await leads(['api', '/x', '--retries', '2'], { env });
+    expect(run).toMatchObject({ exitCode: 5, stdout: '{"n":3}' });
+    expect(run.stderr).toBe('error: the service answered 500 (tried 3 times)\n');
+    expect(asked).toHaveLength(3);
+  });
+
+  it('never asks earlier than Retry-After says, and says when to come back', async () => {
+    const { env, asked } = await answering((_, response) =>
+      json(response, 429, '{}', { 'retry-after': '9000' }),
+    );
+    const run = await leads(['api', '/x'], { env });
+    expect(run.exitCode).toBe(5);
+    expect(run.stderr).toMatch(/it asks to come back in .*\nhint: try again at /);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('asks again for a short body that broke off, so that nothing of it is printed twice', async () => {
+    const body = '{"a":"0123456789"}';
+    const { env } = await answering((_, response, count) => {
+      response.writeHead(200, { 'content-length': body.length });
+      if (count > 1) response.end(body);
+      else response.write(body.slice(0, 5), () => response.destroy());
+    });
+    expect(await leads(['api', '/x'], { env })).toMatchObject({ exitCode: 0, stdout: body });
+  });
+
+  it('streams a body without a length; one that breaks off is exit 5', async () => {
+    const { env } = await answering((_, response) => {
+      response.writeHead(200);
+      response.write('beginning', () => setImmediate(() => response.destroy()));
+    });
+    const run = await leads(['api', '/x'], { env });
+    expect(run).toMatchObject({ exitCode: 5, stdout: 'beginning' });
+    expect(run.stderr).toMatch(/^error: cannot reach http:\S+: the connection was closed/);
+  });
+
+  it('follows no redirect: the key goes nowhere else', async () => {
+    const other = await answering((_, response) => json(response, 200, '{}'));
+    for (const location of [`${other.url}/there`, '/here']) {
+      const { env, asked } = await answering((_, response) =>
+        json(response, 302, '{"moved":1}', { location }),
+      );
+      const run = await leads(['api', '/x'], { env });
+      expect(run).toMatchObject({ exitCode: 6, stdout: '{"moved":1}' });
+      expect(run.stderr).toContain(
+        `error: the service redirects to ${location} (302), which is not followed\n`,
+      );
+      expect(asked).toHaveLength(1);
+    }
+    expect(other.asked).toHaveLength(0);
+  });
+
+  it('shows the status line and the headers, the key taken out of them', async () => {
+    const { env } = await answering(({ headers }, response) =>
+      json(response, 200, '{}', { 'X-Echo': headers.authorization ?? '', 'Set-Cookie': ['a=1', 'b=2'] }),
+    );
+    const run = await leads(['api', '/x', '-i'], { env });
+    const [head, body] = run.stdout.split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\ncontent-type: application\/json\r\nX-Echo: Bearer …test\r\n/);
+    expect(head).toContain('Set-Cookie: a=1\r\nSet-Cookie: b=2');
+    expect(body).toBe('{}');
+  });
+
+  it('lets nothing that came drive a terminal', async () => {
+    const evil = '\u001b]52;c;x\u0007\u202e\u009b31m';
+    const answers = ['application/json', 'text/plain'];
+    const { env } = await answering((_, response, count) => {
+      response.writeHead(count === 1 ? 200 : 404, {
+        'content-type': answers[count - 1] ?? '',
+        'x-odd': 'a\u009bb',
+      });
+      response.end(count === 1 ? `{"a":"${evil}"}` : `line 1\r\nline ${evil}2`);
+    });
+    const first = await leads(['api', '/x', '-i'], { env, terminal: 80 });
+    const second = await leads(['api', '/x'], { env, terminal: 80 });
+    for (const { stdout } of [first, second]) {
+      expect(stdout.replace(/\r\u001b\[K/g, '')).not.toMatch(
+        /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/,
+      );
+    }
+    expect(first.stdout).toContain(String.raw`"a":"\u001b]52;c;x\u0007\u202e\u009b31m"`);
+    expect(second.stdout).toMatch(/line 1\nline .*2\n$/);
+  });
+});

@@ -1,0 +1,231 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, describe, expect, it } from 'vitest';
+import { runKeyCommand } from '../../../src/config/key-command/run-key-command.ts';
+import { InterruptedError } from '../../../src/errors.ts';
+import { freshHome, leads, startLeads } from '../../support/run.ts';
+import { type ScriptedService, scriptedService } from '../../support/scripted-service.ts';
+import { until } from '../../support/until.ts';
+
+const open: ScriptedService[] = [];
+afterEach(async () => {
+  for (const service of open.splice(0)) await service.close();
+});
+
+/** A service that takes the keys of `accepted`, and lists one lead more each time. */
+async function serviceOf(accepted: Set<string>): Promise<ScriptedService> {
+  let count = 0;
+  const service = await scriptedService(({ headers }, response) => {
+    const isKnown = accepted.has((headers.authorization ?? '').replace('Bearer ', ''));
+    if (isKnown) count += 1;
+    const data = Array.from({ length: count }, (_, i) => ({ id: `${count - i}`, createdAt: new Date() }));
+    response.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isKnown ? { data, has_more: false } : { error: 'expired' }));
+  });
+  open.push(service);
+  return service;
+}
+
+async function homeWith(command: readonly string[], url: string): Promise<string> {
+  const home = freshHome();
+  await leads(['config', 'set', 'base-url', url], { home });
+  const set = await leads(['config', 'set', 'api-key-command', JSON.stringify(command)], { home });
+  expect(set).toMatchObject({ exitCode: 0, stderr: '' });
+  return home;
+}
+
+/** Appends a line to `log` each time it runs, and prints the key that `file` holds. */
+const counted = (file: string, log: string): string[] => ['sh', '-c', 'echo run >>"$1"; cat "$0"', file, log];
+
+const runs = (log: string): number =>
+  existsSync(log) ? readFileSync(log, 'utf8').split('\n').length - 1 : 0;
+
+describe('api-key-command', () => {
+  it('gives the key, without a shell, once a run', async () => {
+    const service = await serviceOf(new Set(['key-$(id)-`x`']));
+    const home = await homeWith(['printf', '%s\\n', 'key-$(id)-`x`'], service.url);
+    const run = await leads(['list', '--json'], { home });
+    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(service.asked).toHaveLength(1);
+  });
+
+  it('runs once more after a 401, and not again after the second: exit 4', async () => {
+    const accepted = new Set(['new-key-1234']);
+    const service = await serviceOf(accepted);
+    const [file, log] = [join(freshHome(), 'key'), join(freshHome(), 'log')];
+    const command = ['sh', '-c', 'echo run >>"$1"; cat "$0"; echo new-key-1234 >"$0"', file, log];
+    writeFileSync(file, 'old-key-1234\n');
+    const home = await homeWith(command, service.url);
+    expect(await leads(['api', '/x', '--method', 'POST'], { home })).toMatchObject({ exitCode: 0 });
+    expect([runs(log), service.asked.length]).toEqual([2, 2]);
+    accepted.clear();
+    const refused = await leads(['list'], { home });
+    expect(refused.exitCode).toBe(4);
+    expect(refused.stderr).toMatch(
+      /refused the API key \(401\): expired\nhint: it is what api-key-command printed/,
+    );
+    expect([runs(log), service.asked.length]).toEqual([4, 4]);
+  });
+
+  it.each(['list --watch 1s --format ndjson', 'export --follow 1s'])(
+    '%s goes on across expired tokens',
+    async (line) => {
+      const accepted = new Set(['token-1']);
+      const service = await serviceOf(accepted);
+      const [file, log] = [join(freshHome(), 'key'), join(freshHome(), 'log')];
+      writeFileSync(file, 'token-1\n');
+      const home = await homeWith(counted(file, log), service.url);
+      const live = startLeads(line.split(' '), { home });
+      for (const n of [2, 3]) {
+        const before = service.asked.length;
+        await until(() => service.asked.length > before + 1);
+        writeFileSync(file, `token-${n}\n`);
+        accepted.clear();
+        accepted.add(`token-${n}`);
+        await until(
+          () => runs(log) === n && service.asked.at(-1)?.headers.authorization === `Bearer token-${n}`,
+        );
+      }
+      live.abort(new InterruptedError('SIGINT'));
+      const run = await live.done;
+      expect([run.exitCode, runs(log)]).toEqual([0, 3]);
+      expect(run.stderr).not.toMatch(/401|refused/);
+    },
+  );
+
+  it.each<[string, string[], RegExp]>([
+    ['fails', ['sh', '-c', 'echo key; exit 3'], /gave no key: exit 3\n/],
+    ['is killed', ['sh', '-c', 'kill -9 $$'], /gave no key: ended by SIGKILL\n/],
+    ['prints nothing', ['true'], /gave no key: it printed nothing\n/],
+    ['prints an empty line', ['echo'], /gave no key: it printed nothing\n/],
+    ['prints two lines', ['printf', 'a\\nb\\n'], /gave no key: it printed more than one line\n/],
+    ['prints white space', ['echo', 'a b'], /gave no key: what it printed holds white space/],
+    ['prints without end', ['yes'], /gave no key: it printed more than 64 KiB\n/],
+    [
+      'does not exist',
+      ['/no/such/program', 'secret-argument'],
+      /gave no key: it cannot be started: ENOENT\n/,
+    ],
+  ])('one that %s is exit 3', async (_, command, message) => {
+    const service = await serviceOf(new Set());
+    const home = await homeWith(command, service.url);
+    const run = await leads(['list'], { home });
+    expect(run.exitCode).toBe(3);
+    expect(run.stderr).toMatch(message);
+    expect(run.stderr).not.toContain('secret-argument');
+    expect(service.asked).toHaveLength(0);
+  });
+
+  it('one that hangs is ended, also where it ignores SIGTERM', async () => {
+    const context = { env: process.env, stdin: Readable.from([]), signal: new AbortController().signal };
+    const hangs = runKeyCommand(['sleep', '100'], { ...context, status: undefined }, 100);
+    await expect(hangs).rejects.toThrow('api-key-command gave no key: it did not end within 100ms');
+    const stubborn = ['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'];
+    await expect(runKeyCommand(stubborn, { ...context, status: undefined }, 100)).rejects.toThrow(
+      'within 100ms',
+    );
+  });
+
+  it('is ended by Ctrl-C: 130', async () => {
+    const service = await serviceOf(new Set());
+    const mark = join(freshHome(), 'mark');
+    const home = await homeWith(['sh', '-c', 'echo >"$0"; exec sleep 100', mark], service.url);
+    const live = startLeads(['list'], { home });
+    await until(() => existsSync(mark));
+    live.abort(new InterruptedError('SIGINT'));
+    expect(await live.done).toMatchObject({ exitCode: 130, stderr: '' });
+    const own = await homeWith(['sh', '-c', 'kill -INT $$'], service.url);
+    expect(await leads(['list'], { home: own })).toMatchObject({ exitCode: 130 });
+  });
+
+  it('sees the environment without our secrets', async () => {
+    const service = await serviceOf(new Set());
+    const file = join(freshHome(), 'env');
+    const home = await homeWith(['sh', '-c', 'env >"$0"; exit 1', file], service.url);
+    const env = {
+      LEADS_WEBHOOK_TOKEN: 'wt',
+      LEADS_WEBHOOK_SECRET: 'ws',
+      LEADS_PROFILE: 'default',
+      VAULT: 'v',
+    };
+    await leads(['list'], { home, env: { ...env, PATH: process.env['PATH'] ?? '', LEADS_API_KEY: '' } });
+    const seen = readFileSync(file, 'utf8');
+    expect(seen).toMatch(/^VAULT=v$/m);
+    expect(seen).toMatch(/^LEADS_PROFILE=default$/m);
+    expect(seen).not.toMatch(/LEADS_(API_KEY|WEBHOOK)/);
+  });
+
+  it('is bound to the origin that it was stored for, and runs for no other', async () => {
+    const service = await serviceOf(new Set(['k']));
+    const other = await serviceOf(new Set(['k']));
+    const log = join(freshHome(), 'log');
+    const home = await homeWith(['sh', '-c', 'echo run >>"$0"; echo k', log], service.url);
+    const run = await leads(['list', '--base-url', other.url], { home });
+    expect(run.exitCode).toBe(3);
+    expect(run.stderr).toContain(
+      `api-key-command is for ${service.url}, and its key is not sent to ${other.url}`,
+    );
+    expect([runs(log), other.asked.length]).toEqual([0, 0]);
+    const unbound = await leads(['config', 'set', 'api-key-command', '["true"]'], {});
+    expect(unbound.exitCode).toBe(3);
+  });
+
+  it('gives way to a key from the environment', async () => {
+    const service = await serviceOf(new Set(['env-key']));
+    const log = join(freshHome(), 'log');
+    const home = await homeWith(['sh', '-c', 'echo run >>"$0"; echo k', log], service.url);
+    expect((await leads(['list'], { home, env: { LEADS_API_KEY: 'env-key' } })).exitCode).toBe(0);
+    expect(runs(log)).toBe(0);
+  });
+
+  it('does not stand beside api-key in one profile: exit 2', async () => {
+    const service = await serviceOf(new Set(['k']));
+    const home = await homeWith(['echo', 'k'], service.url);
+    const set = await leads(['config', 'set', 'api-key', '-'], { home, stdin: 'k' });
+    const login = await leads(['login'], { home, stdin: 'k' });
+    for (const run of [set, login]) {
+      expect(run.exitCode).toBe(2);
+      expect(run.stderr).toMatch(
+        /^error: api-key and api-key-command do not go together in one profile\nhint: /,
+      );
+    }
+    const file = join(home, 'config', 'config.json');
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace('"apiKeyCommand"', '"apiKey": "k", "apiKeyCommand"'),
+    );
+    expect((await leads(['list'], { home })).exitCode).toBe(2);
+    await leads(['config', 'unset', 'api-key'], { home });
+    expect((await leads(['list'], { home })).exitCode).toBe(0);
+  });
+
+  it.each(['pass show leads', '[]', '[""]', '["a",1]', '{"a":1}', '"x"'])('is no list: %s', async (value) => {
+    const home = await homeWith(['true'], 'http://127.0.0.1:9');
+    const run = await leads(['config', 'set', 'api-key-command', value], { home });
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toContain('is not a JSON array of a program and its arguments');
+    const file = join(home, 'config', 'config.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/\[\s*"true"\s*\]/, '"true"'));
+    expect((await leads(['list'], { home })).exitCode).toBe(3);
+  });
+
+  it('is shown by config list, config profiles and doctor', async () => {
+    const service = await serviceOf(new Set(['k']));
+    const home = await homeWith(['echo', 'k'], service.url);
+    const list = await leads(['config', 'list', '--json'], { home });
+    expect(JSON.parse(list.stdout)).toContainEqual({
+      key: 'api-key-command',
+      value: '["echo","k"]',
+      from: 'profile',
+    });
+    expect((await leads(['config', 'profiles'], { home })).stdout).toMatch(/command\n$/);
+    expect((await leads(['config', 'get', 'api-key-command'], { home })).stdout).toBe('["echo","k"]\n');
+    const doctor = await leads(['doctor', '--json'], { home });
+    expect(doctor.stdout).toContain('accepted; it is what api-key-command prints');
+    const failing = await homeWith(['false'], service.url);
+    const sick = await leads(['doctor', '--json'], { home: failing });
+    expect(sick.exitCode).toBe(7);
+    expect(sick.stdout).toContain('api-key-command gave no key: exit 1');
+  });
+});
