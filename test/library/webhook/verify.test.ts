@@ -305,7 +305,7 @@ test.each<[string, object]>([
   ['no scheme is named', { scheme: undefined }],
   ['no scheme is named', { scheme: { signatureHeader: 'x-sig' } }],
   ['no secret is given', { secrets: [] }],
-  ['secret 1 is neither a text nor bytes', { secrets: undefined }],
+  ['secret 1 is undefined', { secrets: undefined }],
   ['secret 2 is neither a text nor bytes', { secrets: ['a', 5] }],
   ['the webhook secret is empty', { secrets: '' }],
   ['the webhook secret is empty', { secrets: new Uint8Array() }],
@@ -325,9 +325,7 @@ test.each<[string, object]>([
   ["leadAt 'data' is no JSON Pointer", { leadAt: 'data' }],
 ])('%s: a typed error at once: %j', async (message, wrong) => {
   const request = new Request(url, { method: 'POST', body });
-  const thrown: unknown = await verify(request, { ...choice, ...wrong }).catch(
-    (error: unknown) => error,
-  );
+  const thrown: unknown = await verify(request, { ...choice, ...wrong }).catch((error: unknown) => error);
   expect(thrown).toBeInstanceOf(ConfigError);
   expect((thrown as ConfigError).message).toContain(message);
   expect((thrown as ConfigError).hint ?? '').not.toMatch(/--[a-z]/);
