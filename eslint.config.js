@@ -30,13 +30,14 @@ export default defineConfig(
   },
   { files: ['test/bench/**/*.ts', 'test/faults/**/*.ts'], rules: { 'no-console': 'off' } },
   {
-    files: ['**/*.js', '**/*.mjs'],
+    files: ['**/*.js', '**/*.mjs', '**/*.cjs'],
     languageOptions: {
       globals: {
         Buffer: 'readonly',
         process: 'readonly',
         console: 'readonly',
         URL: 'readonly',
+        Request: 'readonly',
         require: 'readonly',
         module: 'writable',
       },

@@ -3,7 +3,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { rolldown } from 'rolldown';
-import { leaveOut, loadOnFirstUse } from './bundler-plugins.mjs';
+import { leaveOut, loadOnFirstUse, ownGlobals } from './bundler-plugins.mjs';
 import { libraryEntries, libraryFolder, root, version } from './library.mjs';
 import { licencesOf } from './licences.mjs';
 import { writeWhole } from './write-whole.mjs';
@@ -52,7 +52,7 @@ const program = await bundled('src/entry.ts', [leaveOut, loadOnFirstUse], {
   codeSplitting: { groups: loadedTogether },
 });
 // An application loads these builtins anyway, and each that is loaded late adds its names to the entry's weight.
-const library = await bundled(libraryEntries, [leaveOut], {
+const library = await bundled(libraryEntries, [leaveOut, ownGlobals], {
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: `${libraryFolder}[name]-[hash].js`,

@@ -1,4 +1,4 @@
-// What the bundle leaves out or loads late, because loading it would slow every start down.
+// What the bundle leaves out or loads late, because loading it would slow every start down, and what it keeps to itself.
 
 /** Parts of libraries that no command reaches. */
 const unused = [
@@ -47,5 +47,17 @@ export const loadOnFirstUse = {
       (name) => `get ${name}() { return (loaded ??= require('${builtin}')).${name}; }`,
     );
     return `let loaded;\nmodule.exports = {\n${getters.join(',\n')}\n};`;
+  },
+};
+
+/**
+ * zod keeps settings and schemas in properties of the global object, where it would share them with the zod of the
+ * application that our library runs in. Each of these modules uses a property of its own.
+ */
+export const ownGlobals = {
+  name: 'own-globals',
+  transform(code, id) {
+    if (!/[\\/]zod[\\/]v4[\\/]core[\\/](core|registries)\.js$/.test(id)) return null;
+    return `const ownGlobals = {};\n${code.replaceAll('globalThis', 'ownGlobals')}`;
   },
 };

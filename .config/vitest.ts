@@ -25,7 +25,7 @@ export default defineConfig({
           isolate: false,
           globalSetup: 'test/support/temporary.ts',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/cli/**', 'test/faults/**', 'test/bench/**'],
+          exclude: ['test/cli/**', 'test/library/package/**', 'test/faults/**', 'test/bench/**'],
           testTimeout: 20_000,
         },
       },
@@ -34,7 +34,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'cli',
-          include: ['test/cli/**/*.test.ts'],
+          include: ['test/cli/**/*.test.ts', 'test/library/package/**/*.test.ts'],
           globalSetup: ['test/support/temporary.ts', 'test/support/build.ts'],
           testTimeout: 30_000,
         },

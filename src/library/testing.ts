@@ -5,6 +5,7 @@ export { ConfigError, DataError, LeadsError, UsageError } from '../errors.ts';
 export type { RunningSandbox, SandboxDelivery, TestLead } from './testing/running-sandbox.ts';
 export type { TestSandboxOptions, TestWebhook } from './testing/test-sandbox-options.ts';
 export type { Clock } from '../time/clock.ts';
+export type { SchemeDefinition, SchemeName, SecretInput } from './webhook/scheme-choice.ts';
 
 /**
  * Starts the whole service in this process, on a loopback port of its own: the list operation with filters, keys, pages
@@ -12,7 +13,7 @@ export type { Clock } from '../time/clock.ts';
  * Throws a `UsageError`, `ConfigError` or `DataError` for options that cannot work.
  *
  * @example
- * const sandbox = await startSandbox({ leads: 25, webhook: { url: `${appUrl}/leads`, scheme: 'github', secret } });
+ * const sandbox = await startSandbox({ leads: 25, webhook: { url: `${appUrl}/leads`, scheme: 'github', secrets } });
  * after(() => sandbox.close());
  * await sandbox.settled();
  * assert.equal(sandbox.deliveries().length, 25);

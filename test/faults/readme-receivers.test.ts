@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const examples = [...readme.matchAll(/^```[jt]s\n(.*?)^```$/gms)]
   .map(([, code = '']) => code)
-  .filter((code) => code.includes("'leads-cli/receiver'"))
+  .filter((code) => code.includes("'leads-cli/receiver'") && !code.includes("'node:test'"))
   .map((code) => ({ code, name: /^import .* from '(.*)';$/m.exec(code)?.[1] ?? '' }));
 
 test('every framework of the README has an example', () => {

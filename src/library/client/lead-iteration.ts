@@ -8,7 +8,7 @@ import { type LeadFilterOptions, resolveFilterOptions } from './resolve-filter-o
 /** The leads of one reading of the list, which is read while they are taken. It can be iterated once. */
 export class LeadIteration implements AsyncIterable<PulledLead> {
   readonly #walk: () => Promise<LeadWalk>;
-  readonly #start: Checkpoint | undefined;
+  readonly #start: Checkpoint | null;
   #begun: LeadWalk | undefined;
   #isTaken = false;
 
@@ -16,7 +16,7 @@ export class LeadIteration implements AsyncIterable<PulledLead> {
   constructor(account: ClientAccount, filter: LeadFilterOptions, options: LeadsOptions) {
     const startedAt = Date.now();
     resolveFilterOptions(filter, startedAt);
-    this.#start = options.from;
+    this.#start = options.from ?? null;
     this.#walk = async () => {
       const { LeadWalk } = await import('./lead-walk.ts');
       return new LeadWalk(account, filter, options, startedAt);
@@ -27,9 +27,9 @@ export class LeadIteration implements AsyncIterable<PulledLead> {
    * Where the iteration is: a value for `JSON.stringify`, to be given as `from`, also after an error, a `break` or a new
    * start of the process. No id comes twice then, and none is left out by this client. A lead counts as handed out once
    * the loop has got it, so take it when the work on that lead is done. Its size, and the time that it takes, grow with
-   * the number of leads so far. Undefined while nothing was read.
+   * the number of leads so far. Null while nothing was read.
    */
-  checkpoint(): Checkpoint | undefined {
+  checkpoint(): Checkpoint | null {
     return this.#begun?.checkpoint() ?? this.#start;
   }
 

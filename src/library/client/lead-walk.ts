@@ -39,7 +39,7 @@ export class LeadWalk {
     this.#filter = filter;
     this.#options = options;
     this.#startedAt = startedAt;
-    if (options.from === undefined) return;
+    if (options.from === undefined || options.from === null) return;
     const from = readLeadCheckpoint(options.from, (time) => this.#identity(time));
     this.#startedAt = from.startedAt;
     this.#here = from.position;

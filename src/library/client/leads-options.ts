@@ -9,6 +9,6 @@ export interface LeadsOptions {
    * is given what was seen, as a sentence.
    */
   readonly acceptIncomplete?: boolean | ((why: string) => void) | undefined;
-  /** Goes on where an earlier iteration with the same client options and filter was interrupted. */
-  readonly from?: Checkpoint | undefined;
+  /** Goes on where an earlier iteration with the same client options and filter was interrupted; null: from the start. */
+  readonly from?: Checkpoint | null | undefined;
 }

@@ -4,13 +4,12 @@ import type { SandboxLead } from '../../sandbox/data/lead-set.ts';
 import { apiFaults, deliveryFaults, readFaults } from '../../sandbox/faults.ts';
 import type { SandboxOptions, WebhookOptions } from '../../sandbox/sandbox-options.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
-import { Secret } from '../../secret.ts';
 import { rejectUnableToSign } from '../../sender/reject-unable-to-sign.ts';
 import type { Signer } from '../../sender/sign-request.ts';
 import { systemClock } from '../../time/clock.ts';
-import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import { unverified } from '../../webhook/schemes/unverified.ts';
 import { LazyLead } from '../client/pulled-lead.ts';
+import { makeVerifier } from '../webhook/make-verifier.ts';
 import { OpenDeliveries } from './open-deliveries.ts';
 import type { RunningSandbox, TestLead } from './running-sandbox.ts';
 import type { LeadSource, TestSandboxOptions, TestWebhook } from './test-sandbox-options.ts';
@@ -19,7 +18,7 @@ import type { LeadSource, TestSandboxOptions, TestWebhook } from './test-sandbox
 export async function runSandbox(options: TestSandboxOptions): Promise<RunningSandbox> {
   const { clock = systemClock, webhook } = options;
   const open = new OpenDeliveries(() => sandbox.state.deliveries.pending);
-  const sandbox = await startSandbox(sandboxOptions(options), {
+  const sandbox = await startSandbox(await sandboxOptions(options), {
     clock,
     loopbackCa: webhook?.ca,
     observe: () => open.check(),
@@ -44,7 +43,7 @@ export async function runSandbox(options: TestSandboxOptions): Promise<RunningSa
   };
 }
 
-function sandboxOptions(options: TestSandboxOptions): SandboxOptions {
+async function sandboxOptions(options: TestSandboxOptions): Promise<SandboxOptions> {
   const {
     leads,
     seed,
@@ -71,29 +70,26 @@ function sandboxOptions(options: TestSandboxOptions): SandboxOptions {
     newest: newest?.getTime(),
     faults: readFaults(faults ?? {}, apiFaults),
     deliveryFaults: readFaults(forged ?? {}, deliveryFaults),
-    webhook: webhook === undefined ? undefined : webhookOptions(webhook),
+    webhook: webhook === undefined ? undefined : await webhookOptions(webhook),
   };
 }
 
-function webhookOptions(webhook: TestWebhook): WebhookOptions {
+async function webhookOptions(webhook: TestWebhook): Promise<WebhookOptions> {
   const { url, retryMs, timeoutMs, concurrency } = webhook;
   if (!URL.canParse(String(url))) throw new UsageError(`webhook.url is '${String(url)}', which is no URL`);
   const { protocol, hostname, href } = new URL(url);
   if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
     throw new UsageError(`webhook.url is ${href}: it must be https, or http to a loopback address`);
   }
-  return { targets: [href], signer: signerOf(webhook), retryMs, timeoutMs, concurrency };
+  return { targets: [href], signer: await signerOf(webhook), retryMs, timeoutMs, concurrency };
 }
 
-/** Throws a `ConfigError` or `UsageError` for a scheme that is unknown or incomplete, or a secret that cannot sign. */
-function signerOf({ scheme, secret, ...parts }: TestWebhook): Signer {
-  if (secret === undefined) {
-    if (scheme === undefined) return { scheme: unverified, key: undefined };
-    throw new UsageError(`webhook.secret is missing, and the scheme '${scheme}' needs it`);
-  }
-  const named = schemeNamed(scheme ?? 'token', parts);
-  const key = named.key(new Secret(secret));
-  rejectUnableToSign(named, key, 'give it as webhook.secret');
+/** Rejects with a `ConfigError` for a scheme that is unknown or incomplete, or a secret that cannot sign. */
+async function signerOf({ scheme, secrets }: TestWebhook): Promise<Signer> {
+  if (scheme === undefined && secrets === undefined) return { scheme: unverified, key: undefined };
+  const { scheme: named, keys } = await makeVerifier({ scheme: scheme ?? 'token', secrets: secrets ?? [] });
+  const [key] = keys;
+  if (key !== undefined) rejectUnableToSign(named, key, 'give it in webhook.secrets');
   return { scheme: named, key };
 }
 

@@ -1,7 +1,7 @@
 import type { ApiOptions } from '../../sandbox/api/api-options.ts';
 import type { ApiFault, DeliveryFault } from '../../sandbox/faults.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { SchemeOptions } from '../../webhook/scheme-registry.ts';
+import type { SchemeChoice } from '../webhook/scheme-choice.ts';
 
 /** A lead as an application writes it: an object, or JSON text or bytes, which are served and delivered as they are. */
 export type LeadSource = object | string | Uint8Array;
@@ -30,14 +30,10 @@ export interface TestSandboxOptions extends Partial<Omit<ApiOptions, 'apiKeys' |
   readonly clock?: Clock | undefined;
 }
 
-/** Where and how leads are delivered; the parts of a scheme, such as `signatureHeader`, stand beside its name. */
-export interface TestWebhook extends Omit<SchemeOptions, 'toleranceMs' | 'publicUrl'> {
+/** Where and how leads are delivered; signed as `scheme` and `secrets` say, unsigned without both. */
+export interface TestWebhook extends Partial<Pick<SchemeChoice, 'scheme' | 'secrets'>> {
   /** https, or http to a loopback address. */
   readonly url: string | URL;
-  /** `token`, `standard-webhooks`, `stripe`, `github` or another that `leads help schemes` lists. Default `token`. */
-  readonly scheme?: string | undefined;
-  /** The shared token, or what the scheme signs with. Without it deliveries are sent unsigned. */
-  readonly secret?: string | undefined;
   /** Waits before each further attempt, in milliseconds. Default 1000, 5000, 30,000. */
   readonly retryMs?: readonly number[] | undefined;
   /** For one attempt, in milliseconds. Default 10,000. */

@@ -8,8 +8,8 @@ import { scripted, sendJson } from '../../support/service.ts';
 
 const changes: readonly Change[] = ['nothing', 'vanish', 'move', 'arrive'];
 
-const stored = (checkpoint: Checkpoint | undefined): Checkpoint | undefined =>
-  checkpoint === undefined ? undefined : (JSON.parse(JSON.stringify(checkpoint)) as Checkpoint);
+const stored = (checkpoint: Checkpoint | null): Checkpoint | null =>
+  JSON.parse(JSON.stringify(checkpoint)) as Checkpoint | null;
 
 /** The ids of a list that is taken in several goes, and whether the last one ended normally. */
 async function takeInParts(
@@ -18,7 +18,7 @@ async function takeInParts(
 ): Promise<{ ids: string[]; isComplete: boolean }> {
   const client = createClient({ baseUrl: url, apiKey: 'key', retries: 0 });
   const ids: string[] = [];
-  let from: Checkpoint | undefined;
+  let from: Checkpoint | null = null;
   for (let part = 0; part < 6; part += 1) {
     const leads = client.leads({}, { from });
     let left = part === 5 ? Infinity : 1 + Math.floor(random() * 12);

@@ -124,7 +124,7 @@ describe('leads()', () => {
   it('can be iterated once: a second loop would end as if there were no leads', async () => {
     const sandbox = await opened(startSandbox({ leads: 3 }));
     const leads = clientOf(sandbox).leads();
-    expect(leads.checkpoint()).toBeUndefined();
+    expect(leads.checkpoint()).toBeNull();
     await taken(leads);
     await expect(taken(leads)).rejects.toThrow('iterated before');
   });

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, expect, it } from 'vitest';
+import { entries, projectWithPackage } from './installed-package.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** No library that the package depends on is installed here. */
+let project: string;
+beforeAll(async () => {
+  project = await projectWithPackage(['@types/node', 'undici-types']);
+}, 60_000);
+
+it('are loaded by import and require without a word, and change nothing of the process, in use neither', async () => {
+  const home = join(project, 'home');
+  mkdirSync(home);
+  copyFileSync(join(root, 'test/library/package/host-probe.cjs'), join(project, 'host-probe.cjs'));
+  const { stdout, stderr } = await run(process.execPath, ['../host-probe.cjs'], {
+    cwd: home,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: home,
+      LEADS_API_KEY: 'of-the-environment',
+      LEADS_BASE_URL: 'http://127.0.0.1:1',
+    },
+  });
+  expect(stderr).toBe('');
+  const { states, read } = JSON.parse(stdout) as { states: unknown[]; read: string[] };
+  expect(states).toHaveLength(entries.length + 2);
+  for (const state of states) expect(state).toEqual(states[0]);
+  expect(read.filter((name) => /LEADS|PROXY|HOME|XDG|CA_CERTS/i.test(name))).toEqual([]);
+  expect(readdirSync(home)).toEqual([]);
+});
+
+it('have types for a strict project that checks the types of libraries too', async () => {
+  writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}');
+  copyFileSync(join(root, 'test/library/package/strict-consumer.txt'), join(project, 'consumer.ts'));
+  const flags = [
+    '--strict',
+    '--exactOptionalPropertyTypes',
+    '--noUncheckedIndexedAccess',
+    '--noPropertyAccessFromIndexSignature',
+  ];
+  const form = [
+    '--module',
+    'nodenext',
+    '--target',
+    'es2023',
+    '--lib',
+    'es2023',
+    '--types',
+    'node',
+    '--noEmit',
+    '--skipLibCheck',
+    'false',
+  ];
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const { stdout } = await run(process.execPath, [compiler, ...flags, ...form, 'consumer.ts'], {
+    cwd: project,
+  }).catch((error: unknown) => error as { stdout: string });
+  expect(stdout).toBe('');
+}, 60_000);
+
+it('and the program load nothing but what node has and what is installed with them, and all of that', () => {
+  const place = join(project, 'node_modules/leads-cli');
+  const { dependencies } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const loaded = new Set<string>();
+  for (const name of readdirSync(join(place, 'dist'), { recursive: true, encoding: 'utf8' })) {
+    if (!/\.c?js$/.test(name)) continue;
+    const code = readFileSync(join(place, 'dist', name), 'utf8');
+    const specifiers = code.matchAll(/\b(?:require\(|import\(|from|import)\s*(["'`])([@a-z][\w@/:.-]*)\1/g);
+    for (const [, , specifier = ''] of specifiers) loaded.add(specifier);
+  }
+  const others = [...loaded].filter((name) => !name.startsWith('node:') && !builtinModules.includes(name));
+  expect(others).toEqual(Object.keys(dependencies));
+});
