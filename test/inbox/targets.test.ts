@@ -29,6 +29,19 @@ describe.each(stores)('the targets of leads in $name', ({ newLocation }) => {
     ]);
   });
 
+  it('are read in parts while they are settled, each once', async () => {
+    const inbox = await open(newLocation(), { targets: [output], leaseMs: 1000 });
+    const ids = Array.from({ length: 2100 }, (_, i) => `lead_${i}`);
+    await inbox.take(ids.map((id) => arrivalOf({ id })));
+    const read: string[] = [];
+    for await (const stored of inbox.unsettled(output)) {
+      read.push(stored.leadId);
+      if (read.length % 500 === 0) await inbox.settle([{ ...stored, target: output }]);
+    }
+    expect(read.sort()).toEqual(ids.sort());
+    expect(await all(inbox.unsettled(output))).toHaveLength(2096);
+  });
+
   it('are settled in batches, a result for each', async () => {
     const inbox = await open(newLocation(), { targets: [forward, output], leaseMs: 1000 });
     const a = await takeStored(inbox, arrival);

@@ -22,6 +22,7 @@ import type { StoreOptions } from '../inbox-options.ts';
 import { BatchCommit } from './batch-commit.ts';
 import { checkIntegrity, type IntegrityCheck } from './check-integrity.ts';
 import { FileIdentity } from './file/file-identity.ts';
+import { toColumn } from './column.ts';
 import { endDeadLeases, leaseOwner, removeDeadReceivers } from './lease-owner.ts';
 import type { Database } from './libsql.ts';
 import { currentVersion } from './schema/migrations.ts';
@@ -36,6 +37,7 @@ import { StoreWarnings } from './store-warnings.ts';
 import { readBacklog } from './tables/backlog.ts';
 import { nonceClockStart } from './tables/nonce-table.ts';
 import { ReceiverTable } from './tables/receiver-table.ts';
+import { unsettledPage } from './tables/target-leases.ts';
 import { storeLabels, TargetNames } from './tables/target-names.ts';
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
@@ -150,7 +152,13 @@ class SqliteInbox implements Inbox {
   }
 
   async *unsettled(target: string): AsyncGenerator<StoredRef> {
-    yield* await this.#add((writer) => writer.leases.unsettledLeads(target));
+    for (let after = ''; ;) {
+      const page = await this.#add((writer) => writer.leases.unsettledLeads(target, after));
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined || page.length < unsettledPage) return;
+      after = toColumn(last.leadId);
+    }
   }
 
   outstanding(): Promise<readonly Outstanding[]> {

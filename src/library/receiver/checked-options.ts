@@ -20,6 +20,7 @@ export interface CheckedOptions extends Pick<ReceiverOptions, 'inbox' | 'onLead'
   /** For what waits while nothing is to be done: it keeps no process alive. */
   readonly background: Clock;
   readonly onError: NonNullable<ReceiverOptions['onError']>;
+  /** Never throws. */
   readonly onWarning: NonNullable<ReceiverOptions['onWarning']>;
 }
 
@@ -48,10 +49,33 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
     retryEveryMs: positive('retryEveryMs', options.retryEveryMs ?? 60_000),
     maxBodyBytes: positive('maxBodyBytes', options.maxBodyBytes ?? defaultBodyLimits.maxBytes),
     bodyTimeoutMs: positive('bodyTimeoutMs', options.bodyTimeoutMs ?? defaultBodyLimits.timeoutMs),
-    onError: options.onError ?? showError,
-    onWarning: options.onWarning ?? showWarning,
+    onError: hook(options.onError, showError),
+    onWarning: hook(options.onWarning, showWarning),
   };
 }
+
+/** Calls a function of the application, which may throw, or return a promise that rejects. Never rejects itself. */
+export async function settled(call: () => unknown, onFailure: (error: unknown) => void): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    onFailure(error);
+  }
+}
+
+/** A failure of the hook itself is shown where there is no other place for it. */
+const hook =
+  <T extends readonly unknown[]>(
+    own: ((...what: T) => unknown) | undefined,
+    otherwise: (...what: T) => void,
+  ) =>
+  (...what: T): void =>
+    own === undefined
+      ? otherwise(...what)
+      : void settled(
+          () => own(...what),
+          (error) => showError(error, {}),
+        );
 
 function positive(name: string, value: number): number {
   if (Number.isInteger(value) && value > 0) return value;

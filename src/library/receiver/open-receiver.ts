@@ -3,7 +3,7 @@ import { createReceiver as createCore, type Receiver } from '../../receiver/crea
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { withOptionNames } from '../webhook/option-names.ts';
-import type { CheckedOptions } from './checked-options.ts';
+import { type CheckedOptions, settled } from './checked-options.ts';
 import type { ReceiverInbox } from './inboxes.ts';
 import type { ReceivedDelivery } from './receiver-options.ts';
 
@@ -29,12 +29,11 @@ export async function openReceiver(options: CheckedOptions, target: Target): Pro
     messages: { note: (_, text) => onWarning(text) },
   });
   receiver.events.subscribe((event) => {
-    try {
-      onDelivery?.(deliveryOf(event));
-    } catch (error) {
-      // The lead is stored and handed over: a hook that fails is no reason to ask for it again.
-      onError(error, { leadId: event.leadId });
-    }
+    // The lead is stored and handed over: a hook that fails is no reason to ask for it again.
+    void settled(
+      () => onDelivery?.(deliveryOf(event)),
+      (error) => onError(error, { leadId: event.leadId }),
+    );
   });
   return { receiver, inbox, close: () => (isOwn ? inbox.close() : Promise.resolve()) };
 }

@@ -14,7 +14,7 @@ export interface LeadContext {
   readonly signal: AbortSignal;
 }
 
-/** What became of one lead of a delivery, or of a delivery that was rejected. */
+/** What became of one lead of a delivery, of one that was handed over again, or of a delivery that was rejected. */
 export interface ReceivedDelivery {
   /** `pending`: it is stored, and `onLead` has not taken it. */
   readonly verdict: VerdictKind;
@@ -55,12 +55,13 @@ export interface ReceiverOptions extends SchemeChoice, RequestLimits {
   readonly path?: string | undefined;
   /** Where the lead is in the body: a JSON Pointer such as `/data`, or `auto`. Default `auto`. */
   readonly leadAt?: string | undefined;
-  /** Told of every delivery when its answer is known. */
-  readonly onDelivery?: ((delivery: ReceivedDelivery) => void) | undefined;
+  /** Told of every delivery when its answer is known, which does not wait for it. */
+  readonly onDelivery?: ((delivery: ReceivedDelivery) => unknown) | undefined;
   /** Told what failed: `onLead`, the inbox, a body that was parsed before. Default: `console.error`. */
-  readonly onError?: ((error: unknown, about: { readonly leadId?: string | undefined }) => void) | undefined;
+  readonly onError?:
+    ((error: unknown, about: { readonly leadId?: string | undefined }) => unknown) | undefined;
   /** Told what the operator should know, such as that an old secret is still in use. Default: `console.warn`. */
-  readonly onWarning?: ((text: string) => void) | undefined;
+  readonly onWarning?: ((text: string) => unknown) | undefined;
   /** For tests. */
   readonly clock?: Clock | undefined;
 }

@@ -21,5 +21,5 @@ export async function explain(request: WebhookRequest, options: VerifyOptions): 
   const { finding } = search(delivery, verifier, now);
   if (finding === undefined) return [];
   const { what, flags } = finding;
-  return flags === undefined ? [what] : [what, `As flags of 'leads verify': ${flags}`];
+  return flags === undefined ? [what] : [what, `As flags of 'leads listen': ${flags}`];
 }

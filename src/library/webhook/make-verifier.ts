@@ -77,7 +77,8 @@ function secretsOf(given: SchemeChoice['secrets']): readonly Secret[] {
     const bytes = asBytes(one);
     if (bytes !== undefined) return Secret.ofBytes(bytes);
     if (typeof one === 'string') return new Secret(one);
-    throw new ConfigError(`secret ${i + 1} is neither a text nor bytes`, {
+    if (one !== undefined) throw new ConfigError(`secret ${i + 1} is neither a text nor bytes`);
+    throw new ConfigError(`secret ${i + 1} is undefined`, {
       hint: 'is the environment variable set that it comes from?',
     });
   });

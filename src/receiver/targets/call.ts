@@ -4,7 +4,7 @@ import { ConcurrencyLimit } from './concurrency-limit.ts';
 import type { AttemptedLead, Target, TargetResult } from './target.ts';
 
 /** A lead that a function of the same process is called with. */
-export interface CalledLead {
+interface CalledLead {
   readonly leadId: string;
   /** Compact. */
   readonly bytes: Uint8Array;

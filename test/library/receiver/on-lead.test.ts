@@ -236,6 +236,18 @@ test('a hook that throws does not fail the delivery, and an old secret is said',
   expect(warnings).toEqual(['deliveries still use secret 2 of 2']);
 });
 
+test('a hook for errors that fails harms nobody', async () => {
+  let calls = 0;
+  const onError = () => {
+    calls += 1;
+    throw new Error('a hook that fails on purpose, shown here');
+  };
+  const onDelivery = () => Promise.reject(new Error('another hook'));
+  const { receiver } = start(() => undefined, { onDelivery, onError });
+  expect((await deliver(receiver, { id: 'a' })).status).toBe(200);
+  await until(() => calls === 1);
+});
+
 test.each<[string, Partial<Record<keyof ReceiverOptions, unknown>>]>([
   ['onLead is no function', { onLead: undefined }],
   ['no inbox is given', { inbox: undefined }],
@@ -243,7 +255,7 @@ test.each<[string, Partial<Record<keyof ReceiverOptions, unknown>>]>([
   ["name 'a b' is not", { name: 'a b' }],
   ["the webhook scheme 'strip' is unknown", { scheme: 'strip' }],
   ['no secret is given', { secrets: [] }],
-  ['secret 1 is neither a text nor bytes', { secrets: undefined }],
+  ['secret 1 is undefined', { secrets: undefined }],
   ['concurrency must be', { concurrency: 0 }],
   ["leadAt 'data' is no JSON Pointer", { leadAt: 'data' }],
 ])('%s: an error at once', (message, wrong) => {

@@ -305,7 +305,7 @@ test.each<[string, object]>([
   ['no scheme is named', { scheme: undefined }],
   ['no scheme is named', { scheme: { signatureHeader: 'x-sig' } }],
   ['no secret is given', { secrets: [] }],
-  ['secret 1 is neither a text nor bytes', { secrets: undefined }],
+  ['secret 1 is undefined', { secrets: undefined }],
   ['secret 2 is neither a text nor bytes', { secrets: ['a', 5] }],
   ['the webhook secret is empty', { secrets: '' }],
   ['the webhook secret is empty', { secrets: new Uint8Array() }],

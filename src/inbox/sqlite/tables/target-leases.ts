@@ -15,6 +15,9 @@ interface TargetLeasesOptions {
   readonly receivers: Pick<ReceiverTable, 'isWanted'>;
 }
 
+/** Leads that are read at once: there may be millions, and the database is read on the event loop. */
+export const unsettledPage = 1000;
+
 /**
  * The table `work`: which targets have had each lead, and which receiver hands it on now. A lease expires by itself, so
  * that another receiver can do what one that was killed had not done. Ids are as `toColumn` gives them.
@@ -42,7 +45,8 @@ export class TargetLeases {
       `INSERT INTO work VALUES (?, ?, 1, ?, 0) ON CONFLICT DO UPDATE SET done = 1, lease = 0`,
     );
     this.#unsettledLeads = database.prepare(
-      'SELECT id, seq FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0',
+      `SELECT id, seq FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0 AND lead > ?
+       ORDER BY lead LIMIT ${unsettledPage}`,
     );
     this.#otherForwards = database.prepare(
       `SELECT target, label, owner, lease FROM work JOIN targets ON name = target
@@ -102,9 +106,10 @@ export class TargetLeases {
     return 'leased';
   }
 
-  unsettledLeads(target: string): StoredRef[] {
+  /** At most `unsettledPage` of them, those behind an id, in the order of ids. */
+  unsettledLeads(target: string, after: string): StoredRef[] {
     return this.#unsettledLeads
-      .all([this.#stored(target)])
+      .all([this.#stored(target), after])
       .map((row) => ({ leadId: fromColumn(textOf(row['id'])), seq: Number(row['seq']) }));
   }
 

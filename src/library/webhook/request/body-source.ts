@@ -3,7 +3,7 @@ import { ParsedBodyError } from './parsed-body-error.ts';
 import { type FetchRequest, isFetchRequest, isNodeRequest, type NodeRequest } from './request-types.ts';
 
 /** Gets a body in pieces; `end` or `fail` comes last, once. */
-export interface BodyConsumer {
+interface BodyConsumer {
   piece(bytes: Uint8Array): void;
   end(): void;
   /** The connection ended before the body did. */
