@@ -9,16 +9,14 @@ export interface UrlParts {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Whether a text is meant as a PostgreSQL URL, well-formed or not. */
-export const looksLikeDatabaseUrl = (text: string): boolean => /^postgres(ql)?:\/\//i.test(text);
-
 /**
  * Takes a URL apart as libpq does (PostgreSQL, "Connection URIs"): several hosts are allowed, which `URL` does not read.
  * Throws a `ConfigError`, which does not quote the URL, since a password may stand in it.
  */
 export function splitUrl(text: string): UrlParts {
-  const [, authority = '', path = '', query = ''] =
-    /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/is.exec(text) ?? [];
+  const found = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/is.exec(text);
+  if (found === null) throw new ConfigError('the URL of the database does not start with postgres://');
+  const [, authority = '', path = '', query = ''] = found;
   const at = authority.lastIndexOf('@');
   const [user, password] = cut(at === -1 ? '' : authority.slice(0, at), ':');
   return {

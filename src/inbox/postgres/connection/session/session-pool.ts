@@ -1,9 +1,9 @@
 import type { ConnectionPool } from '../../../inbox-monitor.ts';
 import type { DatabaseLocation } from '../address/database-location.ts';
-import type { Connection, Connections } from '../connections.ts';
-import { DatabaseUnavailableError } from './connection-errors.ts';
+import type { Connection, Connections } from '../database-connections.ts';
+import { DatabaseUnavailableError } from './database-errors.ts';
 import { openSession } from './open-session.ts';
-import type { Session } from './session.ts';
+import type { Session } from './database-session.ts';
 
 interface Waiting {
   readonly resolve: (connection: Session) => void;
