@@ -1,5 +1,5 @@
 import type { Clock } from '../../time/clock.ts';
-import type { Connection } from './connection/connections.ts';
+import type { Connection } from './connection/database-connections.ts';
 import { numberOf } from './sql/result-row.ts';
 import { type Sql, sql } from './sql/sql.ts';
 

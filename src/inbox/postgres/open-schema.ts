@@ -2,7 +2,7 @@ import { ConfigError } from '../../errors.ts';
 import type { InboxReader } from '../inbox.ts';
 import type { DatabaseLocation } from './connection/address/database-location.ts';
 import { connect } from './connection/connect.ts';
-import type { Connection, Connections } from './connection/connections.ts';
+import type { Connection, Connections } from './connection/database-connections.ts';
 import { cannotOpen, isForbidden, isLocked } from './postgres-errors.ts';
 import { PostgresReader } from './postgres-reader.ts';
 import { checkServer, checkTables } from './schema/check-server.ts';

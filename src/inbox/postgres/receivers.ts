@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { describeSelf, isAlive, parseHolder } from '../../files/lock-owner.ts';
-import type { Connection } from './connection/connections.ts';
+import type { Connection } from './connection/database-connections.ts';
 import { bytesOf, numberOf, textOf } from './sql/result-row.ts';
 import { type Sql, sql } from './sql/sql.ts';
 import { bytesOfText, textOfBytes } from './sql/text-bytes.ts';

@@ -1,4 +1,4 @@
-import type { Connections } from './connection/connections.ts';
+import type { Connections } from './connection/database-connections.ts';
 import { begin } from './commit/transaction.ts';
 import { sqlState } from './postgres-errors.ts';
 import { type Sql, sql } from './sql/sql.ts';

@@ -1,6 +1,6 @@
 import { GroupCommit } from '../../../files/group-commit.ts';
 import type { Clock } from '../../../time/clock.ts';
-import type { Connection, Connections } from '../connection/connections.ts';
+import type { Connection, Connections } from '../connection/database-connections.ts';
 import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
 import type { Rows } from '../sql/result-row.ts';
 import { sql, statements } from '../sql/sql.ts';

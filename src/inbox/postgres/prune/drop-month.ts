@@ -1,4 +1,4 @@
-import type { Connection } from '../connection/connections.ts';
+import type { Connection } from '../connection/database-connections.ts';
 import { isAnswered } from '../postgres-errors.ts';
 import { type Month, partitionName } from '../schema/partitions.ts';
 import { numberOf } from '../sql/result-row.ts';

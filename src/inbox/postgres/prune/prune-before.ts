@@ -1,4 +1,4 @@
-import type { Connection, Connections } from '../connection/connections.ts';
+import type { Connection, Connections } from '../connection/database-connections.ts';
 import { begin } from '../commit/transaction.ts';
 import { isAnswered, isForbidden, isLocked } from '../postgres-errors.ts';
 import { existingMonths, type Month } from '../schema/partitions.ts';

@@ -1,4 +1,4 @@
-import type { Connections } from '../connection/connections.ts';
+import type { Connections } from '../connection/database-connections.ts';
 import type { Rows } from '../sql/result-row.ts';
 import type { Sql } from '../sql/sql.ts';
 

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../../errors.ts';
-import type { Connection } from '../connection/connections.ts';
+import type { Connection } from '../connection/database-connections.ts';
 import { numberOf, textOf } from '../sql/result-row.ts';
 import { bytesOfName, type Sql, sql } from '../sql/sql.ts';
 

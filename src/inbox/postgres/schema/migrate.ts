@@ -1,5 +1,5 @@
 import { ConfigError } from '../../../errors.ts';
-import type { Connection } from '../connection/connections.ts';
+import type { Connection } from '../connection/database-connections.ts';
 import { isMissing } from '../postgres-errors.ts';
 import { numberOf } from '../sql/result-row.ts';
 import { bare, bytesOfName, qualifiedName, type Sql, sql, statements } from '../sql/sql.ts';

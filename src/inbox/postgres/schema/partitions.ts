@@ -1,4 +1,4 @@
-import type { Connection } from '../connection/connections.ts';
+import type { Connection } from '../connection/database-connections.ts';
 import { textOf } from '../sql/result-row.ts';
 import { bare, identifier, qualifiedName, type Sql, sql, statements } from '../sql/sql.ts';
 

@@ -1,5 +1,5 @@
 import { maxComparedBytes } from '../../store-limits.ts';
-import type { Connection } from '../connection/connections.ts';
+import type { Connection } from '../connection/database-connections.ts';
 import { bytesOf, numberOf, type Rows, textOf } from '../sql/result-row.ts';
 import { type Sql, sql } from '../sql/sql.ts';
 import type { StoreContext } from '../store-context.ts';

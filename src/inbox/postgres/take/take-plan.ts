@@ -1,4 +1,4 @@
-import type { Connection } from '../connection/connections.ts';
+import type { Connection } from '../connection/database-connections.ts';
 import { ComparisonBudget } from '../../comparison-budget.ts';
 import { decide, replayedNonce } from '../../decide-verdict.ts';
 import { summaryOf } from '../../delivery-record.ts';

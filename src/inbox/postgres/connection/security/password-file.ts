@@ -38,15 +38,20 @@ async function readPrivately(
   };
   try {
     const found = await stat(path);
-    if (!found.isFile()) { ignored('it is not a plain file'); return; }
+    if (!found.isFile()) {
+      ignored('it is not a plain file');
+      return;
+    }
     if (hasMode && (found.mode & 0o077) !== 0) {
-      ignored("others may read it; make it private with 'chmod 0600'"); return;
+      ignored("others may read it; make it private with 'chmod 0600'");
+      return;
     }
     return await readFile(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    ignored(`it cannot be read (${code ?? String(error)})`); return;
+    ignored(`it cannot be read (${code ?? String(error)})`);
+    return;
   }
 }
 

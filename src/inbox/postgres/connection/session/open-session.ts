@@ -4,9 +4,9 @@ import type { DatabaseLocation } from '../address/database-location.ts';
 import type { DatabaseHost, DatabaseUrl } from '../address/database-url.ts';
 import { passwordFromFile } from '../security/password-file.ts';
 import { tlsOptions } from '../security/tls-options.ts';
-import { DatabaseUnavailableError, hostText, openingError } from './connection-errors.ts';
+import { DatabaseUnavailableError, hostText, openingError } from './database-errors.ts';
 import { openSocket } from './open-socket.ts';
-import { Session } from './session.ts';
+import { Session } from './database-session.ts';
 
 /**
  * Connects to the first host that is what the URL asks for, in its order. Throws a `ConfigError` or a

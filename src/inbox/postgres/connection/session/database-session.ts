@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import postgres, { type Options, type Sql } from 'postgres';
 import type { Secret } from '../../../../secret.ts';
 import type { DatabaseUrl } from '../address/database-url.ts';
-import type { Connection } from '../connections.ts';
+import type { Connection } from '../database-connections.ts';
 import { AnswerWatch } from './answer-watch.ts';
-import { brokenConnection } from './connection-errors.ts';
+import { brokenConnection } from './database-errors.ts';
 import { SocketFault } from './socket-fault.ts';
 
 /** How long a statement may go without a byte of answer, in milliseconds. */
@@ -30,7 +30,7 @@ export class Session implements Connection {
   }
 
   get isClosed(): boolean {
-    return this.#socket.destroyed;
+    return this.#socket.destroyed || this.#socket.readableEnded;
   }
 
   onClose(closed: () => void): void {
