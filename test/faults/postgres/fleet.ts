@@ -15,10 +15,15 @@ export interface FleetInbox {
 /** `port`: of a proxy or a pooler in front of the server. */
 export function fleetInbox(
   { port, ...address }: PostgresAddress,
-  parts: { readonly user?: string; readonly port?: number; readonly schema?: string } = {},
+  parts: {
+    readonly user?: string;
+    readonly port?: number;
+    readonly database?: string;
+    readonly schema?: string;
+  } = {},
 ): FleetInbox {
-  const { user = 'leads', schema = newSchema() } = parts;
-  const to = { user, port: parts.port ?? port, parameters: { schema } };
+  const { schema = newSchema() } = parts;
+  const to = { port, ...parts, parameters: { schema } };
   return {
     url: urlOf({ port, ...address }, to),
     schema,
