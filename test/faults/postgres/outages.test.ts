@@ -219,6 +219,29 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
       await expect.poll(() => printed([receiver])).toEqual(all);
     });
 
+    it('takes leads past its last partition, from a role that may make none, and says so', async () => {
+      const inbox = fleetInbox(cluster.address, { user: 'receiver' });
+      const asOwner = fleetInbox(cluster.address, { schema: inbox.schema });
+      await (await openInbox({ location: asOwner.url, clock: systemClock })).close();
+      const sql = superuser(cluster.address);
+      const schema = sql(inbox.schema);
+      const months =
+        await sql`select c.oid::regclass::text as name from pg_class c join pg_inherits on c.oid = inhrelid
+        where relnamespace = ${inbox.schema}::regnamespace and relkind = 'r' and relname ~ '_20[0-9]{2}_[0-9]{2}$'`;
+      expect(months.length).toBeGreaterThan(3);
+      for (const { name } of months) await sql.unsafe(`drop table ${String(name)}`);
+      await sql.unsafe(`create role receiver login password '${cluster.address.password}'`);
+      await sql`grant usage on schema ${schema} to receiver`;
+      await sql`grant select, insert, update, delete on all tables in schema ${schema} to receiver`;
+      await sql`grant usage on all sequences in schema ${schema} to receiver`;
+      await sql.end();
+      const receiver = (await start(1, inbox)).at(0);
+      expect(await untilTaken(receiver, { id: 'late' })).toBe('accepted');
+      expect(await untilTaken(receiver, { id: 'late' })).toBe('duplicate');
+      expect([...(await deliveriesOf(asOwner))]).toEqual([['late', 2]]);
+      expect(receiver.stderr()).toMatch(/partition/);
+    });
+
     it('ends a program that is older than its schema allows with exit code 3', async () => {
       const inbox = fleetInbox(cluster.address);
       await (await openInbox({ location: inbox.url, clock: systemClock })).close();
