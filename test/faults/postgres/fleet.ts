@@ -15,10 +15,15 @@ export interface FleetInbox {
 /** `port`: of a proxy or a pooler in front of the server. */
 export function fleetInbox(
   { port, ...address }: PostgresAddress,
-  parts: { readonly user?: string; readonly port?: number; readonly schema?: string } = {},
+  parts: {
+    readonly user?: string;
+    readonly port?: number;
+    readonly database?: string;
+    readonly schema?: string;
+  } = {},
 ): FleetInbox {
-  const { user = 'leads', schema = newSchema() } = parts;
-  const to = { user, port: parts.port ?? port, parameters: { schema } };
+  const { schema = newSchema() } = parts;
+  const to = { port, ...parts, parameters: { schema } };
   return {
     url: urlOf({ port, ...address }, to),
     schema,
@@ -32,15 +37,23 @@ export class Fleet {
   readonly receivers: AdminProcess[] = [];
   readonly #inbox: FleetInbox;
   readonly #argv: readonly string[];
+  readonly #program: string | undefined;
   readonly #ports: number[] = [];
 
-  private constructor(inbox: FleetInbox, argv: readonly string[]) {
+  private constructor(inbox: FleetInbox, argv: readonly string[], program: string | undefined) {
     this.#inbox = inbox;
     this.#argv = argv;
+    this.#program = program;
   }
 
-  static async start(count: number, inbox: FleetInbox, argv: readonly string[] = []): Promise<Fleet> {
-    const fleet = new Fleet(inbox, argv);
+  /** `program`: of another release. */
+  static async start(
+    count: number,
+    inbox: FleetInbox,
+    argv: readonly string[] = [],
+    program?: string,
+  ): Promise<Fleet> {
+    const fleet = new Fleet(inbox, argv, program);
     for (let i = 0; i < count; i += 1) fleet.#ports.push(await freePort());
     fleet.receivers.push(...(await Promise.all(fleet.#ports.map((_, i) => fleet.#start(i)))));
     return fleet;
@@ -80,6 +93,9 @@ export class Fleet {
 
   #start(index: number): Promise<AdminProcess> {
     const argv = ['--port', String(this.#ports[index]), ...this.#inbox.argv, ...this.#argv];
-    return adminProcess(argv, { env: this.#inbox.env });
+    return adminProcess(argv, {
+      env: this.#inbox.env,
+      ...(this.#program === undefined ? {} : { program: this.#program }),
+    });
   }
 }
