@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { ConfigError } from '../errors.ts';
 import type { Inbox, InboxReader } from './inbox.ts';
 import type { StoreOptions } from './inbox-options.ts';
 import type { DatabaseLocation } from './postgres/connection/address/database-location.ts';
@@ -33,7 +32,10 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
     warn: () => undefined,
     ...options,
   };
-  if (typeof location !== 'string') return notYet(location);
+  if (typeof location !== 'string') {
+    const { openPostgresInbox } = await import('./postgres/postgres-inbox.ts');
+    return openPostgresInbox(location, store);
+  }
   if (location === ':memory:') {
     const { MemoryInbox } = await import('./memory/memory-inbox.ts');
     return new MemoryInbox({ ...store, location });
@@ -44,12 +46,11 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
 
 /** Opens the store for reading only; a file must exist, and stays as it is. Throws as `openInbox` does. */
 export async function openInboxReader({ location, clock }: InboxOptions): Promise<InboxReader> {
-  if (typeof location !== 'string') return notYet(location);
+  if (typeof location !== 'string') {
+    const { openPostgresReader } = await import('./postgres/open-schema.ts');
+    return openPostgresReader(location);
+  }
   if (location === ':memory:') return openInbox({ location, clock });
   const { openSqliteReader } = await import('./sqlite/sqlite-inbox.ts');
   return openSqliteReader(location);
 }
-
-const notYet = ({ shown }: Exclude<InboxLocation, string>): never => {
-  throw new ConfigError(`the inbox ${shown} cannot be opened by this build`);
-};

@@ -17,6 +17,10 @@ export function splitUrl(text: string): UrlParts {
   const found = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/is.exec(text);
   if (found === null) throw new ConfigError('the URL of the database does not start with postgres://');
   const [, authority = '', path = '', query = ''] = found;
+  if (path.includes('@') || query.includes('@')) {
+    // What follows is a part of a password, and must not get into a message as the name of something.
+    throw new ConfigError('the URL of the database has an @ behind its hosts', { hint: encodingHint });
+  }
   const at = authority.lastIndexOf('@');
   const [user, password] = cut(at === -1 ? '' : authority.slice(0, at), ':');
   return {
@@ -31,11 +35,13 @@ export function splitUrl(text: string): UrlParts {
   };
 }
 
+const encodingHint = 'in user and password, write @ as %40, : as %3A, / as %2F and ? as %3F';
+
 function splitHost(text: string): UrlParts['hosts'][number] {
   const [, bracketed, plain, port] = /^(?:\[([\da-f:.%]+)\]|([^[\]:]*))(?::(\d*))?$/i.exec(text) ?? [];
   if (bracketed === undefined && plain === undefined) {
     throw new ConfigError('the URL of the database names a host that cannot be read', {
-      hint: 'HOST, HOST:PORT or [IPV6]:PORT, several of them with commas; in user and password, write @ as %40, / as %2F and : as %3A',
+      hint: `HOST, HOST:PORT or [IPV6]:PORT, several of them with commas; ${encodingHint}`,
     });
   }
   return { name: part(bracketed ?? plain, 'host'), port: part(port, 'port') };

@@ -30,7 +30,7 @@ export class Session implements Connection {
   }
 
   get isClosed(): boolean {
-    return this.#socket.destroyed;
+    return this.#socket.destroyed || this.#socket.readableEnded;
   }
 
   onClose(closed: () => void): void {

@@ -29,7 +29,6 @@ export class SessionPool implements Connections {
   /** Open ones, and those that are being opened. */
   #count = 0;
   #open = 0;
-  #busy = 0;
   #errors = 0;
   #isClosed = false;
   readonly #closings = new Set<Promise<void>>();
@@ -43,26 +42,25 @@ export class SessionPool implements Connections {
 
   async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = await this.#acquire();
-    this.#busy += 1;
     try {
       return await work(connection);
     } catch (error) {
       this.#errors += 1;
       throw error;
     } finally {
-      this.#busy -= 1;
       this.#release(connection);
     }
   }
 
   pool(): ConnectionPool {
-    return { open: this.#open, busy: this.#busy, waiting: this.#waiting.size, errors: this.#errors };
+    const busy = this.#open - this.#idle.size;
+    return { open: this.#open, busy, waiting: this.#waiting.size, errors: this.#errors };
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { reject } of this.#waiting) reject(closedError());
-    for (const connection of this.#idle) this.#discard(connection);
+    for (const connection of this.#idle) this.#end(connection);
     await Promise.all(this.#closings);
   }
 
@@ -70,7 +68,7 @@ export class SessionPool implements Connections {
     if (this.#isClosed) return Promise.reject(closedError());
     for (const connection of this.#idle) {
       this.#idle.delete(connection);
-      return Promise.resolve(connection);
+      if (!connection.isClosed) return Promise.resolve(connection);
     }
     return this.#count < this.#most ? this.#connect() : this.#wait();
   }
@@ -129,8 +127,13 @@ export class SessionPool implements Connections {
 
   #release(connection: Session): void {
     if (connection.isClosed) return;
-    if (this.#isClosed || !connection.isIdle) {
-      this.#discard(connection);
+    if (!connection.isIdle) {
+      // The database rolls a transaction back whose connection is gone.
+      connection.drop();
+      return;
+    }
+    if (this.#isClosed) {
+      this.#end(connection);
       return;
     }
     const [next] = this.#waiting;
@@ -142,7 +145,7 @@ export class SessionPool implements Connections {
     next.resolve(connection);
   }
 
-  #discard(connection: Session): void {
+  #end(connection: Session): void {
     this.#idle.delete(connection);
     const closing = connection.close(closeMs).finally(() => this.#closings.delete(closing));
     this.#closings.add(closing);
