@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { Arrival, Inbox, TakeResult } from '../../src/inbox/inbox.ts';
-import type { InboxLocation } from '../../src/inbox/open-inbox.ts';
-import { type InboxOptions, openInbox } from '../../src/inbox/open-inbox.ts';
+import { type InboxLocation, type InboxOptions, openInbox } from '../../src/inbox/open-inbox.ts';
 import { FakeClock } from '../support/clock.ts';
 import { newInboxUrl } from '../support/postgres/address.ts';
 import { sharedPostgres } from '../support/postgres/shared.ts';

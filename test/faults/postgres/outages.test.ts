@@ -1,20 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openInbox } from '../../../src/inbox/open-inbox.ts';
-import { systemClock } from '../../../src/time/clock.ts';
-import { startProgram } from '../../support/beside.ts';
 import { sized } from '../../support/faults.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import type { Cluster } from '../../support/postgres/cluster.ts';
-import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { withCluster } from '../../support/postgres/with-cluster.ts';
-import { freshHome } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
-import type { AdminProcess } from '../admin-process.ts';
-import { startApp } from './app.ts';
 import { Fleet, type FleetInbox, fleetInbox } from './fleet.ts';
+import { deliveriesOf, printed, untilTaken, verdictOf } from './sender.ts';
 
 const clean: (() => unknown)[] = [];
 afterEach(async () => {
@@ -27,12 +19,6 @@ async function start(count: number, inbox: FleetInbox, argv: readonly string[] =
   return fleet;
 }
 
-async function proxied(cluster: Cluster): Promise<TcpProxy> {
-  const proxy = await TcpProxy.start(cluster.address);
-  clean.push(() => proxy.stop());
-  return proxy;
-}
-
 /** As a superuser, for every session that is there or comes. */
 async function alterSystem(cluster: Cluster, setting: string): Promise<void> {
   const sql = superuser(cluster.address);
@@ -40,37 +26,6 @@ async function alterSystem(cluster: Cluster, setting: string): Promise<void> {
   await sql`select pg_reload_conf()`;
   await sql.end();
 }
-
-/** How often each lead is among the deliveries of an inbox. */
-async function deliveriesOf({ url }: FleetInbox): Promise<Map<string, number>> {
-  const store = await openInbox({ location: url, clock: systemClock });
-  const times = new Map<string, number>();
-  for await (const { leadId = '' } of store.list({})) times.set(leadId, (times.get(leadId) ?? 0) + 1);
-  await store.close();
-  return times;
-}
-
-const verdictOf = ({ text }: { readonly text: string }): string =>
-  (JSON.parse(text) as { status: string }).status;
-
-/** As a sender that does not give up. */
-async function untilTaken(receiver: AdminProcess, lead: { readonly id: string }): Promise<string> {
-  for (;;) {
-    const answer = await receiver.deliver(lead);
-    if (answer.status === 200) return verdictOf(answer);
-    expect(answer.status).toBe(503);
-    await systemClock.sleep(20);
-  }
-}
-
-/** The ids that receivers printed, each a line with a lead. */
-const printed = (receivers: readonly AdminProcess[]): string[] =>
-  receivers.flatMap((one) => idsIn(one.stdout()));
-const idsIn = (lines: string): string[] =>
-  lines
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => (JSON.parse(line) as { id: string }).id);
 
 // Written with a long delay, what is not synchronous is lost for certain when the server is killed.
 await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
@@ -151,54 +106,6 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
       );
       await expect.poll(() => printed([receiver])).toEqual(['before', 'while stopped']);
     });
-
-    it('costs no lead when connections are cut', async () => {
-      const proxy = await proxied(cluster);
-      const inbox = fleetInbox(cluster.address, { port: proxy.port });
-      const receiver = (await start(1, inbox)).at(0);
-      const ids = Array.from({ length: sized(2000) }, (_, i) => `lead-${i}`);
-      let taken = 0;
-      let cuts = 0;
-      const sending = inParallel(ids, 10, async (id) => {
-        await untilTaken(receiver, { id });
-        taken += 1;
-      });
-      for (; cuts < 5; cuts += 1) {
-        await until(() => taken >= ((cuts + 1) * ids.length) / 7, 'further acknowledgements');
-        proxy.cut();
-      }
-      await sending;
-      console.log(
-        `connections cut ${cuts} times under ${ids.length} leads: emitted ${printed([receiver]).length}`,
-      );
-      await expect.poll(() => printed([receiver]).toSorted()).toEqual(ids.toSorted());
-    });
-  });
-
-  describe('a COMMIT whose answer is lost', () => {
-    it.each([
-      { retried: 'at the same receiver', at: 0 },
-      { retried: 'at another one', at: 1 },
-    ])('is 503, and its lead is accepted exactly once when it is retried $retried', async ({ at }) => {
-      const proxy = await proxied(cluster);
-      const app = await startApp();
-      clean.push(() => app.stop());
-      const inbox = fleetInbox(cluster.address, { port: proxy.port });
-      const output = join(freshHome(), 'leads.ndjson');
-      const fleet = await start(2, inbox, ['--output', output, '--forward-to', app.url]);
-      const plain = await start(2, fleetInbox(cluster.address, { port: proxy.port }));
-      for (const receivers of [fleet, plain]) {
-        const lost = proxy.loseNextCommit();
-        expect(await receivers.at(0).deliver({ id: 'lost' })).toMatchObject({ status: 503 });
-        await lost;
-        expect(await untilTaken(receivers.at(at), { id: 'lost' })).toBe('accepted');
-        expect(await untilTaken(receivers.at(0), { id: 'lost' })).toBe('duplicate');
-        expect(await untilTaken(receivers.at(1), { id: 'lost' })).toBe('duplicate');
-        await expect.poll(() => printed(receivers.receivers)).toEqual(['lost']);
-      }
-      expect(idsIn(readFileSync(output, 'utf8'))).toEqual(['lost']);
-      expect([...app.got]).toEqual([['lost', 1]]);
-    });
   });
 
   describe('a database that cannot be written', () => {
@@ -217,41 +124,6 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
       expect(await untilTaken(receiver, { id: `read-only-${n}` })).toBe('accepted');
       const all = ['before', ...Array.from({ length: n }, (_, i) => `read-only-${i + 1}`)];
       await expect.poll(() => printed([receiver])).toEqual(all);
-    });
-
-    it('takes leads past its last partition, from a role that may make none, and says so', async () => {
-      const inbox = fleetInbox(cluster.address, { user: 'receiver' });
-      const asOwner = fleetInbox(cluster.address, { schema: inbox.schema });
-      await (await openInbox({ location: asOwner.url, clock: systemClock })).close();
-      const sql = superuser(cluster.address);
-      const schema = sql(inbox.schema);
-      const months =
-        await sql`select c.oid::regclass::text as name from pg_class c join pg_inherits on c.oid = inhrelid
-        where relnamespace = ${inbox.schema}::regnamespace and relkind = 'r' and relname ~ '_20[0-9]{2}_[0-9]{2}$'`;
-      expect(months.length).toBeGreaterThan(3);
-      for (const { name } of months) await sql.unsafe(`drop table ${String(name)}`);
-      await sql.unsafe(`create role receiver login password '${cluster.address.password}'`);
-      await sql`grant usage on schema ${schema} to receiver`;
-      await sql`grant select, insert, update, delete on all tables in schema ${schema} to receiver`;
-      await sql`grant usage on all sequences in schema ${schema} to receiver`;
-      await sql.end();
-      const receiver = (await start(1, inbox)).at(0);
-      expect(await untilTaken(receiver, { id: 'late' })).toBe('accepted');
-      expect(await untilTaken(receiver, { id: 'late' })).toBe('duplicate');
-      expect([...(await deliveriesOf(asOwner))]).toEqual([['late', 2]]);
-      expect(receiver.stderr()).toMatch(/partition/);
-    });
-
-    it('ends a program that is older than its schema allows with exit code 3', async () => {
-      const inbox = fleetInbox(cluster.address);
-      await (await openInbox({ location: inbox.url, clock: systemClock })).close();
-      const sql = superuser(cluster.address);
-      await sql`update ${sql(inbox.schema)}.meta set version = 99, writable_from = 99`;
-      await sql.end();
-      const argv = ['listen', '--http', '--token', 'token', '--port', '0', ...inbox.argv];
-      const program = startProgram(argv, freshHome(), inbox.env);
-      expect(await program.done).toEqual({ exitCode: 3 });
-      expect(program.stderr()).toContain('newer');
     });
   });
 });
