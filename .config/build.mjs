@@ -37,8 +37,8 @@ const loadedTogether = [
 const input = {
   cwd: root,
   platform: 'node',
-  // A native module: npm installs the binary for the user's platform.
-  external: ['libsql', 'jq-web'],
+  // npm installs them: libsql is a native module with a binary for the user's platform, and the others are for few users.
+  external: ['libsql', 'jq-web', 'postgres'],
   transform: { target: 'node20.19', define: { LEADS_VERSION: JSON.stringify(version) } },
 };
 // Names stay, since errors are named by their classes and stack traces are read by people.

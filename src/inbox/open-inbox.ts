@@ -1,15 +1,29 @@
+import { existsSync } from 'node:fs';
 import type { Inbox, InboxReader } from './inbox.ts';
 import type { StoreOptions } from './inbox-options.ts';
+import type { DatabaseLocation } from './postgres/connection/address/database-location.ts';
+
+/** Where an inbox is: the path of a file, `:memory:`, or a PostgreSQL database. */
+export type InboxLocation = string | DatabaseLocation;
+
+/** For messages; a database's URL without its password. */
+export const locationText = (location: InboxLocation): string =>
+  typeof location === 'string' ? location : location.shown;
+
+/** Whether there is something to read. A database is asked when it is opened. */
+export const isInboxThere = (location: InboxLocation): boolean =>
+  typeof location !== 'string' || existsSync(location);
 
 /** What is left out is not wanted: no targets, no leases, no nonces, nothing redacted. */
-export type InboxOptions = Pick<StoreOptions, 'location' | 'clock'> & Partial<StoreOptions>;
+export type InboxOptions = Pick<StoreOptions, 'clock'> &
+  Partial<Omit<StoreOptions, 'location'>> & { readonly location: InboxLocation };
 
 /**
  * Opens the store that the location names, and loads no other one. Throws a `ConfigError` when it is damaged, unreadable,
  * or of another program or a newer version.
  */
-export async function openInbox(options: InboxOptions): Promise<Inbox> {
-  const store: StoreOptions = {
+export async function openInbox({ location, ...options }: InboxOptions): Promise<Inbox> {
+  const store: Omit<StoreOptions, 'location'> = {
     targets: [],
     leaseMs: 0,
     nonceLifetimeMs: 0,
@@ -18,16 +32,24 @@ export async function openInbox(options: InboxOptions): Promise<Inbox> {
     warn: () => undefined,
     ...options,
   };
-  if (store.location === ':memory:') {
+  if (typeof location !== 'string') {
+    const { openPostgresInbox } = await import('./postgres/postgres-inbox.ts');
+    return openPostgresInbox(location, store);
+  }
+  if (location === ':memory:') {
     const { MemoryInbox } = await import('./memory/memory-inbox.ts');
-    return new MemoryInbox(store);
+    return new MemoryInbox({ ...store, location });
   }
   const { openSqliteInbox } = await import('./sqlite/sqlite-inbox.ts');
-  return openSqliteInbox(store);
+  return openSqliteInbox({ ...store, location });
 }
 
 /** Opens the store for reading only; a file must exist, and stays as it is. Throws as `openInbox` does. */
 export async function openInboxReader({ location, clock }: InboxOptions): Promise<InboxReader> {
+  if (typeof location !== 'string') {
+    const { openPostgresReader } = await import('./postgres/open-schema.ts');
+    return openPostgresReader(location);
+  }
   if (location === ':memory:') return openInbox({ location, clock });
   const { openSqliteReader } = await import('./sqlite/sqlite-inbox.ts');
   return openSqliteReader(location);

@@ -27,7 +27,9 @@ export function answerForOutcome(outcome: DeliveryOutcome): DeliveryAnswer {
     case 'rejected': {
       const body = { error: outcome.reason, message: messages[outcome.reason] };
       if (outcome.status === 405) return { status: 405, body, headers: { allow: 'POST' } };
-      if (outcome.reason === 'overloaded') return { status: 503, body, headers: { 'retry-after': '5' } };
+      if (isTemporary(outcome.reason)) {
+        return { status: outcome.status, body, headers: { 'retry-after': retryAfterSeconds } };
+      }
       return { status: outcome.status, body };
     }
   }
@@ -45,6 +47,11 @@ export function answerForLeads(outcomes: readonly LeadOutcome[]): DeliveryAnswer
     body: { status, leads: outcomes.map(({ kind, leadId }) => ({ status: kind, id: leadId })) },
   };
 }
+
+const isTemporary = (reason: RejectReason): boolean => reason === 'overloaded' || reason === 'cannot_store';
+
+/** So long a database needs to be back after a restart, and memory to be free again. */
+const retryAfterSeconds = '5';
 
 const messages: Readonly<Record<RejectReason, string>> = {
   foreign_host: 'nothing is received for this Host or Origin',

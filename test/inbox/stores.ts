@@ -1,22 +1,38 @@
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { Arrival, Inbox, TakeResult } from '../../src/inbox/inbox.ts';
-import { type InboxOptions, openInbox } from '../../src/inbox/open-inbox.ts';
+import { type InboxLocation, type InboxOptions, openInbox } from '../../src/inbox/open-inbox.ts';
 import { FakeClock } from '../support/clock.ts';
+import { newInboxUrl } from '../support/postgres/address.ts';
+import { sharedPostgres } from '../support/postgres/shared.ts';
+import { locationOf } from './postgres/location.ts';
 import { freshDirectory } from './support.ts';
 
 export interface Store {
   readonly name: string;
   /** A location that no other inbox uses. */
-  readonly newLocation: () => string;
+  readonly newLocation: () => InboxLocation;
   /** Whether what it holds outlives the process, and can be opened by several receivers at a time. */
   readonly isShared: boolean;
 }
+
+const postgres = await sharedPostgres();
+if (postgres === undefined)
+  process.stderr.write('skipped: the inbox on PostgreSQL, which has no binaries for this platform\n');
 
 /** Every store passes the tests of this folder: a new one is a line here. */
 export const stores: readonly Store[] = [
   { name: 'memory', newLocation: () => ':memory:', isShared: false },
   { name: 'sqlite', newLocation: () => join(freshDirectory(), 'deep', 'inbox.db'), isShared: true },
+  ...(postgres === undefined
+    ? []
+    : [
+        {
+          name: `PostgreSQL ${postgres.version}`,
+          newLocation: () => locationOf(newInboxUrl(postgres)),
+          isShared: true,
+        },
+      ]),
 ];
 
 export const sharedStores = stores.filter(({ isShared }) => isShared);
@@ -29,7 +45,7 @@ afterEach(async () => {
 });
 
 /** Opens an inbox that is closed after the test. */
-export async function open(location: string, options: Partial<InboxOptions> = {}): Promise<Inbox> {
+export async function open(location: InboxLocation, options: Partial<InboxOptions> = {}): Promise<Inbox> {
   const inbox = await openInbox({ clock, ...options, location });
   opened.push(inbox);
   return inbox;

@@ -22,6 +22,8 @@ interface ListenProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Put in front of the command, such as `prlimit`. */
   readonly through?: readonly string[];
+  /** Default: this release. */
+  readonly program?: string;
 }
 
 const running = new Set<ChildProcess>();
@@ -34,9 +36,9 @@ process.once('exit', () => {
 /** `leads listen` as a process of its own, ready when it resolves. */
 export async function listenProcess(
   argv: readonly string[],
-  { home = freshHome(), env = {}, through = [] }: ListenProcessOptions = {},
+  { home = freshHome(), env = {}, through = [], program = binary }: ListenProcessOptions = {},
 ): Promise<ListenProcess> {
-  const [command = '', ...rest] = [...through, process.execPath, binary, 'listen', ...argv];
+  const [command = '', ...rest] = [...through, process.execPath, program, 'listen', ...argv];
   const child = spawn(command, rest, {
     env: { PATH: process.env['PATH'], ...environment(home), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

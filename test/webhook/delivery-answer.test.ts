@@ -32,9 +32,10 @@ test.each([
 test('a sender that is asked to come again learns what happened, or when', () => {
   const pending = answerForOutcome({ kind: 'pending', leadId: 'a' });
   expect(pending.body).toMatchObject({ error: 'not_forwarded' });
-  const answer = answerForOutcome(rejection('overloaded', ''));
-  expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
-  expect(answerForOutcome(rejection('cannot_store', '')).headers).toBeUndefined();
+  for (const reason of ['overloaded', 'cannot_store'] as const) {
+    const answer = answerForOutcome(rejection(reason, ''));
+    expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+  }
   expect(answerForOutcome(rejection('not_json', '')).headers).toBeUndefined();
 });
 

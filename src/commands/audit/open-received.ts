@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import { rejectionsIn } from '../../audit/received/rejections.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
-import { openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
-import { inboxPath } from '../flags/inbox-flag.ts';
+import { isInboxThere, locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
+import { resolveInbox } from '../flags/inbox/resolve-inbox.ts';
 import { leadPlaceOf } from '../flags/lead-at.ts';
 import type { AuditCommandOptions } from './options.ts';
 import { openReceivedFile } from './open-received-file.ts';
@@ -13,11 +12,14 @@ import type { OpenedReceived } from './opened-received.ts';
 export async function openReceived(options: AuditCommandOptions, context: Context): Promise<OpenedReceived> {
   if (options.received !== undefined) return openReceivedFile(options.received, context);
   const settings = await context.settings();
-  const location = inboxPath(options.inbox, settings, context.paths);
-  if (!existsSync(location)) {
-    throw new ConfigError(`there is no inbox at ${location}, so there is nothing to compare with`, {
-      hint: "'leads listen' makes it; name another one with --inbox FILE, or an export of your application with --received FILE",
-    });
+  const location = await resolveInbox(options, settings, context);
+  if (!isInboxThere(location)) {
+    throw new ConfigError(
+      `there is no inbox at ${locationText(location)}, so there is nothing to compare with`,
+      {
+        hint: "'leads listen' makes it; name another one with --inbox FILE, or an export of your application with --received FILE",
+      },
+    );
   }
   const { clock, pid, messages } = context;
   const writable = options.takeIn
@@ -25,7 +27,7 @@ export async function openReceived(options: AuditCommandOptions, context: Contex
     : undefined;
   const inbox = writable ?? (await openInboxReader({ location, clock }));
   return {
-    name: `the inbox ${location}`,
+    name: `the inbox ${locationText(location)}`,
     leads: inbox,
     store: writable,
     untold: [],

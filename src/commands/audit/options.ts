@@ -5,7 +5,7 @@ import { filterFlags } from '../flags/filter-flags.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { limit, writtenFile } from '../flags/flag-values.ts';
-import { inboxFlag } from '../flags/inbox-flag.ts';
+import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
 import {
   deliveryFlags,
   deliveryPartFlags,
@@ -14,7 +14,7 @@ import {
 } from './repair/repair-flags.ts';
 
 export const flags = {
-  ...inboxFlag,
+  ...inboxFlags,
   received: {
     value: 'file',
     type: text,
@@ -55,7 +55,7 @@ export type AuditCommandOptions = OptionsOf<typeof flags>;
 
 /** Throws a `UsageError` for flags that contradict each other. */
 export function rejectContradictions(options: AuditCommandOptions): void {
-  const { missing, format, received, inbox, watch } = options;
+  const { missing, format, received, inbox, inboxUrlFile, watch } = options;
   rejectRepairContradictions(options);
   if (missing && format === 'json') {
     throw new UsageError('--missing and --json do not go together', {
@@ -65,10 +65,13 @@ export function rejectContradictions(options: AuditCommandOptions): void {
   if (watch !== undefined && missing) {
     throw new UsageError('--watch and --missing do not go together: each round would print the same leads');
   }
+  if (watch !== undefined && inboxUrlFile === '-') {
+    throw new UsageError('--watch opens the inbox in each round: stdin (-) can be read once only');
+  }
   if (watch !== undefined && received === '-') {
     throw new UsageError('--watch reads the received leads in each round: stdin (-) can be read once only');
   }
-  if (received !== undefined && inbox !== undefined) {
+  if (received !== undefined && (inbox ?? inboxUrlFile) !== undefined) {
     throw new UsageError('--received and --inbox do not go together: each is the received side');
   }
   if (inbox === ':memory:') {

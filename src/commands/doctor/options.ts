@@ -1,7 +1,7 @@
 import { text, wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { inboxFlag } from '../flags/inbox-flag.ts';
+import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
 
 export const flags = {
   ...inGroup('The service', {
@@ -11,7 +11,7 @@ export const flags = {
   ...inGroup('The receiver', {
     port: { value: 'n', type: wholeNumber(1, 65_535), default: '8443', help: 'that listen would use' },
     host: { value: 'address', type: text, default: '127.0.0.1', help: 'that listen would use' },
-    ...inboxFlag,
+    ...inboxFlags,
   }),
   ...inGroup('Output', { ...formatFlags(['pretty', 'json']) }),
 } satisfies Flags;

@@ -1,18 +1,19 @@
 import type { Context } from '../../context.ts';
 import { readConfig } from '../../config/file/read-config.ts';
 import type { Settings } from '../../config/settings.ts';
-import type { CheckResult } from '../../doctor/check-result.ts';
+import { type CheckResult, checkNamed } from '../../doctor/check-result.ts';
 import { learntKeys } from '../../doctor/dialect/learnt-keys.ts';
 import { checkConfig, findConfig } from '../../doctor/machine/config-permissions.ts';
 import { checkNodeVersion } from '../../doctor/machine/node-version.ts';
 import { checkAuthority } from '../../doctor/receiver/authority-days.ts';
+import type { OpenedStore } from '../../doctor/receiver/database-opens.ts';
 import { checkInbox } from '../../doctor/receiver/inbox-opens.ts';
 import { checkPort } from '../../doctor/receiver/port-use.ts';
 import { checkFreeSpace, checkOwnClock, probeStorage } from '../../doctor/receiver/storage.ts';
 import { compareWithProfile, type LearntChange, writeDialect } from '../../doctor/write-dialect.ts';
-import { LeadsError, UsageError } from '../../errors.ts';
+import { ConfigError, LeadsError, UsageError } from '../../errors.ts';
 import { formatSeconds } from '../../time/duration.ts';
-import { inboxPath } from '../flags/inbox-flag.ts';
+import { resolveInbox } from '../flags/inbox/resolve-inbox.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { checkService, type ServiceReport } from './check-service.ts';
 import type { DoctorOptions } from './options.ts';
@@ -98,20 +99,49 @@ async function readSettings(context: Context): Promise<Settings | LeadsError> {
 }
 
 async function checkReceiver(
-  { inbox, host, port }: DoctorOptions,
+  options: DoctorOptions,
   settings: Settings | undefined,
-  { paths, clock, pid }: Context,
+  context: Context,
 ): Promise<{ clock: CheckResult; results: CheckResult[] }> {
-  const location = inboxPath(inbox, settings ?? { profile: 'default' }, paths);
-  const storage = await probeStorage(location === ':memory:' ? `${paths.dataDir}/inbox.db` : location, pid);
+  const { clock, paths } = context;
   const [opened, atPort, authority] = await Promise.all([
-    checkInbox(location, storage, clock),
-    checkPort(host, port),
+    openInbox(options, settings ?? { profile: 'default' }, context),
+    checkPort(options.host, options.port),
     checkAuthority(paths.dataDir, clock.now()),
   ]);
   return {
-    clock: checkOwnClock(clock.now(), storage, opened.newestDelivery),
-    results: [opened.check, checkFreeSpace(storage), atPort, authority],
+    clock: checkOwnClock(clock.now(), opened.clock, opened.newestDelivery),
+    results: [...opened.checks, atPort, authority],
+  };
+}
+
+async function openInbox(
+  options: DoctorOptions,
+  settings: Pick<Settings, 'profile'>,
+  context: Context,
+): Promise<OpenedStore> {
+  try {
+    const location = await resolveInbox(options, settings, context);
+    if (typeof location === 'string') return await openFile(location, context);
+    const { checkDatabase } = await import('../../doctor/receiver/database-opens.ts');
+    return await checkDatabase(location, context.clock);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return {
+      checks: [checkNamed('receiver.inbox').fail(error.message, error.hint)],
+      clock: { name: '', at: undefined },
+      newestDelivery: undefined,
+    };
+  }
+}
+
+async function openFile(location: string, { paths, clock, pid }: Context): Promise<OpenedStore> {
+  const storage = await probeStorage(location === ':memory:' ? `${paths.dataDir}/inbox.db` : location, pid);
+  const { check, newestDelivery } = await checkInbox(location, storage, clock);
+  return {
+    checks: [check, checkFreeSpace(storage)],
+    clock: { name: "the file system's clock", at: storage.writtenAt },
+    newestDelivery,
   };
 }
 

@@ -9,7 +9,7 @@ export async function run(options: InboxExportOptions, context: Context): Promis
   const { stdout, clock, messages } = context;
   const now = clock.now();
   const writer = await recordWriter(options.format, streamSink(stdout), { terminal: stdout.isTTY === true });
-  const written = await withInboxReader(options.inbox, context, async (inbox) => {
+  const written = await withInboxReader(options, context, async (inbox) => {
     let leads = 0;
     const query = {
       states: options.verdict.length === 0 ? undefined : options.verdict,

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 
-/** What the files of an inbox take, in words. */
+/** What the files of an inbox take, in words; of one in a database, only where it is. */
 export function inboxSize(path: string): string {
+  if (/^postgres:\/\//.test(path)) return `the inbox is ${path}`;
   const bytes = [path, `${path}-wal`]
     .map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
     .reduce((sum, size) => sum + size, 0);

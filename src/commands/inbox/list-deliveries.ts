@@ -49,7 +49,7 @@ async function table(
   const { stdout, messages } = context;
   const found: StoredDelivery[] = [];
   let size = '';
-  const more = await withInboxReader(options.inbox, context, async (inbox) => {
+  const more = await withInboxReader(options, context, async (inbox) => {
     size = inboxSize(inbox.location);
     for await (const delivery of inbox.list(query)) {
       if (found.length === most) return true;
@@ -81,7 +81,7 @@ async function records(
   const writer = await recordWriter(format, streamSink(context.stdout), {
     terminal: context.stdout.isTTY === true,
   });
-  await withInboxReader(options.inbox, context, async (inbox) => {
+  await withInboxReader(options, context, async (inbox) => {
     context.messages.say(inboxSize(inbox.location));
     for await (const delivery of firstOf(inbox, query, most)) {
       await writer.write([{ bytes: Buffer.from(JSON.stringify(deliverySummary(delivery))) }]);

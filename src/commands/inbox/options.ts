@@ -1,7 +1,7 @@
 import { oneOf, text, wholeNumber } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { inboxFlag } from '../flags/inbox-flag.ts';
+import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
 import { httpUrl, limit, pointInTime } from '../flags/flag-values.ts';
 
 const received = {
@@ -19,7 +19,7 @@ export const listFlags = {
   ...received,
   limit: { short: 'n', value: 'n', type: limit, default: '20', help: "how many, or 'all'" },
   ...formatFlags(['table', 'json', 'ndjson', 'csv']),
-  ...inboxFlag,
+  ...inboxFlags,
 } satisfies Flags;
 
 export type InboxListOptions = OptionsOf<typeof listFlags>;
@@ -32,7 +32,7 @@ export const showFlags = {
   number: { value: 'n', type: wholeNumber(1), help: 'one delivery, by its number in the list' },
   raw: { help: 'only the raw body, of the first delivery' },
   ...formatFlags(['table', 'json', 'ndjson']),
-  ...inboxFlag,
+  ...inboxFlags,
 } satisfies Flags;
 
 export type InboxShowOptions = ArgumentsOf<typeof showArgs> & OptionsOf<typeof showFlags>;
@@ -47,7 +47,7 @@ export const exportFlags = {
   },
   ...received,
   ...formatFlags(['ndjson', 'json', 'csv']),
-  ...inboxFlag,
+  ...inboxFlags,
 } satisfies Flags;
 
 export type InboxExportOptions = OptionsOf<typeof exportFlags>;
@@ -60,17 +60,24 @@ export const retryFlags = {
   pending: { help: 'every lead that is outstanding for some target' },
   to: { value: 'url', type: httpUrl, help: 'where to deliver; what is outstanding there is done then' },
   ...formatFlags(['table', 'json', 'ndjson']),
-  ...inboxFlag,
+  ...inboxFlags,
 } satisfies Flags;
 
 export type InboxRetryOptions = ArgumentsOf<typeof retryArgs> & OptionsOf<typeof retryFlags>;
 
 export const recoverFlags = {
-  ...inboxFlag,
+  ...inboxFlags,
   output: { short: 'o', value: 'new', type: text, help: 'the new inbox, which must not exist' },
 } satisfies Flags;
 
 export type InboxRecoverOptions = OptionsOf<typeof recoverFlags>;
+
+export const migrateFlags = {
+  print: { help: 'print the SQL instead, and change nothing' },
+  ...inboxFlags,
+} satisfies Flags;
+
+export type InboxMigrateOptions = OptionsOf<typeof migrateFlags>;
 
 export const pruneFlags = {
   before: {
@@ -78,7 +85,7 @@ export const pruneFlags = {
     type: pointInTime,
     help: 'received before then: 2026-01-31, or 30d for older than that',
   },
-  ...inboxFlag,
+  ...inboxFlags,
 } satisfies Flags;
 
 export type InboxPruneOptions = OptionsOf<typeof pruneFlags>;

@@ -11,7 +11,7 @@ export async function run(options: InboxPruneOptions, context: Context): Promise
       hint: "such as 'leads inbox prune --before 30d'",
     });
   }
-  const gone = await withInbox(options.inbox, context, async (inbox) => {
+  const gone = await withInbox(options, context, async (inbox) => {
     const dropped = await inbox.prune(before(context.clock.now()));
     if (dropped > 0) await inbox.compact();
     return dropped;

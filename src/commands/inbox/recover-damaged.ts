@@ -3,10 +3,16 @@ import { resolve } from 'node:path';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { inboxPath } from '../flags/inbox-flag.ts';
+import { resolveInbox } from '../flags/inbox/resolve-inbox.ts';
 import type { InboxRecoverOptions } from './options.ts';
 
 export async function run(options: InboxRecoverOptions, context: Context): Promise<Outcome> {
+  const from = await resolveInbox(options, await context.settings(), context);
+  if (typeof from !== 'string') {
+    throw new UsageError(`'leads inbox recover' is for files: ${from.shown} is in a database`, {
+      hint: "a damaged database is restored by PostgreSQL's own means, such as a backup",
+    });
+  }
   const { output } = options;
   if (output === undefined) throw new UsageError('-o NEW names the new inbox');
   const to = resolve(output);
@@ -14,7 +20,6 @@ export async function run(options: InboxRecoverOptions, context: Context): Promi
     throw new UsageError(`${to} exists, and is not overwritten`, { hint: 'name a new file with -o' });
   }
   const { clock, messages } = context;
-  const from = inboxPath(options.inbox, await context.settings(), context.paths);
   if (!existsSync(from)) throw new DataError(`there is no inbox at ${from}`);
   const { recoverInbox } = await import('../../inbox/sqlite/recover/recover-inbox.ts');
   const { deliveries, leads, unreadable, idsComplete } = await recoverInbox(from, to, clock.now());

@@ -19,7 +19,7 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
   }
   const found: StoredDelivery[] = [];
   let dropped: DroppedRepeats | undefined;
-  await withInboxReader(options.inbox, context, async (inbox) => {
+  await withInboxReader(options, context, async (inbox) => {
     for await (const delivery of inbox.list({ leadId: id, seq: number })) found.push(delivery);
     if (id !== undefined) dropped = await inbox.droppedRepeats(id);
   });

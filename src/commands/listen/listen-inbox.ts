@@ -5,9 +5,8 @@ import { openInbox } from '../../inbox/open-inbox.ts';
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
-import { inboxPath } from '../flags/inbox-flag.ts';
+import { inboxWords, isInboxNamed, resolveInbox } from '../flags/inbox/resolve-inbox.ts';
 import type { ListenOptions } from './options.ts';
-import { shellWord } from '../../output/shell-word.ts';
 import { adoptTemporaryInbox, createTemporaryInbox } from './temporary-inbox.ts';
 
 interface ListenInbox {
@@ -22,16 +21,16 @@ interface ListenInbox {
 export async function openListenInbox(
   flags: ListenOptions,
   settings: Settings,
-  context: Pick<Context, 'paths' | 'clock' | 'pid' | 'signal' | 'messages'>,
+  context: Pick<Context, 'env' | 'platform' | 'stdin' | 'paths' | 'clock' | 'pid' | 'signal' | 'messages'>,
   verifier: Verifier,
   targets: readonly Target[],
   onCommit?: (writes: number) => void,
 ): Promise<ListenInbox> {
-  const { paths, clock, pid, messages } = context;
+  const { env, clock, pid, messages } = context;
   const temporary =
-    flags.inbox === undefined && isForTests(flags) ? await createTemporaryInbox(context) : undefined;
-  const location = temporary?.location ?? inboxPath(flags.inbox, settings, paths);
-  if (temporary === undefined) await adoptTemporaryInbox(location, context);
+    isForTests(flags) && !isInboxNamed(flags, env) ? await createTemporaryInbox(context) : undefined;
+  const location = temporary?.location ?? (await resolveInbox(flags, settings, context));
+  if (temporary === undefined && typeof location === 'string') await adoptTemporaryInbox(location, context);
   const inbox = await openInbox({
     location,
     clock,
@@ -40,7 +39,7 @@ export async function openListenInbox(
     onCommit,
     ...inboxRequirements(verifier, targets),
   });
-  await noteOutstanding(inbox, flags.inbox, messages);
+  await noteOutstanding(inbox, inboxWords(flags, inbox.location), messages);
   return {
     inbox,
     isRemoved: temporary !== undefined && !flags.keep,
@@ -49,7 +48,7 @@ export async function openListenInbox(
       await inbox.close();
       if (waiting > 0) {
         const what = waiting === 1 ? '1 lead is' : `${waiting} leads are`;
-        messages.note('stays', `${what} outstanding in ${location}, which stays`);
+        messages.note('stays', `${what} outstanding in ${inbox.location}, which stays`);
       }
       if (flags.keep || waiting > 0) await temporary?.keep();
       else if (isOver) await temporary?.remove();
@@ -66,13 +65,15 @@ async function countOutstanding(inbox: Inbox): Promise<number> {
   return Math.max(0, ...(await inbox.outstanding()).map(({ leads }) => leads));
 }
 
-/** Says what this run will not hand on: an app at another address, its port included, is another target. */
+/**
+ * Says what this run will not hand on: an app at another address, its port included, is another target. `where`: the flags
+ * that name this inbox.
+ */
 async function noteOutstanding(
   inbox: Inbox,
-  namedInbox: string | undefined,
+  where: string,
   messages: Pick<Context['messages'], 'note'>,
 ): Promise<void> {
-  const where = namedInbox === undefined ? '' : ` --inbox ${shellWord(namedInbox)}`;
   for (const { target, leads, wanted, wantedElsewhere } of await inbox.outstanding()) {
     if (wanted || wantedElsewhere) continue;
     const what = leads === 1 ? '1 lead is' : `${leads} leads are`;

@@ -4,6 +4,7 @@ import { formatFlags } from '../flags/format-flags.ts';
 import { schemePartFlags } from '../flags/scheme/part-flags.ts';
 import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
 import { httpUrl, pollInterval, writtenFile } from '../flags/flag-values.ts';
+import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
 import { leadPointer } from '../flags/lead-at.ts';
 import { adminAddress, drainTime } from './operations/admin-address.ts';
 
@@ -45,7 +46,11 @@ export const flags = {
       otherwise: 'auto',
       help: 'where it is in the body: a JSON Pointer such as /data; an array there is several leads',
     },
-    inbox: { value: 'file', type: text, help: 'where deliveries are stored, :memory: for nowhere' },
+    ...inboxFlags,
+    inbox: {
+      ...inboxFlags.inbox,
+      help: 'where deliveries are stored: a file, postgres://HOST/DATABASE, or :memory: for nowhere',
+    },
     retain: {
       value: 'duration',
       type: duration,

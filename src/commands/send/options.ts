@@ -4,7 +4,7 @@ import { filterFlags } from '../flags/filter-flags.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { requestRate, retrySchedule } from '../flags/flag-values.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { inboxFlag } from '../flags/inbox-flag.ts';
+import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
 import { schemePartFlags } from '../flags/scheme/part-flags.ts';
 import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
 import { receiverUrl, trustFlags } from '../flags/target/target-flags.ts';
@@ -71,7 +71,7 @@ export const flags = {
     },
   }),
   ...filterFlags,
-  ...inGroup('Where leads come from', { ...inboxFlag, ...acceptIncompleteFlag }),
+  ...inGroup('Where leads come from', { ...inboxFlags, ...acceptIncompleteFlag }),
   ...schemePartFlags,
 } satisfies Flags;
 

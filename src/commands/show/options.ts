@@ -2,7 +2,7 @@ import { text } from '../../config/value-types.ts';
 import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
-import { inboxFlag } from '../flags/inbox-flag.ts';
+import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
 import { fieldList } from '../flags/flag-values.ts';
 
 export const args = {
@@ -14,7 +14,7 @@ export const flags = {
   relative: { help: 'times as "3m ago"' },
   ...acceptIncompleteFlag,
   ...formatFlags(['table', 'json', 'ndjson']),
-  ...inboxFlag,
+  ...inboxFlags,
 } satisfies Flags;
 
 export type ShowOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;

@@ -1,20 +1,21 @@
-import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { readLead } from '../../lead/read-lead.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
-import { inboxPath } from '../flags/inbox-flag.ts';
+import { isInboxThere } from '../../inbox/open-inbox.ts';
+import type { InboxFlags } from '../flags/inbox/inbox-flags.ts';
+import { resolveInbox } from '../flags/inbox/resolve-inbox.ts';
 
 /** The lead as it was first received; undefined when it was not, or when there is no inbox. */
 export async function receivedLead(
   id: string,
-  namedInbox: string | undefined,
+  flags: InboxFlags,
   context: Context,
 ): Promise<RawLead | undefined> {
-  const path = inboxPath(namedInbox, await context.settings(), context.paths);
-  if (path === ':memory:' || !existsSync(path)) return undefined;
+  const location = await resolveInbox(flags, await context.settings(), context);
+  if (location === ':memory:' || !isInboxThere(location)) return undefined;
   const { openInboxReader } = await import('../../inbox/open-inbox.ts');
-  const inbox = await openInboxReader({ location: path, clock: context.clock });
+  const inbox = await openInboxReader({ location, clock: context.clock });
   try {
     let first: RawLead | undefined;
     for await (const delivery of inbox.list({ leadId: id })) {

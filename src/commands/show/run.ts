@@ -29,7 +29,7 @@ export async function run(options: ShowOptions, context: Context): Promise<Outco
   });
   const lead =
     pulled === undefined || pulled instanceof LeadsError
-      ? await receivedLead(options.id, options.inbox, context)
+      ? await receivedLead(options.id, options, context)
       : pulled;
   if (lead === undefined) {
     if (pulled instanceof LeadsError) throw pulled;

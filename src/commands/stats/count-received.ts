@@ -11,9 +11,10 @@ import { counted, grouped, showProgress } from '../../output/terminal/progress.t
 import { FieldValues } from '../../stats/field-values.ts';
 import { ReceiptCounts } from '../../stats/receipt-counts.ts';
 import { noteFilters, noteMissingFields } from '../flags/filter-notes.ts';
+import { isInboxNamed } from '../flags/inbox/resolve-inbox.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
 import { type CountedWindows, countedWindows } from './counted-windows.ts';
-import type { StatsOptions } from './options.ts';
+import { inboxFlagsOf, type StatsOptions } from './options.ts';
 import { isPrevious, type StatsPlan } from './stats-plan.ts';
 import { type ReceivedLead, receivedLead } from './received-record.ts';
 
@@ -58,7 +59,7 @@ export async function countReceived(
     leads.add(values.ofRecord(record), receivedAt);
   };
 
-  const found = await withInboxReader(options.inbox?.file, context, async (inbox) => {
+  const found = await withInboxReader(inboxFlagsOf(options), context, async (inbox) => {
     const { since } = plan.filter;
     await eachDelivery(inbox.list({ since, until: window.until }), context, (delivery) =>
       count(delivery, inbox),
@@ -72,10 +73,13 @@ export async function countReceived(
     };
   });
 
-  if (found === undefined && options.inbox?.file !== undefined) {
-    throw new ConfigError(`there is no inbox at ${options.inbox.file}, so there is nothing to count`, {
-      hint: 'without a name, --inbox is the inbox of this profile',
-    });
+  if (found === undefined && isInboxNamed(inboxFlagsOf(options), context.env)) {
+    throw new ConfigError(
+      `there is no inbox at ${options.inbox?.place ?? context.env['LEADS_INBOX'] ?? ''}, so there is nothing to count`,
+      {
+        hint: 'without a name, --inbox is the inbox of this profile',
+      },
+    );
   }
   const { lastBefore, rejected = { current: 0, previous: 0 } } = found ?? {};
   const later = current.receipts.figures(window.since, before.receipts.newest ?? lastBefore, {

@@ -7,6 +7,7 @@ import { filterFlags } from '../flags/filter-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
 import { limit } from '../flags/flag-values.ts';
 import { formatFlags } from '../flags/format-flags.ts';
+import { type InboxFlags, inboxFlags } from '../flags/inbox/inbox-flags.ts';
 
 /** One path or two: there is no matrix of more. */
 const paths: ValueType<readonly string[]> = {
@@ -24,10 +25,10 @@ const expectations: ValueType<readonly Expectation[]> = {
 
 const ownInbox = "the profile's own";
 
-/** `file` is undefined for the inbox of the profile. */
-const inbox: ValueType<{ readonly file: string | undefined }> = {
-  parse: (typed) => (typed === '' ? undefined : { file: typed === ownInbox ? undefined : typed }),
-  expected: 'the file of an inbox',
+/** `place` is undefined for the inbox of `LEADS_INBOX` or of the profile. */
+const inbox: ValueType<{ readonly place: string | undefined }> = {
+  parse: (typed) => (typed === '' ? undefined : { place: typed === ownInbox ? undefined : typed }),
+  expected: 'the file of an inbox, or postgres://HOST/DATABASE',
 };
 
 export const flags = {
@@ -55,11 +56,13 @@ export const flags = {
     help: 'with the time of equal length before --since',
   },
   inbox: {
-    value: 'file',
+    value: 'place',
     type: inbox,
     bare: ownInbox,
     help: 'count what was received, by the time of receipt: delays, attempts, duplicates, gaps',
   },
+  inboxUrlFile: inboxFlags.inboxUrlFile,
+  inboxInsecure: inboxFlags.inboxInsecure,
   expect: {
     value: 'list',
     type: expectations,
@@ -72,6 +75,16 @@ export const flags = {
 
 export type StatsOptions = OptionsOf<typeof flags>;
 
+/** Whether what was received is counted, and not what the service lists. */
+export const countsReceived = ({ inbox, inboxUrlFile }: StatsOptions): boolean =>
+  inbox !== undefined || inboxUrlFile !== undefined;
+
+/** As other commands have them, whose `--inbox` needs a value. */
+export const inboxFlagsOf = ({ inbox, ...others }: StatsOptions): InboxFlags => ({
+  ...others,
+  inbox: inbox?.place,
+});
+
 /** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
 export function rejectContradictions(options: StatsOptions): void {
   const { compare, since, expect = [], acceptIncomplete } = options;
@@ -79,7 +92,7 @@ export function rejectContradictions(options: StatsOptions): void {
     throw new UsageError('--compare previous needs --since: the previous window is as long as this one');
   }
   const receiving = expect.find(({ measure }) => measure !== 'total');
-  if (options.inbox === undefined) {
+  if (!countsReceived(options)) {
     if (receiving === undefined) return;
     throw new UsageError(`--expect: '${receiving.text}' is about what was received: it needs --inbox`, {
       hint: 'of leads that are pulled, only their total is known',

@@ -8,7 +8,7 @@ import { grouped } from '../../output/terminal/progress.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { countPulled } from './count-pulled.ts';
 import type { CountedWindows } from './counted-windows.ts';
-import { rejectContradictions, type StatsOptions } from './options.ts';
+import { countsReceived, rejectContradictions, type StatsOptions } from './options.ts';
 import { planStats } from './stats-plan.ts';
 import { sayChecked } from './print/say-checked.ts';
 
@@ -31,7 +31,7 @@ const countWindows = async (
   plan: ReturnType<typeof planStats>,
   context: Context,
 ): Promise<CountedWindows> => {
-  if (options.inbox === undefined) return countPulled(options, plan, context);
+  if (!countsReceived(options)) return countPulled(options, plan, context);
   const { countReceived } = await import('./count-received.ts');
   return countReceived(options, plan, context);
 };

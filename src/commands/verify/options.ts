@@ -4,7 +4,7 @@ import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf }
 import { httpUrl, pointInTime } from '../flags/flag-values.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { headerValue } from '../flags/header-value.ts';
-import { inboxFlag } from '../flags/inbox-flag.ts';
+import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
 import { schemePartFlags } from '../flags/scheme/part-flags.ts';
 import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
 
@@ -43,7 +43,7 @@ export const flags = {
       help: 'that was used, where the scheme signs it',
     },
     url: { value: 'url', type: exactUrl, help: 'that the sender called, where the scheme signs it' },
-    ...inboxFlag,
+    ...inboxFlags,
   }),
   ...inGroup('How it is checked', {
     at: {

@@ -1,6 +1,6 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { LeadsError } from '../../errors.ts';
-import { openInboxReader } from '../../inbox/open-inbox.ts';
+import { type InboxLocation, openInboxReader } from '../../inbox/open-inbox.ts';
 import { checkIntegrity } from '../../inbox/sqlite/check-integrity.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type CheckResult, checkNamed } from '../check-result.ts';
@@ -65,7 +65,8 @@ export async function checkInbox(
   }
 }
 
-async function readNewest(location: string, clock: Clock): Promise<number | undefined> {
+/** When the newest delivery came, ms since the epoch; undefined: there is none. */
+export async function readNewest(location: InboxLocation, clock: Clock): Promise<number | undefined> {
   const reader = await openInboxReader({ location, clock });
   try {
     for await (const { receivedAt } of reader.list({})) return receivedAt;

@@ -78,10 +78,18 @@ export function checkFreeSpace({ freeBytes, directory }: StorageProbe): CheckRes
   return freeBytes < little ? check.warn(seen, hint) : check.pass(seen);
 }
 
-/** The clock of this machine against what cannot lie behind it: a file just written, and the newest delivery. */
+/** Another clock that was read now. */
+export interface OtherClock {
+  /** For messages, such as `the file system's clock`. */
+  readonly name: string;
+  /** Milliseconds since the epoch; undefined: it could not be read. */
+  readonly at: number | undefined;
+}
+
+/** The clock of this machine against another one, such as that of a file just written, and against the newest delivery. */
 export function checkOwnClock(
   now: number,
-  { writtenAt }: Pick<StorageProbe, 'writtenAt'>,
+  other: OtherClock,
   newestDelivery: number | undefined,
 ): CheckResult {
   const check = checkNamed('machine.clock');
@@ -90,8 +98,8 @@ export function checkOwnClock(
   if (ahead > 60_000) {
     return check.fail(`the newest delivery came ${formatDuration(ahead)} later than the clock says`, hint);
   }
-  const apart = Math.abs((writtenAt ?? now) - now);
-  if (apart > 60_000) return check.warn(`the file system's clock differs by ${formatDuration(apart)}`, hint);
+  const apart = Math.abs((other.at ?? now) - now);
+  if (apart > 60_000) return check.warn(`${other.name} differs by ${formatDuration(apart)}`, hint);
   return check.pass(new Date(now).toISOString().replace(/\.\d+/, ''));
 }
 

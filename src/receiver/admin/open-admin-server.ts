@@ -13,6 +13,8 @@ const adminLimits = {
   connections: 64,
   requestMs: 6_000,
   answerMs: 6_000,
+  // Shorter than a scraper's interval: connections that somebody keeps open must not keep a probe out.
+  idleMs: 3_000,
   bodyBytes: 1024,
   uncheckedBytes: 1024,
   bufferedBytes: 64 * 1024,

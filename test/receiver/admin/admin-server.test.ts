@@ -110,6 +110,23 @@ describe('the admin socket', () => {
     expect(await ask(server.port, get('/livez'))).toMatchObject({ body: 'alive\n' });
   });
 
+  it('is not held by clients that ask once and keep every connection open', async () => {
+    const { server } = await start('0.0.0.0', { connections: 4, idleMs: 50 });
+    const kept = await Promise.all(Array.from({ length: 4 }, () => openWire(server.port)));
+    for (const wire of kept) wire.send(`${get('/livez').join('\r\n')}\r\n\r\n`);
+    // Nobody else comes who would be turned away: they end by themselves.
+    for (const wire of kept) expect(statuses(await wire.closed())).toEqual([200]);
+    expect(await ask(server.port, get('/livez'))).toMatchObject({ body: 'alive\n' });
+  });
+
+  it('tells scrapers that an idle connection ends after 3 s', async () => {
+    const { server } = await start();
+    const wire = await openWire(server.port);
+    wire.send(`${get('/livez').join('\r\n')}\r\n\r\n`);
+    expect(await wire.until(/alive\n$/)).toContain('Keep-Alive: timeout=3\r\n');
+    wire.socket.destroy();
+  });
+
   it('names its own flag where the address cannot be had', async () => {
     const { server } = await start();
     const again = openAdminServer({

@@ -40,7 +40,7 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
   const retried: Retried[] = [];
   try {
     const rest = await withInbox(
-      options.inbox,
+      options,
       context,
       async (inbox) => {
         const ids = options.pending ? await pendingIds(inbox) : options.id;

@@ -7,7 +7,7 @@ export interface Listening {
   readonly url: string;
   readonly path: string | undefined;
   readonly scheme: string;
-  /** The inbox's file, or `:memory:`. */
+  /** The inbox's file, `:memory:`, or the URL of its database without password. */
   readonly inbox: string;
   readonly caPath: string | undefined;
   /** URL of `--admin`. */

@@ -52,11 +52,11 @@ async function pull(
 /** Of each lead the bytes that were received first: its own, without what came around them. */
 async function readInbox(
   ids: readonly string[],
-  { inbox: named }: SendOptions,
+  flags: SendOptions,
   found: Map<string, SourceLead>,
   context: Context,
 ): Promise<void> {
-  await withInboxReader(named, context, async (inbox) => {
+  await withInboxReader(flags, context, async (inbox) => {
     for (const leadId of ids) {
       for await (const { verdict, body, place } of inbox.list({ leadId })) {
         if (verdict !== 'rejected') found.set(leadId, { leadId, body: leadBytes(body, place) });

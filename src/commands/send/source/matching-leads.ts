@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import type { Context } from '../../../context.ts';
 import { ConfigError } from '../../../errors.ts';
-import { openInboxReader } from '../../../inbox/open-inbox.ts';
+import { isInboxThere, locationText, openInboxReader } from '../../../inbox/open-inbox.ts';
 import { leadFilter } from '../../../lead/filter.ts';
 import { readLead } from '../../../lead/read-lead.ts';
 import { openService } from '../../../service/client/service.ts';
@@ -9,7 +8,7 @@ import { listLeads } from '../../../service/listing/listing.ts';
 import { unprovenHandler } from '../../flags/accept-incomplete-flag.ts';
 import { noteFilters } from '../../flags/filter-notes.ts';
 import { resolveFilter } from '../../flags/resolve-filter.ts';
-import { inboxPath } from '../../flags/inbox-flag.ts';
+import { resolveInbox } from '../../flags/inbox/resolve-inbox.ts';
 import type { SendOptions } from '../options.ts';
 import type { LeadSource, SourceLead } from './source-lead.ts';
 
@@ -31,12 +30,13 @@ export async function* leadsOfService(options: SendOptions, context: Context): L
 
 /** `--from inbox`: every lead that matches as it was received, in order of arrival. */
 export async function* leadsOfInbox(options: SendOptions, context: Context): LeadSource {
-  const { clock, messages, paths } = context;
+  const { clock, messages } = context;
   const { filter } = resolveFilter(options, clock.now(), messages);
   const matcher = leadFilter(filter);
-  const location = inboxPath(options.inbox, await context.settings(), paths);
-  if (!existsSync(location))
-    throw new ConfigError(`nothing was received yet: there is no inbox at ${location}`);
+  const location = await resolveInbox(options, await context.settings(), context);
+  if (!isInboxThere(location)) {
+    throw new ConfigError(`nothing was received yet: there is no inbox at ${locationText(location)}`);
+  }
   const inbox = await openInboxReader({ location, clock });
   try {
     let batch: SourceLead[] = [];

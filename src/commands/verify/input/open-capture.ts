@@ -34,13 +34,14 @@ export async function openCapture(
 }
 
 async function capturedBy(
-  { file, id, body, header, entry, inbox }: VerifyOptions,
+  options: VerifyOptions,
   credentialHeaders: readonly string[],
   context: Context,
 ): Promise<Capture> {
+  const { file, id, body, header, entry } = options;
   if (id !== undefined) {
     const { storedCapture } = await import('./stored-capture.ts');
-    return storedCapture(id, inbox, context);
+    return storedCapture(id, options, context);
   }
   if (file === undefined && (body !== undefined || header.length > 0)) return fromFlags;
   const bytes = await readBounded(file ?? '-', 'the capture', context);

@@ -3,18 +3,15 @@ import type { Context } from '../../../context.ts';
 import { DataError } from '../../../errors.ts';
 import type { StoredDelivery } from '../../../inbox/inbox.ts';
 import { maxRejectedBody } from '../../../inbox/store-limits.ts';
+import type { InboxFlags } from '../../flags/inbox/inbox-flags.ts';
 import { withInboxReader } from '../../inbox/with-inbox.ts';
 
 /**
  * A delivery of the inbox, by its number or, the newest one, by the id of its lead. Throws a `DataError` where
  * there is none.
  */
-export async function storedCapture(
-  id: string,
-  namedInbox: string | undefined,
-  context: Context,
-): Promise<Capture> {
-  const found = await withInboxReader(namedInbox, context, async (inbox) => {
+export async function storedCapture(id: string, flags: InboxFlags, context: Context): Promise<Capture> {
+  const found = await withInboxReader(flags, context, async (inbox) => {
     const deliveries: StoredDelivery[] = [];
     if (/^\d{1,15}$/.test(id)) {
       for await (const delivery of inbox.list({ seq: Number(id) })) deliveries.push(delivery);

@@ -1,10 +1,7 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { targetLabel, withoutCredentials } from '../../target-name.ts';
+import { randomBytes } from 'node:crypto';
+import { storedName, targetLabel } from '../../target-name.ts';
 import { textOf } from '../column.ts';
 import type { Database } from '../libsql.ts';
-
-/** In bytes, of a name's keyed digest. */
-const nameLength = 16;
 
 /**
  * The tables `target_key` and `targets`: a target is stored under a keyed digest of its name, since the name may hold
@@ -24,8 +21,7 @@ export class TargetNames {
   storedName(name: string): string {
     let stored = this.#stored.get(name);
     if (stored === undefined) {
-      const digest = createHmac('sha256', this.#key).update(withoutCredentials(name)).digest();
-      stored = digest.subarray(0, nameLength).toString('base64url');
+      stored = storedName(this.#key, name).toString('base64url');
       this.#stored.set(name, stored);
     }
     return stored;

@@ -1,0 +1,16 @@
+import { text } from '../../../config/value-types.ts';
+import type { Flags, OptionsOf } from '../flag.ts';
+
+/** Which inbox a command works on. */
+export const inboxFlags = {
+  inbox: {
+    value: 'place',
+    type: text,
+    otherwise: "the profile's own",
+    help: 'the inbox: a file, or postgres://HOST/DATABASE',
+  },
+  inboxUrlFile: { value: 'file', type: text, help: 'read that URL from a file (- for stdin)' },
+  inboxInsecure: { help: 'let sslmode=disable in that URL reach another machine' },
+} satisfies Flags;
+
+export type InboxFlags = OptionsOf<typeof inboxFlags>;

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { type Row, textOf } from '../sql/result-row.ts';
+import { type Sql, sql, statements, uuid, multirange } from '../sql/sql.ts';
+import { atOnce } from './transaction.ts';
+import { hasNumber, multirangeOf } from './number-set.ts';
+
+/**
+ * Who has accepted a lead, and whether they know it. A connection that is cut between COMMIT and its answer leaves leads
+ * accepted of which no receiver ever learnt: their senders were answered 503, or nothing. So a transaction that accepts
+ * leads also notes their numbers (of the leads' first deliveries) in the table `unconfirmed`, in the row of its lane, and
+ * the lane empties the row once the COMMIT was answered, in front of its next transaction or, when there is none, at once.
+ *
+ * The rule: a lead whose number stands in the row of another lane is not known to be accepted. If that lane lost its
+ * answer (it says so as soon as it can, and goes on under another name), or said nothing for two seconds, because its
+ * receiver was killed, then whoever takes the next delivery of the lead accepts it and takes its number over. Otherwise
+ * the lane has only just committed, and the delivery is taken again a moment later.
+ *
+ * So a lead is accepted once, unless a receiver is stopped for longer than that between the answer to a COMMIT and the
+ * note of it: then it may be accepted twice, and never not at all.
+ */
+export class Confirmations {
+  readonly #schema: Sql;
+  #lane = randomUUID();
+  #hasNumbers = false;
+  #lost: { readonly lane: string; readonly numbers: readonly number[] }[] = [];
+
+  constructor(schema: Sql) {
+    this.#schema = schema;
+  }
+
+  /** What is to be said before the next transaction; undefined when there is nothing. */
+  get due(): Sql | undefined {
+    const parts = this.#lost.map(
+      ({ lane, numbers }) =>
+        // Skipped while that transaction still runs: two seconds later it counts as lost without these words.
+        sql`UPDATE ${this.#schema}.unconfirmed SET lost = true, seqs = seqs * ${multirange(multirangeOf(numbers))}
+          WHERE lane IN (SELECT lane FROM ${this.#schema}.unconfirmed WHERE lane = ${uuid(lane)} FOR UPDATE SKIP LOCKED);`,
+    );
+    if (this.#hasNumbers) {
+      parts.push(sql`UPDATE ${this.#schema}.unconfirmed SET seqs = '{}' WHERE lane = ${uuid(this.#lane)};`);
+    }
+    return parts.length === 0 ? undefined : atOnce(statements(...parts));
+  }
+
+  /** What was due was said. */
+  said(): void {
+    this.#lost = [];
+    this.#hasNumbers = false;
+  }
+
+  /** Asks for the numbers of all other lanes, after the leads were locked. */
+  get question(): Sql {
+    return sql`SELECT seqs::text, lost OR at < clock_timestamp() - interval '2s' AS is_lost
+      FROM ${this.#schema}.unconfirmed WHERE seqs <> '{}' AND lane <> ${uuid(this.#lane)};`;
+  }
+
+  /** Notes the leads that the open transaction accepts. `takenOver`: those of them that another lane had accepted. */
+  note(numbers: readonly number[], takenOver: readonly number[]): Sql | undefined {
+    if (numbers.length === 0) return undefined;
+    const mine = sql`INSERT INTO ${this.#schema}.unconfirmed VALUES (${uuid(this.#lane)},
+        ${multirange(multirangeOf(numbers))}, false, clock_timestamp())
+      ON CONFLICT (lane) DO UPDATE SET seqs = excluded.seqs, lost = false, at = excluded.at;`;
+    if (takenOver.length === 0) return mine;
+    const others = multirange(multirangeOf(takenOver));
+    return sql`UPDATE ${this.#schema}.unconfirmed SET seqs = seqs - ${others} WHERE seqs && ${others}; ${mine}`;
+  }
+
+  /** The transaction that noted them was committed, and its answer came. */
+  committed(numbers: readonly number[]): void {
+    this.#hasNumbers ||= numbers.length > 0;
+  }
+
+  /** It may have been committed: nobody will ever know from an answer. */
+  lostAnswer(numbers: readonly number[]): void {
+    if (numbers.length === 0) return;
+    this.#lost.push({ lane: this.#lane, numbers });
+    this.#lane = randomUUID();
+    this.#hasNumbers = false;
+  }
+
+  /** The lane ends. */
+  get removal(): Sql {
+    return sql`DELETE FROM ${this.#schema}.unconfirmed WHERE lane = ${uuid(this.#lane)}
+      OR at < clock_timestamp() - interval '30 days';`;
+  }
+}
+
+/** How the acceptance of a lead stands: confirmed, or not yet, or never. */
+export type Confirmation = 'confirmed' | 'not yet' | 'lost';
+
+/** Reads the answer to `question`. */
+export function confirmationOf(rows: readonly Row[], number: number): Confirmation {
+  const row = rows.find(({ seqs }) => hasNumber(textOf(seqs), number));
+  if (row === undefined) return 'confirmed';
+  return row['is_lost'] === true ? 'lost' : 'not yet';
+}

@@ -1,0 +1,117 @@
+import type { Socket } from 'node:net';
+import postgres, { type Options, type Sql } from 'postgres';
+import type { Secret } from '../../../../secret.ts';
+import type { DatabaseUrl } from '../address/database-url.ts';
+import type { Connection } from '../database-connections.ts';
+import { AnswerWatch } from './answer-watch.ts';
+import { brokenConnection } from './database-errors.ts';
+import { SocketFault } from './socket-fault.ts';
+
+/** How long a statement may go without a byte of answer, in milliseconds. */
+const usualAnswerMs = 5000;
+
+type Rows = Awaited<ReturnType<Connection['run']>>[number] & { readonly columns?: unknown };
+
+/** One session with the database, on a socket that is open. It ends with the socket, and never connects anew. */
+export class Session implements Connection {
+  readonly #socket: Socket;
+  readonly #watch: AnswerWatch;
+  readonly #sql: Sql;
+
+  constructor(socket: Socket, url: DatabaseUrl, password: Secret | undefined) {
+    this.#socket = socket;
+    this.#watch = new AnswerWatch(socket);
+    this.#sql = postgres(clientOptions(socket, this.#watch, url, password));
+  }
+
+  /** Whether every statement was answered, and no transaction is open. */
+  get isIdle(): boolean {
+    return this.#watch.isIdle;
+  }
+
+  get isClosed(): boolean {
+    return this.#socket.destroyed || this.#socket.readableEnded;
+  }
+
+  onClose(closed: () => void): void {
+    this.#socket.once('close', closed);
+  }
+
+  async run(statements: { readonly text: string }, answerMs = usualAnswerMs): Promise<readonly Rows[]> {
+    this.#watch.limit(answerMs);
+    const answered = await this.#send(statements.text);
+    // One statement gives its rows, several give a list of such lists.
+    const results = answered.some((one) => Array.isArray(one)) ? answered : [answered];
+    return (results as readonly Rows[]).filter(({ columns }) => columns !== undefined);
+  }
+
+  async #send(text: string): Promise<readonly (Rows | Rows[number])[]> {
+    try {
+      return await this.#sql.unsafe(text).simple();
+    } catch (error) {
+      const broken = brokenConnection(error);
+      if (broken !== undefined && this.#watch.isOpen) {
+        this.drop();
+        throw broken;
+      }
+      throw error;
+    }
+  }
+
+  drop(): void {
+    this.#socket.destroy();
+  }
+
+  /** Says farewell to the database, in `graceMs` milliseconds at most. */
+  async close(graceMs: number): Promise<void> {
+    await this.#sql.end({ timeout: graceMs / 1000 });
+    this.drop();
+  }
+}
+
+type ClientOptions = Options<Record<string, never>> & {
+  readonly socket: () => Socket;
+  readonly max_pipeline: number;
+};
+
+/** Everything is given that postgres.js would read from the environment otherwise. */
+function clientOptions(
+  socket: Socket,
+  watch: AnswerWatch,
+  url: DatabaseUrl,
+  password: Secret | undefined,
+): ClientOptions {
+  let isTaken = false;
+  return {
+    socket() {
+      if (isTaken) throw new SocketFault('closed', 'it closed the connection');
+      isTaken = true;
+      return socket;
+    },
+    // The socket is there already: two hosts without a name keep PGHOST out, and let the next option do nothing.
+    host: ',',
+    port: 5432,
+    // Undefined would let postgres.js read PGTARGETSESSIONATTRS, and go from host to host without an end.
+    target_session_attrs: 'prefer-standby',
+    user: url.user,
+    database: url.database,
+    // Never undefined, or PGPASSWORD would be read again.
+    password: () => password?.reveal() ?? '',
+    ssl: false,
+    max: 1,
+    idle_timeout: 0,
+    max_lifetime: null,
+    connect_timeout: url.connectTimeoutMs / 1000,
+    keep_alive: null,
+    backoff: false,
+    max_pipeline: 100,
+    // A pooler in transaction mode keeps no statement for the next transaction.
+    prepare: false,
+    fetch_types: false,
+    publications: '',
+    connection: { application_name: url.applicationName },
+    onnotice: () => undefined,
+    // Called when a statement is sent.
+    debug: () => watch.sent(),
+  };
+}

@@ -1,0 +1,45 @@
+import type { Clock } from '../../time/clock.ts';
+import type { Connection } from './connection/database-connections.ts';
+import { numberOf } from './sql/result-row.ts';
+import { type Sql, sql } from './sql/sql.ts';
+
+/** How often a running receiver notes the time, in milliseconds. */
+const noteEveryMs = 60_000;
+
+/** What may have passed since the last note while a receiver runs, in milliseconds. */
+const longestGapMs = 2 * noteEveryMs;
+
+/**
+ * The time that nonces expire by, in milliseconds: the same for all receivers, and only going while one of them runs,
+ * since the system's time may be set a day ahead and back again. It is noted in the database beside the database's own
+ * time, so that one that starts beside others learns what has passed since their last note.
+ */
+export class NonceClock {
+  readonly #clock: Pick<Clock, 'steady'>;
+  readonly #start: number;
+  #notedAt: number;
+
+  private constructor(clock: Pick<Clock, 'steady'>, at: number) {
+    this.#clock = clock;
+    this.#start = at - clock.steady();
+    this.#notedAt = at;
+  }
+
+  static async open(connection: Connection, schema: Sql, clock: Pick<Clock, 'steady'>): Promise<NonceClock> {
+    const [rows = []] = await connection.run(sql`SELECT at + least(${longestGapMs},
+      greatest(0, 1000 * extract(epoch FROM clock_timestamp() - noted))::int8) AS at FROM ${schema}.nonce_clock`);
+    return new NonceClock(clock, numberOf(rows[0]?.['at']));
+  }
+
+  now(): number {
+    return Math.round(this.#start + this.#clock.steady());
+  }
+
+  /** The statement that notes the time; undefined while the last note is recent. `force`: also then. */
+  note(schema: Sql, force = false): Sql | undefined {
+    const now = this.now();
+    if (!force && now - this.#notedAt < noteEveryMs) return undefined;
+    this.#notedAt = now;
+    return sql`UPDATE ${schema}.nonce_clock SET at = ${now}, noted = clock_timestamp() WHERE at < ${now};`;
+  }
+}

@@ -1,0 +1,250 @@
+import type { Backlog, ConnectionPool } from '../inbox-monitor.ts';
+import type { TakenKind } from '../decide-verdict.ts';
+import type {
+  Arrival,
+  DroppedRepeats,
+  Inbox,
+  InboxQuery,
+  LeadQuery,
+  LeadState,
+  LeaseState,
+  Outstanding,
+  RejectedDelivery,
+  StoredDelivery,
+  StoredLead,
+  StoredRef,
+  TakeResult,
+  TargetLease,
+} from '../inbox.ts';
+import type { StoreOptions } from '../inbox-options.ts';
+import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
+import { Confirmations } from './commit/confirmations.ts';
+import { Lane } from './commit/lane.ts';
+import type { DatabaseLocation } from './connection/address/database-location.ts';
+import { NonceClock } from './nonce-clock.ts';
+import { openSchema, type OpenedSchema } from './open-schema.ts';
+import { cannotOpen, cannotWrite } from './postgres-errors.ts';
+import { PostgresReader } from './postgres-reader.ts';
+import { pruneDeliveries } from './prune/prune-before.ts';
+import { backlogOf, unsettledLeads } from './read/outstanding.ts';
+import { leaseOwner, removeDeadReceivers, RunningReceiver } from './receivers.ts';
+import { SettlePlan } from './settle/settle-plan.ts';
+import { type SettleResult, type SettleWork, settleWork } from './settle/settle-work.ts';
+import { hexOf, statements } from './sql/sql.ts';
+import type { StoreContext } from './store-context.ts';
+import { TakePlan, type TakeResults } from './take/take-plan.ts';
+import { rejectWork, sizeOfWork, type TakeWork, takeWork } from './take/take-work.ts';
+import { storeLabels, TargetNames } from './stored-targets.ts';
+import { WriteCheck } from './write-check.ts';
+
+/** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
+const maxRejectedWaiting = 1000;
+
+/** Of a lease, for the size of a batch, in bytes. */
+const leaseSize = 2000;
+
+/** Throws a `ConfigError`, or that the database cannot be reached. */
+export async function openPostgresInbox(
+  location: DatabaseLocation,
+  options: Omit<StoreOptions, 'location'>,
+): Promise<Inbox> {
+  const { clock, pid, targets, warn } = options;
+  const opened = await openSchema(location, { now: clock.now(), warn });
+  const { connections, schema } = opened;
+  try {
+    return await connections.use(async (connection) => {
+      await removeDeadReceivers(connection, schema, { pid, now: clock.now() });
+      const names = new TargetNames(opened.targetKey);
+      const owner = await leaseOwner(pid);
+      const receiver = new RunningReceiver(schema, owner, clock.now());
+      if (targets.length > 0) {
+        const stored = targets.map((target) => names.storedName(target));
+        await connection.run(statements(storeLabels(schema, names, targets), receiver.added(stored)));
+      }
+      const nonceClock = await NonceClock.open(connection, schema, clock);
+      return new PostgresInbox(opened, { ...opened, names, owner, receiver, nonceClock, options });
+    });
+  } catch (error) {
+    await connections.close();
+    throw cannotOpen(location.shown, error);
+  }
+}
+
+/** An inbox that many receivers share: one id is stored once among all of them. */
+class PostgresInbox implements Inbox {
+  readonly location: string;
+  readonly #opened: OpenedSchema;
+  readonly #context: StoreContext;
+  readonly #reader: PostgresReader;
+  readonly #redact: StoreOptions['redact'];
+  readonly #lanes: readonly Confirmations[];
+  readonly #takes: Lane<TakeWork, TakeResults>;
+  /** In transactions of their own, beside those that take: what an app has had does not wait for what arrives. */
+  readonly #settlements: Lane<SettleWork, readonly SettleResult[]>;
+  readonly #writeCheck: WriteCheck;
+  #rejectedWaiting = 0;
+
+  constructor(
+    opened: OpenedSchema,
+    context: StoreContext & { readonly options: Omit<StoreOptions, 'location'> },
+  ) {
+    const { connections, schema } = opened;
+    const { clock, onCommit, redact } = context.options;
+    this.location = connections.location;
+    this.#opened = opened;
+    this.#context = context;
+    this.#redact = redact;
+    const wanted = context.options.targets.map((target) => hexOf(context.names.storedName(target)));
+    this.#reader = new PostgresReader(opened, { wanted, owner: context.owner });
+    const confirmations = new Confirmations(schema);
+    this.#takes = new Lane({
+      connections,
+      confirmations,
+      planOf: (works) => new TakePlan(works, context, confirmations),
+      sizeOf: sizeOfWork,
+      clock,
+      onCommit,
+    });
+    const settled = new Confirmations(schema);
+    this.#settlements = new Lane({
+      connections,
+      confirmations: settled,
+      planOf: (works) => new SettlePlan(works, context, settled),
+      sizeOf: ({ leases }) => leases.length * leaseSize,
+      clock,
+      onCommit,
+    });
+    this.#lanes = [confirmations, settled];
+    this.#writeCheck = new WriteCheck(connections, schema);
+  }
+
+  async take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> {
+    return this.#written(async () => this.#takes.add(takeWork(arrivals, this.#redact)));
+  }
+
+  async reject(rejected: readonly RejectedDelivery[]): Promise<void> {
+    // Of a flood only the newest would stay anyway; losing some of it harms nobody.
+    if (this.#rejectedWaiting >= maxRejectedWaiting) return;
+    this.#rejectedWaiting += rejected.length;
+    try {
+      await this.#written(async () => this.#takes.add(rejectWork(rejected, this.#redact)));
+    } finally {
+      this.#rejectedWaiting -= rejected.length;
+    }
+  }
+
+  async settle(leases: readonly TargetLease[]): Promise<readonly TakenKind[]> {
+    return (await this.#settled('settle', leases)) as readonly TakenKind[];
+  }
+
+  async settleMoved(leases: readonly TargetLease[]): Promise<readonly (string | undefined)[]> {
+    return this.#settled('settle moved', leases);
+  }
+
+  async release(leases: readonly TargetLease[]): Promise<void> {
+    await this.#settled('release', leases);
+  }
+
+  async lease(leases: readonly TargetLease[]): Promise<readonly LeaseState[]> {
+    return (await this.#settled('lease', leases)) as readonly LeaseState[];
+  }
+
+  unsettled(target: string): AsyncIterable<StoredRef> {
+    return unsettledLeads(this.#opened, this.#context.names.storedName(target));
+  }
+
+  outstanding(): Promise<readonly Outstanding[]> {
+    return this.#reader.outstanding();
+  }
+
+  checkWritable(): Promise<void> {
+    return this.#written(() => this.#writeCheck.run());
+  }
+
+  backlog(): Promise<readonly Backlog[]> {
+    const wanted = this.#context.options.targets.map((target) =>
+      hexOf(this.#context.names.storedName(target)),
+    );
+    return backlogOf(this.#opened, { wanted });
+  }
+
+  pool(): ConnectionPool {
+    return this.#opened.connections.pool();
+  }
+
+  list(query: InboxQuery): AsyncIterable<StoredDelivery> {
+    return this.#reader.list(query);
+  }
+
+  leads(query: LeadQuery): AsyncIterable<StoredLead> {
+    return this.#reader.leads(query);
+  }
+
+  droppedRepeats(leadId: string): Promise<DroppedRepeats> {
+    return this.#reader.droppedRepeats(leadId);
+  }
+
+  has(leadIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#reader.has(leadIds);
+  }
+
+  lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
+    return this.#reader.lookUp(leadIds);
+  }
+
+  seqsSince(since: number): AsyncIterable<readonly number[]> {
+    return this.#reader.seqsSince(since);
+  }
+
+  backfilledSeqs(from: number): AsyncIterable<readonly number[]> {
+    return this.#reader.backfilledSeqs(from);
+  }
+
+  leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
+    return this.#reader.leadsBySeq(seqs);
+  }
+
+  prunedSince(since: number): AsyncIterable<readonly PrunedLead[]> {
+    return this.#reader.prunedSince(since);
+  }
+
+  states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>> {
+    return this.#reader.states(leadIds);
+  }
+
+  prune(before: number): Promise<number> {
+    return this.#written(() => pruneDeliveries({ ...this.#opened, before }));
+  }
+
+  /** The database does that by itself (autovacuum), and while others write. */
+  compact(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#takes.flush(), this.#settlements.flush()]);
+    const { connections } = this.#opened;
+    const { receiver, nonceClock, schema } = this.#context;
+    const last = statements(
+      ...this.#lanes.map((lane) => lane.removal),
+      receiver.removed(),
+      nonceClock.note(schema, true),
+    );
+    // Where that cannot be written, others find out later that this receiver has ended.
+    await Promise.allSettled([connections.use((connection) => connection.run(last))]);
+    await connections.close();
+  }
+
+  #settled(kind: SettleWork['kind'], leases: readonly TargetLease[]): Promise<readonly SettleResult[]> {
+    return this.#written(() => this.#settlements.add(settleWork(kind, leases, this.#context.names)));
+  }
+
+  async #written<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#writeCheck.failed(error);
+      throw cannotWrite(this.location, error);
+    }
+  }
+}

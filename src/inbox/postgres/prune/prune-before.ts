@@ -1,0 +1,87 @@
+import type { Connection, Connections } from '../connection/database-connections.ts';
+import { begin } from '../commit/transaction.ts';
+import { isAnswered, isForbidden, isLocked } from '../postgres-errors.ts';
+import { existingMonths, type Month } from '../schema/partitions.ts';
+import { isNull, numberOf, type Row } from '../sql/result-row.ts';
+import { type Sql, sql, statements } from '../sql/sql.ts';
+import { rejectsLock } from '../store-context.ts';
+import { dropMonth } from './drop-month.ts';
+
+/** Deliveries that one transaction drops, so that a receiver never waits long. */
+const batchRows = 500;
+
+/** How often a month is tried that somebody reads or writes at the moment. */
+const maxTries = 5;
+
+interface PruneOptions {
+  readonly connections: Connections;
+  readonly schema: Sql;
+  readonly lockKey: number;
+  /** Milliseconds since the epoch. */
+  readonly before: number;
+}
+
+/**
+ * Drops deliveries received before that time, but keeps the ids, and every lead that a target has not had: whole months
+ * as partitions, the rest in batches, and so a month that cannot be locked or whose partitions the role may not drop.
+ * Resolves to the number of dropped deliveries.
+ */
+export async function pruneDeliveries(options: PruneOptions): Promise<number> {
+  const { connections, schema, before } = options;
+  const months = await connections.use((connection) => existingMonths(connection, schema));
+  let dropped = 0;
+  for (const month of months) {
+    if (month.end <= before) dropped += await dropOrSkip(options, month);
+  }
+  for (let after: number | undefined = 0; after !== undefined;) {
+    const start: number = after;
+    const row = await connections.use((connection) => dropBatch(connection, options, start));
+    dropped += numberOf(row['dropped'] ?? 0);
+    after = isNull(row['last']) ? undefined : numberOf(row['last']);
+  }
+  await connections.use((connection) => connection.run(dropContents(options), 60_000));
+  return dropped;
+}
+
+/** 0 when the month stays. */
+async function dropOrSkip({ connections, schema }: PruneOptions, month: Month): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await connections.use((connection) => dropMonth(connection, schema, month));
+    } catch (error) {
+      if (isForbidden(error) || (isLocked(error) && tries === maxTries)) return 0;
+      if (!isLocked(error)) throw error;
+    }
+  }
+}
+
+/** Locks the ids of its leads, sorted, as every receiver does, so that none of them becomes outstanding meanwhile. */
+async function dropBatch(connection: Connection, options: PruneOptions, after: number): Promise<Row> {
+  const { schema, lockKey, before } = options;
+  const batch = sql`SELECT seq, received_at, lead FROM ${schema}.deliveries
+    WHERE seq > ${after} AND received_at < ${Math.ceil(before)} ORDER BY seq LIMIT ${batchRows}`;
+  try {
+    const answers = await connection.run(
+      statements(
+        begin,
+        sql`SELECT count(*) FROM (SELECT id FROM ${schema}.ids WHERE id IN (SELECT lead FROM (${batch}) AS old WHERE lead IS NOT NULL)
+          ORDER BY ids.id FOR UPDATE) AS locked;
+        SELECT pg_advisory_xact_lock(${lockKey}, ${rejectsLock});
+        WITH batch AS MATERIALIZED (${batch}), gone AS (
+          DELETE FROM ${schema}.deliveries AS d USING batch WHERE d.seq = batch.seq AND d.received_at = batch.received_at
+            AND NOT EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = batch.lead) RETURNING 1
+        ) SELECT (SELECT max(seq) FROM batch) AS last, (SELECT count(*) FROM gone) AS dropped;
+        COMMIT;`,
+      ),
+    );
+    return answers.at(-1)?.[0] ?? {};
+  } catch (error) {
+    if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
+    throw error;
+  }
+}
+
+/** What no delivery shares any more. */
+const dropContents = ({ schema, before }: PruneOptions): Sql =>
+  sql`DELETE FROM ${schema}.contents AS c WHERE received_at < ${Math.ceil(before)} AND NOT EXISTS (
+    SELECT FROM ${schema}.deliveries AS d WHERE d.first_seq = c.seq AND d.received_at = c.received_at)`;

@@ -1,0 +1,123 @@
+import type { LeadState } from '../../inbox.ts';
+import type { PrunedLead, ReceivedLead } from '../../received-leads.ts';
+import { numberOf, type Row, textOf } from '../sql/result-row.ts';
+import { hexOf, type Sql, sql } from '../sql/sql.ts';
+import { bytesOfText } from '../sql/text-bytes.ts';
+import { horizon } from './horizon.ts';
+import { askOne, type ReadDatabase } from './read-database.ts';
+import { storedText } from './stored-columns.ts';
+
+/** Rows of the table `ids` read at once. */
+const pageRows = 10_000;
+
+/** Looks leads up in batches, as `ReceivedLeads` says. */
+export class IdLookup {
+  readonly #database: ReadDatabase;
+
+  constructor(database: ReadDatabase) {
+    this.#database = database;
+  }
+
+  async lookUp(leadIds: readonly string[]): Promise<(ReceivedLead | undefined)[]> {
+    const { schema } = this.#database;
+    const rows = await this.#rowsOf(
+      leadIds,
+      sql`seq, first_at, encode(digest, 'hex') AS digest,
+        EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = i.id) AS is_pending`,
+    );
+    return leadIds.map((leadId) => {
+      const row = rows.get(keyOf(leadId));
+      return (
+        row && {
+          seq: numberOf(row['seq']),
+          receivedAt: numberOf(row['first_at']),
+          digest: textOf(row['digest']),
+          isPending: row['is_pending'] === true,
+        }
+      );
+    });
+  }
+
+  async states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>> {
+    const rows = await this.#rowsOf(leadIds, sql`accepted`);
+    const found = new Map<string, LeadState>();
+    for (const leadId of leadIds) {
+      const row = rows.get(keyOf(leadId));
+      if (row !== undefined) found.set(leadId, row['accepted'] === true ? 'accepted' : 'pending');
+    }
+    return found;
+  }
+
+  async *seqsSince(since: number): AsyncGenerator<readonly number[]> {
+    const last = await horizon(this.#database);
+    const seqs = sql`string_agg(seq::text, ',') FILTER (WHERE first_at >= ${Math.ceil(since)} AND seq <= ${last})`;
+    for await (const row of this.#pages(seqs)) yield numbersIn(row);
+  }
+
+  async *backfilledSeqs(from: number): AsyncGenerator<readonly number[]> {
+    const { schema } = this.#database;
+    const last = await horizon(this.#database);
+    for (let next = from; ;) {
+      const [row] = await askOne(
+        this.#database,
+        sql`SELECT string_agg(seq::text, ',' ORDER BY seq) AS found FROM (SELECT seq FROM ${schema}.ids
+          WHERE NOT pushed AND seq >= ${next} AND seq <= ${last} ORDER BY seq LIMIT ${pageRows}) AS page`,
+      );
+      const seqs = numbersIn(row);
+      const end = seqs.at(-1);
+      if (end === undefined) return;
+      next = end + 1;
+      yield seqs;
+    }
+  }
+
+  async *prunedSince(since: number): AsyncGenerator<readonly PrunedLead[]> {
+    const { schema } = this.#database;
+    const last = await horizon(this.#database);
+    const leads = sql`string_agg(concat_ws(':', encode(id, 'hex'), seq, first_at), ',') FILTER (
+      WHERE first_at >= ${Math.ceil(since)} AND seq <= ${last} AND NOT EXISTS (
+        SELECT FROM ${schema}.deliveries AS d WHERE d.seq = page.seq AND d.received_at = page.first_at))`;
+    for await (const row of this.#pages(leads)) {
+      const joined = textOf(row['found']);
+      yield (joined === '' ? [] : joined.split(',')).map((lead) => {
+        const [id, seq, firstAt] = lead.split(':');
+        return { leadId: storedText(id), seq: Number(seq), receivedAt: Number(firstAt) };
+      });
+    }
+  }
+
+  /** Of pages of all ids: `found` is made of each. */
+  async *#pages(found: Sql): AsyncGenerator<Row> {
+    for (let after = sql`true`; ;) {
+      const [row] = await askOne(
+        this.#database,
+        sql`WITH page AS MATERIALIZED (SELECT id, seq, first_at FROM ${this.#database.schema}.ids WHERE ${after}
+          ORDER BY id LIMIT ${pageRows})
+        SELECT ${found} AS found, count(*) AS rows, (SELECT encode(id, 'hex') FROM page ORDER BY id DESC LIMIT 1) AS last
+        FROM page`,
+      );
+      if (row === undefined || numberOf(row['rows']) === 0) return;
+      yield row;
+      if (numberOf(row['rows']) < pageRows) return;
+      after = sql`id > ${Buffer.from(textOf(row['last']), 'hex')}`;
+    }
+  }
+
+  /** By the ids in hex. */
+  async #rowsOf(leadIds: readonly string[], columns: Sql): Promise<ReadonlyMap<string, Row>> {
+    if (leadIds.length === 0) return new Map();
+    const rows = await askOne(
+      this.#database,
+      sql`SELECT encode(id, 'hex') AS id, ${columns} FROM ${this.#database.schema}.ids AS i
+        WHERE id = ANY(${leadIds.map(bytesOfText)}::bytea[])`,
+    );
+    return new Map(rows.map((row) => [textOf(row['id']), row]));
+  }
+}
+
+const keyOf = (leadId: string): string => hexOf(bytesOfText(leadId));
+
+const numbersIn = (row: Row | undefined): number[] => {
+  const joined = textOf(row?.['found']);
+  return joined === '' ? [] : joined.split(',').map(Number);
+};

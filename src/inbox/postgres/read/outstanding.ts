@@ -1,0 +1,85 @@
+import type { Outstanding, StoredRef } from '../../inbox.ts';
+import { type Backlog, inOrderOfLabels } from '../../inbox-monitor.ts';
+import { numberOf, textOf } from '../sql/result-row.ts';
+import { sql } from '../sql/sql.ts';
+import { askOne, type ReadDatabase } from './read-database.ts';
+import { storedText } from './stored-columns.ts';
+
+/** Rows of the table `outstanding` read at once. */
+const pageRows = 10_000;
+
+/** The receiver that asks: the keys (stored names in hex) of its targets, and its own name. */
+export interface Asking {
+  readonly wanted: readonly string[];
+  readonly owner: Uint8Array;
+}
+
+/** Targets that have not had some lead. */
+export async function outstandingTargets(
+  database: ReadDatabase,
+  { wanted, owner }: Asking,
+): Promise<Outstanding[]> {
+  const { schema } = database;
+  const rows = await askOne(
+    database,
+    sql`SELECT encode(target, 'hex') AS target, (SELECT encode(label, 'hex') FROM ${schema}.targets WHERE name = target) AS label,
+      leads, EXISTS (SELECT FROM ${schema}.receivers AS r WHERE r.target = counted.target AND r.owner <> ${owner}) AS elsewhere
+    FROM (SELECT target, count(*) AS leads FROM ${schema}.outstanding GROUP BY target) AS counted`,
+  );
+  const found = rows.map((row) => ({
+    target: storedText(row['label']),
+    leads: numberOf(row['leads']),
+    wanted: wanted.includes(textOf(row['target'])),
+    wantedElsewhere: row['elsewhere'] === true,
+  }));
+  return found.sort((a, b) => (a.target < b.target ? -1 : 1));
+}
+
+/** `Inbox.backlog`, page by page, so that no statement takes long though there may be millions. */
+export async function backlogOf(
+  database: ReadDatabase,
+  { wanted }: Pick<Asking, 'wanted'>,
+): Promise<Backlog[]> {
+  const { schema } = database;
+  const found = new Map<string | undefined, Backlog>();
+  for (let after = sql`true`; ;) {
+    const rows = await askOne(
+      database,
+      sql`WITH page AS MATERIALIZED (SELECT target, lead, first_at FROM ${schema}.outstanding WHERE ${after}
+        ORDER BY target, lead LIMIT ${pageRows}), last AS (SELECT target, lead FROM page ORDER BY target DESC, lead DESC LIMIT 1)
+      SELECT encode(page.target, 'hex') AS target, count(*) AS leads, min(first_at) AS oldest,
+        (SELECT encode(label, 'hex') FROM ${schema}.targets WHERE name = page.target) AS label,
+        (SELECT encode(target, 'hex') FROM last) AS last_target, (SELECT encode(lead, 'hex') FROM last) AS last_lead
+      FROM page GROUP BY page.target`,
+    );
+    let read = 0;
+    for (const row of rows) {
+      const leads = numberOf(row['leads']);
+      read += leads;
+      const target = wanted.includes(textOf(row['target'])) ? storedText(row['label']) : undefined;
+      const before = found.get(target) ?? { target, leads: 0, oldestAt: Number.POSITIVE_INFINITY };
+      const oldestAt = Math.min(before.oldestAt, numberOf(row['oldest']));
+      found.set(target, { target, leads: before.leads + leads, oldestAt });
+    }
+    const [last] = rows;
+    if (last === undefined || read < pageRows) return inOrderOfLabels(found.values());
+    const target = Buffer.from(textOf(last['last_target']), 'hex');
+    after = sql`(target, lead) > (${target}, ${Buffer.from(textOf(last['last_lead']), 'hex')})`;
+  }
+}
+
+/** Leads that a target has not had. `target`: its stored name. */
+export async function* unsettledLeads(database: ReadDatabase, target: Uint8Array): AsyncGenerator<StoredRef> {
+  const { schema } = database;
+  for (let after = sql`true`; ;) {
+    const rows = await askOne(
+      database,
+      sql`SELECT encode(lead, 'hex') AS lead, seq FROM ${schema}.outstanding WHERE target = ${target} AND ${after}
+        ORDER BY lead LIMIT ${pageRows}`,
+    );
+    for (const row of rows) yield { leadId: storedText(row['lead']), seq: numberOf(row['seq']) };
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < pageRows) return;
+    after = sql`lead > ${Buffer.from(textOf(last['lead']), 'hex')}`;
+  }
+}

@@ -1,0 +1,47 @@
+import { ConfigError } from '../../../errors.ts';
+import type { Connection } from '../connection/database-connections.ts';
+import { numberOf, textOf } from '../sql/result-row.ts';
+import { bytesOfName, type Sql, sql } from '../sql/sql.ts';
+
+/** As `server_version_num` counts. */
+const oldestServer = 140_000;
+
+/** Throws a `ConfigError` when the server would lose acknowledged leads, or is too old. */
+export async function checkServer(
+  connection: Connection,
+  location: string,
+  warn: (text: string) => void,
+): Promise<void> {
+  const [rows = []] = await connection.run(sql`SELECT current_setting('server_version_num')::int4 AS number,
+    current_setting('server_version') AS version, current_setting('fsync') AS fsync,
+    current_setting('full_page_writes') AS full_page_writes`);
+  const [row = {}] = rows;
+  if (numberOf(row['number']) < oldestServer) {
+    throw new ConfigError(`the database of ${location} is PostgreSQL ${textOf(row['version'])}`, {
+      hint: 'version 14 or newer is needed',
+    });
+  }
+  if (row['fsync'] === 'off') {
+    throw new ConfigError(
+      `the database of ${location} has fsync=off: a power cut would lose acknowledged leads`,
+      {
+        hint: 'set fsync = on in postgresql.conf',
+      },
+    );
+  }
+  if (row['full_page_writes'] === 'off') {
+    warn(`the database of ${location} has full_page_writes=off: a power cut may damage it`);
+  }
+}
+
+/** The same when one of its tables is not written to the log. */
+export async function checkTables(connection: Connection, schema: Sql, location: string): Promise<void> {
+  const [rows = []] = await connection.run(sql`SELECT relname FROM pg_catalog.pg_class AS c
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace
+    WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND relpersistence = 'u' AND relkind = 'r' LIMIT 1`);
+  if (rows.length === 0) return;
+  const name = textOf(rows[0]?.['relname']);
+  throw new ConfigError(`the table ${name} of the inbox ${location} is unlogged: a crash would empty it`, {
+    hint: `ALTER TABLE ${name} SET LOGGED`,
+  });
+}

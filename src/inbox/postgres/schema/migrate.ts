@@ -1,0 +1,148 @@
+import { ConfigError } from '../../../errors.ts';
+import type { Connection } from '../connection/database-connections.ts';
+import { isMissing } from '../postgres-errors.ts';
+import { numberOf } from '../sql/result-row.ts';
+import { bare, bytesOfName, qualifiedName, type Sql, sql, statements } from '../sql/sql.ts';
+import { type Migration, migrations } from './schema-steps.ts';
+import { missingMonths, type Month, monthsFrom, partitionsOf } from './partitions.ts';
+
+/** Of a schema: how many migrations it has had, and the oldest version whose programs may write it. */
+export interface SchemaVersion {
+  readonly version: number;
+  readonly writableFrom: number;
+}
+
+export const currentVersion = migrations.length;
+
+/** What `migrate` did. */
+export interface Migrated {
+  /** Version of the schema before; 0 when there was none. */
+  readonly from: number;
+  readonly to: number;
+  /** Months that got partitions, such as `2026_01`. */
+  readonly months: readonly string[];
+}
+
+interface MigrateOptions {
+  readonly schema: Sql;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Default: those of this program. */
+  readonly steps?: readonly Migration[];
+}
+
+/** Undefined when there is no inbox in the schema. */
+export async function schemaVersion(connection: Connection, schema: Sql): Promise<SchemaVersion | undefined> {
+  try {
+    const [rows = []] = await connection.run(sql`SELECT version, writable_from FROM ${schema}.meta`);
+    const [row] = rows;
+    return row && { version: numberOf(row['version']), writableFrom: numberOf(row['writable_from']) };
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Creates the schema or brings it up to date, a transaction for each step, and makes the partitions of the next three
+ * months. Several programs may do it at once: one of them does each step. Throws what the database throws, such as that
+ * the role may not.
+ */
+export async function migrate(connection: Connection, options: MigrateOptions): Promise<Migrated> {
+  const { schema, now, steps = migrations } = options;
+  const from = (await schemaVersion(connection, schema))?.version ?? 0;
+  for (let next = from; next < steps.length;) {
+    await inTransaction(connection, schema, async () => {
+      // Another program may have done it while this one waited for the lock.
+      next = await lockedVersion(connection, schema);
+      if (next === 0 && !(await schemaExists(connection, schema)))
+        await connection.run(sql`CREATE SCHEMA ${schema}`);
+      const step = steps[next];
+      if (step !== undefined) await connection.run(stepStatements(schema, step, next), slowMs);
+      next += 1;
+    });
+  }
+  return { from, to: Math.max(from, steps.length), months: await addMonths(connection, schema, now) };
+}
+
+/** The partitions of the next three months, where they are missing. Returns the names of the months that got some. */
+export async function addMonths(
+  connection: Connection,
+  schema: Sql,
+  now: number,
+): Promise<readonly string[]> {
+  if ((await missingMonths(connection, schema, now)).length === 0) return [];
+  let months: readonly Month[] = [];
+  await inTransaction(connection, schema, async () => {
+    months = await missingMonths(connection, schema, now);
+    for (const month of months) await connection.run(partitionsOf(schema, month), slowMs);
+  });
+  return months.map(({ name }) => name);
+}
+
+/** The statements that `migrate` would run now. Changes nothing. */
+export async function plannedMigration(connection: Connection, options: MigrateOptions): Promise<string> {
+  const { schema, now, steps = migrations } = options;
+  const found = await schemaVersion(connection, schema);
+  const from = found?.version ?? 0;
+  const isNew = from === 0 && !(await schemaExists(connection, schema));
+  const months = found === undefined ? monthsFrom(now) : await missingMonths(connection, schema, now);
+  const parts = [
+    ...(isNew ? [sql`CREATE SCHEMA ${schema};`] : []),
+    ...steps.slice(from).map((step, i) => stepStatements(schema, step, from + i)),
+    ...months.map((month) => partitionsOf(schema, month)),
+  ];
+  if (parts.length === 0) return '';
+  return `${statements(sql`BEGIN;`, ...parts, sql`COMMIT;`).text}\n`;
+}
+
+/** How long a step may take, in milliseconds: rows may have to be moved. */
+const slowMs = 600_000;
+
+/** Throws a `ConfigError` when this program may not use a schema of that version. */
+export function requireUsable(found: SchemaVersion, location: string): void {
+  if (found.writableFrom > currentVersion) {
+    throw new ConfigError(`the inbox ${location} was made by a newer version of leads`, {
+      hint: 'update leads, or name another --inbox',
+    });
+  }
+}
+
+async function inTransaction(connection: Connection, schema: Sql, work: () => Promise<void>): Promise<void> {
+  await connection.run(
+    sql`BEGIN; SELECT set_config('lock_timeout', '1s', true), set_config('statement_timeout', '0', true);`,
+  );
+  try {
+    // Waits longer than for a table: the migration of another program may take its time.
+    await connection.run(
+      sql`SET LOCAL lock_timeout = '60s'; SELECT pg_advisory_xact_lock(${lockClass}, hashtext(convert_from(${bytesOfName(schema)}, 'UTF8')));
+      SET LOCAL lock_timeout = '1s';`,
+      slowMs,
+    );
+    await work();
+    await connection.run(sql`COMMIT`);
+  } catch (error) {
+    await connection.run(sql`ROLLBACK`).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Of our advisory locks ("lead"), so that another program's are no others'. */
+const lockClass = 0x6c656164;
+
+async function lockedVersion(connection: Connection, schema: Sql): Promise<number> {
+  const [rows = []] = await connection.run(sql`SELECT to_regclass(${qualifiedName(schema, 'meta')}) AS meta`);
+  if (rows[0]?.['meta'] === null) return 0;
+  return (await schemaVersion(connection, schema))?.version ?? 0;
+}
+
+async function schemaExists(connection: Connection, schema: Sql): Promise<boolean> {
+  const [rows = []] = await connection.run(
+    sql`SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8')`,
+  );
+  return rows.length > 0;
+}
+
+const stepStatements = (schema: Sql, { statements: of, writableFrom }: Migration, index: number): Sql =>
+  sql`${of(schema)}
+UPDATE ${schema}.meta SET version = ${bare(index + 1)}, writable_from = greatest(writable_from, ${bare(writableFrom)});`;

@@ -1,0 +1,169 @@
+import type { Connection } from '../connection/database-connections.ts';
+import { ComparisonBudget } from '../../comparison-budget.ts';
+import { decide, replayedNonce } from '../../decide-verdict.ts';
+import { summaryOf } from '../../delivery-record.ts';
+import type { TakeResult } from '../../inbox.ts';
+import type { Confirmations } from '../commit/confirmations.ts';
+import { confirmationOf } from '../commit/confirmations.ts';
+import type { Decision, Plan } from '../commit/transaction-plan.ts';
+import type { StoreContext } from '../store-context.ts';
+import { type Row, type Rows, textOf } from '../sql/result-row.ts';
+import type { Sql } from '../sql/sql.ts';
+import { LeadInBatch, type StoredLeadState } from './known-lead.ts';
+import { findPayloads, storedLeads } from './earlier-leads.ts';
+import { distinctLeads, distinctNonces, takeQuestions } from './take-questions.ts';
+import type { TakenDelivery, TakeWork } from './take-work.ts';
+import { TakeWrites } from './take-writes.ts';
+
+/** The results of a `take`, in order; none of a `reject`. */
+export type TakeResults = readonly TakeResult[];
+
+/**
+ * Takes what several callers brought in one transaction. The first message locks all ids, sorted, and inserts the new
+ * ones, whose verdict it knows; so two transactions never wait for each other. Replays are mostly none: where a nonce
+ * turns out to be bound to another body, the transaction is done again without its delivery's leads.
+ */
+export class TakePlan implements Plan<TakeWork, TakeResults> {
+  readonly questions: Readonly<Record<string, Sql>>;
+  readonly #works: readonly TakeWork[];
+  readonly #context: StoreContext;
+  readonly #confirmations: Confirmations;
+  readonly #replays: ReadonlySet<TakenDelivery>;
+  readonly #leads: ReturnType<typeof distinctLeads>;
+
+  constructor(
+    works: readonly TakeWork[],
+    context: StoreContext,
+    confirmations: Confirmations,
+    replays: ReadonlySet<TakenDelivery> = new Set(),
+  ) {
+    this.#works = works;
+    this.#context = context;
+    this.#confirmations = confirmations;
+    this.#replays = replays;
+    this.#leads = distinctLeads(works, replays, context.options.targets.length === 0);
+    const nonces = distinctNonces(this.#deliveries(), replays);
+    this.questions = takeQuestions(context, {
+      numbers: countOf(works),
+      nonces,
+      leads: this.#leads,
+      confirmations,
+    });
+  }
+
+  async decide(
+    answers: Readonly<Record<string, Rows>>,
+    connection: Connection,
+  ): Promise<Decision<TakeWork, TakeResults>> {
+    const replays = this.#replaysIn(answers['nonces'] ?? []);
+    if (replays.size > this.#replays.size) {
+      return { kind: 'again', plan: new TakePlan(this.#works, this.#context, this.#confirmations, replays) };
+    }
+    const [drawn = {}] = answers['leads'] ?? [];
+    const known = storedLeads(
+      this.#context,
+      textOf(drawn['known']),
+      answers['outstanding'] ?? [],
+      this.#leads,
+    );
+    const takenOver: number[] = [];
+    const early = new Set<string>();
+    for (const [key, lead] of known) {
+      const confirmation = lead.accepted
+        ? confirmationOf(answers['unconfirmed'] ?? [], lead.seq)
+        : 'confirmed';
+      if (confirmation === 'not yet') early.add(key);
+      if (confirmation !== 'lost') continue;
+      takenOver.push(lead.seq);
+      known.set(key, { ...lead, accepted: false });
+    }
+    if (early.size > 0) return { kind: 'not yet', works: this.#worksOf(early) };
+    const found = await findPayloads(connection, this.#context.schema, known, this.#deliveries());
+    return this.#write(found, numbersIn(textOf(drawn['numbers'])), takenOver);
+  }
+
+  #write(
+    known: ReadonlyMap<string, StoredLeadState>,
+    numbers: readonly number[],
+    takenOver: readonly number[],
+  ): Decision<TakeWork, TakeResults> {
+    const writes = new TakeWrites(this.#context);
+    const comparison = new ComparisonBudget();
+    const leads = new Map<string, LeadInBatch>();
+    let next = 0;
+    const drawn = (): number => numbers[next++] ?? never();
+    const results = this.#works.map((work): TakeResults => {
+      if (work.kind === 'reject') {
+        for (const { leadId, ...one } of work.rejections) writes.addRejected(drawn(), { ...one, leadId });
+        return [];
+      }
+      return work.deliveries.flatMap((delivery): TakeResult[] => {
+        const { content, nonce } = delivery;
+        const own = delivery.leads.map(() => drawn());
+        const [firstSeq = never()] = own;
+        const [{ arrival }] = delivery.leads;
+        if (this.#replays.has(delivery)) {
+          const rejection = replayedNonce();
+          writes.addRejected(firstSeq, { ...arrival, rejection, content });
+          return delivery.leads.map(() => rejection);
+        }
+        if (nonce !== undefined) writes.countNonce();
+        const isShared = delivery.leads.length > 1;
+        if (isShared) writes.deliveries.addContent(firstSeq, arrival.delivery.receivedAt, content);
+        return delivery.leads.map((one, i): TakeResult => {
+          const lead = leads.get(one.key) ?? new LeadInBatch(known.get(one.key), comparison);
+          leads.set(one.key, lead);
+          const verdict = decide(lead.known(one), one.arrival, this.#context.options.targets);
+          const seq = own[i] ?? never();
+          const summary = summaryOf(one.arrival, verdict, content.path, isShared ? firstSeq : undefined);
+          writes.deliveries.add(seq, one.id, summary, content);
+          lead.taken(one, verdict, seq);
+          writes.addVerdict(one, verdict, lead);
+          return { seq, ...verdict };
+        });
+      });
+    });
+    writes.takeOver(takenOver);
+    return { kind: 'write', statements: writes.statements, results, accepted: writes.accepted, takenOver };
+  }
+
+  #deliveries(): readonly TakenDelivery[] {
+    return this.#works.flatMap((work) => (work.kind === 'take' ? work.deliveries : []));
+  }
+
+  /** Those that were known before, and those whose nonce is bound to another body. */
+  #replaysIn(bound: Rows): ReadonlySet<TakenDelivery> {
+    const digests = new Map(bound.map((row: Row) => [textOf(row['nonce']), textOf(row['digest'])]));
+    const found = this.#deliveries().filter(({ nonce }) => {
+      const digest = nonce === undefined ? undefined : digests.get(nonce.key);
+      return digest !== undefined && digest !== Buffer.from(nonce?.digest ?? []).toString('hex');
+    });
+    return new Set([...this.#replays, ...found]);
+  }
+
+  #worksOf(keys: ReadonlySet<string>): ReadonlySet<TakeWork> {
+    return new Set(
+      this.#works.filter(
+        (work) =>
+          work.kind === 'take' && work.deliveries.some(({ leads }) => leads.some(({ key }) => keys.has(key))),
+      ),
+    );
+  }
+}
+
+/** Numbers that the works may need: one for each lead and each rejection. */
+const countOf = (works: readonly TakeWork[]): number =>
+  works.reduce(
+    (sum, work) =>
+      sum +
+      (work.kind === 'take'
+        ? work.deliveries.reduce((leads, delivery) => leads + delivery.leads.length, 0)
+        : work.rejections.length),
+    0,
+  );
+
+const numbersIn = (joined: string): readonly number[] => (joined === '' ? [] : joined.split(',').map(Number));
+
+function never(): never {
+  throw new Error('the database gave fewer numbers than were asked for');
+}

@@ -1,0 +1,130 @@
+import type { TakenVerdict } from '../../decide-verdict.ts';
+import type { Rejection } from '../../../webhook/rejection.ts';
+import { type DeliveryContent, summaryOf } from '../../delivery-record.ts';
+import { maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../../store-limits.ts';
+import { type Sql, sql, statements } from '../sql/sql.ts';
+import { bytesOfText } from '../sql/text-bytes.ts';
+import { rejectsLock, type StoreContext } from '../store-context.ts';
+import { DeliveryRows } from './delivery-rows.ts';
+import type { LeadInBatch } from './known-lead.ts';
+import type { TakenLead } from './take-work.ts';
+
+type Rejected = Parameters<typeof summaryOf>[0] & {
+  readonly rejection: Rejection;
+  readonly content: DeliveryContent;
+};
+
+interface Granted {
+  readonly lead: Uint8Array;
+  readonly target: Uint8Array;
+  readonly seq: number;
+  readonly firstAt: number;
+}
+
+/** Collects what the second message of a transaction writes. All of it belongs to ids that are locked already. */
+export class TakeWrites {
+  readonly deliveries: DeliveryRows;
+  /** Numbers of the first deliveries of the leads that are accepted now. */
+  readonly accepted: number[] = [];
+  readonly #context: StoreContext;
+  readonly #nowAccepted = new Map<string, Uint8Array>();
+  readonly #granted = new Map<string, Granted>();
+  readonly #trimmed = new Map<string, { readonly id: Uint8Array; readonly differs: boolean }>();
+  #takenOver: readonly number[] = [];
+  #nonces = 0;
+  #rejected = 0;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+    this.deliveries = new DeliveryRows(context.schema);
+  }
+
+  addRejected(seq: number, rejected: Rejected): void {
+    const { rejection, content, leadId } = rejected;
+    this.#rejected += 1;
+    const id = leadId === undefined ? undefined : bytesOfText(leadId);
+    this.deliveries.add(seq, id, summaryOf(rejected, rejection, content.path), content);
+  }
+
+  /** The consequences for the lead, once it has `taken` the delivery. */
+  addVerdict({ id, key }: TakenLead, verdict: TakenVerdict, lead: LeadInBatch): void {
+    const { kind, attempt, differs, firstAt } = verdict;
+    const { seq } = lead;
+    if (seq === undefined) return;
+    if (kind === 'accepted') {
+      this.accepted.push(seq);
+      if (!lead.isNew) this.#nowAccepted.set(key, id);
+    }
+    if (kind === 'pending') {
+      for (const target of verdict.targets) {
+        const name = this.#context.names.storedName(target);
+        this.#granted.set(`${key} ${target}`, { lead: id, target: name, seq, firstAt });
+      }
+    }
+    if (attempt > maxRepeatsKept + 1) {
+      this.#trimmed.set(`${key} ${String(differs !== undefined)}`, { id, differs: differs !== undefined });
+    }
+  }
+
+  countNonce(): void {
+    this.#nonces += 1;
+  }
+
+  /** Leads whose acceptance nobody learnt of: their deliveries were stored, and not answered. */
+  takeOver(seqs: readonly number[]): void {
+    this.#takenOver = seqs;
+  }
+
+  get statements(): Sql {
+    const { schema, nonceClock, receiver, options } = this.#context;
+    return statements(
+      this.deliveries.statements,
+      this.#nowAccepted.size === 0
+        ? undefined
+        : sql`UPDATE ${schema}.ids SET accepted = true WHERE id = ANY(${[...this.#nowAccepted.values()]}::bytea[]);`,
+      this.#takenOver.length === 0
+        ? undefined
+        : sql`UPDATE ${schema}.deliveries SET verdict = 'pending', status = 503
+            WHERE seq = ANY(${this.#takenOver}::int8[]) AND verdict = 'accepted';`,
+      this.#granted.size === 0 ? undefined : grant(this.#context, [...this.#granted.values()]),
+      ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
+      this.#rejected === 0 ? undefined : trimRejected(this.#context),
+      this.#nonces === 0 ? undefined : removeNonces(this.#context, this.#nonces),
+      nonceClock.note(schema),
+      receiver.renewed(options.clock.now()),
+    );
+  }
+}
+
+function grant({ schema, owner, options }: StoreContext, granted: readonly Granted[]): Sql {
+  return sql`INSERT INTO ${schema}.outstanding (lead, target, seq, first_at, owner, lease)
+SELECT lead, target, seq, first_at, ${owner}, ${Math.round(options.clock.now() + options.leaseMs)}
+FROM unnest(${granted.map(({ lead }) => lead)}, ${granted.map(({ target }) => target)}, ${granted.map(({ seq }) => seq)},
+  ${granted.map(({ firstAt }) => firstAt)}) AS new (lead, target, seq, first_at)
+ON CONFLICT (lead, target) DO UPDATE SET owner = excluded.owner, lease = excluded.lease;`;
+}
+
+/** Keeps the newest repeats of one lead, and counts the others. */
+const trimRepeats = (schema: Sql, id: Uint8Array, differs: boolean): Sql =>
+  sql`WITH dropped AS (
+  DELETE FROM ${schema}.deliveries AS d USING (
+    SELECT seq, received_at FROM ${schema}.deliveries WHERE lead = ${id} AND attempt > 1 AND (differs IS NOT NULL) = ${differs}
+    ORDER BY seq DESC OFFSET ${maxRepeatsKept}
+  ) AS old WHERE d.seq = old.seq AND d.received_at = old.received_at RETURNING 1
+)
+INSERT INTO ${schema}.dropped_repeats AS kept (lead, differing, same)
+SELECT ${id}, CASE WHEN ${differs} THEN count(*) ELSE 0 END, CASE WHEN ${differs} THEN 0 ELSE count(*) END
+FROM dropped HAVING count(*) > 0
+ON CONFLICT (lead) DO UPDATE SET differing = kept.differing + excluded.differing, same = kept.same + excluded.same;`;
+
+/** One receiver at a time, and nobody waits for it: the next rejected delivery removes what stays. */
+const trimRejected = ({ schema, lockKey }: StoreContext): Sql =>
+  sql`WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${lockKey}, ${rejectsLock}) AS is_mine)
+DELETE FROM ${schema}.deliveries AS d USING (
+  SELECT seq, received_at FROM ${schema}.deliveries, turn WHERE is_mine AND reason IS NOT NULL
+  ORDER BY seq DESC OFFSET ${maxRejectedKept}
+) AS old WHERE d.seq = old.seq AND d.received_at = old.received_at;`;
+
+const removeNonces = ({ schema, nonceClock }: StoreContext, added: number): Sql =>
+  sql`DELETE FROM ${schema}.nonces WHERE nonce IN (SELECT nonce FROM ${schema}.nonces WHERE expires <= ${nonceClock.now()}
+  ORDER BY expires LIMIT ${added * noncesRemovedPerAdded} FOR UPDATE SKIP LOCKED);`;

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The application behind receivers. */
+export interface App {
+  readonly url: string;
+  /** How often it got each lead. */
+  readonly got: ReadonlyMap<string, number>;
+  stop(): void;
+}
+
+export async function startApp(): Promise<App> {
+  const got = new Map<string, number>();
+  const server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    request.on('end', () => {
+      const { id } = JSON.parse(text) as { id: string };
+      got.set(id, (got.get(id) ?? 0) + 1);
+      response.end();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    got,
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

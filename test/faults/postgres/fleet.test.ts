@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { locationOf } from '../../inbox/postgres/location.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { full, sized } from '../../support/faults.ts';
+import { inParallel } from '../../support/in-parallel.ts';
+import { withCluster } from '../../support/postgres/with-cluster.ts';
+import { until } from '../../support/until.ts';
+import { Balancer } from '../balancer.ts';
+import { type App, startApp } from './app.ts';
+import { Fleet, fleetInbox } from './fleet.ts';
+
+const deliveries = sized(20_000);
+const ids = Math.ceil(deliveries * 0.7);
+const receiverKills = sized(40);
+const databaseKills = full ? 5 : 1;
+const restarts = full ? 12 : 2;
+const inFlight = 40;
+
+/** Every id once, and three deliveries of ten repeat one, some of them while the first is under way. */
+function plan(): string[] {
+  const sent: string[] = [];
+  let fresh = 0;
+  for (let n = 0; n < deliveries; n += 1) {
+    const isFresh = fresh < Math.ceil(((n + 1) * ids) / deliveries);
+    const back = Math.ceil(Math.random() ** 3 * fresh);
+    sent.push(isFresh ? `lead-${(fresh += 1)}` : `lead-${fresh - back + 1}`);
+  }
+  return sent;
+}
+
+/** What is in an inbox of the ids of this proof: how often each was accepted, and what is exported. */
+async function contents(location: string): Promise<{ stored: Map<string, number>; leads: string[] }> {
+  const store = await openInbox({ location: locationOf(location), clock: systemClock });
+  const stored = new Map<string, number>();
+  for await (const { leadId = '' } of store.list({ verdicts: ['accepted'] })) {
+    if (leadId.startsWith('lead-')) stored.set(leadId, (stored.get(leadId) ?? 0) + 1);
+  }
+  const leads: string[] = [];
+  for await (const { leadId } of store.leads({})) if (leadId.startsWith('lead-')) leads.push(leadId);
+  await store.close();
+  return { stored, leads };
+}
+
+await withCluster({}, (cluster) => {
+  describe('four receivers of one database', () => {
+    const inbox = fleetInbox(cluster.address);
+    let app: App;
+    let fleet: Fleet;
+    beforeAll(async () => {
+      app = await startApp();
+      fleet = await Fleet.start(4, inbox, ['--forward-to', app.url, '--drain-delay', '300ms']);
+    });
+    afterAll(async () => {
+      await fleet.end();
+      app.stop();
+    });
+
+    it('fail no request of those who watch /readyz, while one after another is restarted', async () => {
+      const balancer = new Balancer();
+      for (const one of fleet.receivers) await balancer.add(one);
+      let isOver = false;
+      const failed: string[] = [];
+      const delivered: string[] = [];
+      const sending = Array.from({ length: 8 }, async (_, sender) => {
+        for (let n = 0; !isOver; n += 1) {
+          const id = `restart-${sender}-${n}`;
+          const how = await balancer.deliver({ id }).then(({ status }) => String(status), String);
+          if (how === '200') delivered.push(id);
+          else failed.push(`${id}: ${how}`);
+        }
+      });
+      for (let n = 0; n < restarts; n += 1) expect(await fleet.restart(n % 4, balancer)).toBe(143);
+      isOver = true;
+      await Promise.all(sending);
+      for (const one of fleet.receivers) balancer.remove(one);
+      console.log(
+        `fleet: ${restarts} of 4 receivers restarted under ${delivered.length} deliveries: failed ${failed.length}`,
+      );
+      expect(failed).toEqual([]);
+      expect(delivered.length).toBeGreaterThan(50);
+      expect(delivered.filter((id) => app.got.get(id) !== 1)).toEqual([]);
+    });
+
+    it('lose and repeat nothing when any of them, or the database, is killed', async () => {
+      const acknowledged = new Map<string, string[]>();
+      let acks = 0;
+      const sending = inParallel(plan(), inFlight, async (id) => {
+        for (;;) {
+          const answer = await fleet
+            .any()
+            .deliver({ id, category: 'solar', contact: { name: `Person ${id}` }, metadata: {} })
+            .catch(() => undefined);
+          if (answer?.status === 200) {
+            const { status } = JSON.parse(answer.text) as { status: string };
+            acknowledged.set(id, [...(acknowledged.get(id) ?? []), status]);
+            acks += 1;
+            return;
+          }
+          await systemClock.sleep(5 + Math.random() * 20);
+        }
+      });
+      const kills = receiverKills + databaseKills;
+      let databaseKilled = 0;
+      for (let kill = 0; kill < kills; kill += 1) {
+        const after = ((kill + Math.random()) * deliveries) / (kills + 1);
+        await until(() => acks >= after, 'further acknowledgements', 60_000);
+        if (Math.floor(((kill + 1) * databaseKills) / kills) > databaseKilled) {
+          await cluster.kill9();
+          databaseKilled += 1;
+          await cluster.start();
+        } else await fleet.kill(kill % 4);
+      }
+      await sending;
+      expect(await fleet.end('SIGTERM')).toEqual([143, 143, 143, 143]);
+
+      const { stored, leads } = await contents(inbox.url);
+      const lost = [...acknowledged.keys()].filter((id) => !stored.has(id));
+      const twice = [...stored].filter(([, times]) => times > 1);
+      const notForwarded = [...acknowledged.keys()].filter((id) => !app.got.has(id));
+      const forwards = [...app.got.values()].reduce((sum, times) => sum + times, 0);
+      const deadlocks = cluster.log().split('deadlock detected').length - 1;
+      console.log(
+        `fleet: ${receiverKills} × kill -9 of receivers and ${databaseKilled} of the database under ${deliveries} deliveries ` +
+          `of ${ids} leads: lost ${lost.length}, stored twice ${twice.length}, not forwarded ${notForwarded.length} ` +
+          `(forwarded ${forwards}), deadlocks ${deadlocks}`,
+      );
+      expect(databaseKilled).toBe(databaseKills);
+      expect(acks).toBe(deliveries);
+      expect(acknowledged.size).toBe(ids);
+      expect(lost).toEqual([]);
+      expect(twice).toEqual([]);
+      expect(leads.toSorted()).toEqual([...acknowledged.keys()].toSorted());
+      expect(notForwarded).toEqual([]);
+      expect(deadlocks).toBe(0);
+    });
+  });
+});

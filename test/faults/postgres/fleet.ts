@@ -1,0 +1,101 @@
+import { freePort } from '../../support/free-port.ts';
+import { type PostgresAddress, newSchema, urlOf } from '../../support/postgres/address.ts';
+import { type AdminProcess, adminProcess } from '../admin-process.ts';
+import type { Balancer } from '../balancer.ts';
+
+/** An inbox that nothing else uses, as a receiver is started with it: the password is not among the arguments. */
+export interface FleetInbox {
+  /** With the password. */
+  readonly url: string;
+  readonly schema: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** `port`: of a proxy or a pooler in front of the server. */
+export function fleetInbox(
+  { port, ...address }: PostgresAddress,
+  parts: {
+    readonly user?: string;
+    readonly port?: number;
+    readonly database?: string;
+    readonly schema?: string;
+  } = {},
+): FleetInbox {
+  const { schema = newSchema() } = parts;
+  const to = { port, ...parts, parameters: { schema } };
+  return {
+    url: urlOf({ port, ...address }, to),
+    schema,
+    argv: ['--inbox', urlOf({ port, ...address }, { ...to, password: '' })],
+    env: { PGPASSWORD: address.password },
+  };
+}
+
+/** Receivers of one inbox, each a process of its own with a port that stays. */
+export class Fleet {
+  readonly receivers: AdminProcess[] = [];
+  readonly #inbox: FleetInbox;
+  readonly #argv: readonly string[];
+  readonly #program: string | undefined;
+  readonly #ports: number[] = [];
+
+  private constructor(inbox: FleetInbox, argv: readonly string[], program: string | undefined) {
+    this.#inbox = inbox;
+    this.#argv = argv;
+    this.#program = program;
+  }
+
+  /** `program`: of another release. */
+  static async start(
+    count: number,
+    inbox: FleetInbox,
+    argv: readonly string[] = [],
+    program?: string,
+  ): Promise<Fleet> {
+    const fleet = new Fleet(inbox, argv, program);
+    for (let i = 0; i < count; i += 1) fleet.#ports.push(await freePort());
+    fleet.receivers.push(...(await Promise.all(fleet.#ports.map((_, i) => fleet.#start(i)))));
+    return fleet;
+  }
+
+  /** Any of them. */
+  any(): AdminProcess {
+    return this.at(Math.floor(Math.random() * this.receivers.length));
+  }
+
+  at(index: number): AdminProcess {
+    const receiver = this.receivers[index];
+    if (receiver === undefined) throw new Error(`there is no receiver ${index}`);
+    return receiver;
+  }
+
+  /** Kills one without warning and starts it again. */
+  async kill(index: number): Promise<void> {
+    await this.at(index).end('SIGKILL');
+    this.receivers[index] = await this.#start(index);
+  }
+
+  /** Ends one as an operator does, then starts it again. Resolves to its exit code. */
+  async restart(index: number, balancer: Balancer): Promise<number | string> {
+    const old = this.at(index);
+    const code = await old.end('SIGTERM');
+    balancer.remove(old);
+    const next = await this.#start(index);
+    this.receivers[index] = next;
+    await balancer.add(next);
+    return code;
+  }
+
+  async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<(number | string)[]> {
+    return Promise.all(this.receivers.map((receiver) => receiver.end(signal)));
+  }
+
+  #start(index: number): Promise<AdminProcess> {
+    const argv = ['--port', String(this.#ports[index]), ...this.#inbox.argv, ...this.#argv];
+    return adminProcess(argv, {
+      env: this.#inbox.env,
+      ...(this.#program === undefined ? {} : { program: this.#program }),
+    });
+  }
+}

@@ -1,0 +1,161 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { CannotStoreError } from '../../../src/inbox/cannot-store-error.ts';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import type { Inbox } from '../../../src/inbox/inbox.ts';
+import { locationOf } from '../../inbox/postgres/location.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { arrivalOf } from '../../inbox/support.ts';
+import { full, sized } from '../../support/faults.ts';
+import { superuser } from '../../support/postgres/address.ts';
+import { TcpProxy } from '../../support/postgres/proxy.ts';
+import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { until } from '../../support/until.ts';
+import { fleetInbox } from './fleet.ts';
+
+const heldMs = full ? 10_000 : 500;
+const rounds = sized(100);
+const address = await sharedPostgres();
+
+const clean: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const step of clean.splice(0).reverse()) await step();
+});
+
+async function open(location: string): Promise<Inbox> {
+  const inbox = await openInbox({ location: locationOf(location), clock: systemClock });
+  clean.push(() => inbox.close());
+  return inbox;
+}
+
+/** Reads on from the last number that it met, again and again: what it passes, it never sees. */
+class Follower {
+  readonly seen = new Set<string>();
+  #last = -1;
+
+  async read(inbox: Pick<Inbox, 'leads'>): Promise<void> {
+    let last = this.#last;
+    for await (const { leadId, seq } of inbox.leads({})) {
+      if (seq <= this.#last) continue;
+      this.seen.add(leadId);
+      last = Math.max(last, seq);
+    }
+    this.#last = last;
+  }
+}
+
+/** Writers that commit all the time, and a reader that follows them. */
+class Traffic {
+  readonly follower = new Follower();
+  committed = 0;
+  reads = 0;
+  readonly #reader: Inbox;
+  readonly #work: Promise<unknown>;
+  #isOver = false;
+
+  constructor(writers: readonly Inbox[], reader: Inbox) {
+    this.#reader = reader;
+    this.#work = Promise.all([this.#follow(), ...writers.map((writer, i) => this.#write(writer, i))]);
+  }
+
+  async moreCommits(count: number): Promise<void> {
+    const after = this.committed + count;
+    await until(() => this.committed >= after, 'commits of others');
+  }
+
+  /** What is stored, and what of it was never seen. */
+  async end(): Promise<{ readonly stored: readonly string[]; readonly missed: readonly string[] }> {
+    this.#isOver = true;
+    await this.#work;
+    await this.follower.read(this.#reader);
+    const stored: string[] = [];
+    for await (const { leadId } of this.#reader.leads({})) stored.push(leadId);
+    return { stored, missed: stored.filter((id) => !this.follower.seen.has(id)) };
+  }
+
+  async #follow(): Promise<void> {
+    for (; !this.#isOver; this.reads += 1) await this.follower.read(this.#reader);
+  }
+
+  async #write(writer: Inbox, name: number): Promise<void> {
+    for (let n = 0; !this.#isOver; n += 1) {
+      await writer.take([arrivalOf({ id: `other-${name}-${n}` })]);
+      this.committed += 1;
+    }
+  }
+}
+
+if (address === undefined) it.skip('needs PostgreSQL, which no package has for this platform');
+else {
+  describe('a reader that goes on by number', () => {
+    it('sees every delivery, although a writer waits for a lock while others commit', async () => {
+      const { url, schema } = fleetInbox(address);
+      const held = await open(url);
+      await held.take([arrivalOf({ id: 'known' })]);
+      const traffic = new Traffic([await open(url), await open(url)], await open(url));
+      const sql = superuser(address);
+      clean.push(() => sql.end({ timeout: 1 }));
+      const late: string[] = [];
+      for (let round = 0; round < rounds; round += 1) {
+        const ids = Array.from({ length: 5 }, (_, i) => `late-${round}-${i}`);
+        // A batch with a known lead waits for the one who holds that, and may have its numbers already.
+        const taking = await sql.begin(async (tx) => {
+          await tx`select from ${tx(schema)}.ids where id = 'known' for update`;
+          const work = held.take([...ids, 'known'].map((id) => arrivalOf({ id })));
+          await traffic.moreCommits(50);
+          return { work };
+        });
+        await taking.work;
+        late.push(...ids);
+      }
+      const { stored, missed } = await traffic.end();
+      console.log(
+        `writer held by a lock ${rounds} times while others committed ${traffic.committed}: ` +
+          `${traffic.reads} reads, never seen ${missed.length} of ${stored.length}`,
+      );
+      expect(stored).toEqual(expect.arrayContaining(late));
+      expect(stored).toHaveLength(traffic.committed + late.length + 1);
+      expect(missed).toEqual([]);
+    });
+
+    it('sees every delivery, although the connection of a writer stalls in its transaction', async () => {
+      const proxy = await TcpProxy.start(address);
+      clean.push(() => proxy.stop());
+      const inbox = fleetInbox(address);
+      const held = await open(fleetInbox(address, { schema: inbox.schema, port: proxy.port }).url);
+      const traffic = new Traffic([await open(inbox.url), await open(inbox.url)], await open(inbox.url));
+      const late: string[] = [];
+      const state = { isOver: false };
+      const isOver = (): boolean => state.isOver;
+      const taking = (async () => {
+        while (!isOver()) {
+          const id = `late-${late.length}`;
+          // Refused when it waited too long: its sender tries again.
+          const isTaken = await held.take([arrivalOf({ id })]).then(
+            () => true,
+            (error: unknown) => {
+              if (error instanceof CannotStoreError) return false;
+              throw error;
+            },
+          );
+          if (isTaken) late.push(id);
+        }
+      })();
+      for (let round = 0; round < rounds; round += 1) {
+        await until(() => late.length > round, 'a delivery through the connection');
+        proxy.hold();
+        await traffic.moreCommits(50);
+        if (round === 0) await systemClock.sleep(heldMs);
+        proxy.resume();
+      }
+      state.isOver = true;
+      await taking;
+      const { stored, missed } = await traffic.end();
+      console.log(
+        `writer stalled ${rounds} times, once for ${heldMs} ms, while others committed ${traffic.committed}: ` +
+          `${traffic.reads} reads, never seen ${missed.length} of ${stored.length}`,
+      );
+      expect(stored).toEqual(expect.arrayContaining(late));
+      expect(missed).toEqual([]);
+    });
+  });
+}

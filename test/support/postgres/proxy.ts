@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { type AddressInfo, createConnection, createServer, type Server, type Socket } from 'node:net';
+
+/** The answer to COMMIT, as PostgreSQL's protocol has it: `C`, a length, the tag. */
+const committed = Buffer.from('C\0\0\0\x0bCOMMIT\0', 'latin1');
+
+/** Stands between a program and a server, and breaks their connections in a chosen way. */
+export class TcpProxy {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #pairs = new Set<{ readonly client: Socket; readonly upstream: Socket }>();
+  #isHeld = false;
+  #delayMs = 0;
+  #onCommit: (() => void) | undefined;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    this.port = (server.address() as AddressInfo).port;
+  }
+
+  static async start(to: { readonly port: number }): Promise<TcpProxy> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const proxy = new TcpProxy(server);
+    server.on('connection', (client) => proxy.#connect(client, to.port));
+    return proxy;
+  }
+
+  /** Breaks every connection; new ones are taken. */
+  cut(): void {
+    for (const { client, upstream } of this.#pairs) {
+      client.resetAndDestroy();
+      upstream.resetAndDestroy();
+    }
+  }
+
+  /** From now on nothing passes, in connections that are there and in new ones, until `resume`. */
+  hold(): void {
+    this.#isHeld = true;
+    for (const { client, upstream } of this.#pairs) {
+      client.pause();
+      upstream.pause();
+    }
+  }
+
+  resume(): void {
+    this.#isHeld = false;
+    for (const { client, upstream } of this.#pairs) {
+      client.resume();
+      upstream.resume();
+    }
+  }
+
+  /** How long each piece of an answer is held back. */
+  delay(ms: number): void {
+    this.#delayMs = ms;
+  }
+
+  /** Cuts the next connection on which the server answers that it committed, before that answer passes. */
+  loseNextCommit(): Promise<void> {
+    return new Promise((resolve) => (this.#onCommit = resolve));
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.cut();
+    await once(this.#server, 'close');
+  }
+
+  #connect(client: Socket, port: number): void {
+    const upstream = createConnection(port, '127.0.0.1');
+    const pair = { client, upstream };
+    this.#pairs.add(pair);
+    if (this.#isHeld) client.pause();
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      socket.setNoDelay(true);
+      // The other end learns of it by its own end.
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        other.destroy();
+        this.#pairs.delete(pair);
+      });
+    }
+    client.on('data', (chunk) => upstream.write(chunk));
+    let tail: Buffer = Buffer.alloc(0);
+    upstream.on('data', (chunk) => {
+      tail = Buffer.concat([tail, chunk]);
+      const isCommit = tail.includes(committed);
+      tail = tail.subarray(-committed.length + 1);
+      if (isCommit && this.#onCommit !== undefined) {
+        client.resetAndDestroy();
+        upstream.destroy();
+        this.#onCommit();
+        this.#onCommit = undefined;
+      } else if (this.#delayMs === 0) {
+        client.write(chunk);
+      } else {
+        setTimeout(() => client.write(chunk), this.#delayMs);
+      }
+    });
+  }
+}

@@ -1,0 +1,25 @@
+import { createConnection } from 'node:net';
+import type { PostgresAddress } from './address.ts';
+import { type Answer, socketVariable } from './on-demand.ts';
+
+let asked: Promise<PostgresAddress | undefined> | undefined;
+
+/**
+ * The database of the run, started when the first test asks; each test uses a schema or a database of its own in it.
+ * Undefined where no package has PostgreSQL for this platform, which is a failure where `CI` is set.
+ */
+export function sharedPostgres(): Promise<PostgresAddress | undefined> {
+  asked ??= ask();
+  return asked;
+}
+
+async function ask(): Promise<PostgresAddress | undefined> {
+  const path = process.env[socketVariable];
+  if (path === undefined)
+    throw new Error('test/support/postgres/on-demand.ts is no global setup of this project');
+  let text = '';
+  for await (const chunk of createConnection(path).setEncoding('utf8')) text += chunk as string;
+  const answer = JSON.parse(text) as Answer;
+  if ('error' in answer) throw new Error(answer.error);
+  return answer.address ?? undefined;
+}

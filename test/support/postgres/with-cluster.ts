@@ -1,0 +1,16 @@
+import { afterAll, it } from 'vitest';
+import { Cluster, type ClusterOptions } from './cluster.ts';
+
+/** Declares tests with a server of their own, which they may break; where no package has one, that they are skipped. */
+export async function withCluster(
+  options: ClusterOptions,
+  declare: (cluster: Cluster) => void,
+): Promise<void> {
+  const cluster = await Cluster.start(options);
+  if (cluster === undefined) {
+    it.skip('needs PostgreSQL, which no package has for this platform');
+    return;
+  }
+  afterAll(() => cluster.stop());
+  declare(cluster);
+}
