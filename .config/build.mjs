@@ -51,8 +51,7 @@ const program = await bundled('src/entry.ts', [leaveOut, loadOnFirstUse], {
   chunkFileNames: '[name]-[hash].cjs',
   codeSplitting: { groups: loadedTogether },
 });
-// An application loads these builtins anyway, and each that is loaded late adds its names to the entry's weight.
-const library = await bundled(libraryEntries, [leaveOut, ownGlobals], {
+const library = await bundled(libraryEntries, [leaveOut, loadOnFirstUse, ownGlobals], {
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: `${libraryFolder}[name]-[hash].js`,

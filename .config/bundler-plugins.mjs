@@ -38,15 +38,14 @@ export const loadOnFirstUse = {
     if (name === undefined) return null;
     return importer.startsWith(late) ? { id: `node:${name}`, external: true } : `${late}node:${name}`;
   },
-  async load(id) {
+  load(id) {
     if (!id.startsWith(late)) return null;
     const builtin = id.slice(late.length);
-    const names = Object.keys(await import(builtin)).filter((name) => name !== 'default');
-    // Required once: each call of `require` resolves the name again, which takes as long as hashing one lead.
-    const getters = names.map(
-      (name) => `get ${name}() { return (loaded ??= require('${builtin}')).${name}; }`,
-    );
-    return `let loaded;\nmodule.exports = {\n${getters.join(',\n')}\n};`;
+    // The bundler's interop asks for `__esModule` while it loads, and looks for exports in the prototype last. Required
+    // once: each call of `require` resolves the name again, which takes as long as hashing one lead.
+    return `let loaded;
+const get = (_, name) => name === '__esModule' ? undefined : (loaded ??= require('${builtin}'))[name];
+module.exports = Object.create(new Proxy({}, { get }));`;
   },
 };
 

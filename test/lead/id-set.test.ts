@@ -18,6 +18,19 @@ describe('the set of ids', () => {
     );
   });
 
+  it('gives the first ids in the order in which they were added, in a form that another set takes', () => {
+    const ids = Array.from(
+      { length: 9000 },
+      (_, i) => `lead_${i}${i % 100 === 0 ? '\ud800'.repeat(i / 2) : ''}`,
+    );
+    const [first, second] = [new IdSet(), new IdSet()];
+    for (const id of ids) for (const again of [id, ids[0] ?? '']) first.add(again);
+    for (const bytes of first.stored(6000)) second.preloadStored(bytes);
+    expect(second.size).toBe(6000);
+    expect(ids.filter((id) => second.has(id))).toEqual(ids.slice(0, 6000));
+    expect([...first.stored(Infinity)]).toHaveLength(9000);
+  });
+
   it('has all of 200,000 ids after it has grown', () => {
     const ids = new IdSet();
     const meetAll = (): Set<string> =>

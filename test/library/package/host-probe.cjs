@@ -5,6 +5,9 @@ const { createServer } = require('node:http');
 const { syncBuiltinESMExports } = require('node:module');
 const v8 = require('node:v8');
 
+// From node 22 on, node puts the dispatcher of its own fetch into the global object when fetch is first looked at.
+void globalThis.Response;
+
 const flags = [];
 v8.setFlagsFromString = (flag) => flags.push(flag);
 syncBuiltinESMExports();
