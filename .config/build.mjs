@@ -18,7 +18,17 @@ const { version } = JSON.parse(await readFile(`${root}package.json`, 'utf8'));
 const loadedTogether = [
   // With what the entry itself imports, or the entry would need the files below.
   { name: 'program', modules: ['program', 'errors', 'time/clock', 'output/terminal/terminal-width'] },
-  { name: 'command', modules: ['run-command', 'commands/flags/(command-spec|filter-flags|format-flags)'] },
+  // What completion needs of them, without commander.
+  {
+    name: 'flags',
+    modules: [
+      'commands/flags/(command-spec|filter-flags|format-flags)',
+      'commands/flags/accept-incomplete-flag',
+      'config/(setting-keys|directories|file/config-file)',
+      'service/listing/evidence/completion',
+    ],
+  },
+  { name: 'command', modules: ['run-command'] },
   {
     name: 'pull',
     modules: [

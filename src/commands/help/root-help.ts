@@ -34,7 +34,6 @@ export function rootHelp(commands: readonly ListedCommand[], width: number): str
   });
   return [
     ...wrap(`leads: ${programSummary}`, width),
-    '',
     'Usage: leads <command> [flags]',
     '',
     ...twoColumns(rows, termWidth, width, 12),
