@@ -1,9 +1,12 @@
 // Bundles src/ and the libraries it uses into dist/: the entry main.cjs, and chunks that load when a command needs them.
 import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { leaveOut, loadOnFirstUse } from './bundler-plugins.mjs';
 import { licencesOf } from './licences.mjs';
+import { manualPages } from './man/pages.mjs';
 import { writeWhole } from './write-whole.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -73,4 +76,18 @@ files.set('THIRD-PARTY-LICENSES.txt', await licencesOf(output.flatMap((chunk) =>
 await mkdir(dist, { recursive: true });
 for (const [name, text] of files) if (name !== entry) await writeWhole(dist + name, text);
 await writeWhole(dist + entry, files.get(entry));
-for (const name of await readdir(dist)) if (!files.has(name)) await rm(dist + name, { force: true });
+for (const name of await readdir(dist)) {
+  if (!files.has(name) && name !== 'man') await rm(dist + name, { force: true });
+}
+
+// The program that was just built describes itself.
+const help = ['help', '--json'];
+const { stdout } = await promisify(execFile)(process.execPath, [`${dist}${entry}`, ...help], {
+  maxBuffer: 2 ** 26,
+});
+const builtAt =
+  process.env.SOURCE_DATE_EPOCH === undefined ? Date.now() : process.env.SOURCE_DATE_EPOCH * 1000;
+const pages = manualPages(JSON.parse(stdout), builtAt);
+await mkdir(`${dist}man`, { recursive: true });
+for (const [name, text] of pages) await writeWhole(`${dist}man/${name}`, text);
+for (const name of await readdir(`${dist}man`)) if (!pages.has(name)) await rm(`${dist}man/${name}`);
