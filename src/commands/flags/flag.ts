@@ -1,7 +1,7 @@
 import type { ValueType } from '../../config/value-types.ts';
 
 /** What completion offers as a value, beside a type's choices: files, or what this machine knows. */
-export type KnownValues =
+type KnownValues =
   | 'files'
   | 'profiles'
   | 'settings'
