@@ -17,7 +17,17 @@ const dist = `${root}dist/`;
 const loadedTogether = [
   // With what the entry itself imports, or the entry would need the files below.
   { name: 'program', modules: ['program', 'errors', 'time/clock', 'output/terminal/terminal-width'] },
-  { name: 'command', modules: ['run-command', 'commands/flags/(command-spec|filter-flags|format-flags)'] },
+  // What completion needs of them, without commander.
+  {
+    name: 'flags',
+    modules: [
+      'commands/flags/(command-spec|filter-flags|format-flags)',
+      'commands/flags/accept-incomplete-flag',
+      'config/(setting-keys|directories|file/config-file)',
+      'service/listing/evidence/completion',
+    ],
+  },
+  { name: 'command', modules: ['run-command'] },
   {
     name: 'pull',
     modules: [
@@ -70,7 +80,7 @@ for (const isEntry of [false, true]) {
 }
 for (const item of await readdir(dist, { recursive: true, withFileTypes: true })) {
   const path = `${item.parentPath}/${item.name}`;
-  const isOurs = item.isFile() && !item.name.endsWith('.d.ts');
+  const isOurs = item.isFile() && !/\.(d\.ts|1)$/.test(item.name);
   if (isOurs && !files.has(relative(dist, path))) await rm(path, { force: true });
 }
 

@@ -3,8 +3,8 @@ import type { ExitCode } from './errors.ts';
 import { wrapWidth } from './output/terminal/terminal-width.ts';
 
 /**
- * The whole program: the only place where an error ends and an exit code is picked. Never throws. Version and help
- * are answered before anything else is loaded, since every start pays for what is loaded here.
+ * The whole program: the only place where an error ends and an exit code is picked. Never throws. Version, help
+ * and completion are answered before anything else is loaded, since every start pays for what is loaded here.
  */
 export async function main(argv: readonly string[], host: Host): Promise<ExitCode> {
   try {
@@ -18,11 +18,15 @@ export async function main(argv: readonly string[], host: Host): Promise<ExitCod
   }
 }
 
-async function immediateAnswer(argv: readonly string[], { stdout }: Host): Promise<string | undefined> {
+async function immediateAnswer(argv: readonly string[], host: Host): Promise<string | undefined> {
+  if (argv[0] === 'completion' && argv[1] === '--complete') {
+    const { completionOf } = await import('./program.ts');
+    return completionOf(argv.slice(2), host);
+  }
   const only = argv.length === 1 ? argv[0] : undefined;
   if (argv.length === 0 || only === '--help' || only === '-h' || only === 'help') {
     const { programHelp } = await import('./program.ts');
-    return programHelp(wrapWidth(stdout));
+    return programHelp(wrapWidth(host.stdout));
   }
   return only === '--version' || only === '-V' ? `${LEADS_VERSION}\n` : undefined;
 }

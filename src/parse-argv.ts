@@ -5,7 +5,7 @@ import { argumentTerm, type Flag, flagName, flagTerm, isSwitch, longName } from 
 import { type Globals, globalFlags, immediateFlags } from './commands/flags/global-flags.ts';
 import { takeCommand } from './commands/flags/take-command.ts';
 import { commandHelp } from './commands/help/command-help.ts';
-import { topicNames } from './commands/help/root-help.ts';
+import { type TopicName, topicNames } from './commands/help/root-help.ts';
 import { didYouMean } from './commands/help/suggest.ts';
 import type { Context } from './context.ts';
 import { UsageError } from './errors.ts';
@@ -26,6 +26,9 @@ export type Invocation =
 export async function parseArgv(argv: readonly string[]): Promise<Invocation> {
   const first = takeCommand(argv);
   const isHelp = first.name === 'help';
+  if (isHelp && first.rest.includes('--json')) {
+    return helpAsData(first.rest.filter((word) => word !== '--json'));
+  }
   // `leads help list` is `leads list --help`.
   const { name, rest } = isHelp ? takeCommand([...first.rest, '--help']) : first;
   if (name === undefined) return withoutCommand(rest);
@@ -49,27 +52,59 @@ function withoutCommand(words: readonly string[]): Invocation {
   throw new UsageError('no command is named', { hint: "see 'leads --help'" });
 }
 
+/** `leads help --json [COMMAND …]` */
+async function helpAsData(words: readonly string[]): Promise<Invocation> {
+  const { name, rest } = takeCommand(words);
+  if (name === undefined) {
+    const { describeProgram } = await import('./commands/help/data/program-data.ts');
+    return printedJson(await describeProgram(commands));
+  }
+  const entry = commands.find((command) => command.name === name);
+  if (entry === undefined) {
+    const topic = topicNamed(name);
+    const { describeTopic } = await import('./commands/help/topics.ts');
+    return printedJson(describeTopic(topic));
+  }
+  const { spec, path, rest: further } = followCommand((await entry.load()).default, rest);
+  const { name: excess } = takeCommand(further);
+  if (excess !== undefined) {
+    throw new UsageError(`unexpected argument '${excess}'`, { hint: `see 'leads ${path} --help'` });
+  }
+  const { describeCommand } = await import('./commands/help/data/command-data.ts');
+  return printedJson(describeCommand(path, spec));
+}
+
+const printedJson = (data: object): Invocation => ({
+  kind: 'print',
+  text: () => `${JSON.stringify(data, null, 2)}\n`,
+});
+
+const commandNames = commands.map((command) => command.name);
+
 async function topicOrError(name: string, isHelp: boolean): Promise<Invocation> {
-  const names = commands.map((command) => command.name);
   if (!isHelp) {
     throw new UsageError(`unknown command '${name}'`, {
-      hint: didYouMean(name, names) ?? "see 'leads --help'",
+      hint: didYouMean(name, commandNames) ?? "see 'leads --help'",
     });
   }
-  const { isTopic, topicHelp } = await import('./commands/help/topics.ts');
-  if (isTopic(name)) return { kind: 'print', text: (width) => topicHelp(name, width) };
+  const topic = topicNamed(name);
+  const { topicHelp } = await import('./commands/help/topics.ts');
+  return { kind: 'print', text: (width) => topicHelp(topic, width) };
+}
+
+function topicNamed(name: string): TopicName {
+  const topic = topicNames.find((candidate) => candidate === name);
+  if (topic !== undefined) return topic;
   throw new UsageError(`unknown command '${name}'`, {
-    hint: didYouMean(name, [...names, ...topicNames]) ?? `help has the topics ${topicNames.join(', ')}`,
+    hint:
+      didYouMean(name, [...commandNames, ...topicNames]) ?? `help has the topics ${topicNames.join(', ')}`,
   });
 }
 
-/** Follows the words into a group of commands, then checks the rest. `path` is the whole name so far, such as `config set`. */
-export function parseCommand(spec: CommandSpec, words: readonly string[], path = spec.name): Invocation {
-  if (spec.subcommands.length > 0) {
-    const { name, rest } = takeCommand(words);
-    if (name !== undefined) return parseCommand(subcommand(spec, name, path), rest, `${path} ${name}`);
-  }
-  const typed = parseWords(spec, path, words);
+/** Follows the words into a group of commands, and checks the rest. */
+export function parseCommand(group: CommandSpec, words: readonly string[]): Invocation {
+  const { spec, path, rest } = followCommand(group, words);
+  const typed = parseWords(spec, path, rest);
   if (typed === 'version') return version;
   if (typed === 'help' || spec.prepare === undefined) {
     return { kind: 'print', text: (width) => commandHelp(path, spec, width) };
@@ -77,6 +112,21 @@ export function parseCommand(spec: CommandSpec, words: readonly string[], path =
   const globals = checkOptions({}, globalFlags, typed) as Globals;
   const allowsNewProfile = spec.allowsNewProfile === true;
   return { kind: 'run', globals, allowsNewProfile, run: spec.prepare(typed) };
+}
+
+interface NamedCommand {
+  readonly spec: CommandSpec;
+  /** The whole name, such as `config set`. */
+  readonly path: string;
+  readonly rest: readonly string[];
+}
+
+function followCommand(spec: CommandSpec, words: readonly string[], path = spec.name): NamedCommand {
+  if (spec.subcommands.length > 0) {
+    const { name, rest } = takeCommand(words);
+    if (name !== undefined) return followCommand(subcommand(spec, name, path), rest, `${path} ${name}`);
+  }
+  return { spec, path, rest: words };
 }
 
 function subcommand(spec: CommandSpec, name: string, path: string): CommandSpec {

@@ -1,10 +1,11 @@
 import type { CommandSpec } from './commands/flags/command-spec.ts';
 import { rootHelp } from './commands/help/root-help.ts';
+import type { Host } from './context.ts';
 
 /** One line of the command table; `load` brings the flags, which in turn bring the code when the command runs. */
 interface CommandEntry {
   readonly name: string;
-  readonly group: 'Setup' | 'Pull' | 'Push' | 'Prove' | 'Emulate';
+  readonly group: 'Setup' | 'Pull' | 'Push' | 'Prove' | 'Emulate' | 'Shell';
   readonly summary: string;
   readonly load: () => Promise<{ readonly default: CommandSpec }>;
 }
@@ -112,7 +113,22 @@ export const commands: readonly CommandEntry[] = [
     summary: 'a tour of it all in ten seconds',
     load: () => import('./commands/demo/command.ts'),
   },
+  {
+    name: 'completion',
+    group: 'Shell',
+    summary: 'a script with which a shell completes what is typed',
+    load: () => import('./commands/completion/command.ts'),
+  },
 ];
+
+/** What completes a word, for the scripts of `leads completion`; see `completionLines`. */
+export async function completionOf(
+  asked: readonly string[],
+  host: Pick<Host, 'env' | 'platform'>,
+): Promise<string> {
+  const { completionLines } = await import('./commands/completion/complete/completion-lines.ts');
+  return completionLines(asked, commands, host);
+}
 
 /** `leads --help` for a terminal of so many columns. */
 export const programHelp = (width: number): string => rootHelp(commands, width);

@@ -1,4 +1,4 @@
-import { command } from '../flags/command-spec.ts';
+import { command, serviceExits } from '../flags/command-spec.ts';
 import { flags } from './options.ts';
 
 export default command({
@@ -21,6 +21,30 @@ export default command({
       ['beyond-horizon', 'older than the oldest lead that the service still lists: not counted'],
     ],
   },
+  exits: { ...serviceExits, 7: 'a lead is not the same on both sides, and was not repaired' },
+  output: [
+    {
+      what: 'one for each lead that is not the same on both sides',
+      type: 'finding',
+      fields: ['class', 'id', 'fields', 'createdAt', 'receivedAt', 'reason'],
+    },
+    {
+      what: 'the last line',
+      type: 'summary',
+      fields: [
+        'window',
+        'horizon',
+        'pulled',
+        'received',
+        'matched',
+        'backfilled',
+        'byClass',
+        'withoutId',
+        'lossRate',
+        'repaired',
+      ],
+    },
+  ],
   examples: [
     'leads audit',
     'leads audit --since yesterday --missing > missing.ndjson',

@@ -11,6 +11,21 @@ export default command({
     '--allow-writes. Exit 7 when a must fails.',
   arguments: { url: { help: 'of the receiver', type: receiverUrl, optional: true } },
   flags,
+  exits: { 5: 'the receiver could not be reached', 7: 'a must fails, or with --strict a should' },
+  output: [
+    {
+      what: 'one for each probe',
+      type: 'probe',
+      fields: ['name', 'group', 'rule', 'level', 'result', 'expected', 'seen', 'detail', 'hint', 'curl'],
+      sometimes: ['known'],
+    },
+    {
+      what: 'the last line',
+      type: 'summary',
+      fields: ['target', 'pass', 'fail', 'warn', 'skip', 'accepted'],
+    },
+    { what: 'with --list: one for each probe', fields: ['name', 'group', 'rule', 'level', 'expected'] },
+  ],
   examples: [
     'leads check https://localhost:8443/ --token secret',
     'leads check http://localhost:3000/hook --scheme github --secret s3cret --strict --junit check.xml',

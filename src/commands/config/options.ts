@@ -5,7 +5,9 @@ import { formatFlags } from '../flags/format-flags.ts';
 export const listFlags = { ...formatFlags(['table', 'json']) } satisfies Flags;
 export type ConfigListOptions = OptionsOf<typeof listFlags>;
 
-export const keyArgs = { key: { type: text, help: 'name of the setting' } } satisfies Arguments;
+export const keyArgs = {
+  key: { type: text, known: 'settings', help: 'name of the setting' },
+} satisfies Arguments;
 export type ConfigKeyOptions = ArgumentsOf<typeof keyArgs>;
 
 export const setArgs = {
@@ -13,6 +15,7 @@ export const setArgs = {
   value: {
     type: anyText,
     optional: true,
+    known: 'setting-values',
     help: '- reads stdin; without it, secrets are read from the terminal',
   },
 } satisfies Arguments;
@@ -20,5 +23,7 @@ export type ConfigSetOptions = ArgumentsOf<typeof setArgs>;
 
 export type ConfigProfilesOptions = OptionsOf<typeof listFlags>;
 
-export const useArgs = { name: { type: text, help: 'of a stored profile' } } satisfies Arguments;
+export const useArgs = {
+  name: { type: text, known: 'profiles', help: 'of a stored profile' },
+} satisfies Arguments;
 export type ConfigUseOptions = ArgumentsOf<typeof useArgs>;

@@ -1,4 +1,4 @@
-import { configFile } from '../../config/file/read-config.ts';
+import { configFile } from '../../config/file/config-file.ts';
 import type { Context } from '../../context.ts';
 import { write } from '../../output/write-stream.ts';
 import type { Outcome } from '../flags/command-spec.ts';

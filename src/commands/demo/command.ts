@@ -8,6 +8,7 @@ export default command({
     'a tour of it all in ten seconds: a service, its leads pulled, the same leads pushed with one twice, one forged and ' +
     'one lost, and an audit that finds and repairs the loss; real commands on this machine, in a temporary directory',
   flags,
+  exits: { 7: 'a step did not do what it should' },
   examples: ['leads demo', 'leads demo --keep'],
   load: () => import('./run.ts'),
 });

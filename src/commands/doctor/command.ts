@@ -1,4 +1,4 @@
-import { command } from '../flags/command-spec.ts';
+import { command, serviceExits } from '../flags/command-spec.ts';
 import { flags } from './options.ts';
 
 export default command({
@@ -9,6 +9,21 @@ export default command({
     '--learn makes at most 25 requests, and writes to the profile only what the answers prove. Exit 7 when a check ' +
     'fails.',
   flags,
+  exits: { ...serviceExits, 7: 'a check fails' },
+  output: [
+    { what: 'one for each check', type: 'check', fields: ['name', 'result', 'detail', 'hint'] },
+    {
+      what: 'with --learn: one for each key of the dialect',
+      type: 'learnt',
+      fields: ['key', 'value', 'evidence'],
+      sometimes: ['old'],
+    },
+    {
+      what: 'the last line',
+      type: 'summary',
+      fields: ['pass', 'warn', 'fail', 'skip', 'requests', 'learnt', 'written'],
+    },
+  ],
   examples: [
     'leads doctor',
     'leads doctor --learn --dry-run',

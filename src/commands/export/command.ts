@@ -1,4 +1,4 @@
-import { command } from '../flags/command-spec.ts';
+import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
 import { flags } from './options.ts';
 
 export default command({
@@ -8,6 +8,8 @@ export default command({
     "Write every lead that matches, one compact JSON object a line, in the service's own bytes.\n" +
     'Leads that come twice are written once. stdout holds data only; a summary goes to stderr.',
   flags,
+  exits: serviceExits,
+  output: [leadRecord],
   examples: [
     'leads export > leads.ndjson',
     'leads export --since 7d --format csv -o week.csv',

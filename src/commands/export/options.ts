@@ -19,7 +19,12 @@ export const flags = {
   resume: { help: 'continue an -o that was interrupted, kill -9 included' },
   ...acceptIncompleteFlag,
   gzip: { eitherWay: true, help: 'compress; automatic for -o NAME.gz' },
-  fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
+  fields: {
+    value: 'list',
+    type: fieldList,
+    known: 'field-list',
+    help: 'only these, such as id,contact.email',
+  },
   limit: {
     short: 'n',
     value: 'n',

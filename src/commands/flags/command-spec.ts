@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import type { ExitCode } from '../../errors.ts';
 import { checkOptions, type TypedValues } from './check-flags.ts';
 import { withJson } from './format-flags.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from './flag.ts';
@@ -7,6 +8,29 @@ import type { Arguments, ArgumentsOf, Flags, OptionsOf } from './flag.ts';
 export type Outcome = 'done' | 'problems';
 
 type Run<O> = (options: O, context: Context) => Promise<Outcome>;
+
+/** One kind of JSON object that a command prints; its fields are public. */
+export interface OutputRecord {
+  readonly what: string;
+  /** The value of its member `type`. */
+  readonly type?: string;
+  readonly fields: readonly string[];
+  /** Fields that are there only where they apply. */
+  readonly sometimes?: readonly string[];
+}
+
+/** Of commands that print leads as they are, `--fields` apart. */
+export const leadRecord: OutputRecord = {
+  what: 'a lead, with every field that it was sent with',
+  fields: ['id'],
+  sometimes: ['category', 'contact', 'metadata', 'createdAt', 'status'],
+};
+
+/** Meanings of exit codes that not every command has; an empty text is the usual meaning. */
+export type OwnExits = Readonly<Partial<Record<Extract<ExitCode, 4 | 5 | 6 | 7>, string>>>;
+
+/** Of a command that asks the service. */
+export const serviceExits: OwnExits = { 4: '', 5: '', 6: '' };
 
 /** One command, declared once; parsing and help read it as data. */
 export interface CommandSpec {
@@ -19,6 +43,10 @@ export interface CommandSpec {
   /** In the order in which they are typed; the optional ones last. */
   readonly arguments: Arguments;
   readonly flags: Flags;
+  /** Beside those that every command ends with. */
+  readonly exits?: OwnExits;
+  /** Of the JSON forms, in the order in which they are printed. */
+  readonly output?: readonly OutputRecord[];
   /** Command lines that run as printed. */
   readonly examples: readonly string[];
   readonly subcommands: readonly CommandSpec[];
@@ -30,7 +58,7 @@ export interface CommandSpec {
 
 type CommandTexts = Pick<
   CommandSpec,
-  'name' | 'summary' | 'description' | 'examples' | 'listing' | 'allowsNewProfile'
+  'name' | 'summary' | 'description' | 'examples' | 'listing' | 'allowsNewProfile' | 'exits' | 'output'
 >;
 
 /** `unknown` adds nothing: a command may have no arguments, or no flags. */

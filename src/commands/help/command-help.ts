@@ -3,6 +3,7 @@ import { argumentTerm, type Flag, flagTerm, longName } from '../flags/flag.ts';
 import { flagText } from './flag-text.ts';
 import { runningList, shellLines, twoColumns, wrap } from './layout.ts';
 import { globalFlagLines } from './root-help.ts';
+import { usage } from './usage.ts';
 
 type Row = readonly [term: string, text: string];
 interface Section {
@@ -16,7 +17,7 @@ export function commandHelp(path: string, spec: CommandSpec, width: number): str
   const terms = sections.flatMap(({ rows }) => rows.map(([term]) => term.length));
   const termWidth = Math.max(0, ...terms);
   const parts = [
-    [usage(path, spec)],
+    [`Usage: ${usage(path, spec)}`],
     wrap(spec.description ?? sentence(spec.summary), width),
     ...sections.map(({ title, rows }) => [`${title}:`, ...twoColumns(rows, termWidth, width)]),
     ...flagsOfTopics(spec, width),
@@ -28,12 +29,6 @@ export function commandHelp(path: string, spec: CommandSpec, width: number): str
 }
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-
-function usage(path: string, spec: CommandSpec): string {
-  const words = Object.entries(spec.arguments).map(([name, argument]) => argumentTerm(name, argument));
-  if (spec.subcommands.length > 0) words.push('<command>');
-  return ['Usage: leads', path, ...words, '[flags]'].join(' ');
-}
 
 function ownSections(spec: CommandSpec): Section[] {
   const args = Object.entries(spec.arguments).map(([name, { help }]): Row => [name, help]);

@@ -10,11 +10,12 @@ interface ListedCommand {
 
 /** What `leads help TOPIC` knows beside the commands; here, since this help names them without loading them. */
 export const topicNames = ['environment', 'exit-codes', 'dialect', 'schemes'] as const;
+export type TopicName = (typeof topicNames)[number];
 
 /** Of the group and the command's name. */
 const termWidth = 19;
 
-const summary = 'list, export and receive leads, and prove that none was lost';
+export const programSummary = 'list, export and receive leads, and prove that none was lost';
 
 /** The global flags, as every help shows them: all of them in two lines of 80 columns. */
 export function globalFlagLines(width: number): string[] {
@@ -32,7 +33,7 @@ export function rootHelp(commands: readonly ListedCommand[], width: number): str
     return [`${heading.padEnd(8)} ${name}`, text] as const;
   });
   return [
-    ...wrap(`leads: ${summary}`, width),
+    ...wrap(`leads: ${programSummary}`, width),
     'Usage: leads <command> [flags]',
     '',
     ...twoColumns(rows, termWidth, width, 12),

@@ -2,10 +2,21 @@ import { settingKeys } from '../../config/setting-keys.ts';
 import { environmentVariables } from './environment.ts';
 import { exitCodes } from './exit-codes.ts';
 import { shellLines, twoColumns, wrap } from './layout.ts';
-import type { topicNames } from './root-help.ts';
+import type { TopicName } from './root-help.ts';
 import { schemesTopic } from './schemes-topic.ts';
 
 type Row = readonly [term: string, text: string];
+
+/** A help topic as `help --json` describes it. */
+export interface TopicData {
+  readonly name: string;
+  readonly about: string;
+  readonly rows: readonly Row[];
+  /** Further tables, each under its title. */
+  readonly tables: readonly { readonly title: string; readonly rows: readonly Row[] }[];
+  readonly after: string;
+  readonly examples: readonly string[];
+}
 
 interface Topic {
   readonly about: string;
@@ -16,8 +27,6 @@ interface Topic {
   /** Command lines that run as printed. */
   readonly examples?: readonly string[];
 }
-
-type TopicName = (typeof topicNames)[number];
 
 const topics = {
   environment: {
@@ -42,17 +51,19 @@ const topics = {
   schemes: schemesTopic,
 } satisfies Readonly<Record<TopicName, Topic>>;
 
-export const isTopic = (name: string): name is TopicName => Object.hasOwn(topics, name);
+export function describeTopic(name: TopicName): TopicData {
+  const { about, rows, tables, after = '', examples = [] }: Topic = topics[name];
+  return { name, about, rows: rows(), tables: tables?.() ?? [], after, examples };
+}
 
 /** `leads help TOPIC`, for a terminal of so many columns. */
 export function topicHelp(name: TopicName, width: number): string {
-  const topic: Topic = topics[name];
-  const table = (rows: readonly Row[]): string[] =>
-    twoColumns(rows, Math.max(...rows.map(([term]) => term.length)), width);
-  const parts = [wrap(topic.about, width), table(topic.rows())];
-  for (const { title, rows } of topic.tables?.() ?? []) parts.push([`${title}:`, ...table(rows)]);
-  if (topic.after !== undefined) parts.push(wrap(topic.after, width));
-  if (topic.examples !== undefined)
-    parts.push(['Examples:', ...topic.examples.flatMap((line) => shellLines(line, width))]);
+  const { about, rows, tables, after, examples } = describeTopic(name);
+  const table = (all: readonly Row[]): string[] =>
+    twoColumns(all, Math.max(...all.map(([term]) => term.length)), width);
+  const parts = [wrap(about, width), table(rows)];
+  for (const further of tables) parts.push([`${further.title}:`, ...table(further.rows)]);
+  if (after !== '') parts.push(wrap(after, width));
+  if (examples.length > 0) parts.push(['Examples:', ...examples.flatMap((line) => shellLines(line, width))]);
   return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }

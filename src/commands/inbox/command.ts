@@ -1,4 +1,4 @@
-import { command, commandGroup } from '../flags/command-spec.ts';
+import { command, commandGroup, leadRecord } from '../flags/command-spec.ts';
 import {
   exportFlags,
   listFlags,
@@ -11,6 +11,23 @@ import {
   showFlags,
 } from './options.ts';
 
+const summaryFields = [
+  'number',
+  'receivedAt',
+  'verdict',
+  'reason',
+  'detail',
+  'status',
+  'leadId',
+  'attempt',
+  'source',
+  'remote',
+  'method',
+  'path',
+  'bytes',
+  'differs',
+];
+
 export default commandGroup({
   name: 'inbox',
   summary: 'show what was received',
@@ -20,6 +37,8 @@ export default commandGroup({
       name: 'list',
       summary: 'deliveries with their verdicts, newest first',
       flags: listFlags,
+      exits: { 6: '' },
+      output: [{ what: 'one for each delivery', fields: summaryFields }],
       examples: ['leads inbox list', 'leads inbox list --verdict rejected --since 1h --json'],
       load: () => import('./list-deliveries.ts'),
     }),
@@ -28,6 +47,14 @@ export default commandGroup({
       summary: 'every delivery of one lead, or one delivery, with headers and body',
       arguments: showArgs,
       flags: showFlags,
+      exits: { 6: '', 7: 'there is no such delivery' },
+      output: [
+        {
+          what: 'one for each delivery',
+          fields: [...summaryFields, 'results', 'headers'],
+          sometimes: ['lead', 'body', 'bodyBase64'],
+        },
+      ],
       examples: ['leads inbox show lead_123', 'leads inbox show --number 17 --raw > body.json'],
       load: () => import('./show-deliveries.ts'),
     }),
@@ -35,6 +62,8 @@ export default commandGroup({
       name: 'export',
       summary: "accepted leads in the webhook's own bytes",
       flags: exportFlags,
+      exits: { 6: '' },
+      output: [leadRecord],
       examples: ['leads inbox export > leads.ndjson', 'leads inbox export --since today --format csv'],
       load: () => import('./export-received.ts'),
     }),
@@ -48,6 +77,13 @@ export default commandGroup({
         'one that it had, unless a receiver that runs still forwards there. Leads that are named by their ids are delivered to another address as a copy.',
       arguments: retryArgs,
       flags: retryFlags,
+      exits: { 6: '', 7: 'the address did not take a lead' },
+      output: [
+        {
+          what: 'one for each lead',
+          fields: ['leadId', 'ok', 'answer', 'durationMs', 'at', 'insteadOf'],
+        },
+      ],
       examples: [
         'leads inbox retry --pending --to http://localhost:3000/webhook',
         'leads inbox retry lead_123 --to http://localhost:3000/webhook',
@@ -58,6 +94,7 @@ export default commandGroup({
       name: 'recover',
       summary: 'save what a damaged inbox still holds',
       flags: recoverFlags,
+      exits: { 6: '', 7: 'something could not be saved' },
       examples: ['leads inbox recover --inbox damaged.db -o recovered.db'],
       load: () => import('./recover-damaged.ts'),
     }),
@@ -78,6 +115,7 @@ export default commandGroup({
       name: 'prune',
       summary: 'drop old deliveries; their ids stay known',
       flags: pruneFlags,
+      exits: { 6: '' },
       examples: ['leads inbox prune --before 30d'],
       load: () => import('./prune-inbox.ts'),
     }),

@@ -25,7 +25,7 @@ export const listFlags = {
 export type InboxListOptions = OptionsOf<typeof listFlags>;
 
 export const showArgs = {
-  id: { type: text, optional: true, help: 'of the lead' },
+  id: { type: text, optional: true, known: 'lead-ids', help: 'of the lead' },
 } satisfies Arguments;
 
 export const showFlags = {
@@ -53,7 +53,7 @@ export const exportFlags = {
 export type InboxExportOptions = OptionsOf<typeof exportFlags>;
 
 export const retryArgs = {
-  id: { type: text, optional: true, repeatable: true, help: 'of leads' },
+  id: { type: text, optional: true, repeatable: true, known: 'lead-ids', help: 'of leads' },
 } satisfies Arguments;
 
 export const retryFlags = {
@@ -67,7 +67,13 @@ export type InboxRetryOptions = ArgumentsOf<typeof retryArgs> & OptionsOf<typeof
 
 export const recoverFlags = {
   ...inboxFlags,
-  output: { short: 'o', value: 'new', type: text, help: 'the new inbox, which must not exist' },
+  output: {
+    short: 'o',
+    value: 'new',
+    type: text,
+    known: 'files',
+    help: 'the new inbox, which must not exist',
+  },
 } satisfies Flags;
 
 export type InboxRecoverOptions = OptionsOf<typeof recoverFlags>;

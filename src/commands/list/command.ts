@@ -1,4 +1,4 @@
-import { command } from '../flags/command-spec.ts';
+import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
 import { flags } from './options.ts';
 
 export default command({
@@ -6,6 +6,8 @@ export default command({
   summary: 'show recent leads',
   description: 'Show leads in the order of the service, which as a rule is newest first.',
   flags,
+  exits: serviceExits,
+  output: [leadRecord],
   examples: [
     'leads list --status new',
     'leads list --since 7d --where metadata.source=facebook --limit all',

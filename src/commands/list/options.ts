@@ -13,7 +13,12 @@ export const flags = {
     default: '20',
     help: "how many, counted after filtering, or 'all'",
   },
-  fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
+  fields: {
+    value: 'list',
+    type: fieldList,
+    known: 'field-list',
+    help: 'only these, such as id,contact.email',
+  },
   relative: { help: 'times as "3m ago"' },
   watch: { value: 'duration', type: pollInterval, bare: '30s', help: 'print new leads as they come' },
   ...acceptIncompleteFlag,

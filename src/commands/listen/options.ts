@@ -43,6 +43,7 @@ export const flags = {
     leadAt: {
       value: 'pointer',
       type: leadPointer,
+      setting: 'webhook.lead',
       otherwise: 'auto',
       help: 'where it is in the body: a JSON Pointer such as /data; an array there is several leads',
     },

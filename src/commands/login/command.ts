@@ -1,4 +1,4 @@
-import { command } from '../flags/command-spec.ts';
+import { command, serviceExits } from '../flags/command-spec.ts';
 import { flags } from './options.ts';
 
 export default command({
@@ -6,6 +6,7 @@ export default command({
   summary: 'store an API key and check it',
   flags,
   allowsNewProfile: true,
+  exits: serviceExits,
   examples: ['leads login --base-url https://api.example.com', 'leads login --api-key-file key.txt'],
   load: () => import('./run.ts'),
 });

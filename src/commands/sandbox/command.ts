@@ -8,6 +8,19 @@ export default command({
     'the whole service on this machine, to develop and test against: the list operation with filters, keys, pages and ' +
     'rate limits, and webhook delivery with retries, over one seeded set of leads, with faults on demand',
   flags,
+  output: [
+    {
+      what: 'the first line',
+      type: 'ready',
+      fields: ['url', 'port', 'leads', 'seed', 'webhooks', 'openapi'],
+      sometimes: ['apiKey'],
+    },
+    {
+      what: 'the last line',
+      type: 'summary',
+      fields: ['leads', 'requests', 'attempts', 'acknowledged', 'pending', 'faults'],
+    },
+  ],
   examples: [
     'leads sandbox',
     'leads sandbox --webhook https://localhost:8443/hook --token secret --every 1s',

@@ -69,6 +69,7 @@ const apiFlags = {
     type: text,
     repeatable: true,
     otherwise: 'LEADS_API_KEY or sandbox-key',
+    variable: 'LEADS_API_KEY',
     help: 'that opens the API',
   },
   apiKeyFile: { value: 'file', type: text, repeatable: true, help: 'the same, from a file (- for stdin)' },

@@ -1,4 +1,4 @@
-import { command } from '../flags/command-spec.ts';
+import { command, serviceExits } from '../flags/command-spec.ts';
 import { args, flags } from './options.ts';
 
 export default command({
@@ -9,6 +9,31 @@ export default command({
     'Without more it sends one generated lead',
   arguments: args,
   flags,
+  exits: { ...serviceExits, 7: 'a delivery was not acknowledged' },
+  output: [
+    {
+      what: 'one for each attempt',
+      type: 'attempt',
+      fields: ['id', 'attempt', 'status', 'latencyMs', 'serviceMs', 'answer'],
+      sometimes: ['error', 'retryInMs'],
+    },
+    {
+      what: 'the last line',
+      type: 'summary',
+      fields: [
+        'openLoop',
+        'deliveries',
+        'attempts',
+        'acknowledged',
+        'failed',
+        'byStatus',
+        'latencyMs',
+        'serviceMs',
+        'achievedRate',
+        'late',
+      ],
+    },
+  ],
   examples: [
     'leads send https://localhost:8443/ --token secret',
     'leads send https://localhost:8443/ --token secret --rate 50/s --for 10s',

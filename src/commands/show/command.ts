@@ -1,4 +1,4 @@
-import { command } from '../flags/command-spec.ts';
+import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
 import { args, flags } from './options.ts';
 
 export default command({
@@ -7,6 +7,8 @@ export default command({
   description: 'Show one lead with all its fields: from the service, or else from the inbox.',
   arguments: args,
   flags,
+  exits: { ...serviceExits, 7: 'there is no such lead' },
+  output: [leadRecord],
   examples: ['leads show lead_01', 'leads show lead_01 --json'],
   load: () => import('./run.ts'),
 });

@@ -6,11 +6,16 @@ import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
 import { fieldList } from '../flags/flag-values.ts';
 
 export const args = {
-  id: { type: text, help: 'of the lead' },
+  id: { type: text, known: 'lead-ids', help: 'of the lead' },
 } satisfies Arguments;
 
 export const flags = {
-  fields: { value: 'list', type: fieldList, help: 'only these, such as id,contact.email' },
+  fields: {
+    value: 'list',
+    type: fieldList,
+    known: 'field-list',
+    help: 'only these, such as id,contact.email',
+  },
   relative: { help: 'times as "3m ago"' },
   ...acceptIncompleteFlag,
   ...formatFlags(['table', 'json', 'ndjson']),

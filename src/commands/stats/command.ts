@@ -1,4 +1,4 @@
-import { command } from '../flags/command-spec.ts';
+import { command, serviceExits } from '../flags/command-spec.ts';
 import { flags } from './options.ts';
 
 export default command({
@@ -9,6 +9,14 @@ export default command({
     'those that were received, with delays, attempts, duplicates and the longest gap.\n' +
     'With --expect it is an alarm: exit 7, and what does not hold on stderr, also under --quiet.',
   flags,
+  exits: { ...serviceExits, 7: 'what --expect says does not hold' },
+  output: [
+    {
+      what: 'one document',
+      fields: ['window', 'total', 'undated', 'by', 'bucket', 'series'],
+      sometimes: ['matrix', 'inbox', 'previous', 'expect'],
+    },
+  ],
   examples: [
     'leads stats --since 7d --compare previous',
     'leads stats --by category,metadata.source --top 5',

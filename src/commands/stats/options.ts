@@ -35,6 +35,7 @@ export const flags = {
   by: {
     value: 'path',
     type: paths,
+    known: 'field-list',
     otherwise: 'status, category and source',
     help: 'count by this field; two as PATH,PATH make a matrix',
   },

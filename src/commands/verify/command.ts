@@ -9,6 +9,25 @@ export default command({
     'output of curl -v, a curl command, a raw HTTP request, a line of listen --json, or --body with --header.',
   arguments: args,
   flags,
+  exits: { 6: 'the capture cannot be read', 7: 'the delivery is not genuine' },
+  output: [
+    {
+      what: 'one document',
+      fields: [
+        'ok',
+        'scheme',
+        'reason',
+        'checks',
+        'wouldMatch',
+        'explanation',
+        'tried',
+        'form',
+        'at',
+        'notes',
+      ],
+      sometimes: ['base'],
+    },
+  ],
   examples: [
     'leads verify delivery.har --scheme stripe --secret-file stripe.txt',
     "leads verify --body body.json --header 'x-webhook-token: s3cret' --token s3cret",

@@ -1,12 +1,10 @@
 import { chmodSync, lstatSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import { ConfigError } from '../../errors.ts';
 import type { Json } from '../../json/exact.ts';
 import { isConfig, misplacedInConfig } from './check-config.ts';
+import { configFile } from './config-file.ts';
 import type { Config } from './stored-config.ts';
-
-export const configFile = (configDir: string): string => join(configDir, 'config.json');
 
 /**
  * The configuration file, checked; an absent one is empty. A file or directory that others may read is tightened to

@@ -3,7 +3,8 @@ import Conf from 'conf';
 import type { Context } from '../../context.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import { lock } from '../../files/lock.ts';
-import { configFile, readConfig } from './read-config.ts';
+import { configFile } from './config-file.ts';
+import { readConfig } from './read-config.ts';
 import type { Config, Profile } from './stored-config.ts';
 
 type WriteContext = Pick<Context, 'paths' | 'pid' | 'clock' | 'signal'>;

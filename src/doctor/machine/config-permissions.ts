@@ -1,5 +1,5 @@
 import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
-import { configFile } from '../../config/file/read-config.ts';
+import { configFile } from '../../config/file/config-file.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { LeadsError } from '../../errors.ts';
 import { type CheckResult, checkNamed } from '../check-result.ts';

@@ -7,6 +7,8 @@ export const inboxFlags = {
     value: 'place',
     type: text,
     otherwise: "the profile's own",
+    known: 'files',
+    variable: 'LEADS_INBOX',
     help: 'the inbox: a file, or postgres://HOST/DATABASE',
   },
   inboxUrlFile: { value: 'file', type: text, help: 'read that URL from a file (- for stdin)' },

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Settings } from '../../../config/settings.ts';
 import type { Context } from '../../../context.ts';
 import { ConfigError, UsageError } from '../../../errors.ts';
@@ -6,6 +6,7 @@ import type { InboxLocation } from '../../../inbox/open-inbox.ts';
 import { shellWord } from '../../../output/shell-word.ts';
 import { readSecrets } from '../scheme/secret-files.ts';
 import type { InboxFlags } from './inbox-flags.ts';
+import { ownInbox } from './own-inbox.ts';
 
 type InboxContext = Pick<Context, 'env' | 'platform' | 'paths' | 'stdin' | 'messages'>;
 
@@ -32,10 +33,7 @@ export async function resolveInbox(
   const fromFile =
     flags.inboxUrlFile === undefined ? undefined : await urlOfFile(flags.inboxUrlFile, context);
   const named = flags.inbox ?? fromFile ?? inEnvironment(env);
-  if (named === undefined) {
-    const name = profile === 'default' ? 'inbox.db' : `inbox-${encodeURIComponent(profile)}.db`;
-    return join(resolve(paths.dataDir), name);
-  }
+  if (named === undefined) return ownInbox(profile, paths);
   if (named === ':memory:') return named;
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(named) ?? [];
   if (scheme === undefined) return resolve(named);

@@ -5,22 +5,36 @@ import { secret } from '../flag-values.ts';
 import type { schemePartFlags } from './part-flags.ts';
 
 const everyday = {
-  token: { value: 'token', type: secret, repeatable: true, help: 'shared token in x-webhook-token' },
+  token: {
+    value: 'token',
+    type: secret,
+    repeatable: true,
+    setting: 'webhook.token',
+    help: 'shared token in x-webhook-token',
+  },
   tokenFile: { value: 'file', type: text, repeatable: true, help: 'the same, from a file (- for stdin)' },
   scheme: {
     value: 'name',
     type: oneOf(schemeNames),
     choicesShown: false,
+    setting: 'webhook.scheme',
     help: "standard-webhooks, stripe, github or another of 'leads help schemes'",
   },
   secret: {
     value: 'secret',
     type: secret,
     repeatable: true,
+    setting: 'webhook.secret',
     help: "the scheme's secret, or a key in PEM or JWK where it has such keys",
   },
   secretFile: { value: 'file', type: text, repeatable: true, help: 'the same, from a file (- for stdin)' },
-  tolerance: { value: 'duration', type: duration, help: 'how far a signed time may be off', otherwise: '5m' },
+  tolerance: {
+    value: 'duration',
+    type: duration,
+    help: 'how far a signed time may be off',
+    otherwise: '5m',
+    setting: 'webhook.tolerance',
+  },
   verify: { negated: true, help: 'no authentication at all' },
 } satisfies Flags;
 

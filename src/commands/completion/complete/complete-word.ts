@@ -1,0 +1,88 @@
+import type { Argument, Flag } from '../../flags/flag.ts';
+import { isSwitch } from '../../flags/flag.ts';
+import { flagText } from '../../help/flag-text.ts';
+import { topicNames } from '../../help/root-help.ts';
+import { type Candidate, type Completion, matching, nothing } from './candidate.ts';
+import { flagsByName, type ListedCommand, readLine, type TypedLine } from './typed-line.ts';
+import { type LocalValues, valuesOf } from './value-candidates.ts';
+
+/** What completes `current`, the word at the cursor, behind `words`. */
+export async function completeWord(
+  words: readonly string[],
+  current: string,
+  commands: readonly ListedCommand[],
+  local: LocalValues,
+): Promise<Completion> {
+  const line = await readLine(words, commands);
+  if (line === undefined) return nothing;
+  const { awaiting, flagsEnded } = line;
+  if (awaiting === undefined) return withoutAwaited(line, current, commands, local);
+  if (awaiting.bare === undefined || flagsEnded) return valuesOf(awaiting, current, line, local);
+  // The flag may stand alone, so that what comes may also be something else.
+  const value = await valuesOf(awaiting, current, line, local);
+  const other = await withoutAwaited(line, current, commands, local);
+  return { ...value, candidates: [...value.candidates, ...other.candidates] };
+}
+
+async function withoutAwaited(
+  line: TypedLine,
+  current: string,
+  commands: readonly ListedCommand[],
+  local: LocalValues,
+): Promise<Completion> {
+  if (current.startsWith('-') && !line.flagsEnded) {
+    const equals = current.indexOf('=');
+    return equals === -1
+      ? { candidates: matching(flagCandidates(line), current) }
+      : joinedValue(current.slice(0, equals + 1), current, line, local);
+  }
+  const names = commandCandidates(line, commands);
+  if (names !== undefined) return { candidates: matching(names, current) };
+  const argument = nextArgument(line);
+  if (argument !== undefined) return valuesOf(argument, current, line, local);
+  return { candidates: current === '' && !line.flagsEnded ? flagCandidates(line) : [] };
+}
+
+/** `--format=cs` */
+async function joinedValue(
+  prefix: string,
+  current: string,
+  line: TypedLine,
+  local: LocalValues,
+): Promise<Completion> {
+  const flag = flagsByName(line.spec).get(prefix.slice(0, -1));
+  if (flag === undefined || isSwitch(flag)) return nothing;
+  const typed = current.slice(prefix.length);
+  const { candidates, ...rest } = await valuesOf(flag, typed, line, local);
+  return { candidates: matching(candidates, current, prefix), ...rest };
+}
+
+/** The long names of flags that may be typed now; one that was typed is offered again where it is repeatable. */
+function flagCandidates({ spec, isHelp, given }: TypedLine): Candidate[] {
+  if (isHelp) return [{ value: '--json', help: 'as data' }];
+  return [...flagsByName(spec)]
+    .filter(([name, flag]) => name.startsWith('--') && (!given.has(name) || isRepeatable(flag)))
+    .map(([value, flag]) => ({ value, help: flagText(flag) }));
+}
+
+const isRepeatable = (flag: Flag): boolean => !isSwitch(flag) && flag.repeatable === true;
+
+/** Undefined where no command's name comes next. */
+function commandCandidates(
+  { spec, isHelp }: TypedLine,
+  commands: readonly ListedCommand[],
+): Candidate[] | undefined {
+  if (spec === undefined) {
+    const named = commands.map(({ name, summary }) => ({ value: name, help: summary }));
+    const topics = topicNames.map((value) => ({ value, help: 'help topic' }));
+    return [...named, ...(isHelp ? topics : [{ value: 'help', help: 'of a command or topic' }])];
+  }
+  if (spec.subcommands.length === 0) return isHelp ? [] : undefined;
+  return spec.subcommands.map(({ name, summary }) => ({ value: name, help: summary }));
+}
+
+function nextArgument({ spec, args }: TypedLine): Argument | undefined {
+  const declared = Object.values(spec?.arguments ?? {});
+  const last = declared.at(-1);
+  return declared[args.length] ?? (last?.repeatable === true ? last : undefined);
+}
