@@ -61,10 +61,14 @@ class Traffic {
     await until(() => this.committed >= after, 'commits of others');
   }
 
-  /** What is stored, and what of it was never seen. */
-  async end(): Promise<{ readonly stored: readonly string[]; readonly missed: readonly string[] }> {
+  async stop(): Promise<void> {
     this.#isOver = true;
     await this.#work;
+  }
+
+  /** What is stored, and what of it was never seen. */
+  async end(): Promise<{ readonly stored: readonly string[]; readonly missed: readonly string[] }> {
+    await this.stop();
     await this.follower.read(this.#reader);
     const stored: string[] = [];
     for await (const { leadId } of this.#reader.leads({})) stored.push(leadId);
@@ -91,6 +95,7 @@ else {
       const held = await open(url);
       await held.take([arrivalOf({ id: 'known' })]);
       const traffic = new Traffic([await open(url), await open(url)], await open(url));
+      clean.push(() => traffic.stop());
       const sql = superuser(address);
       clean.push(() => sql.end({ timeout: 1 }));
       const late: string[] = [];
@@ -122,9 +127,11 @@ else {
       const inbox = fleetInbox(address);
       const held = await open(fleetInbox(address, { schema: inbox.schema, port: proxy.port }).url);
       const traffic = new Traffic([await open(inbox.url), await open(inbox.url)], await open(inbox.url));
+      clean.push(() => traffic.stop());
       const late: string[] = [];
       const state = { isOver: false };
       const isOver = (): boolean => state.isOver;
+      clean.push(() => (state.isOver = true));
       const taking = (async () => {
         while (!isOver()) {
           const id = `late-${late.length}`;
@@ -137,6 +144,7 @@ else {
             },
           );
           if (isTaken) late.push(id);
+          else await systemClock.sleep(20);
         }
       })();
       for (let round = 0; round < rounds; round += 1) {
