@@ -39,8 +39,8 @@ const bundle = await rolldown({
   cwd: root,
   input: 'src/entry.ts',
   platform: 'node',
-  // A native module: npm installs the binary for the user's platform.
-  external: ['libsql'],
+  // npm installs them: libsql is a native module with a binary for the user's platform, postgres is for few users.
+  external: ['libsql', 'postgres'],
   plugins: [leaveOut, loadOnFirstUse],
   transform: { target: 'node20.19', define: { LEADS_VERSION: JSON.stringify(version) } },
 });
