@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
+import { locationOf } from '../inbox/postgres/location.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { arrivalOf } from '../inbox/support.ts';
 import { inParallel } from '../support/in-parallel.ts';
@@ -105,7 +106,7 @@ else {
   });
 
   test('a duplicate among 10,000 and among 1,000,000 ids', async () => {
-    const inbox = await openInbox({ location: newInboxUrl(address), clock: systemClock });
+    const inbox = await openInbox({ location: locationOf(newInboxUrl(address)), clock: systemClock });
     let stored = 0;
     const fill = async (to: number): Promise<void> => {
       const batches = Array.from({ length: (to - stored) / 500 }, (_, i) => stored + i * 500);

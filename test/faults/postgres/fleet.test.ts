@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { full, sized } from '../../support/faults.ts';
 import { inParallel } from '../../support/in-parallel.ts';
@@ -30,7 +31,7 @@ function plan(): string[] {
 
 /** What is in an inbox of the ids of this proof: how often each was accepted, and what is exported. */
 async function contents(location: string): Promise<{ stored: Map<string, number>; leads: string[] }> {
-  const store = await openInbox({ location, clock: systemClock });
+  const store = await openInbox({ location: locationOf(location), clock: systemClock });
   const stored = new Map<string, number>();
   for await (const { leadId = '' } of store.list({ verdicts: ['accepted'] })) {
     if (leadId.startsWith('lead-')) stored.set(leadId, (stored.get(leadId) ?? 0) + 1);

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/cannot-store-error.ts';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import type { Inbox } from '../../../src/inbox/inbox.ts';
+import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { arrivalOf } from '../../inbox/support.ts';
 import { full, sized } from '../../support/faults.ts';
@@ -21,7 +22,7 @@ afterEach(async () => {
 });
 
 async function open(location: string): Promise<Inbox> {
-  const inbox = await openInbox({ location, clock: systemClock });
+  const inbox = await openInbox({ location: locationOf(location), clock: systemClock });
   clean.push(() => inbox.close());
   return inbox;
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { startProgram } from '../../support/beside.ts';
 import { superuser } from '../../support/postgres/address.ts';
@@ -27,7 +28,7 @@ else {
     it('takes leads past its last partition, from a role that may make none, and says so', async () => {
       const inbox = fleetInbox(address, { user: 'receiver' });
       const asOwner = fleetInbox(address, { schema: inbox.schema });
-      await (await openInbox({ location: asOwner.url, clock: systemClock })).close();
+      await (await openInbox({ location: locationOf(asOwner.url), clock: systemClock })).close();
       const sql = superuser(address);
       const schema = sql(inbox.schema);
       const months =
@@ -49,7 +50,7 @@ else {
 
     it('ends a program that is older than its schema allows with exit code 3', async () => {
       const inbox = fleetInbox(address);
-      await (await openInbox({ location: inbox.url, clock: systemClock })).close();
+      await (await openInbox({ location: locationOf(inbox.url), clock: systemClock })).close();
       const sql = superuser(address);
       await sql`update ${sql(inbox.schema)}.meta set version = 99, writable_from = 99`;
       await sql.end();

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import type { AdminProcess } from '../admin-process.ts';
 import type { FleetInbox } from './fleet.ts';
@@ -31,7 +32,7 @@ export const idsIn = (lines: string): string[] =>
 
 /** How often each lead is among the deliveries of an inbox. */
 export async function deliveriesOf({ url }: FleetInbox): Promise<Map<string, number>> {
-  const store = await openInbox({ location: url, clock: systemClock });
+  const store = await openInbox({ location: locationOf(url), clock: systemClock });
   const times = new Map<string, number>();
   for await (const { leadId = '' } of store.list({})) times.set(leadId, (times.get(leadId) ?? 0) + 1);
   await store.close();
