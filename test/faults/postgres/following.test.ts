@@ -5,7 +5,7 @@ import type { Inbox } from '../../../src/inbox/inbox.ts';
 import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { arrivalOf } from '../../inbox/support.ts';
-import { full, sized } from '../../support/faults.ts';
+import { full } from '../../support/faults.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
@@ -13,7 +13,8 @@ import { until } from '../../support/until.ts';
 import { fleetInbox } from './fleet.ts';
 
 const heldMs = full ? 10_000 : 500;
-const rounds = sized(100);
+const rounds = full ? 100 : 5;
+const commits = full ? 50 : 20;
 const address = await sharedPostgres();
 
 const clean: (() => unknown)[] = [];
@@ -106,7 +107,7 @@ else {
         const taking = await sql.begin(async (tx) => {
           await tx`select from ${tx(schema)}.ids where id = 'known' for update`;
           const work = held.take([...ids, 'known'].map((id) => arrivalOf({ id })));
-          await traffic.moreCommits(50);
+          await traffic.moreCommits(commits);
           return { work };
         });
         await taking.work;
@@ -151,7 +152,7 @@ else {
       for (let round = 0; round < rounds; round += 1) {
         await until(() => late.length > round, 'a delivery through the connection');
         proxy.hold();
-        await traffic.moreCommits(50);
+        await traffic.moreCommits(commits);
         if (round === 0) await systemClock.sleep(heldMs);
         proxy.resume();
       }
