@@ -37,7 +37,7 @@ async function loseAnswer(proxy: TcpProxy, { receivers }: Fleet, at: number): Pr
   const retried = receivers[at];
   if (first === undefined || retried === undefined) throw new Error('there is no such receiver');
   expect(await first.deliver({ id: 'before' })).toMatchObject({ status: 200 });
-  const lost = proxy.loseCommitOf('lost');
+  const lost = proxy.loseNextCommit('lost');
   expect(await first.deliver({ id: 'lost' })).toMatchObject({ status: 503 });
   await lost;
   expect(await untilTaken(retried, { id: 'lost' })).toBe('accepted');

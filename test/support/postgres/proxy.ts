@@ -56,8 +56,11 @@ export class TcpProxy {
     this.#delayMs = ms;
   }
 
-  /** Waits for a connection that sends this text, as it is or in hex, and cuts it when the server answers that it committed. */
-  loseCommitOf(text: string): Promise<void> {
+  /**
+   * Cuts the next connection on which the server answers that it committed, before that answer passes. `text`: only one
+   * that has sent this from now on, as it is or in hex.
+   */
+  loseNextCommit(text = ''): Promise<void> {
     return new Promise((onLost) => (this.#losing = { text, onLost }));
   }
 
