@@ -7,7 +7,7 @@ import type { PasswordFile } from '../security/password-file.ts';
 import { sslModeFor } from '../security/ssl-mode.ts';
 
 /** Where passwords are looked for that do not stand in the URL. */
-export interface PasswordSources {
+interface PasswordSources {
   /** Of `PGPASSWORD`. */
   readonly environment: Secret | undefined;
   /** `PGPASSFILE`, or `.pgpass` in the home directory. */
@@ -35,7 +35,7 @@ interface LocationOptions {
 /** Reads the URL of an inbox, and rejects one that would go unencrypted to another machine. Throws a `ConfigError`. */
 export function databaseLocation(text: string, options: LocationOptions): DatabaseLocation {
   const { env, platform, allowsPlain, warn } = options;
-  const url = parseDatabaseUrl(text, () => env['PGUSER'] || userInfo().username);
+  const url = parseDatabaseUrl(text, () => env['PGUSER'] || systemUser());
   const shown = shownUrl(url);
   for (const host of url.hosts.filter((one) => !isLocal(one))) {
     const mode = sslModeFor(url, host);
@@ -57,6 +57,18 @@ export function databaseLocation(text: string, options: LocationOptions): Databa
     shown,
     warn,
   };
+}
+
+/** As libpq takes it. A container may run under a number that has no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch (cause) {
+    throw new ConfigError('the URL of the database names no user, and this process runs under none', {
+      hint: 'write postgres://USER@HOST/DATABASE',
+      cause,
+    });
+  }
 }
 
 const weakness = {
