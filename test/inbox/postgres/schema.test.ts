@@ -6,6 +6,7 @@ import { checkServer } from '../../../src/inbox/postgres/schema/check-server.ts'
 import { migrate, plannedMigration } from '../../../src/inbox/postgres/schema/migrate.ts';
 import { monthOf } from '../../../src/inbox/postgres/schema/partitions.ts';
 import { identifier } from '../../../src/inbox/postgres/sql/sql.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { newDatabase } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { clock, open, takeOne, takeStored } from '../stores.ts';
@@ -150,6 +151,17 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
       '{"id":"next"}',
     ]);
     expect(await takeOne(receiver, at('a', next.start))).toMatchObject({ kind: 'duplicate' });
+  });
+
+  it('gets the partitions of the next months while a receiver runs', async () => {
+    const inbox = inboxIn(address);
+    const time = new FakeClock(Date.UTC(2026, 0, 31));
+    const receiver = await open(inbox.location(), { clock: time });
+    time.advance(86_400_000);
+    await takeOne(receiver, arrivalOf({ id: 'a' }));
+    const added = () =>
+      inbox.query(`SELECT FROM pg_tables WHERE schemaname = '${inbox.name}' AND tablename ~ '_2026_05'`);
+    await expect.poll(added).toHaveLength(2);
   });
 
   it('is not opened on a server that would lose what it acknowledged', async () => {
