@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { type PostgresAddress, newSchema, urlOf } from '../../support/postgres/address.ts';
 import { type AdminProcess, adminProcess } from '../admin-process.ts';
@@ -98,4 +99,13 @@ export class Fleet {
       ...(this.#program === undefined ? {} : { program: this.#program }),
     });
   }
+}
+
+/** The same, ended after the test. */
+export async function startFleet(...args: Parameters<typeof Fleet.start>): Promise<Fleet> {
+  const fleet = await Fleet.start(...args);
+  onTestFinished(async () => {
+    await fleet.end();
+  });
+  return fleet;
 }

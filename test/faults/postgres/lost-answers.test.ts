@@ -9,7 +9,7 @@ import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { freshHome } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
 import { startApp } from './app.ts';
-import { Fleet, type FleetInbox, fleetInbox } from './fleet.ts';
+import { type Fleet, fleetInbox, startFleet } from './fleet.ts';
 import { idsIn, printed, untilTaken } from './sender.ts';
 
 const address = await sharedPostgres();
@@ -18,12 +18,6 @@ const clean: (() => unknown)[] = [];
 afterEach(async () => {
   for (const step of clean.splice(0).reverse()) await step();
 });
-
-async function start(count: number, inbox: FleetInbox, argv: readonly string[] = []): Promise<Fleet> {
-  const fleet = await Fleet.start(count, inbox, argv);
-  clean.push(() => fleet.end());
-  return fleet;
-}
 
 async function proxied(to: PostgresAddress): Promise<TcpProxy> {
   const proxy = await TcpProxy.start(to);
@@ -54,7 +48,7 @@ else {
       clean.push(() => app.stop());
       const output = join(freshHome(), 'leads.ndjson');
       const inbox = fleetInbox(address, { port: proxy.port });
-      const fleet = await start(1, inbox, ['--output', output, '--forward-to', app.url]);
+      const fleet = await startFleet(1, inbox, ['--output', output, '--forward-to', app.url]);
       await loseAnswer(proxy, fleet, 0);
       expect(idsIn(readFileSync(output, 'utf8'))).toEqual(['before', 'lost']);
       expect([...app.got]).toEqual([
@@ -68,7 +62,7 @@ else {
       { retried: 'at another one', at: 1 },
     ])('is 503, and its lead is emitted exactly once when it is retried $retried', async ({ at }) => {
       const proxy = await proxied(address);
-      await loseAnswer(proxy, await start(2, fleetInbox(address, { port: proxy.port })), at);
+      await loseAnswer(proxy, await startFleet(2, fleetInbox(address, { port: proxy.port })), at);
     });
   });
 
@@ -76,7 +70,7 @@ else {
     it('cost no lead, and emit none twice', async () => {
       const proxy = await proxied(address);
       const inbox = fleetInbox(address, { port: proxy.port });
-      const receiver = (await start(1, inbox)).at(0);
+      const receiver = (await startFleet(1, inbox)).at(0);
       const ids = Array.from({ length: sized(2000) }, (_, i) => `lead-${i}`);
       let taken = 0;
       let cuts = 0;

@@ -5,19 +5,13 @@ import { superuser } from '../../support/postgres/address.ts';
 import type { Cluster } from '../../support/postgres/cluster.ts';
 import { withCluster } from '../../support/postgres/with-cluster.ts';
 import { until } from '../../support/until.ts';
-import { Fleet, type FleetInbox, fleetInbox } from './fleet.ts';
+import { fleetInbox, startFleet } from './fleet.ts';
 import { deliveriesOf, printed, untilTaken, verdictOf } from './sender.ts';
 
 const clean: (() => unknown)[] = [];
 afterEach(async () => {
   for (const step of clean.splice(0).reverse()) await step();
 });
-
-async function start(count: number, inbox: FleetInbox, argv: readonly string[] = []): Promise<Fleet> {
-  const fleet = await Fleet.start(count, inbox, argv);
-  clean.push(() => fleet.end());
-  return fleet;
-}
 
 /** As a superuser, for every session that is there or comes. */
 async function alterSystem(cluster: Cluster, setting: string): Promise<void> {
@@ -40,7 +34,7 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
         await again.end();
       });
       const inbox = fleetInbox(cluster.address);
-      const receiver = (await start(1, inbox)).at(0);
+      const receiver = (await startFleet(1, inbox)).at(0);
       const ids = Array.from({ length: sized(2000) }, (_, i) => `lead-${i}`);
       await inParallel(ids, 20, async (id) => {
         expect(await receiver.deliver({ id })).toMatchObject({ status: 200 });
@@ -59,7 +53,7 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
 
     it('has both deliveries of an id that two processes took at the same moment', async () => {
       const inbox = fleetInbox(cluster.address);
-      const fleet = await start(2, inbox);
+      const fleet = await startFleet(2, inbox);
       const rounds = sized(1000);
       const verdicts = new Map<string, number>();
       await inParallel(
@@ -87,7 +81,7 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
 
   describe('a database that does not answer', () => {
     it('is 503 after five seconds, and takes leads again by itself when it does', async () => {
-      const receiver = (await start(1, fleetInbox(cluster.address))).at(0);
+      const receiver = (await startFleet(1, fleetInbox(cluster.address))).at(0);
       expect(await receiver.deliver({ id: 'before' })).toMatchObject({ status: 200 });
       cluster.signal('SIGSTOP');
       clean.push(() => cluster.signal('SIGCONT'));
@@ -110,7 +104,7 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
 
   describe('a database that cannot be written', () => {
     it('is 503 while it is read-only, as after a failover, and is written again when it can be', async () => {
-      const receiver = (await start(1, fleetInbox(cluster.address))).at(0);
+      const receiver = (await startFleet(1, fleetInbox(cluster.address))).at(0);
       expect(await receiver.deliver({ id: 'before' })).toMatchObject({ status: 200 });
       await alterSystem(cluster, 'set default_transaction_read_only = on');
       clean.push(() => alterSystem(cluster, 'reset default_transaction_read_only'));

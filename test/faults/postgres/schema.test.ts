@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
@@ -6,21 +6,10 @@ import { startProgram } from '../../support/beside.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { freshHome } from '../../support/run.ts';
-import { Fleet, type FleetInbox, fleetInbox } from './fleet.ts';
+import { fleetInbox, startFleet } from './fleet.ts';
 import { deliveriesOf, untilTaken } from './sender.ts';
 
 const address = await sharedPostgres();
-
-const clean: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const step of clean.splice(0).reverse()) await step();
-});
-
-async function start(count: number, inbox: FleetInbox, argv: readonly string[] = []): Promise<Fleet> {
-  const fleet = await Fleet.start(count, inbox, argv);
-  clean.push(() => fleet.end());
-  return fleet;
-}
 
 if (address === undefined) it.skip('needs PostgreSQL, which no package has for this platform');
 else {
@@ -41,7 +30,7 @@ else {
       await sql`grant select, insert, update, delete on all tables in schema ${schema} to receiver`;
       await sql`grant usage, select on all sequences in schema ${schema} to receiver`;
       await sql.end();
-      const receiver = (await start(1, inbox)).at(0);
+      const receiver = (await startFleet(1, inbox)).at(0);
       expect(await untilTaken(receiver, { id: 'late' })).toBe('accepted');
       expect(await untilTaken(receiver, { id: 'late' })).toBe('duplicate');
       expect([...(await deliveriesOf(asOwner))]).toEqual([['late', 2]]);
