@@ -133,7 +133,7 @@ export type InboxReader = ReceivedLeads &
  * next call may work again.
  */
 export interface Inbox extends ReceivedLeads, InboxMonitor {
-  /** Path of the file, or `:memory:`. */
+  /** Path of the file, `:memory:`, or the URL of the database as it is shown. */
   readonly location: string;
   /** One verdict for each arrival, in order; all are stored in one transaction. */
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]>;

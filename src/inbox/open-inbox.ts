@@ -33,7 +33,7 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
     ...options,
   };
   if (typeof location !== 'string') {
-    const { openPostgresInbox } = await import('./postgres/postgres-inbox.ts');
+    const { openPostgresInbox } = await import('./postgres/open-postgres-inbox.ts');
     return openPostgresInbox(location, store);
   }
   if (location === ':memory:') {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { open, stores, takeOne } from './stores.ts';
+import { open, sharedStores, stores, takeOne } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
 
 describe.each(stores)('an inbox in $name', ({ newLocation }) => {
@@ -99,5 +99,23 @@ describe.each(stores)('an inbox in $name', ({ newLocation }) => {
       bodies.map(({ length }) => [length, true]),
     );
     expect(stored.map(({ headers }) => headers)).toEqual(bodies.map(() => rawHeaders));
+  });
+});
+
+describe.each(sharedStores)('an inbox in $name that several receivers have open', ({ newLocation }) => {
+  it('accepts an id once among all of them, also when it comes at the same moment', async () => {
+    const location = newLocation();
+    const inboxes = [await open(location), await open(location)];
+    const kinds = new Map<string, number>();
+    for (let i = 0; i < 30; i += 1) {
+      const arrival = arrivalOf({ id: `a\0${i}\ud800` });
+      const both = await Promise.all(inboxes.map((inbox) => takeOne(inbox, arrival)));
+      const found = both
+        .map(({ kind }) => kind)
+        .toSorted()
+        .join(' and ');
+      kinds.set(found, (kinds.get(found) ?? 0) + 1);
+    }
+    expect([...kinds]).toEqual([['accepted and duplicate', 30]]);
   });
 });

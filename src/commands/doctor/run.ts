@@ -6,7 +6,7 @@ import { learntKeys } from '../../doctor/dialect/learnt-keys.ts';
 import { checkConfig, findConfig } from '../../doctor/machine/config-permissions.ts';
 import { checkNodeVersion } from '../../doctor/machine/node-version.ts';
 import { checkAuthority } from '../../doctor/receiver/authority-days.ts';
-import { checkDatabase, type OpenedStore } from '../../doctor/receiver/database-opens.ts';
+import type { OpenedStore } from '../../doctor/receiver/database-opens.ts';
 import { checkInbox } from '../../doctor/receiver/inbox-opens.ts';
 import { checkPort } from '../../doctor/receiver/port-use.ts';
 import { checkFreeSpace, checkOwnClock, probeStorage } from '../../doctor/receiver/storage.ts';
@@ -122,9 +122,9 @@ async function openInbox(
 ): Promise<OpenedStore> {
   try {
     const location = await resolveInbox(options, settings, context);
-    return await (typeof location === 'string'
-      ? openFile(location, context)
-      : checkDatabase(location, context.clock));
+    if (typeof location === 'string') return await openFile(location, context);
+    const { checkDatabase } = await import('../../doctor/receiver/database-opens.ts');
+    return await checkDatabase(location, context.clock);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return {

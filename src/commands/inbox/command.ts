@@ -3,6 +3,7 @@ import {
   eraseFlags,
   exportFlags,
   listFlags,
+  migrateFlags,
   pruneFlags,
   recoverFlags,
   retryArgs,
@@ -60,6 +61,19 @@ export default commandGroup({
       flags: recoverFlags,
       examples: ['leads inbox recover --inbox damaged.db -o recovered.db'],
       load: () => import('./recover-damaged.ts'),
+    }),
+    command({
+      name: 'migrate',
+      summary: 'make the schema of an inbox in PostgreSQL, or bring it up to date',
+      description:
+        'Makes the schema that the URL names, or brings it up to date, and makes the partitions of the next three months. ' +
+        'The release before goes on writing meanwhile. With a role that may not do that, --print gives the SQL for one that may.',
+      flags: migrateFlags,
+      examples: [
+        'leads inbox migrate --inbox postgres://owner@localhost/leads',
+        'leads inbox migrate --print --inbox postgres://localhost/leads > migrate.sql',
+      ],
+      load: () => import('./migrate-database.ts'),
     }),
     command({
       name: 'prune',

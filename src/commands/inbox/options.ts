@@ -72,6 +72,13 @@ export const recoverFlags = {
 
 export type InboxRecoverOptions = OptionsOf<typeof recoverFlags>;
 
+export const migrateFlags = {
+  print: { help: 'print the SQL instead, and change nothing' },
+  ...inboxFlags,
+} satisfies Flags;
+
+export type InboxMigrateOptions = OptionsOf<typeof migrateFlags>;
+
 export const pruneFlags = {
   before: {
     value: 'time',

@@ -1,6 +1,12 @@
 import { LeadsError } from '../../errors.ts';
+import { connect } from '../../inbox/postgres/connection/connect.ts';
+import { cannotOpen, sqlState } from '../../inbox/postgres/postgres-errors.ts';
+import { checkServer, checkTables } from '../../inbox/postgres/schema/check-server.ts';
+import { requireUsable, schemaVersion } from '../../inbox/postgres/schema/migrate.ts';
+import { missingMonths } from '../../inbox/postgres/schema/partitions.ts';
+import { identifier } from '../../inbox/postgres/sql/sql.ts';
 import type { DatabaseLocation } from '../../inbox/postgres/connection/address/database-location.ts';
-import type { Connections } from '../../inbox/postgres/connection/database-connections.ts';
+import type { Connection, Connections } from '../../inbox/postgres/connection/database-connections.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type CheckResult, checkNamed } from '../check-result.ts';
 import { readNewest } from './inbox-opens.ts';
@@ -13,55 +19,67 @@ export interface OpenedStore {
   readonly newestDelivery: number | undefined;
 }
 
-const oldestVersion = 14;
 const clockName = "the database's clock";
-const settings = `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
-  current_setting('full_page_writes') AS full_page_writes, current_setting('transaction_read_only') AS read_only,
+const state = `SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') AS read_only,
   floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now`;
+const migrateHint = "run 'leads inbox migrate' with the role that owns it";
 
 /** Whether the database of an inbox takes deliveries, and keeps what it is given. A schema that is not there is not made. */
 export async function checkDatabase(location: DatabaseLocation, clock: Clock): Promise<OpenedStore> {
-  const { connect } = await import('../../inbox/postgres/connection/connect.ts');
   let connections: Connections | undefined;
   let at: number | undefined;
+  const ended = (checks: readonly CheckResult[], newestDelivery?: number): OpenedStore => ({
+    checks,
+    clock: { name: clockName, at },
+    newestDelivery,
+  });
   try {
     connections = await connect(location, { connections: 1 });
-    const [[found = {}] = []] = await connections.use((connection) => connection.run({ text: settings }));
+    const [[found = {}] = []] = await connections.use((connection) => connection.run({ text: state }));
     at = Number(found['now']);
-    const newestDelivery = await readNewest(location, clock);
-    return { checks: [judge(found, location.shown)], clock: { name: clockName, at }, newestDelivery };
+    const checks = await connections.use((connection) => checkContents(connection, location, found, clock));
+    const isThere = checks.length > 1;
+    return ended(checks, isThere ? await readNewest(location, clock) : undefined);
   } catch (error) {
-    if (!(error instanceof LeadsError)) throw error;
-    const failed = check.fail(error.message, error.hint);
-    return { checks: [failed], clock: { name: clockName, at }, newestDelivery: undefined };
+    if (!(error instanceof LeadsError) && sqlState(error) === '') throw error;
+    const { message, hint } = cannotOpen(location.shown, error);
+    return ended([opens.fail(message, hint)]);
   } finally {
     await connections?.close();
   }
 }
 
-const check = checkNamed('receiver.inbox');
+const opens = checkNamed('receiver.inbox');
+const partitions = checkNamed('receiver.partitions');
 
-function judge(found: Readonly<Record<string, unknown>>, shown: string): CheckResult {
-  const { version, fsync, full_page_writes: fullPages, read_only: readOnly } = found;
-  const server = `PostgreSQL ${String(version)}`;
-  if (Number.parseInt(String(version)) < oldestVersion) {
-    return check.fail(`${server} is too old`, `an inbox needs PostgreSQL ${oldestVersion} or newer`);
-  }
-  if (fsync !== 'on') {
-    return check.fail(
-      `${server} runs with fsync=off: leads are lost when its machine stops`,
-      'set fsync = on there',
-    );
-  }
+/** One result where there is no inbox yet, and two where there is. */
+async function checkContents(
+  connection: Connection,
+  { shown, url }: DatabaseLocation,
+  { version, read_only: readOnly }: Readonly<Record<string, unknown>>,
+  clock: Clock,
+): Promise<CheckResult[]> {
+  const schema = identifier(url.schema);
+  const warnings: string[] = [];
+  await checkServer(connection, shown, (text) => warnings.push(text));
   if (readOnly === 'on') {
-    return check.fail(
-      `${server} takes no writes`,
-      'a standby? name all hosts in the URL, and target_session_attrs=read-write',
-    );
+    const hint = 'a standby? name all hosts in the URL, and target_session_attrs=read-write';
+    return [opens.fail('the database takes no writes', hint)];
   }
-  if (fullPages !== 'on') {
-    const hint = 'set full_page_writes = on there, unless its file system writes whole pages';
-    return check.warn(`${server} runs with full_page_writes=off: a power cut may damage it`, hint);
-  }
-  return check.pass(`${shown} opens, and syncs to disk: ${server}`);
+  const found = await schemaVersion(connection, schema);
+  if (found === undefined) return [opens.warn(`there is no inbox in ${shown}`, migrateHint)];
+  requireUsable(found, shown);
+  await checkTables(connection, schema, shown);
+  const missing = await missingMonths(connection, schema, clock.now());
+  const [warning] = warnings;
+  const server = `${shown} opens, and syncs to disk: PostgreSQL ${String(version)}`;
+  return [
+    warning === undefined ? opens.pass(server) : opens.warn(warning),
+    missing.length === 0
+      ? partitions.pass('made for the next three months')
+      : partitions.warn(
+          `missing for ${missing.map(({ name }) => name.replace('_', '-')).join(', ')}`,
+          migrateHint,
+        ),
+  ];
 }

@@ -3,10 +3,10 @@ import type { InboxReader } from '../inbox.ts';
 import type { DatabaseLocation } from './connection/address/database-location.ts';
 import { connect } from './connection/connect.ts';
 import type { Connection, Connections } from './connection/database-connections.ts';
-import { cannotOpen, isForbidden, isLocked } from './postgres-errors.ts';
+import { cannotOpen, isForbidden } from './postgres-errors.ts';
 import { PostgresReader } from './postgres-reader.ts';
 import { checkServer, checkTables } from './schema/check-server.ts';
-import { addMonths, currentVersion, migrate, requireUsable, schemaVersion } from './schema/migrate.ts';
+import { currentVersion, migrate, requireUsable, schemaVersion } from './schema/migrate.ts';
 import { bytesOf, numberOf } from './sql/result-row.ts';
 import { identifier, type Sql, sql } from './sql/sql.ts';
 
@@ -39,7 +39,6 @@ export async function openSchema(
     const found = await schemaVersion(connection, schema);
     if (found !== undefined) requireUsable(found, location.shown);
     if ((found?.version ?? 0) < currentVersion) await migrateHere(connection, schema, { now, location });
-    else await addMonthsHere(connection, schema, { now, warn });
     await checkTables(connection, schema, location.shown);
   });
 }
@@ -104,22 +103,6 @@ async function migrateHere(
         hint: migrateHint,
         cause: error,
       },
-    );
-  }
-}
-
-/** A month without partitions refuses no lead, since there is a default one; but it cannot be dropped as a whole. */
-async function addMonthsHere(
-  connection: Connection,
-  schema: Sql,
-  { now, warn }: WriteOptions,
-): Promise<void> {
-  try {
-    await addMonths(connection, schema, now);
-  } catch (error) {
-    if (!isForbidden(error) && !isLocked(error)) throw error;
-    warn(
-      `the inbox has no partitions for the next months: run 'leads inbox migrate' with the role that owns it`,
     );
   }
 }

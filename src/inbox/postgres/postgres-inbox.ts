@@ -13,22 +13,19 @@ import type {
 import type { StoreOptions } from '../inbox-options.ts';
 import { Confirmations } from './commit/confirmations.ts';
 import { Lane } from './commit/lane.ts';
-import type { DatabaseLocation } from './connection/address/database-location.ts';
 import { eraseFromDatabase } from './erase/erase-from-database.ts';
-import { NonceClock } from './nonce-clock.ts';
-import { openSchema, type OpenedSchema } from './open-schema.ts';
-import { cannotOpen, cannotWrite } from './postgres-errors.ts';
+import type { MonthsAhead } from './months-ahead.ts';
+import type { OpenedSchema } from './open-schema.ts';
+import { cannotWrite } from './postgres-errors.ts';
 import { PostgresReader } from './postgres-reader.ts';
 import { pruneDeliveries } from './prune/prune-before.ts';
 import { backlogOf, unsettledLeads } from './read/outstanding.ts';
-import { leaseOwner, removeDeadReceivers, RunningReceiver } from './receivers.ts';
 import { SettlePlan } from './settle/settle-plan.ts';
 import { type SettleResult, type SettleWork, settleWork } from './settle/settle-work.ts';
 import { hexOf, statements } from './sql/sql.ts';
 import type { StoreContext } from './store-context.ts';
 import { TakePlan, type TakeResults } from './take/take-plan.ts';
 import { rejectWork, sizeOfWork, type TakeWork, takeWork } from './take/take-work.ts';
-import { storeLabels, TargetNames } from './stored-targets.ts';
 import { WriteCheck } from './write-check.ts';
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
@@ -37,35 +34,8 @@ const maxRejectedWaiting = 1000;
 /** Of a lease, for the size of a batch, in bytes. */
 const leaseSize = 2000;
 
-/** Throws a `ConfigError`, or that the database cannot be reached. */
-export async function openPostgresInbox(
-  location: DatabaseLocation,
-  options: Omit<StoreOptions, 'location'>,
-): Promise<Inbox> {
-  const { clock, pid, targets, warn } = options;
-  const opened = await openSchema(location, { now: clock.now(), warn });
-  const { connections, schema } = opened;
-  try {
-    return await connections.use(async (connection) => {
-      await removeDeadReceivers(connection, schema, { pid, now: clock.now() });
-      const names = new TargetNames(opened.targetKey);
-      const owner = await leaseOwner(pid);
-      const receiver = new RunningReceiver(schema, owner, clock.now());
-      if (targets.length > 0) {
-        const stored = targets.map((target) => names.storedName(target));
-        await connection.run(statements(storeLabels(schema, names, targets), receiver.added(stored)));
-      }
-      const nonceClock = await NonceClock.open(connection, schema, clock);
-      return new PostgresInbox(opened, { ...opened, names, owner, receiver, nonceClock, options });
-    });
-  } catch (error) {
-    await connections.close();
-    throw cannotOpen(location.shown, error);
-  }
-}
-
 /** An inbox that many receivers share: one id is stored once among all of them. */
-class PostgresInbox extends PostgresReader implements Inbox {
+export class PostgresInbox extends PostgresReader implements Inbox {
   readonly #opened: OpenedSchema;
   readonly #context: StoreContext;
   readonly #redact: StoreOptions['redact'];
@@ -74,11 +44,13 @@ class PostgresInbox extends PostgresReader implements Inbox {
   /** In transactions of their own, beside those that take: what an app has had does not wait for what arrives. */
   readonly #settlements: Lane<SettleWork, readonly SettleResult[]>;
   readonly #writeCheck: WriteCheck;
+  readonly #months: MonthsAhead;
   #rejectedWaiting = 0;
 
   constructor(
     opened: OpenedSchema,
     context: StoreContext & { readonly options: Omit<StoreOptions, 'location'> },
+    months: MonthsAhead,
   ) {
     const { connections, schema } = opened;
     const { clock, onCommit, redact } = context.options;
@@ -107,9 +79,11 @@ class PostgresInbox extends PostgresReader implements Inbox {
     });
     this.#lanes = [confirmations, settled];
     this.#writeCheck = new WriteCheck(connections, schema);
+    this.#months = months;
   }
 
   async take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> {
+    this.#months.check(this.#opened.connections);
     return this.#written(async () => this.#takes.add(takeWork(arrivals, this.#redact)));
   }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
@@ -49,7 +49,7 @@ await withCluster({}, (cluster) => {
     let fleet: Fleet;
     beforeAll(async () => {
       app = await startApp();
-      fleet = await Fleet.start(4, inbox, ['--forward-to', app.url, '--drain-delay', '300ms']);
+      fleet = await Fleet.start(4, inbox, ['--forward-to', app.url, '--drain-delay', '1s']);
     });
     afterAll(async () => {
       await fleet.end();
@@ -60,6 +60,7 @@ await withCluster({}, (cluster) => {
       const balancer = new Balancer();
       for (const one of fleet.receivers) await balancer.add(one);
       let isOver = false;
+      onTestFinished(() => void (isOver = true));
       const failed: string[] = [];
       const delivered: string[] = [];
       const sending = Array.from({ length: 8 }, async (_, sender) => {
@@ -85,8 +86,10 @@ await withCluster({}, (cluster) => {
     it('lose and repeat nothing when any of them, or the database, is killed', async () => {
       const acknowledged = new Map<string, string[]>();
       let acks = 0;
+      let isOver = false;
+      onTestFinished(() => void (isOver = true));
       const sending = inParallel(plan(), inFlight, async (id) => {
-        for (;;) {
+        while (!isOver) {
           const answer = await fleet
             .any()
             .deliver({ id, category: 'solar', contact: { name: `Person ${id}` }, metadata: {} })

@@ -5,7 +5,7 @@ import type { Inbox } from '../../../src/inbox/inbox.ts';
 import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { arrivalOf } from '../../inbox/support.ts';
-import { full, sized } from '../../support/faults.ts';
+import { full } from '../../support/faults.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
@@ -13,7 +13,8 @@ import { until } from '../../support/until.ts';
 import { fleetInbox } from './fleet.ts';
 
 const heldMs = full ? 10_000 : 500;
-const rounds = sized(100);
+const rounds = full ? 100 : 5;
+const commits = full ? 50 : 20;
 const address = await sharedPostgres();
 
 const clean: (() => unknown)[] = [];
@@ -62,10 +63,14 @@ class Traffic {
     await until(() => this.committed >= after, 'commits of others');
   }
 
-  /** What is stored, and what of it was never seen. */
-  async end(): Promise<{ readonly stored: readonly string[]; readonly missed: readonly string[] }> {
+  async stop(): Promise<void> {
     this.#isOver = true;
     await this.#work;
+  }
+
+  /** What is stored, and what of it was never seen. */
+  async end(): Promise<{ readonly stored: readonly string[]; readonly missed: readonly string[] }> {
+    await this.stop();
     await this.follower.read(this.#reader);
     const stored: string[] = [];
     for await (const { leadId } of this.#reader.leads({})) stored.push(leadId);
@@ -92,6 +97,7 @@ else {
       const held = await open(url);
       await held.take([arrivalOf({ id: 'known' })]);
       const traffic = new Traffic([await open(url), await open(url)], await open(url));
+      clean.push(() => traffic.stop());
       const sql = superuser(address);
       clean.push(() => sql.end({ timeout: 1 }));
       const late: string[] = [];
@@ -101,7 +107,7 @@ else {
         const taking = await sql.begin(async (tx) => {
           await tx`select from ${tx(schema)}.ids where id = 'known' for update`;
           const work = held.take([...ids, 'known'].map((id) => arrivalOf({ id })));
-          await traffic.moreCommits(50);
+          await traffic.moreCommits(commits);
           return { work };
         });
         await taking.work;
@@ -123,9 +129,11 @@ else {
       const inbox = fleetInbox(address);
       const held = await open(fleetInbox(address, { schema: inbox.schema, port: proxy.port }).url);
       const traffic = new Traffic([await open(inbox.url), await open(inbox.url)], await open(inbox.url));
+      clean.push(() => traffic.stop());
       const late: string[] = [];
       const state = { isOver: false };
       const isOver = (): boolean => state.isOver;
+      clean.push(() => (state.isOver = true));
       const taking = (async () => {
         while (!isOver()) {
           const id = `late-${late.length}`;
@@ -138,12 +146,13 @@ else {
             },
           );
           if (isTaken) late.push(id);
+          else await systemClock.sleep(20);
         }
       })();
       for (let round = 0; round < rounds; round += 1) {
         await until(() => late.length > round, 'a delivery through the connection');
         proxy.hold();
-        await traffic.moreCommits(50);
+        await traffic.moreCommits(commits);
         if (round === 0) await systemClock.sleep(heldMs);
         proxy.resume();
       }

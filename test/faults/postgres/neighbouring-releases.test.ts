@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 import { Fleet, fleetInbox } from './fleet.ts';
 import { buildNextRelease } from './next-release.ts';
 
-const between = full ? 2000 : 200;
+const between = full ? 2000 : 50;
 const address = await sharedPostgres();
 
 const clean: (() => unknown)[] = [];
@@ -34,6 +34,7 @@ else {
       clean.push(() => Promise.all(fleets.map((fleet) => fleet.end())));
       const state = { isOver: false };
       const isOver = (): boolean => state.isOver;
+      clean.push(() => (state.isOver = true));
       const refused: string[] = [];
       let taken = 0;
       const sending = Array.from({ length: 8 }, async (_, sender) => {

@@ -39,7 +39,7 @@ else {
       await sql.unsafe(`create role receiver login password '${address.password}'`);
       await sql`grant usage on schema ${schema} to receiver`;
       await sql`grant select, insert, update, delete on all tables in schema ${schema} to receiver`;
-      await sql`grant usage on all sequences in schema ${schema} to receiver`;
+      await sql`grant usage, select on all sequences in schema ${schema} to receiver`;
       await sql.end();
       const receiver = (await start(1, inbox)).at(0);
       expect(await untilTaken(receiver, { id: 'late' })).toBe('accepted');

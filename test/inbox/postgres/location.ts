@@ -3,11 +3,21 @@ import {
   databaseLocation,
 } from '../../../src/inbox/postgres/connection/address/database-location.ts';
 
-/** The location that a URL names, which holds all there is to know. */
-export const locationOf = (url: string): DatabaseLocation =>
+interface LocationParts {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly allowsPlain?: boolean;
+  /** Gets the warnings. */
+  readonly warnings?: string[];
+}
+
+/** A location as a command makes it, in an environment that has nothing but what is given. */
+export const locationOf = (
+  url: string,
+  { env = {}, allowsPlain = false, warnings = [] }: LocationParts = {},
+): DatabaseLocation =>
   databaseLocation(url, {
-    env: { HOME: '/nonexistent' },
-    platform: process.platform,
-    allowsPlain: true,
-    warn: () => undefined,
+    env: { HOME: '/nonexistent', ...env },
+    platform: 'linux',
+    allowsPlain,
+    warn: (text) => void warnings.push(text),
   });

@@ -11,7 +11,7 @@ export class TcpProxy {
   readonly #pairs = new Set<{ readonly client: Socket; readonly upstream: Socket }>();
   #isHeld = false;
   #delayMs = 0;
-  #onCommit: (() => void) | undefined;
+  #losing: { readonly text: string; readonly onLost: () => void } | undefined;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -56,9 +56,12 @@ export class TcpProxy {
     this.#delayMs = ms;
   }
 
-  /** Cuts the next connection on which the server answers that it committed, before that answer passes. */
-  loseNextCommit(): Promise<void> {
-    return new Promise((resolve) => (this.#onCommit = resolve));
+  /**
+   * Cuts the next connection on which the server answers that it committed, before that answer passes. `text`: only one
+   * that has sent this from now on, as it is or in hex.
+   */
+  loseNextCommit(text = ''): Promise<void> {
+    return new Promise((onLost) => (this.#losing = { text, onLost }));
   }
 
   async stop(): Promise<void> {
@@ -84,17 +87,22 @@ export class TcpProxy {
         this.#pairs.delete(pair);
       });
     }
-    client.on('data', (chunk) => upstream.write(chunk));
+    let isNamed = false;
+    client.on('data', (chunk) => {
+      const { text } = this.#losing ?? {};
+      isNamed ||= text !== undefined && (chunk.includes(text) || chunk.includes(hexOf(text)));
+      upstream.write(chunk);
+    });
     let tail: Buffer = Buffer.alloc(0);
     upstream.on('data', (chunk) => {
       tail = Buffer.concat([tail, chunk]);
       const isCommit = tail.includes(committed);
       tail = tail.subarray(-committed.length + 1);
-      if (isCommit && this.#onCommit !== undefined) {
+      if (isCommit && isNamed && this.#losing !== undefined) {
         client.resetAndDestroy();
         upstream.destroy();
-        this.#onCommit();
-        this.#onCommit = undefined;
+        this.#losing.onLost();
+        this.#losing = undefined;
       } else if (this.#delayMs === 0) {
         client.write(chunk);
       } else {
@@ -103,3 +111,5 @@ export class TcpProxy {
     });
   }
 }
+
+const hexOf = (text: string): string => Buffer.from(text).toString('hex');

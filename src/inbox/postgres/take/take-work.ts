@@ -27,7 +27,7 @@ export interface TakenDelivery {
     { readonly bytes: Uint8Array; readonly key: string; readonly digest: Uint8Array } | undefined;
 }
 
-export interface KeptRejection extends RejectedDelivery {
+interface KeptRejection extends RejectedDelivery {
   readonly content: DeliveryContent;
   /** Of the leads in it, of which nobody knows whether they are authentic. */
   readonly ids: readonly string[];

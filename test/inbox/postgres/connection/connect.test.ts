@@ -10,7 +10,7 @@ import { newDatabase, superuser, urlOf } from '../../../support/postgres/address
 import { TcpProxy } from '../../../support/postgres/proxy.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
 import { until } from '../../../support/until.ts';
-import { locationOf } from './location.ts';
+import { locationOf } from '../location.ts';
 
 const address = await sharedPostgres();
 const deadPort = await freePort();

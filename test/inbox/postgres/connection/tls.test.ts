@@ -8,7 +8,7 @@ import { issueAuthority, issueServerCertificate } from '../../../../src/tls/issu
 import { urlOf } from '../../../support/postgres/address.ts';
 import { Cluster } from '../../../support/postgres/cluster.ts';
 import { sharedPostgres } from '../../../support/postgres/shared.ts';
-import { locationOf } from './location.ts';
+import { locationOf } from '../location.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'leads-database-tls-'));
 

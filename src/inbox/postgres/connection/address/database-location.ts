@@ -7,7 +7,7 @@ import type { PasswordFile } from '../security/password-file.ts';
 import { sslModeFor } from '../security/ssl-mode.ts';
 
 /** Where passwords are looked for that do not stand in the URL. */
-export interface PasswordSources {
+interface PasswordSources {
   /** Of `PGPASSWORD`. */
   readonly environment: Secret | undefined;
   /** `PGPASSFILE`, or `.pgpass` in the home directory. */

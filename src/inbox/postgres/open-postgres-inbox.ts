@@ -1,0 +1,40 @@
+import type { Inbox } from '../inbox.ts';
+import type { StoreOptions } from '../inbox-options.ts';
+import type { DatabaseLocation } from './connection/address/database-location.ts';
+import { MonthsAhead } from './months-ahead.ts';
+import { NonceClock } from './nonce-clock.ts';
+import { openSchema } from './open-schema.ts';
+import { cannotOpen } from './postgres-errors.ts';
+import { PostgresInbox } from './postgres-inbox.ts';
+import { leaseOwner, removeDeadReceivers, RunningReceiver } from './receivers.ts';
+import { statements } from './sql/sql.ts';
+import { storeLabels, TargetNames } from './stored-targets.ts';
+
+/** Throws a `ConfigError`, or that the database cannot be reached. */
+export async function openPostgresInbox(
+  location: DatabaseLocation,
+  options: Omit<StoreOptions, 'location'>,
+): Promise<Inbox> {
+  const { clock, pid, targets, warn } = options;
+  const opened = await openSchema(location, { now: clock.now(), warn });
+  const { connections, schema } = opened;
+  try {
+    return await connections.use(async (connection) => {
+      const months = new MonthsAhead({ schema, clock, warn });
+      await months.add(connection);
+      await removeDeadReceivers(connection, schema, { pid, now: clock.now() });
+      const names = new TargetNames(opened.targetKey);
+      const owner = await leaseOwner(pid);
+      const receiver = new RunningReceiver(schema, owner, clock.now());
+      if (targets.length > 0) {
+        const stored = targets.map((target) => names.storedName(target));
+        await connection.run(statements(storeLabels(schema, names, targets), receiver.added(stored)));
+      }
+      const nonceClock = await NonceClock.open(connection, schema, clock);
+      return new PostgresInbox(opened, { ...opened, names, owner, receiver, nonceClock, options }, months);
+    });
+  } catch (error) {
+    await connections.close();
+    throw cannotOpen(location.shown, error);
+  }
+}

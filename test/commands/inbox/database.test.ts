@@ -1,0 +1,218 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newDatabase, newInboxUrl, newSchema, superuser, urlOf } from '../../support/postgres/address.ts';
+import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { freshHome, leads } from '../../support/run.ts';
+import { scripted, sendJson } from '../../support/service.ts';
+import { answering, appInEachTest, startApp } from '../listen/app.ts';
+import { listen, listenInEachTest } from '../listen/support.ts';
+
+const address = await sharedPostgres();
+const startHere = appInEachTest();
+const listenHere = listenInEachTest();
+
+const json = async (argv: readonly string[], env: Record<string, string>): Promise<unknown> => {
+  const run = await leads([...argv, '--json'], { env });
+  if (run.stdout === '') throw new Error(run.stderr);
+  return JSON.parse(run.stdout);
+};
+
+describe.skipIf(address === undefined)('an inbox in a database', () => {
+  if (address === undefined) return;
+  const url = newInboxUrl(address);
+  const schema = /schema=(\w+)/.exec(url)?.[1] ?? '';
+  const shown = `postgres://leads@127.0.0.1:${address.port}/leads?schema=${schema}`;
+  // In the environment, so that no test can show it.
+  const env = {
+    LEADS_INBOX: urlOf(address, { password: '', parameters: { schema } }),
+    PGPASSWORD: address.password,
+  };
+
+  beforeAll(async () => {
+    const broken = await startApp(({ body }, response) =>
+      response.writeHead(body.includes('pending') ? 500 : 200).end(),
+    );
+    const listener = await listen(['--http', '--forward-to', broken.url, '--format', 'events'], { env });
+    expect((await listener.post('{"id":"pending-1"}')).status).toBe(502);
+    const { body } = await listener.post('{ "id":"a-1",  "category":"solar" }');
+    expect(body).toEqual({ status: 'accepted', id: 'a-1' });
+    expect((await listener.post('{"id":"a-1"}')).body).toMatchObject({ status: 'duplicate' });
+    expect((await listener.post('{"id":"b"}', { 'x-webhook-token': 'wrong' })).status).toBe(401);
+    const run = await listener.stop();
+    await broken.close();
+    expect(listener.events()[0]).toMatchObject({ type: 'listening', inbox: shown });
+    expect(run.stdout + run.stderr).not.toContain(address.password);
+  }, 20_000);
+
+  test('is listed, shown and exported', async () => {
+    expect(
+      await json(['inbox', 'list', '--verdict', 'accepted', '--verdict', 'duplicate'], env),
+    ).toMatchObject([
+      { leadId: 'a-1', verdict: 'duplicate' },
+      { leadId: 'a-1', verdict: 'accepted' },
+    ]);
+    const list = await leads(['inbox', 'list'], { env });
+    expect(list.stderr).toBe(`the inbox is ${shown}\n`);
+    expect((await leads(['inbox', 'show', 'a-1', '--raw'], { env })).stdout).toBe(
+      '{ "id":"a-1",  "category":"solar" }',
+    );
+    expect((await leads(['inbox', 'export'], { env })).stdout).toBe('{"id":"a-1","category":"solar"}\n');
+    expect((await leads(['show', 'a-1', '--json'], { env })).stdout).toContain('solar');
+  });
+
+  test('is read by stats, verify, send and doctor', async () => {
+    expect(await json(['stats', '--inbox'], env)).toMatchObject({ total: 2 });
+    const verified = await leads(['verify', '--id', 'a-1', '--token', 'token-of-the-tests', '--json'], {
+      env,
+    });
+    expect(JSON.parse(verified.stdout)).toMatchObject({ form: 'delivery 3 of the inbox' });
+    const app = await startHere(answering(200));
+    const sent = await leads(['send', app.url, '--from', 'inbox', '--token', 'x'], { env });
+    expect(sent.exitCode).toBe(0);
+    expect(app.received.map(({ body }) => body.toString())).toContain('{ "id":"a-1",  "category":"solar" }');
+    // The receiver's clock was months behind this one.
+    await leads(['inbox', 'migrate'], { env });
+    const doctor = await leads(['doctor', '--json'], { env });
+    expect(doctor.stdout).toMatch(
+      /"name":"receiver.inbox","result":"pass","detail":"[^"]* opens, and syncs to disk: PostgreSQL/,
+    );
+    expect(doctor.stdout).toMatch(/"name":"receiver.partitions","result":"pass"/);
+  });
+
+  test('is compared by audit, and delivered again by retry', async () => {
+    const service = await scripted((_, response) =>
+      sendJson(response, { data: [{ id: 'a-1', category: 'solar' }], total: 1 }),
+    );
+    const home = freshHome();
+    await leads(['login', '--base-url', service.url, '--no-check'], { home, stdin: 'key-of-the-tests' });
+    const audit = await leads(['audit', '--settle', '0s', '--json'], { home, env });
+    expect(JSON.parse(audit.stdout)).toMatchObject({ matched: 1, received: 1 });
+    const app = await startHere(answering(200));
+    const retried = await leads(['inbox', 'retry', '--pending', '--to', app.url], { env });
+    expect(retried).toMatchObject({ exitCode: 0, stderr: '1 lead delivered\n' });
+    expect(await json(['inbox', 'list', '--verdict', 'pending'], env)).toEqual([]);
+    const file = join(mkdtempSync(join(tmpdir(), 'leads-url-')), 'url');
+    writeFileSync(file, `${url}\n`, { mode: 0o600 });
+    const pruned = await leads(['inbox', 'prune', '--before', '2030-01-01', '--inbox-url-file', file]);
+    expect(pruned).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('deliveries dropped') as string,
+    });
+  });
+
+  test('is not what recover is for', async () => {
+    const run = await leads(['inbox', 'recover', '-o', 'new.db'], { env });
+    expect(run).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("'leads inbox recover' is for files") as string,
+    });
+  });
+
+  test('is named by a command line, with a note where a password stands in it, and shown without', async () => {
+    const run = await leads(['inbox', 'list', '--inbox', url]);
+    expect(run.stderr).toContain('can be seen by other users of this machine');
+    expect(run.stderr).not.toContain(address.password);
+    const both = await leads(['inbox', 'list', '--inbox', url, '--inbox-url-file', '/dev/null']);
+    expect(both).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('do not go together') as string,
+    });
+    const none = await leads(['inbox', 'list', '--inbox-url-file', '-'], { stdin: 'no URL' });
+    expect(none).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('stdin does not hold a URL') as string,
+    });
+    const other = await leads(['inbox', 'list', '--inbox', `mysql://u:${address.password}@h/d`]);
+    expect(other).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('is a URL of mysql://') as string,
+    });
+    expect(other.stderr).not.toContain(address.password);
+  });
+
+  test('answers 503 with Retry-After while it is away, says so in /readyz, and is back by itself', async () => {
+    const database = await newDatabase(address);
+    const admin = superuser(address, 'postgres');
+    const set = (allowed: boolean) => admin.unsafe(`ALTER DATABASE ${database} ALLOW_CONNECTIONS ${allowed}`);
+    const end = () =>
+      admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${database}`;
+    try {
+      const listener = await listenHere(['--http', '--admin', '0'], {
+        env: { LEADS_INBOX: urlOf(address, { database }) },
+      });
+      const admined = /admin on (\S+):/.exec(listener.stderr.text())?.[1] ?? '';
+      const ask = async (path: string): Promise<string> => (await request(`${admined}${path}`)).body.text();
+      expect(await ask('/metrics')).toMatch(/^leads_inbox_connections\{state="idle"\} [1-9]/m);
+      await set(false);
+      await end();
+      const refused = await listener.post('{"id":"x"}');
+      expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+      expect(await ask('/readyz')).toMatch(/^not ready: cannot store in the inbox postgres:\/\/leads@/);
+      expect(await ask('/metrics')).toMatch(/^leads_inbox_connection_errors_total [1-9]/m);
+      await set(true);
+      expect(await listener.post('{"id":"x"}')).toMatchObject({ status: 200, body: { status: 'accepted' } });
+    } finally {
+      await admin.end();
+    }
+  });
+});
+
+describe.skipIf(address === undefined)('leads inbox migrate', () => {
+  if (address === undefined) return;
+
+  test('prints what it would do, does it, and has nothing to do then', async () => {
+    const url = newInboxUrl(address);
+    const env = { LEADS_INBOX: url };
+    const printed = await leads(['inbox', 'migrate', '--print'], { env });
+    expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(printed.stdout).toContain('CREATE SCHEMA');
+    const before = await leads(['inbox', 'list'], { env });
+    expect(before).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('there is no inbox in') as string,
+    });
+    expect(before.stderr).toContain("'leads inbox migrate'");
+    expect((await leads(['inbox', 'migrate'], { env })).stderr).toMatch(
+      /^made the inbox .*\nmade partitions for \d{4}-\d\d,/,
+    );
+    expect((await leads(['inbox', 'migrate'], { env })).stderr).toMatch(
+      /already\nno partition was missing\n$/,
+    );
+    expect((await leads(['inbox', 'migrate', '--print'], { env })).stdout).toBe('');
+  });
+
+  test('prints SQL that makes the schema for another role', async () => {
+    const schema = newSchema();
+    const env = { LEADS_INBOX: urlOf(address, { parameters: { schema } }) };
+    const { stdout } = await leads(['inbox', 'migrate', '--print'], { env });
+    const admin = superuser(address);
+    try {
+      const session = await admin.reserve();
+      await session.unsafe(stdout);
+      session.release();
+      const refused = await leads(['inbox', 'migrate'], { env });
+      expect(refused).toMatchObject({
+        exitCode: 3,
+        stderr: expect.stringContaining('the role may not do that') as string,
+      });
+      await admin.unsafe(
+        `GRANT USAGE ON SCHEMA ${schema} TO leads; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO leads;
+        GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA ${schema} TO leads`,
+      );
+      const listener = await listenHere(['--http'], { env });
+      expect((await listener.post('{"id":"x"}')).status).toBe(200);
+    } finally {
+      await admin.end();
+    }
+  });
+
+  test('is for databases', async () => {
+    expect(await leads(['inbox', 'migrate'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('is for databases') as string,
+    });
+  });
+});

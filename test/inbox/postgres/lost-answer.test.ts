@@ -1,0 +1,74 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { CannotStoreError } from '../../../src/inbox/cannot-store-error.ts';
+import { TcpProxy } from '../../support/postgres/proxy.ts';
+import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { open, takeOne, takeStored } from '../stores.ts';
+import { all, arrivalOf } from '../support.ts';
+import { inboxIn } from './database.ts';
+
+const address = await sharedPostgres();
+const proxies: TcpProxy[] = [];
+afterEach(async () => {
+  for (const proxy of proxies.splice(0)) await proxy.stop();
+});
+
+describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
+  async function receivers(options: Parameters<typeof open>[1] = {}) {
+    if (address === undefined) throw new Error('no database');
+    const proxy = await TcpProxy.start(address);
+    proxies.push(proxy);
+    const inbox = inboxIn(address);
+    const cut = await open(inbox.location({ port: proxy.port }), options);
+    const other = await open(inbox.location(), options);
+    return { proxy, inbox, cut, other };
+  }
+
+  it.each(['cut', 'other'] as const)('is accepted once by who takes it next: %s', async (next) => {
+    const { proxy, inbox: database, ...inboxes } = await receivers();
+    const { cut } = inboxes;
+    await takeOne(cut, arrivalOf({ id: 'before' }));
+    // The note that the answer came is a transaction, too.
+    await expect.poll(() => database.query(`SELECT 1 FROM S.unconfirmed WHERE seqs <> '{}'`)).toHaveLength(0);
+    const lost = proxy.loseNextCommit();
+    await expect(takeOne(cut, arrivalOf({ id: 'a' }))).rejects.toThrow(CannotStoreError);
+    await lost;
+    expect(await takeOne(inboxes[next], arrivalOf({ id: 'a' }))).toMatchObject({
+      kind: 'accepted',
+      attempt: 2,
+    });
+    for (const inbox of [cut, inboxes.other]) {
+      expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+      expect(await takeOne(inbox, arrivalOf({ id: 'before' }))).toMatchObject({ kind: 'duplicate' });
+    }
+    const accepted = await all(cut.list({ leadId: 'a', verdicts: ['accepted'] }));
+    expect(accepted.map(({ attempt }) => attempt)).toEqual([2]);
+    expect((await all(cut.leads({}))).map(({ leadId }) => leadId)).toEqual(['before', 'a']);
+  });
+
+  it('leaves nothing to be accepted again once its receiver says that it was answered', async () => {
+    const { inbox, cut, other } = await receivers();
+    await takeOne(cut, arrivalOf({ id: 'a' }));
+    expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+    await expect.poll(() => inbox.query(`SELECT 1 FROM S.unconfirmed WHERE seqs <> '{}'`)).toHaveLength(0);
+  });
+
+  it('is accepted by another receiver when its own was killed', async () => {
+    const { inbox, cut, other } = await receivers();
+    await takeOne(cut, arrivalOf({ id: 'a' }));
+    await expect.poll(() => inbox.query(`SELECT 1 FROM S.unconfirmed WHERE seqs <> '{}'`)).toHaveLength(0);
+    // As the row is when a receiver ends between COMMIT and its answer.
+    await inbox.query(`UPDATE S.unconfirmed SET seqs = '{[1,2)}', at = at - interval '3s'`);
+    expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
+    expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+  });
+
+  it('of a settlement is accepted with the next delivery, and the target has had the lead', async () => {
+    const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
+    const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
+    const lost = proxy.loseNextCommit();
+    await expect(cut.settle([{ ...stored, target: 't' }])).rejects.toThrow(CannotStoreError);
+    await lost;
+    expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
+    expect(await takeOne(cut, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+  });
+});

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../../src/errors.ts';
+import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
+import { connect } from '../../../src/inbox/postgres/connection/connect.ts';
+import { checkServer } from '../../../src/inbox/postgres/schema/check-server.ts';
+import { migrate, plannedMigration } from '../../../src/inbox/postgres/schema/migrate.ts';
+import { monthOf } from '../../../src/inbox/postgres/schema/partitions.ts';
+import { identifier } from '../../../src/inbox/postgres/sql/sql.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { newDatabase } from '../../support/postgres/address.ts';
+import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { clock, open, takeOne, takeStored } from '../stores.ts';
+import { all, arrivalOf, deliveryOf } from '../support.ts';
+import { inboxIn } from './database.ts';
+
+const shared = await sharedPostgres();
+
+describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', () => {
+  const address = shared ?? { version: 0, port: 0, socketDirectory: '', password: '' };
+
+  async function withConnection<T>(
+    inbox: ReturnType<typeof inboxIn>,
+    use: Parameters<Awaited<ReturnType<typeof connect>>['use']>[0],
+  ): Promise<T> {
+    const connections = await connect(inbox.location());
+    try {
+      return (await connections.use(use)) as T;
+    } finally {
+      await connections.close();
+    }
+  }
+
+  /** A role that may write the inbox and change none of its tables. */
+  async function receiverRole(inbox: ReturnType<typeof inboxIn>): Promise<string> {
+    const role = `role_${inbox.name}`;
+    await inbox.client.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD '${address.password}'`);
+    await inbox.client.unsafe(`GRANT USAGE ON SCHEMA "${inbox.name}" TO ${role};
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${inbox.name}" TO ${role};
+      GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA "${inbox.name}" TO ${role}`);
+    return role;
+  }
+
+  it('is made once by programs that start at the same moment', async () => {
+    const inbox = inboxIn(address);
+    const inboxes = await Promise.all(Array.from({ length: 3 }, () => open(inbox.location())));
+    for (const [i, one] of inboxes.entries()) await takeOne(one, arrivalOf({ id: `l${i}` }));
+    const [first] = inboxes;
+    expect(first && (await all(first.leads({})))).toHaveLength(3);
+    expect(await inbox.query('SELECT version FROM S.meta')).toEqual([{ version: 1 }]);
+  });
+
+  it('is what the planned statements make, and then there is nothing to do', async () => {
+    const inbox = inboxIn(address);
+    const schema = identifier(inbox.name);
+    const options = { schema, now: clock.now() };
+    const planned = await withConnection<string>(inbox, (connection) =>
+      plannedMigration(connection, options),
+    );
+    expect(await inbox.client`SELECT FROM pg_namespace WHERE nspname = ${inbox.name}`).toHaveLength(0);
+    const connection = await inbox.client.reserve();
+    await connection.unsafe(`SET ROLE leads; ${planned} RESET ROLE`);
+    connection.release();
+    expect(await withConnection(inbox, (connection) => plannedMigration(connection, options))).toBe('');
+    expect(await withConnection(inbox, (connection) => migrate(connection, options))).toEqual({
+      from: 1,
+      to: 1,
+      months: [],
+    });
+    expect(await takeOne(await open(inbox.location()), arrivalOf({ id: 'a' }))).toMatchObject({
+      kind: 'accepted',
+    });
+  });
+
+  it('is refused when it is newer, missing, or not written to the log', async () => {
+    const inbox = inboxIn(address);
+    await expect(openInboxReader({ location: inbox.location(), clock })).rejects.toThrow(ConfigError);
+    await open(inbox.location());
+    await inbox.query('ALTER TABLE S.nonces SET UNLOGGED');
+    await expect(open(inbox.location())).rejects.toThrow(/nonces .* unlogged/);
+    await inbox.query('ALTER TABLE S.nonces SET LOGGED');
+    // A newer release may add to it; only what it says is too old is refused.
+    await inbox.query('UPDATE S.meta SET version = 7');
+    await takeOne(await open(inbox.location()), arrivalOf({ id: 'a' }));
+    await inbox.query('UPDATE S.meta SET writable_from = 7');
+    await expect(open(inbox.location())).rejects.toThrow(/newer version/);
+    await expect(openInboxReader({ location: inbox.location(), clock })).rejects.toThrow(/newer version/);
+  });
+
+  it('is not made by a role that may not, which is shown the way', async () => {
+    const database = await newDatabase(address);
+    const inbox = inboxIn(address, { database });
+    const role = `role_${inbox.name}`;
+    await inbox.client.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD '${address.password}'`);
+    const refused = open(inbox.location({ user: role }));
+    await expect(refused).rejects.toMatchObject({
+      exitCode: 3,
+      hint: expect.stringContaining('leads inbox migrate') as unknown,
+    });
+  });
+
+  it('takes leads where a month has no partition and the role may make none, and says so once', async () => {
+    const inbox = inboxIn(address);
+    const owner = await open(inbox.location());
+    for (let i = 0; i <= 3; i += 1) {
+      const { name } = monthOf(clock.now(), i);
+      await inbox.query(`DROP TABLE S.deliveries_${name}, S.contents_${name}`);
+    }
+    const user = await receiverRole(inbox);
+    const warnings: string[] = [];
+    const receiver = await open(inbox.location({ user }), { warn: (text) => warnings.push(text) });
+    const now = (id: string) =>
+      arrivalOf({ id }, { delivery: deliveryOf(`{"id":"${id}"}`, { receivedAt: clock.now() }) });
+    expect(await takeOne(receiver, now('late'))).toMatchObject({ kind: 'accepted' });
+    expect(warnings).toEqual([expect.stringContaining('partitions')]);
+    // Who may makes them later, and what came meanwhile is moved.
+    await open(inbox.location());
+    expect(
+      await inbox.query(`SELECT tableoid::regclass::text LIKE '%2026_01' AS is_moved FROM S.deliveries`),
+    ).toEqual([{ is_moved: true }]);
+    expect(await takeOne(owner, now('late'))).toMatchObject({ kind: 'duplicate' });
+    expect(await all(receiver.leads({}))).toHaveLength(1);
+    await inbox.client.unsafe(`DROP OWNED BY ${user}`);
+  });
+
+  it('loses a whole month as a partition, but nothing that is outstanding', async () => {
+    const inbox = inboxIn(address);
+    const receiver = await open(inbox.location(), { targets: ['t'] });
+    const at = (id: string, receivedAt: number) =>
+      arrivalOf({ id }, { delivery: deliveryOf(`{"id":"${id}"}`, { receivedAt }) });
+    const start = monthOf(clock.now()).start;
+    const stored = await Promise.all(['a', 'b'].map((id, i) => takeStored(receiver, at(id, start + i))));
+    const body = '[{"id":"c"},{"id":"d"}]';
+    const delivery = deliveryOf(body, { receivedAt: start + 5 });
+    await receiver.take([
+      { leadId: 'c', delivery, place: { start: 1, end: 11 } },
+      { leadId: 'd', delivery, place: { start: 12, end: 22 } },
+    ]);
+    await receiver.settle(stored.map((one) => ({ ...one, target: 't' })));
+    const next = monthOf(clock.now(), 1);
+    await takeStored(receiver, at('next', next.start));
+    const tables = () =>
+      inbox.query(`SELECT FROM pg_tables WHERE schemaname = '${inbox.name}' AND tablename ~ '_2026_01'`);
+    expect(await tables()).toHaveLength(2);
+    expect(await receiver.prune(next.start)).toBe(2);
+    expect(await tables()).toHaveLength(0);
+    expect((await all(receiver.list({}))).map(({ leadId }) => leadId)).toEqual(['next', 'd', 'c']);
+    const leads = await all(receiver.leads({ states: ['pending'] }));
+    expect(leads.map(({ body }) => Buffer.from(body).toString())).toEqual([
+      '{"id":"c"}',
+      '{"id":"d"}',
+      '{"id":"next"}',
+    ]);
+    expect(await takeOne(receiver, at('a', next.start))).toMatchObject({ kind: 'duplicate' });
+  });
+
+  it('gets the partitions of the next months while a receiver runs', async () => {
+    const inbox = inboxIn(address);
+    const time = new FakeClock(Date.UTC(2026, 0, 31));
+    const receiver = await open(inbox.location(), { clock: time });
+    time.advance(86_400_000);
+    await takeOne(receiver, arrivalOf({ id: 'a' }));
+    const added = () =>
+      inbox.query(`SELECT FROM pg_tables WHERE schemaname = '${inbox.name}' AND tablename ~ '_2026_05'`);
+    await expect.poll(added).toHaveLength(2);
+  });
+
+  it('is not opened on a server that would lose what it acknowledged', async () => {
+    const server = (fsync: string, number: number) => ({
+      run: () => Promise.resolve([[{ number, version: String(number), fsync, full_page_writes: 'off' }]]),
+    });
+    const warnings: string[] = [];
+    const check = (fsync: string, number: number) =>
+      checkServer(server(fsync, number), 'x', (text) => warnings.push(text));
+    await expect(check('off', 140_000)).rejects.toThrow(/fsync=off/);
+    await expect(check('on', 130_009)).rejects.toThrow(ConfigError);
+    await check('on', 140_000);
+    expect(warnings).toHaveLength(1);
+  });
+});

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { CannotStoreError } from '../../../src/inbox/cannot-store-error.ts';
+import { newDatabase } from '../../support/postgres/address.ts';
+import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { until } from '../../support/until.ts';
+import { open, takeOne } from '../stores.ts';
+import { all, arrivalOf } from '../support.ts';
+import { inboxIn } from './database.ts';
+
+const shared = await sharedPostgres();
+
+describe.skipIf(shared === undefined)('a transaction of the inbox on PostgreSQL', () => {
+  const address = shared ?? { version: 0, port: 0, socketDirectory: '', password: '' };
+
+  it('depends on no setting of the role or the database, and waits for the disk', async () => {
+    const database = await newDatabase(address);
+    const inbox = inboxIn(address, { database });
+    const settings = {
+      ...{
+        synchronous_commit: 'off',
+        standard_conforming_strings: 'off',
+        bytea_output: 'escape',
+        array_nulls: 'off',
+      },
+      ...{
+        default_transaction_isolation: 'serializable',
+        default_transaction_deferrable: 'on',
+        search_path: "''",
+      },
+    };
+    for (const [name, value] of Object.entries(settings)) {
+      await inbox.client.unsafe(`ALTER DATABASE ${database} SET ${name} = ${value}`);
+    }
+    const receiver = await open(inbox.location(), { nonceLifetimeMs: 1000 });
+    await inbox.query(`CREATE TABLE S.seen (sync text, isolation text)`);
+    await inbox.query(`ALTER TABLE S.seen OWNER TO leads`);
+    await inbox.query(`CREATE FUNCTION S.see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO S.seen VALUES (current_setting('synchronous_commit'), current_setting('transaction_isolation'));
+      RETURN NULL; END $$`);
+    await inbox.query(`CREATE TRIGGER see AFTER INSERT ON S.deliveries EXECUTE FUNCTION S.see()`);
+    const ids = ["it's", 'back\\slash', 'x\0y', '\ud800'];
+    const taken = await receiver.take(ids.map((id) => arrivalOf({ id }, { nonce: id })));
+    expect(taken.map(({ kind }) => kind)).toEqual(ids.map(() => 'accepted'));
+    expect((await all(receiver.leads({}))).map(({ leadId }) => leadId)).toEqual(ids);
+    expect(await inbox.query('SELECT * FROM S.seen')).toEqual([{ sync: 'on', isolation: 'read committed' }]);
+    await inbox.client.unsafe(`ALTER DATABASE ${database} SET synchronous_commit = remote_apply`);
+    await receiver.close();
+    await takeOne(await open(inbox.location()), arrivalOf({ id: 'stronger' }));
+    expect(await inbox.query('SELECT sync FROM S.seen OFFSET 1')).toEqual([{ sync: 'remote_apply' }]);
+  });
+
+  it('that the database aborts because of another one is tried again', async () => {
+    const inbox = inboxIn(address);
+    const receiver = await open(inbox.location());
+    await inbox.query(`CREATE SEQUENCE S.tries`);
+    await inbox.query(`GRANT ALL ON S.tries TO leads`);
+    await inbox.query(`CREATE FUNCTION S.abort() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE n int := nextval('S.tries'); BEGIN
+      IF n = 1 THEN RAISE EXCEPTION 'deadlock' USING ERRCODE = '40P01'; END IF;
+      IF n = 2 THEN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END IF;
+      RETURN NULL; END $$`);
+    await inbox.query(`CREATE TRIGGER abort AFTER INSERT ON S.deliveries EXECUTE FUNCTION S.abort()`);
+    expect(await takeOne(receiver, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted', attempt: 1 });
+    expect(await all(receiver.list({}))).toHaveLength(1);
+  });
+
+  it('stores the rest of a batch of which the database does not take a part', async () => {
+    const receiver = await open(inboxIn(address).location());
+    // Longer than an index takes.
+    const poison = randomBytes(6000).toString('latin1');
+    const ids = Array.from({ length: 40 }, (_, i) => (i === 17 ? poison : `l${i}`));
+    const taken = await Promise.allSettled(ids.map((id) => takeOne(receiver, arrivalOf({ id }))));
+    const failed = taken.flatMap((result, i) =>
+      result.status === 'rejected' ? [[i, result.reason as unknown]] : [],
+    );
+    expect(failed).toEqual([[17, expect.any(CannotStoreError)]]);
+    expect(await all(receiver.leads({}))).toHaveLength(39);
+  });
+
+  it('of two receivers with the same ids in another order waits for the other one, and never for itself', async () => {
+    const inbox = inboxIn(address);
+    const [here, there] = [await open(inbox.location()), await open(inbox.location())];
+    const ids = Array.from({ length: 40 }, (_, i) => `l${i}`);
+    const kinds: string[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      const arrivals = ids.map((id) => arrivalOf({ id: `${id}-${round}` }));
+      const both = await Promise.all([here.take(arrivals), there.take(arrivals.toReversed())]);
+      kinds.push(...both.flat().map(({ kind }) => kind));
+    }
+    expect(kinds.filter((kind) => kind === 'accepted')).toHaveLength(200);
+    expect(kinds.filter((kind) => kind === 'duplicate')).toHaveLength(200);
+    expect(await inbox.client`SELECT deadlocks::int FROM pg_stat_database WHERE datname = 'leads'`).toEqual([
+      { deadlocks: 0 },
+    ]);
+  });
+
+  it('that is under way holds readers back, and a transaction of somebody else does not', async () => {
+    const inbox = inboxIn(address);
+    const [held, quick] = [await open(inbox.location()), await open(inbox.location())];
+    await takeOne(held, arrivalOf({ id: 'known' }));
+    const seen = async () => (await all(quick.leads({}))).map(({ leadId }) => leadId);
+    const late = await inbox.client.begin(async (blocking) => {
+      await blocking.unsafe(`SELECT FROM "${inbox.name}".ids WHERE id = 'known' FOR UPDATE`);
+      await takeOne(quick, arrivalOf({ id: 'first' }));
+      expect(await seen()).toEqual(['known', 'first']);
+      const work = held.take(['late', 'known'].map((id) => arrivalOf({ id })));
+      await until(
+        async () =>
+          (
+            await inbox.client`SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')`
+          ).length > 0,
+        'the writer that waits',
+      );
+      await takeOne(quick, arrivalOf({ id: 'second' }));
+      expect(await seen()).toEqual(['known', 'first']);
+      expect((await all(quick.list({}))).map(({ leadId }) => leadId)).toEqual(['first', 'known']);
+      expect((await all(quick.seqsSince(0))).flat()).toHaveLength(2);
+      return { work };
+    });
+    await late.work;
+    expect((await seen()).toSorted()).toEqual(['first', 'known', 'late', 'second']);
+  });
+});
