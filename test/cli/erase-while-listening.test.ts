@@ -34,10 +34,10 @@ describe('leads inbox erase beside a running leads listen', () => {
     expect((await post(personOf('ada')))[0]).toBe(502);
     isUp = true;
     received.length = 0;
-    let isOver = false;
+    const over = new AbortController();
     let sent = 0;
     const load = (async () => {
-      for (; !isOver; sent += 1) {
+      for (; !over.signal.aborted; sent += 1) {
         const id = `other-${sent}`;
         expect(await post({ id, filler: 'x'.repeat(sent % 3000) })).toEqual([
           200,
@@ -51,7 +51,7 @@ describe('leads inbox erase beside a running leads listen', () => {
       [binary, 'inbox', 'erase', '--email', 'ADA@example.com', '--yes', '--json'],
       { env: { PATH: process.env['PATH'], ...environment(home) } },
     );
-    isOver = true;
+    over.abort();
     await load;
     expect(JSON.parse(stdout)).toMatchObject({
       erased: { leads: 1, deliveries: 1, pending: 1 },
