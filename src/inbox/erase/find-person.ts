@@ -3,7 +3,7 @@ import { leadBytes } from '../lead-bytes.ts';
 import { isContactOf, isReadableIn, type Person } from './person.ts';
 
 /** A lead of the person. */
-export interface FoundLead {
+interface FoundLead {
   readonly leadId: string;
   /** Deliveries that were taken in, repeats included. */
   readonly deliveries: number;
