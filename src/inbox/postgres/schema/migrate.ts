@@ -1,6 +1,6 @@
 import { ConfigError } from '../../../errors.ts';
 import type { Connection } from '../connection/database-connections.ts';
-import { isMissing } from '../postgres-errors.ts';
+import { isConflict, isLocked, isMissing } from '../postgres-errors.ts';
 import { numberOf } from '../sql/result-row.ts';
 import { bare, bytesOfName, qualifiedName, type Sql, sql, statements } from '../sql/sql.ts';
 import { type Migration, migrations } from './schema-steps.ts';
@@ -108,7 +108,22 @@ export function requireUsable(found: SchemaVersion, location: string): void {
   }
 }
 
+/** How often a transaction is tried while receivers hold locks; between two tries they go on. */
+const maxTries = 20;
+
 async function inTransaction(connection: Connection, schema: Sql, work: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await tryTransaction(connection, schema, work);
+      return;
+    } catch (error) {
+      if (tries === maxTries || (!isLocked(error) && !isConflict(error))) throw error;
+      await connection.run(sql`SELECT pg_sleep(0.1 + random() * 0.3)`);
+    }
+  }
+}
+
+async function tryTransaction(connection: Connection, schema: Sql, work: () => Promise<void>): Promise<void> {
   await connection.run(
     sql`BEGIN; SELECT set_config('lock_timeout', '1s', true), set_config('statement_timeout', '0', true);`,
   );
