@@ -129,7 +129,9 @@ export class Comparison {
       this.#matched += 1;
       this.pulledSeqs.add(pair.found.seq);
       this.#firstSeq = Math.min(this.#firstSeq, pair.found.seq);
-      if (uncompared.statusField.digest(pair.lead.bytes) === pair.found.digest)
+      const { digest } = pair.found;
+      // Of an erased lead only that it came is known.
+      if (digest === undefined || uncompared.statusField.digest(pair.lead.bytes) === digest)
         await this.#addMatched(pair, []);
       else unequal.push(pair);
     }

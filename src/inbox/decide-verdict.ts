@@ -6,7 +6,11 @@ import { payloadDiff } from './payload-diff.ts';
 /** What becomes of a lead that is taken in. */
 export type TakenVerdict =
   | (KnownDelivery & { readonly kind: 'accepted' })
-  | (KnownDelivery & { readonly kind: 'duplicate' })
+  | (KnownDelivery & {
+      readonly kind: 'duplicate';
+      /** The lead was erased: nothing of this delivery of it is stored, printed or handed on. */
+      readonly isErased?: true;
+    })
   | (KnownDelivery & {
       readonly kind: 'pending';
       /** Targets that have not had the lead, to be leased to the caller. */
@@ -82,6 +86,15 @@ export function decide(
   const kind = lead?.accepted === true ? 'duplicate' : 'accepted';
   return { kind, leadId, attempt, firstAt, differs };
 }
+
+/** The verdict on a lead that was erased. `attempts`: deliveries before that; those since then are not counted. */
+export const decideErased = (
+  leadId: string,
+  { attempts, firstAt }: Pick<KnownLead, 'attempts' | 'firstAt'>,
+): TakenVerdict => ({ kind: 'duplicate', leadId, attempt: attempts + 1, firstAt, isErased: true });
+
+export const isErased = (verdict: Verdict): boolean =>
+  verdict.kind === 'duplicate' && verdict.isErased === true;
 
 /** The verdict on a delivery whose nonce is still bound to another body. */
 export const replayedNonce = (): Rejection =>

@@ -2,6 +2,7 @@ import type { Span } from '../json/element/members.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { Rejection } from '../webhook/rejection.ts';
 import type { TakenKind, Verdict, VerdictKind } from './decide-verdict.ts';
+import type { Erased, Erasure } from './erase/erasure.ts';
 import type { InboxMonitor } from './inbox-monitor.ts';
 import type { ReceivedLeads, Source, StoredLead, StoredRef } from './received-leads.ts';
 
@@ -163,15 +164,22 @@ export interface Inbox extends ReceivedLeads, InboxMonitor {
   leads(query: LeadQuery): AsyncIterable<StoredLead>;
   /** Repeats of the lead that are not kept: only the newest are. */
   droppedRepeats(leadId: string): Promise<DroppedRepeats>;
-  /** Those of the ids whose lead was ever accepted, pruned or not. */
+  /** Those of the ids whose lead was ever accepted, pruned, erased or not. */
   has(leadIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Those of the ids that ever came, pruned or not: whether the lead was `accepted`, or is still `pending`. */
+  /** Those of the ids that ever came, pruned or not: whether the lead was `accepted`, as an erased one is, or is still `pending`. */
   states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>>;
   /**
    * Drops deliveries received before that time, and keeps the ids, and what is outstanding for some target. Resolves to
    * the number of dropped deliveries.
    */
   prune(before: number): Promise<number>;
+  /**
+   * Erases leads and rejected deliveries for good: nothing of them stays in the store but a keyed digest of each id, so that
+   * the same id is a duplicate for ever, of which nothing is stored. Rejected deliveries with one of the ids go as well,
+   * what is outstanding for some target is cancelled, and of a delivery with several leads the others stay. First
+   * completes what an earlier erasure could not.
+   */
+  erase(erasure: Erasure): Promise<Erased>;
   /** Gives the system back what pruned deliveries took. Nothing else goes on meanwhile. */
   compact(): Promise<void>;
   close(): Promise<void>;

@@ -22,8 +22,8 @@ export interface ReceivedLead {
   readonly seq: number;
   /** Of its first delivery, in milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** SHA-256 of the lead's own bytes as they first came, in lower-case hex. */
-  readonly digest: string;
+  /** SHA-256 of the lead's own bytes as they first came, in lower-case hex; undefined when the lead was erased. */
+  readonly digest: string | undefined;
   /** Whether some target has not had it. */
   readonly isPending: boolean;
 }
@@ -36,7 +36,7 @@ export interface PrunedLead extends StoredRef {
 
 /** Leads that were received, looked up in batches of at most 1,000: what comparing them with another list takes. */
 export interface ReceivedLeads {
-  /** One for each id, in order; undefined where no delivery of that id was ever taken in. */
+  /** One for each id, in order; undefined where no delivery of that id was ever taken in. An erased lead was. */
   lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]>;
   /** The numbers of all leads that were first received then or later (ms since the epoch), in batches, in no order. */
   seqsSince(since: number): AsyncIterable<readonly number[]>;

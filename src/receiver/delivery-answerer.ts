@@ -1,3 +1,4 @@
+import { isErased } from '../inbox/decide-verdict.ts';
 import type { Source } from '../inbox/inbox.ts';
 import type { Clock } from '../time/clock.ts';
 import { answerForLeads, answerForOutcome, type DeliveryAnswer } from '../webhook/delivery-answer.ts';
@@ -92,7 +93,7 @@ export class DeliveryAnswerer {
       position,
       attempt: decided?.stored.attempt,
       firstAt: decided?.stored.firstAt,
-      lead: decided?.lead.lead.bytes,
+      lead: decided === undefined || isErased(decided.stored) ? undefined : decided.lead.lead.bytes,
       differs: decided?.stored.differs,
       warnings: decided?.lead.warnings,
       targetResults: decided?.targetResults,

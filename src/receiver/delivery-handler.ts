@@ -1,5 +1,7 @@
+import { isErased } from '../inbox/decide-verdict.ts';
 import type { Source } from '../inbox/inbox.ts';
 import { CannotStoreError } from '../inbox/cannot-store-error.ts';
+import { remainingDelivery } from '../inbox/erase/remaining-delivery.ts';
 import type { Messages } from '../output/messages.ts';
 import type { Clock } from '../time/clock.ts';
 import type { DeliveryAnswer } from '../webhook/delivery-answer.ts';
@@ -100,7 +102,10 @@ export class DeliveryHandler {
   /** From stored to dispatched. */
   async #dispatch(checked: CheckedDelivery, stored: readonly StoredLead[]): Promise<readonly DecidedLead[]> {
     const pending = stored.filter(isPending);
-    const dispatched = pending.length === 0 ? [] : await this.#options.dispatcher.dispatch(checked, pending);
+    const dispatched =
+      pending.length === 0
+        ? []
+        : await this.#options.dispatcher.dispatch(withoutErased(checked, stored), pending);
     let next = 0;
     return stored.map(({ lead, stored: taken }) => {
       const after = taken.kind === 'pending' ? dispatched[next++] : undefined;
@@ -119,5 +124,14 @@ export class DeliveryHandler {
 /** A delivery of several leads has no id of its own. */
 const onlyIdOf = ({ leads }: CheckedDelivery): string | undefined =>
   leads.length === 1 ? leads[0]?.leadId : undefined;
+
+/** What the targets may get: the whole delivery, unless a lead in it was erased. */
+function withoutErased(checked: CheckedDelivery, stored: readonly StoredLead[]): CheckedDelivery {
+  const others = stored.filter((one) => !isErased(one.stored));
+  if (others.length === stored.length) return checked;
+  const leads = others.map(({ lead }) => lead);
+  const places = leads.flatMap(({ place }) => place ?? []);
+  return { ...checked, leads, delivery: remainingDelivery(checked.delivery, places) };
+}
 
 const isPending = (one: StoredLead): one is PendingLead => one.stored.kind === 'pending';

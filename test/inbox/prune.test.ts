@@ -41,4 +41,22 @@ describe.each(stores)('pruning an inbox in $name', ({ newLocation }) => {
     expect(await inbox.prune(clock.now())).toBe(0);
     expect(await all(inbox.list({}))).toHaveLength(1);
   });
+
+  it('keeps every body that a lead with something outstanding is in, and each of its repeats', async () => {
+    const inbox = await open(newLocation(), { targets: ['t'], leaseMs: 60_000 });
+    const body = '[{"id":"a"},{"id":"b"}]';
+    const delivery = deliveryOf(body, { receivedAt: 1 });
+    const [a, b] = await inbox.take([
+      { delivery, leadId: 'a', place: { start: 1, end: 11 } },
+      { delivery, leadId: 'b', place: { start: 12, end: 22 } },
+    ]);
+    if (a?.kind !== 'pending' || b?.kind !== 'pending') throw new Error('nothing is outstanding');
+    await takeOne(inbox, { leadId: 'a', delivery: deliveryOf('{"id":"a"}', { receivedAt: 2 }) });
+    await inbox.settle([{ ...b, target: 't' }]);
+    expect(await inbox.prune(3)).toBe(1);
+    const kept = await all(inbox.list({ leadId: 'a' }));
+    expect(kept.map((one) => Buffer.from(one.body).toString())).toEqual(['{"id":"a"}', body]);
+    await inbox.settle([{ ...a, target: 't' }]);
+    expect(await inbox.prune(3)).toBe(2);
+  });
 });

@@ -54,7 +54,7 @@ export class LeadDatabase implements ReceivedLeads {
     database.exec(schema);
     this.#addId = database.prepare('INSERT INTO leads VALUES (?, ?, 0, ?) ON CONFLICT DO NOTHING');
     this.#addBody = database.prepare("INSERT INTO deliveries VALUES (?, ?, 0, 'push', 1, ?)");
-    this.#lookup = new LeadLookup({ database, version: 1, shared: undefined });
+    this.#lookup = new LeadLookup({ database, version: 1, shared: undefined, erased: undefined });
   }
 
   get size(): number {

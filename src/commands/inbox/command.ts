@@ -1,5 +1,6 @@
 import { command, commandGroup, leadRecord } from '../flags/command-spec.ts';
 import {
+  eraseFlags,
   exportFlags,
   listFlags,
   migrateFlags,
@@ -118,6 +119,26 @@ export default commandGroup({
       exits: { 6: '' },
       examples: ['leads inbox prune --before 30d'],
       load: () => import('./prune-inbox.ts'),
+    }),
+    command({
+      name: 'erase',
+      summary: "erase a person's data; the ids stay known as digests",
+      description:
+        'Erases every delivery of the leads: bodies, headers, results, repeats, and rejected deliveries in which the id, ' +
+        'address or number is readable. Forwards that are outstanding are cancelled. Of a delivery with several leads ' +
+        'the others stay, as an array of their own bytes. A keyed digest of each id stays, its key in the inbox: the ' +
+        'same id is a duplicate for ever, of which nothing is stored or forwarded.\n' +
+        'An address or a number is looked for in the contact of each lead; where it only stands elsewhere in a lead, ' +
+        'that is said, and --id erases it.\n' +
+        'A receiver may run meanwhile. A file is written anew, so that deliveries wait; where that takes more than five ' +
+        'seconds they are answered 503, and the sender tries again.\n' +
+        'Exit 7: nothing was found. Exit 8: it is erased, but a copy in the files of the inbox could not be overwritten.',
+      flags: eraseFlags,
+      examples: [
+        'leads inbox erase --email ada@example.com --dry-run',
+        'leads inbox erase --id lead_123 --yes',
+      ],
+      load: () => import('./erase/erase-person.ts'),
     }),
   ],
 });

@@ -1,4 +1,4 @@
-import { oneOf, text, wholeNumber } from '../../config/value-types.ts';
+import { anyText, oneOf, text, wholeNumber } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
 import { formatFlags } from '../flags/format-flags.ts';
 import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
@@ -95,3 +95,15 @@ export const pruneFlags = {
 } satisfies Flags;
 
 export type InboxPruneOptions = OptionsOf<typeof pruneFlags>;
+
+export const eraseFlags = {
+  id: { value: 'id', type: anyText, help: 'the lead with this id' },
+  email: { value: 'address', type: text, help: 'every lead with this e-mail address, in capitals or not' },
+  phone: { value: 'number', type: text, help: 'every lead with this phone number, compared by its digits' },
+  dryRun: { help: 'only list what would be erased; changes nothing' },
+  yes: { help: 'erase without asking; needed where nobody can be asked' },
+  ...formatFlags(['table', 'json']),
+  ...inboxFlags,
+} satisfies Flags;
+
+export type InboxEraseOptions = OptionsOf<typeof eraseFlags>;

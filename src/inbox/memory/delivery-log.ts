@@ -1,5 +1,6 @@
 import type { TakenKind } from '../decide-verdict.ts';
 import type { DeliveryContent, DeliverySummary } from '../delivery-record.ts';
+import { remainingContent } from '../erase/remaining-delivery.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import type { InboxQuery, StoredDelivery, StoredResult } from '../inbox.ts';
 import { maxRejectedKept, maxResultsKept } from '../store-limits.ts';
@@ -88,6 +89,36 @@ export class DeliveryLog {
   conclude(seq: number, verdict: Exclude<TakenKind, 'pending'>): void {
     const row = this.#rows.get(seq);
     if (row?.summary.verdict === 'pending') row.summary = { ...row.summary, verdict, status: 200 };
+  }
+
+  /** Without what the deliveries brought, oldest first. */
+  summaries(
+    isWanted: (delivery: DeliverySummary & { readonly seq: number }) => boolean,
+  ): readonly (DeliverySummary & { readonly seq: number })[] {
+    return [...this.#rows.values()].map(({ seq, summary }) => ({ ...summary, seq })).filter(isWanted);
+  }
+
+  /** Removes deliveries and overwrites their bytes; other leads that came with them stay alone. */
+  erase(seqs: ReadonlySet<number>): void {
+    const gone = [...this.#rows.values()].filter(({ seq }) => seqs.has(seq));
+    for (const { seq } of gone) this.remove(seq);
+    for (const firstSeq of new Set(gone.flatMap(({ summary }) => summary.firstSeq ?? []))) {
+      this.#keepRest([...this.#rows.values()].filter(({ summary }) => summary.firstSeq === firstSeq));
+    }
+    for (const { buffer, start, end } of gone) buffer.fill(0, start, end);
+  }
+
+  /** Of a delivery of several leads only these are left. */
+  #keepRest(rest: readonly Row[]): void {
+    const [first] = rest;
+    if (first === undefined) return;
+    const places = rest.flatMap(({ summary }) => summary.place ?? []);
+    const stored = { path: first.summary.path, headers: headersIn(first), body: bodyIn(first) };
+    const { path, headers, body } = remainingContent(stored, places);
+    const bytes = storeApart(body, JSON.stringify(headers));
+    for (const { seq, summary } of rest) {
+      this.#rows.set(seq, { seq, summary: { ...summary, path }, ...bytes });
+    }
   }
 
   remove(seq: number): void {

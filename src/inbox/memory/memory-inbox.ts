@@ -2,6 +2,7 @@ import { messageOf } from '../../errors.ts';
 import { GroupCommit } from '../../files/group-commit.ts';
 import { cannotStore } from '../cannot-store-error.ts';
 import type { TakenKind } from '../decide-verdict.ts';
+import type { Erased, Erasure } from '../erase/erasure.ts';
 import type {
   Arrival,
   DroppedRepeats,
@@ -137,7 +138,7 @@ export class MemoryInbox implements Inbox {
   }
 
   has(leadIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return Promise.resolve(new Set(leadIds.filter((id) => this.#writer.leads.get(id)?.accepted === true)));
+    return Promise.resolve(new Set(leadIds.filter((id) => this.#stateOf(id) === 'accepted')));
   }
 
   lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
@@ -180,8 +181,8 @@ export class MemoryInbox implements Inbox {
   states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>> {
     const found = new Map<string, LeadState>();
     for (const leadId of leadIds) {
-      const lead = this.#writer.leads.get(leadId);
-      if (lead !== undefined) found.set(leadId, lead.accepted ? 'accepted' : 'pending');
+      const state = this.#stateOf(leadId);
+      if (state !== undefined) found.set(leadId, state);
     }
     return Promise.resolve(found);
   }
@@ -194,12 +195,23 @@ export class MemoryInbox implements Inbox {
     return Promise.resolve(this.#writer.prune(before));
   }
 
+  async erase(erasure: Erasure): Promise<Erased> {
+    const counts = await this.#add(() => this.#writer.erase(erasure));
+    return { ...counts, remains: undefined, outOfReach: [] };
+  }
+
   compact(): Promise<void> {
     return Promise.resolve();
   }
 
   close(): Promise<void> {
     return this.#group.flush();
+  }
+
+  #stateOf(leadId: string): LeadState | undefined {
+    const lead = this.#writer.leads.get(leadId);
+    if (lead === undefined) return this.#writer.erased.find(leadId) && 'accepted';
+    return lead.accepted ? 'accepted' : 'pending';
   }
 
   async #add<T>(step: () => T): Promise<T> {

@@ -9,6 +9,8 @@ import {
   type TakenVerdict,
 } from '../decide-verdict.ts';
 import { contentOf, rejectedContentOf, summaryOf } from '../delivery-record.ts';
+import type { ErasedCounts, Erasure } from '../erase/erasure.ts';
+import { splitErased } from '../erase/split-erased.ts';
 import { type Group, groupByDelivery } from '../group-arrivals.ts';
 import type { Arrival, DroppedRepeats, RejectedDelivery, TakeResult, TargetLease } from '../inbox.ts';
 import type { ReceivedLead } from '../received-leads.ts';
@@ -17,6 +19,8 @@ import { ComparisonBudget } from '../comparison-budget.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { targetLabel } from '../target-name.ts';
 import { DeliveryLog } from './delivery-log.ts';
+import { eraseFromMemory } from './erase-from-memory.ts';
+import { ErasedLeads } from './erased-leads.ts';
 import { MemoryNonces } from './memory-nonces.ts';
 import { Repeats } from './repeats.ts';
 
@@ -41,6 +45,7 @@ const none: readonly string[] = [];
 export class MemoryWriter {
   readonly deliveries = new DeliveryLog();
   readonly leads = new Map<string, Lead>();
+  readonly erased = new ErasedLeads();
   readonly #options: Pick<StoreOptions, 'targets' | 'redact' | 'clock'>;
   readonly #nonces: MemoryNonces;
   readonly #comparison = new ComparisonBudget();
@@ -60,11 +65,14 @@ export class MemoryWriter {
   }
 
   reject({ delivery, leadId, rejection }: RejectedDelivery): void {
+    if (this.erased.isIn({ delivery, leadId })) return;
     this.#addRejected({ delivery, leadId }, rejection);
   }
 
   settle(lease: TargetLease): TakenKind {
     const { leadId, seq, target } = lease;
+    // Erased while a target was handed the lead.
+    if (this.erased.find(leadId) !== undefined) return 'duplicate';
     this.addResult(lease);
     const lead = this.leads.get(leadId);
     if (lead === undefined) throw new Error('there is no lead of this id to settle');
@@ -97,7 +105,7 @@ export class MemoryWriter {
 
   receivedLead(leadId: string): ReceivedLead | undefined {
     const lead = this.leads.get(leadId);
-    if (lead === undefined) return undefined;
+    if (lead === undefined) return this.#erasedLead(leadId);
     const first = this.deliveries.leadOf(lead.seq);
     const digest = first === undefined ? (lead.digest ?? '') : digestOf(first);
     return {
@@ -106,6 +114,20 @@ export class MemoryWriter {
       digest: Buffer.from(digest, 'base64').toString('hex'),
       isPending: this.unsettled(leadId).length > 0,
     };
+  }
+
+  erase(erasure: Erasure): ErasedCounts {
+    return eraseFromMemory(erasure, {
+      deliveries: this.deliveries,
+      leadOf: (leadId) => {
+        const lead = this.leads.get(leadId);
+        return lead && { ...lead, isPending: this.unsettled(leadId).length > 0 };
+      },
+      replace: (leadId, { seq, firstAt, attempts }) => {
+        this.leads.delete(leadId);
+        this.erased.add(leadId, { seq, firstAt, attempts });
+      },
+    });
   }
 
   /** The numbers of the leads that were fetched and never pushed. */
@@ -140,12 +162,22 @@ export class MemoryWriter {
   #takeDelivery(group: Group): TakeResult[] {
     const [first] = group;
     const { nonce, delivery } = first;
-    const { clock, redact } = this.#options;
+    const split = splitErased(group, (leadId) => this.erased.find(leadId));
+    const { clock } = this.#options;
     if (nonce !== undefined && !this.#nonces.bind(nonce, digestOf(delivery.body), clock.steady())) {
       const rejected = replayedNonce();
-      this.#addRejected(first, rejected);
+      if (split === undefined) this.#addRejected(first, rejected);
       return group.map(() => rejected);
     }
+    return split === undefined ? this.#takeLeads(group) : split.results(this.#takeLeads(split.rest));
+  }
+
+  /** Of one delivery. */
+  #takeLeads(group: readonly Arrival[]): TakeResult[] {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { delivery } = first;
+    const { redact } = this.#options;
     const content = contentOf(delivery, redact);
     const bytes = this.deliveries.store(content);
     const firstSeq = group.length > 1 ? this.deliveries.lastSeq + 1 : undefined;
@@ -157,6 +189,11 @@ export class MemoryWriter {
       this.#count(lead, verdict, seq);
       return { seq, ...verdict };
     });
+  }
+
+  #erasedLead(leadId: string): ReceivedLead | undefined {
+    const erased = this.erased.find(leadId);
+    return erased && { seq: erased.seq, receivedAt: erased.firstAt, digest: undefined, isPending: false };
   }
 
   #addRejected(rejected: Parameters<typeof summaryOf>[0], verdict: Rejection): void {

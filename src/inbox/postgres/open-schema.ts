@@ -16,7 +16,7 @@ export interface OpenedSchema {
   readonly schema: Sql;
   /** Of its advisory locks. */
   readonly lockKey: number;
-  /** Of the names of targets. */
+  /** Of the names of targets, and of the ids of erased leads. */
   readonly targetKey: Uint8Array;
 }
 

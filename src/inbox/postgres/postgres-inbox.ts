@@ -1,25 +1,19 @@
 import type { Backlog, ConnectionPool } from '../inbox-monitor.ts';
 import type { TakenKind } from '../decide-verdict.ts';
+import type { Erased, Erasure } from '../erase/erasure.ts';
 import type {
   Arrival,
-  DroppedRepeats,
   Inbox,
-  InboxQuery,
-  LeadQuery,
-  LeadState,
   LeaseState,
-  Outstanding,
   RejectedDelivery,
-  StoredDelivery,
-  StoredLead,
   StoredRef,
   TakeResult,
   TargetLease,
 } from '../inbox.ts';
 import type { StoreOptions } from '../inbox-options.ts';
-import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
 import { Confirmations } from './commit/confirmations.ts';
 import { Lane } from './commit/lane.ts';
+import { eraseFromDatabase } from './erase/erase-from-database.ts';
 import type { MonthsAhead } from './months-ahead.ts';
 import type { OpenedSchema } from './open-schema.ts';
 import { cannotWrite } from './postgres-errors.ts';
@@ -41,11 +35,9 @@ const maxRejectedWaiting = 1000;
 const leaseSize = 2000;
 
 /** An inbox that many receivers share: one id is stored once among all of them. */
-export class PostgresInbox implements Inbox {
-  readonly location: string;
+export class PostgresInbox extends PostgresReader implements Inbox {
   readonly #opened: OpenedSchema;
   readonly #context: StoreContext;
-  readonly #reader: PostgresReader;
   readonly #redact: StoreOptions['redact'];
   readonly #lanes: readonly Confirmations[];
   readonly #takes: Lane<TakeWork, TakeResults>;
@@ -62,12 +54,11 @@ export class PostgresInbox implements Inbox {
   ) {
     const { connections, schema } = opened;
     const { clock, onCommit, redact } = context.options;
-    this.location = connections.location;
+    const wanted = context.options.targets.map((target) => hexOf(context.names.storedName(target)));
+    super(opened, { wanted, owner: context.owner });
     this.#opened = opened;
     this.#context = context;
     this.#redact = redact;
-    const wanted = context.options.targets.map((target) => hexOf(context.names.storedName(target)));
-    this.#reader = new PostgresReader(opened, { wanted, owner: context.owner });
     const confirmations = new Confirmations(schema);
     this.#takes = new Lane({
       connections,
@@ -127,10 +118,6 @@ export class PostgresInbox implements Inbox {
     return unsettledLeads(this.#opened, this.#context.names.storedName(target));
   }
 
-  outstanding(): Promise<readonly Outstanding[]> {
-    return this.#reader.outstanding();
-  }
-
   checkWritable(): Promise<void> {
     return this.#written(() => this.#writeCheck.run());
   }
@@ -146,48 +133,12 @@ export class PostgresInbox implements Inbox {
     return this.#opened.connections.pool();
   }
 
-  list(query: InboxQuery): AsyncIterable<StoredDelivery> {
-    return this.#reader.list(query);
-  }
-
-  leads(query: LeadQuery): AsyncIterable<StoredLead> {
-    return this.#reader.leads(query);
-  }
-
-  droppedRepeats(leadId: string): Promise<DroppedRepeats> {
-    return this.#reader.droppedRepeats(leadId);
-  }
-
-  has(leadIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#reader.has(leadIds);
-  }
-
-  lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
-    return this.#reader.lookUp(leadIds);
-  }
-
-  seqsSince(since: number): AsyncIterable<readonly number[]> {
-    return this.#reader.seqsSince(since);
-  }
-
-  backfilledSeqs(from: number): AsyncIterable<readonly number[]> {
-    return this.#reader.backfilledSeqs(from);
-  }
-
-  leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
-    return this.#reader.leadsBySeq(seqs);
-  }
-
-  prunedSince(since: number): AsyncIterable<readonly PrunedLead[]> {
-    return this.#reader.prunedSince(since);
-  }
-
-  states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>> {
-    return this.#reader.states(leadIds);
-  }
-
   prune(before: number): Promise<number> {
     return this.#written(() => pruneDeliveries({ ...this.#opened, before }));
+  }
+
+  erase(erasure: Erasure): Promise<Erased> {
+    return this.#written(() => eraseFromDatabase(this.#opened, erasure));
   }
 
   /** The database does that by itself (autovacuum), and while others write. */
@@ -195,7 +146,7 @@ export class PostgresInbox implements Inbox {
     return Promise.resolve();
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     await Promise.all([this.#takes.flush(), this.#settlements.flush()]);
     const { connections } = this.#opened;
     const { receiver, nonceClock, schema } = this.#context;

@@ -12,6 +12,8 @@ export interface StoreContext {
   readonly schema: Sql;
   /** Of the advisory locks of this inbox. */
   readonly lockKey: number;
+  /** Of the names of targets, and of the ids of erased leads. */
+  readonly targetKey: Uint8Array;
   readonly names: TargetNames;
   /** The name on this receiver's leases. */
   readonly owner: Uint8Array;

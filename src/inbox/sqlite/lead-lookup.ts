@@ -60,7 +60,10 @@ export class LeadLookup {
         isPending: isPending === '1',
       };
     }
-    return found;
+    const { erased } = this.#read;
+    if (erased === undefined) return found;
+    erased.refresh();
+    return found.map((lead, i) => lead ?? erased.lookUp(leadIds[i] ?? ''));
   }
 
   async *seqsSince(since: number): AsyncGenerator<readonly number[]> {

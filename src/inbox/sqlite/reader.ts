@@ -4,6 +4,7 @@ import { leadBytes } from '../lead-bytes.ts';
 import { bytesOf, fromColumn, placeOf, sharedSeqOf, textOf, toColumn } from './column.ts';
 import type { Database, Row, Statement, Value } from './libsql.ts';
 import { sharedAnswers } from './tables/shared-answer.ts';
+import type { ErasedTable } from './tables/erased-table.ts';
 import type { SharedContentTable } from './tables/shared-content.ts';
 
 /** Rows read at once: between two reads other work of this process gets its turn, and no transaction stays open. */
@@ -21,8 +22,9 @@ export interface ReadDatabase {
   readonly database: Database;
   /** Of the schema: one before the current one can be read as it is. */
   readonly version: number;
-  /** Undefined for a version that has none. */
+  /** These are undefined for a version that has none. */
   readonly shared: SharedContentTable | undefined;
+  readonly erased: ErasedTable | undefined;
 }
 
 /** Newest first. A database of the first version has no results. */

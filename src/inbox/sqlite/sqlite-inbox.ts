@@ -1,18 +1,11 @@
 import type { TakenKind } from '../decide-verdict.ts';
-import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
+import type { Erased, Erasure } from '../erase/erasure.ts';
 import type {
   Arrival,
-  DroppedRepeats,
   Inbox,
-  InboxQuery,
   InboxReader,
-  LeadQuery,
-  LeadState,
   LeaseState,
-  Outstanding,
   RejectedDelivery,
-  StoredDelivery,
-  StoredLead,
   StoredRef,
   TakeResult,
   TargetLease,
@@ -20,6 +13,8 @@ import type {
 import type { Backlog } from '../inbox-monitor.ts';
 import type { StoreOptions } from '../inbox-options.ts';
 import { BatchCommit } from './batch-commit.ts';
+import { eraseLeads } from './erase/erase-leads.ts';
+import { overwriteFile } from './erase/overwrite-file.ts';
 import { checkIntegrity, type IntegrityCheck } from './check-integrity.ts';
 import { FileIdentity } from './file/file-identity.ts';
 import { toColumn } from './column.ts';
@@ -29,7 +24,7 @@ import { currentVersion } from './schema/migrations.ts';
 import { failWhereLocked, openDatabase, openReadOnly } from './schema/open-database.ts';
 import { pruneDeliveries } from './prune-deliveries.ts';
 import { RoomCheck } from './file/room-check.ts';
-import { shrink } from './schema/shrink.ts';
+import { isOverwriteDue, shrink } from './schema/shrink.ts';
 import { cannotOpen, cannotWrite } from './sqlite-errors.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
@@ -56,9 +51,8 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
     const owner = await leaseOwner(pid);
     new ReceiverTable(database, owner).add(wanted, clock.now());
     const opened = { names, owner, nonceClockStart: nonceClockStart(database, clock.steady()) };
-    const reader = new SqliteReader(database, { location, version: currentVersion, wanted, owner });
     failWhereLocked(database);
-    return new SqliteInbox(database, reader, options, opened, await checkIntegrity(location));
+    return new SqliteInbox(database, options, opened, await checkIntegrity(location));
   } catch (error) {
     database.close();
     throw cannotOpen(location, error);
@@ -77,10 +71,9 @@ export async function openSqliteReader(location: string): Promise<InboxReader> {
 }
 
 /** The default store: an embedded database, one transaction a batch, ids unique in the database itself. */
-class SqliteInbox implements Inbox {
-  readonly location: string;
+class SqliteInbox extends SqliteReader implements Inbox {
   readonly #database: Database;
-  readonly #reader: SqliteReader;
+  readonly #clock: StoreOptions['clock'];
   readonly #commits: BatchCommit<SqliteWriter>;
   readonly #check: IntegrityCheck;
   readonly #warnings: StoreWarnings;
@@ -90,19 +83,14 @@ class SqliteInbox implements Inbox {
   readonly #wanted: readonly string[];
   #rejectedWaiting = 0;
 
-  constructor(
-    database: Database,
-    reader: SqliteReader,
-    options: StoreOptions,
-    opened: OpenedStore,
-    check: IntegrityCheck,
-  ) {
+  constructor(database: Database, options: StoreOptions, opened: OpenedStore, check: IntegrityCheck) {
     const { location, clock } = options;
-    this.location = location;
+    const wanted = options.targets.map((target) => opened.names.storedName(target));
+    super(database, { location, version: currentVersion, wanted, owner: opened.owner });
     this.#database = database;
-    this.#reader = reader;
+    this.#clock = clock;
     this.#hasTargets = options.targets.length > 0;
-    this.#wanted = options.targets.map((target) => opened.names.storedName(target));
+    this.#wanted = wanted;
     this.#room = new RoomCheck(location);
     this.#warnings = new StoreWarnings(new FileIdentity(location), options);
     this.#commits = new BatchCommit({
@@ -161,10 +149,6 @@ class SqliteInbox implements Inbox {
     }
   }
 
-  outstanding(): Promise<readonly Outstanding[]> {
-    return this.#reader.outstanding();
-  }
-
   async checkWritable(): Promise<void> {
     // Each transaction writes its counter, an empty one, too.
     await this.#add(() => undefined);
@@ -175,48 +159,20 @@ class SqliteInbox implements Inbox {
     return readBacklog(this.#database, this.#wanted);
   }
 
-  list(query: InboxQuery): AsyncIterable<StoredDelivery> {
-    return this.#reader.list(query);
-  }
-
-  leads(query: LeadQuery): AsyncIterable<StoredLead> {
-    return this.#reader.leads(query);
-  }
-
-  droppedRepeats(leadId: string): Promise<DroppedRepeats> {
-    return this.#reader.droppedRepeats(leadId);
-  }
-
-  has(leadIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#reader.has(leadIds);
-  }
-
-  lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
-    return this.#reader.lookUp(leadIds);
-  }
-
-  seqsSince(since: number): AsyncIterable<readonly number[]> {
-    return this.#reader.seqsSince(since);
-  }
-
-  backfilledSeqs(from: number): AsyncIterable<readonly number[]> {
-    return this.#reader.backfilledSeqs(from);
-  }
-
-  leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
-    return this.#reader.leadsBySeq(seqs);
-  }
-
-  prunedSince(since: number): AsyncIterable<readonly PrunedLead[]> {
-    return this.#reader.prunedSince(since);
-  }
-
-  states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>> {
-    return this.#reader.states(leadIds);
-  }
-
   prune(before: number): Promise<number> {
     return pruneDeliveries(this.#database, before, (work) => this.#add(work));
+  }
+
+  async erase(erasure: Erasure): Promise<Erased> {
+    // It reads the whole file, which keeps the log as it is.
+    this.#check.stop();
+    await this.#check.found;
+    this.#database.prepare('PRAGMA secure_delete = ON').all([]);
+    const counts = await this.#add((writer) => eraseLeads(this.#database, erasure, writer.erased));
+    if (!isOverwriteDue.get(this.#database)) return { ...counts, remains: undefined, outOfReach: [] };
+    const remains = await overwriteFile(this.#database, this.#clock);
+    if (remains === undefined) await this.#add(() => isOverwriteDue.set(this.#database, false));
+    return { ...counts, remains, outOfReach: [] };
   }
 
   compact(): Promise<void> {
@@ -228,7 +184,7 @@ class SqliteInbox implements Inbox {
     }
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     // Where that cannot be written, the next one to open the inbox finds this receiver dead.
     if (this.#hasTargets) await Promise.allSettled([this.#add((writer) => writer.receivers.remove())]);
     await this.#commits.flush();

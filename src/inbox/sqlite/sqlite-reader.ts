@@ -14,6 +14,7 @@ import type { Database, Statement } from './libsql.ts';
 import { LeadLookup } from './lead-lookup.ts';
 import { deliveries, leads, type ReadDatabase } from './reader.ts';
 import { cannotRead } from './sqlite-errors.ts';
+import { ErasedTable } from './tables/erased-table.ts';
 import { SharedContentTable } from './tables/shared-content.ts';
 
 interface SqliteReaderOptions {
@@ -41,7 +42,8 @@ export class SqliteReader implements InboxReader {
     this.#options = options;
     const { version } = options;
     const shared = version > 2 ? new SharedContentTable(database) : undefined;
-    this.#read = { database, version, shared };
+    const erased = version > 3 ? new ErasedTable(database) : undefined;
+    this.#read = { database, version, shared, erased };
     this.#stateOf = database.prepare('SELECT state FROM leads WHERE id = ?');
     this.#lookup = new LeadLookup(this.#read);
   }
@@ -61,9 +63,12 @@ export class SqliteReader implements InboxReader {
 
   states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>> {
     const found = new Map<string, LeadState>();
+    const { erased } = this.#read;
+    erased?.refresh();
     for (const leadId of leadIds) {
       const [row] = this.#stateOf.all([toColumn(leadId)]);
       if (row !== undefined) found.set(leadId, row['state'] === 'accepted' ? 'accepted' : 'pending');
+      else if (erased?.find(leadId) !== undefined) found.set(leadId, 'accepted');
     }
     return Promise.resolve(found);
   }

@@ -11,6 +11,7 @@ import {
   type TakenVerdict,
 } from '../decide-verdict.ts';
 import { contentOf, type DeliveryContent, rejectedContentOf, summaryOf } from '../delivery-record.ts';
+import { splitErased } from '../erase/split-erased.ts';
 import { type Group, groupByDelivery } from '../group-arrivals.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import type { Arrival, LeaseState, RejectedDelivery, TakeResult, TargetLease } from '../inbox.ts';
@@ -18,6 +19,7 @@ import type { StoreOptions } from '../inbox-options.ts';
 import { toColumn } from './column.ts';
 import type { Database, Statement } from './libsql.ts';
 import { DeliveryTable } from './tables/delivery-table.ts';
+import { ErasedTable } from './tables/erased-table.ts';
 import { LeadTable } from './tables/lead-table.ts';
 import { NonceTable } from './tables/nonce-table.ts';
 import { ReceiverTable } from './tables/receiver-table.ts';
@@ -40,6 +42,7 @@ export class SqliteWriter {
   readonly leases: TargetLeases;
   readonly leads: LeadTable;
   readonly repeats: RepeatTable;
+  readonly erased: ErasedTable;
   readonly receivers: ReceiverTable;
   readonly #options: Pick<StoreOptions, 'targets' | 'redact' | 'clock'>;
   readonly #deliveries: DeliveryTable;
@@ -64,6 +67,7 @@ export class SqliteWriter {
     const { receivers } = this;
     this.leases = new TargetLeases(database, { wanted: targets, owner, leaseMs, names, receivers });
     this.repeats = new RepeatTable(database);
+    this.erased = new ErasedTable(database);
     this.#results = new ResultTable(database);
     this.#deliveries = new DeliveryTable(database);
     this.#shared = new SharedContentTable(database);
@@ -80,6 +84,7 @@ export class SqliteWriter {
     this.#rejectedAdded = 0;
     this.#comparison.reset();
     this.#shared.forget();
+    this.erased.refresh();
     this.receivers.renew(now);
   }
 
@@ -94,10 +99,13 @@ export class SqliteWriter {
   }
 
   reject({ delivery, rejection, leadId }: RejectedDelivery): void {
+    if (this.erased.isIn({ delivery, leadId })) return;
     this.#addRejected({ delivery, leadId }, rejection);
   }
 
   settle({ leadId, seq, target, result }: TargetLease): TakenKind {
+    // Erased while a target was handed the lead.
+    if (this.erased.find(leadId) !== undefined) return 'duplicate';
     const id = toColumn(leadId);
     if (result !== undefined) this.#results.add(seq, this.#names.storedName(target), result);
     const unsettled = this.leases.settle(id, target);
@@ -108,6 +116,7 @@ export class SqliteWriter {
   }
 
   settleMoved({ leadId, seq, target, result }: TargetLease): string | undefined {
+    if (this.erased.find(leadId) !== undefined) return undefined;
     if (result !== undefined) this.#results.add(seq, this.#names.storedName(target), result);
     const moved = this.leases.settleMoved(toColumn(leadId), target, this.#now);
     if (moved !== undefined) this.settle({ leadId, seq, target });
@@ -115,6 +124,7 @@ export class SqliteWriter {
   }
 
   release({ leadId, seq, target, result }: TargetLease): void {
+    if (this.erased.find(leadId) !== undefined) return;
     if (result !== undefined) this.#results.add(seq, this.#names.storedName(target), result);
     this.leases.release(toColumn(leadId), target);
   }
@@ -126,15 +136,24 @@ export class SqliteWriter {
   #takeDelivery(group: Group): TakeResult[] {
     const [first] = group;
     const { delivery, nonce, place } = first;
+    const split = splitErased(group, (leadId) => this.erased.find(leadId));
     // A body that is the lead is hashed once for both.
     const digest = nonce === undefined && place !== undefined ? undefined : digestOf(delivery.body);
     if (nonce !== undefined && digest !== undefined && !this.#bindNonce(nonce, digest)) {
       const rejected = replayedNonce();
-      this.#addRejected(first, rejected);
+      if (split === undefined) this.#addRejected(first, rejected);
       return group.map(() => rejected);
     }
-    const content = contentOf(delivery, this.#options.redact);
-    if (group.length === 1) return [this.#takeLead(first, content, place === undefined ? digest : undefined)];
+    if (split !== undefined) return split.results(this.#takeLeads(split.rest, undefined));
+    return this.#takeLeads(group, place === undefined ? digest : undefined);
+  }
+
+  /** Of one delivery. `bodyDigest`: where it is the lead's as well. */
+  #takeLeads(group: readonly Arrival[], bodyDigest: Uint8Array | undefined): TakeResult[] {
+    const [first] = group;
+    if (first === undefined) return [];
+    const content = contentOf(first.delivery, this.#options.redact);
+    if (group.length === 1) return [this.#takeLead(first, content, bodyDigest)];
     const firstSeq = this.#seq + 1;
     this.#shared.insert(firstSeq, content);
     return group.map((arrival) => this.#takeLead(arrival, content, undefined, firstSeq));

@@ -1,5 +1,6 @@
 import type { LeadState } from '../../inbox.ts';
 import type { PrunedLead, ReceivedLead } from '../../received-leads.ts';
+import { erasedLeads, type ErasedLeads, erasedQuestion } from '../erase/erased-rows.ts';
 import { numberOf, type Row, textOf } from '../sql/result-row.ts';
 import { hexOf, type Sql, sql } from '../sql/sql.ts';
 import { bytesOfText } from '../sql/text-bytes.ts';
@@ -25,8 +26,13 @@ export class IdLookup {
       sql`seq, first_at, encode(digest, 'hex') AS digest,
         EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = i.id) AS is_pending`,
     );
+    const erased = await this.#erased(leadIds.filter((leadId) => !rows.has(keyOf(leadId))));
     return leadIds.map((leadId) => {
       const row = rows.get(keyOf(leadId));
+      const gone = erased.get(leadId);
+      if (gone !== undefined) {
+        return { seq: gone.seq, receivedAt: gone.firstAt, digest: undefined, isPending: false };
+      }
       return (
         row && {
           seq: numberOf(row['seq']),
@@ -40,10 +46,12 @@ export class IdLookup {
 
   async states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>> {
     const rows = await this.#rowsOf(leadIds, sql`accepted`);
+    const erased = await this.#erased(leadIds.filter((leadId) => !rows.has(keyOf(leadId))));
     const found = new Map<string, LeadState>();
     for (const leadId of leadIds) {
       const row = rows.get(keyOf(leadId));
-      if (row !== undefined) found.set(leadId, row['accepted'] === true ? 'accepted' : 'pending');
+      if (erased.has(leadId)) found.set(leadId, 'accepted');
+      else if (row !== undefined) found.set(leadId, row['accepted'] === true ? 'accepted' : 'pending');
     }
     return found;
   }
@@ -101,6 +109,12 @@ export class IdLookup {
       if (numberOf(row['rows']) < pageRows) return;
       after = sql`id > ${Buffer.from(textOf(row['last']), 'hex')}`;
     }
+  }
+
+  async #erased(leadIds: readonly string[]): Promise<ErasedLeads> {
+    if (leadIds.length === 0) return new Map();
+    const rows = await askOne(this.#database, erasedQuestion(this.#database, leadIds));
+    return erasedLeads(this.#database, leadIds, rows);
   }
 
   /** By the ids in hex. */

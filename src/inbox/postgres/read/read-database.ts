@@ -11,6 +11,8 @@ export interface ReadDatabase {
   readonly schema: Sql;
   /** Of the advisory locks of this inbox. */
   readonly lockKey: number;
+  /** Of the names of targets, and of the ids of erased leads. */
+  readonly targetKey: Uint8Array;
 }
 
 /** The rows of each statement. */

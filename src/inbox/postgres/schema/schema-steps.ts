@@ -12,7 +12,7 @@ const idPartitions = 16;
 /**
  * What comes from outside is `bytea`: `text` takes no NUL, and sorts by a locale. Times are milliseconds since the epoch.
  * `ids` holds every id for ever, `seq` and `first_at` being those of its first delivery, `settled` the targets that have
- * had the lead (their names of 16 bytes, after each other), and `outstanding` the others. `contents` has headers and body
+ * had the lead (their names of 16 bytes, after each other), and `outstanding` the others. `erased` has what stays of an erased lead, under a keyed digest of its id. `contents` has headers and body
  * of a delivery of several leads, once for all of them.
  */
 const first: Migration = {
@@ -48,6 +48,9 @@ CREATE TABLE ${schema}.contents (
 ) PARTITION BY RANGE (received_at);
 CREATE TABLE ${schema}.contents_default PARTITION OF ${schema}.contents DEFAULT;
 CREATE TABLE ${schema}.dropped_repeats (lead bytea PRIMARY KEY, differing int8 NOT NULL, same int8 NOT NULL);
+CREATE TABLE ${schema}.erased (
+  digest bytea PRIMARY KEY, seq int8 NOT NULL, first_at int8 NOT NULL, attempts int4 NOT NULL
+);
 CREATE TABLE ${schema}.targets (name bytea PRIMARY KEY, label bytea NOT NULL);
 CREATE TABLE ${schema}.outstanding (
   lead bytea NOT NULL, target bytea NOT NULL, seq int8 NOT NULL, first_at int8 NOT NULL, owner bytea NOT NULL,

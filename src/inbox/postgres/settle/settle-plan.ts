@@ -2,6 +2,7 @@ import { decideSettled, type TakenKind } from '../../decide-verdict.ts';
 import { type Confirmations, confirmationOf } from '../commit/confirmations.ts';
 import type { Decision, Plan } from '../commit/transaction-plan.ts';
 import { UnknownLeadError } from '../postgres-errors.ts';
+import { erasedLeads, erasedQuestion } from '../erase/erased-rows.ts';
 import { bytesOf, numberOf, type Rows, textOf } from '../sql/result-row.ts';
 import { hexOf, type Sql, sql } from '../sql/sql.ts';
 import { textOfBytes } from '../sql/text-bytes.ts';
@@ -37,6 +38,7 @@ export class SettlePlan implements Plan<SettleWork, Results> {
       receivers: works.some(({ kind }) => kind === 'settle moved')
         ? sql`SELECT DISTINCT encode(target, 'hex') AS target FROM ${schema}.receivers;`
         : sql`SELECT NULL AS target;`,
+      erased: erasedQuestion(context, new Set(leases.map(({ lease }) => lease.leadId))),
       unconfirmed: confirmations.question,
     };
   }
@@ -61,6 +63,8 @@ export class SettlePlan implements Plan<SettleWork, Results> {
     }
     const deliveries = new SettledDeliveries(this.#context.schema, answers['deliveries'] ?? []);
     const wanted = new Set((answers['receivers'] ?? []).map(({ target }) => textOf(target)));
+    const ids = this.#works.flatMap(({ leases }) => leases.map(({ lease }) => lease.leadId));
+    const erased = erasedLeads(this.#context, ids, answers['erased'] ?? []);
     const accepted: number[] = [];
     const settle = (lead: SettledLead, seq: number, target: string): TakenKind => {
       const unsettled = lead.settle(target);
@@ -80,6 +84,8 @@ export class SettlePlan implements Plan<SettleWork, Results> {
       const lead = leads.get(key);
       if (lead === undefined) {
         if (kind === 'lease') return 'not outstanding';
+        // Erased while a target was handed the lead.
+        if (erased.has(lease.leadId)) return kind === 'settle' ? 'duplicate' : undefined;
         throw new UnknownLeadError('there is no lead of this id to settle');
       }
       if (kind !== 'lease') deliveries.addResult(lease);

@@ -1,18 +1,20 @@
 import type { Connection } from '../connection/database-connections.ts';
 import { ComparisonBudget } from '../../comparison-budget.ts';
-import { decide, replayedNonce } from '../../decide-verdict.ts';
+import { decide, decideErased, replayedNonce } from '../../decide-verdict.ts';
 import { summaryOf } from '../../delivery-record.ts';
+import { remainingContent } from '../../erase/remaining-delivery.ts';
 import type { TakeResult } from '../../inbox.ts';
 import type { Confirmations } from '../commit/confirmations.ts';
 import { confirmationOf } from '../commit/confirmations.ts';
 import type { Decision, Plan } from '../commit/transaction-plan.ts';
+import { type ErasedLeads, erasedLeads } from '../erase/erased-rows.ts';
 import type { StoreContext } from '../store-context.ts';
 import { type Row, type Rows, textOf } from '../sql/result-row.ts';
 import type { Sql } from '../sql/sql.ts';
 import { LeadInBatch, type StoredLeadState } from './known-lead.ts';
 import { findPayloads, storedLeads } from './earlier-leads.ts';
-import { distinctLeads, distinctNonces, takeQuestions } from './take-questions.ts';
-import type { TakenDelivery, TakeWork } from './take-work.ts';
+import { distinctLeads, distinctNonces, type Excluded, takeQuestions } from './take-questions.ts';
+import type { TakenDelivery, TakenLead, TakeWork } from './take-work.ts';
 import { TakeWrites } from './take-writes.ts';
 
 /** The results of a `take`, in order; none of a `reject`. */
@@ -21,33 +23,42 @@ export type TakeResults = readonly TakeResult[];
 /**
  * Takes what several callers brought in one transaction. The first message locks all ids, sorted, and inserts the new
  * ones, whose verdict it knows; so two transactions never wait for each other. Replays are mostly none: where a nonce
- * turns out to be bound to another body, the transaction is done again without its delivery's leads.
+ * turns out to be bound to another body, or a lead was erased, the transaction is done again without them.
  */
 export class TakePlan implements Plan<TakeWork, TakeResults> {
   readonly questions: Readonly<Record<string, Sql>>;
   readonly #works: readonly TakeWork[];
   readonly #context: StoreContext;
   readonly #confirmations: Confirmations;
-  readonly #replays: ReadonlySet<TakenDelivery>;
+  readonly #excluded: Excluded;
+  /** Those of which it is not known whether they were erased. */
+  readonly #ids: ReadonlySet<string>;
   readonly #leads: ReturnType<typeof distinctLeads>;
 
   constructor(
     works: readonly TakeWork[],
     context: StoreContext,
     confirmations: Confirmations,
-    replays: ReadonlySet<TakenDelivery> = new Set(),
+    excluded: Excluded = { replays: new Set(), erased: new Map() },
   ) {
     this.#works = works;
     this.#context = context;
     this.#confirmations = confirmations;
-    this.#replays = replays;
-    this.#leads = distinctLeads(works, replays, context.options.targets.length === 0);
-    const nonces = distinctNonces(this.#deliveries(), replays);
+    this.#excluded = excluded;
+    this.#leads = distinctLeads(works, excluded, context.options.targets.length === 0);
+    const ids = new Set([
+      ...this.#leads.map(({ lead }) => lead.arrival.leadId),
+      ...works.flatMap((work) => (work.kind === 'reject' ? work.rejections.flatMap(({ ids }) => ids) : [])),
+    ]);
+    for (const id of excluded.erased.keys()) ids.delete(id);
+    this.#ids = ids;
+    const nonces = distinctNonces(this.#deliveries(), excluded.replays);
     this.questions = takeQuestions(context, {
       numbers: countOf(works),
       nonces,
       leads: this.#leads,
       confirmations,
+      ids,
     });
   }
 
@@ -56,8 +67,10 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
     connection: Connection,
   ): Promise<Decision<TakeWork, TakeResults>> {
     const replays = this.#replaysIn(answers['nonces'] ?? []);
-    if (replays.size > this.#replays.size) {
-      return { kind: 'again', plan: new TakePlan(this.#works, this.#context, this.#confirmations, replays) };
+    const erased = erasedLeads(this.#context, this.#ids, answers['erased'] ?? []);
+    if (replays.size > this.#excluded.replays.size || erased.size > 0) {
+      const excluded = { replays, erased: new Map([...this.#excluded.erased, ...erased]) };
+      return { kind: 'again', plan: new TakePlan(this.#works, this.#context, this.#confirmations, excluded) };
     }
     const [drawn = {}] = answers['leads'] ?? [];
     const known = storedLeads(
@@ -90,27 +103,42 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
     const writes = new TakeWrites(this.#context);
     const comparison = new ComparisonBudget();
     const leads = new Map<string, LeadInBatch>();
+    const { replays, erased } = this.#excluded;
     let next = 0;
     const drawn = (): number => numbers[next++] ?? never();
     const results = this.#works.map((work): TakeResults => {
       if (work.kind === 'reject') {
-        for (const { leadId, ...one } of work.rejections) writes.addRejected(drawn(), { ...one, leadId });
+        for (const { leadId, ids, ...one } of work.rejections) {
+          const seq = drawn();
+          if (!ids.some((id) => erased.has(id))) writes.addRejected(seq, { ...one, leadId });
+        }
         return [];
       }
       return work.deliveries.flatMap((delivery): TakeResult[] => {
-        const { content, nonce } = delivery;
+        const { nonce } = delivery;
         const own = delivery.leads.map(() => drawn());
-        const [firstSeq = never()] = own;
         const [{ arrival }] = delivery.leads;
-        if (this.#replays.has(delivery)) {
+        const rest = delivery.leads.filter((one) => !erased.has(one.arrival.leadId));
+        const isWhole = rest.length === delivery.leads.length;
+        if (replays.has(delivery)) {
           const rejection = replayedNonce();
-          writes.addRejected(firstSeq, { ...arrival, rejection, content });
+          const [seq = never()] = own;
+          if (isWhole) writes.addRejected(seq, { ...arrival, rejection, content: delivery.content });
           return delivery.leads.map(() => rejection);
         }
         if (nonce !== undefined) writes.countNonce();
-        const isShared = delivery.leads.length > 1;
+        const content = isWhole
+          ? delivery.content
+          : remainingContent(
+              delivery.content,
+              rest.flatMap((one) => one.arrival.place ?? []),
+            );
+        if (rest.length === 0) return delivery.leads.map((one) => erasedResult(one, erased));
+        const firstSeq = own[delivery.leads.findIndex((one) => one === rest[0])] ?? never();
+        const isShared = rest.length > 1;
         if (isShared) writes.deliveries.addContent(firstSeq, arrival.delivery.receivedAt, content);
         return delivery.leads.map((one, i): TakeResult => {
+          if (erased.has(one.arrival.leadId)) return erasedResult(one, erased);
           const lead = leads.get(one.key) ?? new LeadInBatch(known.get(one.key), comparison);
           leads.set(one.key, lead);
           const verdict = decide(lead.known(one), one.arrival, this.#context.options.targets);
@@ -138,7 +166,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
       const digest = nonce === undefined ? undefined : digests.get(nonce.key);
       return digest !== undefined && digest !== Buffer.from(nonce?.digest ?? []).toString('hex');
     });
-    return new Set([...this.#replays, ...found]);
+    return new Set([...this.#excluded.replays, ...found]);
   }
 
   #worksOf(keys: ReadonlySet<string>): ReadonlySet<TakeWork> {
@@ -149,6 +177,11 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
       ),
     );
   }
+}
+
+function erasedResult({ arrival: { leadId } }: TakenLead, erased: ErasedLeads): TakeResult {
+  const lead = erased.get(leadId) ?? never();
+  return { ...decideErased(leadId, lead), seq: lead.seq };
 }
 
 /** Numbers that the works may need: one for each lead and each rejection. */
@@ -165,5 +198,5 @@ const countOf = (works: readonly TakeWork[]): number =>
 const numbersIn = (joined: string): readonly number[] => (joined === '' ? [] : joined.split(',').map(Number));
 
 function never(): never {
-  throw new Error('the database gave fewer numbers than were asked for');
+  throw new Error('the database gave less than was asked for');
 }

@@ -1,5 +1,6 @@
 import type { Confirmations } from '../commit/confirmations.ts';
 import type { StoreContext } from '../store-context.ts';
+import { type ErasedLeads, erasedQuestion } from '../erase/erased-rows.ts';
 import { qualifiedName, type Sql, sql } from '../sql/sql.ts';
 import type { TakenDelivery, TakenLead, TakeWork } from './take-work.ts';
 
@@ -15,10 +16,16 @@ export interface DistinctLead {
 
 type BoundNonce = NonNullable<TakenDelivery['nonce']>;
 
-/** The ids of all deliveries but the replays, sorted by their bytes. `accepted`: of a new one. */
+/** Deliveries whose nonce is bound to another body, and leads that were erased: nothing of them is inserted. */
+export interface Excluded {
+  readonly replays: ReadonlySet<TakenDelivery>;
+  readonly erased: ErasedLeads;
+}
+
+/** The ids of all deliveries but the excluded ones, sorted by their bytes. `accepted`: of a new one. */
 export function distinctLeads(
   works: readonly TakeWork[],
-  replays: ReadonlySet<TakenDelivery>,
+  { replays, erased }: Excluded,
   accepted: boolean,
 ): readonly DistinctLead[] {
   const found = new Map<string, DistinctLead>();
@@ -31,7 +38,7 @@ export function distinctLeads(
     for (const delivery of work.deliveries) {
       for (const lead of delivery.leads) {
         place += 1;
-        if (replays.has(delivery)) continue;
+        if (replays.has(delivery) || erased.has(lead.arrival.leadId)) continue;
         const pushed = lead.arrival.source !== 'backfill';
         const first = found.get(lead.key);
         if (first === undefined) found.set(lead.key, { lead, place, accepted, attempts: 1, pushed });
@@ -64,21 +71,24 @@ interface Asked {
   readonly nonces: readonly BoundNonce[];
   readonly leads: readonly DistinctLead[];
   readonly confirmations: Confirmations;
+  /** Ids of leads that may have been erased. */
+  readonly ids: ReadonlySet<string>;
 }
 
 /** The first message of a transaction. Its order is that of all its locks: nonces, then ids, each sorted. */
 export function takeQuestions(
   context: StoreContext,
-  { numbers, nonces, leads, confirmations }: Asked,
+  { numbers, nonces, leads, confirmations, ids }: Asked,
 ): Readonly<Record<string, Sql>> {
   const questions: Record<string, Sql> = { gate: numberGate(context) };
   if (nonces.length > 0) questions['nonces'] = bindNonces(context, nonces);
-  if (leads.length === 0) {
-    questions['leads'] =
-      sql`WITH drawn AS (${drawNumbers(context, numbers)}) SELECT ${joinedNumbers} AS numbers, '' AS known;`;
-    return questions;
-  }
-  questions['leads'] = insertLeads(context, leads, numbers);
+  questions['leads'] =
+    leads.length === 0
+      ? sql`WITH drawn AS (${drawNumbers(context, numbers)}) SELECT ${joinedNumbers} AS numbers, '' AS known;`
+      : insertLeads(context, leads, numbers);
+  // Behind the locks on the ids: whoever erases one of them has committed, or waits for this transaction.
+  if (ids.size > 0) questions['erased'] = erasedQuestion(context, ids);
+  if (leads.length === 0) return questions;
   questions['unconfirmed'] = confirmations.question;
   if (context.options.targets.length > 0) questions['outstanding'] = outstandingOf(context, leads);
   return questions;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { contentOf, type DeliveryContent, rejectedContentOf } from '../../delivery-record.ts';
+import { idsInBody } from '../../erase/ids-in-body.ts';
 import { type Group, groupByDelivery } from '../../group-arrivals.ts';
 import type { Arrival, RejectedDelivery } from '../../inbox.ts';
 import type { RedactDelivery } from '../../inbox-options.ts';
@@ -28,6 +29,8 @@ export interface TakenDelivery {
 
 interface KeptRejection extends RejectedDelivery {
   readonly content: DeliveryContent;
+  /** Of the leads in it, of which nobody knows whether they are authentic. */
+  readonly ids: readonly string[];
 }
 
 /** What one caller of `take`, or of `reject`, asks for. */
@@ -42,7 +45,11 @@ export const takeWork = (arrivals: readonly Arrival[], redact: RedactDelivery): 
 
 export const rejectWork = (rejected: readonly RejectedDelivery[], redact: RedactDelivery): TakeWork => ({
   kind: 'reject',
-  rejections: rejected.map((one) => ({ ...one, content: rejectedContentOf(one.delivery, redact) })),
+  rejections: rejected.map((one) => {
+    const content = rejectedContentOf(one.delivery, redact);
+    const ids = one.leadId === undefined ? idsInBody(content.body, 'auto') : [one.leadId];
+    return { ...one, content, ids };
+  }),
 });
 
 /** In bytes as they came. */

@@ -27,6 +27,7 @@ const keys: Readonly<Record<string, readonly string[]>> = {
   targets: ['name'],
   results: ['seq', 'number'],
   dropped_repeats: ['lead'],
+  erased: ['digest'],
 };
 
 /** Tables of one row, which a new inbox has as well. */

@@ -62,6 +62,12 @@ const migrations: readonly Migration[] = [
     WHEN OLD.first_seq IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries WHERE first_seq = OLD.first_seq)
     BEGIN DELETE FROM shared_content WHERE seq = OLD.first_seq; END;
   `),
+  (database) =>
+    database.exec(`
+  CREATE TABLE erased (
+    digest BLOB PRIMARY KEY, seq INTEGER NOT NULL, first_at INTEGER NOT NULL, attempts INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  `),
 ];
 
 /** Marks the file as ours ("lead"), so that another program's database is never written to. */

@@ -1,0 +1,86 @@
+import type { InboxReader, StoredDelivery } from '../inbox.ts';
+import { leadBytes } from '../lead-bytes.ts';
+import { isContactOf, isReadableIn, type Person } from './person.ts';
+
+/** A lead of the person. */
+interface FoundLead {
+  readonly leadId: string;
+  /** Deliveries that were taken in, repeats included. */
+  readonly deliveries: number;
+  /** When the first of them came, in milliseconds since the epoch. */
+  readonly receivedAt: number;
+  /** Whether some target has not had it. */
+  readonly isPending: boolean;
+}
+
+/** What an inbox holds of a person. */
+export interface FoundPerson {
+  /** Oldest first. */
+  readonly leads: readonly FoundLead[];
+  /** Rejected deliveries in which the value is readable, oldest first. */
+  readonly rejected: readonly Pick<StoredDelivery, 'seq' | 'receivedAt' | 'reason'>[];
+  /** Other leads in which the value stands somewhere outside of their contact: nobody knows whose they are. */
+  readonly mentionedIn: readonly string[];
+  /** A lead of that id was erased before. */
+  readonly wasErased: boolean;
+}
+
+/** Leads that are looked up at once. */
+const batch = 1000;
+
+/** Reads the whole inbox, unless the person is named by an id; changes nothing. */
+export async function findPerson(
+  inbox: Pick<InboxReader, 'list' | 'lookUp'>,
+  person: Person,
+): Promise<FoundPerson> {
+  const counts = new Map<string, { deliveries: number; receivedAt: number }>();
+  const rejected = new Map<number, FoundPerson['rejected'][number]>();
+  const mentions = new Set<string>();
+  const ids = new Set<string>();
+  if (person.by === 'id') ids.add(person.value);
+  else {
+    for await (const { leadId, verdict, body, place } of inbox.list({})) {
+      if (verdict === 'rejected' || leadId === undefined || ids.has(leadId)) continue;
+      const lead = leadBytes(body, place);
+      if (isContactOf(lead, person)) ids.add(leadId);
+      else if (isReadableIn(lead, person)) mentions.add(leadId);
+    }
+  }
+  for await (const delivery of inbox.list({ verdicts: ['rejected'] })) {
+    const { seq, receivedAt, reason, leadId } = delivery;
+    const isOfLead = leadId !== undefined && ids.has(leadId);
+    if (isOfLead || isReadable(delivery, person)) rejected.set(seq, { seq, receivedAt, reason });
+  }
+  for (const leadId of ids) {
+    for await (const { verdict, receivedAt } of inbox.list({ leadId })) {
+      if (verdict === 'rejected') continue;
+      counts.set(leadId, { deliveries: (counts.get(leadId)?.deliveries ?? 0) + 1, receivedAt });
+    }
+  }
+  const known = [...ids];
+  const leads: FoundLead[] = [];
+  let wasErased = false;
+  for (let i = 0; i < known.length; i += batch) {
+    const some = known.slice(i, i + batch);
+    const found = await inbox.lookUp(some);
+    for (const [n, leadId] of some.entries()) {
+      const lead = found[n];
+      if (lead === undefined) continue;
+      const { receivedAt, isPending } = lead;
+      if (lead.digest === undefined) wasErased = true;
+      else leads.push({ leadId, deliveries: counts.get(leadId)?.deliveries ?? 0, receivedAt, isPending });
+    }
+  }
+  return {
+    leads: leads.sort((a, b) => a.receivedAt - b.receivedAt),
+    rejected: [...rejected.values()].reverse(),
+    mentionedIn: [...mentions].filter((leadId) => !ids.has(leadId)),
+    wasErased,
+  };
+}
+
+/** In the body, the path or a header. */
+const isReadable = ({ body, path, headers }: StoredDelivery, person: Person): boolean =>
+  [body, Buffer.from(path), ...headers.map(([, value]) => Buffer.from(value))].some((bytes) =>
+    isReadableIn(bytes, person),
+  );
