@@ -97,16 +97,15 @@ describe('leads()', () => {
 
   it('closes its connections when the loop is left, and when it ends', async () => {
     const sandbox = await opened(startSandbox({ leads: 30, maxLimit: 10 }));
+    // An open one would make this process wait: node lists what keeps it alive. Other tests may have left some.
+    const open = (): number =>
+      process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+    const before = open();
     const leads = clientOf(sandbox).leads();
     for await (const _ of leads) break;
-    // An open one would make this process wait: node lists what keeps it alive.
-    await expect
-      .poll(() => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap'))
-      .toEqual([]);
+    await expect.poll(open).toBeLessThanOrEqual(before);
     await taken(clientOf(sandbox).leads());
-    await expect
-      .poll(() => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap'))
-      .toEqual([]);
+    await expect.poll(open).toBeLessThanOrEqual(before);
   });
 
   it('ends with the reason of its signal, also while it waits for an answer', async () => {
