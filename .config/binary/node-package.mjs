@@ -25,7 +25,9 @@ export async function installNode() {
   const platform = `${process.platform}-${process.arch}`;
   const name = packages[platform];
   if (name === undefined) {
-    throw new Error(`no node for ${platform} in the registry; there is one for ${Object.keys(packages).join(', ')}`);
+    throw new Error(
+      `no node for ${platform} in the registry; there is one for ${Object.keys(packages).join(', ')}`,
+    );
   }
   const place = `${root}.cache/node-${nodeMajor}`;
   await mkdir(place, { recursive: true });

@@ -33,8 +33,11 @@ const chunks = await bundled(
 );
 if (chunks.length !== 1) throw new Error(`the bundle has ${chunks.length} files instead of one`);
 const [{ code, moduleIds }] = chunks;
-const licences = await licencesOf([...moduleIds, jq, `${node.folder}bin/node`]);
-const digest = createHash('sha256').update(await readFile(addon)).digest('hex');
+const own = await readFile(`${root}LICENSE`, 'utf8');
+const licences = `${own}\n${await licencesOf([...moduleIds, jq, node.program])}`;
+const digest = createHash('sha256')
+  .update(await readFile(addon))
+  .digest('hex');
 
 await mkdir(place, { recursive: true });
 await mkdir(parts, { recursive: true });

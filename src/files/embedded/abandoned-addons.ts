@@ -1,5 +1,5 @@
-import { readdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 
 /** The start of the name of a directory that an add-on is loaded from; six random characters follow. */
 export const addonFolder = 'leads-addon-';
@@ -7,13 +7,18 @@ export const addonFolder = 'leads-addon-';
 /** Longer than it takes to load an add-on that was written; ms. */
 const longestLoadMs = 60_000;
 
-/** Removes the add-ons of processes that have ended. Windows refuses to remove those that are in use. */
-export function removeAbandonedAddons(temporaryFolder: string): void {
-  for (const name of readdirSync(temporaryFolder)) {
-    if (!name.startsWith(addonFolder)) continue;
-    const folder = join(temporaryFolder, name);
+/**
+ * Removes the directories, beside our own, of this user's processes that were killed while they loaded an add-on; on
+ * Windows those of all that have ended, since it refuses to remove what is in use.
+ */
+export function removeAbandonedAddons(own: string): void {
+  const { uid, mtimeMs: now } = lstatSync(own);
+  for (const name of readdirSync(dirname(own))) {
+    if (!name.startsWith(addonFolder) || name === basename(own)) continue;
+    const folder = join(dirname(own), name);
     try {
-      if (Date.now() - statSync(folder).mtimeMs < longestLoadMs) continue;
+      const found = lstatSync(folder);
+      if (found.uid !== uid || now - found.mtimeMs < longestLoadMs) continue;
       rmSync(folder, { recursive: true });
     } catch {
       // In use, or removed by another process.

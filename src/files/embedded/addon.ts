@@ -23,23 +23,31 @@ export function load(): unknown {
  * Throws a `ConfigError` where the system's directory for temporary files does not allow that.
  */
 function loadFromFile(): unknown {
-  // Windows keeps the file of a module as long as the process runs.
-  const staysInUse = platform() === 'win32';
   let folder: string | undefined;
   try {
-    if (staysInUse) removeAbandonedAddons(tmpdir());
     folder = mkdtempSync(join(tmpdir(), addonFolder));
+    removeAbandonedAddons(folder);
     const path = join(folder, 'libsql.node');
     writeFileSync(path, assetBytes('addon.node'), { flag: 'wx', mode: 0o500 });
-    const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
-    if (digest !== assetText('addon.sha256')) throw new Error('what was written there has another digest');
+    checkDigest(path);
     return createRequire(path)(path);
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     throw new ConfigError(`cannot load the database's code from ${tmpdir()}: ${messageOf(error)}`, {
       hint: 'set TMPDIR to a directory with 10 MB to spare, on a file system that is not mounted noexec',
       cause: error,
     });
   } finally {
-    if (folder !== undefined && !staysInUse) rmSync(folder, { recursive: true, force: true });
+    // Windows keeps the file of a module as long as the process runs: the next process removes it.
+    if (folder !== undefined && platform() !== 'win32') rmSync(folder, { recursive: true });
   }
+}
+
+/** Throws when the file is not what was built: nothing of it may run. */
+function checkDigest(path: string): void {
+  const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
+  if (digest === assetText('addon.sha256')) return;
+  throw new ConfigError("the database's code has another digest than when it was built", {
+    hint: 'the executable file may be damaged: copy or build it again',
+  });
 }
