@@ -31,17 +31,17 @@ export async function installNode() {
   }
   const place = `${root}.cache/node-${nodeMajor}`;
   await mkdir(place, { recursive: true });
-  const words = ['install', '--silent', '--no-save', '--prefix', place, `${name}@${nodeMajor}`];
+  const words = ['install', '--loglevel=error', '--no-save', '--prefix', place, `${name}@${nodeMajor}`];
   // npm is a script on Windows, which only a shell starts.
   await run('npm', words, { shell: process.platform === 'win32' }).catch((error) => {
-    throw new Error(`npm cannot install ${name}@${nodeMajor}: is the registry reachable?`, { cause: error });
+    throw new Error(`npm cannot install ${name}@${nodeMajor}:\n${error.stderr || error.message}`);
   });
   const folder = `${place}/node_modules/${name}/`;
   const program = `${folder}bin/node${process.platform === 'win32' ? '.exe' : ''}`;
   const { stdout } = await run(program, ['--version']).catch((error) => {
-    throw new Error(`${name} does not run here: it needs glibc, which Alpine, for one, does not have`, {
-      cause: error,
-    });
+    throw new Error(
+      `${name} does not run here (${error.message}): it needs glibc, which Alpine does not have`,
+    );
   });
   return { folder, program, version: stdout.trim() };
 }

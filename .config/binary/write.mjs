@@ -17,7 +17,10 @@ const require = createRequire(import.meta.url);
 const place = `${root}binary/`;
 const parts = `${root}.cache/binary/`;
 
-const node = await installNode();
+const node = await installNode().catch((error) => {
+  console.error(`error: ${error.message}`);
+  process.exit(1);
+});
 const { addon, plugin } = embeddedAddon();
 const jq = require.resolve('jq-web');
 const jqWasm = `${dirname(jq)}/jq.wasm`;
