@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['dist/', 'node_modules/', '.cache/', 'src/json/wasm/', 'src/json/scan.wasm.ts'] },
+  { ignores: ['dist/', 'node_modules/', '.cache/', 'binary/', 'src/json/wasm/', 'src/json/scan.wasm.ts'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -2,9 +2,9 @@
 // needs them; and in library/ the package's entries for applications, whose types types.mjs adds.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { rolldown } from 'rolldown';
+import { bundled } from './bundle.mjs';
 import { leaveOut, loadOnFirstUse, ownGlobals } from './bundler-plugins.mjs';
-import { libraryEntries, libraryFolder, root, version } from './library.mjs';
+import { libraryEntries, libraryFolder, root } from './library.mjs';
 import { licencesOf } from './licences.mjs';
 import { writeWhole } from './write-whole.mjs';
 
@@ -44,28 +44,29 @@ const loadedTogether = [
   priority: length - i,
 }));
 
-const input = {
-  cwd: root,
-  platform: 'node',
-  // npm installs them: libsql is a native module with a binary for the user's platform, and the others are for few users.
-  external: ['libsql', 'jq-web', 'postgres'],
-  transform: { target: 'node20.19', define: { LEADS_VERSION: JSON.stringify(version) } },
-};
-// Names stay, since errors are named by their classes and stack traces are read by people.
-const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
+// npm installs them: libsql is a native module with a binary for the user's platform, and the others are for few users.
+const external = ['libsql', 'jq-web', 'postgres'];
 
-const program = await bundled('src/entry.ts', [leaveOut, loadOnFirstUse], {
-  // On node 20 an ES module entry takes 3 ms more to start.
-  format: 'cjs',
-  entryFileNames: 'main.cjs',
-  chunkFileNames: '[name]-[hash].cjs',
-  codeSplitting: { groups: loadedTogether },
-});
-const library = await bundled(libraryEntries, [leaveOut, loadOnFirstUse, ownGlobals], {
-  format: 'esm',
-  entryFileNames: '[name].js',
-  chunkFileNames: `${libraryFolder}[name]-[hash].js`,
-});
+const program = await bundled(
+  'src/entry.ts',
+  { external, plugins: [leaveOut, loadOnFirstUse] },
+  {
+    // On node 20 an ES module entry takes 3 ms more to start.
+    format: 'cjs',
+    entryFileNames: 'main.cjs',
+    chunkFileNames: '[name]-[hash].cjs',
+    codeSplitting: { groups: loadedTogether },
+  },
+);
+const library = await bundled(
+  libraryEntries,
+  { external, plugins: [leaveOut, loadOnFirstUse, ownGlobals] },
+  {
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: `${libraryFolder}[name]-[hash].js`,
+  },
+);
 
 const chunks = [...program, ...library];
 const licences = await licencesOf(chunks.flatMap((chunk) => chunk.moduleIds));
@@ -82,11 +83,4 @@ for (const item of await readdir(dist, { recursive: true, withFileTypes: true })
   const path = `${item.parentPath}/${item.name}`;
   const isOurs = item.isFile() && !/\.(d\.ts|1)$/.test(item.name);
   if (isOurs && !files.has(relative(dist, path))) await rm(path, { force: true });
-}
-
-async function bundled(entries, plugins, output) {
-  const bundle = await rolldown({ ...input, plugins, input: entries });
-  const { output: made } = await bundle.generate({ ...output, comments: false, minify });
-  await bundle.close();
-  return made;
 }

@@ -1,4 +1,5 @@
 // What the bundle leaves out or loads late, because loading it would slow every start down, and what it keeps to itself.
+import { isBuiltin } from 'node:module';
 
 /** Parts of libraries that no command reaches. */
 const unused = [
@@ -59,4 +60,20 @@ export const ownGlobals = {
     if (!/[\\/]zod[\\/]v4[\\/]core[\\/](core|registries)\.js$/.test(id)) return null;
     return `const ownGlobals = {};\n${code.replaceAll('globalThis', 'ownGlobals')}`;
   },
+};
+
+const withImporter = '\0with-importer:';
+
+/**
+ * Loads each other builtin when the module that imports it is loaded. In a bundle of one file, all that is imported from
+ * outside would else be loaded at every start.
+ */
+export const loadWithImporter = {
+  name: 'load-with-importer',
+  resolveId(id, importer = '', { kind }) {
+    if (kind !== 'import-statement' || !isBuiltin(id) || importer.startsWith(withImporter)) return null;
+    return withImporter + id;
+  },
+  load: (id) =>
+    id.startsWith(withImporter) ? `module.exports = require('${id.slice(withImporter.length)}');` : null,
 };

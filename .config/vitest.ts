@@ -13,7 +13,7 @@ const shared = {
 
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
-  define: { LEADS_VERSION: JSON.stringify('0.0.0-test') },
+  define: { LEADS_VERSION: JSON.stringify('0.0.0-test'), LEADS_SINGLE_FILE: 'false' },
   test: {
     // Many tests wait for processes and clocks: one worker more than there are cores keeps these busy.
     maxWorkers: availableParallelism() + 1,

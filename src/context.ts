@@ -116,7 +116,7 @@ export function processHost(): Host {
     pid: process.pid,
     killGroup,
     resources,
-    program: [process.execPath, process.argv[1] ?? ''],
+    program: LEADS_SINGLE_FILE ? [process.execPath] : [process.execPath, process.argv[1] ?? ''],
   };
 }
 

@@ -87,6 +87,10 @@ async function topicOrError(name: string, isHelp: boolean): Promise<Invocation> 
       hint: didYouMean(name, commandNames) ?? "see 'leads --help'",
     });
   }
+  if (LEADS_SINGLE_FILE && name === 'licences') {
+    const { assetText } = await import('./files/embedded/asset.ts');
+    return { kind: 'print', text: () => assetText('licences.txt') };
+  }
   const topic = topicNamed(name);
   const { topicHelp } = await import('./commands/help/topics.ts');
   return { kind: 'print', text: (width) => topicHelp(topic, width) };

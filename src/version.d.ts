@@ -1,2 +1,5 @@
 /** The package's version, put in by the build. */
 declare const LEADS_VERSION: string;
+
+/** Whether this is the executable file that contains node and everything else; put in by the build. */
+declare const LEADS_SINGLE_FILE: boolean;

@@ -32,8 +32,8 @@ interface Port {
  * The whole program of the worker: its source text is run there, since a worker cannot load TypeScript on every node. It
  * uses nothing from outside of itself.
  */
-export function jqProgram(load: (id: string) => unknown): void {
-  const { parentPort, workerData } = load('node:worker_threads') as { parentPort: Port; workerData: string };
+export function jqProgram(load: (id: unknown) => unknown): void {
+  const { parentPort, workerData } = load('node:worker_threads') as { parentPort: Port; workerData: unknown };
   const jq = load(workerData) as Promise<JqModule>;
   let notes: string[] = [];
   // What jq writes to stderr without failing comes this way, behind four arguments of style.

@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { UsageError } from '../../errors.ts';
 import { type JqAnswer, jqProgram, type JqRequest } from './jq-program.ts';
+import { jqPackage } from './jq-package.ts';
 
 interface Pending {
   readonly resolve: (answer: JqAnswer) => void;
@@ -15,11 +15,10 @@ export class JqWorker {
   #ended: Error | undefined;
 
   constructor() {
-    const require = createRequire(import.meta.url);
-    const path = require.resolve('jq-web');
-    this.#worker = new Worker(`(${jqProgram.toString()})(require)`, {
+    const { load, workerData } = jqPackage();
+    this.#worker = new Worker(`(${jqProgram.toString()})(${load})`, {
       eval: true,
-      workerData: path,
+      workerData,
       env: {},
       // Of the process's own flags some are not allowed for a thread.
       execArgv: [],

@@ -38,7 +38,10 @@ export async function buildNextRelease({ writableFrom, statements }: NextStep): 
         },
       },
     ],
-    transform: { target: 'node20.19', define: { LEADS_VERSION: JSON.stringify('0.0.0-next') } },
+    transform: {
+      target: 'node20.19',
+      define: { LEADS_VERSION: JSON.stringify('0.0.0-next'), LEADS_SINGLE_FILE: 'false' },
+    },
     output: { dir: folder, format: 'cjs', entryFileNames: 'main.cjs', chunkFileNames: '[name]-[hash].cjs' },
   });
   if (changed.length === 0) throw new Error('the steps of the schema are not where this looks for them');

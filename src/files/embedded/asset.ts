@@ -1,0 +1,19 @@
+import { createRequire } from 'node:module';
+import type * as Sea from 'node:sea';
+
+/** What the executable file contains beside the program. */
+export type AssetName = 'addon.node' | 'addon.sha256' | 'jq.js' | 'jq.wasm' | 'licences.txt';
+
+/** Only for reading: a write ends the process. */
+export function assetBytes(name: AssetName): Uint8Array {
+  return new Uint8Array(sea().getRawAsset(name) as ArrayBuffer);
+}
+
+export function assetText(name: AssetName): string {
+  return sea().getAsset(name, 'utf8');
+}
+
+/** Not every node that runs the package has this module. */
+function sea(): typeof Sea {
+  return createRequire(import.meta.url)('node:sea') as typeof Sea;
+}
