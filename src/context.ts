@@ -71,8 +71,11 @@ function interruption(): AbortSignal {
 }
 
 /** Write errors are reported by each write's callback; without a listener the event would also crash us. */
+const ignoreError = (): void => undefined;
+
+/** Listeners of others are not enough: the one of `pipe`, which a worker brings along, emits the event once more. */
 function quietly<S extends Output>(stream: S): S {
-  if (stream.listenerCount('error') === 0) stream.on('error', () => undefined);
+  if (!stream.listeners('error').includes(ignoreError)) stream.on('error', ignoreError);
   return stream;
 }
 

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startProgram } from '../support/beside.ts';
+import { binary, environment } from '../support/listen-process.ts';
 import { freshHome } from '../support/run.ts';
 import { type ScriptedService, scriptedService } from '../support/scripted-service.ts';
 import { until } from '../support/until.ts';
@@ -39,5 +42,26 @@ describe('--jq of the real program', { concurrent: true }, () => {
     expect(await run.done).toEqual({ exitCode: 0 });
     expect(run.stderr().includes('jq-web')).toBe(isLoaded);
     expect(run.stdout()).toBe(isLoaded ? 'a\n' : '[\n{"id":"a"}\n]\n');
+  });
+
+  it.each([
+    ['> /dev/full', 8, /^error: cannot write the output: no space left on the device\n/],
+    ['| true', 141, /^$/],
+  ])('api --jq %s ends with %s, as it does without a filter', async (redirection, code, message) => {
+    const line = `set -o pipefail; "$NODE" "$LEADS" api /x --jq 'range(100000)' ${redirection}`;
+    const child = spawn('bash', ['-c', line], {
+      env: {
+        PATH: process.env['PATH'],
+        ...environment(freshHome()),
+        ...service.env,
+        NODE: process.execPath,
+        LEADS: binary,
+      },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    expect(await once(child, 'close')).toEqual([code, null]);
+    expect(stderr).toMatch(message);
   });
 });

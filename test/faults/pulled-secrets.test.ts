@@ -78,6 +78,42 @@ it('promise 11, pulled: the key shows up nowhere', async () => {
   expect(leaks).toBe(0);
 });
 
+/** What `api` is answered with a status of success, it prints as it came. */
+const failuresOfApi = Object.entries(failures).filter(([name]) => !/JSON/.test(name));
+
+it('promise 11, pulled: a key that api-key-command prints shows up nowhere', async () => {
+  let [runs, leaks] = [0, 0];
+  for (const [name, handle] of failuresOfApi) {
+    const service = await scripted(handle);
+    const home = freshHome();
+    await leads(['config', 'set', 'base-url', service.url], { home });
+    // The command itself may be shown, so that the key is not a part of it.
+    const command = ['sh', '-c', 'printf "key_%s%s" 7c1e9b40 d2f84a63'];
+    await leads(['config', 'set', 'api-key-command', JSON.stringify(command)], { home });
+    for (const argv of [
+      ['list'],
+      ['doctor'],
+      ['config', 'list'],
+      ['logout'],
+      ['api', '/api/leads'],
+      ['api', '/api/leads', '--include'],
+      ['api', '/api/leads', '--paginate'],
+      ['api', '/api/leads', '--jq', '.'],
+      ['api', '/api/leads', '--method', 'POST'],
+    ]) {
+      const { stdout, stderr } = await leads([...argv, '--verbose', '--retries', '0'], { home });
+      runs += 1;
+      const shown = `${stdout}${stderr}${everythingIn(home)}${service.requests.join('\n')}`;
+      if (!shown.includes(key)) continue;
+      leaks += 1;
+      expect.soft({ name, argv, stdout, stderr }).toBe('without the key');
+    }
+    await service.close();
+  }
+  printFigure(11, `${runs} runs with api-key-command × failures: keys in output, files or URLs ${leaks}`);
+  expect(leaks).toBe(0);
+});
+
 it('promise 11, pulled: the key is not among the arguments that ps shows', async () => {
   const service = await faultyService({ leads: 1000, pageSize: 10, style: 'cursor', seed: 1, latencyMs: 20 });
   const program = startProgram(['export'], freshHome(), { LEADS_API_KEY: key, LEADS_BASE_URL: service.url });

@@ -24,7 +24,7 @@ export interface AgentOptions {
 export async function createAgent({ env, dataDir, timeoutMs }: AgentOptions): Promise<Dispatcher> {
   const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   const proxied = ['https_proxy', 'http_proxy', 'HTTPS_PROXY', 'HTTP_PROXY'].some((name) => env[name]);
-  const ProxyAgent = proxied ? (await import('./proxy-agent.ts')).default : undefined;
+  const throughProxy = proxied ? (await import('./proxy-agent.ts')).throughProxy : undefined;
   const direct = { timeout: timeoutMs };
   const connectLoopback = dataDir === undefined ? direct : loopbackConnector(env, dataDir, timeoutMs);
   const agent = new Agent({
@@ -32,8 +32,8 @@ export async function createAgent({ env, dataDir, timeoutMs }: AgentOptions): Pr
     factory: (origin) => {
       const url = new URL(origin);
       const proxy = proxyFor(url, env);
-      if (proxy !== undefined && ProxyAgent !== undefined) {
-        return new ProxyAgent({ ...timeouts, uri: proxy.href, requestTls: direct, proxyTls: direct });
+      if (proxy !== undefined && throughProxy !== undefined) {
+        return throughProxy(proxy, { timeoutMs, connect: direct });
       }
       const local = url.protocol === 'https:' && isLoopback(url.hostname);
       return new Pool(origin, { ...timeouts, connect: local ? connectLoopback : direct });

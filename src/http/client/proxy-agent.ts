@@ -1,9 +1,38 @@
 // Loaded only where the environment names a proxy, since it loads the SOCKS client as well.
+import type { buildConnector as Connect, Dispatcher } from 'undici';
 import connect from 'undici/lib/api/api-connect.js';
-import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
+import { TunnelError } from './tunnel-error.ts';
 
-// undici adds this method to its dispatchers in its index, which is not loaded; tunnels are opened with it.
-Dispatcher.prototype.connect = connect;
+interface ProxyOptions {
+  readonly timeoutMs: number;
+  /** To the proxy, and through its tunnel to the origin. */
+  readonly connect: Connect.BuildOptions;
+}
 
-export default ProxyAgent;
+/** The connections to one origin through a proxy. They fail with a `TunnelError` where the proxy opens no tunnel in time. */
+export function throughProxy(proxy: URL, { timeoutMs, connect: tls }: ProxyOptions): Dispatcher {
+  const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+  return new ProxyAgent({
+    ...timeouts,
+    uri: proxy.href,
+    requestTls: tls,
+    proxyTls: tls,
+    // The pool that undici makes waits five minutes for the proxy's answer.
+    clientFactory: (origin, options) =>
+      tunnelOpener(new Pool(origin, { ...options, ...timeouts }), proxy.host),
+  });
+}
+
+/**
+ * undici opens tunnels with `connect`, a method that it adds to its dispatchers in its index, which is not loaded. A
+ * request stays queued for a new tunnel, without end, when one fails with undici's own error for a closed connection.
+ */
+const tunnelOpener = (pool: Pool, proxy: string): Dispatcher =>
+  Object.assign(pool, {
+    connect: (options: Dispatcher.ConnectOptions) =>
+      connect.call(pool, options).catch((error: unknown) => {
+        throw new TunnelError(proxy, error as Error);
+      }),
+  });

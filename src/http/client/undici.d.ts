@@ -27,13 +27,10 @@ declare module 'undici/lib/core/connect.js' {
   export default buildConnector;
 }
 
-declare module 'undici/lib/dispatcher/dispatcher.js' {
-  import { Dispatcher } from 'undici';
-  export default Dispatcher;
-}
-
 declare module 'undici/lib/api/api-connect.js' {
   import type { Dispatcher } from 'undici';
-  const connect: Dispatcher['connect'];
-  export default connect;
+  export default function connect(
+    this: Dispatcher,
+    options: Dispatcher.ConnectOptions,
+  ): Promise<Dispatcher.ConnectData>;
 }

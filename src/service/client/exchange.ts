@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { DataError } from '../../errors.ts';
 import { formatDuration } from '../../time/duration.ts';
 import { networkFailure } from './failure.ts';
-import { redact } from './redact-key.ts';
+import { redact, redactBody } from './redact-key.ts';
 import { rateLimited } from './retry.ts';
 import type { Service } from './service.ts';
 import type { Secret } from '../../secret.ts';
@@ -35,6 +35,8 @@ export interface Response {
   readonly discard: () => Promise<void>;
   /** Takes the API key that was sent out of a text of the answer. */
   readonly redact: (text: string) => string;
+  /** The same for a body of the answer. */
+  readonly redactBody: (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 }
 
 /**
@@ -71,6 +73,7 @@ async function sendOnce(service: Service, call: Call, key: Secret, signal: Abort
     body: { [Symbol.asyncIterator]: () => awaited(decoded(body, headers['content-encoding']), messages) },
     discard: () => body.dump(),
     redact: (text) => redact(text, key),
+    redactBody: (bytes) => redactBody(bytes, key),
   };
 }
 

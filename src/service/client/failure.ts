@@ -2,16 +2,13 @@ import { DataError, KeyRejectedError, LeadsError, ServiceError } from '../../err
 import { isLoopback } from '../../config/base-url.ts';
 import { loginCommand } from '../../config/login-command.ts';
 import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/other-protocol.ts';
+import { TunnelError } from '../../http/client/tunnel-error.ts';
 import { TransientError } from './retry.ts';
 
 interface NetworkError {
   readonly name?: string;
   readonly code?: string;
   readonly message: string;
-  readonly syscall?: string;
-  readonly address?: string;
-  readonly hostname?: string;
-  readonly port?: number;
   readonly errors?: readonly NetworkError[];
   readonly cause?: unknown;
 }
@@ -36,9 +33,9 @@ const reasons: Readonly<Record<string, string>> = {
 /** Why a request got no whole answer: a `TransientError` when it may work the next time, an error of ours otherwise. */
 export function networkFailure(error: unknown, origin: string): Error {
   if (error instanceof LeadsError || error instanceof TransientError) return error;
+  if (error instanceof TunnelError) return tunnelFailure(error);
   const failed = error as NetworkError;
-  const code =
-    failed.code ?? failed.errors?.[0]?.code ?? (failed.cause as NetworkError | undefined)?.code ?? '';
+  const code = codeOf(failed);
   const proxied = /^Proxy response \((\d+)\)/.exec(failed.message)?.[1];
   if (proxied !== undefined) {
     const failure = new ServiceError(`the proxy does not connect to ${origin} (${proxied})`, {
@@ -46,15 +43,6 @@ export function networkFailure(error: unknown, origin: string): Error {
       hint: 'see HTTPS_PROXY and NO_PROXY',
     });
     return passes(Number(proxied)) ? new TransientError(failure) : failure;
-  }
-  const proxy = proxyOf(failed, origin);
-  if (proxy !== undefined) {
-    return new TransientError(
-      new ServiceError(`cannot reach the proxy ${proxy}: ${reasons[code] ?? failed.message}`, {
-        cause: error,
-        hint: 'see HTTPS_PROXY and NO_PROXY',
-      }),
-    );
   }
   const reason = reasons[code];
   if (reason !== undefined) {
@@ -103,14 +91,20 @@ export function networkFailure(error: unknown, origin: string): Error {
     : new ServiceError(`cannot reach ${origin}: ${failed.message}`, { cause: error });
 }
 
-/** Where the connection was attempted, when that is not the origin's own port: a proxy's. */
-function proxyOf(failed: NetworkError, origin: string): string | undefined {
-  const { port, address, syscall } = failed.errors?.[0] ?? failed;
-  if (port === undefined || syscall !== 'connect') return undefined;
-  const { port: explicit, protocol } = new URL(origin);
-  const own = explicit === '' ? (protocol === 'https:' ? 443 : 80) : Number(explicit);
-  return port === own ? undefined : `${address ?? ''}:${port}`;
+/** The proxy cannot be reached, or gives no answer. */
+function tunnelFailure(error: TunnelError): Error {
+  const { proxy, cause } = error;
+  const code = codeOf(cause);
+  const reason = code === 'ENOTFOUND' ? 'there is no such host' : reasons[code];
+  const failure = new ServiceError(`cannot reach the proxy ${proxy}: ${reason ?? cause.message}`, {
+    cause: error,
+    hint: 'see HTTPS_PROXY and NO_PROXY',
+  });
+  return code in reasons ? new TransientError(failure) : failure;
 }
+
+const codeOf = (failed: NetworkError): string =>
+  failed.code ?? failed.errors?.[0]?.code ?? (failed.cause as NetworkError | undefined)?.code ?? '';
 
 /** 408, 425, 429 and server errors pass; what the server does not implement does not. */
 const passes = (status: number): boolean =>

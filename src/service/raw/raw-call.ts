@@ -40,8 +40,10 @@ export async function rawCall(
             ? await lastFailure(attempts, reason, signal)
             : reason.failure
           : reason;
-      if (failure !== undefined)
-        return { ...response, body: unbroken(body.all(), response, signal), failure };
+      if (failure !== undefined) {
+        // A service that refuses a request may quote the key.
+        return { ...response, body: response.redactBody(unbroken(body.all(), response, signal)), failure };
+      }
       await response.discard();
     } catch (error) {
       const failure = networkError(error, call.url.origin, signal);
@@ -101,7 +103,10 @@ async function failureOf(
       hint: 'if that is the place that was meant, ask for it',
     });
   }
-  return errorAnswer(service, response, body.beginning());
+  const failure = await errorAnswer(service, response, body.beginning());
+  if (!(failure instanceof DataError)) return failure;
+  // Its hint is about the list operation.
+  return new DataError(failure.message, { status, requestId: failure.requestId });
 }
 
 /** Waits for the next attempt; gives the failure instead when there is none. */

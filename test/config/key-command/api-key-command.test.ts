@@ -94,6 +94,31 @@ describe('api-key-command', () => {
     },
   );
 
+  it('runs once for requests that are refused at the same time', async () => {
+    const held: (() => void)[] = [];
+    const service = await scriptedService(({ path, headers }, response, count) => {
+      const token = count <= 3 ? 'token-1' : 'token-2';
+      if (headers.authorization !== `Bearer ${token}`) {
+        held.push(() => response.writeHead(401).end());
+        // The first one waits for another.
+        if (held.length > 1) for (const answer of held.splice(0)) answer();
+        return;
+      }
+      const page = Number(new URL(path, 'http://x').searchParams.get('page') ?? 1);
+      const data = Array.from({ length: page <= 20 ? 10 : 0 }, (_, i) => ({ id: `${page}-${i}` }));
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ data, page, total: 200 }));
+    });
+    open.push(service);
+    const [mark, log] = [join(freshHome(), 'mark'), join(freshHome(), 'log')];
+    const command = 'echo run >>"$1"; [ -e "$0" ] && echo token-2 || echo token-1; touch "$0"';
+    const home = await homeWith(['sh', '-c', command, mark, log], service.url);
+    const run = await leads(['export', '--concurrency', '4', '--page-size', '10'], { home });
+    expect(run.exitCode).toBe(0);
+    expect(new Set(run.stdout.trim().split('\n')).size).toBe(200);
+    expect(runs(log)).toBe(2);
+  });
+
   it.each<[string, string[], RegExp]>([
     ['fails', ['sh', '-c', 'echo key; exit 3'], /gave no key: exit 3\n/],
     ['is killed', ['sh', '-c', 'kill -9 $$'], /gave no key: ended by SIGKILL\n/],

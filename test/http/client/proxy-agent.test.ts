@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Dispatcher } from 'undici';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createAgent } from '../../../src/http/client/agent.ts';
+import { TunnelError } from '../../../src/http/client/tunnel-error.ts';
+import { networkFailure } from '../../../src/service/client/failure.ts';
+import { TransientError } from '../../../src/service/client/retry.ts';
+
+const open: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+/** A proxy on this machine; after ten connections it takes no more. */
+async function proxyThat(answer: (socket: Socket) => unknown) {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    if (sockets.length > 10) server.close();
+    answer(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    if (server.listening) await once(server.close(), 'close');
+  });
+  return { port: (server.address() as AddressInfo).port, sockets };
+}
+
+async function agentThrough(port: number): Promise<Dispatcher> {
+  const proxy = `http://127.0.0.1:${port}`;
+  const env = { HTTPS_PROXY: proxy, HTTP_PROXY: proxy };
+  const agent = await createAgent({ env, dataDir: undefined, timeoutMs: 300 });
+  open.push(() => agent.destroy());
+  return agent;
+}
+
+const afterRequest = (answer: (socket: Socket) => unknown) => (socket: Socket) =>
+  socket.once('data', () => answer(socket));
+
+describe('a proxy that opens no tunnel ends the request after one connection', () => {
+  it.each<[string, (socket: Socket) => unknown, string]>([
+    ['it closes at once', (socket) => socket.end(), 'the connection was closed'],
+    ['it resets at once', (socket) => socket.resetAndDestroy(), 'the connection was reset'],
+    ['it closes on CONNECT', afterRequest((socket) => socket.end()), 'the connection was closed'],
+    [
+      'it closes in its answer',
+      afterRequest((socket) => socket.end('HTTP/1.1 20')),
+      'the connection was closed',
+    ],
+    ['it never answers', () => undefined, 'no answer came in time'],
+  ])('%s', async (_, answer, reason) => {
+    const { port, sockets } = await proxyThat(answer);
+    const agent = await agentThrough(port);
+    for (const origin of ['https://service.example', 'http://service.example']) {
+      const before = sockets.length;
+      const error = await agent.request({ origin, path: '/', method: 'GET' }).catch((e: unknown) => e);
+      expect(sockets).toHaveLength(before + 1);
+      expect(error).toBeInstanceOf(TunnelError);
+      const failure = networkFailure(error, origin);
+      expect(failure).toBeInstanceOf(TransientError);
+      expect(failure.message).toContain(`cannot reach the proxy 127.0.0.1:${port}: ${reason}`);
+    }
+  });
+
+  it('it speaks no HTTP, which is not tried again', async () => {
+    const { port, sockets } = await proxyThat(afterRequest((socket) => socket.end('no\r\n\r\n')));
+    const agent = await agentThrough(port);
+    const asked = agent.request({ origin: 'https://service.example', path: '/', method: 'GET' });
+    const failure = networkFailure(await asked.catch((e: unknown) => e), 'https://service.example');
+    expect(failure).toMatchObject({ exitCode: 5 });
+    expect(failure.message).toMatch(/^cannot reach the proxy 127\.0\.0\.1:\d+: /);
+    expect(sockets).toHaveLength(1);
+  });
+});
