@@ -2,10 +2,8 @@
  * `leads-cli/receiver`: verified, stored once and acknowledged only when it is safe: what `leads listen` does, inside an
  * application's own server. For Node.
  */
-import { answerNode, invalidHead, type NodeResponse } from './receiver/answer-node.ts';
+import type { NodeResponse } from './receiver/answer-node.ts';
 import { checkOptions } from './receiver/checked-options.ts';
-import { RequestReceiver } from './receiver/receive-request.ts';
-import { ReceiverLife } from './receiver/receiver-life.ts';
 import type { ReceiverOptions } from './receiver/receiver-options.ts';
 import type { FetchRequest, NodeRequest } from './webhook/request/request-types.ts';
 
@@ -58,20 +56,13 @@ export interface WebhookReceiver {
  */
 export function createReceiver(options: ReceiverOptions): WebhookReceiver {
   const checked = checkOptions(options);
-  const life = new ReceiverLife(checked);
-  const requests = new RequestReceiver(checked, life);
+  // Most of the code is not needed to refuse options that cannot work, and would slow the import down.
+  const started = import('./receiver/start-receiver.ts').then(({ startReceiver }) => startReceiver(checked));
+  started.catch((error: unknown) => checked.onError(error, {}));
   return {
-    async fetch(request) {
-      const { answer } = await requests.receive(request);
-      const headers = { 'content-type': 'application/json', ...answer.headers };
-      return new Response(JSON.stringify(answer.body), { status: answer.status, headers });
-    },
-    async node(request, response) {
-      answerNode(request, response, await requests.receive(request, invalidHead(request)));
-    },
-    async ready() {
-      await life.opened();
-    },
-    close: () => life.close(),
+    fetch: async (request) => (await started).fetch(request),
+    node: async (request, response) => (await started).node(request, response),
+    ready: async () => (await started).ready(),
+    close: async () => (await started).close(),
   };
 }

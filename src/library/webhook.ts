@@ -4,7 +4,7 @@
  */
 export { ConfigError, LeadsError } from '../errors.ts';
 export type { RejectReason } from '../webhook/rejection.ts';
-export { explain } from './webhook/explain-refusal.ts';
+export { explain } from './webhook/explain.ts';
 export type { Lead } from './webhook/lead.ts';
 export type { RequestLimits } from './webhook/read-delivery.ts';
 export { ParsedBodyError } from './webhook/request/parsed-body-error.ts';

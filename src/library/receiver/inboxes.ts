@@ -1,4 +1,3 @@
-import { pid } from 'node:process';
 import { ConfigError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { RedactDelivery } from '../../inbox/inbox-options.ts';
@@ -34,7 +33,9 @@ export interface InboxOpener {
 const opener = (location: string): InboxOpener => ({
   async open(requirements) {
     const { openInbox } = await import('../../inbox/open-inbox.ts');
-    return openInbox({ ...requirements, location, pid });
+    // Importing node:process reads all of its properties, and so opens the standard streams of the application.
+    // eslint-disable-next-line no-restricted-globals
+    return openInbox({ ...requirements, location, pid: process.pid });
   },
 });
 

@@ -1,10 +1,6 @@
-import { checkDelivery } from '../../webhook/check-delivery.ts';
-import type { Rejection, RejectReason } from '../../webhook/rejection.ts';
-import { type Lead, leadOf } from './lead.ts';
-import { leadPlace } from './lead-place.ts';
-import { makeVerifier } from './make-verifier.ts';
-import { withOptionNames } from './option-names.ts';
-import { readDelivery, type RequestLimits } from './read-delivery.ts';
+import type { RejectReason } from '../../webhook/rejection.ts';
+import type { Lead } from './lead.ts';
+import type { RequestLimits } from './read-delivery.ts';
 import type { WebhookRequest } from './request/request-types.ts';
 import type { SchemeChoice } from './scheme-choice.ts';
 
@@ -41,7 +37,7 @@ export interface Refused {
 /**
  * Checks one delivery over its raw bytes: method, signature, content type, signed time, JSON and the lead's id, in this
  * order (specification, section 4.2). What a sender can cause is a value; rejects with a `ParsedBodyError` where something
- * read the body before, and with a `ConfigError` for options or a request that are none.
+ * read the body before, and with a `ConfigError` for options or a request that are none. Its code is loaded at the first call.
  *
  * @example
  * const checked = await verify(request, { scheme: 'stripe', secrets: process.env.WEBHOOK_SECRET });
@@ -49,20 +45,6 @@ export interface Refused {
  * for (const lead of checked.leads) console.log(lead.id, lead.value.category);
  */
 export async function verify(request: WebhookRequest, options: VerifyOptions): Promise<Verified | Refused> {
-  const { now = Date.now() } = options;
-  const verifier = await makeVerifier(options);
-  const policy = { path: undefined, ...verifier, ...leadPlace(options.leadAt) };
-  const delivery = await readDelivery(request, options, now);
-  if ('kind' in delivery) return refused(delivery);
-  const checked = checkDelivery(delivery, policy, now);
-  if (checked.kind === 'rejected') return refused(checked);
-  const leads = checked.leads.map(({ leadId, lead }) => leadOf(leadId, lead.bytes));
-  return { ok: true, leads, secret: checked.key };
+  const { verifyDelivery } = await import('./verify-delivery.ts');
+  return verifyDelivery(request, options);
 }
-
-const refused = ({ status, reason, detail }: Rejection): Refused => ({
-  ok: false,
-  status,
-  reason,
-  hint: withOptionNames(detail),
-});
