@@ -1,5 +1,3 @@
-import { utf8 } from '../../json/bytes.ts';
-
 /** A lead as it was delivered. */
 export interface Lead {
   /** At most 512 bytes; of an integer its digits. Deliveries that repeat it are of the same lead. */
@@ -8,21 +6,4 @@ export interface Lead {
   readonly bytes: Uint8Array;
   /** The same, parsed when it is first asked for; integers beyond 2^53 lose digits here. */
   readonly value: Readonly<Record<string, unknown>>;
-}
-
-export const leadOf = (id: string, bytes: Uint8Array): Lead => new DeliveredLead(id, bytes);
-
-class DeliveredLead implements Lead {
-  readonly id: string;
-  readonly bytes: Uint8Array;
-  #value: Lead['value'] | undefined;
-
-  constructor(id: string, bytes: Uint8Array) {
-    this.id = id;
-    this.bytes = bytes;
-  }
-
-  get value(): Lead['value'] {
-    return (this.#value ??= JSON.parse(utf8(this.bytes)) as Lead['value']);
-  }
 }

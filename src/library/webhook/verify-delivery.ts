@@ -1,6 +1,6 @@
 import { checkDelivery } from '../../webhook/check-delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
-import { leadOf } from './lead.ts';
+import { LazyLead } from '../lead/lazy-lead.ts';
 import { leadPlace } from './lead-place.ts';
 import { makeVerifier } from './make-verifier.ts';
 import { withOptionNames } from './option-names.ts';
@@ -19,7 +19,7 @@ export async function verifyDelivery(
   if ('kind' in delivery) return refused(delivery);
   const checked = checkDelivery(delivery, policy, now);
   if (checked.kind === 'rejected') return refused(checked);
-  const leads = checked.leads.map(({ leadId, lead }) => leadOf(leadId, lead.bytes));
+  const leads = checked.leads.map(({ leadId, lead }) => new LazyLead(leadId, lead.bytes));
   return { ok: true, leads, secret: checked.key };
 }
 
