@@ -14,6 +14,8 @@ export {
   type InboxOpener,
   type InboxRequirements,
   memoryInbox,
+  postgresInbox,
+  type PostgresInboxOptions,
   type ReceiverInbox,
 } from './receiver/inboxes.ts';
 export type { LeadContext, ReceivedDelivery, ReceiverOptions } from './receiver/receiver-options.ts';

@@ -36,7 +36,7 @@ export interface ReceivedDelivery {
 }
 
 export interface ReceiverOptions extends SchemeChoice, RequestLimits {
-  /** Where deliveries are kept: `fileInbox(path)`, `memoryInbox()`, or an object of your own, which stays yours to close. */
+  /** Where deliveries are kept: `fileInbox(path)`, `postgresInbox(url)`, `memoryInbox()`, or an object of your own, which stays yours to close. */
   readonly inbox: InboxOpener | ReceiverInbox;
   /**
    * Takes a lead by resolving. Called at least once for each lead, one call at a time for one lead, and again after it has

@@ -2,7 +2,7 @@ import type { DatabaseLocation } from './address/database-location.ts';
 import type { Connections } from './database-connections.ts';
 import { SessionPool } from './session/session-pool.ts';
 
-export type { Connection, Connections } from './database-connections.ts';
+export type { Connections } from './database-connections.ts';
 
 export interface ConnectOptions {
   /** Connections that are open at the same time at most. Default 6. */

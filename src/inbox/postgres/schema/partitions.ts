@@ -17,7 +17,7 @@ export interface Month {
   readonly end: number;
 }
 
-export function monthOf(time: number, later = 0): Month {
+function monthOf(time: number, later = 0): Month {
   const date = new Date(time);
   const start = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later);
   const end = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later + 1);

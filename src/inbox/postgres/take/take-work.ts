@@ -26,7 +26,7 @@ export interface TakenDelivery {
     { readonly bytes: Uint8Array; readonly key: string; readonly digest: Uint8Array } | undefined;
 }
 
-export interface KeptRejection extends RejectedDelivery {
+interface KeptRejection extends RejectedDelivery {
   readonly content: DeliveryContent;
 }
 

@@ -7,11 +7,11 @@ import type { PasswordFile } from '../security/password-file.ts';
 import { sslModeFor } from '../security/ssl-mode.ts';
 
 /** Where passwords are looked for that do not stand in the URL. */
-export interface PasswordSources {
+interface PasswordSources {
   /** Of `PGPASSWORD`. */
   readonly environment: Secret | undefined;
-  /** `PGPASSFILE`, or `.pgpass` in the home directory. */
-  readonly file: PasswordFile;
+  /** `PGPASSFILE`, or `.pgpass` in the home directory; undefined: none is read. */
+  readonly file: PasswordFile | undefined;
 }
 
 /** An inbox in a PostgreSQL database: what is needed to connect to it. */

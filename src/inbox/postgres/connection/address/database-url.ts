@@ -7,7 +7,7 @@ import { splitUrl, type UrlParts } from './split-url.ts';
 export type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full';
 
 /** What a server must be for an inbox: any one that answers, or one that takes writes. */
-export type SessionAttributes = 'any' | 'read-write' | 'primary';
+type SessionAttributes = 'any' | 'read-write' | 'primary';
 
 export interface DatabaseHost {
   /** A host name or address, IPv6 without brackets, or the directory of a unix socket. */
