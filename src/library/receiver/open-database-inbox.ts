@@ -7,7 +7,7 @@ import {
 } from '../../inbox/postgres/connection/address/database-location.ts';
 import { Secret } from '../../secret.ts';
 import { nameOptions } from '../webhook/option-names.ts';
-import type { InboxRequirements, PostgresInboxOptions, ReceiverInbox } from './inboxes.ts';
+import type { InboxRequirements, PostgresInboxOptions, ReceiverInbox } from './inbox-opener.ts';
 
 /** `pid`: of this process, for the name on its leases. */
 interface Opening extends InboxRequirements {

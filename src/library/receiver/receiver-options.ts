@@ -1,10 +1,10 @@
 import type { VerdictKind } from '../../inbox/decide-verdict.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { RejectReason } from '../../webhook/rejection.ts';
-import type { Lead } from '../webhook/lead.ts';
+import type { Lead } from '../lead/lead.ts';
 import type { RequestLimits } from '../webhook/read-delivery.ts';
 import type { SchemeChoice } from '../webhook/scheme-choice.ts';
-import type { InboxOpener, ReceiverInbox } from './inboxes.ts';
+import type { InboxOpener, ReceiverInbox } from './inbox-opener.ts';
 
 /** What `onLead` is told besides the lead. */
 export interface LeadContext {

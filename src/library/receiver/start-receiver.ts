@@ -1,8 +1,8 @@
-import type { WebhookReceiver } from '../receiver.ts';
 import { answerNode, invalidHead } from './answer-node.ts';
 import type { CheckedOptions } from './checked-options.ts';
 import { RequestReceiver } from './receive-request.ts';
 import { ReceiverLife } from './receiver-life.ts';
+import type { WebhookReceiver } from './webhook-receiver.ts';
 
 /** Opens the inbox, begins to hand over what is outstanding, and takes requests. */
 export function startReceiver(options: CheckedOptions): WebhookReceiver {

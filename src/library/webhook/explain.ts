@@ -1,5 +1,5 @@
 import type { WebhookRequest } from './request/request-types.ts';
-import type { VerifyOptions } from './verify.ts';
+import type { VerifyOptions } from './verify-options.ts';
 
 /**
  * What a refused delivery would have matched: another scheme, another encoding of the secret or signature, a body that was

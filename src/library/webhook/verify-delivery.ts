@@ -6,7 +6,7 @@ import { makeVerifier } from './make-verifier.ts';
 import { withOptionNames } from './option-names.ts';
 import { readDelivery } from './read-delivery.ts';
 import type { WebhookRequest } from './request/request-types.ts';
-import type { Refused, Verified, VerifyOptions } from './verify.ts';
+import type { Refused, Verified, VerifyOptions } from './verify-options.ts';
 
 export async function verifyDelivery(
   request: WebhookRequest,
