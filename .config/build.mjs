@@ -14,7 +14,7 @@ const dist = `${root}dist/`;
  * What is loaded together stands in one file, with all that it imports: each file costs every start 0.15 ms. Without
  * these, each module that two commands share would be a file of its own.
  */
-const loadedTogether = [
+const loadedTogether = groups([
   // With what the entry itself imports, or the entry would need the files below.
   { name: 'program', modules: ['program', 'errors', 'time/clock', 'output/terminal/terminal-width'] },
   // What completion needs of them, without commander.
@@ -38,11 +38,16 @@ const loadedTogether = [
       'lead/(filter|field-presence|oldest-first)',
     ],
   },
-].map(({ name, modules }, i, { length }) => ({
-  name,
-  test: new RegExp(`[\\\\/]src[\\\\/](${modules.join('|')})\\.ts$`),
-  priority: length - i,
-}));
+]);
+
+/** The same for what applications import: an ES module costs more than that. */
+const importedTogether = groups([
+  { name: 'errors', modules: ['errors', 'library/webhook/request/parsed-body-error'] },
+  // What the client needs too.
+  { name: 'basics', modules: ['secret', 'time/clock', 'json/(exact|bytes)'] },
+  { name: 'shared-secret-schemes', modules: ['library/webhook/make-verifier'] },
+  { name: 'all-schemes', modules: ['library/webhook/defined-scheme', 'library/receiver/checked-options'] },
+]);
 
 // npm installs them: libsql is a native module with a binary for the user's platform, and the others are for few users.
 const external = ['libsql', 'jq-web', 'postgres'];
@@ -65,6 +70,7 @@ const library = await bundled(
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: `${libraryFolder}[name]-[hash].js`,
+    codeSplitting: { groups: importedTogether },
   },
 );
 
@@ -83,4 +89,13 @@ for (const item of await readdir(dist, { recursive: true, withFileTypes: true })
   const path = `${item.parentPath}/${item.name}`;
   const isOurs = item.isFile() && !/\.(d\.ts|1)$/.test(item.name);
   if (isOurs && !files.has(relative(dist, path))) await rm(path, { force: true });
+}
+
+/** The first ones take what they need before the others. */
+function groups(all) {
+  return all.map(({ name, modules }, i, { length }) => ({
+    name,
+    test: new RegExp(`[\\\\/]src[\\\\/](${modules.join('|')})\\.ts$`),
+    priority: length - i,
+  }));
 }

@@ -2,43 +2,23 @@
  * `leads-cli/receiver`: verified, stored once and acknowledged only when it is safe: what `leads listen` does, inside an
  * application's own server. For Node.
  */
-import { answerNode, invalidHead, type NodeResponse } from './receiver/answer-node.ts';
 import { checkOptions } from './receiver/checked-options.ts';
-import { RequestReceiver } from './receiver/receive-request.ts';
-import { ReceiverLife } from './receiver/receiver-life.ts';
 import type { ReceiverOptions } from './receiver/receiver-options.ts';
-import type { FetchRequest, NodeRequest } from './webhook/request/request-types.ts';
+import type { WebhookReceiver } from './receiver/webhook-receiver.ts';
 
 export { ConfigError, LeadsError } from '../errors.ts';
 export type { NodeResponse } from './receiver/answer-node.ts';
-export {
-  fileInbox,
-  type InboxOpener,
-  type InboxRequirements,
-  memoryInbox,
-  type ReceiverInbox,
-} from './receiver/inboxes.ts';
+export type {
+  InboxOpener,
+  InboxRequirements,
+  PostgresInboxOptions,
+  ReceiverInbox,
+} from './receiver/inbox-opener.ts';
+export { fileInbox, memoryInbox, postgresInbox } from './receiver/inboxes.ts';
 export type { LeadContext, ReceivedDelivery, ReceiverOptions } from './receiver/receiver-options.ts';
-export type { Lead } from './webhook/lead.ts';
+export type { WebhookReceiver } from './receiver/webhook-receiver.ts';
+export type { Lead } from './lead/lead.ts';
 export { ParsedBodyError } from './webhook/request/parsed-body-error.ts';
-
-/** Its functions can be passed on without their object. */
-export interface WebhookReceiver {
-  /** For Hono (`c.req.raw`), route handlers of Next, and whatever else has a Fetch `Request`. Never rejects. */
-  readonly fetch: (request: FetchRequest) => Promise<Response>;
-  /**
-   * For Express, `node:http`, and Fastify (`request.raw`, `reply.raw`, after `reply.hijack()`). Resolves when the answer is
-   * written. Never rejects: a body that was parsed before is answered 500 with the fix, and told to `onError`.
-   */
-  readonly node: (request: NodeRequest, response: NodeResponse) => Promise<void>;
-  /** Rejects with what opening the inbox failed with. Deliveries need not wait for it: they are answered 503 then. */
-  readonly ready: () => Promise<void>;
-  /**
-   * Takes nothing more (503), waits for what is in flight, calls of `onLead` included, and closes the inbox that it
-   * opened. Takes at most twice `onLeadTimeoutMs` beside `bodyTimeoutMs`.
-   */
-  readonly close: () => Promise<void>;
-}
 
 /**
  * Receives deliveries (specification, section 4.2). Each is verified over its raw bytes, deduplicated by the lead's id, made
@@ -58,20 +38,13 @@ export interface WebhookReceiver {
  */
 export function createReceiver(options: ReceiverOptions): WebhookReceiver {
   const checked = checkOptions(options);
-  const life = new ReceiverLife(checked);
-  const requests = new RequestReceiver(checked, life);
+  // Most of the code is not needed to refuse options that cannot work, and would slow the import down.
+  const started = import('./receiver/start-receiver.ts').then(({ startReceiver }) => startReceiver(checked));
+  started.catch((error: unknown) => checked.onError(error, {}));
   return {
-    async fetch(request) {
-      const { answer } = await requests.receive(request);
-      const headers = { 'content-type': 'application/json', ...answer.headers };
-      return new Response(JSON.stringify(answer.body), { status: answer.status, headers });
-    },
-    async node(request, response) {
-      answerNode(request, response, await requests.receive(request, invalidHead(request)));
-    },
-    async ready() {
-      await life.opened();
-    },
-    close: () => life.close(),
+    fetch: async (request) => (await started).fetch(request),
+    node: async (request, response) => (await started).node(request, response),
+    ready: async () => (await started).ready(),
+    close: async () => (await started).close(),
   };
 }

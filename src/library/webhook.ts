@@ -4,8 +4,8 @@
  */
 export { ConfigError, LeadsError } from '../errors.ts';
 export type { RejectReason } from '../webhook/rejection.ts';
-export { explain } from './webhook/explain-refusal.ts';
-export type { Lead } from './webhook/lead.ts';
+export { explain } from './webhook/explain.ts';
+export type { Lead } from './lead/lead.ts';
 export type { RequestLimits } from './webhook/read-delivery.ts';
 export { ParsedBodyError } from './webhook/request/parsed-body-error.ts';
 export type {
@@ -17,4 +17,5 @@ export type {
 export type { SchemeChoice, SchemeDefinition, SchemeName, SecretInput } from './webhook/scheme-choice.ts';
 export { sign } from './webhook/sign.ts';
 export type { SignedDelivery, SignedLead, SignOptions } from './webhook/sign-options.ts';
-export { type Refused, type Verified, verify, type VerifyOptions } from './webhook/verify.ts';
+export { verify } from './webhook/verify.ts';
+export type { Refused, Verified, VerifyOptions } from './webhook/verify-options.ts';

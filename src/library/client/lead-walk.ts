@@ -14,7 +14,8 @@ import {
 } from './lead-checkpoint.ts';
 import type { LeadsOptions } from './leads-options.ts';
 import { type ClientAccount, openClientService } from './open-client-service.ts';
-import { LazyLead, type PulledLead } from './pulled-lead.ts';
+import { LazyLead } from '../lead/lazy-lead.ts';
+import type { PulledLead } from './pulled-lead.ts';
 import { type LeadFilterOptions, resolveFilterOptions } from './resolve-filter-options.ts';
 
 export type { ClientAccount } from './open-client-service.ts';

@@ -4,7 +4,7 @@ import type { Policy } from '../../webhook/check-delivery.ts';
 import { definedScheme } from '../webhook/defined-scheme.ts';
 import { leadPlace } from '../webhook/lead-place.ts';
 import { schemeOptions, withKeys } from '../webhook/make-verifier.ts';
-import { defaultBodyLimits } from '../webhook/request/read-body.ts';
+import { defaultBodyLimits } from '../webhook/request/body-limits.ts';
 import type { ReceiverOptions } from './receiver-options.ts';
 
 /** The options with their defaults. Durations in milliseconds. */

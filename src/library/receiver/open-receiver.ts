@@ -4,7 +4,7 @@ import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { withOptionNames } from '../webhook/option-names.ts';
 import { type CheckedOptions, settled } from './checked-options.ts';
-import type { ReceiverInbox } from './inboxes.ts';
+import type { ReceiverInbox } from './inbox-opener.ts';
 import type { ReceivedDelivery } from './receiver-options.ts';
 
 /** A receiver whose inbox is open. */

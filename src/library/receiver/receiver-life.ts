@@ -1,6 +1,6 @@
 import { InFlightCount } from '../../receiver/in-flight-count.ts';
 import { callTarget } from '../../receiver/targets/call.ts';
-import { leadOf } from '../webhook/lead.ts';
+import { LazyLead } from '../lead/lazy-lead.ts';
 import type { CheckedOptions } from './checked-options.ts';
 import { handOverOutstanding } from './hand-over-outstanding.ts';
 import { type OpenReceiver, openReceiver } from './open-receiver.ts';
@@ -24,7 +24,7 @@ export class ReceiverLife {
     this.#target = callTarget({
       name,
       call: async ({ leadId, bytes, attempt }, signal) => {
-        await onLead(leadOf(leadId, bytes), { attempt, signal });
+        await onLead(new LazyLead(leadId, bytes), { attempt, signal });
       },
       timeoutMs,
       concurrency,

@@ -1,10 +1,10 @@
 import type { VerdictKind } from '../../inbox/decide-verdict.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { RejectReason } from '../../webhook/rejection.ts';
-import type { Lead } from '../webhook/lead.ts';
+import type { Lead } from '../lead/lead.ts';
 import type { RequestLimits } from '../webhook/read-delivery.ts';
 import type { SchemeChoice } from '../webhook/scheme-choice.ts';
-import type { InboxOpener, ReceiverInbox } from './inboxes.ts';
+import type { InboxOpener, ReceiverInbox } from './inbox-opener.ts';
 
 /** What `onLead` is told besides the lead. */
 export interface LeadContext {
@@ -36,7 +36,7 @@ export interface ReceivedDelivery {
 }
 
 export interface ReceiverOptions extends SchemeChoice, RequestLimits {
-  /** Where deliveries are kept: `fileInbox(path)`, `memoryInbox()`, or an object of your own, which stays yours to close. */
+  /** Where deliveries are kept: `fileInbox(path)`, `postgresInbox(url)`, `memoryInbox()`, or an object of your own, which stays yours to close. */
   readonly inbox: InboxOpener | ReceiverInbox;
   /**
    * Takes a lead by resolving. Called at least once for each lead, one call at a time for one lead, and again after it has

@@ -8,7 +8,7 @@ import { rejectUnableToSign } from '../../sender/reject-unable-to-sign.ts';
 import type { Signer } from '../../sender/sign-request.ts';
 import { systemClock } from '../../time/clock.ts';
 import { unverified } from '../../webhook/schemes/unverified.ts';
-import { LazyLead } from '../client/pulled-lead.ts';
+import { LazyLead } from '../lead/lazy-lead.ts';
 import { makeVerifier } from '../webhook/make-verifier.ts';
 import { OpenDeliveries } from './open-deliveries.ts';
 import type { RunningSandbox, TestLead } from './running-sandbox.ts';

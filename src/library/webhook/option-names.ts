@@ -11,11 +11,13 @@ export function namingOptions<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw error instanceof LeadsError
-      ? new ConfigError(withOptionNames(error.message), {
-          hint: error.hint === undefined ? undefined : withOptionNames(error.hint),
-          cause: error.cause,
-        })
-      : error;
+    throw error instanceof LeadsError ? nameOptions(error) : error;
   }
 }
+
+/** The same error, whose text names options. */
+export const nameOptions = ({ message, hint, cause }: LeadsError): ConfigError =>
+  new ConfigError(withOptionNames(message), {
+    hint: hint === undefined ? undefined : withOptionNames(hint),
+    cause,
+  });

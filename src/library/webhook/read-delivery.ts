@@ -1,9 +1,10 @@
 import { systemClock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
+import { defaultBodyLimits } from './request/body-limits.ts';
 import { bodySource } from './request/body-source.ts';
 import { deliveryHead } from './request/delivery-head.ts';
-import { defaultBodyLimits, type ReadBody, readBody } from './request/read-body.ts';
+import { type ReadBody, readBody } from './request/read-body.ts';
 import type { WebhookRequest } from './request/request-types.ts';
 
 /** What a client may cost. */

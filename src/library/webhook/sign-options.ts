@@ -1,4 +1,4 @@
-import type { Lead } from './lead.ts';
+import type { Lead } from '../lead/lead.ts';
 import type { SchemeChoice } from './scheme-choice.ts';
 
 export interface SignOptions extends Omit<SchemeChoice, 'toleranceMs' | 'publicUrl'> {

@@ -1,47 +1,10 @@
-import { checkDelivery } from '../../webhook/check-delivery.ts';
-import type { Rejection, RejectReason } from '../../webhook/rejection.ts';
-import { type Lead, leadOf } from './lead.ts';
-import { leadPlace } from './lead-place.ts';
-import { makeVerifier } from './make-verifier.ts';
-import { withOptionNames } from './option-names.ts';
-import { readDelivery, type RequestLimits } from './read-delivery.ts';
 import type { WebhookRequest } from './request/request-types.ts';
-import type { SchemeChoice } from './scheme-choice.ts';
-
-export interface VerifyOptions extends SchemeChoice, RequestLimits {
-  /**
-   * Where the lead is in the body: a JSON Pointer such as `/data` (an array there is several leads), or `auto`, which finds
-   * it in an envelope where that is clear. Default `auto`.
-   */
-  readonly leadAt?: string | undefined;
-  /** The time against which a signed time is checked, in milliseconds since the epoch. Default: now. */
-  readonly now?: number | undefined;
-}
-
-/** A genuine delivery. Whether its leads came before is not known here: the receiver's inbox knows. */
-export interface Verified {
-  readonly ok: true;
-  /** At least one. */
-  readonly leads: readonly Lead[];
-  /** Index of the secret that matched: while it is not 0, an old secret is still in use. */
-  readonly secret: number;
-}
-
-/** A delivery that must not be taken. */
-export interface Refused {
-  readonly ok: false;
-  /** The HTTP status to answer: 401 for a wrong, missing or late signature, 400, 405, 408, 413 or 415 for another fault. */
-  readonly status: number;
-  /** A stable code, such as `wrong_credential`. */
-  readonly reason: RejectReason;
-  /** One sentence for the operator; it holds no secret and no expected signature, and is not meant for the sender. */
-  readonly hint: string;
-}
+import type { Refused, Verified, VerifyOptions } from './verify-options.ts';
 
 /**
  * Checks one delivery over its raw bytes: method, signature, content type, signed time, JSON and the lead's id, in this
  * order (specification, section 4.2). What a sender can cause is a value; rejects with a `ParsedBodyError` where something
- * read the body before, and with a `ConfigError` for options or a request that are none.
+ * read the body before, and with a `ConfigError` for options or a request that are none. Its code is loaded at the first call.
  *
  * @example
  * const checked = await verify(request, { scheme: 'stripe', secrets: process.env.WEBHOOK_SECRET });
@@ -49,20 +12,6 @@ export interface Refused {
  * for (const lead of checked.leads) console.log(lead.id, lead.value.category);
  */
 export async function verify(request: WebhookRequest, options: VerifyOptions): Promise<Verified | Refused> {
-  const { now = Date.now() } = options;
-  const verifier = await makeVerifier(options);
-  const policy = { path: undefined, ...verifier, ...leadPlace(options.leadAt) };
-  const delivery = await readDelivery(request, options, now);
-  if ('kind' in delivery) return refused(delivery);
-  const checked = checkDelivery(delivery, policy, now);
-  if (checked.kind === 'rejected') return refused(checked);
-  const leads = checked.leads.map(({ leadId, lead }) => leadOf(leadId, lead.bytes));
-  return { ok: true, leads, secret: checked.key };
+  const { verifyDelivery } = await import('./verify-delivery.ts');
+  return verifyDelivery(request, options);
 }
-
-const refused = ({ status, reason, detail }: Rejection): Refused => ({
-  ok: false,
-  status,
-  reason,
-  hint: withOptionNames(detail),
-});

@@ -71,13 +71,50 @@ it('and the program load nothing but what node has and what is installed with th
   const { dependencies } = JSON.parse(readFileSync(join(place, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
   };
-  const loaded = new Set<string>();
-  for (const name of readdirSync(join(place, 'dist'), { recursive: true, encoding: 'utf8' })) {
-    if (!/\.c?js$/.test(name)) continue;
-    const code = readFileSync(join(place, 'dist', name), 'utf8');
-    const specifiers = code.matchAll(/\b(?:require\(|import\(|from|import)\s*(["'`])([@a-z][\w@/:.-]*)\1/g);
-    for (const [, , specifier = ''] of specifiers) loaded.add(specifier);
-  }
-  const others = [...loaded].filter((name) => !name.startsWith('node:') && !builtinModules.includes(name));
-  expect(others).toEqual(Object.keys(dependencies));
+  const loaded = readdirSync(join(place, 'dist'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.c?js$/.test(name))
+    .flatMap((name) => loadsOf(readFileSync(join(place, 'dist', name), 'utf8')))
+    .map(({ name }) => name)
+    .filter(isLibrary);
+  expect([...new Set(loaded)].sort()).toEqual(Object.keys(dependencies).sort());
+});
+
+/** What a file loads: `isCall` when it does so while it runs. */
+const loadsOf = (code: string) =>
+  [
+    ...code.matchAll(
+      /((?:\b(?:require|import)|\.resolve)\(|\b(?:from|import))\s*(["'`])([.@a-z][\w@/:.-]*)\2/g,
+    ),
+  ].map(([, how = '', , name = '']) => ({ name, isCall: how.endsWith('(') }));
+
+const isLibrary = (name: string): boolean =>
+  !name.startsWith('.') && !builtinModules.includes(name.replace(/^node:/, ''));
+
+/** The libraries that the entry can load, at the import or later. */
+function librariesOf(entry: string): { readonly now: Set<string>; readonly later: Set<string> } {
+  const folder = join(project, 'node_modules/leads-cli/dist/library');
+  const found = { now: new Set<string>(), later: new Set<string>() };
+  const seen = new Set<string>();
+  const visit = (file: string, when: 'now' | 'later'): void => {
+    if (seen.has(`${when} ${file}`)) return;
+    seen.add(`${when} ${file}`);
+    for (const { name, isCall } of loadsOf(readFileSync(join(folder, file), 'utf8'))) {
+      const then = isCall ? 'later' : when;
+      if (name.startsWith('./')) visit(name.slice('./'.length), then);
+      else if (isLibrary(name)) found[then].add(name);
+    }
+  };
+  visit(`${entry}.js`, 'now');
+  return found;
+}
+
+it.each([
+  ['webhook', []],
+  ['receiver', ['libsql', 'postgres']],
+  ['client', []],
+  ['testing', []],
+])('%s imports no library, and needs later %j', (entry, expected) => {
+  const { now, later } = librariesOf(entry);
+  expect([...now]).toEqual([]);
+  expect([...later].sort()).toEqual(expected);
 });

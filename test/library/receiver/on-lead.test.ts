@@ -263,6 +263,14 @@ test.each<[string, Partial<Record<keyof ReceiverOptions, unknown>>]>([
   expect(() => createReceiver(options)).toThrow(message);
 });
 
-test.each(['', ':memory:', 'postgres://localhost/leads'])("'%s' is no file", (path) => {
+test.each(['', ':memory:'])("'%s' is no file", (path) => {
   expect(() => fileInbox(path)).toThrow('is no path of a file');
 });
+
+test.each(['postgres://leads:hunter22@db/leads', 'mysql5://a:hunter22@db/x'])(
+  '%s is no file either, and is not shown',
+  (url) => {
+    expect(() => fileInbox(url)).not.toThrow(/hunter22/);
+    expect(() => fileInbox(url)).toThrow('fileInbox was given a URL');
+  },
+);

@@ -15,9 +15,6 @@ export interface BodyLimits {
   readonly onPiece?: ((piece: Uint8Array, size: number) => Rejection | undefined) | undefined;
 }
 
-/** What the CLI's receiver takes: 1 MiB within 15 s. */
-export const defaultBodyLimits = { maxBytes: 1024 * 1024, timeoutMs: 15_000 } as const;
-
 export type ReadBody = { readonly kind: 'body'; readonly bytes: Uint8Array } | Rejection;
 
 /** Reads a whole body within the limits. Never rejects: a client that stops or sends too much is a `Rejection`. */

@@ -10,8 +10,8 @@ import { sslModeFor } from '../security/ssl-mode.ts';
 interface PasswordSources {
   /** Of `PGPASSWORD`. */
   readonly environment: Secret | undefined;
-  /** `PGPASSFILE`, or `.pgpass` in the home directory. */
-  readonly file: PasswordFile;
+  /** `PGPASSFILE`, or `.pgpass` in the home directory; undefined: none is read. */
+  readonly file: PasswordFile | undefined;
 }
 
 /** An inbox in a PostgreSQL database: what is needed to connect to it. */

@@ -19,11 +19,11 @@ interface Account {
  * missing file holds none; one that others may read is left out, as libpq does, with a warning.
  */
 export async function passwordFromFile(
-  file: PasswordFile,
+  file: PasswordFile | undefined,
   account: Account,
   warn: (text: string) => void,
 ): Promise<Secret | undefined> {
-  const text = await readPrivately(file, warn);
+  const text = file && (await readPrivately(file, warn));
   const password = text === undefined ? undefined : findPassword(text, account);
   return password === undefined ? undefined : new Secret(password);
 }

@@ -1,0 +1,46 @@
+import { sep } from 'node:path';
+import { ConfigError } from '../../errors.ts';
+import { openInbox } from '../../inbox/open-inbox.ts';
+import {
+  type DatabaseLocation,
+  databaseLocation,
+} from '../../inbox/postgres/connection/address/database-location.ts';
+import { Secret } from '../../secret.ts';
+import { nameOptions } from '../webhook/option-names.ts';
+import type { InboxRequirements, PostgresInboxOptions, ReceiverInbox } from './inbox-opener.ts';
+
+/** `pid`: of this process, for the name on its leases. */
+interface Opening extends InboxRequirements {
+  readonly pid: number;
+}
+
+/** Rejects with a `ConfigError`, or with a `LeadsError` while the database cannot be reached. */
+export async function openDatabaseInbox(
+  url: string,
+  options: PostgresInboxOptions,
+  requirements: Opening,
+): Promise<ReceiverInbox> {
+  try {
+    const location = locationOf(url, options, requirements.warn);
+    return await openInbox({ ...requirements, location });
+  } catch (error) {
+    throw error instanceof ConfigError ? nameOptions(error) : error;
+  }
+}
+
+/** Nothing is looked up in the environment and in the home directory, as `leads` would. */
+function locationOf(
+  url: string,
+  { password, passwordFile, inboxInsecure = false }: PostgresInboxOptions,
+  warn: InboxRequirements['warn'],
+): DatabaseLocation {
+  const location = databaseLocation(url, { env: {}, platform: '', allowsPlain: inboxInsecure, warn });
+  return {
+    ...location,
+    passwords: {
+      environment: password === undefined ? undefined : new Secret(password),
+      // Files have no modes on Windows.
+      file: passwordFile === undefined ? undefined : { path: passwordFile, hasMode: sep === '/' },
+    },
+  };
+}
