@@ -11,7 +11,7 @@ export default command({
   examples: [
     "leads api '/api/leads?limit=5'",
     "leads api /api/leads --paginate --jq '.data[].id'",
-    'leads api /api/leads --method HEAD --include',
+    "leads api '/api/leads?limit=1' --include",
   ],
   load: () => import('./run.ts'),
 });

@@ -16,13 +16,13 @@ const lookedAt = 1000;
 /** A larger body is not read. */
 const largestBody = 65_536;
 
-const recent = `(SELECT * FROM deliveries ORDER BY seq DESC LIMIT ${lookedAt})
-  WHERE verdict <> 'rejected' AND lead IS NOT NULL`;
+const recent = `deliveries WHERE seq > (SELECT MAX(seq) FROM deliveries) - ${lookedAt}
+  AND verdict <> 'rejected' AND lead IS NOT NULL`;
 
 /** Repeats among the newest are passed over, as far as these rows go. */
 const rowsForEach = 4;
 
-/** The newest leads of an inbox, each once, at most `count`. Touches nothing, and throws where that cannot be. */
+/** The newest leads of an inbox, each once, at most `count`. Changes nothing, and throws where it cannot be read so. */
 export const recentLeads = (path: string, count: number): Promise<RecentLead[]> =>
   reading(path, (database) => {
     const rows = database
@@ -66,9 +66,9 @@ async function reading<T>(path: string, read: (database: Database) => T): Promis
 }
 
 /**
- * Without a log nobody writes, and the file alone is read, with no lock and no file beside it. With one, its index is
- * opened for reading only (https://www.sqlite.org/wal.html, "Read-Only Databases"): no writer waits for such a reader, and
- * nothing is made.
+ * Without a log the file alone is read, with no lock and no file beside it. With one, whose newest leads are nowhere else,
+ * the reader has shared locks for as long as it reads, which no writer waits for, and the log's index is not written to
+ * (https://www.sqlite.org/wal.html, "Read-Only Databases").
  */
 function untouchedUrl(path: string): string {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });

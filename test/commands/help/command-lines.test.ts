@@ -1,65 +1,154 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeProgram } from '../../../src/commands/help/data/program-data.ts';
+import { InterruptedError } from '../../../src/errors.ts';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { parseArgv } from '../../../src/parse-argv.ts';
 import { commands } from '../../../src/program.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { arrivalOf } from '../../support/both-sides.ts';
+import { printedLines, readShellLine } from '../../support/printed-lines.ts';
+import { freshHome, leads, type LiveRun, type Run, startLeads } from '../../support/run.ts';
+import { until } from '../../support/until.ts';
 
-const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-const program = await describeProgram(commands);
-
-/** The words of a command line up to a pipe, a redirection or a comment, as a shell reads them. */
-function wordsOf(line: string): string[] {
-  const words: string[] = [];
-  for (const [token] of line.matchAll(/(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\|<>;&])+|[|<>;&]/g)) {
-    if (/^[|<>;&]$/.test(token)) break;
-    if (token.startsWith('#')) break;
-    words.push(
-      token.replace(/'([^']*)'|"([^"]*)"/g, (_, single?: string, double?: string) => single ?? double ?? ''),
-    );
-  }
-  return words;
-}
-
-/** Lines of code blocks that begin with `leads `, continued ones as one. */
-const readmeLines = readme
-  .replaceAll(/\\\n\s*/g, '')
-  .split('\n')
-  .flatMap((line) => /^ {4}(?:\$ )?(leads .*)$/.exec(line)?.[1] ?? []);
-
-const examples = [
-  ...program.topics.flatMap((topic) => topic.examples),
-  ...program.commands.flatMap((command) => [command, ...command.commands].flatMap((one) => one.examples)),
+/** These are parsed only. */
+const notRun: readonly (readonly [line: RegExp, reason: string])[] = [
+  [/postgres:\/\//, 'needs a database on that host; test/inbox/postgres has one'],
+  [/^leads demo/, 'starts the built program many times; test/cli/demo.test.ts does'],
 ];
 
-describe('every printed command line', () => {
-  it.each([...new Set([...examples, ...readmeLines])])('%s', async (line) => {
-    const [name, ...words] = wordsOf(line);
-    expect(name).toBe('leads');
-    expect(await parseArgv(words)).toBeDefined();
-  });
+/** Commands that end with 7 where they find what they look for, or do not find it. */
+const mayFind = /^(audit|check|doctor|show|stats|verify)$/;
+
+const sandboxKey = 'sandbox-key';
+const template = freshHome();
+const started: LiveRun[] = [];
+const app = createServer((request, response) => {
+  request.resume().on('end', () => response.end('{"status":"accepted"}'));
+});
+/** What stands in the lines for a service, a receiver and an application. */
+let addresses: readonly (readonly [printed: RegExp, real: string])[] = [];
+
+/** Starts a command that goes on, and waits until it says that it is ready. */
+async function ready(argv: readonly string[], home: string, env = {}): Promise<LiveRun> {
+  const run = startLeads(argv, { home, env, clock: systemClock });
+  let isOver = false;
+  void run.done.then(() => (isOver = true));
+  await until(() => isOver || /listening|ready/.test(run.stdout.text() + run.stderr.text()), argv.join(' '));
+  return run;
+}
+
+const interrupted = (run: LiveRun): Promise<Run> => {
+  run.abort(new InterruptedError('SIGINT'));
+  return run.done;
+};
+
+const urlIn = (run: LiveRun): string =>
+  /https?:\/\/[^\s",]+/.exec(run.stderr.text() + run.stdout.text())?.[0] ?? '';
+
+beforeAll(async () => {
+  const [sandbox, receiver] = await Promise.all([
+    ready(['sandbox', '--port', '0', '--leads', '30', '--api-key', sandboxKey], freshHome()),
+    ready(['listen', '--http', '--port', '0', '--token', 'secret'], freshHome()),
+    once(app.listen(0, '127.0.0.1'), 'listening'),
+  ]);
+  started.push(sandbox, receiver);
+  const baseUrl = urlIn(sandbox);
+  addresses = [
+    [/^https:\/\/localhost:8443\S*/, urlIn(receiver)],
+    [/^http:\/\/localhost\b\S*/, `http://127.0.0.1:${(app.address() as AddressInfo).port}/`],
+    [/^(https:\/\/api\.example\.com|http:\/\/127\.0\.0\.1:8080)/, baseUrl],
+  ];
+  mkdirSync(join(template, 'config'), { mode: 0o700 });
+  const profile = { baseUrl, apiKey: sandboxKey, apiKeyOrigin: new URL(baseUrl).origin };
+  writeFileSync(
+    join(template, 'config', 'config.json'),
+    JSON.stringify({ profiles: { default: profile, staging: profile } }),
+    { mode: 0o600 },
+  );
+  const ids = ['lead_123', ...Array.from({ length: 19 }, (_, i) => `lead_${i}`)];
+  const body = (id: string): Buffer => Buffer.from(JSON.stringify({ id, category: 'solar' }));
+  for (const location of [join(template, 'data', 'inbox.db'), join(template, 'damaged.db')]) {
+    const inbox = await openInbox({ location, clock: systemClock });
+    await inbox.take(ids.map((id) => arrivalOf(id, body(id), Date.now())));
+    await inbox.close();
+  }
+  const files = {
+    'key.txt': sandboxKey,
+    'token.txt': 'secret',
+    'secret.txt': 's3cret',
+    'stripe.txt': 'whsec_s3cret',
+    'paddle.txt': 's3cret',
+    'body.json': '{"id":"lead_1"}',
+    'delivery.http': 'POST /hook HTTP/1.1\nhost: app.example\nstripe-signature: t=1,v1=00\n\n{"id":"lead_1"}',
+    'delivery.har': JSON.stringify({
+      log: {
+        entries: [
+          {
+            request: {
+              method: 'POST',
+              url: 'https://app.example/hook',
+              headers: [{ name: 'stripe-signature', value: 't=1,v1=00' }],
+              postData: { mimeType: 'application/json', text: '{"id":"lead_1"}' },
+            },
+          },
+        ],
+      },
+    }),
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(template, name), text);
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all(started.map(interrupted));
+  app.closeAllConnections();
+  app.close();
 });
 
-describe('the tables of the README', () => {
-  it('name every command with its subcommands, in its group', () => {
-    let group = '';
-    const rows = readme.split('\n').flatMap((line) => {
-      const [, heading = '', terms = ''] =
-        /^\| (\w*) *\| (`.*?) *\| [^|]*\|$/.exec(line.replaceAll('\\|', '/')) ?? [];
-      if (heading !== '') group = heading;
-      return /`(?:leads )?[a-z]/.test(terms) ? [[group, terms] as const] : [];
-    });
-    for (const command of program.commands) {
-      const row = rows.find(
-        ([heading, terms]) => heading === command.group && new RegExp(`\\b${command.name}\\b`).test(terms),
-      );
-      expect(row, command.name).toBeDefined();
-      for (const { name } of command.commands) expect(row?.[1]).toContain(name.split(' ')[1]);
-    }
-  });
+/** A printed word with the address and the folder of this test, and a rate that is kept for a second. */
+function realWord(word: string, home: string): string {
+  if (word === '10s') return '1s';
+  const [printed, real] = addresses.find(([pattern]) => pattern.test(word)) ?? [];
+  if (printed !== undefined && real !== undefined) return word.replace(printed, real);
+  return /^[\w-]+(\.(bookmark|csv|db|gz|har|http|json|ndjson|txt|xml))+$/.test(word)
+    ? join(home, word)
+    : word;
+}
 
-  it('name no environment variable that there is not', () => {
-    const known = new Set(program.environment.map(({ name }) => name));
-    const named = readme.match(/\bLEADS_[A-Z_]+/g) ?? [];
-    expect(named.filter((name) => !known.has(name))).toEqual([]);
+async function runLine(line: string): Promise<Run> {
+  const home = freshHome();
+  cpSync(template, home, { recursive: true });
+  // A profile has a key, or a program that prints one.
+  if (line.includes('api-key-command')) await leads(['config', 'unset', 'api-key'], { home });
+  const { words, stdin } = readShellLine(line);
+  const argv = words.slice(1).map((word) => realWord(word, home));
+  const [name] = argv;
+  if (name !== 'listen' && name !== 'sandbox') {
+    const typed = name === 'login' ? sandboxKey : stdin && readFileSync(join(home, stdin), 'utf8');
+    return leads(argv, { home, ...(typed === undefined ? {} : { stdin: typed }) });
+  }
+  const port = argv.indexOf('--port');
+  const listening = port === -1 ? [...argv, '--port', '0'] : argv.with(port + 1, '0');
+  const run = await ready(listening, home);
+  if (!argv.includes('--count')) return interrupted(run);
+  await leads(['send', urlIn(run), '--token', argv[argv.indexOf('--token') + 1] ?? '', '--sample', '3'], {
+    home,
   });
+  return run.done;
+}
+
+const lines = printedLines(await describeProgram(commands));
+const isRun = (line: string): boolean => !notRun.some(([pattern]) => pattern.test(line));
+
+it.each(lines)('%s', async (line) => {
+  const { words } = readShellLine(line);
+  expect(words[0]).toBe('leads');
+  expect(await parseArgv(words.slice(1))).toBeDefined();
+  if (!isRun(line)) return;
+  const { exitCode, stderr } = await runLine(line);
+  expect(mayFind.test(words[1] ?? '') ? [0, 7] : [0], stderr).toContain(exitCode);
 });

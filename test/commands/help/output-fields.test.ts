@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { InterruptedError } from '../../../src/errors.ts';
+import { systemClock } from '../../../src/time/clock.ts';
 import { until } from '../../support/until.ts';
 import { freshHome, leads, type LiveRun, startLeads } from '../../support/run.ts';
 
@@ -20,7 +21,7 @@ let receiver = '';
 
 /** Starts a command that goes on, and gives the first line that it prints. */
 async function ready(argv: readonly string[]): Promise<Json> {
-  const run = startLeads(argv, { home, env });
+  const run = startLeads(argv, { home, env, clock: systemClock });
   started.push(run);
   await until(() => run.stdout.text().includes('\n'));
   return JSON.parse(run.stdout.text().split('\n')[0] ?? '') as Json;
@@ -35,7 +36,7 @@ beforeAll(async () => {
   await leads(['send', receiver, '--sample', '2', '--seed', 'a', '--repeat', '2'], { home, env });
   await leads(['send', receiver, '--lead', '-'], { home, env, stdin: '{"id":"by-hand","category":"solar"}' });
   await leads(['send', receiver, '--token', 'wrong'], { home, env });
-});
+}, 60_000);
 
 afterAll(async () => {
   for (const run of started) run.abort(new InterruptedError('SIGINT'));

@@ -81,6 +81,11 @@ describe('leads inbox recover', () => {
     const text = freshFile('text.db');
     writeFileSync(text, 'no database');
     expect((await recover(text, freshFile('new.db'))).exitCode).toBe(3);
+    const empty = freshFile('empty.db');
+    writeFileSync(empty, '');
+    const ofEmpty = await recover(empty, freshFile('new.db'));
+    expect(ofEmpty.exitCode).toBe(3);
+    expect(ofEmpty.stderr).toContain('empty');
     expect((await leads(['inbox', 'recover'])).exitCode).toBe(2);
   });
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, rm } from 'node:fs/promises';
-import { UsageError } from '../../../errors.ts';
+import { ConfigError, UsageError } from '../../../errors.ts';
 import { withOutputErrors } from '../../../files/output-error.ts';
 import { type Database, loadLibsql } from '../libsql.ts';
 import { migrate } from '../schema/migrations.ts';
@@ -35,10 +35,16 @@ const oneRow = ['counter', 'target_key', 'nonce_clock'];
 
 /**
  * Copies what can be read of the inbox `from` into a new one, which appears when it is complete. Throws a `UsageError`
- * when `to` exists, a `ConfigError` when `from` cannot be opened at all, an `OutputError` when `to` cannot be written.
+ * when `to` exists, a `ConfigError` when `from` cannot be opened at all or is empty, an `OutputError` when `to` cannot be written.
  */
 export async function recoverInbox(from: string, to: string, now: number): Promise<RecoveredInbox> {
   const { database: source, version } = await openReadOnly(from);
+  if (version === 0) {
+    source.close();
+    throw new ConfigError(`nothing can be saved of ${from}: it is an empty database`, {
+      hint: 'name the file of the inbox with --inbox',
+    });
+  }
   const temporary = `${to}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     return await withOutputErrors(to, async () => {
