@@ -66,7 +66,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
       answers['outstanding'] ?? [],
       this.#leads,
     );
-    const takenOver: number[] = [];
+    const lost: number[] = [];
     const early = new Set<string>();
     for (const [key, lead] of known) {
       const confirmation = lead.accepted
@@ -74,18 +74,18 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
         : 'confirmed';
       if (confirmation === 'not yet') early.add(key);
       if (confirmation !== 'lost') continue;
-      takenOver.push(lead.seq);
+      lost.push(lead.seq);
       known.set(key, { ...lead, accepted: false });
     }
     if (early.size > 0) return { kind: 'not yet', works: this.#worksOf(early) };
     const found = await findPayloads(connection, this.#context.schema, known, this.#deliveries());
-    return this.#write(found, numbersIn(textOf(drawn['numbers'])), takenOver);
+    return this.#write(found, numbersIn(textOf(drawn['numbers'])), lost);
   }
 
   #write(
     known: ReadonlyMap<string, StoredLeadState>,
     numbers: readonly number[],
-    takenOver: readonly number[],
+    lost: readonly number[],
   ): Decision<TakeWork, TakeResults> {
     const writes = new TakeWrites(this.#context);
     const comparison = new ComparisonBudget();
@@ -123,8 +123,11 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
         });
       });
     });
-    writes.takeOver(takenOver);
-    return { kind: 'write', statements: writes.statements, results, accepted: writes.accepted, takenOver };
+    writes.unanswered(lost);
+    const { accepted } = writes;
+    // One that is pending again stays lost, until a settlement accepts it.
+    const takenOver = lost.filter((seq) => accepted.includes(seq));
+    return { kind: 'write', statements: writes.statements, results, accepted, takenOver };
   }
 
   #deliveries(): readonly TakenDelivery[] {

@@ -30,7 +30,7 @@ export class TakeWrites {
   readonly #nowAccepted = new Map<string, Uint8Array>();
   readonly #granted = new Map<string, Granted>();
   readonly #trimmed = new Map<string, { readonly id: Uint8Array; readonly differs: boolean }>();
-  #takenOver: readonly number[] = [];
+  #unanswered: readonly number[] = [];
   #nonces = 0;
   #rejected = 0;
 
@@ -71,8 +71,8 @@ export class TakeWrites {
   }
 
   /** Leads whose acceptance nobody learnt of: their deliveries were stored, and not answered. */
-  takeOver(seqs: readonly number[]): void {
-    this.#takenOver = seqs;
+  unanswered(seqs: readonly number[]): void {
+    this.#unanswered = seqs;
   }
 
   get statements(): Sql {
@@ -82,10 +82,10 @@ export class TakeWrites {
       this.#nowAccepted.size === 0
         ? undefined
         : sql`UPDATE ${schema}.ids SET accepted = true WHERE id = ANY(${[...this.#nowAccepted.values()]}::bytea[]);`,
-      this.#takenOver.length === 0
+      this.#unanswered.length === 0
         ? undefined
         : sql`UPDATE ${schema}.deliveries SET verdict = 'pending', status = 503
-            WHERE seq = ANY(${this.#takenOver}::int8[]) AND verdict = 'accepted';`,
+            WHERE seq = ANY(${this.#unanswered}::int8[]) AND verdict = 'accepted';`,
       this.#granted.size === 0 ? undefined : grant(this.#context, [...this.#granted.values()]),
       ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
       this.#rejected === 0 ? undefined : trimRejected(this.#context),
