@@ -105,4 +105,16 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     expect(await takeOne(cut, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
     expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
   });
+
+  it('more than once is accepted once', async () => {
+    const { proxy, cut, other } = await receivers();
+    for (let time = 0; time < 2; time += 1) {
+      const lost = proxy.loseNextCommit('again');
+      await expect(takeOne(cut, arrivalOf({ id: 'again' }))).rejects.toThrow(CannotStoreError);
+      await lost;
+    }
+    expect(await takeOne(other, arrivalOf({ id: 'again' }))).toMatchObject({ kind: 'accepted', attempt: 3 });
+    const accepted = await all(other.list({ leadId: 'again', verdicts: ['accepted'] }));
+    expect(accepted.map(({ attempt }) => attempt)).toEqual([3]);
+  });
 });

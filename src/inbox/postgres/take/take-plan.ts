@@ -13,7 +13,7 @@ import { LeadInBatch, type StoredLeadState } from './known-lead.ts';
 import { findPayloads, storedLeads } from './earlier-leads.ts';
 import { distinctLeads, distinctNonces, takeQuestions } from './take-questions.ts';
 import type { TakenDelivery, TakeWork } from './take-work.ts';
-import { TakeWrites } from './take-writes.ts';
+import { type LostLead, TakeWrites } from './take-writes.ts';
 
 /** The results of a `take`, in order; none of a `reject`. */
 export type TakeResults = readonly TakeResult[];
@@ -66,7 +66,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
       answers['outstanding'] ?? [],
       this.#leads,
     );
-    const lost: number[] = [];
+    const lost: LostLead[] = [];
     const early = new Set<string>();
     for (const [key, lead] of known) {
       const confirmation = lead.accepted
@@ -74,7 +74,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
         : 'confirmed';
       if (confirmation === 'not yet') early.add(key);
       if (confirmation !== 'lost') continue;
-      lost.push(lead.seq);
+      lost.push({ seq: lead.seq, id: Buffer.from(key, 'hex') });
       known.set(key, { ...lead, accepted: false });
     }
     if (early.size > 0) return { kind: 'not yet', works: this.#worksOf(early) };
@@ -85,7 +85,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
   #write(
     known: ReadonlyMap<string, StoredLeadState>,
     numbers: readonly number[],
-    lost: readonly number[],
+    lost: readonly LostLead[],
   ): Decision<TakeWork, TakeResults> {
     const writes = new TakeWrites(this.#context);
     const comparison = new ComparisonBudget();
@@ -126,7 +126,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
     writes.unanswered(lost);
     const { accepted } = writes;
     // One that is pending again stays lost, until a settlement accepts it.
-    const takenOver = lost.filter((seq) => accepted.includes(seq));
+    const takenOver = lost.map(({ seq }) => seq).filter((seq) => accepted.includes(seq));
     return { kind: 'write', statements: writes.statements, results, accepted, takenOver };
   }
 
