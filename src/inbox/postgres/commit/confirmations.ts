@@ -12,11 +12,12 @@ import { hasNumber, multirangeOf } from './number-set.ts';
  *
  * The rule: a lead whose number stands in the row of another lane is not known to be accepted. If that lane lost its
  * answer (it says so as soon as it can, and goes on under another name), or said nothing for two seconds, because its
- * receiver was killed, then whoever takes the next delivery of the lead accepts it and takes its number over. Otherwise
+ * receiver was killed, then the lane that takes the next delivery of the lead accepts it and takes its number over. Otherwise
  * the lane has only just committed, and the delivery is taken again a moment later.
  *
  * So a lead is accepted once, unless a receiver is stopped for longer than that between the answer to a COMMIT and the
- * note of it: then it may be accepted twice, and never not at all.
+ * note of it, or the database is killed less than a second after the last delivery of a lane, which then has no other:
+ * then it may be accepted twice, and never not at all.
  */
 export class Confirmations {
   readonly #schema: Sql;
