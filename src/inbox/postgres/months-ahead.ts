@@ -47,7 +47,7 @@ export class MonthsAhead {
     }
   }
 
-  /** The same when a new month has begun since, in the background: no delivery waits for it. */
+  /** The same when a new month has come since, in the background: no delivery waits for it. */
   check(connections: Connections): void {
     const now = this.#options.clock.now();
     if (now < this.#nextAt || monthOf(now).name === this.#month) return;

@@ -13,8 +13,8 @@ import { until } from '../../support/until.ts';
 import { fleetInbox } from './fleet.ts';
 
 const heldMs = full ? 10_000 : 500;
-const rounds = full ? 100 : 5;
-const commits = full ? 50 : 20;
+const rounds = full ? 100 : 3;
+const commits = full ? 50 : 10;
 const address = await sharedPostgres();
 
 const clean: (() => unknown)[] = [];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { sized } from '../../support/faults.ts';
+import { full } from '../../support/faults.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import type { PostgresAddress } from '../../support/postgres/address.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
@@ -71,7 +71,7 @@ else {
       const proxy = await proxied(address);
       const inbox = fleetInbox(address, { port: proxy.port });
       const receiver = (await startFleet(1, inbox)).at(0);
-      const ids = Array.from({ length: sized(2000) }, (_, i) => `lead-${i}`);
+      const ids = Array.from({ length: full ? 2000 : 70 }, (_, i) => `lead-${i}`);
       let taken = 0;
       let cuts = 0;
       const sending = inParallel(ids, 10, async (id) => {

@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 import { Fleet, fleetInbox } from './fleet.ts';
 import { buildNextRelease } from './next-release.ts';
 
-const between = full ? 2000 : 50;
+const between = full ? 2000 : 30;
 const address = await sharedPostgres();
 
 const clean: (() => unknown)[] = [];

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { sized } from '../../support/faults.ts';
+import { full } from '../../support/faults.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import type { Cluster } from '../../support/postgres/cluster.ts';
@@ -35,7 +35,7 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
       });
       const inbox = fleetInbox(cluster.address);
       const receiver = (await startFleet(1, inbox)).at(0);
-      const ids = Array.from({ length: sized(2000) }, (_, i) => `lead-${i}`);
+      const ids = Array.from({ length: full ? 2000 : 70 }, (_, i) => `lead-${i}`);
       await inParallel(ids, 20, async (id) => {
         expect(await receiver.deliver({ id })).toMatchObject({ status: 200 });
       });
@@ -54,7 +54,7 @@ await withCluster({ settings: { wal_writer_delay: '10s' } }, (cluster) => {
     it('has both deliveries of an id that two processes took at the same moment', async () => {
       const inbox = fleetInbox(cluster.address);
       const fleet = await startFleet(2, inbox);
-      const rounds = sized(1000);
+      const rounds = full ? 1000 : 40;
       const verdicts = new Map<string, number>();
       await inParallel(
         Array.from({ length: rounds }, (_, i) => `same-${i}`),

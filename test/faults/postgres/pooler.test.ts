@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { sized } from '../../support/faults.ts';
+import { full } from '../../support/faults.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { newDatabase, superuser } from '../../support/postgres/address.ts';
 import { startPooler } from '../../support/postgres/pgbouncer.ts';
@@ -21,7 +21,7 @@ else {
       const inbox = fleetInbox(address, { port: pooler.port, database });
       const fleet = await Fleet.start(2, inbox);
       afterAll(() => fleet.end());
-      const ids = Array.from({ length: sized(2000) }, (_, i) => `lead-${i}`);
+      const ids = Array.from({ length: full ? 2000 : 70 }, (_, i) => `lead-${i}`);
       const verdicts = new Map<string, number>();
       await inParallel([...ids, ...ids], 20, async (id, i) => {
         const { status, text } = await fleet.at(i % 2).deliver({ id });

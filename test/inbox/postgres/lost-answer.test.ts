@@ -71,4 +71,50 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
     expect(await takeOne(cut, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
   });
+
+  it('stays to be accepted while a receiver with a target hands the lead on', async () => {
+    const { inbox, cut, other } = await receivers();
+    await takeOne(cut, arrivalOf({ id: 'a' }));
+    await expect.poll(() => inbox.query(`SELECT 1 FROM S.unconfirmed WHERE seqs <> '{}'`)).toHaveLength(0);
+    const both = await open(inbox.location(), { targets: ['t', 'u'], leaseMs: 1 });
+    const b = await takeStored(both, arrivalOf({ id: 'b' }));
+    await both.settle([{ ...b, target: 't' }]);
+    await inbox.query(`UPDATE S.unconfirmed SET seqs = '{[1,2)}', at = at - interval '3s'`);
+    const one = await open(inbox.location(), { targets: ['t'] });
+    const [a, accepted] = await one.take([arrivalOf({ id: 'a' }), arrivalOf({ id: 'b' })]);
+    expect([a?.kind, accepted?.kind]).toEqual(['pending', 'accepted']);
+    if (a === undefined || !('seq' in a)) throw new Error('not stored');
+    expect(await one.settle([{ ...a, target: 't' }])).toEqual(['accepted']);
+    expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+  });
+
+  it('is not waited for until a time that the clock of the database had before', async () => {
+    const { inbox, cut, other } = await receivers();
+    await takeOne(cut, arrivalOf({ id: 'a' }));
+    await expect.poll(() => inbox.query(`SELECT 1 FROM S.unconfirmed WHERE seqs <> '{}'`)).toHaveLength(0);
+    await inbox.query(`UPDATE S.unconfirmed SET seqs = '{[1,2)}', at = at + interval '1h'`);
+    expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('is not supposed where the database was killed and forgot that it came', async () => {
+    const { inbox, cut, other } = await receivers();
+    await takeOne(cut, arrivalOf({ id: 'a' }));
+    await expect.poll(() => inbox.query(`SELECT 1 FROM S.unconfirmed WHERE seqs <> '{}'`)).toHaveLength(0);
+    // As the row is after a crash: that it was emptied is not waited for until it is on disk.
+    await inbox.query(`UPDATE S.unconfirmed SET seqs = '{[1,2)}', at = at - interval '3s'`);
+    expect(await takeOne(cut, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+    expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
+  });
+
+  it('more than once is accepted once', async () => {
+    const { proxy, cut, other } = await receivers();
+    for (let time = 0; time < 2; time += 1) {
+      const lost = proxy.loseNextCommit('again');
+      await expect(takeOne(cut, arrivalOf({ id: 'again' }))).rejects.toThrow(CannotStoreError);
+      await lost;
+    }
+    expect(await takeOne(other, arrivalOf({ id: 'again' }))).toMatchObject({ kind: 'accepted', attempt: 3 });
+    const accepted = await all(other.list({ leadId: 'again', verdicts: ['accepted'] }));
+    expect(accepted.map(({ attempt }) => attempt)).toEqual([3]);
+  });
 });

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from 'node:net';
 
-/** The answer to COMMIT, as PostgreSQL's protocol has it: `C`, a length, the tag. */
-const committed = Buffer.from('C\0\0\0\x0bCOMMIT\0', 'latin1');
+/**
+ * The answer to a message that ends with COMMIT, as PostgreSQL's protocol has it: `C`, a length, the tag, and that no
+ * transaction is open now.
+ */
+const committed = Buffer.from('C\0\0\0\x0bCOMMIT\0Z\0\0\0\x05I', 'latin1');
 
 /** Stands between a program and a server, and breaks their connections in a chosen way. */
 export class TcpProxy {

@@ -12,15 +12,18 @@ import { hasNumber, multirangeOf } from './number-set.ts';
  *
  * The rule: a lead whose number stands in the row of another lane is not known to be accepted. If that lane lost its
  * answer (it says so as soon as it can, and goes on under another name), or said nothing for two seconds, because its
- * receiver was killed, then whoever takes the next delivery of the lead accepts it and takes its number over. Otherwise
+ * receiver was killed, then the lane that takes the next delivery of the lead accepts it and takes its number over. Otherwise
  * the lane has only just committed, and the delivery is taken again a moment later.
  *
  * So a lead is accepted once, unless a receiver is stopped for longer than that between the answer to a COMMIT and the
- * note of it: then it may be accepted twice, and never not at all.
+ * note of it, or the database is killed less than a second after the last delivery of a lane, which then has no other:
+ * then it may be accepted twice, and never not at all.
  */
 export class Confirmations {
   readonly #schema: Sql;
   #lane = randomUUID();
+  /** Whether the lane has a row, and whether numbers stand in it that are to be removed. */
+  #hasRow = false;
   #hasNumbers = false;
   #lost: { readonly lane: string; readonly numbers: readonly number[] }[] = [];
 
@@ -28,16 +31,26 @@ export class Confirmations {
     this.#schema = schema;
   }
 
-  /** What is to be said before the next transaction; undefined when there is nothing. */
+  /** What is to be said when no transaction follows; undefined when there is nothing. */
   get due(): Sql | undefined {
+    return this.#hasNumbers || this.#lost.length > 0 ? this.beforeNext : undefined;
+  }
+
+  /**
+   * What is to be said before the next transaction. It is said again although it was: a database that was killed just
+   * after may have forgotten it.
+   */
+  get beforeNext(): Sql | undefined {
     const parts = this.#lost.map(
       ({ lane, numbers }) =>
         // Skipped while that transaction still runs: two seconds later it counts as lost without these words.
         sql`UPDATE ${this.#schema}.unconfirmed SET lost = true, seqs = seqs * ${multirange(multirangeOf(numbers))}
           WHERE lane IN (SELECT lane FROM ${this.#schema}.unconfirmed WHERE lane = ${uuid(lane)} FOR UPDATE SKIP LOCKED);`,
     );
-    if (this.#hasNumbers) {
-      parts.push(sql`UPDATE ${this.#schema}.unconfirmed SET seqs = '{}' WHERE lane = ${uuid(this.#lane)};`);
+    if (this.#hasRow) {
+      parts.push(
+        sql`UPDATE ${this.#schema}.unconfirmed SET seqs = '{}' WHERE lane = ${uuid(this.#lane)} AND seqs <> '{}';`,
+      );
     }
     return parts.length === 0 ? undefined : atOnce(statements(...parts));
   }
@@ -48,9 +61,13 @@ export class Confirmations {
     this.#hasNumbers = false;
   }
 
-  /** Asks for the numbers of all other lanes, after the leads were locked. */
+  /**
+   * Asks for the numbers of all other lanes, after the leads were locked. A note from the future was made before the
+   * database's clock was set back, or before a failover to another clock: nobody should wait until that time comes.
+   */
   get question(): Sql {
-    return sql`SELECT seqs::text, lost OR at < clock_timestamp() - interval '2s' AS is_lost
+    return sql`SELECT seqs::text,
+        lost OR at NOT BETWEEN clock_timestamp() - interval '2s' AND clock_timestamp() + interval '2s' AS is_lost
       FROM ${this.#schema}.unconfirmed WHERE seqs <> '{}' AND lane <> ${uuid(this.#lane)};`;
   }
 
@@ -68,6 +85,7 @@ export class Confirmations {
   /** The transaction that noted them was committed, and its answer came. */
   committed(numbers: readonly number[]): void {
     this.#hasNumbers ||= numbers.length > 0;
+    this.#hasRow ||= numbers.length > 0;
   }
 
   /** It may have been committed: nobody will ever know from an answer. */
@@ -75,6 +93,7 @@ export class Confirmations {
     if (numbers.length === 0) return;
     this.#lost.push({ lane: this.#lane, numbers });
     this.#lane = randomUUID();
+    this.#hasRow = false;
     this.#hasNumbers = false;
   }
 

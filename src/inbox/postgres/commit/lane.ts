@@ -95,7 +95,7 @@ export class Lane<Work, Result> {
         steps.forEach(({ resolve }, i) => resolve(done.results[i] as Result));
         return;
       }
-      for (const step of steps) if (done.works.has(step.work)) this.#postpone(step);
+      this.#postpone(steps.filter(({ work }) => done.works.has(work)));
       const rest = steps.filter(({ work }) => !done.works.has(work));
       if (rest.length > 0) await this.#commitOrSplit(rest);
     } catch (error) {
@@ -162,7 +162,7 @@ export class Lane<Work, Result> {
     const { confirmations } = this.#options;
     const names = Object.keys(plan.questions);
     const answers = await connection.run(
-      statements(confirmations.due, begin, ...Object.values(plan.questions)),
+      statements(confirmations.beforeNext, begin, ...Object.values(plan.questions)),
     );
     confirmations.said();
     return Object.fromEntries(names.map((name, i) => [name, answers.at(i - names.length) ?? []]));
@@ -196,9 +196,13 @@ export class Lane<Work, Result> {
     }
   }
 
-  #postpone(step: Step<Work, Result>): void {
+  /** One pause for all: each takes a connection. */
+  #postpone(steps: readonly Step<Work, Result>[]): void {
     const postponed = this.#pause()
-      .then(() => this.#push(step), step.reject)
+      .then(
+        () => steps.forEach((step) => this.#push(step)),
+        (error: unknown) => steps.forEach(({ reject }) => reject(error)),
+      )
       .finally(() => this.#postponed.delete(postponed));
     this.#postponed.add(postponed);
   }

@@ -34,14 +34,17 @@ export async function checkServer(
   }
 }
 
-/** The same when one of its tables is not written to the log. */
+/** The same when one of its tables is not written to the log, or the sequence, which would give numbers twice. */
 export async function checkTables(connection: Connection, schema: Sql, location: string): Promise<void> {
-  const [rows = []] = await connection.run(sql`SELECT relname FROM pg_catalog.pg_class AS c
-    JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace
-    WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND relpersistence = 'u' AND relkind = 'r' LIMIT 1`);
-  if (rows.length === 0) return;
-  const name = textOf(rows[0]?.['relname']);
-  throw new ConfigError(`the table ${name} of the inbox ${location} is unlogged: a crash would empty it`, {
-    hint: `ALTER TABLE ${name} SET LOGGED`,
-  });
+  const [rows = []] = await connection.run(sql`SELECT relname, relkind = 'S' AS is_sequence,
+    format('%s %I.%I', CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, nspname, relname) AS object
+    FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace
+    WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND relpersistence = 'u' AND relkind IN ('r', 'S') LIMIT 1`);
+  const [row] = rows;
+  if (row === undefined) return;
+  const kind = row['is_sequence'] === true ? 'sequence' : 'table';
+  throw new ConfigError(
+    `the ${kind} ${textOf(row['relname'])} of the inbox ${location} is unlogged: a crash would empty it`,
+    { hint: `ALTER ${textOf(row['object'])} SET LOGGED` },
+  );
 }

@@ -15,7 +15,7 @@ import { LeadInBatch, type StoredLeadState } from './known-lead.ts';
 import { findPayloads, storedLeads } from './earlier-leads.ts';
 import { distinctLeads, distinctNonces, type Excluded, takeQuestions } from './take-questions.ts';
 import type { TakenDelivery, TakenLead, TakeWork } from './take-work.ts';
-import { TakeWrites } from './take-writes.ts';
+import { type LostLead, TakeWrites } from './take-writes.ts';
 
 /** The results of a `take`, in order; none of a `reject`. */
 export type TakeResults = readonly TakeResult[];
@@ -79,7 +79,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
       answers['outstanding'] ?? [],
       this.#leads,
     );
-    const takenOver: number[] = [];
+    const lost: LostLead[] = [];
     const early = new Set<string>();
     for (const [key, lead] of known) {
       const confirmation = lead.accepted
@@ -87,18 +87,18 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
         : 'confirmed';
       if (confirmation === 'not yet') early.add(key);
       if (confirmation !== 'lost') continue;
-      takenOver.push(lead.seq);
+      lost.push({ seq: lead.seq, id: Buffer.from(key, 'hex') });
       known.set(key, { ...lead, accepted: false });
     }
     if (early.size > 0) return { kind: 'not yet', works: this.#worksOf(early) };
     const found = await findPayloads(connection, this.#context.schema, known, this.#deliveries());
-    return this.#write(found, numbersIn(textOf(drawn['numbers'])), takenOver);
+    return this.#write(found, numbersIn(textOf(drawn['numbers'])), lost);
   }
 
   #write(
     known: ReadonlyMap<string, StoredLeadState>,
     numbers: readonly number[],
-    takenOver: readonly number[],
+    lost: readonly LostLead[],
   ): Decision<TakeWork, TakeResults> {
     const writes = new TakeWrites(this.#context);
     const comparison = new ComparisonBudget();
@@ -151,8 +151,11 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
         });
       });
     });
-    writes.takeOver(takenOver);
-    return { kind: 'write', statements: writes.statements, results, accepted: writes.accepted, takenOver };
+    writes.unanswered(lost);
+    const { accepted } = writes;
+    // One that is pending again stays lost, until a settlement accepts it.
+    const takenOver = lost.map(({ seq }) => seq).filter((seq) => accepted.includes(seq));
+    return { kind: 'write', statements: writes.statements, results, accepted, takenOver };
   }
 
   #deliveries(): readonly TakenDelivery[] {

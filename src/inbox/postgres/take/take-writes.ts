@@ -21,6 +21,12 @@ interface Granted {
   readonly firstAt: number;
 }
 
+/** A lead that was accepted without an answer. `seq`: of its first delivery. */
+export interface LostLead {
+  readonly seq: number;
+  readonly id: Uint8Array;
+}
+
 /** Collects what the second message of a transaction writes. All of it belongs to ids that are locked already. */
 export class TakeWrites {
   readonly deliveries: DeliveryRows;
@@ -30,7 +36,7 @@ export class TakeWrites {
   readonly #nowAccepted = new Map<string, Uint8Array>();
   readonly #granted = new Map<string, Granted>();
   readonly #trimmed = new Map<string, { readonly id: Uint8Array; readonly differs: boolean }>();
-  #takenOver: readonly number[] = [];
+  #unanswered: readonly LostLead[] = [];
   #nonces = 0;
   #rejected = 0;
 
@@ -71,21 +77,19 @@ export class TakeWrites {
   }
 
   /** Leads whose acceptance nobody learnt of: their deliveries were stored, and not answered. */
-  takeOver(seqs: readonly number[]): void {
-    this.#takenOver = seqs;
+  unanswered(leads: readonly LostLead[]): void {
+    this.#unanswered = leads;
   }
 
   get statements(): Sql {
     const { schema, nonceClock, receiver, options } = this.#context;
     return statements(
+      // Before this transaction's own deliveries, one of which is accepted.
+      this.#unanswered.length === 0 ? undefined : unaccept(schema, this.#unanswered),
       this.deliveries.statements,
       this.#nowAccepted.size === 0
         ? undefined
         : sql`UPDATE ${schema}.ids SET accepted = true WHERE id = ANY(${[...this.#nowAccepted.values()]}::bytea[]);`,
-      this.#takenOver.length === 0
-        ? undefined
-        : sql`UPDATE ${schema}.deliveries SET verdict = 'pending', status = 503
-            WHERE seq = ANY(${this.#takenOver}::int8[]) AND verdict = 'accepted';`,
       this.#granted.size === 0 ? undefined : grant(this.#context, [...this.#granted.values()]),
       ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
       this.#rejected === 0 ? undefined : trimRejected(this.#context),
@@ -95,6 +99,11 @@ export class TakeWrites {
     );
   }
 }
+
+/** Its accepted delivery may be a repeat: an answer may be lost more than once. */
+const unaccept = (schema: Sql, leads: readonly LostLead[]): Sql =>
+  sql`UPDATE ${schema}.deliveries SET verdict = 'pending', status = 503 WHERE verdict = 'accepted' AND
+    (seq = ANY(${leads.map(({ seq }) => seq)}) OR (lead = ANY(${leads.map(({ id }) => id)}) AND attempt > 1));`;
 
 function grant({ schema, owner, options }: StoreContext, granted: readonly Granted[]): Sql {
   return sql`INSERT INTO ${schema}.outstanding (lead, target, seq, first_at, owner, lease)

@@ -55,3 +55,19 @@ test('a file that others may read is ignored, with a warning; a missing one with
     expect.stringContaining('not a plain file'),
   ]);
 });
+
+test.runIf(process.getuid?.() === 0)(
+  "a credential of systemd's is read, whose access list shows as a group's",
+  async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'leads-pgpass-')), 'pass');
+    writeFileSync(path, '*:*:*:*:pw\n');
+    chmodSync(path, 0o440);
+    const warnings: string[] = [];
+    const found = await passwordFromFile(
+      { path, hasMode: true },
+      account,
+      (text) => void warnings.push(text),
+    );
+    expect([found?.reveal(), warnings]).toEqual(['pw', []]);
+  },
+);

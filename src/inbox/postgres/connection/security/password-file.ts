@@ -42,7 +42,7 @@ async function readPrivately(
       ignored('it is not a plain file');
       return;
     }
-    if (hasMode && (found.mode & 0o077) !== 0) {
+    if (hasMode && (found.mode & 0o077) !== 0 && !isCredential(found)) {
       ignored("others may read it; make it private with 'chmod 0600'");
       return;
     }
@@ -54,6 +54,10 @@ async function readPrivately(
     return;
   }
 }
+
+/** systemd shows the access list of a credential, which belongs to root, as permissions of a group. */
+const isCredential = ({ uid, mode }: { readonly uid: number; readonly mode: number }): boolean =>
+  uid === 0 && (mode & 0o777) === 0o440;
 
 /** Exported for the tests of the format. */
 export function findPassword(text: string, { host, database, user }: Account): string | undefined {

@@ -62,7 +62,7 @@ export class Session implements Connection {
     this.#socket.destroy();
   }
 
-  /** Says farewell to the database, in `graceMs` milliseconds at most. */
+  /** Ends the session with the database, in `graceMs` milliseconds at most. */
   async close(graceMs: number): Promise<void> {
     await this.#sql.end({ timeout: graceMs / 1000 });
     this.drop();

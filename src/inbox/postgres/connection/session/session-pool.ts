@@ -91,7 +91,7 @@ export class SessionPool implements Connections {
     }
   }
 
-  /** One may connect now: whoever waits does it in its stead. */
+  /** One connection fewer: the first caller that waits may open another. */
   #leave(): void {
     this.#count -= 1;
     const [next] = this.#waiting;
