@@ -37,7 +37,6 @@ export function rootHelp(commands: readonly ListedCommand[], width: number): str
     'Usage: leads <command> [flags]',
     '',
     ...twoColumns(rows, termWidth, width, 12),
-    '',
     ...globalFlagLines(width),
     ...runningList('More:', ['leads <command> --help', `leads help ${topicNames.join('|')}`], width),
     '',

@@ -132,8 +132,24 @@ export default commandGroup({
         'that is said, and --id erases it.\n' +
         'A receiver may run meanwhile. A file is written anew, so that deliveries wait; where that takes more than five ' +
         'seconds they are answered 503, and the sender tries again.\n' +
-        'Exit 7: nothing was found. Exit 8: it is erased, but a copy in the files of the inbox could not be overwritten.',
+        'Exit 8: it is erased, but a copy in the files of the inbox could not be overwritten.',
       flags: eraseFlags,
+      exits: { 6: '', 7: 'nothing of that person was found' },
+      output: [
+        {
+          what: 'one document',
+          fields: [
+            'dryRun',
+            'leads',
+            'rejected',
+            'mentionedIn',
+            'erasedBefore',
+            'erased',
+            'remains',
+            'outOfReach',
+          ],
+        },
+      ],
       examples: [
         'leads inbox erase --email ada@example.com --dry-run',
         'leads inbox erase --id lead_123 --yes',
