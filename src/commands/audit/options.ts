@@ -45,7 +45,11 @@ export const flags = {
     ...formatFlags(['table', 'json']),
     limit: { short: 'n', value: 'n', type: limit, default: '20', help: "findings in the table, or 'all'" },
     missing: { help: "print only the missing leads, in the service's own bytes" },
-    junit: { value: 'file', type: writtenFile, help: 'write a JUnit file for a CI server, a test for each class' },
+    junit: {
+      value: 'file',
+      type: writtenFile,
+      help: 'write a JUnit file for a CI server, a test for each class',
+    },
   }),
   ...deliveryFlags,
   ...deliveryPartFlags,
