@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -91,6 +92,18 @@ describe('completion', () => {
       [],
     );
     expect(await offered(['inbox', 'show', '--inbox', join(filled, 'capture.http'), ''], filled)).toEqual([]);
+    const pipe = join(filled, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(await offered(['inbox', 'show', '--inbox', pipe, ''], filled)).toEqual([]);
+  });
+
+  it('offers no more fields than a person can look through', async () => {
+    const home = freshHome();
+    const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock: new FakeClock(0) });
+    const metadata = Object.fromEntries(Array.from({ length: 4000 }, (_, i) => [`f${i}`, 1]));
+    await inbox.take([arrivalOf('lead_1', Buffer.from(JSON.stringify({ id: 'lead_1', metadata })), 0)]);
+    await inbox.close();
+    expect((await offered(['list', '--fields', ''], home)).length).toBeLessThan(250);
   });
 });
 

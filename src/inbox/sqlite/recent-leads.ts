@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { ConfigError } from '../../errors.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { bytesOf, fromColumn, placeOf, textOf } from './column.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from './libsql.ts';
@@ -56,6 +57,8 @@ export const recentBodies = (path: string, count: number): Promise<Uint8Array[]>
   });
 
 async function reading<T>(path: string, read: (database: Database) => T): Promise<T> {
+  // To open a named pipe would wait for its writer.
+  if (!statSync(path).isFile()) throw new ConfigError(`${path} is not a regular file`);
   const Libsql = await loadLibsql();
   const database = new Libsql(untouchedUrl(path), { timeout: 0 });
   try {

@@ -18,6 +18,9 @@ const isPlain = (value: string): boolean => plainWord.test(value);
 /** How many ids are offered, and how many bodies are read for categories and fields. */
 const most = 50;
 
+/** How many fields are offered beside the usual ones: a lead may have thousands. */
+const mostFields = 200;
+
 /** Fields of the specification. */
 const usualFields = [
   'id',
@@ -64,7 +67,8 @@ export function localValues({ env, platform }: Pick<Host, 'env' | 'platform'>): 
     },
     async fields(line) {
       const found = (await bodies(line)).flatMap((lead) => fieldPathsOf(lead));
-      return [...new Set([...usualFields, ...found.filter(isPlain).sort()])];
+      const further = [...new Set(found.filter(isPlain))].slice(0, mostFields).sort();
+      return [...new Set([...usualFields, ...further])];
     },
   };
 }
