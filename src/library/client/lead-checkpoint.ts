@@ -13,7 +13,7 @@ export interface Checkpoint {
 
 const checkpointSchema = z.object({
   version: z.literal(1),
-  /** When the iteration was first begun: relative times count from here; ms. */
+  /** When the iteration first started: relative times count from here; ms. */
   startedAt: z.number(),
   /** What must be the same when it is resumed: address and filters with resolved times. */
   of: z.record(z.string(), z.unknown()),
@@ -45,7 +45,7 @@ export function readLeadCheckpoint(
   );
   if (keys.length === 0) return data;
   throw new UsageError(`the checkpoint is of another iteration: it differs in ${keys.join(', ')}`, {
-    hint: 'go on with the base URL, the dialect and the filter that it was begun with',
+    hint: 'go on with the base URL, the dialect and the filter that it started with',
   });
 }
 

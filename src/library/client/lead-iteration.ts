@@ -9,7 +9,7 @@ import { type LeadFilterOptions, resolveFilterOptions } from './resolve-filter-o
 export class LeadIteration implements AsyncIterable<PulledLead> {
   readonly #walk: () => Promise<LeadWalk>;
   readonly #start: Checkpoint | null;
-  #begun: LeadWalk | undefined;
+  #walked: LeadWalk | undefined;
   #isTaken = false;
 
   /** @internal */
@@ -30,7 +30,7 @@ export class LeadIteration implements AsyncIterable<PulledLead> {
    * the number of leads so far. Null while nothing was read.
    */
   checkpoint(): Checkpoint | null {
-    return this.#begun?.checkpoint() ?? this.#start;
+    return this.#walked?.checkpoint() ?? this.#start;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<PulledLead, void, undefined> {
@@ -40,7 +40,7 @@ export class LeadIteration implements AsyncIterable<PulledLead> {
       });
     }
     this.#isTaken = true;
-    this.#begun = await this.#walk();
-    yield* this.#begun.leads();
+    this.#walked = await this.#walk();
+    yield* this.#walked.leads();
   }
 }

@@ -12,7 +12,7 @@ export interface LeadFilterOptions {
   readonly category?: string | readonly string[] | undefined;
   /**
    * Created then or later: a `Date`, an ISO 8601 date or date-time (UTC without a zone), `today`, `yesterday`, or a
-   * duration such as `7d`, which means that long before the iteration was first begun. A lead whose `createdAt` cannot
+   * duration such as `7d`, which means that long before the iteration first started. A lead whose `createdAt` cannot
    * be read is not dropped by this.
    */
   readonly since?: string | Date | undefined;

@@ -59,7 +59,7 @@ export class FilteredOutput extends Writable implements Output {
 
   constructor(worker: JqWorker, expression: string, context: FilterContext) {
     super();
-    // Whoever writes gets the error by its callback.
+    // The writer gets the error through its callback.
     this.on('error', () => undefined);
     this.#worker = worker;
     this.#apart = seesMore.test(expression);

@@ -86,7 +86,7 @@ export function takeQuestions(
     leads.length === 0
       ? sql`WITH drawn AS (${drawNumbers(context, numbers)}) SELECT ${joinedNumbers} AS numbers, '' AS known;`
       : insertLeads(context, leads, numbers);
-  // Behind the locks on the ids: whoever erases one of them has committed, or waits for this transaction.
+  // Behind the locks on the ids: a process that erases one of them has committed, or waits for this transaction.
   if (ids.size > 0) questions['erased'] = erasedQuestion(context, ids);
   if (leads.length === 0) return questions;
   questions['unconfirmed'] = confirmations.question;
