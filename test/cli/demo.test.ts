@@ -75,8 +75,9 @@ test(
   { timeout: patience },
   async () => {
     const { child, stdout, done } = demo(['--keep']);
-    await expect.poll(stdout, { timeout: patience }).toContain('In another terminal:');
-    const url = /curl -X POST '(\S+)\/sandbox\/leads\?count=3'/.exec(stdout())?.[1] ?? '';
+    const add = /curl -X POST '(\S+)\/sandbox\/leads\?count=3'/;
+    await expect.poll(stdout, { timeout: patience }).toMatch(add);
+    const url = add.exec(stdout())?.[1] ?? '';
     const answer = await request(`${url}/sandbox/deliveries`);
     expect(await answer.body.json()).toMatchObject({ acknowledged: 5, pending: 0 });
     child.kill('SIGINT');
