@@ -42,31 +42,28 @@ interface StoredConfig {
 export function localValues({ env, platform }: Pick<Host, 'env' | 'platform'>): LocalValues {
   const paths = findPaths(env, platform);
   const inbox = (line: TypedLine): string | undefined => inboxOf(line, env, paths);
-  const bodies = async (line: TypedLine): Promise<readonly unknown[]> => {
+  const bodies = (line: TypedLine): readonly unknown[] => {
     const path = inbox(line);
-    if (path === undefined) return [];
-    const texts = await recentBodies(path, most).catch(() => []);
-    return texts.map(parsed);
+    return path === undefined ? [] : readableBodies(path).map(parsed);
   };
   return {
     profiles: () => Object.keys(storedConfig(paths).profiles ?? {}).filter(isPlain),
-    async leadIds(line) {
+    leadIds(line) {
       const path = inbox(line);
       if (path === undefined) return [];
-      const leads = await recentLeads(path, most);
-      return leads
+      return recentLeads(path, most)
         .filter(({ leadId }) => isPlain(leadId))
         .map(({ leadId, receivedAt }) => ({
           value: leadId,
           help: `received ${new Date(receivedAt).toISOString().slice(0, 16).replace('T', ' ')}`,
         }));
     },
-    async categories(line) {
-      const found = (await bodies(line)).map((lead) => (lead as { category?: unknown } | null)?.category);
+    categories(line) {
+      const found = bodies(line).map((lead) => (lead as { category?: unknown } | null)?.category);
       return [...new Set(found.filter((category) => typeof category === 'string'))].filter(isPlain).sort();
     },
-    async fields(line) {
-      const found = (await bodies(line)).flatMap((lead) => fieldPathsOf(lead));
+    fields(line) {
+      const found = bodies(line).flatMap((lead) => fieldPathsOf(lead));
       const further = [...new Set(found.filter(isPlain))].slice(0, mostFields).sort();
       return [...new Set([...usualFields, ...further])];
     },
@@ -82,6 +79,15 @@ function inboxOf({ given }: TypedLine, env: Host['env'], paths: Paths): string |
   const chosen = given.get('--profile') || env['LEADS_PROFILE'];
   if (named !== undefined) return resolve(named.replace(/^~(?=\/)/, env['HOME'] ?? homedir()));
   return ownInbox(chosen || storedConfig(paths).profile || 'default', paths);
+}
+
+/** Without an inbox, the fields of the specification are still offered. */
+function readableBodies(path: string): readonly Uint8Array[] {
+  try {
+    return recentBodies(path, most);
+  } catch {
+    return [];
+  }
 }
 
 function parsed(bytes: Uint8Array): unknown {
