@@ -1,5 +1,6 @@
 import { ConfigError } from '../../errors.ts';
 import { backgroundClock, type Clock, systemClock } from '../../time/clock.ts';
+import { longestTimerMs } from '../../time/duration.ts';
 import type { Policy } from '../../webhook/check-delivery.ts';
 import { definedScheme } from '../webhook/defined-scheme.ts';
 import { leadPlace } from '../webhook/lead-place.ts';
@@ -26,7 +27,7 @@ export interface CheckedOptions extends Pick<ReceiverOptions, 'inbox' | 'onLead'
   readonly onWarning: NonNullable<ReceiverOptions['onWarning']>;
 }
 
-/** Throws a `ConfigError` for what is missing, unknown or out of range: a receiver that starts can receive. */
+/** Throws a `ConfigError` for what is missing, of another kind or out of range: a receiver that starts can receive. */
 export function checkOptions(options: ReceiverOptions): CheckedOptions {
   const { inbox, onLead, onDelivery, path, name = 'onLead' } = options;
   if (typeof onLead !== 'function') throw new ConfigError('onLead is no function');
@@ -48,7 +49,7 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
     name,
     clock: options.clock ?? systemClock,
     background: options.clock ?? backgroundClock,
-    onLeadTimeoutMs: positive('onLeadTimeoutMs', options.onLeadTimeoutMs ?? 10_000),
+    onLeadTimeoutMs: positive('onLeadTimeoutMs', options.onLeadTimeoutMs ?? 10_000, longestTimerMs),
     concurrency: positive('concurrency', options.concurrency ?? 16),
     retryEveryMs: positive('retryEveryMs', options.retryEveryMs ?? 60_000),
     maxBodyBytes: positive('maxBodyBytes', options.maxBodyBytes ?? defaultBodyLimits.maxBytes),
@@ -81,9 +82,9 @@ const hook =
           (error) => showError(error, {}),
         );
 
-function positive(name: string, value: number): number {
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new ConfigError(`${name} must be a whole number above 0`);
+function positive(name: string, value: number, most = Number.MAX_SAFE_INTEGER): number {
+  if (Number.isInteger(value) && value > 0 && value <= most) return value;
+  throw new ConfigError(`${name} must be a whole number from 1 to ${most}`);
 }
 
 // Without a hook, the console is the only place where a failure can be seen.

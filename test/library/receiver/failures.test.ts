@@ -106,6 +106,22 @@ test('leads that wait for a place are no leak of listeners', async () => {
   expect(warnings).toEqual([]);
 });
 
+test('a receiver that is closed opens no inbox any more', async () => {
+  let opened = 0;
+  const inbox: InboxOpener = {
+    open: () => {
+      opened += 1;
+      return Promise.reject(new Error('away'));
+    },
+  };
+  const { receiver } = start({ inbox });
+  await expect(receiver.ready()).rejects.toThrow('away');
+  await receiver.close();
+  const before = opened;
+  await expect(receiver.ready()).rejects.toThrow('the receiver is closed');
+  expect(opened).toBe(before);
+});
+
 test('null is no inbox', () => {
   expect(() => start({ inbox: null as never })).toThrow(ConfigError);
 });
