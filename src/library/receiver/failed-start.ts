@@ -1,5 +1,3 @@
-import { answerForOutcome } from '../../webhook/delivery-answer.ts';
-import { rejection } from '../../webhook/rejection.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
 
 /**
@@ -7,9 +5,10 @@ import type { WebhookReceiver } from './webhook-receiver.ts';
  * delivery is answered 503, so that its sender tries again. `loaded` rejects with the reason.
  */
 export function failedStart(loaded: Promise<unknown>): WebhookReceiver {
-  const { status, body, headers: more } = answerForOutcome(rejection('cannot_store', ''));
-  const text = JSON.stringify(body);
-  const headers = { 'content-type': 'application/json', ...more };
+  // Written out: the code that makes answers would slow down the start of every application.
+  const status = 503;
+  const headers = { 'content-type': 'application/json', 'retry-after': '5' };
+  const text = '{"error":"cannot_store","message":"the receiver could not be loaded; send it again later"}';
   return {
     fetch: () => Promise.resolve(new Response(text, { status, headers })),
     node(_, response) {
