@@ -7,7 +7,9 @@ import { ConfigError } from '../errors.ts';
 export function parseBaseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new ConfigError(`the base URL '${text}' is not a URL that starts with https://`);
+    // A password may stand in it.
+    const shown = text.replace(/[^/]*@/, '…@');
+    throw new ConfigError(`the base URL '${shown}' is not a URL that starts with https://`);
   }
   if (url.username !== '' || url.password !== '') {
     throw new ConfigError('the base URL holds a user name or password', {

@@ -3,18 +3,19 @@
  * application's own server. For Node.
  */
 import { checkOptions } from './receiver/checked-options.ts';
+import { failedStart } from './receiver/failed-start.ts';
 import type { ReceiverOptions } from './receiver/receiver-options.ts';
 import type { WebhookReceiver } from './receiver/webhook-receiver.ts';
 
-export { ConfigError, LeadsError } from '../errors.ts';
+export { ConfigError, LeadsError, OutputError } from '../errors.ts';
 export type { NodeResponse } from './receiver/answer-node.ts';
 export type {
   InboxOpener,
   InboxRequirements,
   PostgresInboxOptions,
   ReceiverInbox,
-} from './receiver/inbox-opener.ts';
-export { fileInbox, memoryInbox, postgresInbox } from './receiver/inboxes.ts';
+} from './receiver/inbox/inbox-opener.ts';
+export { fileInbox, memoryInbox, postgresInbox } from './receiver/inbox/inboxes.ts';
 export type { LeadContext, ReceivedDelivery, ReceiverOptions } from './receiver/receiver-options.ts';
 export type { WebhookReceiver } from './receiver/webhook-receiver.ts';
 export type { Lead } from './lead/lead.ts';
@@ -39,8 +40,11 @@ export { ParsedBodyError } from './webhook/request/parsed-body-error.ts';
 export function createReceiver(options: ReceiverOptions): WebhookReceiver {
   const checked = checkOptions(options);
   // Most of the code is not needed to refuse options that cannot work, and would slow the import down.
-  const started = import('./receiver/start-receiver.ts').then(({ startReceiver }) => startReceiver(checked));
-  started.catch((error: unknown) => checked.onError(error, {}));
+  const loaded = import('./receiver/start-receiver.ts').then(({ startReceiver }) => startReceiver(checked));
+  const started = loaded.catch((error: unknown) => {
+    checked.onError(error, {});
+    return failedStart(loaded);
+  });
   return {
     fetch: async (request) => (await started).fetch(request),
     node: async (request, response) => (await started).node(request, response),

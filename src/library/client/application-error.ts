@@ -1,6 +1,6 @@
 import { KeyRejectedError, LeadsError } from '../../errors.ts';
 
-/** Words of the program's hints, and what an application writes in their place. */
+/** Words of the program's hints and notes, and what an application writes in their place. */
 const words: readonly (readonly [program: RegExp, application: string])[] = [
   [/'?leads config (?:set|get) api\.([\w.]+)( '[^']*'| [^\s',;]+)?'?/g, 'dialect.$1$2'],
   [/'?api\.(params|items|item|path|pagination)\b([^']*)'?/g, 'dialect.$1$2'],
@@ -8,6 +8,7 @@ const words: readonly (readonly [program: RegExp, application: string])[] = [
   [/'?leads config get base-url'?/g, 'baseUrl'],
   [/'?leads login --base-url (\S+?)'?$/g, "baseUrl: '$1'"],
   [/--accept-incomplete/g, 'acceptIncomplete'],
+  [/--where (\S+)/g, "where: '$1'"],
   [/a larger --page-size/g, 'a larger dialect.pageSize'],
   [/NODE_EXTRA_CA_CERTS/g, 'NODE_EXTRA_CA_CERTS before node starts'],
 ];
@@ -17,9 +18,9 @@ export function forApplication(error: unknown): unknown {
   if (!(error instanceof LeadsError)) return error;
   forApplication(error.cause);
   const hint =
-    error instanceof KeyRejectedError ? 'see apiKey' : error.hint && words.reduce(inWords, error.hint);
+    error instanceof KeyRejectedError ? 'see apiKey' : error.hint && inApplicationWords(error.hint);
   return Object.defineProperty(error, 'hint', { value: hint, enumerable: true });
 }
 
-const inWords = (hint: string, [program, application]: (typeof words)[number]): string =>
-  hint.replace(program, application);
+export const inApplicationWords = (text: string): string =>
+  words.reduce((changed, [program, application]) => changed.replace(program, application), text);

@@ -11,8 +11,11 @@ export interface ClientOptions {
    * is sent to this origin and to no other.
    */
   readonly baseUrl: string | URL;
-  /** The API key, or a function that gives it, called once when an iteration begins. */
-  readonly apiKey: string | (() => string | Promise<string>);
+  /**
+   * The API key, or a function that gives it, called once when an iteration begins. An environment variable can be given as
+   * it is: one that is not set is a `UsageError`.
+   */
+  readonly apiKey: string | undefined | (() => string | Promise<string>);
   /** How this service names what the specification leaves open; what is missing is found out from its answers. */
   readonly dialect?: Dialect | undefined;
   /** For connecting, for the first header, and for each wait for more of an answer; milliseconds. Default 30,000. */
@@ -27,7 +30,9 @@ export interface ClientOptions {
 export function checkClientOptions({ apiKey, dialect, timeoutMs, retries }: ClientOptions): void {
   if (typeof apiKey === 'string') checkKey(apiKey);
   else if (typeof apiKey !== 'function') {
-    throw new UsageError('apiKey is missing', { hint: 'it is a text, or a function that gives one' });
+    throw new UsageError('apiKey is missing', {
+      hint: 'it is a text, or a function that gives one; is the environment variable set that it comes from?',
+    });
   }
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= longestTimerMs)) {
     throw new UsageError(`timeoutMs is not a number of milliseconds from 1 to ${longestTimerMs}`);

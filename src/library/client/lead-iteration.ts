@@ -27,7 +27,7 @@ export class LeadIteration implements AsyncIterable<PulledLead> {
    * Where the iteration is: a value for `JSON.stringify`, to be given as `from`, also after an error, a `break` or a new
    * start of the process. No id comes twice then, and none is left out by this client. A lead counts as handed out once
    * the loop has got it, so take it when the work on that lead is done. Its size, and the time that it takes, grow with
-   * the number of leads so far. Null while nothing was read.
+   * the number of leads so far. Null while nothing was read; from the checkpoint of a complete list nothing comes.
    */
   checkpoint(): Checkpoint | null {
     return this.#walked?.checkpoint() ?? this.#start;

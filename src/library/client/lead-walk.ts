@@ -63,12 +63,12 @@ export class LeadWalk {
 
   async *leads(): AsyncGenerator<PulledLead, void, undefined> {
     if (this.#here === null) return;
-    const { acceptIncomplete, signal } = this.#options;
+    const { acceptIncomplete } = this.#options;
     const { query, filter } = resolveFilterOptions(this.#filter, this.#startedAt);
     const { matches } = leadFilter(filter);
     let close: (() => Promise<void>) | undefined;
     try {
-      const opened = await openClientService(this.#account, signal);
+      const opened = await openClientService(this.#account, this.#options);
       close = opened.close;
       const walk = listLeads(opened.service, {
         query,

@@ -9,6 +9,15 @@ export interface LeadsOptions {
    * is given what was seen, as a sentence.
    */
   readonly acceptIncomplete?: boolean | ((why: string) => void) | undefined;
-  /** Goes on where an earlier iteration with the same client options and filter was interrupted; null: from the start. */
+  /**
+   * Told, once for each cause, what is no error and yet worth a line in a log, as a sentence: that the service lists leads of
+   * another status than the one that was asked for, that its one answer counts as everything, that it makes us wait for more
+   * than 3 s. What it throws ends the iteration.
+   */
+  readonly onNote?: ((note: string) => void) | undefined;
+  /**
+   * Goes on where an earlier iteration with the same client options and filter was interrupted; null: from the start. From the
+   * checkpoint of one that was complete nothing comes.
+   */
   readonly from?: Checkpoint | null | undefined;
 }

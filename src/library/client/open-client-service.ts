@@ -1,11 +1,12 @@
 import { UsageError } from '../../errors.ts';
 import { createAgent } from '../../http/client/agent.ts';
-import type { Messages } from '../../output/messages.ts';
 import { Secret } from '../../secret.ts';
 import type { RateGate } from '../../service/client/rate-gate.ts';
 import type { Service } from '../../service/client/service.ts';
 import { systemClock } from '../../time/clock.ts';
 import { checkKey, type ClientOptions } from './client-options.ts';
+import type { LeadsOptions } from './leads-options.ts';
+import { noteMessages } from './note-messages.ts';
 
 /** What a client knows from its options. */
 export interface ClientAccount extends ClientOptions {
@@ -16,30 +17,20 @@ export interface ClientAccount extends ClientOptions {
 const defaultTimeoutMs = 30_000;
 const defaultRetries = 5;
 
-/** Nobody reads along: what matters is a lead, an error, or the reason given to `acceptIncomplete`. */
-const silent: Messages = {
-  note: () => undefined,
-  say: () => undefined,
-  verbose: () => undefined,
-  warn: () => undefined,
-  waiting: (_, sleep) => sleep(),
-  asking: () => () => undefined,
-};
-
 /** The service with connections of its own; `close` cuts them. Throws what the function that gives the key throws. */
 export async function openClientService(
   account: ClientAccount,
-  signal: AbortSignal | undefined,
+  { signal, onNote = () => undefined }: Pick<LeadsOptions, 'signal' | 'onNote'>,
 ): Promise<{ readonly service: Service; readonly close: () => Promise<void> }> {
   signal?.throwIfAborted();
   const { baseUrl, dialect = {}, timeoutMs = defaultTimeoutMs, retries = defaultRetries, env = {} } = account;
-  const key = typeof account.apiKey === 'string' ? account.apiKey : await keyFrom(account.apiKey);
+  const key = await keyFrom(account.apiKey);
   const dispatcher = await createAgent({ env, dataDir: undefined, timeoutMs });
   const service: Service = {
     account: { baseUrl, apiKey: new Secret(key) },
     dialect,
     dispatcher,
-    messages: silent,
+    messages: noteMessages(onNote),
     rateGate: account.rateGate,
     clock: systemClock,
     random: Math.random,
@@ -50,10 +41,10 @@ export async function openClientService(
   return { service, close: () => dispatcher.destroy() };
 }
 
-async function keyFrom(give: () => string | Promise<string>): Promise<string> {
+async function keyFrom(apiKey: ClientOptions['apiKey']): Promise<string> {
   let key: unknown;
   try {
-    key = await give();
+    key = typeof apiKey === 'function' ? await apiKey() : apiKey;
   } catch (cause) {
     throw new UsageError('the function apiKey failed', { cause });
   }

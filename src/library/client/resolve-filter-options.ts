@@ -24,9 +24,16 @@ export interface LeadFilterOptions {
 
 /** What is asked of the service and what is checked here. `now` in milliseconds. Throws a `UsageError`. */
 export function resolveFilterOptions(
-  { status, category = [], since, until, where = [] }: LeadFilterOptions,
+  { status, category = [], since, until, where = [], ...others }: LeadFilterOptions,
   now: number,
 ): { readonly query: LeadQuery; readonly filter: LeadFilter } {
+  // Types say the same, and JavaScript does not read them: all leads would come.
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    throw new UsageError(`'${unknown}' is no part of a filter`, {
+      hint: 'the parts are status, category, since, until and where',
+    });
+  }
   const categories = [category].flat();
   const times = { since: instantOf('since', since, now), until: instantOf('until', until, now) };
   if (times.since !== undefined && times.until !== undefined && times.since > times.until) {

@@ -1,10 +1,13 @@
-import { ConfigError, messageOf } from '../../errors.ts';
+import { ConfigError } from '../../errors.ts';
 import { backgroundClock, type Clock, systemClock } from '../../time/clock.ts';
+import { longestTimerMs } from '../../time/duration.ts';
 import type { Policy } from '../../webhook/check-delivery.ts';
 import { definedScheme } from '../webhook/defined-scheme.ts';
 import { leadPlace } from '../webhook/lead-place.ts';
 import { schemeOptions, withKeys } from '../webhook/make-verifier.ts';
 import { defaultBodyLimits } from '../webhook/request/body-limits.ts';
+import { errorText } from './error-text.ts';
+import { inboxError } from './inbox/inbox-error.ts';
 import type { ReceiverOptions } from './receiver-options.ts';
 
 /** The options with their defaults. Durations in milliseconds. */
@@ -24,17 +27,19 @@ export interface CheckedOptions extends Pick<ReceiverOptions, 'inbox' | 'onLead'
   readonly onWarning: NonNullable<ReceiverOptions['onWarning']>;
 }
 
-/** Throws a `ConfigError` for what is missing, unknown or out of range: a receiver that starts can receive. */
+/** Throws a `ConfigError` for what is missing, of another kind or out of range: a receiver that starts can receive. */
 export function checkOptions(options: ReceiverOptions): CheckedOptions {
   const { inbox, onLead, onDelivery, path, name = 'onLead' } = options;
   if (typeof onLead !== 'function') throw new ConfigError('onLead is no function');
-  if (typeof inbox !== 'object') {
+  // Null in JavaScript.
+  if (typeof inbox !== 'object' || !(inbox as unknown)) {
     throw new ConfigError('no inbox is given', { hint: "such as inbox: fileInbox('leads.db')" });
   }
   if (path?.startsWith('/') === false) throw new ConfigError(`path '${path}' does not begin with /`);
   if (!/^[\w.-]{1,64}$/.test(name)) {
     throw new ConfigError(`name '${name}' is not of 1 to 64 letters, digits, '_', '.' and '-'`);
   }
+  const told = hook(options.onError, showError);
   const verifier = withKeys(definedScheme(options.scheme, schemeOptions(options)), options);
   return {
     inbox,
@@ -44,12 +49,12 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
     name,
     clock: options.clock ?? systemClock,
     background: options.clock ?? backgroundClock,
-    onLeadTimeoutMs: positive('onLeadTimeoutMs', options.onLeadTimeoutMs ?? 10_000),
+    onLeadTimeoutMs: positive('onLeadTimeoutMs', options.onLeadTimeoutMs ?? 10_000, longestTimerMs),
     concurrency: positive('concurrency', options.concurrency ?? 16),
     retryEveryMs: positive('retryEveryMs', options.retryEveryMs ?? 60_000),
     maxBodyBytes: positive('maxBodyBytes', options.maxBodyBytes ?? defaultBodyLimits.maxBytes),
     bodyTimeoutMs: positive('bodyTimeoutMs', options.bodyTimeoutMs ?? defaultBodyLimits.timeoutMs),
-    onError: hook(options.onError, showError),
+    onError: (error, about) => told(inboxError(error), about),
     onWarning: hook(options.onWarning, showWarning),
   };
 }
@@ -77,15 +82,15 @@ const hook =
           (error) => showError(error, {}),
         );
 
-function positive(name: string, value: number): number {
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new ConfigError(`${name} must be a whole number above 0`);
+function positive(name: string, value: number, most = Number.MAX_SAFE_INTEGER): number {
+  if (Number.isInteger(value) && value > 0 && value <= most) return value;
+  throw new ConfigError(`${name} must be a whole number from 1 to ${most}`);
 }
 
 // Without a hook, the console is the only place where a failure can be seen.
 const showError: CheckedOptions['onError'] = (error, { leadId }) => {
   // eslint-disable-next-line no-console
-  console.error(`leads-cli/receiver: ${leadId === undefined ? '' : `lead '${leadId}': `}${messageOf(error)}`);
+  console.error(`leads-cli/receiver: ${leadId === undefined ? '' : `lead '${leadId}': `}${errorText(error)}`);
 };
 
 const showWarning: CheckedOptions['onWarning'] = (text) => {

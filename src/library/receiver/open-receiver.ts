@@ -4,8 +4,9 @@ import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { withOptionNames } from '../webhook/option-names.ts';
 import { type CheckedOptions, settled } from './checked-options.ts';
-import type { ReceiverInbox } from './inbox-opener.ts';
+import type { ReceiverInbox } from './inbox/inbox-opener.ts';
 import type { ReceivedDelivery } from './receiver-options.ts';
+import { toldInbox } from './inbox/told-inbox.ts';
 
 /** A receiver whose inbox is open. */
 export interface OpenReceiver {
@@ -23,7 +24,7 @@ export async function openReceiver(options: CheckedOptions, target: Target): Pro
   const inbox = 'open' in options.inbox ? await options.inbox.open(requirements) : options.inbox;
   const receiver = createCore({
     policy,
-    inbox,
+    inbox: toldInbox(inbox, onError),
     targets: [target],
     clock,
     messages: { note: (_, text) => onWarning(text) },

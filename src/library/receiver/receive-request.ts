@@ -10,6 +10,7 @@ import { ParsedBodyError } from '../webhook/request/parsed-body-error.ts';
 import { type ReadBody, readBody } from '../webhook/request/read-body.ts';
 import type { WebhookRequest } from '../webhook/request/request-types.ts';
 import type { CheckedOptions } from './checked-options.ts';
+import { withHint } from './error-text.ts';
 import type { ReceiverLife } from './receiver-life.ts';
 
 /** An answer, and whether the request was read to its end: otherwise its connection is of no more use. */
@@ -94,7 +95,7 @@ const closing = (): RequestAnswer => ({
 });
 
 /** The only fault of the application that is said to the sender: nobody could find it otherwise. */
-function parsedBodyAnswer({ code, message, hint }: ParsedBodyError): RequestAnswer {
-  const body = { error: code, message: hint === undefined ? message : `${message}. ${hint}` };
-  return { answer: { status: 500, body }, isRead: true };
-}
+const parsedBodyAnswer = (error: ParsedBodyError): RequestAnswer => ({
+  answer: { status: 500, body: { error: error.code, message: withHint(error) } },
+  isRead: true,
+});

@@ -4,7 +4,7 @@ import type { RejectReason } from '../../webhook/rejection.ts';
 import type { Lead } from '../lead/lead.ts';
 import type { RequestLimits } from '../webhook/read-delivery.ts';
 import type { SchemeChoice } from '../webhook/scheme-choice.ts';
-import type { InboxOpener, ReceiverInbox } from './inbox-opener.ts';
+import type { InboxOpener, ReceiverInbox } from './inbox/inbox-opener.ts';
 
 /** What `onLead` is told besides the lead. */
 export interface LeadContext {

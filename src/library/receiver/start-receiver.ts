@@ -1,3 +1,4 @@
+import { ConfigError } from '../../errors.ts';
 import { answerNode, invalidHead } from './answer-node.ts';
 import type { CheckedOptions } from './checked-options.ts';
 import { RequestReceiver } from './receive-request.ts';
@@ -18,6 +19,8 @@ export function startReceiver(options: CheckedOptions): WebhookReceiver {
       answerNode(request, response, await requests.receive(request, invalidHead(request)));
     },
     async ready() {
+      // An inbox that is opened now would never be closed.
+      if (life.isClosing) throw new ConfigError('the receiver is closed');
       await life.opened();
     },
     close: () => life.close(),

@@ -10,7 +10,10 @@ export interface WebhookReceiver {
    * written. Never rejects: a body that was parsed before is answered 500 with the fix, and told to `onError`.
    */
   readonly node: (request: NodeRequest, response: NodeResponse) => Promise<void>;
-  /** Rejects with what opening the inbox failed with. Deliveries need not wait for it: they are answered 503 then. */
+  /**
+   * Rejects with what opening the inbox failed with, and after `close`. Deliveries need not wait for it: they are answered
+   * 503 then.
+   */
   readonly ready: () => Promise<void>;
   /**
    * Takes nothing more (503), waits for what is in flight, calls of `onLead` included, and closes the inbox that it

@@ -2,7 +2,8 @@
 export class OpenDeliveries {
   readonly #pending: () => number;
   #waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
-  #isClosed = false;
+  /** Undefined while the sandbox runs; then whether some delivery was open at that moment. */
+  #wasCut: boolean | undefined;
 
   constructor(pending: () => number) {
     this.#pending = pending;
@@ -20,14 +21,15 @@ export class OpenDeliveries {
     if (this.#waiting.length > 0) queueMicrotask(() => this.#look());
   }
 
+  /** To be called before what is in flight is cut. */
   close(): void {
-    this.#isClosed = true;
+    this.#wasCut ??= this.#pending() > 0;
     this.#look();
   }
 
   #look(): void {
-    const isSettled = this.#pending() === 0;
-    if (!isSettled && !this.#isClosed) return;
+    const isSettled = this.#wasCut === undefined ? this.#pending() === 0 : !this.#wasCut;
+    if (!isSettled && this.#wasCut === undefined) return;
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const { resolve, reject } of waiting) {

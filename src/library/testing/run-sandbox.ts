@@ -1,5 +1,5 @@
 import { isLoopback } from '../../config/base-url.ts';
-import { DataError, UsageError } from '../../errors.ts';
+import { ConfigError, DataError, UsageError } from '../../errors.ts';
 import type { SandboxLead } from '../../sandbox/data/lead-set.ts';
 import { apiFaults, deliveryFaults, readFaults } from '../../sandbox/faults.ts';
 import type { SandboxOptions, WebhookOptions } from '../../sandbox/sandbox-options.ts';
@@ -10,18 +10,25 @@ import { systemClock } from '../../time/clock.ts';
 import { unverified } from '../../webhook/schemes/unverified.ts';
 import { LazyLead } from '../lead/lazy-lead.ts';
 import { makeVerifier } from '../webhook/make-verifier.ts';
+import { nameOptions } from '../webhook/option-names.ts';
+import { asBytes } from '../webhook/request/as-bytes.ts';
+import { checkSandboxOptions } from './check-sandbox-options.ts';
 import { OpenDeliveries } from './open-deliveries.ts';
 import type { RunningSandbox, TestLead } from './running-sandbox.ts';
 import type { LeadSource, TestSandboxOptions, TestWebhook } from './test-sandbox-options.ts';
 
 /** Starts the sandbox of the program with options for tests. */
 export async function runSandbox(options: TestSandboxOptions): Promise<RunningSandbox> {
+  checkSandboxOptions(options);
   const { clock = systemClock, webhook } = options;
   const open = new OpenDeliveries(() => sandbox.state.deliveries.pending);
-  const sandbox = await startSandbox(await sandboxOptions(options), {
+  const starting = startSandbox(await sandboxOptions(options), {
     clock,
     loopbackCa: webhook?.ca,
     observe: () => open.check(),
+  });
+  const sandbox = await starting.catch((error: unknown) => {
+    throw error instanceof ConfigError ? nameOptions(error) : error;
   });
   const { state } = sandbox;
   return {
@@ -56,9 +63,6 @@ async function sandboxOptions(options: TestSandboxOptions): Promise<SandboxOptio
     port,
     ...api
   } = options;
-  if (typeof leads === 'number' && !(Number.isInteger(leads) && leads >= 0)) {
-    throw new UsageError('leads is not a whole number from 0, nor an array of leads');
-  }
   return {
     ...api,
     ...(typeof leads === 'number' && { leads }),
@@ -94,8 +98,7 @@ async function signerOf({ scheme, secrets }: TestWebhook): Promise<Signer> {
 }
 
 function bytesOf(lead: LeadSource): Uint8Array {
-  if (lead instanceof Uint8Array) return lead;
-  return Buffer.from(typeof lead === 'string' ? lead : JSON.stringify(lead));
+  return asBytes(lead) ?? Buffer.from(typeof lead === 'string' ? lead : JSON.stringify(lead));
 }
 
 const testLead = (lead: SandboxLead): TestLead => new LazyLead(lead.id, lead.text());

@@ -1,9 +1,12 @@
 import { ConfigError, LeadsError } from '../../errors.ts';
 
-/** A message in which flags of the CLI are named as the options that they are here: `--lead-at` is `leadAt`. */
+/**
+ * A message in which flags of the CLI are named as the options that they are here: `--lead-at` is `leadAt`. A command to be
+ * run, such as `'leads inbox recover --inbox FILE'`, stays as it is.
+ */
 export const withOptionNames = (text: string): string =>
-  text.replace(/--([a-z]+(?:-[a-z0-9]+)*)/g, (_, name: string) =>
-    name.replace(/-([a-z0-9])/g, (__, letter: string) => letter.toUpperCase()),
+  text.replace(/'leads [^']*'|--([a-z]+(?:-[a-z0-9]+)*)/g, (found, name?: string) =>
+    name === undefined ? found : name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
   );
 
 /** Runs what reads options, whose `ConfigError`s and `UsageError`s name flags. */

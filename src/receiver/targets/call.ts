@@ -32,7 +32,6 @@ interface CallOptions {
  */
 export function callTarget({ name, call, timeoutMs, concurrency, clock, onError }: CallOptions): Target {
   const limit = new ConcurrencyLimit(concurrency);
-  const never = new AbortController().signal;
   const elapsed = (since: number): number => Math.round(clock.steady() - since);
   const failed = (answer: string, since: number): TargetResult => ({
     to: 'call',
@@ -42,7 +41,7 @@ export function callTarget({ name, call, timeoutMs, concurrency, clock, onError 
   });
   const run = async ({ leadId, lead, attempt }: AttemptedLead): Promise<TargetResult> => {
     const queued = clock.steady();
-    if (!(await limit.acquire(timeoutMs, never))) return failed('others were still running', queued);
+    if (!(await limit.acquire(timeoutMs))) return failed('others were still running', queued);
     const started = clock.steady();
     try {
       await withTimeout((signal) => call({ leadId, bytes: lead.bytes, attempt }, signal), timeoutMs, clock);

@@ -8,7 +8,7 @@ export class ConcurrencyLimit {
   }
 
   /** False when no place was free in time, or `signal` aborted first. Each success needs a `release`. */
-  async acquire(timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+  async acquire(timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#free === 0) return this.#wait(timeoutMs, signal);
     this.#free -= 1;
     return true;
@@ -21,19 +21,19 @@ export class ConcurrencyLimit {
     else next();
   }
 
-  #wait(timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+  #wait(timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const onTurn = (): void => leave(true);
       const onEnd = (): void => leave(false);
       const leave = (inTime: boolean): void => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', onEnd);
+        signal?.removeEventListener('abort', onEnd);
         const position = this.#queue.indexOf(onTurn);
         if (position >= 0) this.#queue.splice(position, 1);
         resolve(inTime);
       };
       const timer = setTimeout(onEnd, timeoutMs);
-      signal.addEventListener('abort', onEnd);
+      signal?.addEventListener('abort', onEnd);
       this.#queue.push(onTurn);
     });
   }

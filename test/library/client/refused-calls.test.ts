@@ -108,6 +108,7 @@ describe('createClient()', () => {
   it.each<[string, Partial<ClientOptions> | Record<string, unknown>, string]>([
     ['plain http beyond loopback', { baseUrl: 'http://leads.example.com' }, 'plain HTTP'],
     ['no URL', { baseUrl: 'leads' }, 'not a URL'],
+    ['a password in no URL', { baseUrl: `hxxps://user:${apiKey}@leads.example.com` }, 'not a URL'],
     ['no key', { apiKey: undefined }, 'apiKey is missing'],
     ['an empty key', { apiKey: '' }, 'apiKey is empty'],
     ['a key with a line break', { apiKey: `${apiKey}\n` }, 'apiKey holds white space'],
@@ -126,10 +127,11 @@ describe('createClient()', () => {
     }
   });
 
-  it.each([
+  it.each<[Record<string, unknown>, string]>([
     [{ since: 'soon' }, "since is 'soon'"],
     [{ until: new Date(Number.NaN) }, 'until'],
     [{ since: '2026-02-01', until: '2026-01-01' }, 'since is after until'],
+    [{ catagory: 'solar' }, "'catagory' is no part of a filter"],
     [{ where: 'facebook' }, "'facebook' is no condition"],
     [{ where: ['score>high'] }, 'needs a number or a time'],
   ])('refuses the filter %j when leads() is called', (filter, message) => {

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClient, IncompleteError, type PulledLead } from '../../../src/library/client.ts';
+import { noteMessages } from '../../../src/library/client/note-messages.ts';
 import { startSandbox } from '../../../src/library/testing.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
 
@@ -93,6 +94,22 @@ describe('leads()', () => {
     const said: string[] = [];
     await taken(clientOf(service).leads({}, { acceptIncomplete: (why) => void said.push(why) }));
     expect(said).toEqual([(error as IncompleteError).why]);
+  });
+
+  it('tells in notes, once for each cause, what the program would say', async () => {
+    const service = await opened(
+      scripted((_, response) => sendJson(response, { data: [{ id: '1', status: 'old' }], has_more: false })),
+    );
+    const notes: string[] = [];
+    const onNote = (note: string): void => void notes.push(note);
+    await taken(clientOf(service).leads({ status: 'new' }, { onNote }));
+    const messages = noteMessages(onNote);
+    for (const ms of [2999, 4000, 60_000])
+      await messages.waiting({ ms, why: 'rate limited' }, () => Promise.resolve());
+    expect(notes).toEqual([
+      "the service also lists leads with status 'old'; to narrow here: where: 'status=new'",
+      'waiting 4s: rate limited',
+    ]);
   });
 
   it('closes its connections when the loop is left, and when it ends', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -65,6 +65,42 @@ it('have types for a strict project that checks the types of libraries too', asy
   }).catch((error: unknown) => error as { stdout: string });
   expect(stdout).toBe('');
 }, 60_000);
+
+it('answer 503 where the files of the receiver vanished under the process', async () => {
+  const copy = join(project, 'replaced');
+  cpSync(join(project, 'node_modules'), join(copy, 'node_modules'), { recursive: true });
+  const folder = join(copy, 'node_modules/leads-cli/dist/library');
+  for (const name of readdirSync(folder)) if (name.startsWith('start-receiver-')) rmSync(join(folder, name));
+  writeFileSync(
+    join(copy, 'application.mjs'),
+    `import { once } from 'node:events';
+     import { createServer } from 'node:http';
+     import { createReceiver, memoryInbox } from 'leads-cli/receiver';
+     const errors = [];
+     const onError = (error) => errors.push(error.code);
+     const receiver = createReceiver({ scheme: 'token', secrets: 'a', inbox: memoryInbox(), onLead() {}, onError });
+     const server = createServer(receiver.node).listen(0, '127.0.0.1');
+     await once(server, 'listening');
+     const answers = [
+       await fetch('http://127.0.0.1:' + server.address().port, { method: 'POST', body: '{}' }),
+       await receiver.fetch(new Request('http://localhost', { method: 'POST', body: '{}' })),
+     ];
+     const statuses = answers.map(({ status }) => status);
+     const ready = await receiver.ready().catch(({ code }) => code);
+     await receiver.close();
+     server.close();
+     server.closeAllConnections();
+     console.log(JSON.stringify([...statuses, await answers[0].text(), ready, ...errors]));`,
+  );
+  const { stdout } = await run(process.execPath, ['application.mjs'], { cwd: copy });
+  expect(JSON.parse(stdout)).toEqual([
+    503,
+    503,
+    expect.stringContaining('cannot_store'),
+    'ERR_MODULE_NOT_FOUND',
+    'ERR_MODULE_NOT_FOUND',
+  ]);
+});
 
 it('and the program load nothing but what node has and what is installed with them, and all of that', () => {
   const place = join(project, 'node_modules/leads-cli');

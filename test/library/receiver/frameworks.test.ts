@@ -90,6 +90,15 @@ test('a body that Fastify parsed is an error at once', async () => {
   expect(errors).toHaveLength(1);
 });
 
+test('a body whose bytes node is to decode is an error at once', async () => {
+  const { receiver, errors } = receiverFor(vendor);
+  const url = await serve((request, response) => receiver.node(request.setEncoding('utf8'), response));
+  const { status, body: answer } = await post(url, body, await vendor.headers(body));
+  expect(status).toBe(500);
+  expect(answer['message']).toContain('setEncoding()');
+  expect(errors).toEqual([expect.any(ParsedBodyError)]);
+});
+
 test('a Fetch request that was read is an error at once', async () => {
   const { receiver } = receiverFor(vendor);
   const request = new Request('https://app.test/leads', { method: 'POST', body });

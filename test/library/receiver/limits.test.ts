@@ -99,6 +99,12 @@ test('a client that went away before its body was looked at is no error', async 
   expect(deliveries[0]).toMatchObject({ reason: 'incomplete_body' });
 });
 
+test('a request that somebody paused is read', async () => {
+  const { receiver } = await start();
+  const url = await serve((request, response) => receiver.node(request.pause(), response));
+  expect(await post(url, '{"id":"a"}', token)).toMatchObject({ status: 200 });
+});
+
 test('all bodies together take no more than 32 MiB: the largest incomplete one has to go', async () => {
   const { url, deliveries, receiver } = await start({ maxBodyBytes: 64 * 1024 * 1024 });
   await receiver.ready();

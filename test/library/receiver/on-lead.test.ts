@@ -257,6 +257,7 @@ test.each<[string, Partial<Record<keyof ReceiverOptions, unknown>>]>([
   ['no secret is given', { secrets: [] }],
   ['secret 1 is undefined', { secrets: undefined }],
   ['concurrency must be', { concurrency: 0 }],
+  ['onLeadTimeoutMs must be', { onLeadTimeoutMs: 2 ** 31 }],
   ["leadAt 'data' is no JSON Pointer", { leadAt: 'data' }],
 ])('%s: an error at once', (message, wrong) => {
   const options = { ...choice, inbox: memoryInbox(), onLead: () => undefined, ...wrong } as ReceiverOptions;

@@ -76,7 +76,11 @@ describe.skipIf(address === undefined)(
         await receiver.close();
       }
       const { receiver, deliver } = start(postgresInbox(url));
-      await expect(receiver.ready()).rejects.toThrow('password');
+      const refused = receiver.ready();
+      await expect(refused).rejects.toThrow('password');
+      await expect(refused).rejects.toMatchObject({
+        hint: 'it is looked for in the URL, password and passwordFile',
+      });
       expect(await deliver({ id: 'a' })).toBe(503);
     });
   },

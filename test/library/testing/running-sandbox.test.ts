@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { runInNewContext } from 'node:vm';
 import { expect, it, onTestFinished } from 'vitest';
 import { ConfigError, DataError, startSandbox, UsageError } from '../../../src/library/testing.ts';
 import type { SchemeName, TestSandboxOptions } from '../../../src/library/testing.ts';
@@ -73,6 +74,7 @@ it('leaves nothing open when it is closed, and says to who waits that it will no
   const settled = expect(sandbox.settled()).rejects.toThrow('closed before');
   await sandbox.close();
   await settled;
+  await expect(sandbox.settled()).rejects.toThrow('closed before');
   await expect(fetch(sandbox.url)).rejects.toThrow();
   const again = await startSandbox({ leads: 0 });
   await again.settled();
@@ -81,12 +83,26 @@ it('leaves nothing open when it is closed, and says to who waits that it will no
 });
 
 it('takes no lead without an id, and no id twice', async () => {
-  const sandbox = await startSandbox({ leads: ['{"id":"1"}', Buffer.from('{"id":"2"}')] });
-  expect(sandbox.leads().map(({ id }) => id)).toEqual(['1', '2']);
+  // Bytes of another realm, such as that of a test runner.
+  const foreign = runInNewContext(
+    `Uint8Array.from(${JSON.stringify([...Buffer.from('{"id":"3"}')])})`,
+  ) as object;
+  const sandbox = await startSandbox({ leads: ['{"id":"1"}', Buffer.from('{"id":"2"}'), foreign] });
+  expect(sandbox.leads().map(({ id }) => id)).toEqual(['1', '2', '3']);
   expect(() => sandbox.addLead({ name: 'x' })).toThrow(DataError);
   expect(() => sandbox.addLead('{"id":"1"}')).toThrow('already a lead');
   await sandbox.close();
   await expect(startSandbox({ leads: [{ id: '1' }, { id: '1' }] })).rejects.toThrow('lead 2');
+});
+
+it('names the option where its port is in use', async () => {
+  const sandbox = await startSandbox({ leads: 0 });
+  onTestFinished(() => sandbox.close());
+  const again = startSandbox({ port: Number(new URL(sandbox.url).port) });
+  await expect(again).rejects.toMatchObject({
+    name: 'ConfigError',
+    hint: expect.not.stringContaining('--') as string,
+  });
 });
 
 it.each<[string, TestSandboxOptions, new () => never]>([
@@ -100,6 +116,17 @@ it.each<[string, TestSandboxOptions, new () => never]>([
   ],
   ['an unknown fault', { faults: { status500: 'often' } }, UsageError as never],
   ['half a lead', { leads: 0.5 }, UsageError as never],
+  ['no time', { newest: new Date(Number.NaN) }, UsageError as never],
+  ['a page of no lead', { maxLimit: 0 }, UsageError as never],
+  ['an unknown pagination', { pagination: 'pages' as 'page' }, UsageError as never],
+  ['no rate', { rateLimit: -1 as never }, UsageError as never],
+  ['no port', { port: 65_536 }, UsageError as never],
+  ['a misspelt option', { lead: 3 } as never, UsageError as never],
+  [
+    'half an attempt',
+    { webhook: { url: 'http://localhost/', retryMs: ['1s' as never] } },
+    UsageError as never,
+  ],
 ])('refuses %s at once', async (_, options, kind) => {
   await expect(startSandbox(options)).rejects.toThrow(kind);
 });

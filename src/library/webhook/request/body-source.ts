@@ -85,6 +85,8 @@ function nodeSource(request: NodeRequest): BodySource | LostBody {
   if (kept !== undefined) return kept;
   // Parsers that leave a request alone may still set an empty object.
   if (request.readableDidRead || request.readableEnded) return { lost: body };
+  // Bytes that are no UTF-8 would not be what was signed.
+  if (typeof request.readableEncoding === 'string') return { lost: '' };
   return (consumer) => {
     const piece = (bytes: Uint8Array): void => consumer.piece(bytes);
     const end = (): void => consumer.end();
@@ -95,6 +97,8 @@ function nodeSource(request: NodeRequest): BodySource | LostBody {
     request.on('end', end);
     request.on('close', fail);
     request.on('error', fail);
+    // A listener alone does not continue what somebody has paused.
+    request.resume();
     // Without a listener the rest is read and dropped, so that the client can read the answer. An error that comes later
     // still has a listener, and so ends no process.
     return () => {

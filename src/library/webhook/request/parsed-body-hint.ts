@@ -3,6 +3,7 @@ const express =
 const nest = 'Nest: NestFactory.create(AppModule, { rawBody: true })';
 const fastify =
   "Fastify: register the route in a scope of its own, with removeAllContentTypeParsers() and addContentTypeParser('*', (request, payload, done) => done(null)); the receiver takes request.raw and reply.raw";
+const noEncoding = 'node: call no setEncoding() on the request';
 const nextPages = 'Next, pages/api: export const config = { api: { bodyParser: false } }';
 const fetchHandler =
   'Hono: pass c.req.raw, and read nothing from c.req before; Next, route.ts: pass the request, without request.json() or request.text() before';
@@ -10,6 +11,8 @@ const fetchHandler =
 /** How to mend it in the framework that made the request: loaded when it is needed. */
 export function hintFor(request: object): string {
   if ('bodyUsed' in request) return fetchHandler;
+  // Lost although nothing was read.
+  if ('readableDidRead' in request && !request.readableDidRead) return noEncoding;
   if ('routeOptions' in request) return fastify;
   // Nest serves with Express unless it is asked for Fastify.
   if ('app' in request && 'next' in request) return `${express}; ${nest}`;

@@ -16,7 +16,10 @@ export interface NodeRequest {
   readonly httpVersion: string;
   readonly readableDidRead: boolean;
   readonly readableEnded: boolean;
+  /** Of `setEncoding`. */
+  readonly readableEncoding?: string | null | undefined;
   readonly destroyed: boolean;
+  resume(): unknown;
   on(event: string, listener: (piece: Uint8Array) => void): unknown;
   off(event: string, listener: (piece: Uint8Array) => void): unknown;
 }

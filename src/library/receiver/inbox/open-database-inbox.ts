@@ -1,12 +1,10 @@
 import { sep } from 'node:path';
-import { ConfigError } from '../../errors.ts';
-import { openInbox } from '../../inbox/open-inbox.ts';
+import { openInbox } from '../../../inbox/open-inbox.ts';
 import {
   type DatabaseLocation,
   databaseLocation,
-} from '../../inbox/postgres/connection/address/database-location.ts';
-import { Secret } from '../../secret.ts';
-import { nameOptions } from '../webhook/option-names.ts';
+} from '../../../inbox/postgres/connection/address/database-location.ts';
+import { Secret } from '../../../secret.ts';
 import type { InboxRequirements, PostgresInboxOptions, ReceiverInbox } from './inbox-opener.ts';
 
 /** `pid`: of this process, for the name on its leases. */
@@ -20,12 +18,8 @@ export async function openDatabaseInbox(
   options: PostgresInboxOptions,
   requirements: Opening,
 ): Promise<ReceiverInbox> {
-  try {
-    const location = locationOf(url, options, requirements.warn);
-    return await openInbox({ ...requirements, location });
-  } catch (error) {
-    throw error instanceof ConfigError ? nameOptions(error) : error;
-  }
+  const location = locationOf(url, options, requirements.warn);
+  return openInbox({ ...requirements, location });
 }
 
 /** Nothing is looked up in the environment and in the home directory, as `leads` would. */

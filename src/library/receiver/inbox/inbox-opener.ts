@@ -1,6 +1,6 @@
-import type { Inbox } from '../../inbox/inbox.ts';
-import type { RedactDelivery } from '../../inbox/inbox-options.ts';
-import type { Clock } from '../../time/clock.ts';
+import type { Inbox } from '../../../inbox/inbox.ts';
+import type { RedactDelivery } from '../../../inbox/inbox-options.ts';
+import type { Clock } from '../../../time/clock.ts';
 
 /** What a receiver needs of its inbox. An object of your own must keep the promises that each method states. */
 export type ReceiverInbox = Pick<

@@ -1,12 +1,22 @@
-import { ConfigError } from '../../errors.ts';
+import { ConfigError } from '../../../errors.ts';
+import { inboxError } from './inbox-error.ts';
 import type { InboxOpener, PostgresInboxOptions } from './inbox-opener.ts';
 
-const opener = (location: string): InboxOpener => ({
+const opener = (open: InboxOpener['open']): InboxOpener => ({
   async open(requirements) {
-    const { openInbox } = await import('../../inbox/open-inbox.ts');
-    return openInbox({ ...requirements, location, pid: pid() });
+    try {
+      return await open(requirements);
+    } catch (error) {
+      throw inboxError(error);
+    }
   },
 });
+
+const located = (location: string): InboxOpener =>
+  opener(async (requirements) => {
+    const { openInbox } = await import('../../../inbox/open-inbox.ts');
+    return openInbox({ ...requirements, location, pid: pid() });
+  });
 
 // Importing node:process reads all of its properties, and so opens the standard streams of the application.
 // eslint-disable-next-line no-restricted-globals
@@ -22,11 +32,11 @@ export function fileInbox(path: string): InboxOpener {
     throw new ConfigError('fileInbox was given a URL', { hint: 'a database is postgresInbox(url)' });
   }
   if (path === '' || path === ':memory:') throw new ConfigError(`'${path}' is no path of a file`);
-  return opener(path);
+  return located(path);
 }
 
-/** Lost with the process: for tests, and where the sender delivers again what was not handled. */
-export const memoryInbox = (): InboxOpener => opener(':memory:');
+/** Lost with its receiver: for tests, and where the sender delivers again what was not handled. */
+export const memoryInbox = (): InboxOpener => located(':memory:');
 
 /**
  * A PostgreSQL database (14 or newer) that receivers on many machines share: one lead is accepted once among all of them.
@@ -45,10 +55,8 @@ export function postgresInbox(
       hint: 'such as postgres://HOST/DATABASE; is the environment variable set that it comes from?',
     });
   }
-  return {
-    async open(requirements) {
-      const { openDatabaseInbox } = await import('./open-database-inbox.ts');
-      return openDatabaseInbox(text, options, { ...requirements, pid: pid() });
-    },
-  };
+  return opener(async (requirements) => {
+    const { openDatabaseInbox } = await import('./open-database-inbox.ts');
+    return openDatabaseInbox(text, options, { ...requirements, pid: pid() });
+  });
 }

@@ -1,0 +1,127 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { CannotStoreError } from '../../../src/inbox/cannot-store-error.ts';
+import {
+  ConfigError,
+  createReceiver,
+  fileInbox,
+  type InboxOpener,
+  memoryInbox,
+  type ReceiverInbox,
+  type ReceiverOptions,
+  type WebhookReceiver,
+} from '../../../src/library/receiver.ts';
+import { errorText } from '../../../src/library/receiver/error-text.ts';
+import { sign } from '../../../src/library/webhook.ts';
+
+const choice = { scheme: 'github', secrets: 'octo' } as const;
+
+function start(more: Partial<ReceiverOptions> = {}) {
+  const errors: [unknown, string | undefined][] = [];
+  const receiver = createReceiver({
+    ...choice,
+    inbox: memoryInbox(),
+    onLead: () => undefined,
+    onError: (error, { leadId }) => errors.push([error, leadId]),
+    ...more,
+  });
+  onTestFinished(() => receiver.close());
+  return { receiver, errors };
+}
+
+async function deliver(receiver: WebhookReceiver, lead: Readonly<Record<string, unknown>>): Promise<number> {
+  return (await receiver.fetch(new Request('https://app.test/leads', await sign(lead, choice)))).status;
+}
+
+/** An inbox in memory of which some methods do something else. */
+const inboxWith = (changed: Partial<ReceiverInbox>): InboxOpener => ({
+  async open(requirements) {
+    const inbox = await memoryInbox().open(requirements);
+    return new Proxy(inbox, {
+      get(_, name: keyof ReceiverInbox) {
+        const own: unknown = changed[name] ?? inbox[name];
+        return typeof own === 'function' ? (own.bind(inbox) as unknown) : own;
+      },
+    });
+  },
+});
+
+test.each(['take', 'settle'] as const)('what the inbox cannot store (%s) is told, once', async (method) => {
+  const full = new CannotStoreError('no space left on the device');
+  const { receiver, errors } = start({ inbox: inboxWith({ [method]: () => Promise.reject(full) }) });
+  expect(await deliver(receiver, { id: 'a' })).toBe(503);
+  expect(errors).toEqual([[full, 'a']]);
+});
+
+test('a failure of another kind is told once as well', async () => {
+  const bug = new Error('a bug in an inbox of the application');
+  const { receiver, errors } = start({ inbox: inboxWith({ take: () => Promise.reject(bug) }) });
+  expect(await deliver(receiver, { id: 'a' })).toBe(503);
+  expect(errors).toEqual([[bug, undefined]]);
+});
+
+test('a hint names options in place of flags', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'leads-library-')), 'text.db');
+  writeFileSync(file, 'this is no database\n'.repeat(1000));
+  const { receiver } = start({ inbox: fileInbox(file) });
+  await expect(receiver.ready()).rejects.toMatchObject({
+    name: 'ConfigError',
+    hint: 'move it away, or name another inbox',
+  });
+});
+
+test('a command that helps stays as it is in a hint', async () => {
+  const hint = "'leads inbox recover --inbox /data/leads.db -o NEW' saves what it still holds";
+  const damaged = new CannotStoreError('the database is damaged', { hint });
+  const { receiver, errors } = start({ inbox: inboxWith({ take: () => Promise.reject(damaged) }) });
+  expect(await deliver(receiver, { id: 'a' })).toBe(503);
+  expect(errors).toMatchObject([[{ hint }, 'a']]);
+});
+
+test('the console gets the hint, and of an error of the application where it was thrown', () => {
+  expect(errorText(new CannotStoreError('no space left', { hint: 'free some' }))).toBe(
+    'no space left. free some',
+  );
+  const error = Object.assign(new TypeError('a bug'), { password: 'hunter22' });
+  expect(errorText(error)).toMatch(/^TypeError: a bug\n +at .*failures\.test/);
+  expect(errorText(error)).not.toContain('hunter22');
+  expect(errorText(undefined)).toBe('undefined');
+});
+
+test('leads that wait for a place are no leak of listeners', async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error): void => void warnings.push(name);
+  process.on('warning', onWarning);
+  onTestFinished(() => void process.off('warning', onWarning));
+  let going: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (going = resolve));
+  let calls = 0;
+  const { receiver } = start({ concurrency: 1, onLead: () => ((calls += 1), gate) });
+  const answers = Array.from({ length: 20 }, (_, i) => deliver(receiver, { id: `lead_${i}` }));
+  await expect.poll(() => calls).toBe(1);
+  going();
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
+  expect(warnings).toEqual([]);
+});
+
+test('a receiver that is closed opens no inbox any more', async () => {
+  let opened = 0;
+  const inbox: InboxOpener = {
+    open: () => {
+      opened += 1;
+      return Promise.reject(new Error('away'));
+    },
+  };
+  const { receiver } = start({ inbox });
+  await expect(receiver.ready()).rejects.toThrow('away');
+  await receiver.close();
+  const before = opened;
+  await expect(receiver.ready()).rejects.toThrow('the receiver is closed');
+  expect(opened).toBe(before);
+});
+
+test('null is no inbox', () => {
+  expect(() => start({ inbox: null as never })).toThrow(ConfigError);
+});
