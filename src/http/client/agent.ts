@@ -41,8 +41,25 @@ export async function createAgent({ env, dataDir, timeoutMs }: AgentOptions): Pr
   });
   // undici adds this method to its dispatchers in its index, which is not loaded.
   return Object.assign(agent, {
-    request: (options: Dispatcher.RequestOptions) => request.call(agent, options),
+    request: (options: Dispatcher.RequestOptions) =>
+      unlessAborted(request.call(agent, options), options.signal),
   });
+}
+
+/** undici looks at a request's signal only once there is a connection, for which a proxy may let it wait. */
+async function unlessAborted<T>(answer: Promise<T>, signal: unknown): Promise<T> {
+  if (!(signal instanceof AbortSignal)) return answer;
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+  });
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 }
 
 /** Connects to https loopback addresses; our authority is read for the first connection. */
