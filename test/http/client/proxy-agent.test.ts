@@ -77,21 +77,29 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
   });
 });
 
-it('a request that waits for the answer to CONNECT ends with its signal, and so do the connections', async () => {
-  let connected: (socket: Socket) => void = () => undefined;
-  const connecting = new Promise<Socket>((resolve) => (connected = resolve));
-  const { port } = await proxyThat((socket) => socket.once('data', () => connected(socket)));
+it.each<[string, (socket: Socket) => unknown]>([
+  ['the answer to CONNECT', () => undefined],
+  ['TLS through the tunnel', (socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n')],
+])('a request that waits for %s ends with its signal, and so do the connections', async (_, answer) => {
+  let heard: (socket: Socket) => void = () => undefined;
+  const hearing = new Promise<Socket>((resolve) => (heard = resolve));
+  const { port } = await proxyThat((socket) => {
+    socket.once('data', () => {
+      if (answer(socket) === undefined) heard(socket);
+      else socket.once('data', () => heard(socket));
+    });
+  });
   const agent = await agentThrough(port, 600_000);
   const stop = new AbortController();
-  const answer = agent.request({
+  const asked = agent.request({
     origin: 'https://service.example',
     path: '/',
     method: 'GET',
     signal: stop.signal,
   });
-  const socket = await connecting;
+  const socket = await hearing;
   stop.abort(new Error('Ctrl-C'));
-  await expect(answer).rejects.toThrow('Ctrl-C');
+  await expect(asked).rejects.toThrow('Ctrl-C');
   const closed = once(socket, 'close');
   await agent.destroy();
   await closed;
