@@ -43,7 +43,7 @@ export async function createAgent({ env, dataDir, timeoutMs }: AgentOptions): Pr
       return new Pool(origin, { ...timeouts, connect: local ? connectLoopback : direct });
     },
   });
-  const destroy = agent.destroy.bind(agent) as (...values: readonly unknown[]) => Promise<void>;
+  const destroy = agent.destroy.bind<(...values: readonly unknown[]) => Promise<void>>(agent);
   return Object.assign(agent, {
     // undici calls it again by itself, with a callback.
     destroy: (...values: readonly unknown[]) => {

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { buildConnector as Connect } from 'undici';
 
 /**
@@ -6,9 +6,9 @@ import type { buildConnector as Connect } from 'undici';
  * would keep the process until its time is up.
  */
 export class OpenSockets {
-  readonly #sockets = new Set<Socket>();
+  readonly #sockets = new Set<Duplex>();
 
-  add(socket: Socket): void {
+  add(socket: Duplex): void {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
   }
@@ -16,7 +16,7 @@ export class OpenSockets {
   /** The same connector; undici's own returns its socket, which its types do not say. */
   of(connect: Connect.connector): Connect.connector {
     return (options, callback) => {
-      const socket = (connect as (...values: Parameters<typeof connect>) => Socket | undefined)(
+      const socket = (connect as (...values: Parameters<typeof connect>) => Duplex | undefined)(
         options,
         callback,
       );

@@ -1,5 +1,4 @@
 // Loaded only where the environment names a proxy, since it loads the SOCKS client as well.
-import type { Socket } from 'node:net';
 import type { buildConnector as Connect, Dispatcher } from 'undici';
 import connect from 'undici/lib/api/api-connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
@@ -38,7 +37,7 @@ const tunnelOpener = (pool: Pool, proxy: string, sockets: OpenSockets): Dispatch
     connect: (options: Dispatcher.ConnectOptions) =>
       connect.call(pool, options).then(
         (tunnel) => {
-          sockets.add(tunnel.socket as Socket);
+          sockets.add(tunnel.socket);
           return tunnel;
         },
         (error: unknown) => {
