@@ -22,6 +22,8 @@ export interface Output extends Writable {
    * where it cannot.
    */
   drain?(): Promise<void>;
+  /** Only of a stream whose content is changed first: whether a terminal shows what becomes of it. */
+  readonly isBeforeTerminal?: boolean;
 }
 
 /** What the world outside offers; tests hand in their own. */
