@@ -39,6 +39,9 @@ import { storeLabels, TargetNames } from './tables/target-names.ts';
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
 
+/** Of erased data. */
+const outOfReach = ['snapshots of the file system, and what it keeps of blocks that it freed'];
+
 /** Throws a `ConfigError` when the file is damaged, unreadable, or of another program or a newer version. */
 export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
   const { location, clock, pid, targets } = options;
@@ -171,10 +174,10 @@ class SqliteInbox extends SqliteReader implements Inbox {
     this.#database.prepare('PRAGMA secure_delete = ON').all([]);
     const holding = contentsHolding(this.#database, erasure.leadIds);
     const counts = await this.#add((writer) => eraseLeads(this.#database, erasure, writer.erased, holding));
-    if (!isOverwriteDue.get(this.#database)) return { ...counts, remains: undefined, outOfReach: [] };
+    if (!isOverwriteDue.get(this.#database)) return { ...counts, remains: undefined, outOfReach };
     const remains = await overwriteFile(this.#database, this.#clock);
     if (remains === undefined) await this.#add(() => isOverwriteDue.set(this.#database, false));
-    return { ...counts, remains, outOfReach: [] };
+    return { ...counts, remains, outOfReach };
   }
 
   compact(): Promise<void> {

@@ -22,6 +22,7 @@ const maxConflicts = 5;
 
 const outOfReach = [
   'archives of its write-ahead log, replicas and backups of the database',
+  'rows that a transaction which was open meanwhile still sees, until a later VACUUM',
   "free space in the database's own files, until it is used again or VACUUM FULL writes them anew",
 ];
 
