@@ -71,6 +71,13 @@ describe('a person in a text of anybody', () => {
     expect(rejected).toHaveLength(2);
   });
 
+  it('is found in a lead that begins with a byte order mark', async () => {
+    const inbox = await open(':memory:');
+    const delivery = deliveryOf('\ufeff{"id":"ada","contact":{"email":"ada@example.com"}}');
+    await inbox.take([{ leadId: 'ada', delivery }]);
+    expect(await findPerson(inbox, email('ada@example.com'))).toMatchObject({ leads: [{ leadId: 'ada' }] });
+  });
+
   it('is said to be mentioned where only the path or a header of another lead has it', async () => {
     const inbox = await open(':memory:');
     const delivery = deliveryOf('{"id":"bob"}', { path: '/hook?by=ada@example.com' });

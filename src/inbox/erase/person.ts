@@ -53,7 +53,7 @@ function* valuesWithin(value: Json | undefined): Generator<Json> {
 
 function parsed(json: Uint8Array): Json | undefined {
   try {
-    return parseExact(utf8(json));
+    return parseExact(utf8(json).replace(/^\ufeff/, ''));
   } catch {
     return undefined;
   }

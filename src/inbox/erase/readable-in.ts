@@ -29,7 +29,7 @@ function finderOf({ by, value }: Person): (text: string) => boolean {
     return (text) => hasEmail(text.normalize('NFC').toLowerCase(), email);
   }
   const phone = new RegExp(
-    String.raw`(?<!\d)(?:00${separators})?${[...normalizedPhone(value)].join(separators)}(?!\d)`,
+    String.raw`(?<!\d)(?:00${separators})?${Array.from(normalizedPhone(value)).join(separators)}(?!\d)`,
   );
   return (text) => phone.test(text);
 }

@@ -13,7 +13,7 @@ import type {
 import type { Backlog } from '../inbox-monitor.ts';
 import type { StoreOptions } from '../inbox-options.ts';
 import { BatchCommit } from './batch-commit.ts';
-import { contentsHolding } from './erase/contents-holding.ts';
+import { bodiesWithIds } from './erase/bodies-with-ids.ts';
 import { eraseLeads } from './erase/erase-leads.ts';
 import { overwriteFile } from './erase/overwrite-file.ts';
 import { checkIntegrity, type IntegrityCheck } from './check-integrity.ts';
@@ -172,7 +172,7 @@ class SqliteInbox extends SqliteReader implements Inbox {
     this.#check.stop();
     await this.#check.found;
     this.#database.prepare('PRAGMA secure_delete = ON').all([]);
-    const holding = contentsHolding(this.#database, erasure.leadIds);
+    const holding = bodiesWithIds(this.#database, erasure.leadIds);
     const counts = await this.#add((writer) => eraseLeads(this.#database, erasure, writer.erased, holding));
     if (!isOverwriteDue.get(this.#database)) return { ...counts, remains: undefined, outOfReach };
     const remains = await overwriteFile(this.#database, this.#clock);

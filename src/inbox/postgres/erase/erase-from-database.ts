@@ -5,7 +5,7 @@ import { isAnswered, isConflict } from '../postgres-errors.ts';
 import { numberOf, type Rows, textOf } from '../sql/result-row.ts';
 import { type Sql, sql, statements } from '../sql/sql.ts';
 import { rejectsLock } from '../store-context.ts';
-import { contentsHolding } from './contents-holding.ts';
+import { contentsWithIds } from './contents-with-ids.ts';
 import { deletionOf } from './deletion.ts';
 import { storedIds, type StoredId } from './stored-id.ts';
 import { vacuumTables } from './vacuum-tables.ts';
@@ -30,7 +30,7 @@ const outOfReach = [
 export async function eraseFromDatabase(options: EraseOptions, erasure: Erasure): Promise<Erased> {
   const { connections } = options;
   const ids = storedIds(options.targetKey, erasure.leadIds);
-  const holding = await connections.use((connection) => contentsHolding(connection, options.schema, ids));
+  const holding = await connections.use((connection) => contentsWithIds(connection, options.schema, ids));
   for (let conflicts = 0; ;) {
     try {
       const done = await connections.use((connection) =>

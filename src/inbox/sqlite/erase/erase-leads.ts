@@ -7,7 +7,7 @@ import { isOverwriteDue } from '../schema/shrink.ts';
 
 /**
  * Deletes what `erasure` names, inside a transaction, and notes that the file is to be written anew. The connection must
- * overwrite what it deletes (`secure_delete`). `holding`: from `contentsHolding`.
+ * overwrite what it deletes (`secure_delete`). `holding`: from `bodiesWithIds`.
  */
 export function eraseLeads(
   database: Database,

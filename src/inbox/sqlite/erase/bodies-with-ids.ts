@@ -9,7 +9,7 @@ const pageRows = 100;
  * The numbers of those bodies of several leads that hold one of the ids: its record may have been dropped while others of
  * the same body stayed.
  */
-export function contentsHolding(database: Database, leadIds: readonly string[]): readonly number[] {
+export function bodiesWithIds(database: Database, leadIds: readonly string[]): readonly number[] {
   const ids = new Set(leadIds);
   const found: number[] = [];
   if (ids.size === 0) return found;

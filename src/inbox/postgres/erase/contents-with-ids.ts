@@ -17,7 +17,7 @@ const backslash = Buffer.from('\\');
  * The numbers of those bodies of several leads that hold one of the ids: its record may have been dropped while others of
  * the same body stayed. Only bodies in which an id stands as it is, or may be escaped, leave the database.
  */
-export async function contentsHolding(
+export async function contentsWithIds(
   connection: Connection,
   schema: Sql,
   ids: readonly StoredId[],
