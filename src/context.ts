@@ -17,6 +17,13 @@ export interface Input extends Readable {
 export interface Output extends Writable {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  /**
+   * Only of a stream that takes a write before it has left: resolves when all so far has, and rejects with a `LeadsError`
+   * where it cannot.
+   */
+  drain?(): Promise<void>;
+  /** Only of a stream whose content is changed first: whether a terminal shows what becomes of it. */
+  readonly isBeforeTerminal?: boolean;
 }
 
 /** What the world outside offers; tests hand in their own. */

@@ -1,6 +1,6 @@
 import type { Output } from '../context.ts';
 import { outputError } from '../files/output-error.ts';
-import { InterruptedError, OutputError } from '../errors.ts';
+import { LeadsError, OutputError } from '../errors.ts';
 
 /** Characters that may wait for a slow reader before deliveries wait as well. */
 const mostUnsent = 1024 * 1024;
@@ -69,18 +69,20 @@ export class StdoutWriter {
     this.#waiting = '';
     if (text === '' || this.#failed) return;
     this.#unsent += text.length;
-    this.#stream.write(text, (error) => {
+    const left = (error?: Error | null): void => {
       this.#unsent -= text.length;
-      if (error) this.#fail(outputError(error, 'to stdout'));
+      if (error) this.#fail(error instanceof LeadsError ? error : outputError(error, 'to stdout'));
       if (this.#unsent === 0 || this.#failed) for (const resolve of this.#idle.splice(0)) resolve();
+    };
+    this.#stream.write(text, (error) => {
+      if (error || this.#stream.drain === undefined) left(error);
+      else this.#stream.drain().then(() => left(), left);
     });
   }
 
   #fail(error: Error): void {
     if (this.#failed) return;
     this.#failed = true;
-    this.#onFailure(
-      error instanceof InterruptedError ? new InterruptedError('SIGPIPE', { cause: error }) : error,
-    );
+    this.#onFailure(error);
   }
 }

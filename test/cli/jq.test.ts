@@ -45,7 +45,7 @@ describe('--jq of the real program', { concurrent: true }, () => {
   });
 
   it.each([
-    ['> /dev/full', 8, /^error: cannot write the output: no space left on the device\n/],
+    ['> /dev/full', 8, /^\{"error":\{"code":"[a-z_]+","message":"cannot write the output: no space left/],
     ['| true', 141, /^$/],
   ])('api --jq %s ends with %s, as it does without a filter', async (redirection, code, message) => {
     const line = `set -o pipefail; "$NODE" "$LEADS" api /x --jq 'range(100000)' ${redirection}`;

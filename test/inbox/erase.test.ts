@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { findPerson } from '../../src/inbox/erase/find-person.ts';
 import type { Arrival, Inbox } from '../../src/inbox/inbox.ts';
+import { maxRepeatsKept } from '../../src/inbox/store-limits.ts';
 import { rejection } from '../../src/webhook/rejection.ts';
 import { open, sharedStores, stores, takeOne, takeStored } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
@@ -132,6 +134,54 @@ describe.each(stores)('erasing from an inbox in $name', ({ newLocation }) => {
     expect(await textOf(inbox)).not.toContain('ada');
   });
 
+  it('leaves nothing of a repeat that came together with others, and whose own record is not kept any more', async () => {
+    const inbox = await open(newLocation());
+    await takeOne(inbox, arrivalOf(bob));
+    await inbox.take(together([ada, bob, eve]));
+    await inbox.take(together([bob, ada, eve]));
+    for (let n = 0; n < maxRepeatsKept; n += 1) await takeOne(inbox, arrivalOf(ada));
+    expect(await inbox.droppedRepeats('ada')).toMatchObject({ same: 1 });
+    expect(await inbox.erase(only('ada'))).toMatchObject({ leads: 1 });
+    expect(await textOf(inbox)).not.toContain('ada');
+    expect((await all(inbox.leads({}))).map(({ body }) => Buffer.from(body).toString())).toEqual(
+      [bob, eve].map((lead) => JSON.stringify(lead)),
+    );
+  });
+
+  it('leaves nothing of a lead that was pruned while others of its delivery were outstanding', async () => {
+    const inbox = await open(newLocation(), { targets: [target] });
+    const [first] = await inbox.take(together([ada, bob]));
+    if (first === undefined || first.kind === 'rejected') throw new Error('it was not taken');
+    await inbox.settle([{ leadId: 'ada', seq: first.seq, target }]);
+    expect(await inbox.prune(Number.MAX_SAFE_INTEGER)).toBe(1);
+    const person = { by: 'email', value: 'ada@example.com' } as const;
+    expect(await findPerson(inbox, person)).toMatchObject({ leads: [{ leadId: 'ada', deliveries: 0 }] });
+    const before = await textOf(inbox);
+    expect(await inbox.erase(only('eve'))).toMatchObject({ leads: 0 });
+    expect(await textOf(inbox)).toBe(before);
+    expect(await inbox.erase(only('ada'))).toMatchObject({ leads: 1, deliveries: 0, pending: 0 });
+    expect(await textOf(inbox)).not.toContain('ada');
+    expect(
+      (await all(inbox.leads({ states: ['pending'] }))).map(({ body }) => Buffer.from(body).toString()),
+    ).toEqual([JSON.stringify(bob)]);
+  });
+
+  it('stores nothing of an erased lead in a rejected delivery, wherever in its body it is', async () => {
+    const inbox = await open(newLocation());
+    await takeOne(inbox, arrivalOf(ada));
+    await inbox.erase(only('ada'));
+    const inside = { event: { data: { object: { deeper: { ...ada, id: 'ada' } } } } };
+    const bodies = [
+      JSON.stringify(inside),
+      JSON.stringify(inside).replace('"ada"', String.raw`"\u0061da"`),
+      JSON.stringify(ada).slice(0, 40),
+      `{"leads":[{"id":7},{"id" : "ada"`,
+    ];
+    const why = rejection('not_a_lead', 'there is nothing at /lead');
+    await inbox.reject(bodies.map((body) => ({ delivery: deliveryOf(body), rejection: why })));
+    expect(await all(inbox.list({}))).toEqual([]);
+  });
+
   it('stores nothing of an erased lead whose nonce was replayed', async () => {
     const inbox = await open(newLocation(), { nonceLifetimeMs: 60_000 });
     await takeOne(inbox, arrivalOf(ada));
@@ -178,6 +228,18 @@ describe.each(sharedStores)(
       expect(await takeOne(receiver, arrivalOf(ada))).toMatchObject({ kind: 'duplicate', isErased: true });
       expect(await receiver.has(['ada'])).toEqual(new Set(['ada']));
       expect(await all(receiver.list({}))).toEqual([]);
+    });
+
+    it('is seen in a body that this one has just read', async () => {
+      const location = newLocation();
+      const [receiver, other] = [await open(location), await open(location)];
+      await receiver.take(together([ada, bob]));
+      expect(await textOf(receiver)).toContain('ada@example.com');
+      await other.erase(only('ada'));
+      expect(await textOf(receiver)).not.toContain('ada');
+      expect((await receiver.leadsBySeq([2])).map(({ body }) => Buffer.from(body).toString())).toEqual([
+        JSON.stringify(bob),
+      ]);
     });
 
     it('never lets a lead in again that arrives meanwhile', async () => {

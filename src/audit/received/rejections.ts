@@ -1,6 +1,6 @@
-import { idsInBody } from '../../inbox/erase/ids-in-body.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
 import type { LeadAt } from '../../lead/read-leads.ts';
+import { idsInBody } from './ids-in-body.ts';
 
 /** Why the deliveries were rejected that the inbox keeps, by the ids of their leads: of several, the newest reason. */
 export async function rejectionsIn(

@@ -4,17 +4,20 @@ import type { Context } from '../../context.ts';
 import type { RawAnswer } from '../../service/raw/raw-call.ts';
 
 /**
- * Prints answers one behind the other: byte for byte in a pipe, and on a terminal what cannot drive it. A page that does
- * not end its last line gets a line break before the next one.
+ * Prints answers one behind the other: byte for byte in a pipe, and on a terminal what cannot drive it, without the key. A
+ * page that does not end its last line gets a line break before the next one.
  */
 export class AnswerPrinter {
   readonly #stdout: Context['stdout'];
   readonly #isTerminal: boolean;
+  /** A terminal shows it, as it came or filtered. */
+  readonly #isShown: boolean;
   #endsLine = true;
 
   constructor({ stdout }: Pick<Context, 'stdout'>) {
     this.#stdout = stdout;
     this.#isTerminal = stdout.isTTY === true;
+    this.#isShown = this.#isTerminal || stdout.isBeforeTerminal === true;
   }
 
   /** Status line and headers as HTTP writes them, the key taken out. */
@@ -31,10 +34,10 @@ export class AnswerPrinter {
     await write(this.#stdout, text);
   }
 
-  async printBody({ headers }: RawAnswer, body: RawAnswer['body']): Promise<void> {
+  async printBody({ headers, redactBody }: RawAnswer, body: RawAnswer['body']): Promise<void> {
     await this.#endLine();
     const draw = this.#isTerminal ? drawn(/json/i.test(headers['content-type'] ?? '')) : undefined;
-    for await (const chunk of body) {
+    for await (const chunk of this.#isShown ? redactBody(body) : body) {
       if (chunk.length === 0) continue;
       this.#endsLine = chunk.at(-1) === 0x0a;
       await write(this.#stdout, draw === undefined ? chunk : draw.text(chunk));

@@ -4,7 +4,7 @@ import { keyArgs, listFlags, setArgs, useArgs } from './options.ts';
 
 export default commandGroup({
   name: 'config',
-  summary: 'show and change settings',
+  summary: 'the settings in force, where each comes from, and how to change them',
   examples: ['leads config list', 'leads config set api.pagination cursor', 'leads config path'],
   subcommands: [
     command({

@@ -3,7 +3,7 @@ import { flags } from './options.ts';
 
 export default command({
   name: 'export',
-  summary: 'write every lead that matches, each once',
+  summary: 'write every lead that matches, each once; an interrupted run goes on',
   description:
     "Write every lead that matches, one compact JSON object a line, in the service's own bytes.\n" +
     'Leads that come twice are written once. stdout holds data only; a summary goes to stderr.',

@@ -31,7 +31,7 @@ const summaryFields = [
 
 export default commandGroup({
   name: 'inbox',
-  summary: 'show what was received',
+  summary: 'what was received, with verdicts: show, deliver again, save, drop, erase',
   examples: ['leads inbox list', 'leads inbox show lead_123', 'leads inbox export > leads.ndjson'],
   subcommands: [
     command({

@@ -29,7 +29,7 @@ export async function run(options: InboxRecoverOptions, context: Context): Promi
   }
   if (!idsComplete) {
     messages.warn(
-      'the list of known ids is damaged: an id whose deliveries were pruned may not be known any more',
+      'the list of known ids is damaged: an id whose deliveries were pruned or erased may not be known any more',
     );
   }
   return unreadable === 0 && idsComplete ? 'done' : 'problems';

@@ -3,7 +3,7 @@ import { flags } from './options.ts';
 
 export default command({
   name: 'list',
-  summary: 'show recent leads',
+  summary: 'the newest leads, as a table, JSON, NDJSON or CSV',
   description: 'Show leads in the order of the service, which as a rule is newest first.',
   flags,
   exits: serviceExits,

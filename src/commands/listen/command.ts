@@ -3,7 +3,7 @@ import { flags } from './options.ts';
 
 export default command({
   name: 'listen',
-  summary: 'receive pushed leads over HTTPS',
+  summary: 'receive pushed leads over HTTPS: verify, store each once, print, forward',
   description:
     'Receives pushed leads over HTTPS: checks who delivers, stores each lead durably, then answers 200.\n' +
     'A lead that came before, in this run or any other, is a duplicate.',

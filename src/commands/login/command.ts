@@ -3,7 +3,7 @@ import { flags } from './options.ts';
 
 export default command({
   name: 'login',
-  summary: 'store an API key and check it',
+  summary: 'store an API key, checked with one real call',
   flags,
   allowsNewProfile: true,
   exits: serviceExits,

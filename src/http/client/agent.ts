@@ -5,6 +5,7 @@ import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isLoopback } from '../../config/base-url.ts';
+import { OpenSockets } from './open-sockets.ts';
 import { proxyFor } from './proxy.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -25,33 +26,61 @@ export async function createAgent({ env, dataDir, timeoutMs }: AgentOptions): Pr
   const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   const proxied = ['https_proxy', 'http_proxy', 'HTTPS_PROXY', 'HTTP_PROXY'].some((name) => env[name]);
   const throughProxy = proxied ? (await import('./proxy-agent.ts')).throughProxy : undefined;
-  const direct = { timeout: timeoutMs };
-  const connectLoopback = dataDir === undefined ? direct : loopbackConnector(env, dataDir, timeoutMs);
+  const sockets = new OpenSockets();
+  const connector = (options: Connect.BuildOptions): Connect.connector =>
+    sockets.of(buildConnector({ timeout: timeoutMs, ...options }));
+  const direct = connector({});
+  const connectLoopback = dataDir === undefined ? direct : loopbackConnector(env, dataDir, connector);
   const agent = new Agent({
     ...timeouts,
     factory: (origin) => {
       const url = new URL(origin);
       const proxy = proxyFor(url, env);
       if (proxy !== undefined && throughProxy !== undefined) {
-        return throughProxy(proxy, { timeoutMs, connect: direct });
+        return throughProxy(proxy, { timeoutMs, sockets });
       }
       const local = url.protocol === 'https:' && isLoopback(url.hostname);
       return new Pool(origin, { ...timeouts, connect: local ? connectLoopback : direct });
     },
   });
-  // undici adds this method to its dispatchers in its index, which is not loaded.
+  const destroy = agent.destroy.bind<(...values: readonly unknown[]) => Promise<void>>(agent);
   return Object.assign(agent, {
-    request: (options: Dispatcher.RequestOptions) => request.call(agent, options),
+    // undici calls it again by itself, with a callback.
+    destroy: (...values: readonly unknown[]) => {
+      sockets.destroy();
+      return destroy(...values);
+    },
+    // undici adds this method to its dispatchers in its index, which is not loaded.
+    request: (options: Dispatcher.RequestOptions) =>
+      unlessAborted(request.call(agent, options), options.signal),
   });
 }
 
+/** undici looks at a request's signal only once there is a connection, for which a proxy may let it wait. */
+async function unlessAborted<T>(answer: Promise<T>, signal: unknown): Promise<T> {
+  if (!(signal instanceof AbortSignal)) return answer;
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+  });
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
 /** Connects to https loopback addresses; our authority is read for the first connection. */
-function loopbackConnector(env: Env, dataDir: string, timeout: number): Connect.connector {
+function loopbackConnector(
+  env: Env,
+  dataDir: string,
+  connector: (options: Connect.BuildOptions) => Connect.connector,
+): Connect.connector {
   let ready: Promise<Connect.connector> | undefined;
   return (options, callback) => {
-    ready ??= loopbackAuthorities(env, dataDir).then((ca) =>
-      buildConnector(ca.length === 0 ? { timeout } : { timeout, ca }),
-    );
+    ready ??= loopbackAuthorities(env, dataDir).then((ca) => connector(ca.length === 0 ? {} : { ca }));
     ready.then(
       (connect) => connect(options, callback),
       (error: unknown) => callback(error as Error, null),

@@ -3,25 +3,28 @@ import type { buildConnector as Connect, Dispatcher } from 'undici';
 import connect from 'undici/lib/api/api-connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
+import type { OpenSockets } from './open-sockets.ts';
 import { TunnelError } from './tunnel-error.ts';
 
 interface ProxyOptions {
   readonly timeoutMs: number;
-  /** To the proxy, and through its tunnel to the origin. */
-  readonly connect: Connect.BuildOptions;
+  /** Of the agent that these connections belong to. */
+  readonly sockets: OpenSockets;
 }
 
 /** The connections to one origin through a proxy. They fail with a `TunnelError` where the proxy opens no tunnel in time. */
-export function throughProxy(proxy: URL, { timeoutMs, connect: tls }: ProxyOptions): Dispatcher {
+export function throughProxy(proxy: URL, { timeoutMs, sockets }: ProxyOptions): Dispatcher {
   const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   return new ProxyAgent({
     ...timeouts,
     uri: proxy.href,
-    requestTls: tls,
-    proxyTls: tls,
+    requestTls: { timeout: timeoutMs },
+    proxyTls: { timeout: timeoutMs },
     // The pool that undici makes waits five minutes for the proxy's answer.
-    clientFactory: (origin, options) =>
-      tunnelOpener(new Pool(origin, { ...options, ...timeouts }), proxy.host),
+    clientFactory: (origin, options) => {
+      const connect = sockets.of((options as { connect: Connect.connector }).connect);
+      return tunnelOpener(new Pool(origin, { ...options, ...timeouts, connect }), proxy.host, sockets);
+    },
   });
 }
 
@@ -29,10 +32,16 @@ export function throughProxy(proxy: URL, { timeoutMs, connect: tls }: ProxyOptio
  * undici opens tunnels with `connect`, a method that it adds to its dispatchers in its index, which is not loaded. A
  * request stays queued for a new tunnel, without end, when one fails with undici's own error for a closed connection.
  */
-const tunnelOpener = (pool: Pool, proxy: string): Dispatcher =>
+const tunnelOpener = (pool: Pool, proxy: string, sockets: OpenSockets): Dispatcher =>
   Object.assign(pool, {
     connect: (options: Dispatcher.ConnectOptions) =>
-      connect.call(pool, options).catch((error: unknown) => {
-        throw new TunnelError(proxy, error as Error);
-      }),
+      connect.call(pool, options).then(
+        (tunnel) => {
+          sockets.add(tunnel.socket);
+          return tunnel;
+        },
+        (error: unknown) => {
+          throw new TunnelError(proxy, error as Error);
+        },
+      ),
   });

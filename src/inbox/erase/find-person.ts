@@ -1,6 +1,8 @@
 import type { InboxReader, StoredDelivery } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
-import { isContactOf, isReadableIn, type Person } from './person.ts';
+import { memberIds } from './member-ids.ts';
+import { idsOfContact, isContactOf, type Person } from './person.ts';
+import { readableIn } from './readable-in.ts';
 
 /** A lead of the person. */
 interface FoundLead {
@@ -37,19 +39,30 @@ export async function findPerson(
   const rejected = new Map<number, FoundPerson['rejected'][number]>();
   const mentions = new Set<string>();
   const ids = new Set<string>();
+  const isReadable = readable(readableIn(person));
   if (person.by === 'id') ids.add(person.value);
   else {
-    for await (const { leadId, verdict, body, place } of inbox.list({})) {
-      if (verdict === 'rejected' || leadId === undefined || ids.has(leadId)) continue;
+    let lastShared: number | undefined;
+    for await (const delivery of inbox.list({})) {
+      const { leadId, verdict, body, place, firstSeq } = delivery;
+      if (verdict === 'rejected' || leadId === undefined) continue;
+      if (firstSeq !== undefined && firstSeq !== lastShared) {
+        for (const id of idsOfContact(body, person)) ids.add(id);
+        lastShared = firstSeq;
+      }
+      if (ids.has(leadId)) continue;
       const lead = leadBytes(body, place);
       if (isContactOf(lead, person)) ids.add(leadId);
-      else if (isReadableIn(lead, person)) mentions.add(leadId);
+      // Path and headers of several leads belong to none of them alone.
+      else if (isReadable(firstSeq === undefined ? { ...delivery, body: lead } : { body: lead })) {
+        mentions.add(leadId);
+      }
     }
   }
   for await (const delivery of inbox.list({ verdicts: ['rejected'] })) {
-    const { seq, receivedAt, reason, leadId } = delivery;
-    const isOfLead = leadId !== undefined && ids.has(leadId);
-    if (isOfLead || isReadable(delivery, person)) rejected.set(seq, { seq, receivedAt, reason });
+    const { seq, receivedAt, reason, leadId, body } = delivery;
+    const isOfLead = (leadId === undefined ? memberIds(body) : [leadId]).some((id) => ids.has(id));
+    if (isOfLead || isReadable(delivery)) rejected.set(seq, { seq, receivedAt, reason });
   }
   for (const leadId of ids) {
     for await (const { verdict, receivedAt } of inbox.list({ leadId })) {
@@ -79,8 +92,11 @@ export async function findPerson(
   };
 }
 
-/** In the body, the path or a header. */
-const isReadable = ({ body, path, headers }: StoredDelivery, person: Person): boolean =>
-  [body, Buffer.from(path), ...headers.map(([, value]) => Buffer.from(value))].some((bytes) =>
-    isReadableIn(bytes, person),
-  );
+type Texts = Pick<StoredDelivery, 'body'> & Partial<Pick<StoredDelivery, 'path' | 'headers' | 'detail'>>;
+
+/** In the body, the path, a header or the reason of a rejection. */
+const readable =
+  (isIn: (bytes: Uint8Array) => boolean) =>
+  ({ body, path = '', headers = [], detail = '' }: Texts): boolean =>
+    isIn(body) ||
+    [path, detail, ...headers.map(([, value]) => value)].some((text) => isIn(Buffer.from(text)));

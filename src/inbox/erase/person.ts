@@ -1,5 +1,5 @@
-import { isObject, type Json } from '../../json/exact.ts';
-import { idsInBody } from './ids-in-body.ts';
+import { utf8 } from '../../json/bytes.ts';
+import { isObject, type Json, parseExact } from '../../json/exact.ts';
 
 /** Whose data is looked for: a lead by its id, or every lead with an e-mail address or a phone number. */
 export interface Person {
@@ -7,70 +7,53 @@ export interface Person {
   readonly value: string;
 }
 
-/** Upper and lower case are one; blanks around it are none of it. */
-export const normalizedEmail = (text: string): string => text.trim().toLowerCase();
+/** Upper and lower case are one, as are both forms of a letter with an accent; blanks around it are none of it. */
+export const normalizedEmail = (text: string): string => text.trim().normalize('NFC').toLowerCase();
 
 /** The digits, without the 00 that stands for a +. */
 export const normalizedPhone = (text: string): string => text.replace(/\D/g, '').replace(/^00/, '');
 
 /** Whether some value within the `contact` of a lead is the address or the number. `lead`: its own bytes. */
-export function isContactOf(lead: Uint8Array, { by, value }: Person): boolean {
+export function isContactOf(lead: Uint8Array, person: Person): boolean {
   const record = parsed(lead);
-  if (!isObject(record)) return false;
-  const normalized = by === 'email' ? normalizedEmail : normalizedPhone;
-  const wanted = normalized(value);
-  return valuesIn(record['contact']).some((text) => normalized(text) === wanted);
+  return isObject(record) && hasContact(record, person);
 }
 
 /**
- * Whether the value is readable in a text that came from anybody, such as a rejected body, a path or a header: as it is, or
- * with the escapes of JSON or of URLs. An id is looked for as a lead's own, or in quotes.
+ * The ids of those objects in a body of several leads that have the address or the number within their `contact`: the
+ * records of some of them may have been dropped.
  */
-export function isReadableIn(bytes: Uint8Array, person: Person): boolean {
-  const text = Buffer.from(bytes).toString('utf8');
-  if (person.by === 'id' && idsInBody(bytes, 'auto').includes(person.value)) return true;
-  return [text, withoutJsonEscapes(text), withoutUrlEscapes(text)].some((form) => isIn(form, person));
+export function idsOfContact(body: Uint8Array, person: Person): readonly string[] {
+  return [...valuesWithin(parsed(body))].flatMap((value) => {
+    if (!isObject(value) || !hasContact(value, person)) return [];
+    const { id } = value;
+    return typeof id === 'string' || typeof id === 'number' ? [String(id)] : [];
+  });
 }
 
-function isIn(text: string, { by, value }: Person): boolean {
-  if (by === 'id') return text.includes(JSON.stringify(value));
-  if (by === 'email') return emailsIn(text).includes(normalizedEmail(value));
-  return phonesIn(text).includes(normalizedPhone(value));
-}
-
-const emailsIn = (text: string): readonly string[] =>
-  Array.from(text.matchAll(/[^\s"'<>(),:;=&?[\]{}\\/@]+@[^\s"'<>(),:;=&?[\]{}\\/@]+/g), ([email]) =>
-    normalizedEmail(email.replace(/\.+$/, '')),
+function hasContact({ contact }: { readonly [key: string]: Json }, { by, value }: Person): boolean {
+  const normalized = by === 'email' ? normalizedEmail : normalizedPhone;
+  const wanted = normalized(value);
+  return [...valuesWithin(contact)].some(
+    (one) => (typeof one === 'string' || typeof one === 'number') && normalized(String(one)) === wanted,
   );
-
-const phonesIn = (text: string): readonly string[] =>
-  Array.from(text.matchAll(/\d[\d\s().\-/\u00a0\u2010-\u2013]{2,}\d/g), ([phone]) => normalizedPhone(phone));
-
-const withoutJsonEscapes = (text: string): string =>
-  text
-    .replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
-    .replaceAll('\\/', '/');
-
-const withoutUrlEscapes = (text: string): string =>
-  Buffer.from(
-    text
-      .replaceAll('+', ' ')
-      .replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16))),
-    'latin1',
-  ).toString('utf8');
-
-/** Every text and number within a value. */
-function valuesIn(value: Json | undefined): readonly string[] {
-  if (typeof value === 'string') return [value];
-  if (typeof value === 'number') return [String(value)];
-  if (Array.isArray(value)) return value.flatMap((item: Json) => valuesIn(item));
-  return isObject(value) ? Object.values(value).flatMap(valuesIn) : [];
 }
 
-/** Numbers need not be exact: no phone number has more digits than a double holds. */
-function parsed(lead: Uint8Array): Json | undefined {
+/** The value and all that is in it; it may be nested more deeply than functions can be. */
+function* valuesWithin(value: Json | undefined): Generator<Json> {
+  const left: (readonly Json[])[] = value === undefined ? [] : [[value]];
+  for (let some = left.pop(); some !== undefined; some = left.pop()) {
+    for (const one of some) {
+      yield one;
+      if (Array.isArray(one)) left.push(one as readonly Json[]);
+      else if (isObject(one)) left.push(Object.values(one));
+    }
+  }
+}
+
+function parsed(json: Uint8Array): Json | undefined {
   try {
-    return JSON.parse(Buffer.from(lead).toString('utf8')) as Json;
+    return parseExact(utf8(json).replace(/^\ufeff/, ''));
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { TakenKind } from '../decide-verdict.ts';
 import type { DeliveryContent, DeliverySummary } from '../delivery-record.ts';
+import { hasMemberId } from '../erase/member-ids.ts';
 import { remainingContent } from '../erase/remaining-delivery.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import type { InboxQuery, StoredDelivery, StoredResult } from '../inbox.ts';
@@ -98,12 +99,23 @@ export class DeliveryLog {
     return [...this.#rows.values()].map(({ seq, summary }) => ({ ...summary, seq })).filter(isWanted);
   }
 
-  /** Removes deliveries and overwrites their bytes; other leads that came with them stay alone. */
-  erase(seqs: ReadonlySet<number>): void {
+  /**
+   * Removes deliveries and overwrites their bytes; other leads that came with them stay alone, as do those that came with
+   * one of the ids, whose own record may have been dropped.
+   */
+  erase(seqs: ReadonlySet<number>, ids: ReadonlySet<string>): void {
     const gone = [...this.#rows.values()].filter(({ seq }) => seqs.has(seq));
     for (const { seq } of gone) this.remove(seq);
-    for (const firstSeq of new Set(gone.flatMap(({ summary }) => summary.firstSeq ?? []))) {
-      this.#keepRest([...this.#rows.values()].filter(({ summary }) => summary.firstSeq === firstSeq));
+    const shared = new Set(gone.flatMap(({ summary }) => summary.firstSeq ?? []));
+    for (const row of this.#rows.values()) {
+      const { firstSeq } = row.summary;
+      if (firstSeq !== undefined && !shared.has(firstSeq) && hasMemberId(bodyIn(row), ids))
+        shared.add(firstSeq);
+    }
+    for (const firstSeq of shared) {
+      const rest = [...this.#rows.values()].filter(({ summary }) => summary.firstSeq === firstSeq);
+      gone.push(...rest);
+      this.#keepRest(rest);
     }
     for (const { buffer, start, end } of gone) buffer.fill(0, start, end);
   }

@@ -16,6 +16,7 @@ export function eraseFromMemory({ leadIds, rejected }: Erasure, store: MemorySto
     ({ seq, leadId, verdict }) =>
       (leadId !== undefined && ids.has(leadId)) || (verdict === 'rejected' && rejected.includes(seq)),
   );
+  const known = new Set<string>();
   let leads = 0;
   let pending = 0;
   for (const leadId of ids) {
@@ -25,9 +26,11 @@ export function eraseFromMemory({ leadIds, rejected }: Erasure, store: MemorySto
     // Of an id that was only rejected, too, nothing is to be stored any more.
     const first = found.find((one) => one.leadId === leadId);
     const kept = lead ?? (first && { seq: first.seq, firstAt: first.receivedAt, attempts: 0 });
-    if (kept !== undefined) replace(leadId, kept);
+    if (kept === undefined) continue;
+    replace(leadId, kept);
+    known.add(leadId);
   }
-  deliveries.erase(new Set(found.map(({ seq }) => seq)));
+  deliveries.erase(new Set(found.map(({ seq }) => seq)), known);
   const refused = found.filter(({ verdict }) => verdict === 'rejected').length;
   return { leads, deliveries: found.length - refused, rejected: refused, pending };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { erasedIdDigest } from '../erase/erased-id.ts';
 import type { ErasedLead } from '../erase/erasure.ts';
-import { idsInBody } from '../erase/ids-in-body.ts';
+import { memberIds } from '../erase/member-ids.ts';
 import type { RejectedDelivery } from '../inbox.ts';
 
 /** The leads that were erased from a store in memory. */
@@ -22,7 +22,7 @@ export class ErasedLeads {
   /** Whether a rejected delivery, of which nobody knows whether it is authentic, holds a lead that was erased. */
   isIn({ leadId, delivery }: Pick<RejectedDelivery, 'leadId' | 'delivery'>): boolean {
     if (this.#leads.size === 0) return false;
-    const ids = leadId === undefined ? idsInBody(delivery.body, 'auto') : [leadId];
+    const ids = leadId === undefined ? memberIds(delivery.body) : [leadId];
     return ids.some((id) => this.find(id) !== undefined);
   }
 

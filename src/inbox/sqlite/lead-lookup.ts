@@ -87,6 +87,7 @@ export class LeadLookup {
   }
 
   leadsBySeq(seqs: readonly number[]): StoredLead[] {
+    this.#read.shared?.forget();
     return this.#bySeq.all([JSON.stringify(seqs)]).map((row) => leadOf(row, this.#read.shared));
   }
 

@@ -38,6 +38,7 @@ export async function* deliveries(
      WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ${pageRows}`,
   );
   const answer = version > 2 ? sharedAnswers(database) : undefined;
+  shared?.forget();
   for await (const row of rowsOf(page, Number.MAX_SAFE_INTEGER, values)) {
     const delivery = deliveryOf(row, shared);
     const { firstSeq, status } = delivery;
@@ -56,6 +57,7 @@ export async function* leads(
   { states = ['accepted'], since, until }: LeadQuery,
 ): AsyncGenerator<StoredLead> {
   const { sql, values } = conditions({ since, until });
+  shared?.forget();
   const wanted = states.map((state) => stateConditions[state]).join(' OR ');
   const page = database.prepare(
     `SELECT seq, lead, received_at, source, body${version > 2 ? ', lead_start, lead_end, first_seq' : ''} FROM deliveries WHERE seq > ? ${sql}

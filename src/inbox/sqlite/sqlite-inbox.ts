@@ -13,6 +13,7 @@ import type {
 import type { Backlog } from '../inbox-monitor.ts';
 import type { StoreOptions } from '../inbox-options.ts';
 import { BatchCommit } from './batch-commit.ts';
+import { bodiesWithIds } from './erase/bodies-with-ids.ts';
 import { eraseLeads } from './erase/erase-leads.ts';
 import { overwriteFile } from './erase/overwrite-file.ts';
 import { checkIntegrity, type IntegrityCheck } from './check-integrity.ts';
@@ -37,6 +38,9 @@ import { storeLabels, TargetNames } from './tables/target-names.ts';
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
+
+/** Of erased data. */
+const outOfReach = ['snapshots of the file system, and what it keeps of blocks that it freed'];
 
 /** Throws a `ConfigError` when the file is damaged, unreadable, or of another program or a newer version. */
 export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
@@ -168,11 +172,12 @@ class SqliteInbox extends SqliteReader implements Inbox {
     this.#check.stop();
     await this.#check.found;
     this.#database.prepare('PRAGMA secure_delete = ON').all([]);
-    const counts = await this.#add((writer) => eraseLeads(this.#database, erasure, writer.erased));
-    if (!isOverwriteDue.get(this.#database)) return { ...counts, remains: undefined, outOfReach: [] };
+    const holding = bodiesWithIds(this.#database, erasure.leadIds);
+    const counts = await this.#add((writer) => eraseLeads(this.#database, erasure, writer.erased, holding));
+    if (!isOverwriteDue.get(this.#database)) return { ...counts, remains: undefined, outOfReach };
     const remains = await overwriteFile(this.#database, this.#clock);
     if (remains === undefined) await this.#add(() => isOverwriteDue.set(this.#database, false));
-    return { ...counts, remains, outOfReach: [] };
+    return { ...counts, remains, outOfReach };
   }
 
   compact(): Promise<void> {

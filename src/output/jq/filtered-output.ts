@@ -39,6 +39,7 @@ export async function openFilteredOutput(
 
 /** A stdout that jq reads: each JSON document that is written gives what the filter makes of it. */
 export class FilteredOutput extends Writable implements Output {
+  readonly isBeforeTerminal: boolean;
   readonly #worker: JqWorker;
   readonly #program: string;
   readonly #apart: boolean;
@@ -52,6 +53,8 @@ export class FilteredOutput extends Writable implements Output {
   #freed: (() => void) | undefined;
   #stopTimer: NodeJS.Timeout | undefined;
   #documents = 0;
+  /** Runs of jq that have ended. */
+  #runs = 0;
   #errors: string[] = [];
   #isErrorSaid = false;
   /** Why nothing more can be written. */
@@ -61,6 +64,7 @@ export class FilteredOutput extends Writable implements Output {
     super();
     // The writer gets the error through its callback.
     this.on('error', () => undefined);
+    this.isBeforeTerminal = context.stdout.isTTY === true;
     this.#worker = worker;
     this.#apart = seesMore.test(expression);
     this.#program = `try (\n${expression}\n) catch {"${this.#errorMember}": .}`;
@@ -146,6 +150,7 @@ export class FilteredOutput extends Writable implements Output {
       ends,
       apart: this.#apart,
     });
+    this.#runs += 1;
     for (const note of notes) this.#context.messages.say(`jq: ${note}`);
     const rendered = renderValues(out, {
       errorMember: this.#errorMember,
@@ -170,12 +175,14 @@ export class FilteredOutput extends Writable implements Output {
     this.#context.messages.warn(`jq: ${first}`);
   }
 
-  /** A filter that has almost done its work may end it; one that never ends is stopped. */
+  /** A filter may end the run that it does, and do others of what still comes; a run that never ends is stopped. */
   #stopSoon(): void {
+    const runs = this.#runs;
     this.#stopTimer = setTimeout(() => {
-      if (!this.#worker.isBusy) return;
-      void this.#worker.stop(this.#context.signal.reason as Error);
+      if (!this.#worker.isBusy || this.#runs !== runs) this.#stopSoon();
+      else void this.#worker.stop(this.#context.signal.reason as Error);
     }, stopGraceMs);
+    this.#stopTimer.unref();
   }
 }
 

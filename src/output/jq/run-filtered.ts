@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { OutputError } from '../../errors.ts';
 import { openFilteredOutput } from './filtered-output.ts';
 
 /** Runs a command whose stdout jq reads. The expression is checked before anything else is done. */
@@ -16,8 +17,8 @@ export async function runFiltered<T>(
     await output.finish();
     return outcome;
   } catch (error) {
-    // What was written whole before it is shown as well.
-    await output.drain();
+    // What was written whole before it is shown as well, unless stdout takes no more.
+    if (!(error instanceof OutputError)) await output.drain();
     throw error;
   } finally {
     await output.close();

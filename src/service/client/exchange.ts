@@ -36,7 +36,7 @@ export interface Response {
   /** Takes the API key that was sent out of a text of the answer. */
   readonly redact: (text: string) => string;
   /** The same for a body of the answer. */
-  readonly redactBody: (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+  readonly redactBody: (body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 }
 
 /**

@@ -5,7 +5,7 @@ export const redact = (text: string, key: Secret): string => withoutSecrets(text
 
 /** A body of the service without the key, whatever its chunks; every other byte stays. */
 export async function* redactBody(
-  body: AsyncIterable<Uint8Array>,
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   key: Secret,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   // Part of a key may stand at the end of a chunk, percent-encoded in the longest case.

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { freshHome, leads } from '../../support/run.ts';
+import { freshHome, leads, type RunOptions } from '../../support/run.ts';
 import { type ScriptedService, scriptedService } from '../../support/scripted-service.ts';
 
 const open: ScriptedService[] = [];
@@ -232,6 +232,25 @@ describe('leads api', () => {
     expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\ncontent-type: application\/json\r\nX-Echo: Bearer …test\r\n/);
     expect(head).toContain('Set-Cookie: a=1\r\nSet-Cookie: b=2');
     expect(body).toBe('{}');
+  });
+
+  it('shows no key on a terminal that the service quotes, filtered or not, and keeps every byte in a pipe', async () => {
+    const { env } = await answering(({ headers }, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const { authorization = '' } = headers;
+      response.write(`{"got":"${authorization.slice(0, 9)}`);
+      setImmediate(() => response.end(`${authorization.slice(9)}"}`));
+    });
+    const key = env['LEADS_API_KEY'] ?? '';
+    const printed = async (words: readonly string[], more: RunOptions = {}) =>
+      (await leads(['api', '/x', ...words], { env, ...more })).stdout;
+    expect(await printed([])).toBe(`{"got":"Bearer ${key}"}`);
+    expect(await printed(['--jq', '.got'])).toBe(`Bearer ${key}\n`);
+    for (const words of [[], ['--jq', '.got'], ['--paginate']]) {
+      const text = await printed(words, { terminal: 80 });
+      expect(text).toContain('Bearer …');
+      expect(text).not.toContain(key);
+    }
   });
 
   it('lets nothing that came drive a terminal', async () => {

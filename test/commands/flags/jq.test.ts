@@ -29,6 +29,14 @@ async function serviceOf(body: string, status = 200): Promise<ScriptedService> {
 
 const lines = (values: readonly string[]): string => values.map((value) => `${value}\n`).join('');
 
+/** What a run says on stderr that fails: one line of JSON. */
+const errorOf = ({ stderr }: { readonly stderr: string }) =>
+  (
+    JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '') as {
+      error: Record<'code' | 'message' | 'hint', string>;
+    }
+  ).error;
+
 describe('--jq', () => {
   it('runs once for the array of a list, and implies --json', async () => {
     const run = await leads(['list', '--limit', '3', '--jq', 'length, .[].id', '-q'], { env });
@@ -63,7 +71,7 @@ describe('--jq', () => {
   });
 
   it.each([
-    [['list', '--format', 'table'], /^error: --jq and --format table do not go together\nhint: /],
+    [['list', '--format', 'table'], /^--jq and --format table do not go together$/],
     [['export', '--format', 'csv'], /--jq and --format csv do not go together/],
     [['export', '-o', '/tmp/never'], /--jq writes text to stdout: it does not go with -o FILE/],
     [['export', '--gzip'], /it does not go with --gzip/],
@@ -74,7 +82,7 @@ describe('--jq', () => {
   ])('is wrong usage with %j', async (words, message) => {
     const run = await leads([...words, '--jq', '.'], { env });
     expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(run.stderr).toMatch(message);
+    expect(errorOf(run).message).toMatch(message);
   });
 
   it('is wrong usage where it does not compile, before anything is asked', async () => {
@@ -82,7 +90,9 @@ describe('--jq', () => {
     for (const words of [['list'], ['api', '/x'], ['export']]) {
       const run = await leads([...words, '--jq', '.[0'], { env: own });
       expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-      expect(run.stderr).toMatch(/^error: --jq: syntax error, unexpected end of file\nhint: /);
+      const { code, message, hint } = errorOf(run);
+      expect([code, message]).toEqual(['usage', '--jq: syntax error, unexpected end of file']);
+      expect(hint).toBeDefined();
     }
     expect(asked).toHaveLength(0);
   });
@@ -90,11 +100,14 @@ describe('--jq', () => {
   it('ends with 6 where the filter fails on what came', async () => {
     const run = await leads(['list', '--limit', '2', '--jq', '.foo', '-q'], { env });
     expect(run).toMatchObject({ exitCode: 6, stdout: '' });
-    expect(run.stderr).toBe('error: jq: Cannot index array with string "foo"\n');
+    expect(errorOf(run)).toEqual({
+      code: 'invalid_data',
+      message: 'jq: Cannot index array with string "foo"',
+    });
     const { env: own } = await serviceOf('<html>');
     const html = await leads(['api', '/x', '--jq', '.'], { env: own });
     expect(html.exitCode).toBe(6);
-    expect(html.stderr).toMatch(/^error: jq: what the filter is to read is not JSON: /);
+    expect(errorOf(html).message).toMatch(/^jq: what the filter is to read is not JSON: /);
   });
 
   it('keeps the exit code of the command, and shows what came before it failed', async () => {
@@ -109,9 +122,17 @@ describe('--jq', () => {
     });
   });
 
+  it('writes errors as JSON, as --json does, also where what is wrong is not the filter', async () => {
+    for (const words of [['--jq', '.'], ['--jq=.']]) {
+      const run = await leads(['list', ...words]);
+      expect([run.exitCode, errorOf(run).code]).toEqual([3, 'config']);
+    }
+  });
+
   it('shows errors of jq without what could drive a terminal', async () => {
     const { env: own } = await serviceOf('{"a":"\\u001b]0;x\\u0007"}');
-    const run = await leads(['api', '/x', '--jq', '.a | error'], { env: own });
-    expect([run.exitCode, run.stderr]).toEqual([6, 'error: jq: \ufffd]0;x\ufffd\n']);
+    const run = await leads(['api', '/x', '--jq', '.a | error'], { env: own, terminal: 80 });
+    expect([run.exitCode, errorOf(run).message]).toEqual([6, 'jq: \u001b]0;x\u0007']);
+    expect(run.stderr).not.toMatch(/\u001b\]|\u0007/);
   });
 });

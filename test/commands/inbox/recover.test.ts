@@ -39,6 +39,17 @@ describe('leads inbox recover', () => {
     await inbox.close();
   });
 
+  it.each(['erased', 'target_key'])(
+    'says that erased ids may be unknown where %s is damaged',
+    async (table) => {
+      const run = await recover(await damagedInbox(table, 0), freshFile('new.db'));
+      expect([run.exitCode, run.stderr]).toEqual([
+        7,
+        expect.stringMatching(/pruned or erased may not be known/),
+      ]);
+    },
+  );
+
   it('copies a whole inbox whole', async () => {
     const from = freshFile('inbox.db');
     const before = await openInbox({

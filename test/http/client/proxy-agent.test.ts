@@ -30,10 +30,10 @@ async function proxyThat(answer: (socket: Socket) => unknown) {
   return { port: (server.address() as AddressInfo).port, sockets };
 }
 
-async function agentThrough(port: number): Promise<Dispatcher> {
+async function agentThrough(port: number, timeoutMs = 300): Promise<Dispatcher> {
   const proxy = `http://127.0.0.1:${port}`;
   const env = { HTTPS_PROXY: proxy, HTTP_PROXY: proxy };
-  const agent = await createAgent({ env, dataDir: undefined, timeoutMs: 300 });
+  const agent = await createAgent({ env, dataDir: undefined, timeoutMs });
   open.push(() => agent.destroy());
   return agent;
 }
@@ -75,4 +75,32 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
     expect(failure.message).toMatch(/^cannot reach the proxy 127\.0\.0\.1:\d+: /);
     expect(sockets).toHaveLength(1);
   });
+});
+
+it.each<[string, (socket: Socket) => unknown]>([
+  ['the answer to CONNECT', () => undefined],
+  ['TLS through the tunnel', (socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n')],
+])('a request that waits for %s ends with its signal, and so do the connections', async (_, answer) => {
+  let heard: (socket: Socket) => void = () => undefined;
+  const hearing = new Promise<Socket>((resolve) => (heard = resolve));
+  const { port } = await proxyThat((socket) => {
+    socket.once('data', () => {
+      if (answer(socket) === undefined) heard(socket);
+      else socket.once('data', () => heard(socket));
+    });
+  });
+  const agent = await agentThrough(port, 600_000);
+  const stop = new AbortController();
+  const asked = agent.request({
+    origin: 'https://service.example',
+    path: '/',
+    method: 'GET',
+    signal: stop.signal,
+  });
+  const socket = await hearing;
+  stop.abort(new Error('Ctrl-C'));
+  await expect(asked).rejects.toThrow('Ctrl-C');
+  const closed = once(socket, 'close');
+  await agent.destroy();
+  await closed;
 });

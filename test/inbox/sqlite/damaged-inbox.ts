@@ -13,6 +13,8 @@ export async function damagedInbox(table: string, position: number): Promise<str
   const path = freshFile('inbox.db');
   const inbox = await openInbox({ location: path, clock: systemClock });
   await inbox.take(ids.map((id) => arrivalOf({ id })));
+  if (table === 'erased' || table === 'target_key')
+    await inbox.erase({ leadIds: ids.slice(0, 1), rejected: [] });
   await inbox.close();
   const database = new Libsql(path);
   database.pragma('wal_checkpoint(TRUNCATE)');

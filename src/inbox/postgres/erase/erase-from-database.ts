@@ -5,6 +5,7 @@ import { isAnswered, isConflict } from '../postgres-errors.ts';
 import { numberOf, type Rows, textOf } from '../sql/result-row.ts';
 import { type Sql, sql, statements } from '../sql/sql.ts';
 import { rejectsLock } from '../store-context.ts';
+import { contentsWithIds } from './contents-with-ids.ts';
 import { deletionOf } from './deletion.ts';
 import { storedIds, type StoredId } from './stored-id.ts';
 import { vacuumTables } from './vacuum-tables.ts';
@@ -21,6 +22,7 @@ const maxConflicts = 5;
 
 const outOfReach = [
   'archives of its write-ahead log, replicas and backups of the database',
+  'rows that a transaction which was open meanwhile still sees, until a later VACUUM',
   "free space in the database's own files, until it is used again or VACUUM FULL writes them anew",
 ];
 
@@ -28,9 +30,12 @@ const outOfReach = [
 export async function eraseFromDatabase(options: EraseOptions, erasure: Erasure): Promise<Erased> {
   const { connections } = options;
   const ids = storedIds(options.targetKey, erasure.leadIds);
+  const holding = await connections.use((connection) => contentsWithIds(connection, options.schema, ids));
   for (let conflicts = 0; ;) {
     try {
-      const done = await connections.use((connection) => transact(connection, options, ids, erasure));
+      const done = await connections.use((connection) =>
+        transact(connection, options, { ids, holding }, erasure),
+      );
       const { deliveries, rejected, leads } = done.counts;
       const isNothing = deliveries + rejected + leads === 0;
       const dead = isNothing
@@ -50,7 +55,7 @@ export async function eraseFromDatabase(options: EraseOptions, erasure: Erasure)
 
 interface Done {
   readonly counts: ErasedCounts;
-  /** Partitions with rows of the erased deliveries. */
+  /** Partitions of `deliveries` in which something was erased. */
   readonly tables: readonly string[];
 }
 
@@ -58,7 +63,7 @@ interface Done {
 async function transact(
   connection: Connection,
   { schema, lockKey }: EraseOptions,
-  ids: readonly StoredId[],
+  { ids, holding }: { readonly ids: readonly StoredId[]; readonly holding: readonly number[] },
   { rejected }: Erasure,
 ): Promise<Done> {
   const id = sql`${ids.map(({ bytes }) => bytes)}::bytea[]`;
@@ -80,7 +85,8 @@ async function transact(
           AND (lead = ANY(${id}) OR seq = ANY(${rejected}::int8[])))) ORDER BY seq;
       SELECT DISTINCT encode(lead, 'hex') AS lead FROM ${schema}.outstanding WHERE lead = ANY(${id});`,
     );
-    const shared = await readShared(connection, schema, deliveries);
+    const isKnown = leads.length + deliveries.length > 0;
+    const shared = await readShared(connection, schema, deliveries, isKnown ? holding : []);
     await connection.run(statements(deletionOf(schema, { ids, leads, deliveries, shared }), sql`COMMIT;`));
     const refused = deliveries.filter(({ verdict }) => verdict === 'rejected').length;
     return {
@@ -90,7 +96,12 @@ async function transact(
         rejected: refused,
         pending: outstanding.length,
       },
-      tables: [...new Set(deliveries.map(({ relname }) => textOf(relname)))],
+      tables: [
+        ...new Set([
+          ...deliveries.map(({ relname }) => textOf(relname)),
+          ...shared.map(({ relname }) => textOf(relname).replace(/^contents/, 'deliveries')),
+        ]),
+      ],
     };
   } catch (error) {
     if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
@@ -98,17 +109,21 @@ async function transact(
   }
 }
 
-/** Contents that the deliveries shared with others, a row for each of those others. */
-async function readShared(connection: Connection, schema: Sql, deliveries: Rows): Promise<Rows> {
-  const firsts = [
-    ...new Set(deliveries.flatMap(({ first_seq: seq }) => (seq === null ? [] : numberOf(seq)))),
-  ];
+/** Contents that the deliveries shared with others, and those of `holding`, a row for each of those others. */
+async function readShared(
+  connection: Connection,
+  schema: Sql,
+  deliveries: Rows,
+  holding: readonly number[],
+): Promise<Rows> {
+  const ofDeliveries = deliveries.flatMap(({ first_seq: seq }) => (seq === null ? [] : numberOf(seq)));
+  const firsts = [...new Set([...ofDeliveries, ...holding])];
   if (firsts.length === 0) return [];
   const gone = deliveries.map(({ seq }) => numberOf(seq));
   const [rows = []] = await connection.run(
-    sql`SELECT c.seq AS first_seq, c.received_at, d.seq, lead_start, lead_end, encode(path, 'hex') AS path,
+    sql`SELECT c.seq AS first_seq, c.received_at, d.seq, relname, lead_start, lead_end, encode(path, 'hex') AS path,
       encode(c.headers, 'hex') AS headers, encode(c.body, 'hex') AS body
-    FROM ${schema}.contents AS c LEFT JOIN ${schema}.deliveries AS d
+    FROM ${schema}.contents AS c JOIN pg_catalog.pg_class AS t ON t.oid = c.tableoid LEFT JOIN ${schema}.deliveries AS d
       ON d.first_seq = c.seq AND d.received_at = c.received_at AND d.seq <> ALL(${gone}::int8[])
     WHERE c.seq = ANY(${firsts}::int8[]);`,
   );

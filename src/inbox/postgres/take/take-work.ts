@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { contentOf, type DeliveryContent, rejectedContentOf } from '../../delivery-record.ts';
-import { idsInBody } from '../../erase/ids-in-body.ts';
+import { memberIds } from '../../erase/member-ids.ts';
 import { type Group, groupByDelivery } from '../../group-arrivals.ts';
 import type { Arrival, RejectedDelivery } from '../../inbox.ts';
 import type { RedactDelivery } from '../../inbox-options.ts';
@@ -47,7 +47,7 @@ export const rejectWork = (rejected: readonly RejectedDelivery[], redact: Redact
   kind: 'reject',
   rejections: rejected.map((one) => {
     const content = rejectedContentOf(one.delivery, redact);
-    const ids = one.leadId === undefined ? idsInBody(content.body, 'auto') : [one.leadId];
+    const ids = one.leadId === undefined ? memberIds(one.delivery.body) : [one.leadId];
     return { ...one, content, ids };
   }),
 });

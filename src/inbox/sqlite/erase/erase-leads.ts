@@ -7,15 +7,17 @@ import { isOverwriteDue } from '../schema/shrink.ts';
 
 /**
  * Deletes what `erasure` names, inside a transaction, and notes that the file is to be written anew. The connection must
- * overwrite what it deletes (`secure_delete`).
+ * overwrite what it deletes (`secure_delete`). `holding`: from `bodiesWithIds`.
  */
 export function eraseLeads(
   database: Database,
   { leadIds, rejected }: Erasure,
   erased: ErasedTable,
+  holding: readonly number[],
 ): ErasedCounts {
   const counts = { leads: 0, deliveries: 0, rejected: 0, pending: 0 };
   const shared = new Set<number>();
+  let isKnown = false;
   const drop = (sql: string, value: string | number): void => {
     const rows = database
       .prepare(`SELECT seq, verdict, first_seq FROM deliveries WHERE seq IN (${sql})`)
@@ -45,6 +47,7 @@ export function eraseLeads(
     // Of an id that was only rejected, too, nothing is to be stored any more.
     const kept = lead ?? first;
     if (kept === undefined) continue;
+    isKnown = true;
     const numbers = { firstAt: Number(kept['first_at']), attempts: Number(kept['attempts']) };
     erased.add(leadId, { seq: Number(kept['seq']), ...numbers });
     const [work] = database.prepare('SELECT 1 FROM work WHERE lead = ? AND done = 0 LIMIT 1').all([id]);
@@ -55,7 +58,7 @@ export function eraseLeads(
     database.prepare('DELETE FROM leads WHERE id = ?').run([id]);
   }
   for (const seq of rejected) drop("SELECT seq FROM deliveries WHERE verdict = 'rejected' AND seq = ?", seq);
-  for (const firstSeq of shared) keepRest(database, firstSeq);
+  for (const firstSeq of isKnown ? [...shared, ...holding] : shared) keepRest(database, firstSeq);
   if (counts.deliveries + counts.rejected + counts.leads > 0) isOverwriteDue.set(database, true);
   return counts;
 }

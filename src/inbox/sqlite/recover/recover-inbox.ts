@@ -71,38 +71,45 @@ export async function recoverInbox(from: string, to: string, now: number): Promi
 
 function copyAll(from: Database, to: Database): RecoveredInbox {
   const copier = new RowCopier(to);
-  for (const table of oneRow) copyOneRow(table, from, to, copier);
+  const oneRowsWhole = oneRow.map((table) => copyOneRow(table, from, to, copier));
   const counter = Number(to.prepare('SELECT seq FROM counter').all([])[0]?.['seq'] ?? 0);
   const unreadable = readDeliveries(from, Math.max(counter, lastNumber(from)), (rows) =>
     copier.copy('deliveries', rows),
   );
   // Before the ids: a digest may have to be made of a lead in it.
   copyTable('shared_content', ['seq'], from, to, copier);
-  const idsComplete = readFromBothEnds(from, 'leads', ['id'], (rows) => copier.copy('leads', rows));
-  if (!idsComplete) completeLeads(from, to, copier);
-  for (const [table, columns] of Object.entries(keys)) {
-    copyTable(table, columns, from, to, copier);
-  }
+  const leadsWhole = readFromBothEnds(from, 'leads', ['id'], (rows) => copier.copy('leads', rows));
+  if (!leadsWhole) completeLeads(from, to, copier);
+  const whole = Object.entries(keys).filter(([table, columns]) =>
+    copyTable(table, columns, from, to, copier),
+  );
+  // The ids of erased leads are known by their digests, which nobody can compare without the inbox's key.
+  const erasedWhole =
+    whole.some(([table]) => table === 'erased') && oneRowsWhole[oneRow.indexOf('target_key')];
+  const idsComplete = leadsWhole && erasedWhole === true;
   to.exec('UPDATE counter SET seq = MAX(seq, COALESCE((SELECT MAX(seq) FROM deliveries), 0))');
   return { deliveries: count(to, 'deliveries'), leads: count(to, 'leads'), unreadable, idsComplete };
 }
 
+/** Returns whether all of it could be read. */
 function copyTable(
   table: string,
   columns: readonly string[],
   from: Database,
   to: Database,
   copier: RowCopier,
-): void {
-  if (hasTable(to, table)) readFromBothEnds(from, table, columns, (rows) => copier.copy(table, rows));
+): boolean {
+  return !hasTable(to, table) || readFromBothEnds(from, table, columns, (rows) => copier.copy(table, rows));
 }
 
-function copyOneRow(table: string, from: Database, to: Database, copier: RowCopier): void {
-  if (!hasTable(to, table)) return;
+/** The same of one row; without it a new one stays. */
+function copyOneRow(table: string, from: Database, to: Database, copier: RowCopier): boolean {
+  if (!hasTable(to, table)) return true;
   const rows = rowsOrDamage(from, `SELECT * FROM ${table}`, []);
-  if (rows === 'damaged' || rows.length === 0) return;
+  if (rows === 'damaged' || rows.length === 0) return false;
   to.exec(`DELETE FROM ${table}`);
   copier.copy(table, rows);
+  return true;
 }
 
 function lastNumber(from: Database): number {

@@ -1,6 +1,6 @@
 import { erasedIdDigest } from '../../erase/erased-id.ts';
 import type { ErasedLead } from '../../erase/erasure.ts';
-import { idsInBody } from '../../erase/ids-in-body.ts';
+import { memberIds } from '../../erase/member-ids.ts';
 import type { RejectedDelivery } from '../../inbox.ts';
 import type { ReceivedLead } from '../../received-leads.ts';
 import type { Database, Statement } from '../libsql.ts';
@@ -41,7 +41,7 @@ export class ErasedTable {
   /** Whether a rejected delivery, of which nobody knows whether it is authentic, holds a lead that was erased. */
   isIn({ leadId, delivery }: Pick<RejectedDelivery, 'leadId' | 'delivery'>): boolean {
     if (this.#isEmpty) return false;
-    const ids = leadId === undefined ? idsInBody(delivery.body, 'auto') : [leadId];
+    const ids = leadId === undefined ? memberIds(delivery.body) : [leadId];
     return ids.some((id) => this.find(id) !== undefined);
   }
 

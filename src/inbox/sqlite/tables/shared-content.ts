@@ -33,7 +33,7 @@ export class SharedContentTable {
     return content;
   }
 
-  /** What was read may have been rolled back since, and its number used again. */
+  /** What was read may have been erased since, or rolled back and its number used again. */
   forget(): void {
     this.#last = undefined;
   }
