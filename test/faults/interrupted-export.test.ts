@@ -16,15 +16,20 @@ const styles: readonly Style[] = ['cursor', 'page', 'offset', 'link'];
 const services = new Map<Style, FaultyService>();
 /** Slow enough to be met in the middle. */
 let slow: FaultyService;
+/** More than fits into a small file system, packed as well. */
+let large: FaultyService;
 
 beforeAll(async () => {
   slow = await faultyService({ leads: 3000, pageSize: 100, style: 'cursor', seed: 1, latencyMs: 30 });
+  large = await faultyService({ leads: 6000, pageSize: 500, style: 'cursor', seed: 1 });
+  const leads = full ? 6000 : 2000;
   for (const style of styles) {
-    services.set(style, await faultyService({ leads: 6000, pageSize: 200, style, seed: 1, latencyMs: 10 }));
+    services.set(style, await faultyService({ leads, pageSize: leads / 20, style, seed: 1, latencyMs: 40 }));
   }
 });
 afterAll(() => {
   slow.close();
+  large.close();
   for (const service of services.values()) service.close();
 });
 
@@ -87,6 +92,7 @@ describe('promise 9: an export killed anywhere resumes', () => {
     );
     expect(same).toBe(kills);
     expect(hit).toBeGreaterThan(kills / 2);
+    expect(resumed).toBeGreaterThan(0);
   });
 
   it.each([
@@ -134,7 +140,7 @@ describe('promise 9: every incomplete output exits non-zero', () => {
   };
 
   /** In this process, which meets the same files. */
-  const exported = (argv: readonly string[]) => leads(['export', ...argv], { env: envFor(urlOf('cursor')) });
+  const exported = (argv: readonly string[]) => leads(['export', ...argv], { env: envFor(large.url) });
 
   it('a full device', async () => {
     // A stream and a packed one: what is packed or not does not differ by its format.
