@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startProgram } from '../support/beside.ts';
+import { descriptorsOn } from '../support/descriptors.ts';
 import { full, printFigure } from '../support/faults.ts';
 import { type FaultyService, type Style, faultyService, seeded } from '../support/faulty-service.ts';
 import { inParallel } from '../support/in-parallel.ts';
@@ -155,6 +156,7 @@ describe('promise 9: every incomplete output exits non-zero', () => {
       const { exitCode, stderr } = await exported([...form, '-o', '/dev/full']);
       expect({ form, exitCode }).toEqual({ form, exitCode: 8 });
       expect(stderr).toContain('no space left on the device');
+      expect(descriptorsOn('/dev/full')).toBe(0);
     }
     const count = streamed.length + forms.length;
     printFigure(9, `/dev/full: exit 8 in ${count} of ${count} forms`);
