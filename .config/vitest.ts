@@ -15,6 +15,8 @@ export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   define: { LEADS_VERSION: JSON.stringify('0.0.0-test'), LEADS_SINGLE_FILE: 'false' },
   test: {
+    // Keyed by content and configuration: the projects share what was transformed, and so do the next runs.
+    experimental: { fsModuleCache: true },
     // Many tests wait for processes and clocks: one worker more than there are cores keeps these busy.
     maxWorkers: availableParallelism() + 1,
     projects: [
@@ -25,7 +27,7 @@ export default defineConfig({
           name: 'unit',
           globalSetup: ['test/support/temporary.ts', 'test/support/postgres/on-demand.ts'],
           include: ['test/**/*.test.ts'],
-          exclude: ['test/cli/**', 'test/library/package/**', 'test/faults/**', 'test/bench/**'],
+          exclude: ['test/cli/**', 'test/library/{package,types}/**', 'test/faults/**', 'test/bench/**'],
           testTimeout: 20_000,
         },
       },
@@ -55,6 +57,16 @@ export default defineConfig({
             'test/support/postgres/on-demand.ts',
           ],
           testTimeout: 1_800_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'types',
+          include: ['test/library/types/**/*.test.ts'],
+          globalSetup: ['test/support/temporary.ts', 'test/support/build.ts'],
+          testTimeout: 120_000,
         },
       },
       {

@@ -41,12 +41,11 @@ export function signatureTexts(session: CheckSession, headers: SignedRequest['he
 export function withoutSensitive(session: CheckSession, text: string): string {
   // A receiver may send back what it got, too: a genuine signature, or an altered token, which is almost the token.
   const textsOf = signs(session) ? signatureTexts : credentialTexts;
-  const credentials =
-    noCredential(session) === undefined
-      ? session.exchanges.flatMap(({ request: { headers, withheld = [] } }) =>
-          textsOf(session, [...withheld, ...headers]),
-        )
-      : [];
+  const sent = session.exchanges.flatMap(({ request: { headers, withheld = [] } }) => [
+    ...withheld,
+    ...headers,
+  ]);
+  const credentials = noCredential(session) === undefined ? textsOf(session, sent) : [];
   // The user's own headers may hold credentials too.
   const own = (session.signer.headers ?? []).map(([, value]) => value);
   const texts = [...new Set([...secretTexts(session), ...own, ...credentials])]

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { Inbox, InboxReader } from './inbox.ts';
 import type { StoreOptions } from './inbox-options.ts';
 import type { DatabaseLocation } from './postgres/connection/address/database-location.ts';
@@ -10,9 +10,18 @@ export type InboxLocation = string | DatabaseLocation;
 export const locationText = (location: InboxLocation): string =>
   typeof location === 'string' ? location : location.shown;
 
-/** Whether there is something to read. A database is asked when it is opened. */
+/**
+ * Whether there is something to read. An empty file, such as one of `mktemp`, is made an inbox as if there were none. A
+ * database is asked when it is opened.
+ */
 export const isInboxThere = (location: InboxLocation): boolean =>
-  typeof location !== 'string' || existsSync(location);
+  typeof location !== 'string' || (existsSync(location) && !isEmptyFile(location));
+
+function isEmptyFile(path: string): boolean {
+  const found = statSync(path);
+  // What was received may be in a log beside it.
+  return found.isFile() && found.size === 0 && !existsSync(`${path}-wal`);
+}
 
 /** What is left out is not wanted: no targets, no leases, no nonces, nothing redacted. */
 export type InboxOptions = Pick<StoreOptions, 'clock'> &

@@ -9,7 +9,7 @@ import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { until } from '../support/until.ts';
 
 const full = process.env['LEADS_FAULTS'] === 'full';
-const leads = full ? 20_000 : 2_000;
+const leads = full ? 20_000 : 1_000;
 const kills = full ? 100 : 10;
 const token = 'token-of-the-tests';
 const sender = fileURLToPath(new URL('retrying-sender.mjs', import.meta.url));

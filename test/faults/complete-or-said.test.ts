@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { printFigure, sized } from '../support/faults.ts';
+import { full, printFigure, sized } from '../support/faults.ts';
 import { seeded } from '../support/faulty-service.ts';
 import {
   type Change,
@@ -15,6 +15,8 @@ const count = 243;
 const caps = [
   5, 12, 15, 20, 24, 30, 36, 40, 48, 50, 60, 64, 75, 80, 81, 99, 100, 120, 125, 128, 150, 243, 250,
 ];
+/** Small pages take hundreds of requests: outside of the full run those of the short lists stand for them. */
+const drawn = full ? caps : caps.filter((cap) => cap >= 20);
 const changes: readonly Change[] = ['nothing', 'vanish', 'move', 'arrive'];
 const behinds = ['empty', 204, 404] as const;
 const numbersOfChanges = [1, 3, 1000] as const;
@@ -78,7 +80,7 @@ it('an export that ends with 0 lacks no lead that was there all the time, and on
   const failed: string[] = [];
   let [runs, said, moved, requests] = [0, 0, 0, 0];
   for (const trial of trials(sized(20))) {
-    const cap = caps[Math.floor(trial.random() * caps.length)] ?? 20;
+    const cap = drawn[Math.floor(trial.random() * drawn.length)] ?? 20;
     const found = await exportFrom(trial, { leads: count, cap });
     const name = `${trial.name}, cap ${cap}`;
     runs += 1;

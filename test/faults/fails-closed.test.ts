@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/time/clock.ts';
+import { listen } from '../commands/listen/support.ts';
 import { inParallel } from '../support/in-parallel.ts';
-import { overhear } from '../support/overheard.ts';
+import { postRaw } from '../support/overheard.ts';
 import { leads } from '../support/run.ts';
 import { outgoing } from '../webhook/delivery.ts';
 import { cases, keyOf } from '../webhook/schemes/every.ts';
@@ -60,8 +62,10 @@ test('promise 5: a missing, repeated, emptied or borrowed credential is never ac
   const accepted: string[] = [];
   let sent = 0;
   const attack = async ({ name, scheme, secret, flags }: (typeof cases)[number]): Promise<void> => {
-    const receiver = await overhear(flags, secret);
-    const message = { ...outgoing(), url: `${receiver.url}/` };
+    const secretFlag = name === 'token' ? '--token' : '--secret';
+    const receiver = await listen(['--http', ...flags, secretFlag, secret], { clock: systemClock });
+    const url = receiver.url.replace(/\/$/, '');
+    const message = { ...outgoing(), url: `${url}/` };
     const key = keyOf(scheme, secret);
     const right = scheme.sign(message, key, Date.now());
     const bad: (readonly (readonly [string, string])[])[] = [[], [...right, ...right]];
@@ -79,12 +83,12 @@ test('promise 5: a missing, repeated, emptied or borrowed credential is never ac
     }
     const tell = async (headers: (typeof bad)[number]): Promise<void> => {
       sent += 1;
-      const { status } = await receiver.post(headers, message.body);
+      const { status } = await postRaw(url, headers, message.body);
       if (status !== 401) accepted.push(`${name}, ${status}: ${JSON.stringify(headers)}`);
     };
     // At once, so that they share the syncs of the inbox.
     await Promise.all(bad.map(tell));
-    expect(await receiver.post(right, message.body), name).toMatchObject({ status: 200 });
+    expect(await postRaw(url, right, message.body), name).toMatchObject({ status: 200 });
     await receiver.stop();
   };
   await inParallel(received, 3, attack);

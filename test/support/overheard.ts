@@ -6,14 +6,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+type Headers = readonly (readonly [string, string])[];
+
+interface Answered {
+  readonly status: number;
+  /** The headers as JSON, and the body. */
+  readonly text: string;
+}
+
 /** What `leads listen` was told, and everything that it let out. */
 export interface Overheard {
   readonly url: string;
-  /** Sends one request, repeated headers and all; gives status and body of the answer. */
-  post(
-    headers: readonly (readonly [string, string])[],
-    body: Uint8Array,
-  ): Promise<{ status: number; text: string }>;
+  post(headers: Headers, body: Uint8Array): Promise<Answered>;
   /** Ctrl-C; gives output, answers and every file that was written, one after the other. */
   stop(): Promise<string>;
 }
@@ -45,19 +49,9 @@ export async function overhear(flags: readonly string[], secret: string): Promis
   return {
     url,
     async post(headers, body) {
-      const sent = request(`${url}/`, {
-        method: 'POST',
-        headers: [
-          ...['Host', new URL(url).host, 'Content-Type', 'application/json'],
-          ...['Content-Length', String(body.length), ...headers.flat()],
-        ],
-      });
-      sent.end(body);
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-      let text = `${JSON.stringify(answer.rawHeaders)}\n`;
-      for await (const chunk of answer.setEncoding('utf8')) text += chunk as string;
-      answers += `${text}\n`;
-      return { status: answer.statusCode ?? 0, text };
+      const answer = await postRaw(url, headers, body);
+      answers += `${answer.text}\n`;
+      return answer;
     },
     async stop() {
       const exited = once(child, 'exit');
@@ -67,4 +61,20 @@ export async function overhear(flags: readonly string[], secret: string): Promis
       return [output, answers, ...files].join('\n');
     },
   };
+}
+
+/** Sends one request over plain HTTP, repeated headers and all. */
+export async function postRaw(url: string, headers: Headers, body: Uint8Array): Promise<Answered> {
+  const sent = request(`${url}/`, {
+    method: 'POST',
+    headers: [
+      ...['Host', new URL(url).host, 'Content-Type', 'application/json'],
+      ...['Content-Length', String(body.length), ...headers.flat()],
+    ],
+  });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  let text = `${JSON.stringify(answer.rawHeaders)}\n`;
+  for await (const chunk of answer.setEncoding('utf8')) text += chunk as string;
+  return { status: answer.statusCode ?? 0, text };
 }

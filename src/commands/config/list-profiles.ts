@@ -35,7 +35,7 @@ export async function run({ format }: ConfigProfilesOptions, context: Context): 
     profile.hasKey ? (stored[profile.name]?.apiKey === undefined ? 'command' : 'stored') : '',
   ]);
   const width = terminalWidth(stdout);
-  const fit = { whole: ['', 'PROFILE', 'BASE URL'], concessions: [{ drop: 'API KEY' }] };
+  const fit = { whole: ['', 'PROFILE', 'BASE URL'], narrowing: [{ drop: 'API KEY' }] };
   const heads = ['', 'PROFILE', 'BASE URL', 'API KEY'];
   await write(stdout, renderTable(heads, rows, { ...fit, width, head: dim }));
   return 'done';

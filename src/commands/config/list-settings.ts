@@ -19,7 +19,7 @@ export async function run({ format }: ConfigListOptions, context: Context): Prom
   const { dim } = await paletteFor(stdout, context);
   const rows = settings.map(({ key, value, from }) => [key, value, from]);
   const width = terminalWidth(stdout);
-  const fit = { whole: ['KEY', 'VALUE'], concessions: [{ drop: 'FROM' }] };
+  const fit = { whole: ['KEY', 'VALUE'], narrowing: [{ drop: 'FROM' }] };
   await write(stdout, renderTable(['KEY', 'VALUE', 'FROM'], rows, { ...fit, width, head: dim }));
   return 'done';
 }

@@ -29,7 +29,7 @@ export async function run(options: InboxListOptions, context: Context): Promise<
 /** How the table fits a narrow terminal: ids and times stay whole. */
 const fit: FitOptions = {
   whole: ['NO', 'RECEIVED', 'LEAD'],
-  concessions: [
+  narrowing: [
     { drop: 'FROM' },
     { drop: 'ATTEMPT' },
     { shorten: 'RECEIVED' },

@@ -5,7 +5,7 @@ import { FieldPaths } from '../../output/records/field-paths.ts';
 import { cellText, eachMember } from '../../output/records/json-members.ts';
 import { relativeTime } from '../../output/table/relative-time.ts';
 import { shortTimes } from '../../output/table/short-times.ts';
-import type { Concession, FitOptions } from '../../output/table/fit-columns.ts';
+import type { FitOptions, NarrowingStep } from '../../output/table/fit-columns.ts';
 import { utf8 } from '../../json/bytes.ts';
 
 /** One column of the table: its head, and the dot paths of which the first that is there is shown. */
@@ -32,7 +32,7 @@ const standardColumns: readonly Column[] = [
 const wholeColumns = ['ID', 'CREATED', 'STATUS'];
 
 /** What a narrow terminal does without, in this order. */
-const concessions: readonly Concession[] = [
+const narrowing: readonly NarrowingStep[] = [
   { drop: 'PHONE' },
   { drop: 'SOURCE' },
   { drop: 'EMAIL' },
@@ -51,11 +51,11 @@ export function fitting(
   fields: readonly string[] | undefined,
   rows: readonly (readonly string[])[],
 ): FitOptions {
-  if (fields === undefined) return { whole: wholeColumns, concessions, short: shortTimes };
+  if (fields === undefined) return { whole: wholeColumns, narrowing, short: shortTimes };
   const times = fields.filter((_, i) => rows.some((row) => isTime(row[i] ?? '')));
   return {
     whole: [...times, 'id'],
-    concessions: [
+    narrowing: [
       ...times.map((shorten) => ({ shorten })),
       ...fields
         .slice(1)

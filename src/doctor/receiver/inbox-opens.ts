@@ -1,6 +1,6 @@
-import { access, constants, stat } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { LeadsError } from '../../errors.ts';
-import { type InboxLocation, openInboxReader } from '../../inbox/open-inbox.ts';
+import { type InboxLocation, isInboxThere, openInboxReader } from '../../inbox/open-inbox.ts';
 import { checkIntegrity } from '../../inbox/sqlite/check-integrity.ts';
 import type { Clock } from '../../time/clock.ts';
 import { type CheckResult, checkNamed } from '../check-result.ts';
@@ -40,7 +40,7 @@ export async function checkInbox(
   const isDurable = storage.volatile === undefined;
   const lost = `${storage.directory} is on ${storage.volatile ?? ''}`;
   const elsewhere = 'name an inbox on a local disk with --inbox or LEADS_DATA_DIR';
-  if (!(await isThere(location))) {
+  if (!isInboxThere(location)) {
     return of(
       isDurable ? check.pass(`${location} is made by the first listen`) : check.warn(lost, elsewhere),
     );
@@ -75,10 +75,3 @@ export async function readNewest(location: InboxLocation, clock: Clock): Promise
     await reader.close();
   }
 }
-
-/** An empty file, such as one of `mktemp`, is made an inbox as if there were none. */
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => !found.isFile() || found.size > 0,
-    () => false,
-  );

@@ -6,13 +6,13 @@ export interface Column {
 }
 
 /** What a table does without on a narrow terminal: a whole column, or the long form of its cells. */
-export type Concession = { readonly drop: string } | { readonly shorten: string };
+export type NarrowingStep = { readonly drop: string } | { readonly shorten: string };
 
 export interface FitOptions {
   /** Heads of columns that stay whole as long as others can give way: ids, times. */
   readonly whole?: readonly string[];
-  /** Made in this order, each only while the columns do not fit. */
-  readonly concessions?: readonly Concession[];
+  /** Taken in this order, each only while the columns do not fit. */
+  readonly narrowing?: readonly NarrowingStep[];
   /** The cells of one column in a shorter form, for `shorten`. */
   readonly short?: (cells: readonly string[]) => readonly string[];
 }
@@ -34,7 +34,7 @@ interface Measured extends Column {
 export function fitColumns(
   all: readonly Column[],
   width: number | undefined,
-  { whole = [], concessions = [], short = (cells) => cells }: FitOptions,
+  { whole = [], narrowing = [], short = (cells) => cells }: FitOptions,
 ): readonly FittedColumn[] {
   const measure = ({ head, cells }: Column): Measured => ({
     head,
@@ -44,13 +44,13 @@ export function fitColumns(
   });
   let columns = all.map(measure);
   if (width === undefined) return columns.map((column) => ({ ...column, width: column.natural }));
-  for (const concession of concessions) {
+  for (const step of narrowing) {
     if (sum(columns.map(leastWidth)) <= roomFor(columns, width)) break;
     columns =
-      'drop' in concession
-        ? columns.filter(({ head }) => head !== concession.drop)
+      'drop' in step
+        ? columns.filter(({ head }) => head !== step.drop)
         : columns.map((column) =>
-            column.head === concession.shorten ? measure({ ...column, cells: short(column.cells) }) : column,
+            column.head === step.shorten ? measure({ ...column, cells: short(column.cells) }) : column,
           );
   }
   return narrowed(columns, roomFor(columns, width));

@@ -14,9 +14,9 @@ export interface TableOptions extends FitOptions {
 }
 
 /**
- * Rows as aligned columns without borders, sanitized, ending in a newline. On a terminal a row fits its width:
- * concessions are made, then the widest columns are cut, and a cut cell ends in `…`. Wide characters and emoji count as
- * the columns they take.
+ * Rows as aligned columns without borders, sanitized, ending in a newline. On a terminal a row fits its width: the steps
+ * of `narrowing` are taken, then the widest columns are cut, and a cut cell ends in `…`. Wide characters and emoji count
+ * as the columns they take.
  */
 export function renderTable(
   heads: readonly string[],

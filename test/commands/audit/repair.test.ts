@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InterruptedError } from '../../../src/errors.ts';
 import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
-import type { StoredDelivery } from '../../../src/inbox/inbox.ts';
+import type { Inbox, StoredDelivery } from '../../../src/inbox/inbox.ts';
 import { drawsFrom } from '../../../src/sandbox/data/seeded-random.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { rejection } from '../../../src/webhook/rejection.ts';
@@ -41,6 +41,8 @@ let storesInInbox: boolean;
 /** What the receiver hands each lead to. */
 let targets: readonly string[];
 let others: { id: string; body: Buffer }[];
+/** The receiver's inbox, by its targets: opened at the first lead, as a receiver has it open beside the audit. */
+const opened = new Map<string, Promise<Inbox>>();
 
 /** The inbox has every third lead, and one was rejected. */
 beforeEach(async () => {
@@ -71,15 +73,19 @@ beforeEach(async () => {
 afterEach(async () => {
   await box.close();
   await receiver.close();
+  for (const inbox of opened.values()) await (await inbox).close();
+  opened.clear();
 });
 
 async function take(
   leadsOf: readonly (readonly [string, Buffer, number])[],
   targets: readonly string[] = [],
 ) {
-  const inbox = await openReceiver(home, now, targets);
+  const name = targets.join(' ');
+  const opening = opened.get(name) ?? openReceiver(home, now, targets);
+  opened.set(name, opening);
+  const inbox = await opening;
   await inbox.take(leadsOf.map(([id, body, at]) => arrivalOf(id, body, at)));
-  await inbox.close();
 }
 
 const lost = Array.from({ length: count }, (_, n) => n).filter((n) => n % 3 !== 0);

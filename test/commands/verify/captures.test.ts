@@ -237,7 +237,7 @@ describe('a capture from somebody hostile', () => {
       ...['--scheme', 'github', '--secret', secret],
     ]);
     const fix = document.wouldMatch?.fix ?? '';
-    const { stdout } = spawnSync('bash', ['-c', `printf '%s\\n' ${fix}`]);
+    const { stdout } = spawnSync('bash', ['--norc', '-c', `printf '%s\\n' ${fix}`]);
     expect(stdout.toString()).toContain("x-$id'`id`-signature\n");
   });
 });

@@ -29,7 +29,8 @@ export async function verify(
 
 /** The words that a shell makes of flags, with the variables that hold the secret. */
 export function shellWords(flags: string, secret: string): readonly string[] {
-  const { stdout } = spawnSync('bash', ['-c', `printf '%s\\0' ${flags}`], {
+  // Without `--norc` bash takes the socket that is its stdin for a remote login, and reads ~/.bashrc.
+  const { stdout } = spawnSync('bash', ['--norc', '-c', `printf '%s\\0' ${flags}`], {
     env: { PATH: process.env['PATH'], LEADS_WEBHOOK_SECRET: secret, LEADS_WEBHOOK_TOKEN: secret },
   });
   return stdout.toString().split('\0').slice(0, -1);

@@ -103,6 +103,25 @@ it('has nothing to show before anything came, and makes no file for it', async (
   expect(run.stderr).toContain('nothing was received yet');
 });
 
+it('takes an empty file for no inbox yet, and leaves it as it is', async () => {
+  const path = freshFile('inbox.db');
+  writeFileSync(path, '');
+  const run = await leads(['inbox', 'list', '--inbox', path, '--json']);
+  expect(run).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+  expect(run.stderr).toContain(`nothing was received yet: there is no inbox at ${path}`);
+  expect(statSync(path).size).toBe(0);
+});
+
+it('says that an empty database is no inbox', async () => {
+  const path = freshFile('inbox.db');
+  writeFileSync(path, '');
+  // With its log it may have held something.
+  writeFileSync(`${path}-wal`, '');
+  const run = await leads(['inbox', 'list', '--inbox', path]);
+  expect(run).toMatchObject({ exitCode: 3, stdout: '' });
+  expect(run.stderr).toMatch(/^error: .*inbox\.db is an empty database, not an inbox\nhint: /);
+});
+
 it('is read while a receiver holds a transaction open', async () => {
   const path = freshFile('inbox.db');
   const inbox = await openInbox({ location: path, clock });

@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** No library that the package depends on is installed here. */
 let project: string;
 beforeAll(async () => {
-  project = await projectWithPackage(['@types/node', 'undici-types']);
+  project = await projectWithPackage();
 }, 60_000);
 
 it('are loaded by import and require without a word, and change nothing of the process, in use neither', async () => {
@@ -36,35 +36,6 @@ it('are loaded by import and require without a word, and change nothing of the p
   expect(read.filter((name) => /LEADS|PROXY|HOME|XDG|CA_CERTS/i.test(name))).toEqual([]);
   expect(readdirSync(home)).toEqual([]);
 });
-
-it('have types for a strict project that checks the types of libraries too', async () => {
-  writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}');
-  copyFileSync(join(root, 'test/library/package/strict-consumer.txt'), join(project, 'consumer.ts'));
-  const flags = [
-    '--strict',
-    '--exactOptionalPropertyTypes',
-    '--noUncheckedIndexedAccess',
-    '--noPropertyAccessFromIndexSignature',
-  ];
-  const form = [
-    '--module',
-    'nodenext',
-    '--target',
-    'es2023',
-    '--lib',
-    'es2023',
-    '--types',
-    'node',
-    '--noEmit',
-    '--skipLibCheck',
-    'false',
-  ];
-  const compiler = join(root, 'node_modules/typescript/bin/tsc');
-  const { stdout } = await run(process.execPath, [compiler, ...flags, ...form, 'consumer.ts'], {
-    cwd: project,
-  }).catch((error: unknown) => error as { stdout: string });
-  expect(stdout).toBe('');
-}, 60_000);
 
 it('answer 503 where the files of the receiver vanished under the process', async () => {
   const copy = join(project, 'replaced');

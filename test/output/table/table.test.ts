@@ -33,7 +33,7 @@ describe('renderTable', () => {
       renderTable(heads, rows, {
         width,
         whole: ['ID'],
-        concessions: [{ drop: 'PHONE' }, { drop: 'SOURCE' }],
+        narrowing: [{ drop: 'PHONE' }, { drop: 'SOURCE' }],
       }).split('\n');
     expect(at(200)[0]).toMatch(/^ID +NAME +EMAIL +PHONE +SOURCE$/);
     expect(at(60)[0]).toMatch(/^ID +NAME +EMAIL +SOURCE$/);
@@ -53,7 +53,7 @@ describe('renderTable', () => {
       renderTable(['ID', 'CREATED', 'NAME'], rows, {
         width,
         whole: ['ID', 'CREATED'],
-        concessions: [{ shorten: 'CREATED' }, { drop: 'NAME' }],
+        narrowing: [{ shorten: 'CREATED' }, { drop: 'NAME' }],
         short: shortTimes,
         onDrop: (heads) => (dropped = heads),
       });

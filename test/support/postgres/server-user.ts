@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chownSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
 
 /** Who runs the server: `initdb` refuses root. Empty for anybody else, who runs it as themselves. */
 export const serverUser: { readonly uid?: number; readonly gid?: number } =
@@ -14,7 +15,7 @@ export function giveAway(path: string): void {
 
 /** A directory for temporary files which that user may enter: the one of the tests is only for who started them. */
 export function sharedTmpdir(): string {
-  const found = [tmpdir(), '/tmp', '/var/tmp'].find(
+  const found = [tmpdir(), dirname(tmpdir()), '/tmp', '/var/tmp'].find(
     (path) => spawnSync('test', ['-w', path, '-a', '-x', path], { ...serverUser, cwd: '/' }).status === 0,
   );
   if (found === undefined) throw new Error('no temporary directory that the user of the database may write');

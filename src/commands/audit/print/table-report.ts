@@ -15,7 +15,7 @@ import { meanings } from './meanings.ts';
 /** How the findings fit a narrow terminal: ids stay whole. */
 const fit: FitOptions = {
   whole: ['CLASS', 'LEAD'],
-  concessions: [{ shorten: 'CREATED' }, { shorten: 'RECEIVED' }, { drop: 'RECEIVED' }, { drop: 'CREATED' }],
+  narrowing: [{ shorten: 'CREATED' }, { shorten: 'RECEIVED' }, { drop: 'RECEIVED' }, { drop: 'CREATED' }],
   short: shortTimes,
 };
 

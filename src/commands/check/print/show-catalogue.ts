@@ -27,7 +27,7 @@ export async function showCatalogue(
     width,
     head: bold,
     whole: ['NAME', 'LEVEL'],
-    concessions: [{ drop: 'SECTION' }],
+    narrowing: [{ drop: 'SECTION' }],
   });
   await write(stdout, table);
 }

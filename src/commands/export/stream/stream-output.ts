@@ -13,6 +13,8 @@ import { openFifo, pipeSink } from './pipe-sink.ts';
 export interface StreamOutput {
   readonly sink: ByteSink;
   readonly isTerminal: boolean;
+  /** However the export ends, also before the end of the sink; undefined for what others have opened. */
+  readonly close?: () => Promise<void>;
 }
 
 /** `name` is how the user called it. Throws an `OutputError` when it cannot be written. */
@@ -32,6 +34,7 @@ export async function openStreamOutput(
       write: (bytes) => withOutputErrors(name, () => file.writeFile(bytes)),
       end: () => file.close(),
     },
+    close: () => file.close(),
   };
 }
 

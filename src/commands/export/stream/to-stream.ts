@@ -13,7 +13,7 @@ export async function exportToStream(
   plan: ExportPlan,
   context: ExportContext,
   totals: Totals,
-  { sink, isTerminal }: StreamOutput,
+  { sink, isTerminal, close }: StreamOutput,
 ): Promise<void> {
   const { options, window } = plan;
   const { clock, status } = context;
@@ -74,6 +74,7 @@ export async function exportToStream(
     throw await withWritten(error, leaveIncomplete, context);
   } finally {
     progress.clear();
+    await close?.();
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, rm } from 'node:fs/promises';
-import { ConfigError, UsageError } from '../../../errors.ts';
+import { UsageError } from '../../../errors.ts';
 import { withOutputErrors } from '../../../files/output-error.ts';
 import { type Database, loadLibsql } from '../libsql.ts';
 import { migrate } from '../schema/migrations.ts';
@@ -39,12 +39,6 @@ const oneRow = ['counter', 'target_key', 'nonce_clock'];
  */
 export async function recoverInbox(from: string, to: string, now: number): Promise<RecoveredInbox> {
   const { database: source, version } = await openReadOnly(from);
-  if (version === 0) {
-    source.close();
-    throw new ConfigError(`nothing can be saved of ${from}: it is an empty database`, {
-      hint: 'name the file of the inbox with --inbox',
-    });
-  }
   const temporary = `${to}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     return await withOutputErrors(to, async () => {

@@ -46,7 +46,12 @@ export async function openReadOnly(path: string): Promise<{ database: Database; 
   const open = (url: string): { database: Database; version: number } => {
     const database = new Libsql(url, { timeout: busyMs });
     try {
-      return { database, version: versionOf(database, path) };
+      const version = versionOf(database, path);
+      if (version === 0) {
+        const hint = 'name another file with --inbox';
+        throw new ConfigError(`${path} is an empty database, not an inbox`, { hint });
+      }
+      return { database, version };
     } catch (error) {
       database.close();
       throw error;
