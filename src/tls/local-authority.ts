@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { readIfExists } from '../files/read-if-exists.ts';
 import { replaceFile } from '../files/replace.ts';
 import { ensureServerCertificate } from './server-certificate.ts';
 import type { Authority, CertificatePair } from './types.ts';
+import { makeDirectory } from '../files/make-directory.ts';
 
 /** The certificate of a receiver on this machine, and the authority that its clients must trust. */
 export interface LocalCertificate extends CertificatePair {
@@ -34,7 +35,7 @@ export async function ensureAuthority(
   const directory = directoryOf(dataDir, host);
   const names = dnsNames(host);
   try {
-    await mkdir(join(dataDir, 'tls'), { recursive: true, mode: 0o700 });
+    makeDirectory(join(dataDir, 'tls'), 0o700);
     const authority = await ensureAuthorityIn(directory, names, clock.now());
     const pair = await ensureServerCertificate(join(directory, 'server.pem'), authority, names, clock.now());
     return { ...pair, caPath: join(directory, 'ca.pem'), caPem: authority.pem };

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { type Lock, lock } from '../../files/lock.ts';
+import { type Lock, lock } from '../../files/lock/lock.ts';
 import { findOutputPlace, regularFile } from '../../files/output-place.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { summaryLine } from '../../output/walk-summary.ts';

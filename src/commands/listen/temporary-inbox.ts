@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Context } from '../../context.ts';
-import { lock } from '../../files/lock.ts';
-import { isAlive, parseHolder } from '../../files/lock-owner.ts';
+import { lock } from '../../files/lock/lock.ts';
+import { isAlive, parseHolder } from '../../files/lock/lock-owner.ts';
 import { openInboxReader } from '../../inbox/open-inbox.ts';
+import { makeDirectory } from '../../files/make-directory.ts';
 
 type TemporaryContext = Pick<Context, 'paths' | 'clock' | 'pid' | 'signal'>;
 
@@ -27,7 +28,7 @@ const parentOf = (dataDir: string): string => join(resolve(dataDir), 'temporary'
 /** Makes the directory for a new inbox, and removes those that killed runs left behind long ago. */
 export async function createTemporaryInbox(context: TemporaryContext): Promise<TemporaryInbox> {
   const parent = parentOf(context.paths.dataDir);
-  await mkdir(parent, { recursive: true, mode: 0o700 });
+  makeDirectory(parent, 0o700);
   await removeAbandoned(parent, context);
   const directory = await mkdtemp(join(parent, 'inbox-'));
   const location = join(directory, name);

@@ -1,11 +1,11 @@
-import { mkdirSync } from 'node:fs';
 import Conf from 'conf';
 import type { Context } from '../../context.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
-import { lock } from '../../files/lock.ts';
+import { lock } from '../../files/lock/lock.ts';
 import { configFile } from './config-file.ts';
 import { readConfig } from './read-config.ts';
 import type { Config, Profile } from './stored-config.ts';
+import { makeDirectory } from '../../files/make-directory.ts';
 
 type WriteContext = Pick<Context, 'paths' | 'pid' | 'clock' | 'signal'>;
 
@@ -17,7 +17,7 @@ export async function updateConfig(context: WriteContext, change: (config: Confi
   const { configDir } = context.paths;
   const path = configFile(configDir);
   await withOutputErrors(path, async () => {
-    mkdirSync(configDir, { recursive: true, mode: 0o700 });
+    makeDirectory(configDir, 0o700);
     const held = await lock(path, context, { waitMs: 10_000 });
     try {
       const store = { ...change(readConfig(configDir)) };

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { describeSelf, isAlive, parseHolder } from '../../files/lock-owner.ts';
+import { describeSelf, isAlive, parseHolder } from '../../files/lock/lock-owner.ts';
 import type { Connection } from './connection/database-connections.ts';
 import { bytesOf, numberOf, textOf } from './sql/result-row.ts';
 import { type Sql, sql } from './sql/sql.ts';

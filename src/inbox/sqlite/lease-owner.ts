@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { describeSelf, isAlive, parseHolder } from '../../files/lock-owner.ts';
+import { describeSelf, isAlive, parseHolder } from '../../files/lock/lock-owner.ts';
 import { textOf } from './column.ts';
 import type { Database } from './libsql.ts';
 

@@ -1,11 +1,11 @@
-import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Context } from '../../context.ts';
 import { outputError } from '../../files/output-error.ts';
-import { lock } from '../../files/lock.ts';
+import { lock } from '../../files/lock/lock.ts';
 import { LineAppender } from './line-appender.ts';
 import { openRepaired } from './open-repaired.ts';
 import type { Target, TargetResult } from './target.ts';
+import { makeDirectory } from '../../files/make-directory.ts';
 
 /** A disk has no time-out: this is long for a slow one to sync. */
 const longestMs = 30_000;
@@ -22,9 +22,11 @@ export async function openAppendTarget(
   path: string,
   context: Pick<Context, 'pid' | 'clock' | 'signal'>,
 ): Promise<Target> {
-  await mkdir(dirname(resolve(path)), { recursive: true }).catch((error: unknown) => {
+  try {
+    makeDirectory(dirname(resolve(path)));
+  } catch (error) {
     throw outputError(error as NodeJS.ErrnoException, path);
-  });
+  }
   // Lines are written at positions that this process computes, so no other may write at the same time.
   const held = await lock(resolve(path), context);
   const file = await openRepaired(resolve(path)).catch(async (error: unknown) => {

@@ -1,10 +1,11 @@
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from '../../../errors.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from '../libsql.ts';
 import { migrate, versionOf } from './migrations.ts';
 import { overwriteClearText } from './shrink.ts';
 import { cannotOpen } from '../sqlite-errors.ts';
+import { makeDirectory } from '../../../files/make-directory.ts';
 
 /** How long opening waits for another process's transaction, in milliseconds. */
 const busyMs = 5000;
@@ -74,7 +75,7 @@ export async function openReadOnly(path: string): Promise<{ database: Database; 
 
 /** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */
 function makeFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectory(dirname(path), 0o700);
   const found = statSync(path, { throwIfNoEntry: false });
   // To open and close one that is in use would end the locks that this process has on it (POSIX).
   if (found === undefined) closeSync(openSync(path, 'a', 0o600));

@@ -1,10 +1,10 @@
 import { link, open, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { OutputError } from '../errors.ts';
-import type { Clock } from '../time/clock.ts';
+import { OutputError } from '../../errors.ts';
+import type { Clock } from '../../time/clock.ts';
 import { describeSelf, isAlive, type LockHolder, ownTokens, parseHolder } from './lock-owner.ts';
-import { withOutputErrors } from './output-error.ts';
-import { readIfExists } from './read-if-exists.ts';
+import { withOutputErrors } from '../output-error.ts';
+import { readIfExists } from '../read-if-exists.ts';
 import { removeAbandonedLocks, temporaryLockName } from './temporary-locks.ts';
 
 export interface Lock {
