@@ -107,6 +107,28 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     });
   });
 
+  it.each([
+    [
+      'the sequence delivery_numbers',
+      'USAGE, SELECT ON ALL SEQUENCES',
+      'SELECT ON SEQUENCE S.delivery_numbers',
+    ],
+    ['the table ids', 'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES', 'UPDATE ON S.ids'],
+  ])('is not opened to write by a role that may not use %s', async (object, grant, revoked) => {
+    const inbox = inboxIn(address);
+    await open(inbox.location());
+    const user = await receiverRole(inbox);
+    await inbox.query(`REVOKE ${revoked} FROM ${user}`);
+    await expect(open(inbox.location({ user }))).rejects.toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining(`the role ${user} may not use ${object}`) as unknown,
+      hint: `GRANT ${grant} IN SCHEMA "${inbox.name}" TO ${user}`,
+    });
+    await inbox.client.unsafe(`GRANT ${grant} IN SCHEMA "${inbox.name}" TO ${user}`);
+    await takeOne(await open(inbox.location({ user })), arrivalOf({ id: 'a' }));
+    await inbox.client.unsafe(`DROP OWNED BY ${user}`);
+  });
+
   it('takes leads where a month has no partition and the role may make none, and says so once', async () => {
     const inbox = inboxIn(address);
     const owner = await open(inbox.location());
