@@ -195,6 +195,19 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     await expect.poll(added).toHaveLength(2);
   });
 
+  it('says why partitions of the next months cannot be made', async () => {
+    const inbox = inboxIn(address);
+    const time = new FakeClock(Date.UTC(2026, 0, 31));
+    const warnings: string[] = [];
+    const receiver = await open(inbox.location(), { clock: time, warn: (text) => warnings.push(text) });
+    await inbox.query('CREATE TABLE S.deliveries_2026_05 ()');
+    time.advance(86_400_000);
+    expect(await takeOne(receiver, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
+    await expect
+      .poll(() => warnings)
+      .toEqual([expect.stringMatching(/no partitions .*"deliveries_2026_05" already exists/)]);
+  });
+
   it('is not opened on a server that would lose what it acknowledged', async () => {
     const server = (fsync: string, number: number) => ({
       run: () => Promise.resolve([[{ number, version: String(number), fsync, full_page_writes: 'off' }]]),
