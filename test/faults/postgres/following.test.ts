@@ -28,6 +28,18 @@ async function open(location: string): Promise<Inbox> {
   return inbox;
 }
 
+/** On a busy machine a writer may wait longer than its database lets it: it is refused, and its sender comes again. */
+async function untilStored(inbox: Inbox, ids: readonly string[]): Promise<void> {
+  for (;;) {
+    try {
+      await inbox.take(ids.map((id) => arrivalOf({ id })));
+      return;
+    } catch (error) {
+      if (!(error instanceof CannotStoreError)) throw error;
+    }
+  }
+}
+
 /** Reads on from the last number that it met, again and again: what it passes, it never sees. */
 class Follower {
   readonly seen = new Set<string>();
@@ -106,7 +118,7 @@ else {
         // A batch with a known lead waits for the one who holds that, and may have its numbers already.
         const taking = await sql.begin(async (tx) => {
           await tx`select from ${tx(schema)}.ids where id = 'known' for update`;
-          const work = held.take([...ids, 'known'].map((id) => arrivalOf({ id })));
+          const work = untilStored(held, [...ids, 'known']);
           await traffic.moreCommits(commits);
           return { work };
         });
