@@ -13,7 +13,7 @@ import { type Listening, startListen } from '../support/listening.ts';
 import { median } from '../support/measure.ts';
 import { onCore } from '../support/on-core.ts';
 import { newInboxUrl } from '../support/postgres/address.ts';
-import { sharedPostgres } from '../support/postgres/shared.ts';
+import { postgresNeeded, sharedPostgres } from '../support/postgres/shared.ts';
 import { buildProgram } from '../support/program.ts';
 import type { Outcome } from './listen/load.ts';
 
@@ -61,7 +61,7 @@ async function drive(load: string, receivers: readonly Listening[], count = requ
 
 const busy = (): string => `load of the machine ${loadavg()[0]?.toFixed(1) ?? ''}`;
 
-if (address === undefined) test.skip('needs PostgreSQL, which no package has for this platform');
+if (address === undefined) test.skip(postgresNeeded);
 else {
   test(`${requests} deliveries into PostgreSQL and into a file, median of ${rounds} rounds`, async () => {
     const load = await buildProgram(new URL('./listen/load.ts', import.meta.url));

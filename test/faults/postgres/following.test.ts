@@ -8,7 +8,7 @@ import { arrivalOf } from '../../inbox/support.ts';
 import { full } from '../../support/faults.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
-import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { postgresNeeded, sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
 import { fleetInbox } from './fleet.ts';
 
@@ -101,7 +101,7 @@ class Traffic {
   }
 }
 
-if (address === undefined) it.skip('needs PostgreSQL, which no package has for this platform');
+if (address === undefined) it.skip(postgresNeeded);
 else {
   describe('a reader that goes on by number', () => {
     it('sees every delivery, although a writer waits for a lock while others commit', async () => {
