@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Connection } from '../../../src/inbox/postgres/connection/database-connections.ts';
 import { Confirmations } from '../../../src/inbox/postgres/commit/confirmations.ts';
@@ -7,15 +8,16 @@ import { FakeClock } from '../../support/clock.ts';
 
 const commitMs = 10;
 
-/** A lane whose transactions take `commitMs`; `others` are the lanes that were active just now. */
-function laneBeside(others: readonly string[]) {
+/** A lane whose transactions take `commitMs`, and the row of another receiver's. */
+function laneBeside(other: { readonly isActive: boolean } | undefined) {
   const clock = new FakeClock();
   const batches: number[] = [];
   const connection: Connection = {
     run({ text }) {
       if (!text.includes('BEGIN ISOLATION LEVEL')) return Promise.resolve([]);
       clock.advance(commitMs);
-      return Promise.resolve([others.map((lane) => ({ lane, seqs: '{}' }))]);
+      const row = { lane: randomUUID(), seqs: '{[1,2)}', is_lost: true, is_active: other?.isActive };
+      return Promise.resolve([other === undefined ? [] : [row]]);
     },
   };
   const confirmations = new Confirmations(identifier('s'));
@@ -40,10 +42,10 @@ function laneBeside(others: readonly string[]) {
   return { clock, batches, add };
 }
 
-const other = '00000000-0000-4000-8000-000000000000';
+const other = { isActive: true };
 
 it('a lane beside other receivers waits until those that it answered have come again', async () => {
-  const { clock, batches, add } = laneBeside([other]);
+  const { clock, batches, add } = laneBeside(other);
   await add(3);
   await expect.poll(() => clock.sleeps).toEqual([commitMs / 2]);
   const first = add(2);
@@ -55,7 +57,7 @@ it('a lane beside other receivers waits until those that it answered have come a
 });
 
 it('a lane beside other receivers waits for half the time of its last transaction at most', async () => {
-  const { clock, batches, add } = laneBeside([other]);
+  const { clock, batches, add } = laneBeside(other);
   await add(3);
   await expect.poll(() => clock.sleeps).toEqual([commitMs / 2]);
   const some = add(2);
@@ -65,10 +67,11 @@ it('a lane beside other receivers waits for half the time of its last transactio
 });
 
 it.each([
-  ['beside no other receiver', [], 3],
-  ['after a single delivery', [other], 1],
-])('a lane does not wait %s', async (_, others, count) => {
-  const { clock, batches, add } = laneBeside(others);
+  ['beside no other receiver', undefined, 3],
+  ['beside one that was killed', { isActive: false }, 3],
+  ['after a single delivery', other, 1],
+])('a lane does not wait %s', async (_, beside, count) => {
+  const { clock, batches, add } = laneBeside(beside);
   await add(count);
   await add(1);
   expect(batches).toEqual([count, 1]);

@@ -8,7 +8,7 @@ import { hasNumber, multirangeOf } from './number-set.ts';
  * Who has accepted a lead, and whether they know it. A connection that is cut between COMMIT and its answer leaves leads
  * accepted of which no receiver ever learnt: their senders were answered 503, or nothing. So a transaction that accepts
  * leads also notes their numbers (of the leads' first deliveries) in the table `unconfirmed`, in the row of its lane, and
- * the lane empties the row once the COMMIT was answered, in front of its next transaction or, when there is none, at once.
+ * the lane empties the row once the COMMIT was answered, in front of its next transaction or, when none follows, by itself.
  *
  * The rule: a lead whose number stands in the row of another lane is not known to be accepted. If that lane lost its
  * answer (it says so as soon as it can, and goes on under another name), or said nothing for two seconds, because its
@@ -78,7 +78,8 @@ export class Confirmations {
    */
   get question(): Sql {
     return sql`SELECT lane::text, seqs::text,
-        lost OR at NOT BETWEEN clock_timestamp() - interval '2s' AND clock_timestamp() + interval '2s' AS is_lost
+        lost OR at NOT BETWEEN clock_timestamp() - interval '2s' AND clock_timestamp() + interval '2s' AS is_lost,
+        at > clock_timestamp() - interval '1s' AS is_active
       FROM ${this.#schema}.unconfirmed
       WHERE (seqs <> '{}' OR at > clock_timestamp() - interval '1s') AND lane <> ${uuid(this.#lane)};`;
   }
@@ -86,7 +87,7 @@ export class Confirmations {
   /** The answer to `question`; undefined where it was not asked. */
   heard(rows: readonly Row[] | undefined): void {
     if (rows === undefined) return;
-    this.#isShared = rows.some(({ lane }) => !this.#lanes.has(textOf(lane)));
+    this.#isShared = rows.some((row) => row['is_active'] === true && !this.#lanes.has(textOf(row['lane'])));
   }
 
   /** Notes the leads that the open transaction accepts. `takenOver`: those of them that another lane had accepted. */
