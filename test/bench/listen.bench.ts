@@ -125,7 +125,7 @@ async function debianWebhook(pair: string, caPath: string): Promise<Server | und
 async function drive(server: Server, count: number): Promise<Measure> {
   run += 1;
   const { port, caPath, path } = server;
-  const load = { port, caPath, path, secret, connections: 100, requests: count, prefix: `r${run}` };
+  const load = { ports: [port], caPath, path, secret, connections: 100, requests: count, prefix: `r${run}` };
   const [command = '', ...args] = onCore(1, [process.execPath, loadProgram, JSON.stringify(load)]);
   const before = cpuSeconds(server.pid);
   const { stdout } = await promisify(execFile)(command, args);

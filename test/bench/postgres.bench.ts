@@ -13,7 +13,7 @@ import { type Listening, startListen } from '../support/listening.ts';
 import { median } from '../support/measure.ts';
 import { onCore } from '../support/on-core.ts';
 import { newInboxUrl } from '../support/postgres/address.ts';
-import { sharedPostgres } from '../support/postgres/shared.ts';
+import { postgresNeeded, sharedPostgres } from '../support/postgres/shared.ts';
 import { buildProgram } from '../support/program.ts';
 import type { Outcome } from './listen/load.ts';
 
@@ -47,25 +47,21 @@ function stop(receivers: readonly Listening[]): void {
 
 /** The same number of deliveries and connections, spread over so many receivers: deliveries in a second. */
 async function drive(load: string, receivers: readonly Listening[], count = requests): Promise<number> {
-  const share = receivers.length;
-  const outcomes = await Promise.all(
-    receivers.map(async ({ port, caPath = '' }) => {
-      run += 1;
-      const options = {
-        ...{ port, caPath, path: '/', secret, prefix: `r${run}` },
-        ...{ connections: 100 / share, requests: count / share },
-      };
-      const [command = '', ...args] = onCore(1, [process.execPath, load, JSON.stringify(options)]);
-      return JSON.parse((await promisify(execFile)(command, args)).stdout) as Outcome;
-    }),
-  );
-  for (const { accepted, others } of outcomes) expect([accepted, others]).toEqual([count / share, {}]);
-  return count / Math.max(...outcomes.map(({ seconds }) => seconds));
+  run += 1;
+  const options = {
+    ...{ ports: receivers.map(({ port }) => port), caPath: receivers[0]?.caPath, path: '/', secret },
+    ...{ prefix: `r${run}`, connections: 100, requests: count },
+  };
+  const [command = '', ...args] = onCore(1, [process.execPath, load, JSON.stringify(options)]);
+  const { stdout } = await promisify(execFile)(command, args);
+  const { accepted, others, seconds } = JSON.parse(stdout) as Outcome;
+  expect([accepted, others]).toEqual([count, {}]);
+  return count / seconds;
 }
 
 const busy = (): string => `load of the machine ${loadavg()[0]?.toFixed(1) ?? ''}`;
 
-if (address === undefined) test.skip('needs PostgreSQL, which no package has for this platform');
+if (address === undefined) test.skip(postgresNeeded);
 else {
   test(`${requests} deliveries into PostgreSQL and into a file, median of ${rounds} rounds`, async () => {
     const load = await buildProgram(new URL('./listen/load.ts', import.meta.url));

@@ -99,11 +99,11 @@ describe.each(sharedStores)('what is outstanding in $name for an app that has mo
 describe.each(sharedStores)('what is outstanding in $name, between receivers', ({ newLocation }) => {
   it('belongs to one at a time', async () => {
     const location = newLocation();
-    const here = await open(location, { targets: [forward], leaseMs: 1000 });
-    const there = await open(location, { targets: [forward], leaseMs: 1000 });
+    const here = await open(location, { targets: [forward], leaseMs: 60_000 });
+    const there = await open(location, { targets: [forward], leaseMs: 60_000 });
     const lease = { ...(await takeStored(here, arrivalOf({ id: 'a' }))), target: forward };
     expect(await there.lease([lease])).toEqual(['busy']);
-    clock.advance(1001);
+    clock.advance(120_000);
     expect(await there.lease([lease])).toEqual(['leased']);
     expect(await here.lease([lease])).toEqual(['busy']);
   });
@@ -111,14 +111,14 @@ describe.each(sharedStores)('what is outstanding in $name, between receivers', (
   it('is not settled for another address while a receiver runs that wants it', async () => {
     const location = newLocation();
     // The first one was started again, and the lead did not come since.
-    const first = await open(location, { targets: [forward], leaseMs: 1000 });
+    const first = await open(location, { targets: [forward], leaseMs: 60_000 });
     const stored = await takeStored(first, arrivalOf({ id: 'a' }));
     await first.close();
-    const here = await open(location, { targets: [forward], leaseMs: 1000 });
+    const here = await open(location, { targets: [forward], leaseMs: 60_000 });
     const moved = 'forward http://app.test:4000/';
-    const retrying = await open(location, { targets: [moved], leaseMs: 1000 });
+    const retrying = await open(location, { targets: [moved], leaseMs: 60_000 });
     const a = { ...stored, target: moved, result: took };
-    clock.advance(1001);
+    clock.advance(120_000);
     expect(await retrying.settleMoved([a])).toEqual([undefined]);
     expect(await retrying.outstanding()).toMatchObject([{ wanted: false, wantedElsewhere: true }]);
     expect(await here.outstanding()).toMatchObject([{ wanted: true, wantedElsewhere: false }]);

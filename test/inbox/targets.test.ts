@@ -71,21 +71,21 @@ describe.each(stores)('the targets of leads in $name', ({ newLocation }) => {
 describe.each(sharedStores)('the targets of leads in $name, between receivers', ({ newLocation }) => {
   it('are leased to one receiver at a time, until it releases them or the lease expires', async () => {
     const location = newLocation();
-    const here = await open(location, { targets: ['t'], leaseMs: 1000 });
-    const there = await open(location, { targets: ['t'], leaseMs: 1000 });
+    const here = await open(location, { targets: ['t'], leaseMs: 60_000 });
+    const there = await open(location, { targets: ['t'], leaseMs: 60_000 });
     const stored = await takeStored(here, arrival);
     expect(await takeOne(there, arrival)).toMatchObject({ kind: 'pending', targets: [], busy: true });
     await here.release([{ ...stored, target: 't' }]);
     expect(await takeOne(there, arrival)).toMatchObject({ targets: ['t'], busy: false });
     expect(await takeOne(here, arrival)).toMatchObject({ busy: true });
-    clock.advance(1001);
+    clock.advance(120_000);
     expect(await takeOne(here, arrival)).toMatchObject({ targets: ['t'], busy: false });
   });
 
   it('cannot be released by a receiver that does not hold the lease', async () => {
     const location = newLocation();
-    const here = await open(location, { targets: ['t'], leaseMs: 1000 });
-    const there = await open(location, { targets: ['t'], leaseMs: 1000 });
+    const here = await open(location, { targets: ['t'], leaseMs: 60_000 });
+    const there = await open(location, { targets: ['t'], leaseMs: 60_000 });
     const stored = await takeStored(here, arrival);
     await there.release([{ ...stored, target: 't' }]);
     expect(await takeOne(there, arrival)).toMatchObject({ busy: true });

@@ -9,6 +9,7 @@ import { UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { readAuthority } from '../../tls/local-authority.ts';
+import { withoutInboxPassword } from '../flags/inbox/resolve-inbox.ts';
 import type { ListenOptions } from './options.ts';
 
 /**
@@ -43,7 +44,8 @@ export async function createTargets(
     );
   }
   if (flags.exec !== undefined) {
-    const { env, messages, killGroup } = context;
+    const { messages, killGroup } = context;
+    const env = withoutInboxPassword(flags, context.env);
     targets.push(
       execTarget({ command: flags.exec, env, timeoutMs, bestEffort, messages, killGroup, signal }),
     );

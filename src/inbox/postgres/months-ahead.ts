@@ -1,5 +1,7 @@
+import { messageOf } from '../../errors.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Connection, Connections } from './connection/database-connections.ts';
+import { DatabaseUnavailableError } from './connection/session/database-errors.ts';
 import { isForbidden, isLocked } from './postgres-errors.ts';
 import { addMonths } from './schema/migrate.ts';
 import { monthOf } from './schema/partitions.ts';
@@ -54,8 +56,12 @@ export class MonthsAhead {
     this.#nextAt = now + againMs;
     connections
       .use((connection) => this.add(connection))
-      .catch(() => {
-        // The database is away, as the deliveries of now find out as well: an hour later it is tried again.
+      .catch((error: unknown) => {
+        // The deliveries of now find that out as well.
+        if (error instanceof DatabaseUnavailableError) return;
+        this.#options.warn(
+          `the inbox got no partitions for the next months, which is tried again in an hour: ${messageOf(error)}`,
+        );
       });
   }
 }

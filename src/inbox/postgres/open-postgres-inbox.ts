@@ -1,6 +1,7 @@
 import type { Inbox } from '../inbox.ts';
 import type { StoreOptions } from '../inbox-options.ts';
 import type { DatabaseLocation } from './connection/address/database-location.ts';
+import { LeaseClock } from './lease-clock.ts';
 import { MonthsAhead } from './months-ahead.ts';
 import { NonceClock } from './nonce-clock.ts';
 import { openSchema } from './open-schema.ts';
@@ -31,7 +32,9 @@ export async function openPostgresInbox(
         await connection.run(statements(storeLabels(schema, names, targets), receiver.added(stored)));
       }
       const nonceClock = await NonceClock.open(connection, schema, clock);
-      return new PostgresInbox(opened, { ...opened, names, owner, receiver, nonceClock, options }, months);
+      const leaseClock = await LeaseClock.open(connection, clock);
+      const context = { ...opened, names, owner, receiver, nonceClock, leaseClock, options };
+      return new PostgresInbox(opened, context, months);
     });
   } catch (error) {
     await connections.close();

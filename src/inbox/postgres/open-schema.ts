@@ -5,7 +5,7 @@ import { connect } from './connection/connect.ts';
 import type { Connection, Connections } from './connection/database-connections.ts';
 import { cannotOpen, isForbidden } from './postgres-errors.ts';
 import { PostgresReader } from './postgres-reader.ts';
-import { checkServer, checkTables } from './schema/check-server.ts';
+import { checkRights, checkServer, checkTables } from './schema/check-server.ts';
 import { currentVersion, migrate, requireUsable, schemaVersion } from './schema/migrate.ts';
 import { bytesOf, numberOf } from './sql/result-row.ts';
 import { identifier, type Sql, sql } from './sql/sql.ts';
@@ -40,6 +40,7 @@ export async function openSchema(
     if (found !== undefined) requireUsable(found, location.shown);
     if ((found?.version ?? 0) < currentVersion) await migrateHere(connection, schema, { now, location });
     await checkTables(connection, schema, location.shown);
+    await checkRights(connection, schema, location.shown);
   });
 }
 

@@ -59,7 +59,8 @@ export class PostgresInbox extends PostgresReader implements Inbox {
     this.#opened = opened;
     this.#context = context;
     this.#redact = redact;
-    const confirmations = new Confirmations(schema);
+    const lanes = new Set<string>();
+    const confirmations = new Confirmations(schema, lanes);
     this.#takes = new Lane({
       connections,
       confirmations,
@@ -68,7 +69,7 @@ export class PostgresInbox extends PostgresReader implements Inbox {
       clock,
       onCommit,
     });
-    const settled = new Confirmations(schema);
+    const settled = new Confirmations(schema, lanes);
     this.#settlements = new Lane({
       connections,
       confirmations: settled,

@@ -1,5 +1,6 @@
 import type { StoreOptions } from '../inbox-options.ts';
 import type { Sql } from './sql/sql.ts';
+import type { LeaseClock } from './lease-clock.ts';
 import type { NonceClock } from './nonce-clock.ts';
 import type { RunningReceiver } from './receivers.ts';
 import type { TargetNames } from './stored-targets.ts';
@@ -19,5 +20,6 @@ export interface StoreContext {
   readonly owner: Uint8Array;
   readonly receiver: RunningReceiver;
   readonly nonceClock: NonceClock;
+  readonly leaseClock: LeaseClock;
   readonly options: Pick<StoreOptions, 'clock' | 'targets' | 'leaseMs' | 'nonceLifetimeMs'>;
 }

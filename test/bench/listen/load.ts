@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 
 interface Load {
-  readonly port: number;
+  /** The connections are spread over them. */
+  readonly ports: readonly number[];
   readonly caPath: string;
   readonly connections: number;
   readonly requests: number;
@@ -44,22 +45,22 @@ let accepted = 0;
 const others: Record<string, number> = {};
 const times: number[] = [];
 
-function next(): string | undefined {
+function next(port: number): string | undefined {
   if (sent === load.requests) return undefined;
   sent += 1;
   const body = lead(sent);
   const signature = createHmac('sha256', load.secret).update(body).digest('hex');
   return (
-    `POST ${load.path} HTTP/1.1\r\nHost: localhost:${load.port}\r\nUser-Agent: lead-service/1\r\n` +
+    `POST ${load.path} HTTP/1.1\r\nHost: localhost:${port}\r\nUser-Agent: lead-service/1\r\n` +
     `Content-Type: application/json\r\nX-Hub-Signature-256: sha256=${signature}\r\n` +
     `Content-Length: ${body.length}\r\n\r\n${body}`
   );
 }
 
-function drive(): Promise<void> {
+function drive(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({
-      port: load.port,
+      port,
       host: '127.0.0.1',
       servername: 'localhost',
       ca,
@@ -68,7 +69,7 @@ function drive(): Promise<void> {
     let since = 0;
     let text = '';
     const send = (): void => {
-      const request = next();
+      const request = next(port);
       if (request === undefined) {
         socket.end();
         resolve();
@@ -99,7 +100,11 @@ function drive(): Promise<void> {
 }
 
 const start = performance.now();
-await Promise.all(Array.from({ length: load.connections }, drive));
+const connections = Array.from(
+  { length: load.connections },
+  (_, i) => load.ports[i % load.ports.length] ?? 0,
+);
+await Promise.all(connections.map(drive));
 const seconds = (performance.now() - start) / 1000;
 times.sort((a, b) => a - b);
 const { user, system } = process.cpuUsage();

@@ -2,10 +2,14 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { withoutInboxPassword } from '../../../src/commands/flags/inbox/resolve-inbox.ts';
+import { newInboxUrl } from '../../support/postgres/address.ts';
+import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
 import { listenInEachTest } from './support.ts';
 
 const start = listenInEachTest();
+const address = await sharedPostgres();
 
 const scratch = (): string => mkdtempSync(join(tmpdir(), 'leads-test-'));
 
@@ -23,6 +27,33 @@ describe('--exec', () => {
     expect(seen).not.toContain('LEADS_');
     expect(listener.stderr.text()).toContain('| said');
     expect(listener.stdout.text()).not.toContain('| said');
+  });
+
+  it.skipIf(address === undefined)('does not tell the command the password of the inbox', async () => {
+    if (address === undefined) throw new Error('no database');
+    const file = join(scratch(), 'seen');
+    const listener = await start(['--exec', `env > '${file}'`], {
+      env: {
+        ...{ PATH: process.env['PATH'] ?? '', PGAPPNAME: 'kept', PGPASSFILE: '/no/such/file' },
+        ...{ LEADS_INBOX: newInboxUrl(address, { password: '' }), PGPASSWORD: address.password },
+      },
+    });
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
+    const seen = readFileSync(file, 'utf8');
+    expect(seen).toContain('PGAPPNAME=kept');
+    expect(seen).not.toContain('PGPASS');
+  });
+
+  it.each([
+    ['a file', { inbox: 'inbox.db' }, true],
+    ['a URL with a password', { inbox: 'postgres://leads:word@db/leads' }, true],
+    ['a URL without one', { inbox: 'postgresql://leads@db/leads' }, false],
+    ['a URL without a user', { inbox: 'postgres:///leads?user=leads' }, false],
+    ['a URL in a file', { inboxUrlFile: 'url.txt' }, false],
+  ])('keeps PGPASSWORD for the command where the inbox does not use it: %s', (_, flags, isKept) => {
+    const env = { PGPASSWORD: 'word' };
+    const none = { inbox: undefined, inboxUrlFile: undefined };
+    expect(withoutInboxPassword({ ...none, ...flags }, env)).toEqual(isKept ? env : {});
   });
 
   it('tells the command the id and the attempt of the lead', async () => {

@@ -5,7 +5,7 @@ import { full } from '../../support/faults.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import type { PostgresAddress } from '../../support/postgres/address.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
-import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { postgresNeeded, sharedPostgres } from '../../support/postgres/shared.ts';
 import { freshHome } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
 import { startApp } from './app.ts';
@@ -39,7 +39,7 @@ async function loseAnswer(proxy: TcpProxy, { receivers }: Fleet, at: number): Pr
   await expect.poll(() => printed(receivers).toSorted()).toEqual(['before', 'lost']);
 }
 
-if (address === undefined) it.skip('needs PostgreSQL, which no package has for this platform');
+if (address === undefined) it.skip(postgresNeeded);
 else {
   describe('a COMMIT whose answer is lost', () => {
     it('is 503, and its lead is accepted exactly once when it is retried', async () => {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { full } from '../../support/faults.ts';
 import { environment } from '../../support/listen-process.ts';
 import { superuser } from '../../support/postgres/address.ts';
-import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { postgresNeeded, sharedPostgres } from '../../support/postgres/shared.ts';
 import { freshHome } from '../../support/run.ts';
 import { until } from '../../support/until.ts';
 import { Fleet, fleetInbox } from './fleet.ts';
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const step of clean.splice(0).reverse()) await step();
 });
 
-if (address === undefined) it.skip('needs PostgreSQL, which no package has for this platform');
+if (address === undefined) it.skip(postgresNeeded);
 else {
   describe('a release and the next one', () => {
     it('write one database while it is migrated, and refuse no delivery', async () => {

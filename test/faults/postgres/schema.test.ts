@@ -4,14 +4,14 @@ import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { startProgram } from '../../support/beside.ts';
 import { superuser } from '../../support/postgres/address.ts';
-import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { postgresNeeded, sharedPostgres } from '../../support/postgres/shared.ts';
 import { freshHome } from '../../support/run.ts';
 import { fleetInbox, startFleet } from './fleet.ts';
 import { deliveriesOf, untilTaken } from './sender.ts';
 
 const address = await sharedPostgres();
 
-if (address === undefined) it.skip('needs PostgreSQL, which no package has for this platform');
+if (address === undefined) it.skip(postgresNeeded);
 else {
   describe('a schema that is not as usual', () => {
     it('takes leads past its last partition, from a role that may make none, and says so', async () => {

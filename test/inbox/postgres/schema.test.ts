@@ -107,6 +107,28 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     });
   });
 
+  it.each([
+    [
+      'the sequence delivery_numbers',
+      'USAGE, SELECT ON ALL SEQUENCES',
+      'SELECT ON SEQUENCE S.delivery_numbers',
+    ],
+    ['the table ids', 'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES', 'UPDATE ON S.ids'],
+  ])('is not opened to write by a role that may not use %s', async (object, grant, revoked) => {
+    const inbox = inboxIn(address);
+    await open(inbox.location());
+    const user = await receiverRole(inbox);
+    await inbox.query(`REVOKE ${revoked} FROM ${user}`);
+    await expect(open(inbox.location({ user }))).rejects.toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining(`the role ${user} may not use ${object}`) as unknown,
+      hint: `GRANT ${grant} IN SCHEMA "${inbox.name}" TO ${user}`,
+    });
+    await inbox.client.unsafe(`GRANT ${grant} IN SCHEMA "${inbox.name}" TO ${user}`);
+    await takeOne(await open(inbox.location({ user })), arrivalOf({ id: 'a' }));
+    await inbox.client.unsafe(`DROP OWNED BY ${user}`);
+  });
+
   it('takes leads where a month has no partition and the role may make none, and says so once', async () => {
     const inbox = inboxIn(address);
     const owner = await open(inbox.location());
@@ -171,6 +193,19 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     const added = () =>
       inbox.query(`SELECT FROM pg_tables WHERE schemaname = '${inbox.name}' AND tablename ~ '_2026_05'`);
     await expect.poll(added).toHaveLength(2);
+  });
+
+  it('says why partitions of the next months cannot be made', async () => {
+    const inbox = inboxIn(address);
+    const time = new FakeClock(Date.UTC(2026, 0, 31));
+    const warnings: string[] = [];
+    const receiver = await open(inbox.location(), { clock: time, warn: (text) => warnings.push(text) });
+    await inbox.query('CREATE TABLE S.deliveries_2026_05 ()');
+    time.advance(86_400_000);
+    expect(await takeOne(receiver, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
+    await expect
+      .poll(() => warnings)
+      .toEqual([expect.stringMatching(/no partitions .*"deliveries_2026_05" already exists/)]);
   });
 
   it('is not opened on a server that would lose what it acknowledged', async () => {

@@ -15,7 +15,7 @@ import { freePort } from '../free-port.ts';
 import { until } from '../until.ts';
 import { type PostgresAddress, superuser } from './address.ts';
 import { findBinaries, runnableBinaries } from './binaries.ts';
-import { descendants } from './descendants.ts';
+import { descendants, isRunning } from './descendants.ts';
 import { giveAway, serverUser, sharedTmpdir } from './server-user.ts';
 
 export interface ClusterOptions {
@@ -143,9 +143,12 @@ export class Cluster {
     const exited = once(server, 'exit');
     // Stopped first, it cannot start another process.
     server.kill('SIGSTOP');
-    for (const pid of descendants(server.pid ?? 0)) kill(pid, 'SIGKILL');
+    const processes = descendants(server.pid ?? 0);
+    for (const pid of processes) kill(pid, 'SIGKILL');
     server.kill('SIGKILL');
     await exited;
+    // The next server refuses to start while one of them still has the shared memory.
+    await until(() => !processes.some(isRunning), 'the end of all processes of PostgreSQL');
     rmSync(join(this.#place, 'data', 'postmaster.pid'), { force: true });
   }
 

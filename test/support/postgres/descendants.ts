@@ -11,6 +11,13 @@ export function descendants(pid: number): number[] {
   return found.slice(1);
 }
 
+/** Whether a process has not ended: what it held is still in use. One that its parent has not asked about yet has. */
+export function isRunning(pid: number): boolean {
+  if (existsSync('/proc/self/stat')) return !'ZX'.includes(fieldsInProc(String(pid))[0] ?? 'Z');
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.trim() !== '' && !stdout.trim().startsWith('Z');
+}
+
 function parentOfEach(): [pid: number, parent: number][] {
   if (existsSync('/proc/self/stat')) {
     return readdirSync('/proc')
@@ -24,12 +31,14 @@ function parentOfEach(): [pid: number, parent: number][] {
   });
 }
 
-function parentInProc(name: string): number {
+const parentInProc = (name: string): number => Number(fieldsInProc(name)[1] ?? 0);
+
+/** Those after the name in parentheses, which may hold spaces: the state, the parent, and more; none: there is no such process. */
+function fieldsInProc(name: string): readonly string[] {
   try {
-    // The second field after the name in parentheses, which may hold spaces.
     const stat = readFileSync(`/proc/${name}/stat`, 'latin1');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return 0;
+    return [];
   }
 }

@@ -2,6 +2,9 @@ import { createConnection } from 'node:net';
 import type { PostgresAddress } from './address.ts';
 import { type Answer, socketVariable } from './on-demand.ts';
 
+/** The name of the test that is skipped in place of a file's tests where there is no database. */
+export const postgresNeeded = 'needs PostgreSQL, which no package has for this platform';
+
 let asked: Promise<PostgresAddress | undefined> | undefined;
 
 /**

@@ -1,5 +1,6 @@
 import { afterAll, it } from 'vitest';
 import { Cluster, type ClusterOptions } from './cluster.ts';
+import { postgresNeeded } from './shared.ts';
 
 /** Declares tests with a server of their own, which they may break; where no package has one, that they are skipped. */
 export async function withCluster(
@@ -8,7 +9,7 @@ export async function withCluster(
 ): Promise<void> {
   const cluster = await Cluster.start(options);
   if (cluster === undefined) {
-    it.skip('needs PostgreSQL, which no package has for this platform');
+    it.skip(postgresNeeded);
     return;
   }
   afterAll(() => cluster.stop());

@@ -60,6 +60,20 @@ export async function resolveInbox(
   return location;
 }
 
+/**
+ * The environment without the variables that the password of this inbox is taken from, for programs that are started: they
+ * have no need for it. What the URL of a file says is not known here.
+ */
+export function withoutInboxPassword(
+  flags: Pick<InboxFlags, 'inbox' | 'inboxUrlFile'>,
+  env: Context['env'],
+): Context['env'] {
+  const named = flags.inbox ?? inEnvironment(env) ?? '';
+  const isTaken = flags.inboxUrlFile !== undefined || /^postgres(ql)?:\/\/(?![^/@]*:[^/@]+@)/i.test(named);
+  if (!isTaken) return env;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PGPASS(WORD|FILE)$/.test(name)));
+}
+
 /** The flags that name the same inbox once more, for a command line that is shown; starts with a space. */
 export function inboxWords({ inbox, inboxUrlFile }: InboxFlags, location: string): string {
   if (inboxUrlFile !== undefined) return ` --inbox-url-file ${shellWord(inboxUrlFile)}`;

@@ -8,7 +8,7 @@ import { hasNumber, multirangeOf } from './number-set.ts';
  * Who has accepted a lead, and whether they know it. A connection that is cut between COMMIT and its answer leaves leads
  * accepted of which no receiver ever learnt: their senders were answered 503, or nothing. So a transaction that accepts
  * leads also notes their numbers (of the leads' first deliveries) in the table `unconfirmed`, in the row of its lane, and
- * the lane empties the row once the COMMIT was answered, in front of its next transaction or, when there is none, at once.
+ * the lane empties the row once the COMMIT was answered, in front of its next transaction or, when none follows, by itself.
  *
  * The rule: a lead whose number stands in the row of another lane is not known to be accepted. If that lane lost its
  * answer (it says so as soon as it can, and goes on under another name), or said nothing for two seconds, because its
@@ -21,14 +21,24 @@ import { hasNumber, multirangeOf } from './number-set.ts';
  */
 export class Confirmations {
   readonly #schema: Sql;
+  /** Of this receiver, this one's among them. */
+  readonly #lanes: Set<string>;
   #lane = randomUUID();
+  #isShared = false;
   /** Whether the lane has a row, and whether numbers stand in it that are to be removed. */
   #hasRow = false;
   #hasNumbers = false;
   #lost: { readonly lane: string; readonly numbers: readonly number[] }[] = [];
 
-  constructor(schema: Sql) {
+  /** `lanes`: those of the receiver, which they enter themselves. */
+  constructor(schema: Sql, lanes = new Set<string>()) {
     this.#schema = schema;
+    this.#lanes = lanes.add(this.#lane);
+  }
+
+  /** Whether another receiver accepted leads in the second before this one asked. */
+  get isShared(): boolean {
+    return this.#isShared;
   }
 
   /** What is to be said when no transaction follows; undefined when there is nothing. */
@@ -62,13 +72,22 @@ export class Confirmations {
   }
 
   /**
-   * Asks for the numbers of all other lanes, after the leads were locked. A note from the future was made before the
-   * database's clock was set back, or before a failover to another clock: nobody should wait until that time comes.
+   * Asks for the numbers of all other lanes, after the leads were locked, and for the lanes that were active just now. A
+   * note from the future was made before the database's clock was set back, or before a failover to another clock: nobody
+   * should wait until that time comes.
    */
   get question(): Sql {
-    return sql`SELECT seqs::text,
-        lost OR at NOT BETWEEN clock_timestamp() - interval '2s' AND clock_timestamp() + interval '2s' AS is_lost
-      FROM ${this.#schema}.unconfirmed WHERE seqs <> '{}' AND lane <> ${uuid(this.#lane)};`;
+    return sql`SELECT lane::text, seqs::text,
+        lost OR at NOT BETWEEN clock_timestamp() - interval '2s' AND clock_timestamp() + interval '2s' AS is_lost,
+        at > clock_timestamp() - interval '1s' AS is_active
+      FROM ${this.#schema}.unconfirmed
+      WHERE (seqs <> '{}' OR at > clock_timestamp() - interval '1s') AND lane <> ${uuid(this.#lane)};`;
+  }
+
+  /** The answer to `question`; undefined where it was not asked. */
+  heard(rows: readonly Row[] | undefined): void {
+    if (rows === undefined) return;
+    this.#isShared = rows.some((row) => row['is_active'] === true && !this.#lanes.has(textOf(row['lane'])));
   }
 
   /** Notes the leads that the open transaction accepts. `takenOver`: those of them that another lane had accepted. */
@@ -93,6 +112,7 @@ export class Confirmations {
     if (numbers.length === 0) return;
     this.#lost.push({ lane: this.#lane, numbers });
     this.#lane = randomUUID();
+    this.#lanes.add(this.#lane);
     this.#hasRow = false;
     this.#hasNumbers = false;
   }

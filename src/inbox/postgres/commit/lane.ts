@@ -5,6 +5,7 @@ import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
 import type { Rows } from '../sql/result-row.ts';
 import { sql, statements } from '../sql/sql.ts';
 import type { Confirmations } from './confirmations.ts';
+import { Gathering } from './gathering.ts';
 import type { Plan, WriteDecision } from './transaction-plan.ts';
 import { begin } from './transaction.ts';
 
@@ -31,31 +32,35 @@ interface LaneOptions<Work, Result> {
   readonly planOf: (works: readonly Work[]) => Plan<Work, Result>;
   /** Bytes. */
   readonly sizeOf: (work: Work) => number;
-  readonly clock: Pick<Clock, 'steady'>;
+  readonly clock: Pick<Clock, 'steady' | 'sleep'>;
   /** Told after each transaction how many works shared it. */
   readonly onCommit?: ((works: number) => void) | undefined;
 }
 
 /**
  * Transactions of many works, one after another, each in two messages to the database. Everything that is added while
- * one is under way goes in the next. A transaction that fails because of its data is taken apart until only those works
- * fail that cannot be stored.
+ * one is under way goes in the next; while other receivers write, too, so does what comes in a short pause after it. A
+ * transaction that fails because of its data is taken apart until only those works fail that cannot be stored.
  */
 export class Lane<Work, Result> {
   readonly #options: LaneOptions<Work, Result>;
+  readonly #gathering: Gathering;
   readonly #postponed = new Set<Promise<void>>();
   #waiting = 0;
   #failures = 0;
   #lastFailure: unknown;
   readonly #group = new GroupCommit<Step<Work, Result>, void>(async (steps) => {
+    const startedAt = this.#options.clock.steady();
     this.#waiting -= steps.length;
     for (const batch of batchesOf(steps, ({ work }) => this.#options.sizeOf(work))) await this.#commit(batch);
+    await this.#gather(steps.length, startedAt);
     if (this.#waiting === 0) await this.#confirm();
     return [];
   });
 
   constructor(options: LaneOptions<Work, Result>) {
     this.#options = options;
+    this.#gathering = new Gathering(options.clock);
   }
 
   /** Resolves with the work's result once it is durable; rejects with what its transaction failed with. */
@@ -75,7 +80,15 @@ export class Lane<Work, Result> {
 
   #push(step: Step<Work, Result>): void {
     this.#waiting += 1;
+    this.#gathering.waiting(this.#waiting);
     void this.#group.add(step);
+  }
+
+  /** There is no pause where a single sender delivers one after another. */
+  async #gather(committed: number, startedAt: number): Promise<void> {
+    const { confirmations } = this.#options;
+    if (!confirmations.isShared || Math.max(committed, this.#waiting) < 2) return;
+    await this.#gathering.wait(committed + this.#waiting, this.#options.clock.steady() - startedAt);
   }
 
   /** Settles every step, and never rejects. */
@@ -165,7 +178,9 @@ export class Lane<Work, Result> {
       statements(confirmations.beforeNext, begin, ...Object.values(plan.questions)),
     );
     confirmations.said();
-    return Object.fromEntries(names.map((name, i) => [name, answers.at(i - names.length) ?? []]));
+    const byName = Object.fromEntries(names.map((name, i) => [name, answers.at(i - names.length) ?? []]));
+    confirmations.heard(byName['unconfirmed']);
+    return byName;
   }
 
   async #write(

@@ -4,7 +4,10 @@ import type { Sql } from '../sql/sql.ts';
 
 /** What a transaction does for several works at once: it asks, decides, and writes. */
 export interface Plan<Work, Result> {
-  /** Statements that lock and read, by name, in the order in which they run. Each gives rows. */
+  /**
+   * Statements that lock and read, by name, in the order in which they run. Each gives rows. `unconfirmed` is the question
+   * of the lane's `Confirmations`.
+   */
   readonly questions: Readonly<Record<string, Sql>>;
   /** `answers` by the name of the question. The connection is for what only the answers show to be needed. */
   decide(answers: Readonly<Record<string, Rows>>, connection: Connection): Promise<Decision<Work, Result>>;

@@ -2,8 +2,8 @@ import type { Connection, Connections } from '../connection/database-connections
 import { begin } from '../commit/transaction.ts';
 import { isAnswered, isForbidden, isLocked } from '../postgres-errors.ts';
 import { existingMonths, type Month } from '../schema/partitions.ts';
-import { isNull, numberOf, type Row } from '../sql/result-row.ts';
-import { type Sql, sql, statements } from '../sql/sql.ts';
+import { numberOf, textOf } from '../sql/result-row.ts';
+import { type Sql, sql } from '../sql/sql.ts';
 import { rejectsLock } from '../store-context.ts';
 import { dropMonth } from './drop-month.ts';
 
@@ -21,6 +21,12 @@ interface PruneOptions {
   readonly before: number;
 }
 
+interface DroppedBatch {
+  /** The last delivery that was looked at; undefined: there was none. */
+  readonly last: number | undefined;
+  readonly dropped: number;
+}
+
 /**
  * Drops deliveries received before that time, but keeps the ids, and every lead that a target has not had: whole months
  * as partitions, the rest in batches, and so a month that cannot be locked or whose partitions the role may not drop.
@@ -35,9 +41,9 @@ export async function pruneDeliveries(options: PruneOptions): Promise<number> {
   }
   for (let after: number | undefined = 0; after !== undefined;) {
     const start: number = after;
-    const row = await connections.use((connection) => dropBatch(connection, options, start));
-    dropped += numberOf(row['dropped'] ?? 0);
-    after = isNull(row['last']) ? undefined : numberOf(row['last']);
+    const batch = await connections.use((connection) => dropBatch(connection, options, start));
+    dropped += batch.dropped;
+    after = batch.last;
   }
   await connections.use((connection) => connection.run(dropContents(options), 60_000));
   return dropped;
@@ -55,26 +61,37 @@ async function dropOrSkip({ connections, schema }: PruneOptions, month: Month): 
   }
 }
 
-/** Locks the ids of its leads, sorted, as every receiver does, so that none of them becomes outstanding meanwhile. */
-async function dropBatch(connection: Connection, options: PruneOptions, after: number): Promise<Row> {
-  const { schema, lockKey, before } = options;
-  const batch = sql`SELECT seq, received_at, lead FROM ${schema}.deliveries
-    WHERE seq > ${after} AND received_at < ${Math.ceil(before)} ORDER BY seq LIMIT ${batchRows}`;
+/**
+ * Locks the ids of its leads, sorted, as every receiver does, so that none of them becomes outstanding meanwhile. What is
+ * dropped are the deliveries whose leads were locked: while that was waited for, another process may have dropped some.
+ */
+async function dropBatch(
+  connection: Connection,
+  { schema, lockKey, before }: PruneOptions,
+  after: number,
+): Promise<DroppedBatch> {
   try {
-    const answers = await connection.run(
-      statements(
-        begin,
-        sql`SELECT count(*) FROM (SELECT id FROM ${schema}.ids WHERE id IN (SELECT lead FROM (${batch}) AS old WHERE lead IS NOT NULL)
-          ORDER BY ids.id FOR UPDATE) AS locked;
-        SELECT pg_advisory_xact_lock(${lockKey}, ${rejectsLock});
-        WITH batch AS MATERIALIZED (${batch}), gone AS (
-          DELETE FROM ${schema}.deliveries AS d USING batch WHERE d.seq = batch.seq AND d.received_at = batch.received_at
-            AND NOT EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = batch.lead) RETURNING 1
-        ) SELECT (SELECT max(seq) FROM batch) AS last, (SELECT count(*) FROM gone) AS dropped;
-        COMMIT;`,
-      ),
+    const locked = await connection.run(
+      sql`${begin}
+WITH batch AS MATERIALIZED (
+  SELECT seq, lead FROM ${schema}.deliveries WHERE seq > ${after} AND received_at < ${Math.ceil(before)}
+  ORDER BY seq LIMIT ${batchRows}
+), locked AS MATERIALIZED (
+  SELECT id FROM ${schema}.ids WHERE id IN (SELECT lead FROM batch WHERE lead IS NOT NULL) ORDER BY ids.id FOR UPDATE
+) SELECT string_agg(seq::text, ',') AS seqs, (SELECT count(*) FROM locked) AS leads FROM batch;`,
     );
-    return answers.at(-1)?.[0] ?? {};
+    const joined = textOf(locked.at(-1)?.[0]?.['seqs']);
+    const seqs = joined === '' ? [] : joined.split(',').map(Number);
+    const dropped = await connection.run(
+      sql`SELECT pg_advisory_xact_lock(${lockKey}, ${rejectsLock});
+WITH gone AS (
+  DELETE FROM ${schema}.deliveries AS d WHERE d.seq = ANY(${seqs}::int8[]) AND d.received_at < ${Math.ceil(before)}
+    AND NOT EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = d.lead) RETURNING 1
+) SELECT count(*) AS dropped FROM gone;
+COMMIT;`,
+    );
+    const last = seqs.length === 0 ? undefined : Math.max(...seqs);
+    return { last, dropped: numberOf(dropped.at(-1)?.[0]?.['dropped']) };
   } catch (error) {
     if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
     throw error;

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../../errors.ts';
 import type { Connection } from '../connection/database-connections.ts';
 import { numberOf, textOf } from '../sql/result-row.ts';
-import { bytesOfName, type Sql, sql } from '../sql/sql.ts';
+import { bytesOfName, qualifiedName, type Sql, sql } from '../sql/sql.ts';
 
 /** As `server_version_num` counts. */
 const oldestServer = 140_000;
@@ -46,5 +46,28 @@ export async function checkTables(connection: Connection, schema: Sql, location:
   throw new ConfigError(
     `the ${kind} ${textOf(row['relname'])} of the inbox ${location} is unlogged: a crash would empty it`,
     { hint: `ALTER ${textOf(row['object'])} SET LOGGED` },
+  );
+}
+
+/** The same when the role lacks a right without which every delivery would be refused. */
+export async function checkRights(connection: Connection, schema: Sql, location: string): Promise<void> {
+  const [rows = []] =
+    await connection.run(sql`SELECT quote_ident(current_user) AS role, relname, relkind = 'S' AS is_sequence
+    FROM pg_catalog.pg_class WHERE oid IN (${qualifiedName(schema, 'delivery_numbers')}::regclass,
+      ${qualifiedName(schema, 'ids')}::regclass, ${qualifiedName(schema, 'deliveries')}::regclass,
+      ${qualifiedName(schema, 'unconfirmed')}::regclass)
+    AND NOT CASE relkind
+      WHEN 'S' THEN has_sequence_privilege(oid, 'SELECT') AND has_sequence_privilege(oid, 'USAGE, UPDATE')
+      ELSE has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')
+    END ORDER BY relname LIMIT 1`);
+  const [row] = rows;
+  if (row === undefined) return;
+  const [kind, grant] =
+    row['is_sequence'] === true
+      ? ['sequence', 'USAGE, SELECT ON ALL SEQUENCES']
+      : ['table', 'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES'];
+  throw new ConfigError(
+    `the role ${textOf(row['role'])} may not use the ${kind} ${textOf(row['relname'])} of the inbox ${location}`,
+    { hint: `GRANT ${grant} IN SCHEMA ${schema.text} TO ${textOf(row['role'])}` },
   );
 }

@@ -108,8 +108,8 @@ export class SettlePlan implements Plan<SettleWork, Results> {
   }
 
   #leads(answers: Readonly<Record<string, Rows>>): ReadonlyMap<string, SettledLead> {
-    const { options, owner, names } = this.#context;
-    const now = options.clock.now();
+    const { options, owner, names, leaseClock } = this.#context;
+    const now = leaseClock.now();
     const receiver = {
       owner: hexOf(owner),
       leaseEnd: Math.round(now + options.leaseMs),

@@ -15,8 +15,8 @@ export function storedLeads(
   outstanding: Rows,
   inBatch: readonly DistinctLead[],
 ): Map<string, StoredLeadState> {
-  const { names, options, owner } = context;
-  const now = options.clock.now();
+  const { names, options, owner, leaseClock } = context;
+  const now = leaseClock.now();
   const taken = new Map(inBatch.map(({ lead, attempts }) => [lead.key, attempts]));
   const leased = new Map<string, Set<string>>();
   for (const row of outstanding) {

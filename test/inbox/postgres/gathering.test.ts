@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { Connection } from '../../../src/inbox/postgres/connection/database-connections.ts';
+import { Confirmations } from '../../../src/inbox/postgres/commit/confirmations.ts';
+import { Lane } from '../../../src/inbox/postgres/commit/lane.ts';
+import { identifier, sql } from '../../../src/inbox/postgres/sql/sql.ts';
+import { FakeClock } from '../../support/clock.ts';
+
+const commitMs = 10;
+
+/** A lane whose transactions take `commitMs`, and the row of another receiver's. */
+function laneBeside(other: { readonly isActive: boolean } | undefined) {
+  const clock = new FakeClock();
+  const batches: number[] = [];
+  const connection: Connection = {
+    run({ text }) {
+      if (!text.includes('BEGIN ISOLATION LEVEL')) return Promise.resolve([]);
+      clock.advance(commitMs);
+      const row = { lane: randomUUID(), seqs: '{[1,2)}', is_lost: true, is_active: other?.isActive };
+      return Promise.resolve([other === undefined ? [] : [row]]);
+    },
+  };
+  const confirmations = new Confirmations(identifier('s'));
+  const lane = new Lane<number, number>({
+    connections: {
+      ...{ location: '', schema: 's', pool: () => ({ open: 1, busy: 0, waiting: 0, errors: 0 }) },
+      use: (work) => work(connection),
+      close: () => Promise.resolve(),
+    },
+    confirmations,
+    planOf: (works) => ({
+      questions: { unconfirmed: confirmations.question },
+      decide: () =>
+        Promise.resolve({ kind: 'write', statements: sql``, results: works, accepted: [], takenOver: [] }),
+    }),
+    sizeOf: () => 1,
+    clock,
+    onCommit: (works) => batches.push(works),
+  });
+  const add = (count: number): Promise<number[]> =>
+    Promise.all(Array.from({ length: count }, (_, i) => lane.add(i)));
+  return { clock, batches, add };
+}
+
+const other = { isActive: true };
+
+it('a lane beside other receivers waits until those that it answered have come again', async () => {
+  const { clock, batches, add } = laneBeside(other);
+  await add(3);
+  await expect.poll(() => clock.sleeps).toEqual([commitMs / 2]);
+  const first = add(2);
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  expect(batches).toEqual([3]);
+  await Promise.all([first, add(1)]);
+  expect(batches).toEqual([3, 3]);
+});
+
+it('a lane beside other receivers waits for half the time of its last transaction at most', async () => {
+  const { clock, batches, add } = laneBeside(other);
+  await add(3);
+  await expect.poll(() => clock.sleeps).toEqual([commitMs / 2]);
+  const some = add(2);
+  clock.advance(commitMs / 2);
+  await some;
+  expect(batches).toEqual([3, 2]);
+});
+
+it.each([
+  ['beside no other receiver', undefined, 3],
+  ['beside one that was killed', { isActive: false }, 3],
+  ['after a single delivery', other, 1],
+])('a lane does not wait %s', async (_, beside, count) => {
+  const { clock, batches, add } = laneBeside(beside);
+  await add(count);
+  await add(1);
+  expect(batches).toEqual([count, 1]);
+  expect(clock.sleeps).toEqual([]);
+});
