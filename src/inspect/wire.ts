@@ -3,8 +3,17 @@
  * this file imports nothing that a browser lacks.
  */
 
+/**
+ * The address of the page, as it is printed: `http://127.0.0.1:PORT/#key=KEY`. No request holds the key but `POST
+ * /api/session`; it is in the characters of base64url.
+ */
+export const keyParameter = 'key';
+
 /** Every request to `/api/` but `POST /api/session` carries the token in this header. */
 export const tokenHeader = 'x-inspect-token';
+
+/** The URL that the program prints ends with this and the key. */
+export const keyFragment = '#key=';
 
 export type WireVerdict = 'accepted' | 'duplicate' | 'pending' | 'rejected';
 
@@ -25,7 +34,10 @@ export interface WireProblem {
   readonly hint?: string;
 }
 
-/** `POST /api/session` with `{"key": …}`: the key of the URL's fragment for a token. */
+/**
+ * `POST /api/session` with `{"key": …}`: the key of the URL's fragment for a token, which is good as long as the server
+ * runs. After a restart any answer to an old token is 401 `no-token`, and to an old key 401 `wrong-key`.
+ */
 export interface WireSession {
   readonly token: string;
 }
