@@ -13,7 +13,12 @@ const shared = {
 
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
-  define: { LEADS_VERSION: JSON.stringify('0.0.0-test'), LEADS_SINGLE_FILE: 'false' },
+  define: {
+    LEADS_VERSION: JSON.stringify('0.0.0-test'),
+    LEADS_SINGLE_FILE: 'false',
+    // From src/files/embedded/.
+    LEADS_PAGE_FOLDER: JSON.stringify('../../../dist/inspect/'),
+  },
   test: {
     // Many tests wait for processes and clocks: one worker more than there are cores keeps these busy.
     maxWorkers: availableParallelism() + 1,
