@@ -1,5 +1,5 @@
 /** Of charts over time; px. `left` is for the scale, `bottom` for the times. */
-export const frame = { height: 180, left: 44, top: 8, bottom: 24 } as const;
+export const frame = { height: 180, left: 56, top: 8, bottom: 24 } as const;
 
 const plotHeight = frame.height - frame.top - frame.bottom;
 

@@ -23,7 +23,7 @@ export function RateChart({ charts }: { charts: WireCharts }): VNode {
   ));
   return (
     <TimeChart
-      title={`Deliveries in ${shownDuration(bucketMs)}`}
+      title={`Deliveries per ${shownDuration(bucketMs)}`}
       summary={`${plural(all, 'delivery', 'deliveries')} over time by verdict; the table below has the numbers`}
       charts={charts}
       legend={legend}

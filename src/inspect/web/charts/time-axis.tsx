@@ -7,12 +7,14 @@ const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const dayMs = 86_400_000;
 
 export const bucketTime = (at: number, charts: WireCharts): string =>
-  charts.until - charts.since > dayMs ? `${day.format(at)}, ${timeOfDay.format(at)}` : timeOfDay.format(at);
+  charts.until - charts.since > 1.5 * dayMs
+    ? `${day.format(at)}, ${timeOfDay.format(at)}`
+    : timeOfDay.format(at);
 
 /** Times below a chart, as many as have room. */
 export function TimeAxis({ charts, width }: { charts: WireCharts; width: number }): VNode {
   const { since, until } = charts;
-  const format = until - since > dayMs ? day : timeOfDay;
+  const format = until - since > 1.5 * dayMs ? day : timeOfDay;
   const count = Math.max(2, Math.min(6, Math.floor((width - frame.left) / 90)));
   return (
     <g class="axis">

@@ -49,7 +49,7 @@ export function ComparePane({ left, right }: { left: number; right: number }): V
         {isSame(body) ? (
           <p class="equal">The bodies are the same.</p>
         ) : (
-          <DiffTable lines={body} label="Body" isJson />
+          <DiffTable lines={body} label="Both bodies" isJson />
         )}
         {isCut && <p class="note">The bodies are large: only their beginnings were compared.</p>}
       </Section>
@@ -57,7 +57,7 @@ export function ComparePane({ left, right }: { left: number; right: number }): V
         {isSame(headers) ? (
           <p class="equal">The headers are the same.</p>
         ) : (
-          <DiffTable lines={headers} label="Headers" isJson={false} />
+          <DiffTable lines={headers} label="Both sets of headers" isJson={false} />
         )}
       </Section>
     </article>

@@ -29,6 +29,11 @@ export function DiffTable({ lines, label, isJson }: DiffTableProps): VNode {
   return (
     <div class="diff-frame" tabIndex={0} role="region" aria-label={label}>
       <table class="diff">
+        <colgroup>
+          <col class="diff-sign-column" />
+          <col />
+          <col />
+        </colgroup>
         <thead class="only-spoken">
           <tr>
             <th scope="col">Difference</th>

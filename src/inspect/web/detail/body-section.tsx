@@ -50,7 +50,7 @@ export function BodySection({ delivery }: { delivery: WireDelivery }): VNode {
       {text === '' ? (
         <p class="empty-body">{missing === null ? 'The body is empty.' : 'There is no body to show.'}</p>
       ) : (
-        <Code key={form} text={shownText} isJson={formatted !== null} label="Body" />
+        <Code key={form} text={shownText} isJson={formatted !== null} label="Text of the body" />
       )}
       {isCut && (
         <p class="note">

@@ -5,9 +5,9 @@ import { shownSize } from '../text/shown-size.ts';
 import { exactTime, shortTime } from '../text/shown-time.ts';
 
 const sources: Record<WireDelivery['source'], string> = {
-  push: 'Delivered by the service',
-  backfill: 'Read back from the service',
-  replay: 'Replayed from here',
+  push: '',
+  backfill: 'read back from the service',
+  replay: 'sent as a replay',
 };
 
 export function DeliveryFacts({ delivery }: { delivery: WireDelivery }): VNode {
@@ -25,18 +25,18 @@ export function DeliveryFacts({ delivery }: { delivery: WireDelivery }): VNode {
         <code>
           {method} <ReceivedText text={path} />
         </code>
-        <span class="fact-more">
-          {shownSize(size)} from <ReceivedText text={remote} />
-        </span>
+        <span class="fact-more">{shownSize(size)}</span>
+      </Fact>
+      <Fact name="Sender">
+        <ReceivedText text={remote} />
+        <span class="fact-more">{sources[source]}</span>
       </Fact>
       {category !== null && (
         <Fact name="Category">
           <ReceivedText text={category} />
         </Fact>
       )}
-      <Fact name="Source">
-        {sources[source]} <span class="fact-more">number {seq}</span>
-      </Fact>
+      <Fact name="Number">{seq}</Fact>
     </dl>
   );
 }

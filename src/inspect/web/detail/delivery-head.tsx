@@ -9,7 +9,7 @@ import { VerdictBadge } from '../text/verdict.tsx';
 
 export function DeliveryHead({ delivery }: { delivery: WireDelivery }): VNode {
   const model = useModel();
-  const { verdict, name, leadId, seq } = delivery;
+  const { verdict, name, leadId, seq, notReplayable } = delivery;
   return (
     <header class="delivery-head">
       <div class="delivery-title">
@@ -30,7 +30,7 @@ export function DeliveryHead({ delivery }: { delivery: WireDelivery }): VNode {
       <div class="actions" role="group" aria-label="Actions">
         <button
           type="button"
-          class="button primary"
+          class={`button${notReplayable === null ? ' primary' : ''}`}
           aria-keyshortcuts="r"
           onClick={() => void openReplay(model)}
         >

@@ -19,9 +19,12 @@ export function DeliveryPane({ seq }: { seq: number }): VNode {
   const { answer, problem, path } = useLoaded<WireDelivery>(model.api, `/api/deliveries/${seq}`, version);
   useEffect(() => {
     model.shown.value = answer;
-    model.selected.value ??= seq;
     return () => (model.shown.value = null);
   }, [model, answer, seq]);
+  // However it was opened: by a key, by a click, by Back.
+  useEffect(() => {
+    model.selected.value = seq;
+  }, [model, seq]);
   if (problem !== null && path === `/api/deliveries/${seq}`) {
     return (
       <PaneProblem

@@ -32,7 +32,7 @@ export function DeliveryRow({ row, index, top, now, place, isSelected, isOpen }:
       class={`row is-${row.verdict}${isOpen ? ' is-open' : ''}`}
       aria-rowindex={index + 1}
       aria-selected={isSelected}
-      style={{ top }}
+      style={{ top: `${top}px` }}
       onClick={() => openDelivery(model, row.seq)}
     >
       {cells}

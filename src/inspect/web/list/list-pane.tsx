@@ -18,14 +18,19 @@ export function ListPane(): VNode {
     <section class="list-pane" aria-label="Inbox">
       <search class="tools">
         <SearchField />
-        <VerdictFilter />
         <TimeFilter />
+        <VerdictFilter />
       </search>
       {search !== null && <SearchProgress search={search} />}
       {rows.length === 0 ? (
         <ListState list={list} search={search} />
       ) : (
-        <RowList rows={rows} places={search?.places ?? null} isWhole={next === null && !isRunning} />
+        <RowList
+          key={search?.text}
+          rows={rows}
+          places={search?.places ?? null}
+          isWhole={next === null && !isRunning}
+        />
       )}
       {search === null && rows.length > 0 && list.problem !== null && (
         <p class="list-problem" role="alert">

@@ -40,7 +40,8 @@ export function RowList({ rows, places, isWhole }: RowListProps): VNode {
   useEffect(() => {
     model.firstSeen = place.first;
     if (places === null) model.list.setAtTop(place.isAtTop);
-    if (!isWhole && end + loadAheadRows >= rows.length) model.loadOlder();
+    // Of what is there by now: rows may have arrived since this was drawn.
+    if (!isWhole && end + loadAheadRows >= model.rows.length) model.loadOlder();
   }, [model, place, end, rows.length, isWhole, places]);
   useSelectedInView(scroller, rows, selected);
 
@@ -58,7 +59,7 @@ export function RowList({ rows, places, isWhole }: RowListProps): VNode {
         aria-rowcount={isWhole ? rows.length : -1}
         {...(isDrawn && selected !== null && { 'aria-activedescendant': rowId(selected) })}
       >
-        <div class="rows-all" role="presentation" style={{ height: rows.length * rowHeight }}>
+        <div class="rows-all" role="presentation" style={{ height: `${rows.length * rowHeight}px` }}>
           {shownRows.map((row, i) => (
             <DeliveryRow
               key={row.seq}

@@ -45,7 +45,7 @@ export function SearchField(): VNode {
         spellcheck={false}
         aria-label="Search id, name, e-mail, phone and body"
         aria-keyshortcuts="/"
-        placeholder="Search id, name, e-mail, phone, body"
+        placeholder="Search"
         value={text}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);

@@ -16,7 +16,7 @@ export function ReplayDialog({ delivery }: { delivery: WireDelivery }): VNode {
   const targets = inbox.targets.filter(({ isLocal }) => body === null || isLocal);
   const [chosen, setChosen] = useState(inbox.targets[0]?.name ?? null);
   const target = targets.find(({ name }) => name === chosen) ?? targets[0] ?? null;
-  const { outcome, isSending, send } = useReplay(delivery.seq);
+  const { outcome, isSending, send, forget } = useReplay(delivery.seq);
   const obstacle = inbox.targets.length === 0 ? noTargets : obstacleOf(delivery);
   if (obstacle !== null) {
     return (
@@ -25,6 +25,10 @@ export function ReplayDialog({ delivery }: { delivery: WireDelivery }): VNode {
       </Dialog>
     );
   }
+  const edit = (next: string | null): void => {
+    forget();
+    setBody(next);
+  };
   const submit = (event: Event): void => {
     event.preventDefault();
     if (target !== null && !isSending) void send(target.name, body);
@@ -40,7 +44,7 @@ export function ReplayDialog({ delivery }: { delivery: WireDelivery }): VNode {
           once more{body === null ? '' : ', under a new id'}.
         </p>
         <TargetChoice targets={targets} chosen={target} onChoose={setChosen} />
-        <BodyEditor delivery={delivery} body={body} onChange={setBody} />
+        <BodyEditor delivery={delivery} body={body} onChange={edit} />
         <ReplayOutcome outcome={outcome} />
         <div class="dialog-actions">
           <button type="submit" class="button primary" disabled={target === null || isSending} autofocus>

@@ -10,6 +10,7 @@ export type Outcome =
 interface Replay {
   readonly outcome: Outcome | null;
   readonly isSending: boolean;
+  readonly forget: () => void;
   readonly send: (target: string, body: string | null) => Promise<void>;
 }
 
@@ -29,5 +30,5 @@ export function useReplay(seq: number): Replay {
     setSending(false);
     model.version.value++;
   };
-  return { outcome, isSending, send };
+  return { outcome, isSending, forget: () => setOutcome(null), send };
 }

@@ -18,15 +18,24 @@ export function Page(): VNode {
   return (
     <div class={`page ${current.view === 'list' ? 'shows-list' : 'shows-pane'}`}>
       <Header />
-      <ListPane />
-      <main class="pane" id="pane">
-        {pane(current)}
+      <main>
+        <ListPane />
+        <section class="pane" id="pane" tabIndex={-1} aria-label={labels[current.view]}>
+          {pane(current)}
+        </section>
       </main>
       <Dialogs />
       <Messages />
     </div>
   );
 }
+
+const labels: Record<Route['view'], string> = {
+  list: 'No delivery',
+  delivery: 'Delivery',
+  compare: 'Comparison',
+  charts: 'Charts',
+};
 
 function pane(current: Route): VNode {
   if (current.view === 'delivery') return <DeliveryPane seq={current.seq} />;
