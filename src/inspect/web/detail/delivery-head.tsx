@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { WireDelivery } from '../../wire.ts';
 import { ClosePane } from '../shell/close-pane.tsx';
-import { Key } from '../shell/key.tsx';
+import { Key } from '../keys/key.tsx';
 import { copyCurl, copyText, downloadBody, openCompare, openReplay } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
 import { ReceivedText } from '../text/received-text.tsx';

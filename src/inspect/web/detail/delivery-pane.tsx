@@ -23,6 +23,9 @@ export function DeliveryPane({ seq }: { seq: number }): VNode {
   }, [model, answer, seq]);
   // However it was opened: by a key, by a click, by Back.
   useEffect(() => {
+    document.getElementById('pane')?.scrollTo(0, 0);
+  }, [answer?.seq]);
+  useEffect(() => {
     model.selected.value = seq;
   }, [model, seq]);
   if (problem !== null && path === `/api/deliveries/${seq}`) {

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { focusOn } from '../state/delivery-actions.ts';
 import { useValue } from '../state/observable.ts';
 import { useModel } from '../state/page-model.ts';
-import { Key } from '../shell/key.tsx';
+import { Key } from '../keys/key.tsx';
 
 /** A search begins when nothing was typed for this long; ms. */
 const pauseMs = 120;

@@ -1,7 +1,8 @@
-import { keyFragment, type WireSession } from '../../wire.ts';
+import { keyParameter, type WireSession } from '../../wire.ts';
 import { Api, send } from './api.ts';
 import { Problem } from './problem.ts';
 
+export const keyFragment = `#${keyParameter}=`;
 const tokenItem = 'token';
 
 /** Until it was exchanged, so that it can be tried again where the program did not answer. */

@@ -4,7 +4,7 @@ import { CurlDialog } from '../detail/curl-dialog.tsx';
 import { ReplayDialog } from '../replay/replay-dialog.tsx';
 import { useValue } from '../state/observable.ts';
 import { useModel } from '../state/page-model.ts';
-import { HelpDialog } from './help-dialog.tsx';
+import { HelpDialog } from '../keys/help-dialog.tsx';
 
 export function Dialogs(): VNode | null {
   const open = useValue(useModel().dialog);

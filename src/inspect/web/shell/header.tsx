@@ -4,7 +4,7 @@ import { useModel } from '../state/page-model.ts';
 import { go, route } from '../state/route.ts';
 import { ReceivedText } from '../text/received-text.tsx';
 import { ConnectionState } from './connection-state.tsx';
-import { Key } from './key.tsx';
+import { Key } from '../keys/key.tsx';
 import { Mark } from './mark.tsx';
 
 export function Header(): VNode {

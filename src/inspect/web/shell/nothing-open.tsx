@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import { shortcuts } from './shortcuts.ts';
-import { Key } from './key.tsx';
+import { shortcuts } from '../keys/shortcuts.ts';
+import { Key } from '../keys/key.tsx';
 
 export function NothingOpen(): VNode {
   return (

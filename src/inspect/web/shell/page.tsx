@@ -9,7 +9,7 @@ import { Dialogs } from './dialogs.tsx';
 import { Header } from './header.tsx';
 import { Messages } from './messages.tsx';
 import { NothingOpen } from './nothing-open.tsx';
-import { usePageKeys } from './page-keys.ts';
+import { usePageKeys } from '../keys/page-keys.ts';
 
 /** The list, and beside it, or above it where there is no room, what the address names. */
 export function Page(): VNode {

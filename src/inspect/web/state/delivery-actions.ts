@@ -1,5 +1,6 @@
 import type { WireCurl, WireDelivery } from '../../wire.ts';
 import { problemOf } from '../server/problem.ts';
+import { sentence } from '../text/sentence.ts';
 import type { PageModel } from './page-model.ts';
 import { go, route } from './route.ts';
 
@@ -51,7 +52,7 @@ async function withCurrent(
     if (delivery === null) model.announcer.show('No delivery is selected.');
     else await act(delivery);
   } catch (error) {
-    model.announcer.show(`${problemOf(error).message}.`);
+    model.announcer.show(sentence(problemOf(error).message));
   }
 }
 

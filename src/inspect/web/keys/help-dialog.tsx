@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useModel } from '../state/page-model.ts';
-import { Dialog } from './dialog.tsx';
+import { Dialog } from '../shell/dialog.tsx';
 import { Key } from './key.tsx';
 import { shortcuts } from './shortcuts.ts';
 
