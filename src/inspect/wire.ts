@@ -12,9 +12,6 @@ export const keyParameter = 'key';
 /** Every request to `/api/` but `POST /api/session` carries the token in this header. */
 export const tokenHeader = 'x-inspect-token';
 
-/** The URL that the program prints ends with this and the key. */
-export const keyFragment = '#key=';
-
 export type WireVerdict = 'accepted' | 'duplicate' | 'pending' | 'rejected';
 
 /** The body of every answer of 400 and above. `code` is stable. */
@@ -78,6 +75,7 @@ export interface WireRow {
   /** Of the answer. */
   readonly status: number;
   readonly attempt: number;
+  /** `replay`: it says of itself that it was sent once more, by a header that anybody may send. */
   readonly source: 'push' | 'backfill' | 'replay';
   /** Of the body, in bytes. */
   readonly size: number;
@@ -94,6 +92,8 @@ export interface WirePage {
   readonly rows: readonly WireRow[];
   /** What to ask `before` for the next page; null at the end. */
   readonly next: number | null;
+  /** With `lead`: what the inbox knows of that lead, although nothing of it is kept any more. */
+  readonly lead: 'pruned' | 'erased' | null;
 }
 
 /**

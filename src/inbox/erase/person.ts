@@ -43,7 +43,7 @@ const emailsIn = (text: string): readonly string[] =>
     normalizedEmail(email.replace(/\.+$/, '')),
   );
 
-const phonesIn = (text: string): readonly string[] =>
+export const phonesIn = (text: string): readonly string[] =>
   Array.from(text.matchAll(/\d[\d\s().\-/\u00a0\u2010-\u2013]{2,}\d/g), ([phone]) => normalizedPhone(phone));
 
 const withoutJsonEscapes = (text: string): string =>

@@ -11,8 +11,8 @@ import {
   groupByRequest,
   pendingIds,
 } from '../../../receiver/redelivery/first-deliveries.ts';
+import { type Retried, retryDelivery } from '../../../receiver/redelivery/retry-delivery.ts';
 import type { InboxRetryOptions } from '../options.ts';
-import { type Retried, retryDelivery } from './retry-delivery.ts';
 import { retryPrinter } from './retry-printer.ts';
 import { withInbox } from '../with-inbox.ts';
 
