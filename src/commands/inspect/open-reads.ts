@@ -10,7 +10,8 @@ import type { Reads } from '../../inspect/reads/reads.ts';
  */
 export async function openReads(location: InboxLocation, clock: Clock): Promise<Reads> {
   if (typeof location !== 'string' || LEADS_SINGLE_FILE) {
-    return localReads(await openInboxReader({ location, clock }));
+    const inbox = await openInboxReader({ location, clock });
+    return localReads(inbox, () => inbox.close());
   }
   const { startReadsThread } = await import('../../inspect/worker/reads-thread.ts');
   const reads = startReadsThread(location);

@@ -3,15 +3,7 @@ import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
 import { schemePartFlags } from '../flags/scheme/part-flags.ts';
 import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
-import { receiverUrl, trustFlags } from '../flags/target/target-flags.ts';
-
-/** Where deliveries may be replayed to: of every command that serves the page. */
-export const replayToFlag = {
-  value: 'url',
-  type: receiverUrl,
-  repeatable: true,
-  help: 'let the page send stored deliveries there once more; nowhere else',
-} as const;
+import { replayToFlag, trustFlags } from '../flags/target/target-flags.ts';
 
 export const flags = {
   port: { value: 'n', type: wholeNumber(0, 65_535), default: '0', help: 'of 127.0.0.1, 0 for any' },

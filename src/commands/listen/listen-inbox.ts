@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
-import { openInbox } from '../../inbox/open-inbox.ts';
+import { type InboxLocation, openInbox } from '../../inbox/open-inbox.ts';
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
@@ -9,8 +9,12 @@ import { inboxWords, isInboxNamed, resolveInbox } from '../flags/inbox/resolve-i
 import type { ListenOptions } from './options.ts';
 import { adoptTemporaryInbox, createTemporaryInbox } from './temporary-inbox.ts';
 
+/** Added to the time of a replay for what surrounds it, such as the settlement, in milliseconds. */
+const replayMarginMs = 1000;
+
 interface ListenInbox {
   readonly inbox: Inbox;
+  readonly location: InboxLocation;
   /** Whether it is removed at the end. */
   readonly isRemoved: boolean;
   /** Closes the inbox. `isOver`: the run did what it was for, so that an inbox of its own is removed. */
@@ -31,17 +35,24 @@ export async function openListenInbox(
     isForTests(flags) && !isInboxNamed(flags, env) ? await createTemporaryInbox(context) : undefined;
   const location = temporary?.location ?? (await resolveInbox(flags, settings, context));
   if (temporary === undefined && typeof location === 'string') await adoptTemporaryInbox(location, context);
+  const requirements = inboxRequirements(verifier, targets);
   const inbox = await openInbox({
     location,
     clock,
     pid,
     warn: (text) => messages.warn(text),
     onCommit,
-    ...inboxRequirements(verifier, targets),
+    ...requirements,
+    onDemand: flags.replayTo.map((url) => `forward ${url.href}`),
+    leaseMs: Math.max(
+      requirements.leaseMs,
+      flags.replayTo.length > 0 ? settings.timeoutMs + replayMarginMs : 0,
+    ),
   });
   await noteOutstanding(inbox, inboxWords(flags, inbox.location), messages);
   return {
     inbox,
+    location,
     isRemoved: temporary !== undefined && !flags.keep,
     async close(isOver) {
       const waiting = temporary === undefined || flags.keep ? 0 : await countOutstanding(inbox);

@@ -8,8 +8,8 @@ import { listPage } from './list-page.ts';
 import { searchInbox } from './search-inbox.ts';
 import { arrivedSince, InboxWatch } from './watch-inbox.ts';
 
-/** Reads an inbox in this thread, in small steps. Closing it closes the inbox. */
-export function localReads(inbox: InboxReader): Reads {
+/** Reads an inbox in this thread, in small steps. Closing it closes the inbox, unless that is somebody else's. */
+export function localReads(inbox: Omit<InboxReader, 'close'>, close?: () => Promise<void>): Reads {
   const watch = new InboxWatch(inbox);
   return {
     newestSeq: async () => (await inbox.extent()).newestSeq,
@@ -28,6 +28,6 @@ export function localReads(inbox: InboxReader): Reads {
     charts: (query) => countCharts(inbox, query),
     since: (after) => arrivedSince(inbox, after),
     changes: (touched) => watch.changes(touched),
-    close: () => inbox.close(),
+    close: () => close?.() ?? Promise.resolve(),
   };
 }

@@ -32,5 +32,9 @@ function isThreadData(value: unknown): value is ThreadData {
 
 if (!isMainThread && parentPort !== null && isThreadData(workerData)) {
   const { location } = workerData;
-  serveReads(parentPort, openInboxReader({ location, clock: systemClock }).then(localReads));
+  const opened = openInboxReader({ location, clock: systemClock });
+  serveReads(
+    parentPort,
+    opened.then((inbox) => localReads(inbox, () => inbox.close())),
+  );
 }
