@@ -30,7 +30,13 @@ export default defineConfig({
           name: 'unit',
           globalSetup: ['test/support/temporary.ts', 'test/support/postgres/on-demand.ts'],
           include: ['test/**/*.test.ts'],
-          exclude: ['test/cli/**', 'test/library/package/**', 'test/faults/**', 'test/bench/**'],
+          exclude: [
+            'test/cli/**',
+            'test/library/package/**',
+            'test/faults/**',
+            'test/bench/**',
+            'test/browser/**',
+          ],
           testTimeout: 20_000,
         },
       },
@@ -60,6 +66,19 @@ export default defineConfig({
             'test/support/postgres/on-demand.ts',
           ],
           testTimeout: 1_800_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'browser',
+          include: ['test/browser/*.test.ts'],
+          globalSetup: ['test/support/temporary.ts', 'test/support/build.ts'],
+          // One browser uses all the cores there are, and times are measured in it.
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

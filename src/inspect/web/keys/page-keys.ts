@@ -2,7 +2,6 @@ import { useEffect } from 'preact/hooks';
 import {
   closePane,
   copyCurl,
-  focusOn,
   openCompare,
   openDelivery,
   openReplay,
@@ -15,7 +14,8 @@ import { route } from '../state/route.ts';
 const actions: Record<string, (model: PageModel) => unknown> = {
   j: (model) => step(model, 1),
   k: (model) => step(model, -1),
-  '/': () => focusOn('search'),
+  // At once: the next letter is already meant for it.
+  '/': () => document.getElementById('search')?.focus(),
   '?': (model) => (model.dialog.value = { name: 'help' }),
   r: openReplay,
   d: openCompare,

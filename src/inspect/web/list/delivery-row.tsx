@@ -49,7 +49,7 @@ function Cells({ row, now, place }: Pick<DeliveryRowProps, 'row' | 'now' | 'plac
         <span>{verdictWords[row.verdict]}</span>
       </span>
       <span role="gridcell" class="row-name">
-        {row.name === null ? <span class="absent">No name</span> : <ReceivedText text={row.name} />}
+        <ReceivedText text={row.name ?? row.leadId ?? `Delivery ${row.seq}`} />
       </span>
       <span role="gridcell" class="row-time">
         <time dateTime={new Date(row.receivedAt).toISOString()} title={exactTime(row.receivedAt)}>
@@ -57,11 +57,7 @@ function Cells({ row, now, place }: Pick<DeliveryRowProps, 'row' | 'now' | 'plac
         </time>
       </span>
       <span role="gridcell" class="row-id">
-        {row.leadId === null ? (
-          <span class="absent">{row.reason ?? 'No id'}</span>
-        ) : (
-          <ReceivedText text={row.leadId} />
-        )}
+        {row.leadId !== null && row.name !== null ? <ReceivedText text={row.leadId} /> : row.reason}
       </span>
       <span role="gridcell" class="row-category">
         {place !== null ? (

@@ -28,7 +28,8 @@ export function step(model: PageModel, by: number): void {
 export function closePane(model: PageModel): void {
   const { value: current } = route;
   if (current.view === 'compare') {
-    openDelivery(model, current.left);
+    const { left, right } = current;
+    openDelivery(model, model.selected.value === right ? right : left);
     return;
   }
   go({ view: 'list' });
