@@ -7,7 +7,7 @@ import { foreignHost, ownHosts, unwantedRequest } from './access/request-guard.t
 import { securityHeaders } from './access/security-headers.ts';
 import { EventFeed } from './events/event-feed.ts';
 import { apiAnswers } from './http/api-routes.ts';
-import { PageFiles } from './http/page-files.ts';
+import { PageFiles, type ReadPageFile } from './http/page-files.ts';
 import { problemAnswer } from './http/problem-answer.ts';
 import type { Reads } from './reads/reads.ts';
 import type { Replays } from './replay/replays.ts';
@@ -35,6 +35,8 @@ export interface InspectServerOptions {
   /** A receiver that stores into the same inbox runs in this process. */
   readonly isReceiving: boolean;
   readonly clock: Pick<Clock, 'now' | 'steady'>;
+  /** Gives the files of the page. Default: as the build wrote them. */
+  readonly pageFile?: ReadPageFile | undefined;
   /** Told that a page has exchanged the key. */
   readonly onSession?: (() => void) | undefined;
   /** Told of what failed because of a bug. */
@@ -55,7 +57,7 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
   const { reads, replays, clock, onError } = options;
   const key = new InspectKey();
   const feed = new EventFeed(reads, () => clock.steady());
-  const page = new PageFiles();
+  const page = new PageFiles(options.pageFile);
   const parts = {
     ...options,
     key,

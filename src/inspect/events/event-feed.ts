@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { messageOf } from '../../errors.ts';
 import type { Arrived, Reads } from '../reads/reads.ts';
 import type { EventStreamWriter } from './event-stream-writer.ts';
@@ -18,6 +19,7 @@ export class EventFeed {
   readonly #streams = new Set<EventStreamWriter>();
   #problem: string | null = null;
   #loop: Promise<void> | undefined;
+  #reserved = 0;
   readonly #touched = new Set<number>();
   readonly #stop = new AbortController();
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -28,14 +30,20 @@ export class EventFeed {
   constructor(reads: Pick<Reads, 'since' | 'changes'>, steady: () => number) {
     this.#reads = reads;
     this.#steady = steady;
+    // Every stream listens to it.
+    setMaxListeners(0, this.#stop.signal);
   }
 
-  get isFull(): boolean {
-    return this.#streams.size >= mostStreams;
+  /** Keeps a place for one stream, which must follow; false where there is none. */
+  reserve(): boolean {
+    if (this.#streams.size + this.#reserved >= mostStreams) return false;
+    this.#reserved += 1;
+    return true;
   }
 
-  /** Resolves when the stream ended, or the feed was closed. */
+  /** For a stream that has a place. Resolves when it ended, or the feed was closed. */
   async follow(stream: EventStreamWriter, signal: AbortSignal): Promise<void> {
+    this.#reserved -= 1;
     this.#streams.add(stream);
     if (this.#problem !== null) stream.inboxIs(this.#problem);
     this.#loop ??= this.#run();

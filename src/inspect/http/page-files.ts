@@ -14,7 +14,7 @@ const files = {
 } as const;
 
 /** Gives the bytes of one of them. */
-type ReadPageFile = (name: PageFileName) => Uint8Array;
+export type ReadPageFile = (name: PageFileName) => Uint8Array;
 
 interface Packed {
   readonly whole: Uint8Array;

@@ -13,13 +13,13 @@ const mostSearches = 4;
 
 /** `GET /api/events` */
 export async function eventsAnswer({ reads, feed, steady }: ApiParts, { query }: ApiRequest): ApiAnswer {
-  if (feed.isFull) {
+  const after = query.number('after') ?? (await reads.newestSeq());
+  if (!feed.reserve()) {
     const problem = 'Too many pages follow this inbox at the same time.';
     const hint = 'close some of them';
     // Whoever opens a thousand streams is not to hold a thousand connections.
     return problemAnswer({ status: 429, code: 'too-many-streams', problem, hint }, { connection: 'close' });
   }
-  const after = query.number('after') ?? (await reads.newestSeq());
   return {
     status: 200,
     stream: {
