@@ -4,6 +4,7 @@ import type { WireDiffLine } from '../../wire.ts';
 import { coloured } from '../text/code.tsx';
 import { shown } from '../text/received-text.tsx';
 import { plural } from '../text/shown-size.ts';
+import { changedPart } from './changed-part.ts';
 import { diffBlocks } from './diff-blocks.ts';
 
 const words: Record<WireDiffLine['kind'], string> = {
@@ -73,14 +74,33 @@ function DiffLine({ line: { kind, left, right }, isJson }: { line: WireDiffLine;
         <span aria-hidden="true">{sign}</span>
         <span class="only-spoken">{words[kind]}</span>
       </td>
-      <Side text={left} isJson={isJson} name="left" />
-      <Side text={right} isJson={isJson} name="right" />
+      <Side text={left} other={right} isJson={isJson} name="left" />
+      <Side text={right} other={left} isJson={isJson} name="right" />
     </tr>
   );
 }
 
-function Side({ text, isJson, name }: { text: string | null; isJson: boolean; name: string }): VNode {
-  if (text === null) return <td class={`diff-side is-${name} is-absent`} />;
-  const drawn = text.length > longestLine ? `${text.slice(0, longestLine)}…` : text;
-  return <td class={`diff-side is-${name}`}>{isJson ? coloured(drawn) : shown(drawn)}</td>;
+interface SideProps {
+  readonly text: string | null;
+  readonly other: string | null;
+  readonly isJson: boolean;
+  readonly name: string;
 }
+
+function Side({ text, other, isJson, name }: SideProps): VNode {
+  if (text === null) return <td class={`diff-side is-${name} is-absent`} />;
+  const drawn = cut(text);
+  if (other === null || other === text) {
+    return <td class={`diff-side is-${name}`}>{isJson ? coloured(drawn) : shown(drawn)}</td>;
+  }
+  const [before, changed, after] = changedPart(drawn, cut(other));
+  return (
+    <td class={`diff-side is-${name}`}>
+      {shown(before)}
+      {changed !== '' && <mark>{shown(changed)}</mark>}
+      {shown(after)}
+    </td>
+  );
+}
+
+const cut = (text: string): string => (text.length > longestLine ? `${text.slice(0, longestLine)}…` : text);

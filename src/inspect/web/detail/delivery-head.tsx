@@ -10,6 +10,7 @@ import { VerdictBadge } from '../text/verdict.tsx';
 export function DeliveryHead({ delivery }: { delivery: WireDelivery }): VNode {
   const model = useModel();
   const { verdict, name, leadId, seq, notReplayable } = delivery;
+  const canReplay = notReplayable === null && model.inbox.targets.length > 0;
   return (
     <header class="delivery-head">
       <div class="delivery-title">
@@ -30,7 +31,7 @@ export function DeliveryHead({ delivery }: { delivery: WireDelivery }): VNode {
       <div class="actions" role="group" aria-label="Actions">
         <button
           type="button"
-          class={`button${notReplayable === null ? ' primary' : ''}`}
+          class={`button${canReplay ? ' primary' : ''}`}
           aria-keyshortcuts="r"
           onClick={() => void openReplay(model)}
         >

@@ -56,6 +56,11 @@ export function RowList({ rows, places, isWhole }: RowListProps): VNode {
         role="grid"
         tabIndex={0}
         aria-label="Deliveries"
+        onFocus={({ currentTarget }) => {
+          // Whoever comes here by keyboard sees where the keys begin.
+          const isByKey = currentTarget.matches(':focus-visible');
+          if (isByKey && !isDrawn) model.selected.value = rows[place.first]?.seq ?? null;
+        }}
         aria-rowcount={isWhole ? rows.length : -1}
         {...(isDrawn && selected !== null && { 'aria-activedescendant': rowId(selected) })}
       >

@@ -14,6 +14,8 @@ export function useScrollPlace(scroller: { current: HTMLElement | null }, rowHei
     const { current } = scroller;
     if (current === null) return undefined;
     const measure = (): void => {
+      // Not while the pane covers the list: it will be where it was.
+      if (current.clientHeight === 0) return;
       const first = Math.floor(current.scrollTop / rowHeight);
       const count = Math.ceil(current.clientHeight / rowHeight) + 1;
       const isAtTop = current.scrollTop < rowHeight / 2;

@@ -23,7 +23,12 @@ export function useLoaded<Answer>(api: Api, path: string, version: unknown): Loa
         const answer = await api.get<Answer>(path, loading.signal);
         if (!loading.signal.aborted) setLoaded({ answer, problem: null, path });
       } catch (error) {
-        if (!isAbort(error)) setLoaded({ answer: null, problem: problemOf(error), path });
+        if (isAbort(error)) return;
+        const problem = problemOf(error);
+        // What was read stays readable while the connection is lost.
+        const isKept = (old: Loaded<Answer>): boolean =>
+          problem.code === 'unreachable' && old.path === path && old.answer !== null;
+        setLoaded((old) => (isKept(old) ? old : { answer: null, problem, path }));
       }
     };
     const timer = setTimeout(() => void load(), loaded.path === null ? 0 : pauseMs);

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { ChartsPane } from '../charts/charts-pane.tsx';
 import { ComparePane } from '../compare/compare-pane.tsx';
 import { DeliveryPane } from '../detail/delivery-pane.tsx';
@@ -15,6 +16,9 @@ import { usePageKeys } from '../keys/page-keys.ts';
 export function Page(): VNode {
   const current = useValue(route);
   usePageKeys();
+  useEffect(() => {
+    document.title = `${labels[current.view]} · leads inspect`;
+  }, [current]);
   return (
     <div class={`page ${current.view === 'list' ? 'shows-list' : 'shows-pane'}`}>
       <Header />
@@ -31,7 +35,7 @@ export function Page(): VNode {
 }
 
 const labels: Record<Route['view'], string> = {
-  list: 'No delivery',
+  list: 'Inbox',
   delivery: 'Delivery',
   compare: 'Comparison',
   charts: 'Charts',

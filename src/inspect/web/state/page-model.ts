@@ -95,14 +95,13 @@ export class PageModel {
       this.search.changed(event.rows);
     } else if (event.type === 'removed') this.#refresh();
     else this.inboxProblem.value = event.problem;
-    if (event.type !== 'inbox' && this.#concernsShown(event)) this.version.value++;
+    if ('rows' in event && this.#concernsShown(event.rows)) this.version.value++;
   }
 
-  #concernsShown(event: Exclude<WireEvent, { type: 'inbox' }>): boolean {
+  #concernsShown(rows: readonly WireRow[]): boolean {
     const { value: shown } = this.shown;
-    if (event.type === 'removed' || shown === null) return event.type === 'removed';
-    return event.rows.some(
-      ({ seq, leadId }) => seq === shown.seq || (leadId !== null && leadId === shown.leadId),
+    return rows.some(
+      ({ seq, leadId }) => seq === shown?.seq || (leadId !== null && leadId === shown?.leadId),
     );
   }
 

@@ -8,7 +8,7 @@ export type Route =
   | { readonly view: 'compare'; readonly left: number; readonly right: number }
   | { readonly view: 'charts' };
 
-export function parseRoute(hash: string): Route {
+function parseRoute(hash: string): Route {
   const [, left, right] = /^#\/(\d{1,15})(?:\/(\d{1,15}))?$/.exec(hash) ?? [];
   if (left !== undefined && right !== undefined) {
     return { view: 'compare', left: Number(left), right: Number(right) };
@@ -17,7 +17,7 @@ export function parseRoute(hash: string): Route {
   return { view: hash === '#/charts' ? 'charts' : 'list' };
 }
 
-export function fragmentOf(route: Route): string {
+function fragmentOf(route: Route): string {
   if (route.view === 'delivery') return `#/${route.seq}`;
   if (route.view === 'compare') return `#/${route.left}/${route.right}`;
   return route.view === 'charts' ? '#/charts' : '#/';

@@ -21,6 +21,10 @@ export interface SearchState {
 /** Longer than most lines take to arrive one after another: a list is not drawn for each of them; ms. */
 const drawEveryMs = 40;
 
+/** Where there are too many searches at one time. */
+const mostTries = 20;
+const tryAgainMs = 100;
+
 /** A search at a time, whose results appear as they are found. */
 export class Search {
   /** Null: the list is shown. */
@@ -78,7 +82,7 @@ export class Search {
       this.#change({ rows: [...rows], places: new Map(places), searched: begun.searched + searched });
     try {
       const query = queryOf(filter, { q: begun.text, before });
-      for await (const line of this.#api.lines<WireFound>(`/api/search?${query}`, signal)) {
+      for await (const line of this.#lines(`/api/search?${query}`, signal)) {
         if (line.type === 'found') {
           rows.push(line.row);
           places.set(line.row.seq, line.where);
@@ -94,6 +98,19 @@ export class Search {
       if (this.state.value?.status === 'running') throw new Problem('unreachable', 'the search broke off');
     } catch (error) {
       if (!isAbort(error)) this.#change({ status: 'failed', problem: problemOf(error) });
+    }
+  }
+
+  /** The search before this one may still be ending on the other side, and there are only a few at one time. */
+  async *#lines(path: string, signal: AbortSignal): AsyncGenerator<WireFound> {
+    for (let triesLeft = mostTries - 1; ; triesLeft--) {
+      try {
+        yield* this.#api.lines<WireFound>(path, signal);
+        return;
+      } catch (error) {
+        if (triesLeft === 0 || isAbort(error) || problemOf(error).code !== 'busy') throw error;
+        await new Promise((resolve) => setTimeout(resolve, tryAgainMs));
+      }
     }
   }
 
