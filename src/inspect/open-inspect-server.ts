@@ -29,7 +29,7 @@ export interface InspectServerOptions {
   /** For errors about the address, such as `--port`. */
   readonly portFlag: string;
   readonly location: string;
-  /** Closed by the server. */
+  /** Closed with the server, and where it cannot be opened. */
   readonly reads: Reads;
   readonly replays: Replays;
   /** A receiver that stores into the same inbox runs in this process. */
@@ -78,6 +78,10 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
     const problem = 'There is nothing at this path.';
     return page.answer(request) ?? problemAnswer({ status: 404, code: 'not-found', problem });
   };
+  const closeParts = async (): Promise<void> => {
+    await replays.close();
+    await reads.close();
+  };
   const server = await openHttpsServer({
     host: '127.0.0.1',
     port: options.port,
@@ -93,6 +97,9 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
         : rejection('missing_credential', 'not from the page'),
     handle,
     onError,
+  }).catch(async (error: unknown) => {
+    await closeParts();
+    throw error;
   });
   hosts = ownHosts(server.port);
   return {
@@ -102,8 +109,7 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
     async close() {
       await feed.close();
       await server.close(lastAnswersMs);
-      await replays.close();
-      await reads.close();
+      await closeParts();
     },
   };
 }

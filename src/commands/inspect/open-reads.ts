@@ -15,7 +15,12 @@ export async function openReads(location: InboxLocation, clock: Clock): Promise<
   }
   const { startReadsThread } = await import('../../inspect/worker/reads-thread.ts');
   const reads = startReadsThread(location);
-  // Fails now where the inbox cannot be opened.
-  await reads.newestSeq();
-  return reads;
+  try {
+    // Fails now where the inbox cannot be opened.
+    await reads.newestSeq();
+    return reads;
+  } catch (error) {
+    await reads.close();
+    throw error;
+  }
 }

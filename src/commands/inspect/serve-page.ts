@@ -32,13 +32,16 @@ export async function servePage(
   stderr.write(`${server.url}\n`);
   const timer = setTimeout(() => void removeFile(), openingMs);
   timer.unref();
-  if (open) removeFile = await openBrowser(server.url, context);
-  return {
-    wake: () => server.wake(),
-    async close() {
-      clearTimeout(timer);
-      await removeFile();
-      await server.close();
-    },
+  const close = async (): Promise<void> => {
+    clearTimeout(timer);
+    await removeFile();
+    await server.close();
   };
+  try {
+    if (open) removeFile = await openBrowser(server.url, context);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { wake: () => server.wake(), close };
 }

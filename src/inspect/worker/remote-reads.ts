@@ -76,8 +76,11 @@ export function remoteReads(thread: ReadsThread): Reads {
     changes: ask('changes'),
     async close() {
       const id = newId();
-      if (ended === undefined) await send({ kind: 'close', id }, id);
-      await thread.terminate();
+      try {
+        if (ended === undefined) await send({ kind: 'close', id }, id);
+      } finally {
+        await thread.terminate();
+      }
     },
   };
 }

@@ -18,10 +18,8 @@ const delays = [
 
 /** Around the smallest and the greatest delay, both included, for a logarithmic scale. */
 export function delayTicks(least: number, most: number): number[] {
-  const from = Math.max(
-    0,
-    delays.findLastIndex((delay) => delay <= least),
-  );
+  const below = delays.findLastIndex((delay) => delay <= least);
+  const from = Math.min(Math.max(0, below), delays.length - 2);
   const to = delays.findIndex((delay) => delay >= most);
   const ticks = delays.slice(from, (to === -1 ? delays.length - 1 : to) + 1);
   return ticks.length > 1 ? ticks : delays.slice(from, from + 2);

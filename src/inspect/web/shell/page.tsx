@@ -17,7 +17,7 @@ export function Page(): VNode {
   const current = useValue(route);
   usePageKeys();
   useEffect(() => {
-    document.title = `${labels[current.view]} · leads inspect`;
+    document.title = `${current.view === 'list' ? 'Inbox' : labels[current.view]} · leads inspect`;
   }, [current]);
   return (
     <div class={`page ${current.view === 'list' ? 'shows-list' : 'shows-pane'}`}>
@@ -35,7 +35,7 @@ export function Page(): VNode {
 }
 
 const labels: Record<Route['view'], string> = {
-  list: 'Inbox',
+  list: 'No delivery',
   delivery: 'Delivery',
   compare: 'Comparison',
   charts: 'Charts',
