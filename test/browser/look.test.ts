@@ -16,6 +16,14 @@ async function eachView(page: Page, look: (view: string) => Promise<void>): Prom
   };
   await page.locator('.row').first().waitFor();
   await look('list');
+  await page.locator('#search').fill('ada');
+  await page.locator('.search-progress.is-done').waitFor();
+  await look('search');
+  await page.locator('#search').fill('no such text');
+  await page.getByText('Nothing found').waitFor();
+  await look('nothing found');
+  await page.locator('#search').fill('');
+  await page.locator('.row', { hasText: 'Rejected' }).waitFor();
   await open('Rejected');
   await look('rejected');
   await back();
@@ -72,6 +80,9 @@ inChromium('the look', (browser) => {
       expect(extra, view).toBeLessThanOrEqual(0);
     });
     await expectClean();
+    const stranger = await shownPage(context, new URL(url).origin);
+    await stranger.page.getByRole('heading', { name: 'Open the new URL' }).waitFor();
+    await expectAccessible(stranger.page);
   });
 });
 
