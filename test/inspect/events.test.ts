@@ -203,6 +203,16 @@ describe('a stream of events whose reader is behind', () => {
     expect(rest.flatMap((event) => (event.type === 'changed' ? event.rows : [])).length).toBeLessThan(201);
   });
 
+  it('is told now and then only that everything is to be read again', () => {
+    const { stream, drained, clock } = behind();
+    stream.removed(0);
+    expect(drained()).toHaveLength(1);
+    stream.removed(0);
+    expect(drained()).toHaveLength(1);
+    clock.advance(2000);
+    expect(drained()).toHaveLength(2);
+  });
+
   it('gets an empty line now and then', () => {
     const { stream, lines, drained, clock } = behind();
     drained();

@@ -5,6 +5,12 @@ import type { WireEvent, WireRow } from '../wire.ts';
 /** Changed rows that wait for a reader that is slow; of more it is told to look for itself. */
 const mostWaiting = 200;
 
+/**
+ * So often at the most a page is told to read everything again, in milliseconds: of a flood of rejected deliveries only the
+ * newest stay, so that some are dropped all the time.
+ */
+const removedEveryMs = 2_000;
+
 /** A stream on which nothing happens shows so often that it lives, in milliseconds. */
 const silentMs = 5_000;
 
@@ -19,6 +25,7 @@ export class EventStreamWriter {
   #after: number;
   #arrived: Arrived | undefined;
   #isRemoved = false;
+  #removedAt = Number.NEGATIVE_INFINITY;
   #problem: { readonly problem: string | null } | undefined;
   #wroteAt: number;
   #lastType: WireEvent['type'] | undefined;
@@ -71,21 +78,22 @@ export class EventStreamWriter {
   writeNext(): void {
     if (this.isBehind) return;
     const now = this.#steady();
-    const event = this.#next();
+    const event = this.#next(now);
     if (event === undefined && now - this.#wroteAt < silentMs) return;
     this.#wroteAt = now;
     this.#lastType = event?.type;
     this.#writer.write(event === undefined ? '\n' : `${JSON.stringify(event)}\n`);
   }
 
-  #next(): WireEvent | undefined {
+  #next(now: number): WireEvent | undefined {
     if (this.#problem !== undefined) {
       const { problem } = this.#problem;
       this.#problem = undefined;
       return { type: 'inbox', problem };
     }
-    if (this.#isRemoved) {
+    if (this.#isRemoved && now - this.#removedAt >= removedEveryMs) {
       this.#isRemoved = false;
+      this.#removedAt = now;
       return { type: 'removed' };
     }
     const arrived = this.#arrived;
