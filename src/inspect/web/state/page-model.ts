@@ -76,12 +76,12 @@ export class PageModel {
     else void this.search.more(this.filter.value);
   }
 
-  /** The delivery that many rows further down, or the first one; null at the end. */
+  /** The delivery that many rows further down, or the first one that is seen; null at the end. */
   neighbour(by: number): WireRow | null {
     const { rows } = this;
     const index = rows.findIndex(({ seq }) => seq === this.selected.value);
     if (index + by >= rows.length - 5) this.loadOlder();
-    return rows[index === -1 ? 0 : index + by] ?? null;
+    return rows[index === -1 ? this.firstSeen : index + by] ?? null;
   }
 
   #take(event: WireEvent): void {
