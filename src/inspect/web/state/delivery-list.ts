@@ -1,7 +1,7 @@
 import type { WirePage, WireRow } from '../../wire.ts';
 import type { Api } from '../server/api.ts';
 import { isAbort, type Problem, problemOf } from '../server/problem.ts';
-import { type ListFilter, matches, noFilter, queryOf } from './list-filter.ts';
+import { isFiltered, type ListFilter, matches, noFilter, queryOf } from './list-filter.ts';
 import { keepNewest, withChanged, withNewer, withPage } from './merge-rows.ts';
 import { Observable } from './observable.ts';
 
@@ -21,6 +21,8 @@ const pageSize = 100;
 /** Of a list that nobody scrolls, while deliveries arrive for days. */
 const mostRowsAtTop = 1_000;
 
+const showEveryMs = 1_500;
+
 const empty: ListState = { rows: [], next: null, isLoading: true, problem: null, unseen: 0 };
 
 /** The deliveries that match a filter, as far as they were scrolled to, with those that arrive. */
@@ -30,6 +32,7 @@ export class DeliveryList {
   #filter: ListFilter = noFilter;
   #isAtTop = true;
   #loading = new AbortController();
+  #soon: ReturnType<typeof setTimeout> | null = null;
 
   constructor(api: Api) {
     this.#api = api;
@@ -58,9 +61,30 @@ export class DeliveryList {
 
   add(arrived: readonly WireRow[], skipped: number): void {
     const rows = arrived.filter((row) => matches(this.#filter, row));
-    if (this.#isAtTop && skipped > 0) void this.show(this.#filter);
-    else if (this.#isAtTop) this.state.change(keepNewest(withNewer(this.state.value, rows), mostRowsAtTop));
-    else this.state.change({ unseen: this.state.value.unseen + rows.length + skipped });
+    if (!this.#isAtTop) this.state.change({ unseen: this.state.value.unseen + rows.length + skipped });
+    else if (skipped === 0) this.state.change(keepNewest(withNewer(this.state.value, rows), mostRowsAtTop));
+    else if (isFiltered(this.#filter)) this.#showSoon();
+    else this.#begin(rows);
+  }
+
+  /** So much arrives that the newest of it is a list of its own; older ones are read when they are scrolled to. */
+  #begin(arrived: readonly WireRow[]): void {
+    this.#loading.abort();
+    this.state.value = {
+      ...empty,
+      isLoading: false,
+      rows: arrived.toReversed(),
+      next: arrived[0]?.seq ?? null,
+    };
+  }
+
+  /** Of what arrived and is not known, some may match; it is asked for now and then, not each time. */
+  #showSoon(): void {
+    if (this.#soon !== null) return;
+    this.#soon = setTimeout(() => {
+      this.#soon = null;
+      if (this.#isAtTop) void this.show(this.#filter);
+    }, showEveryMs);
   }
 
   changed(rows: readonly WireRow[]): void {
