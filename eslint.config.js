@@ -6,9 +6,14 @@ export default defineConfig(
   { ignores: ['dist/', 'node_modules/', '.cache/', 'binary/', 'src/json/wasm/', 'src/json/scan.wasm.ts'] },
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.strictTypeChecked],
-    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: {
+        project: ['./tsconfig.json', './src/inspect/web/tsconfig.json', './test/browser/tsconfig.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
     rules: {
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -26,6 +31,11 @@ export default defineConfig(
   },
   {
     files: ['src/context.ts', 'src/entry.ts', 'test/**/*.ts', '.config/*.ts'],
+    rules: { 'no-restricted-globals': 'off' },
+  },
+  {
+    // It runs in a browser, where there is no other fetch.
+    files: ['src/inspect/web/**'],
     rules: { 'no-restricted-globals': 'off' },
   },
   { files: ['test/bench/**/*.ts', 'test/faults/**/*.ts'], rules: { 'no-console': 'off' } },

@@ -1,11 +1,13 @@
 // Bundles src/ and the libraries it uses into dist/: the program's entry main.cjs, and chunks that load when a command
-// needs them; and in library/ the package's entries for applications, whose types types.mjs adds.
+// needs them; in library/ the package's entries for applications, whose types types.mjs adds; and in inspect/ the page of
+// `leads inspect`.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { bundled } from './bundle.mjs';
 import { leaveOut, loadOnFirstUse, ownGlobals } from './bundler-plugins.mjs';
 import { libraryEntries, libraryFolder, root } from './library.mjs';
 import { licencesOf } from './licences.mjs';
+import { bundledPage, pageFolder } from './page.mjs';
 import { writeWhole } from './write-whole.mjs';
 
 const dist = `${root}dist/`;
@@ -74,14 +76,17 @@ const library = await bundled(
   },
 );
 
+const page = await bundledPage();
+
 const chunks = [...program, ...library];
-const licences = await licencesOf(chunks.flatMap((chunk) => chunk.moduleIds));
+const licences = await licencesOf([...chunks.flatMap((chunk) => chunk.moduleIds), ...page.moduleIds]);
 const files = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+for (const [name, text] of page.files) files.set(name, { code: text, isEntry: false });
 files.set('THIRD-PARTY-LICENSES.txt', { code: licences, isEntry: false });
 
 // The program may run during a build. A chunk's name changes with its content, so no chunk that a running program has
 // yet to load is overwritten. Entries are written after the chunks that they name, and old files are removed last.
-await mkdir(dist + libraryFolder, { recursive: true });
+for (const folder of [libraryFolder, pageFolder]) await mkdir(dist + folder, { recursive: true });
 for (const isEntry of [false, true]) {
   for (const [name, file] of files) if (file.isEntry === isEntry) await writeWhole(dist + name, file.code);
 }

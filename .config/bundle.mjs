@@ -18,7 +18,12 @@ export async function bundled(
     external,
     transform: {
       target,
-      define: { LEADS_VERSION: JSON.stringify(version), LEADS_SINGLE_FILE: 'false', ...define },
+      define: {
+        LEADS_VERSION: JSON.stringify(version),
+        LEADS_SINGLE_FILE: 'false',
+        LEADS_PAGE_FOLDER: JSON.stringify('./inspect/'),
+        ...define,
+      },
     },
   });
   const { output: made } = await bundle.generate({ ...output, comments: false, minify });

@@ -13,7 +13,12 @@ const shared = {
 
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
-  define: { LEADS_VERSION: JSON.stringify('0.0.0-test'), LEADS_SINGLE_FILE: 'false' },
+  define: {
+    LEADS_VERSION: JSON.stringify('0.0.0-test'),
+    LEADS_SINGLE_FILE: 'false',
+    // From src/files/embedded/.
+    LEADS_PAGE_FOLDER: JSON.stringify('../../../dist/inspect/'),
+  },
   test: {
     // Keyed by content and configuration: the projects share what was transformed, and so do the next runs.
     experimental: { fsModuleCache: true },
@@ -27,7 +32,13 @@ export default defineConfig({
           name: 'unit',
           globalSetup: ['test/support/temporary.ts', 'test/support/postgres/on-demand.ts'],
           include: ['test/**/*.test.ts'],
-          exclude: ['test/cli/**', 'test/library/{package,types}/**', 'test/faults/**', 'test/bench/**'],
+          exclude: [
+            'test/cli/**',
+            'test/library/{package,types}/**',
+            'test/faults/**',
+            'test/bench/**',
+            'test/browser/**',
+          ],
           testTimeout: 20_000,
         },
       },
@@ -67,6 +78,23 @@ export default defineConfig({
           include: ['test/library/types/**/*.test.ts'],
           globalSetup: ['test/support/temporary.ts', 'test/support/build.ts'],
           testTimeout: 120_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'browser',
+          include: ['test/browser/*.test.ts'],
+          globalSetup: [
+            'test/browser/support/chromium-path.ts',
+            'test/support/temporary.ts',
+            'test/support/build.ts',
+          ],
+          // One browser uses all the cores there are, and times are measured in it.
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

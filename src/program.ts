@@ -72,6 +72,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/inbox/command.ts'),
   },
   {
+    name: 'inspect',
+    group: 'Push',
+    summary: 'a page over the inbox, live',
+    load: () => import('./commands/inspect/command.ts'),
+  },
+  {
     name: 'send',
     group: 'Prove',
     summary: 'deliver leads to a receiver',

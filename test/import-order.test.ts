@@ -32,6 +32,10 @@ const impure =
 /** Names that say what a file is to its folder: a command's declaration, options and work, a folder's types. */
 const sharedNames = ['run.ts', 'command.ts', 'options.ts', 'types.ts'];
 
+/** Runs in a browser: only the page's own files, what it and its server say to each other, and Preact. */
+const page = 'inspect/web/';
+const pageImports = /^inspect\/(web\/|wire\.ts$)/;
+
 const mostFiles = 14;
 const mostLines = 250;
 
@@ -41,6 +45,10 @@ const tier = (file: string): number => tiers.findIndex((names) => names.includes
 /** What an import breaks, in one line; types count like values, but for `context`, whose types everybody may use. */
 function faultOf({ from, to, typeOnly, outside }: Import): string | undefined {
   const arrow = `${from} → ${to}`;
+  if (from.startsWith(page) && !(outside ? /^preact(\/|$)/ : pageImports).test(to)) {
+    return `${arrow}: not for the page`;
+  }
+  if (to.startsWith(page) && !from.startsWith(page)) return `${arrow}: only for the page`;
   if (outside) {
     if (pureFolders.includes(folder(from)) && impure.test(to)) return `${arrow}: must stay pure`;
     if (to === 'commander' && !typeOnly && from !== 'parse-argv.ts') return `${arrow}: not for commander`;
@@ -103,6 +111,11 @@ describe('imports', () => {
     expect(faults('inbox/store.ts', "import { run } from '../commands/listen/run.ts';")).toHaveLength(1);
     expect(faults('config/load.ts', "import { processHost } from '../context.ts';")).toHaveLength(1);
     expect(faults('commands/list/run.ts', "import { Option } from 'commander';")).toHaveLength(1);
+    expect(faults('inspect/web/main.tsx', "import { x } from '../../secret.ts';")).toHaveLength(1);
+    expect(faults('inspect/web/main.tsx', "import fs from 'node:fs';")).toHaveLength(1);
+    expect(faults('inspect/http/api.ts', "import { x } from '../web/text/sentence.ts';")).toHaveLength(1);
+    expect(faults('inspect/web/list/x.tsx', "import type { X } from '../../wire.ts';")).toEqual([]);
+    expect(faults('inspect/web/list/x.tsx', "import { useState } from 'preact/hooks';")).toEqual([]);
     expect(faults('config/load.ts', "import type { Globals } from '../context.ts';")).toEqual([]);
     expect(faults('parse-argv.ts', "import { Option } from 'commander';")).toEqual([]);
   });

@@ -9,6 +9,7 @@ import { bundled } from '../bundle.mjs';
 import { leaveOut, loadOnFirstUse, loadWithImporter } from '../bundler-plugins.mjs';
 import { root } from '../library.mjs';
 import { licencesOf } from '../licences.mjs';
+import { bundledPage, pageFolder } from '../page.mjs';
 import { embeddedAddon } from './embedded-addon.mjs';
 import { installNode } from './node-package.mjs';
 
@@ -36,15 +37,21 @@ const chunks = await bundled(
 );
 if (chunks.length !== 1) throw new Error(`the bundle has ${chunks.length} files instead of one`);
 const [{ code, moduleIds }] = chunks;
+const page = await bundledPage();
 const own = await readFile(`${root}LICENSE`, 'utf8');
-const licences = `${own}\n${await licencesOf([...moduleIds, jq, node.program])}`;
+const licences = `${own}\n${await licencesOf([...moduleIds, ...page.moduleIds, jq, node.program])}`;
 const digest = createHash('sha256')
   .update(await readFile(addon))
   .digest('hex');
 
 await mkdir(place, { recursive: true });
-await mkdir(parts, { recursive: true });
-const made = { 'leads.cjs': code, 'addon.sha256': digest, 'licences.txt': licences };
+await mkdir(parts + pageFolder, { recursive: true });
+const made = {
+  'leads.cjs': code,
+  'addon.sha256': digest,
+  'licences.txt': licences,
+  ...Object.fromEntries(page.files),
+};
 for (const [name, text] of Object.entries(made)) await writeFile(parts + name, text);
 
 const output = `${place}leads${process.platform === 'win32' ? '.exe' : ''}`;
@@ -61,6 +68,7 @@ const config = {
     'jq.js': jq,
     'jq.wasm': jqWasm,
     'licences.txt': `${parts}licences.txt`,
+    ...Object.fromEntries([...page.files.keys()].map((name) => [name, parts + name])),
   },
 };
 await writeFile(`${parts}config.json`, JSON.stringify(config));

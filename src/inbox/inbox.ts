@@ -5,8 +5,11 @@ import type { TakenKind, Verdict, VerdictKind } from './decide-verdict.ts';
 import type { Erased, Erasure } from './erase/erasure.ts';
 import type { InboxMonitor } from './inbox-monitor.ts';
 import type { ReceivedLeads, Source, StoredLead, StoredRef } from './received-leads.ts';
+import type { InboxChanges } from './search/inbox-changes.ts';
+import type { InboxQuery } from './search/inbox-query.ts';
 
 export type { Source, StoredLead, StoredRef } from './received-leads.ts';
+export type { InboxQuery } from './search/inbox-query.ts';
 
 /** A lead of a delivery that authenticated, on its way into the inbox. */
 export interface Arrival {
@@ -104,16 +107,6 @@ export interface StoredDelivery {
   readonly results: readonly StoredResult[];
 }
 
-/** All conditions must hold. Times are milliseconds since the epoch, half-open: since <= receivedAt < until. */
-export interface InboxQuery {
-  /** `pending`: what is outstanding now, as the newest delivery of each such lead that was answered so. */
-  readonly verdicts?: readonly VerdictKind[] | undefined;
-  readonly leadId?: string | undefined;
-  readonly seq?: number | undefined;
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
-}
-
 /** Where a lead stands now. */
 export type LeadState = Exclude<TakenKind, 'duplicate'>;
 
@@ -124,6 +117,7 @@ export interface LeadQuery extends Pick<InboxQuery, 'since' | 'until'> {
 
 /** The part of an inbox that only reads. */
 export type InboxReader = ReceivedLeads &
+  InboxChanges &
   Pick<Inbox, 'location' | 'list' | 'leads' | 'has' | 'outstanding' | 'droppedRepeats' | 'close'>;
 
 /**
@@ -132,7 +126,7 @@ export type InboxReader = ReceivedLeads &
  * share one transaction. A failure to store is a `CannotStoreError`, of the caller's whole batch and of nobody else's; the
  * next call may work again.
  */
-export interface Inbox extends ReceivedLeads, InboxMonitor {
+export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   /** Path of the file, `:memory:`, or the URL of the database as it is shown. */
   readonly location: string;
   /** One verdict for each arrival, in order; all are stored in one transaction. */

@@ -20,7 +20,7 @@ export interface CurlRequest {
 /** A secret and the name of the environment variable that holds it where the command is pasted. */
 export interface SecretVariable {
   readonly secret: Secret;
-  readonly variable: 'LEADS_WEBHOOK_TOKEN' | 'LEADS_WEBHOOK_SECRET';
+  readonly variable: 'LEADS_WEBHOOK_TOKEN' | 'LEADS_WEBHOOK_SECRET' | 'CREDENTIAL';
 }
 
 /** Longer ones go through a pipe: Linux takes at most 128 KiB in one argument. */

@@ -35,7 +35,6 @@ export function rootHelp(commands: readonly ListedCommand[], width: number): str
   return [
     ...wrap(`leads: ${programSummary}`, width),
     'Usage: leads <command> [flags]',
-    '',
     ...twoColumns(rows, termWidth, width, 12),
     ...globalFlagLines(width),
     ...runningList('More:', ['leads <command> --help', `leads help ${topicNames.join('|')}`], width),

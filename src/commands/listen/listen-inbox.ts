@@ -1,8 +1,9 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
-import { openInbox } from '../../inbox/open-inbox.ts';
+import { type InboxLocation, openInbox } from '../../inbox/open-inbox.ts';
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
+import { leaseMarginMs } from '../../receiver/redelivery/retry-delivery.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { inboxWords, isInboxNamed, resolveInbox } from '../flags/inbox/resolve-inbox.ts';
@@ -11,6 +12,7 @@ import { adoptTemporaryInbox, createTemporaryInbox } from './temporary-inbox.ts'
 
 interface ListenInbox {
   readonly inbox: Inbox;
+  readonly location: InboxLocation;
   /** Whether it is removed at the end. */
   readonly isRemoved: boolean;
   /** Closes the inbox. `isOver`: the run did what it was for, so that an inbox of its own is removed. */
@@ -31,17 +33,24 @@ export async function openListenInbox(
     isForTests(flags) && !isInboxNamed(flags, env) ? await createTemporaryInbox(context) : undefined;
   const location = temporary?.location ?? (await resolveInbox(flags, settings, context));
   if (temporary === undefined && typeof location === 'string') await adoptTemporaryInbox(location, context);
+  const requirements = inboxRequirements(verifier, targets);
   const inbox = await openInbox({
     location,
     clock,
     pid,
     warn: (text) => messages.warn(text),
     onCommit,
-    ...inboxRequirements(verifier, targets),
+    ...requirements,
+    onDemand: flags.replayTo.map((url) => `forward ${url.href}`),
+    leaseMs: Math.max(
+      requirements.leaseMs,
+      flags.replayTo.length > 0 ? settings.timeoutMs + leaseMarginMs : 0,
+    ),
   });
   await noteOutstanding(inbox, inboxWords(flags, inbox.location), messages);
   return {
     inbox,
+    location,
     isRemoved: temporary !== undefined && !flags.keep,
     async close(isOver) {
       const waiting = temporary === undefined || flags.keep ? 0 : await countOutstanding(inbox);

@@ -4,6 +4,7 @@ import { formatFlags } from '../flags/format-flags.ts';
 import { schemePartFlags } from '../flags/scheme/part-flags.ts';
 import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
 import { httpUrl, pollInterval, writtenFile } from '../flags/flag-values.ts';
+import { replayToFlag } from '../flags/target/target-flags.ts';
 import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
 import { leadPointer } from '../flags/lead-at.ts';
 import { adminAddress, drainTime } from './operations/admin-address.ts';
@@ -73,6 +74,16 @@ export const flags = {
     ...formatFlags(['pretty', 'events', 'leads']),
     explain: { help: 'say which other scheme or encoding a rejected delivery would match' },
     showAnswer: { help: "show the body of the forward's answer" },
+  }),
+  ...inGroup('The page over the inbox', {
+    inspect: {
+      value: 'port',
+      type: wholeNumber(0, 65_535),
+      bare: '0',
+      otherwise: 'off',
+      help: 'serve it at this port of 127.0.0.1, or at any; the address that is printed holds a key',
+    },
+    replayTo: { ...replayToFlag, help: `${replayToFlag.help} but to --forward-to` },
   }),
   ...inGroup('Operations', {
     admin: {

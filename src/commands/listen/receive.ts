@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
+import type { InboxLocation } from '../../inbox/open-inbox.ts';
 import { createReceiver, type Receiver } from '../../receiver/create-receiver.ts';
 import { rejectionExplainer } from '../../receiver/explain-rejection.ts';
 import type { ReceiverMetrics } from '../../receiver/metrics/receiver-metrics.ts';
@@ -13,6 +14,7 @@ import type { Outcome } from '../flags/command-spec.ts';
 import { hostGuardFor } from './host-guard-for.ts';
 import { openServer } from './open-server.ts';
 import { type Admin, startAdmin } from './operations/start-admin.ts';
+import type { Inspect } from './operations/start-inspect.ts';
 import { endWithin, startBackfill } from './start-backfill.ts';
 import type { ListenOptions } from './options.ts';
 import { DeliveryOutput } from './print/delivery-output.ts';
@@ -27,6 +29,7 @@ interface Parts {
   readonly verifier: Verifier;
   readonly place: LeadPlace;
   readonly inbox: Inbox;
+  readonly location: InboxLocation;
   /** Whether the inbox is removed at the end. */
   readonly isRemoved: boolean;
   readonly targets: readonly Target[];
@@ -49,18 +52,20 @@ export async function receiveUntilStopped(
   if (stop.stopping.aborted) said();
   else stop.stopping.addEventListener('abort', said, { once: true });
   let admin: Admin | undefined;
+  const inspect: { page?: Inspect } = {};
   try {
     const { metrics } = parts;
     if (flags.admin !== undefined && metrics !== undefined) {
       const { stopping } = stop;
       admin = await startAdmin({ ...parts, metrics, address: flags.admin, stopping }, context);
     }
-    return await receive(flags, context, { ...parts, stop, admin });
+    return await receive(flags, context, { ...parts, stop, admin, inspect });
   } catch (error) {
     // Ends the time of `--for`, too: a run that could not start must not wait for it.
     stop.fail(error as Error);
     throw error;
   } finally {
+    await inspect.page?.close();
     await admin?.close();
   }
 }
@@ -68,7 +73,16 @@ export async function receiveUntilStopped(
 async function receive(
   flags: ListenOptions,
   context: Context,
-  { stop, admin, ...parts }: Parts & { readonly stop: StopCondition; readonly admin: Admin | undefined },
+  {
+    stop,
+    admin,
+    inspect,
+    ...parts
+  }: Parts & {
+    readonly stop: StopCondition;
+    readonly admin: Admin | undefined;
+    readonly inspect: { page?: Inspect };
+  },
 ): Promise<Outcome> {
   const { messages } = context;
   const { verifier, inbox, targets, metrics, abort } = parts;
@@ -86,6 +100,10 @@ async function receive(
   receiver.events.subscribe(({ verdict }) => {
     if (verdict === 'accepted') stop.countAccepted();
   });
+  if (flags.inspect !== undefined) {
+    const { startInspect } = await import('./operations/start-inspect.ts');
+    inspect.page = await startInspect({ ...parts, port: flags.inspect, receiver, signal }, flags, context);
+  }
   const server = await openServer(flags, context, { ...parts, receiver, stopping, signal });
   admin?.serving(server);
   await output.listening({ ...server.listening, admin: admin?.url });
@@ -123,7 +141,7 @@ function receiverFor(
     targets,
     metrics,
     signal,
-  }: Omit<Parts, 'abort' | 'isRemoved'> & { readonly signal: AbortSignal },
+  }: Omit<Parts, 'abort' | 'isRemoved' | 'location'> & { readonly signal: AbortSignal },
 ): Receiver {
   const { path, respond, failFirst, delay: delayMs } = flags;
   return createReceiver({

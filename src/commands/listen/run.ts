@@ -30,6 +30,9 @@ export async function run(flags: ListenOptions, context: Context): Promise<Outco
       hint: 'deliveries and metrics need a port each, such as --admin 9090',
     });
   }
+  if (flags.replayTo.length > 0 && flags.inspect === undefined) {
+    throw new UsageError('--replay-to needs --inspect, which serves the page that replays');
+  }
   const settings = await context.settings();
   const verifier = await resolveScheme(flags, settings, context);
   const abort = new AbortController();
@@ -37,7 +40,7 @@ export async function run(flags: ListenOptions, context: Context): Promise<Outco
   const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(context.clock, targets);
   const onCommit = metrics?.committed.bind(metrics);
   try {
-    const { inbox, isRemoved, close } = await openListenInbox(
+    const { inbox, location, isRemoved, close } = await openListenInbox(
       flags,
       settings,
       context,
@@ -56,6 +59,7 @@ export async function run(flags: ListenOptions, context: Context): Promise<Outco
         verifier,
         place: leadPlaceOf(settings, flags.leadAt),
         inbox,
+        location,
         isRemoved,
         targets,
         metrics,

@@ -2,7 +2,11 @@ import { createRequire } from 'node:module';
 import type * as Sea from 'node:sea';
 
 /** What the executable file contains beside the program. */
-export type AssetName = 'addon.node' | 'addon.sha256' | 'jq.js' | 'jq.wasm' | 'licences.txt';
+export type AssetName =
+  'addon.node' | 'addon.sha256' | 'jq.js' | 'jq.wasm' | 'licences.txt' | `inspect/${PageFileName}`;
+
+/** What the page of `leads inspect` consists of; the build writes it to dist/inspect/. */
+export type PageFileName = 'index.html' | 'app.js' | 'style.css' | 'icon.svg';
 
 /** Only for reading: a write ends the process. */
 export function assetBytes(name: AssetName): Uint8Array {

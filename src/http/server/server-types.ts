@@ -2,7 +2,7 @@ import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
 import type { BodyBudget } from './request/body-budget.ts';
-import type { Answer } from './request/send-answer.ts';
+import type { Answer, StreamedAnswer } from './request/send-answer.ts';
 import type { Limits } from './limits.ts';
 
 /** A request that the server rejected before it was a complete delivery. */
@@ -39,8 +39,10 @@ export interface HttpServerOptions {
   /** Limits that differ from the defaults. */
   readonly limits?: Partial<Limits> | undefined;
   readonly clock: Pick<Clock, 'now'>;
+  /** Sent with every answer, those to malformed requests included; an answer's own ones go first. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Called for each complete request; its answer is sent. When it rejects, the answer is 503 and `onError` is called. */
-  readonly handle: (delivery: Delivery) => Promise<Answer>;
+  readonly handle: (delivery: Delivery) => Promise<Answer | StreamedAnswer>;
   /**
    * What can be rejected of a request before its whole body is received: the delivery holds the first bytes of it at most.
    * Called where more than `limits.uncheckedBytes` would be kept, and before 100 Continue. Default: nothing.

@@ -28,6 +28,6 @@ const transmitWhole: Transmit = ({ request, response, status, headers, body }) =
   response.end(request.method === 'HEAD' ? undefined : body);
 };
 
-function acceptsGzip(header: string | string[] | undefined): boolean {
+export function acceptsGzip(header: string | string[] | undefined): boolean {
   return /\bgzip\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/.test(String(header ?? ''));
 }

@@ -21,6 +21,7 @@ export class DeliveryLog {
   /** By number; most deliveries have none. */
   readonly #results = new Map<number, readonly StoredResult[]>();
   #seq = 0;
+  #changes = 0;
 
   get lastSeq(): number {
     return this.#seq;
@@ -39,6 +40,7 @@ export class DeliveryLog {
   /** Returns the delivery's number. Of rejected ones only the newest stay. */
   add(summary: DeliverySummary, { buffer, start, bodyEnd, end }: StoredBytes): number {
     const seq = (this.#seq += 1);
+    this.#changes += 1;
     // Where the bytes are is part of the row: with a million rows, an object less in each counts.
     this.#rows.set(seq, { seq, summary, buffer, start, bodyEnd, end });
     if (summary.verdict === 'rejected') this.#rejected.add(seq);
@@ -61,15 +63,34 @@ export class DeliveryLog {
 
   /** `isOutstanding`: whether some target has not had a lead, now. */
   *newestFirst(query: InboxQuery, isOutstanding: (leadId: string) => boolean): Generator<StoredDelivery> {
+    const { before = Number.POSITIVE_INFINITY } = query;
+    const isOutstandingAsked = query.verdicts?.includes('pending') === true;
     const said = new Set<string>();
-    for (const row of [...this.#rows.values()].reverse()) {
-      if (!matches(row, query)) continue;
+    // Of an outstanding lead only the newest delivery is one, which may be above the range.
+    const range = isOutstandingAsked ? { ...query, before: undefined } : query;
+    for (const row of this.#rowsIn(range)) {
+      if (!matches(row, range)) continue;
       const { leadId, verdict } = row.summary;
-      if (query.verdicts !== undefined && verdict === 'pending' && leadId !== undefined) {
+      if (isOutstandingAsked && verdict === 'pending' && leadId !== undefined) {
         if (said.has(leadId) || !isOutstanding(leadId)) continue;
         said.add(leadId);
       }
-      yield this.#storedDelivery(row);
+      if (row.seq < before) yield this.#storedDelivery(row);
+    }
+  }
+
+  /** By number, newest first; rows may be added and removed meanwhile. */
+  *#rowsIn({ seq: only, before = this.#seq + 1, after = 0 }: InboxQuery): Generator<Row> {
+    const [top, bottom] = only === undefined ? [before - 1, after] : [only, only - 1];
+    const [last, first] = [Math.min(top, this.#seq), Math.max(bottom, 0)];
+    // Of a flood of rejected deliveries only the newest are kept, and most numbers have no row.
+    if (last - first > this.#rows.size * 4) {
+      yield* [...this.#rows.values()].reverse();
+      return;
+    }
+    for (let seq = last; seq > first; seq -= 1) {
+      const row = this.#rows.get(seq);
+      if (row !== undefined) yield row;
     }
   }
 
@@ -79,8 +100,33 @@ export class DeliveryLog {
     }
   }
 
+  /** Another one after any change. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Of the oldest delivery; 0 where there is none. */
+  get oldestSeq(): number {
+    const [seq = 0] = this.#rows.keys();
+    return seq;
+  }
+
+  /** As `InboxChanges` says. */
+  outcomeMarks(seqs: readonly number[]): ReadonlyMap<number, string> {
+    return new Map(
+      seqs.flatMap((seq): [number, string][] => {
+        const row = this.#rows.get(seq);
+        const results = this.#results.get(seq) ?? [];
+        return row === undefined
+          ? []
+          : [[seq, `${row.summary.verdict} ${results.length} ${results.at(-1)?.at ?? 0}`]];
+      }),
+    );
+  }
+
   /** What came of handing the delivery's lead to a target. */
   addResult(seq: number, result: StoredResult): void {
+    this.#changes += 1;
     if (this.#rows.has(seq)) {
       this.#results.set(seq, [...(this.#results.get(seq) ?? []), result].slice(-maxResultsKept));
     }
@@ -88,6 +134,7 @@ export class DeliveryLog {
 
   /** Gives a delivery that is pending its last verdict. */
   conclude(seq: number, verdict: Exclude<TakenKind, 'pending'>): void {
+    this.#changes += 1;
     const row = this.#rows.get(seq);
     if (row?.summary.verdict === 'pending') row.summary = { ...row.summary, verdict, status: 200 };
   }
@@ -134,6 +181,7 @@ export class DeliveryLog {
   }
 
   remove(seq: number): void {
+    this.#changes += 1;
     this.#rows.delete(seq);
     this.#rejected.delete(seq);
     this.#results.delete(seq);
@@ -167,6 +215,8 @@ export class DeliveryLog {
 function matches({ seq, summary }: Row, query: InboxQuery): boolean {
   return (
     (query.seq === undefined || seq === query.seq) &&
+    seq < (query.before ?? Number.POSITIVE_INFINITY) &&
+    seq > (query.after ?? 0) &&
     (query.leadId === undefined || summary.leadId === query.leadId) &&
     (query.verdicts === undefined || query.verdicts.includes(summary.verdict)) &&
     summary.receivedAt >= (query.since ?? Number.NEGATIVE_INFINITY) &&

@@ -9,6 +9,10 @@ export class ErasedLeads {
   readonly #key = randomBytes(32);
   readonly #leads = new Map<string, ErasedLead>();
 
+  get size(): number {
+    return this.#leads.size;
+  }
+
   /** What was kept at an earlier time stays. */
   add(leadId: string, lead: ErasedLead): void {
     const digest = this.#digest(leadId);

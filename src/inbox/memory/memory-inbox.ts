@@ -24,13 +24,14 @@ import type { StoreOptions } from '../inbox-options.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
 import { targetLabel } from '../target-name.ts';
+import { MemoryChanges } from './memory-changes.ts';
 import { MemoryWriter } from './memory-writer.ts';
 
 /** A part of a batch; what it returns is the caller's result. */
 type Step = () => unknown;
 
 /** `:memory:`: what this process received, lost with it. The verdicts of the database without its cost. */
-export class MemoryInbox implements Inbox {
+export class MemoryInbox extends MemoryChanges implements Inbox {
   readonly location: string;
   readonly #options: Pick<StoreOptions, 'targets' | 'onCommit'>;
   readonly #writer: MemoryWriter;
@@ -41,9 +42,11 @@ export class MemoryInbox implements Inbox {
   readonly #group = new GroupCommit<Step, PromiseSettledResult<unknown>>((steps) => this.#commit(steps));
 
   constructor(options: StoreOptions) {
+    const writer = new MemoryWriter(options);
+    super(writer);
     this.location = options.location;
     this.#options = options;
-    this.#writer = new MemoryWriter(options);
+    this.#writer = writer;
   }
 
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> {

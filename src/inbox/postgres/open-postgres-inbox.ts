@@ -16,7 +16,7 @@ export async function openPostgresInbox(
   location: DatabaseLocation,
   options: Omit<StoreOptions, 'location'>,
 ): Promise<Inbox> {
-  const { clock, pid, targets, warn } = options;
+  const { clock, pid, targets, onDemand = [], warn } = options;
   const opened = await openSchema(location, { now: clock.now(), warn });
   const { connections, schema } = opened;
   try {
@@ -27,10 +27,11 @@ export async function openPostgresInbox(
       const names = new TargetNames(opened.targetKey);
       const owner = await leaseOwner(pid);
       const receiver = new RunningReceiver(schema, owner, clock.now());
-      if (targets.length > 0) {
-        const stored = targets.map((target) => names.storedName(target));
-        await connection.run(statements(storeLabels(schema, names, targets), receiver.added(stored)));
-      }
+      const stored = targets.map((target) => names.storedName(target));
+      const labelled = [...targets, ...onDemand];
+      const labels = labelled.length > 0 ? storeLabels(schema, names, labelled) : undefined;
+      const added = stored.length > 0 ? receiver.added(stored) : undefined;
+      if (labels !== undefined) await connection.run(statements(labels, added));
       const nonceClock = await NonceClock.open(connection, schema, clock);
       const leaseClock = await LeaseClock.open(connection, clock);
       const context = { ...opened, names, owner, receiver, nonceClock, leaseClock, options };

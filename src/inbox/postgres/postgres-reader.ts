@@ -8,8 +8,12 @@ import type {
   StoredDelivery,
   StoredLead,
 } from '../inbox.ts';
+import type { InboxExtent } from '../search/inbox-changes.ts';
 import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
+import type { SearchStep } from '../search/search-step.ts';
 import { cannotRead } from './postgres-errors.ts';
+import { databaseExtent, outcomeMarks, snapshotMark } from './read/database-changes.ts';
+import { searchDatabase } from './read/database-search.ts';
 import { deliveries } from './read/delivery-pages.ts';
 import { IdLookup } from './read/id-lookup.ts';
 import { type Asking, outstandingTargets } from './read/outstanding.ts';
@@ -40,6 +44,22 @@ export class PostgresReader implements InboxReader {
 
   leads(query: LeadQuery): AsyncIterable<StoredLead> {
     return this.#readable(leads(this.#database, query));
+  }
+
+  changeMark(): Promise<string> {
+    return this.#answered(snapshotMark(this.#database));
+  }
+
+  extent(): Promise<InboxExtent> {
+    return this.#answered(databaseExtent(this.#database));
+  }
+
+  outcomeMarks(seqs: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    return this.#answered(outcomeMarks(this.#database, seqs));
+  }
+
+  search(text: string, query: InboxQuery): AsyncIterable<SearchStep> {
+    return this.#readable(searchDatabase(this.#database, text, query));
   }
 
   async has(leadIds: readonly string[]): Promise<ReadonlySet<string>> {

@@ -10,6 +10,10 @@ import type { SharedContentTable } from './tables/shared-content.ts';
 /** Rows read at once: between two reads other work of this process gets its turn, and no transaction stays open. */
 const pageRows = 200;
 
+/** Of rows with their bodies: the first page, since many readers need no more, and how many bytes are to be read at once. */
+const firstRows = 25;
+const pageBytes = 4 * 1024 * 1024;
+
 const resultsColumn = `(SELECT json_group_array(json_array(label, ok, answer, at, duration_ms)) FROM
   (SELECT * FROM results LEFT JOIN targets ON name = target WHERE results.seq = deliveries.seq ORDER BY number))`;
 
@@ -35,11 +39,12 @@ export async function* deliveries(
   const { sql, values } = conditions(query);
   const page = database.prepare(
     `SELECT *, ${version > 1 ? resultsColumn : "'[]'"} AS results FROM deliveries
-     WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ${pageRows}`,
+     WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ?`,
   );
   const answer = version > 2 ? sharedAnswers(database) : undefined;
   shared?.forget();
-  for await (const row of rowsOf(page, Number.MAX_SAFE_INTEGER, values)) {
+  const size = new PageSize();
+  for await (const row of rowsOf(page, query.before ?? Number.MAX_SAFE_INTEGER, values, size)) {
     const delivery = deliveryOf(row, shared);
     const { firstSeq, status } = delivery;
     yield firstSeq === undefined ? delivery : { ...delivery, status: answer?.(firstSeq, status) ?? status };
@@ -62,25 +67,46 @@ export async function* leads(
   const page = database.prepare(
     `SELECT seq, lead, received_at, source, body${version > 2 ? ', lead_start, lead_end, first_seq' : ''} FROM deliveries WHERE seq > ? ${sql}
      AND seq = (SELECT leads.seq FROM leads WHERE leads.id = lead AND (${wanted}))
-     ORDER BY seq LIMIT ${pageRows}`,
+     ORDER BY seq LIMIT ?`,
   );
-  for await (const row of rowsOf(page, 0, values)) yield leadOf(row, shared);
+  for await (const row of rowsOf(page, 0, values, new PageSize())) yield leadOf(row, shared);
 }
 
-/** Page by page. The statement's first parameter is the `seq` that its page starts behind. */
-async function* rowsOf(page: Statement, start: number, values: readonly Value[]): AsyncGenerator<Row> {
+/** How many rows to read next: more while they are small, so that bodies of a megabyte do not fill the memory. */
+class PageSize {
+  rows = firstRows;
+
+  read(rows: readonly Row[]): void {
+    const bytes = rows.reduce((sum, row) => sum + bytesOf(row['body']).length, 0);
+    const perRow = Math.max(1, bytes / Math.max(1, rows.length));
+    this.rows = Math.max(1, Math.min(pageRows, this.rows * 2, Math.floor(pageBytes / perRow)));
+  }
+}
+
+/**
+ * Page by page. The statement's first parameter is the `seq` that its page starts behind, the last one the number of
+ * rows.
+ */
+async function* rowsOf(
+  page: Statement,
+  start: number,
+  values: readonly Value[],
+  size: PageSize,
+): AsyncGenerator<Row> {
   let seq = start;
   for (;;) {
-    const rows = page.all([seq, ...values]);
+    const most = size.rows;
+    const rows = page.all([seq, ...values, most]);
     yield* rows;
     const last = rows.at(-1);
-    if (last === undefined || rows.length < pageRows) return;
+    if (last === undefined || rows.length < most) return;
     seq = Number(last['seq']);
+    size.read(rows);
     await Promise.resolve();
   }
 }
 
-function conditions(query: InboxQuery): { sql: string; values: Value[] } {
+export function conditions(query: InboxQuery): { sql: string; values: Value[] } {
   const parts: string[] = [];
   const values: Value[] = [];
   const add = (part: string, ...parameters: Value[]): void => {
@@ -88,6 +114,7 @@ function conditions(query: InboxQuery): { sql: string; values: Value[] } {
     values.push(...parameters);
   };
   if (query.seq !== undefined) add('seq = ?', query.seq);
+  if (query.after !== undefined) add('seq > ?', query.after);
   if (query.since !== undefined) add('received_at >= ?', query.since);
   if (query.until !== undefined) add('received_at < ?', query.until);
   if (query.verdicts !== undefined) {

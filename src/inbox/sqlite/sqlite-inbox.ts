@@ -50,7 +50,7 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
     await endDeadLeases(database, pid);
     await removeDeadReceivers(database, pid, clock.now());
     const names = new TargetNames(database);
-    storeLabels(database, names, targets);
+    storeLabels(database, names, [...targets, ...(options.onDemand ?? [])]);
     const wanted = targets.map((target) => names.storedName(target));
     const owner = await leaseOwner(pid);
     new ReceiverTable(database, owner).add(wanted, clock.now());

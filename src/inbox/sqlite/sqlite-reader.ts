@@ -7,11 +7,15 @@ import type {
   Outstanding,
   StoredLead,
 } from '../inbox.ts';
+import type { InboxExtent } from '../search/inbox-changes.ts';
 import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
+import type { SearchStep } from '../search/search-step.ts';
 import { targetLabel } from '../target-name.ts';
 import { textOf, toColumn } from './column.ts';
 import type { Database, Statement } from './libsql.ts';
 import { LeadLookup } from './lead-lookup.ts';
+import { FileChanges } from './look/file-changes.ts';
+import { searchFile } from './look/file-search.ts';
 import { deliveries, leads, type ReadDatabase } from './reader.ts';
 import { cannotRead } from './sqlite-errors.ts';
 import { ErasedTable } from './tables/erased-table.ts';
@@ -35,6 +39,7 @@ export class SqliteReader implements InboxReader {
   readonly #read: ReadDatabase;
   readonly #stateOf: Statement;
   readonly #lookup: LeadLookup;
+  readonly #changes: FileChanges;
 
   constructor(database: Database, options: SqliteReaderOptions) {
     this.location = options.location;
@@ -46,6 +51,7 @@ export class SqliteReader implements InboxReader {
     this.#read = { database, version, shared, erased };
     this.#stateOf = database.prepare('SELECT state FROM leads WHERE id = ?');
     this.#lookup = new LeadLookup(this.#read);
+    this.#changes = new FileChanges(this.#read);
   }
 
   list(query: InboxQuery): ReturnType<typeof deliveries> {
@@ -54,6 +60,22 @@ export class SqliteReader implements InboxReader {
 
   leads(query: LeadQuery): ReturnType<typeof leads> {
     return this.#readable(leads(this.#read, query));
+  }
+
+  changeMark(): Promise<string> {
+    return this.#answered(() => this.#changes.changeMark());
+  }
+
+  extent(): Promise<InboxExtent> {
+    return this.#answered(() => this.#changes.extent());
+  }
+
+  outcomeMarks(seqs: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    return this.#answered(() => this.#changes.outcomeMarks(seqs));
+  }
+
+  search(text: string, query: InboxQuery): AsyncIterable<SearchStep> {
+    return this.#readable(searchFile(this.#read, text, query));
   }
 
   async has(leadIds: readonly string[]): Promise<ReadonlySet<string>> {

@@ -5,7 +5,7 @@ import { readLead } from '../../lead/read-lead.ts';
 import type { CheckedDelivery, CheckedLead } from '../../webhook/check-delivery.ts';
 
 /** Credentials are not stored: a header that held one is left out. */
-const redacted = '[redacted]';
+export const redacted = '[redacted]';
 
 /** One lead of a stored delivery. */
 export type LeadOfDelivery = Pick<StoredDelivery, 'seq' | 'leadId' | 'place'>;

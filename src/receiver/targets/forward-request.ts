@@ -11,7 +11,12 @@ interface ForwardRequestOptions {
   readonly keepPath: boolean;
   /** Name of the scheme that verified the deliveries; undefined where that is not known any more. */
   readonly scheme: string | undefined;
+  /** Headers in place of the delivery's own of the same names. */
+  readonly headersOf?: HeadersOf | undefined;
 }
+
+/** Headers for one request, such as those of its signature. */
+export type HeadersOf = (request: Pick<ForwardRequest, 'url' | 'body'>) => Delivery['rawHeaders'];
 
 interface ForwardRequest {
   readonly url: string;
@@ -24,7 +29,7 @@ const hopByHop =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect)$/i;
 
 /** What only this receiver may tell the app. */
-const ours = /^leads-(lead-id|attempt|verified)$/i;
+const ours = /^leads-(lead-id|attempt|verified|replay)$/i;
 
 /** Of several ids in a header, in characters: more are not named. */
 const longestIds = 4096;
@@ -36,12 +41,15 @@ const longestIds = 4096;
 export function forwardRequest(
   { delivery, key }: CheckedDelivery,
   leads: readonly Pick<AttemptedLead, 'leadId' | 'attempt'>[],
-  { url, credentials, keepPath, scheme }: ForwardRequestOptions,
+  { url, credentials, keepPath, scheme, headersOf }: ForwardRequestOptions,
 ): ForwardRequest | undefined {
   const target = keepPath ? withPathOf(delivery, url) : url.href;
   if (target === undefined) return undefined;
+  const more = headersOf?.({ url: target, body: delivery.body }) ?? [];
   const isReplaced = (name: string): boolean =>
-    ours.test(name) || (credentials !== undefined && /^authorization$/i.test(name));
+    ours.test(name) ||
+    (credentials !== undefined && /^authorization$/i.test(name)) ||
+    more.some(([other]) => other.toLowerCase() === name.toLowerCase());
   return {
     url: target,
     headers: [
@@ -53,10 +61,14 @@ export function forwardRequest(
       ...(scheme === undefined
         ? []
         : [['leads-verified', key === -1 && scheme !== 'none' ? 'backfill' : scheme] as const]),
+      ...more,
     ],
     body: delivery.body,
   };
 }
+
+/** Marks a delivery that an operator had sent once more. */
+export const replayHeader = 'leads-replay';
 
 /** Several ids are separated by commas. */
 function leadIdHeader(ids: readonly string[]): Delivery['rawHeaders'] {
@@ -84,7 +96,8 @@ function withPathOf({ method, path }: Delivery, { origin, pathname, href }: URL)
   return new URL(target).pathname.startsWith(`${base}/`) ? target : undefined;
 }
 
-function endToEndHeaders({ rawHeaders }: Delivery): Delivery['rawHeaders'] {
+/** Without those that hold for one connection only. */
+export function endToEndHeaders({ rawHeaders }: Pick<Delivery, 'rawHeaders'>): Delivery['rawHeaders'] {
   const namedByConnection = rawHeaders
     .filter(([name]) => name.toLowerCase() === 'connection')
     .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/));

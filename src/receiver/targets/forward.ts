@@ -1,7 +1,8 @@
 import { createPoster } from '../../http/client/post.ts';
+import type { TlsTrust } from '../../http/client/trust.ts';
 import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/other-protocol.ts';
 import { withoutSecrets } from '../../secret.ts';
-import { forwardRequest } from './forward-request.ts';
+import { forwardRequest, type HeadersOf } from './forward-request.ts';
 import type { Target, TargetResult } from './target.ts';
 import { splitCredentials } from './url-credentials.ts';
 
@@ -19,6 +20,10 @@ interface ForwardOptions {
   readonly keepBody: boolean;
   /** Our own authority as PEM, trusted for loopback. */
   readonly loopbackCa: string | undefined;
+  /** Certificates that are accepted beside the usual ones, for every host. */
+  readonly trust?: TlsTrust | undefined;
+  /** Headers in place of the delivery's own of the same names. */
+  readonly headersOf?: HeadersOf | undefined;
   /** Aborts the requests in flight. */
   readonly signal: AbortSignal;
 }
@@ -32,8 +37,9 @@ const connections = 64;
 /** `--forward-to`: passes the exact bytes and headers of a delivery on, once for all leads in it. Follows no redirect: a 3xx is not a 2xx. */
 export function forwardTarget(options: ForwardOptions): Target {
   const { keepPath, scheme, proxy, timeoutMs, bestEffort, keepBody, loopbackCa, signal } = options;
+  const { trust, headersOf } = options;
   const { bare: url, credentials } = splitCredentials(options.url);
-  const poster = createPoster({ connections, loopbackCa, proxy, now: () => performance.now() });
+  const poster = createPoster({ connections, loopbackCa, trust, proxy, now: () => performance.now() });
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
   const forward = async (message: ReturnType<typeof forwardRequest>): Promise<TargetResult> => {
     if (message === undefined) {
@@ -57,7 +63,9 @@ export function forwardTarget(options: ForwardOptions): Target {
     bestEffort,
     concurrency: connections,
     deliver(checked, leads) {
-      const result = forward(forwardRequest(checked, leads, { url, credentials, keepPath, scheme }));
+      const result = forward(
+        forwardRequest(checked, leads, { url, credentials, keepPath, scheme, headersOf }),
+      );
       return leads.map(() => result);
     },
     close() {

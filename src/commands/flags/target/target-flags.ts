@@ -19,6 +19,14 @@ export const receiverUrl: ValueType<URL> = {
   },
 };
 
+/** Where deliveries may be replayed to: the same on every command that serves the page over the inbox. */
+export const replayToFlag = {
+  value: 'url',
+  type: receiverUrl,
+  repeatable: true,
+  help: 'let the page send stored deliveries there once more, and nowhere else',
+} as const;
+
 /** Which certificates of a receiver are accepted: the same on every command that delivers to one. */
 export const trustFlags = inGroup('Trust', {
   ca: {

@@ -1,20 +1,12 @@
 import type { Output } from '../../../context.ts';
-import type { HandedResult } from '../../../inbox/inbox.ts';
 import { recordWriter, streamSink } from '../../../output/records/record-writer.ts';
 import { sanitize } from '../../../output/sanitize.ts';
 import { write } from '../../../output/write-stream.ts';
+import type { Retried } from '../../../receiver/redelivery/retry-delivery.ts';
 import { formatDuration } from '../../../time/duration.ts';
 
-export interface RetriedLead extends HandedResult {
-  readonly leadId: string;
-  /** Label of the target for which the lead is not outstanding any more, because this address took it. */
-  readonly insteadOf: string | undefined;
-  /** False as well where the target had the lead before. */
-  readonly isDelivered: boolean;
-}
-
 interface RetryPrinter {
-  write(retried: RetriedLead): Promise<void>;
+  write(retried: Retried): Promise<void>;
   end(): Promise<void>;
 }
 

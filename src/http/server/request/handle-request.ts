@@ -7,7 +7,14 @@ import type { ServerState } from '../server-types.ts';
 import { prefersHtml } from './prefers-html.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { closeAfterAnswer, rejectRequest, reportRejected } from './reject-request.ts';
-import { type Answer, sendAnswer, sendPage } from './send-answer.ts';
+import {
+  type Answer,
+  sendAnswer,
+  sendPage,
+  streamAnswer,
+  type StreamedAnswer,
+  withHeaders,
+} from './send-answer.ts';
 import { type RequestHead, validateHeaders } from './validate-headers.ts';
 
 /** Takes one request from its head to its answer. */
@@ -77,7 +84,7 @@ async function answerDelivery(
   delivery: Delivery,
   body: IncomingBody,
 ): Promise<void> {
-  let answer: Answer;
+  let answer: Answer | StreamedAnswer;
   try {
     answer = await state.options.handle(delivery);
   } catch (error) {
@@ -88,7 +95,9 @@ async function answerDelivery(
   try {
     if (state.isDraining) connection.closing = true;
     if (connection.closing && connection.waiting.length > 0) closeAfterAnswer(connection);
-    sendAnswer(response, answer, connection.closing);
+    const whole = withHeaders(answer, state.options.headers);
+    if ('stream' in whole) await streamAnswer(response, whole, connection.closing);
+    else sendAnswer(response, whole, connection.closing);
   } catch (error) {
     state.options.onError(error, delivery);
     response.destroy();

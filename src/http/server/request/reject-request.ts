@@ -3,7 +3,7 @@ import { answerForOutcome } from '../../../webhook/delivery-answer.ts';
 import type { Delivery } from '../../../webhook/delivery.ts';
 import type { Rejection } from '../../../webhook/rejection.ts';
 import { awaitsAnswer, type Connection, hasSentRequestBytes } from '../connection/connections.ts';
-import { lingeringClose, rawAnswer, sendAnswer } from './send-answer.ts';
+import { lingeringClose, rawAnswer, sendAnswer, withHeaders } from './send-answer.ts';
 import type { ServerState } from '../server-types.ts';
 
 /**
@@ -19,7 +19,7 @@ export function rejectRequest(
   received?: Delivery,
 ): void {
   closeAfterAnswer(connection);
-  sendAnswer(response, answerForOutcome(rejected), true);
+  sendAnswer(response, withHeaders(answerForOutcome(rejected), state.options.headers), true);
   reportRejected(state, request, rejected, received);
 }
 
@@ -73,6 +73,6 @@ export function rejectConnection(
     socket.destroy();
     return;
   }
-  socket.write(rawAnswer(answerForOutcome(rejected)));
+  socket.write(rawAnswer(withHeaders(answerForOutcome(rejected), state.options.headers)));
   lingeringClose(socket);
 }

@@ -5,13 +5,30 @@ import type { Socket } from 'node:net';
 export interface Answer {
   readonly status: number;
   readonly body?: object | undefined;
-  readonly text?: { readonly type: string; readonly content: string } | undefined;
+  readonly text?: { readonly type: string; readonly content: string | Uint8Array } | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** An answer whose body is made while it is sent. */
+export interface StreamedAnswer extends Pick<Answer, 'status' | 'headers'> {
+  readonly stream: { readonly type: string; readonly write: WriteStream };
+}
+
+/** Writes the body; what it resolves to ends the answer. A client that goes away aborts `signal`, and is no error. */
+type WriteStream = (response: BodyWriter, signal: AbortSignal) => Promise<void>;
+
+/** The part of a response that a body is written to. */
+export interface BodyWriter {
+  /** False when the client has to read before more is written. */
+  write(chunk: string | Uint8Array): boolean;
+  once(event: 'drain', listener: () => void): unknown;
+  off(event: 'drain', listener: () => void): unknown;
+  readonly writableNeedDrain: boolean;
 }
 
 /** A response of node, as far as a whole answer needs it. */
 export interface AnswerWriter {
-  writeHead(status: number, headers: string[]): { end(content: string): unknown };
+  writeHead(status: number, headers: string[]): { end(content: string | Uint8Array): unknown };
 }
 
 /** Writes a whole answer at once. `isLast` announces that the connection is closed after it. */
@@ -25,6 +42,32 @@ export function sendAnswer(response: AnswerWriter, answer: Answer, isLast: boole
   for (const name in answer.headers) headers.push(name, answer.headers[name] ?? '');
   if (isLast) headers.push('connection', 'close');
   response.writeHead(answer.status, headers).end(content);
+}
+
+/** Writes an answer piece by piece, in chunks. */
+export async function streamAnswer(
+  response: ServerResponse,
+  { status, headers, stream }: StreamedAnswer,
+  isLast: boolean,
+): Promise<void> {
+  const gone = new AbortController();
+  const onClose = (): void => gone.abort();
+  response.once('close', onClose);
+  response.writeHead(status, {
+    'content-type': stream.type,
+    ...headers,
+    ...(isLast ? { connection: 'close' } : {}),
+  });
+  // The client learns at once that its request was accepted, however long the first piece takes.
+  response.flushHeaders();
+  try {
+    // Also when the client is gone already: whoever writes may have kept a place for it.
+    if (response.destroyed) gone.abort();
+    await stream.write(response, gone.signal);
+  } finally {
+    response.off('close', onClose);
+  }
+  response.end();
 }
 
 const jsonText = (body: object | undefined): NonNullable<Answer['text']> => ({
@@ -44,6 +87,10 @@ export function sendPage(response: ServerResponse, page: string, isLast: boolean
   };
   response.writeHead(405, headers).end(page);
 }
+
+/** The same with more headers, in which its own ones go first. */
+export const withHeaders = <A extends Pick<Answer, 'headers'>>(answer: A, headers: Answer['headers']): A =>
+  headers === undefined ? answer : { ...answer, headers: { ...headers, ...answer.headers } };
 
 /** The bytes of an answer to a request that could not be parsed, for which node has no response object. */
 export function rawAnswer({ status, body = {}, headers = {} }: Answer): string {

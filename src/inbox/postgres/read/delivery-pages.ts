@@ -19,7 +19,8 @@ export async function* deliveries(database: ReadDatabase, query: InboxQuery): As
   const last = await horizon(database);
   const outstanding = query.verdicts?.includes('pending') === true ? await outstandingSeqs(database) : [];
   const isOnlyOutstanding = query.verdicts?.join() === 'pending';
-  for (let below = last + 1, skipped = 0; ;) {
+  const start = Math.min(last + 1, query.before ?? Number.MAX_SAFE_INTEGER);
+  for (let below = start, skipped = 0; ;) {
     const seqs = isOnlyOutstanding ? outstanding.slice(skipped, skipped + pageRows) : outstanding;
     if (isOnlyOutstanding && seqs.length === 0) return;
     const rows = await askOne(database, page(database.schema, query, below, seqs));
@@ -41,7 +42,7 @@ const firstBelow = (descending: readonly number[], below: number): number => {
 };
 
 /** Of each lead with an outstanding target, its newest delivery that was answered so. Descending. */
-async function outstandingSeqs(database: ReadDatabase): Promise<readonly number[]> {
+export async function outstandingSeqs(database: ReadDatabase): Promise<readonly number[]> {
   const { schema } = database;
   const [row] = await askOne(
     database,
@@ -69,12 +70,13 @@ SELECT seq, received_at, encode(lead, 'hex') AS lead, verdict, reason, encode(de
   first_seq, encode(results, 'hex') AS results
 FROM page WHERE place = 1 OR bytes <= ${pageBytes} ORDER BY seq DESC`;
 
-function conditions(schema: Sql, query: InboxQuery, outstanding: readonly number[]): Sql {
+export function conditions(schema: Sql, query: InboxQuery, outstanding: readonly number[]): Sql {
   let all = sql``;
   const add = (part: Sql): void => {
     all = sql`${all} AND ${part}`;
   };
   if (query.seq !== undefined) add(sql`seq = ${query.seq}`);
+  if (query.after !== undefined) add(sql`seq > ${query.after}`);
   if (query.since !== undefined) add(sql`received_at >= ${Math.ceil(query.since)}`);
   if (query.until !== undefined) add(sql`received_at < ${Math.ceil(query.until)}`);
   if (query.verdicts !== undefined) add(verdictIs(query.verdicts, outstanding));

@@ -1,26 +1,38 @@
-import type { HandedResult, Inbox, LeaseState, TargetLease } from '../../../inbox/inbox.ts';
-import type { Target, TargetResult } from '../../../receiver/targets/target.ts';
-import type { Clock } from '../../../time/clock.ts';
-import type { FirstDelivery } from '../../../receiver/redelivery/first-deliveries.ts';
-import { asReceived } from '../../../receiver/redelivery/received-delivery.ts';
-import type { RetriedLead } from './retry-printer.ts';
+import type { HandedResult, Inbox, LeaseState, TargetLease } from '../../inbox/inbox.ts';
+import type { Target, TargetResult } from '../targets/target.ts';
+import type { Clock } from '../../time/clock.ts';
+import type { FirstDelivery } from './first-deliveries.ts';
+import { asReceived } from './received-delivery.ts';
+
+/** Added to the longest time of a target for what surrounds a delivery, such as the settlement, in milliseconds. */
+export const leaseMarginMs = 1000;
 
 interface RetryOptions {
   readonly target: Target;
-  readonly inbox: Inbox;
+  readonly inbox: Pick<Inbox, 'list' | 'lease' | 'settle' | 'settleMoved' | 'release'>;
   readonly clock: Clock;
   /** The target is the address that the app has now: what it takes is not outstanding for the one that it had. */
   readonly hasMoved: boolean;
 }
 
-export interface Retried extends RetriedLead {
+/** The lead of one stored delivery, which is sent once more. */
+export type RetriedDelivery = Pick<FirstDelivery, 'leadId' | 'seq' | 'attempt' | 'place'>;
+
+export interface Retried extends HandedResult {
+  readonly leadId: string;
+  /** Label of the target for which the lead is not outstanding any more, because this address took it. */
+  readonly insteadOf: string | undefined;
+  /** False as well where the target had the lead before. */
+  readonly isDelivered: boolean;
+  /** The lead was outstanding for the target, and is not any more. */
+  readonly isSettled: boolean;
   /** False where the target could not be reached, or did not answer. */
   readonly reached: boolean;
 }
 
 /** Delivers the leads of one stored request to the target, and keeps what came of it, for each lead. */
 export async function retryDelivery(
-  leads: readonly FirstDelivery[],
+  leads: readonly RetriedDelivery[],
   { target, inbox, clock, hasMoved }: RetryOptions,
 ): Promise<readonly Retried[]> {
   const leases = leads.map(({ leadId, seq }) => ({ leadId, seq, target: target.name }));
@@ -34,7 +46,7 @@ export async function retryDelivery(
   const retried = await Promise.all(
     leases.map(async (lease, i): Promise<Retried | undefined> => {
       const { leadId } = lease;
-      const untried = { leadId, durationMs: 0, at, reached: true, isDelivered: false };
+      const untried = { leadId, durationMs: 0, at, reached: true, isDelivered: false, isSettled: false };
       if (hasHad(i)) {
         const [insteadOf] = await inbox.settleMoved([lease]);
         return insteadOf === undefined
@@ -48,7 +60,8 @@ export async function retryDelivery(
       const { ok, answer, durationMs, status } = delivered;
       const result = { ok, answer, durationMs, at };
       const insteadOf = await keep(inbox, { ...lease, result }, states[i], hasMoved);
-      return { leadId, ...result, insteadOf, reached: status !== undefined, isDelivered: ok };
+      const isSettled = ok && states[i] === 'leased';
+      return { leadId, ...result, insteadOf, reached: status !== undefined, isDelivered: ok, isSettled };
     }),
   );
   return retried.filter((one) => one !== undefined);
@@ -56,9 +69,9 @@ export async function retryDelivery(
 
 /** By id of a lead, what came of delivering the request that brought it. */
 async function deliver(
-  leads: readonly FirstDelivery[],
+  leads: readonly RetriedDelivery[],
   target: Target,
-  inbox: Inbox,
+  inbox: Pick<Inbox, 'list'>,
 ): Promise<ReadonlyMap<string, TargetResult>> {
   const results = new Map<string, TargetResult>();
   const [first] = leads;
@@ -76,7 +89,7 @@ async function deliver(
 
 /** The label of another target for which the lead is not outstanding any more, because this address took it. */
 async function keep(
-  inbox: Inbox,
+  inbox: RetryOptions['inbox'],
   lease: TargetLease & { readonly result: HandedResult },
   state: LeaseState | undefined,
   hasMoved: boolean,

@@ -1,0 +1,18 @@
+import { wholeNumber } from '../../config/value-types.ts';
+import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
+import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
+import { schemePartFlags } from '../flags/scheme/part-flags.ts';
+import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
+import { replayToFlag, trustFlags } from '../flags/target/target-flags.ts';
+
+export const flags = {
+  port: { value: 'n', type: wholeNumber(0, 65_535), default: '0', help: 'of 127.0.0.1, 0 for any' },
+  open: { help: 'open the page in the browser' },
+  ...inboxFlags,
+  ...inGroup('Replay', { replayTo: replayToFlag }),
+  ...schemeFlags('How replays are signed (default: not at all)'),
+  ...trustFlags,
+  ...schemePartFlags,
+} satisfies Flags;
+
+export type InspectOptions = OptionsOf<typeof flags>;

@@ -1,0 +1,47 @@
+import type { Context } from '../../context.ts';
+import { type ReplayTarget, replayTarget } from '../../inspect/replay/replay-target.ts';
+import type { Signer } from '../../sender/sign-request.ts';
+import { resolveScheme } from '../flags/scheme/resolve-scheme.ts';
+import type { SchemeOptions } from '../flags/scheme/scheme-flags.ts';
+import { resolveTarget } from '../flags/target/resolve-target.ts';
+import type { TrustOptions } from '../flags/target/target-flags.ts';
+
+/** The targets of `--replay-to`. Throws a `UsageError` for plain HTTP beyond this machine. */
+export async function replayTargets(
+  urls: readonly URL[],
+  { signer, trustFlags }: { readonly signer: Signer | undefined; readonly trustFlags: TrustOptions },
+  context: Context,
+): Promise<readonly ReplayTarget[]> {
+  const { clock, signal } = context;
+  const { timeoutMs } = await context.settings();
+  const targets: ReplayTarget[] = [];
+  for (const url of urls) {
+    const { proxy, trust } = await resolveTarget(url, trustFlags, context);
+    targets.push(
+      replayTarget({
+        url,
+        keepPath: false,
+        signer,
+        proxy,
+        timeoutMs,
+        loopbackCa: undefined,
+        trust,
+        now: () => clock.now(),
+        signal,
+      }),
+    );
+  }
+  return targets;
+}
+
+/** As `send` signs; undefined where neither a flag, nor the environment, nor the profile says how. */
+export async function replaySigner(options: SchemeOptions, context: Context): Promise<Signer | undefined> {
+  const settings = await context.settings();
+  const { scheme, schemeFile, token, tokenFile, secret, secretFile, verify } = options;
+  const isGiven =
+    [token, tokenFile, secret, secretFile].some((list) => list.length > 0) ||
+    [scheme, schemeFile, settings.webhookScheme, settings.webhookToken].some((one) => one !== undefined);
+  if (!isGiven || !verify) return undefined;
+  const verifier = await resolveScheme(options, settings, context, 'sends');
+  return { scheme: verifier.scheme, key: verifier.keys[0] };
+}

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import type { Context } from '../../context.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
+import { type InboxLocation, isInboxThere, locationText, openInbox } from '../../inbox/open-inbox.ts';
+import { leaseMarginMs } from '../../receiver/redelivery/retry-delivery.ts';
+import { Replayer } from '../../inspect/replay/replayer.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import { resolveInbox } from '../flags/inbox/resolve-inbox.ts';
+import { openReads } from './open-reads.ts';
+import type { InspectOptions } from './options.ts';
+import { replaySigner, replayTargets } from './replay-targets.ts';
+import { servePage } from './serve-page.ts';
+
+export async function run(options: InspectOptions, context: Context): Promise<Outcome> {
+  const { clock, pid, messages, signal } = context;
+  const location = await resolveInbox(options, await context.settings(), context);
+  rejectMissing(location);
+  const { replayTo, port, open } = options;
+  const signer = replayTo.length === 0 ? undefined : await replaySigner(options, context);
+  const targets = await replayTargets(replayTo, { signer, trustFlags: options }, context);
+  const reads = await openReads(location, clock);
+  const replays = new Replayer({
+    targets,
+    // Opened for each replay: a receiver that runs all the time would count as one that wants its targets.
+    async useInbox(target, use) {
+      const inbox = await openInbox({
+        location,
+        clock,
+        pid,
+        targets: [target.name],
+        leaseMs: target.longestMs + leaseMarginMs,
+        warn: (text) => messages.warn(text),
+      });
+      try {
+        return await use(inbox);
+      } finally {
+        await inbox.close();
+      }
+    },
+    clock,
+  });
+  const place = { location: locationText(location), reads, replays, isReceiving: false };
+  const page = await servePage({ ...place, port, portFlag: '--port', open }, context);
+  if (!signal.aborted) await once(signal, 'abort');
+  await page.close();
+  return 'done';
+}
+
+function rejectMissing(location: InboxLocation): void {
+  if (location === ':memory:') {
+    throw new UsageError('an inbox in memory is of one process: there is nothing to inspect', {
+      hint: "'leads listen --inspect --inbox :memory:' shows it",
+    });
+  }
+  if (isInboxThere(location)) return;
+  throw new ConfigError(`there is no inbox at ${locationText(location)}: nothing was received yet`, {
+    hint: "'leads listen' makes it",
+  });
+}

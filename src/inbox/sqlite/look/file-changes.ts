@@ -1,0 +1,49 @@
+import type { InboxExtent } from '../../search/inbox-changes.ts';
+import { textOf } from '../column.ts';
+import type { Database, Statement } from '../libsql.ts';
+import type { ReadDatabase } from '../reader.ts';
+
+/** Answers what `InboxChanges` asks, of one file. */
+export class FileChanges {
+  readonly #database: Database;
+  readonly #written: Statement;
+  readonly #extent: Statement;
+  readonly #marks: Statement;
+
+  constructor({ database, version }: Pick<ReadDatabase, 'database' | 'version'>) {
+    this.#database = database;
+    this.#written = database.prepare('SELECT total_changes() AS own');
+    this.#extent = database.prepare(
+      `SELECT (SELECT seq FROM counter) AS newest, (SELECT MIN(seq) FROM deliveries) AS oldest,
+       ${version > 3 ? '(SELECT COUNT(*) FROM erased)' : '0'} AS erased`,
+    );
+    const results = version > 1 ? '(SELECT MAX(number) FROM results WHERE results.seq = d.seq)' : '0';
+    this.#marks = database.prepare(
+      `SELECT seq, verdict, ${results} AS results FROM deliveries AS d
+       WHERE seq IN (SELECT value FROM json_each(?))`,
+    );
+  }
+
+  /** The number of what other connections have committed, and of what this one has written. */
+  changeMark(): string {
+    const [others] = this.#database.prepare('PRAGMA data_version').all([]);
+    const [own] = this.#written.all([]);
+    return `${Number(others?.['data_version'])} ${Number(own?.['own'])}`;
+  }
+
+  extent(): InboxExtent {
+    const [row] = this.#extent.all([]);
+    return {
+      newestSeq: Number(row?.['newest'] ?? 0),
+      oldestSeq: Number(row?.['oldest'] ?? 0),
+      erased: Number(row?.['erased'] ?? 0),
+    };
+  }
+
+  outcomeMarks(seqs: readonly number[]): ReadonlyMap<number, string> {
+    const rows = this.#marks.all([JSON.stringify(seqs)]);
+    return new Map(
+      rows.map((row) => [Number(row['seq']), `${textOf(row['verdict'])} ${Number(row['results'] ?? 0)}`]),
+    );
+  }
+}

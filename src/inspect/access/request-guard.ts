@@ -1,0 +1,65 @@
+import { type Delivery, headerValues } from '../../webhook/delivery.ts';
+import { tokenHeader } from '../wire.ts';
+import type { Problem } from '../http/problem-answer.ts';
+import type { InspectKey } from './inspect-key.ts';
+
+type Head = Pick<Delivery, 'method' | 'path' | 'rawHeaders'>;
+
+/** The only `Host`s of a server on the loopback address: whoever lets another name resolve to it uses another one. */
+export const ownHosts = (port: number): readonly string[] =>
+  ['127.0.0.1', 'localhost'].map((name) => new URL(`http://${name}:${port}`).host);
+
+/** Why a request is not answered, whatever it asks for; undefined where it may be. */
+export function foreignHost(request: Head, hosts: readonly string[]): Problem | undefined {
+  const [host, ...more] = headerValues(request, 'host');
+  const isOwn = host !== undefined && more.length === 0 && hosts.includes(host.toLowerCase());
+  // An absolute target names a host of its own (RFC 9112, section 3.2.2).
+  if (isOwn && request.path.startsWith('/')) return undefined;
+  return {
+    status: 403,
+    code: 'forbidden',
+    problem: 'This server is not the one that the request names.',
+    hint: `The address is http://${hosts[0] ?? ''}; through a tunnel, both ends need the same port.`,
+  };
+}
+
+/**
+ * Why a request to the API is not answered. Pages of other origins, those of other ports of this machine included, may send
+ * requests here, but not with a header of ours, and browsers say where they come from.
+ */
+export function unwantedRequest(request: Head, key: Pick<InspectKey, 'isToken'>): Problem | undefined {
+  const fetchSites = headerValues(request, 'sec-fetch-site');
+  if (fetchSites.some((site) => site !== 'same-origin')) return foreignPage;
+  const [host = ''] = headerValues(request, 'host');
+  const origins = headerValues(request, 'origin');
+  const isWrite = request.method !== 'GET' && request.method !== 'HEAD';
+  if (isWrite && origins.length !== 1) return foreignPage;
+  if (origins.some((origin) => origin !== `http://${host.toLowerCase()}`)) return foreignPage;
+  if (isWrite && !isJson(request)) {
+    return { status: 415, code: 'bad-request', problem: 'The content type must be application/json.' };
+  }
+  if (isSession(request)) return undefined;
+  const [token = '', ...more] = headerValues(request, tokenHeader);
+  if (more.length === 0 && key.isToken(token)) return undefined;
+  return {
+    status: 401,
+    code: 'no-token',
+    problem: 'The request has no token of this server, which may have been started anew.',
+    hint: 'Open the address that it printed last.',
+  };
+}
+
+const sessionPath = '/api/session';
+
+const isSession = ({ path }: Head): boolean => path === sessionPath;
+
+const isJson = (request: Head): boolean => {
+  const types = headerValues(request, 'content-type');
+  return types.length === 1 && /^application\/json(\s*;\s*charset=utf-8)?$/i.test(types[0] ?? '');
+};
+
+const foreignPage: Problem = {
+  status: 403,
+  code: 'forbidden',
+  problem: 'The request does not come from the page of this server.',
+};

@@ -1,0 +1,115 @@
+import { openHttpsServer } from '../http/server/https-server.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Delivery } from '../webhook/delivery.ts';
+import { rejection } from '../webhook/rejection.ts';
+import { InspectKey } from './access/inspect-key.ts';
+import { foreignHost, ownHosts, unwantedRequest } from './access/request-guard.ts';
+import { securityHeaders } from './access/security-headers.ts';
+import { EventFeed } from './events/event-feed.ts';
+import { apiAnswers } from './http/api-routes.ts';
+import { PageFiles, type ReadPageFile } from './http/page-files.ts';
+import { problemAnswer } from './http/problem-answer.ts';
+import type { Reads } from './reads/reads.ts';
+import type { Replays } from './replay/replays.ts';
+import { keyParameter } from './wire.ts';
+
+/** What a client may cost: the page of one person, in a few tabs. */
+const limits = {
+  connections: 512,
+  bodyBytes: 4 * 1024 * 1024,
+  bufferedBytes: 16 * 1024 * 1024,
+} as const;
+
+/** Answers under way get so long at the end, in milliseconds. */
+const lastAnswersMs = 500;
+
+export interface InspectServerOptions {
+  /** On 127.0.0.1; 0: any free one. */
+  readonly port: number;
+  /** For errors about the address, such as `--port`. */
+  readonly portFlag: string;
+  readonly location: string;
+  /** Closed with the server, and where it cannot be opened. */
+  readonly reads: Reads;
+  readonly replays: Replays;
+  /** A receiver that stores into the same inbox runs in this process. */
+  readonly isReceiving: boolean;
+  readonly clock: Pick<Clock, 'now' | 'steady'>;
+  /** Gives the files of the page. Default: as the build wrote them. */
+  readonly pageFile?: ReadPageFile | undefined;
+  /** Told that a page has exchanged the key. */
+  readonly onSession?: (() => void) | undefined;
+  /** Told of what failed because of a bug. */
+  readonly onError: (error: unknown) => void;
+}
+
+export interface InspectServer {
+  readonly port: number;
+  /** The address of the page with its key, which is for the operator alone. */
+  readonly url: string;
+  /** Something was stored: pages are told at once, where that was not done a moment ago. */
+  wake(): void;
+  close(): Promise<void>;
+}
+
+/** Serves the page over an inbox to this machine. Throws a `ConfigError` or `UsageError` when the port cannot be had. */
+export async function openInspectServer(options: InspectServerOptions): Promise<InspectServer> {
+  const { reads, replays, clock, onError } = options;
+  const key = new InspectKey();
+  const feed = new EventFeed(reads, () => clock.steady());
+  const page = new PageFiles(options.pageFile);
+  const parts = {
+    ...options,
+    key,
+    feed,
+    now: () => clock.now(),
+    steady: () => clock.steady(),
+  };
+  const api = apiAnswers(parts);
+  let hosts: readonly string[] = [];
+  const handle = async (request: Delivery): ReturnType<typeof api> => {
+    const foreign = foreignHost(request, hosts);
+    if (foreign !== undefined) return problemAnswer(foreign);
+    if (request.path.startsWith('/api/')) return api(request);
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      const problem = 'The page takes GET only.';
+      return problemAnswer({ status: 405, code: 'bad-request', problem }, { allow: 'GET, HEAD' });
+    }
+    const problem = 'There is nothing at this path.';
+    return page.answer(request) ?? problemAnswer({ status: 404, code: 'not-found', problem });
+  };
+  const closeParts = async (): Promise<void> => {
+    await replays.close();
+    await reads.close();
+  };
+  const server = await openHttpsServer({
+    host: '127.0.0.1',
+    port: options.port,
+    addressFlag: options.portFlag,
+    tls: undefined,
+    limits,
+    clock,
+    headers: securityHeaders,
+    // Before a large body is received.
+    checkHead: (head) =>
+      foreignHost(head, hosts) === undefined && unwantedRequest(head, key) === undefined
+        ? undefined
+        : rejection('missing_credential', 'not from the page'),
+    handle,
+    onError,
+  }).catch(async (error: unknown) => {
+    await closeParts();
+    throw error;
+  });
+  hosts = ownHosts(server.port);
+  return {
+    port: server.port,
+    url: `http://${hosts[0] ?? ''}/#${keyParameter}=${key.key.reveal()}`,
+    wake: () => feed.wake(),
+    async close() {
+      await feed.close();
+      await server.close(lastAnswersMs);
+      await closeParts();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { StoredDelivery } from '../../inbox/inbox.ts';
+import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { utf8 } from '../../json/bytes.ts';
+import { isObject, type Json } from '../../json/exact.ts';
+import { replayHeader } from '../../receiver/targets/forward-request.ts';
+import type { WireRow } from '../wire.ts';
+
+/** In characters, of a text in the list. */
+const longestText = 200;
+
+/** A larger lead is not parsed for the list, in bytes. */
+const largestParsed = 256 * 1024;
+
+export function rowOf(delivery: StoredDelivery): WireRow {
+  const { seq, receivedAt, leadId = null, verdict, reason = null, status, attempt, results, body } = delivery;
+  const lead = leadIn(delivery);
+  const contact = lead?.['contact'];
+  return {
+    seq,
+    receivedAt,
+    leadId,
+    name: shortText(isObject(contact) ? contact['name'] : undefined),
+    category: shortText(lead?.['category']),
+    verdict,
+    reason,
+    status,
+    attempt,
+    source: sourceOf(delivery),
+    size: body.length,
+    delivered: results.filter(({ ok }) => ok).length,
+    failed: results.filter(({ ok }) => !ok).length,
+  };
+}
+
+/** The lead as a value whose numbers are not exact; undefined where the body is no JSON object, or is large. */
+export function leadIn({
+  body,
+  place,
+}: Pick<StoredDelivery, 'body' | 'place'>): Readonly<Record<string, Json>> | undefined {
+  const bytes = leadBytes(body, place);
+  if (bytes.length === 0 || bytes.length > largestParsed) return undefined;
+  try {
+    const lead = JSON.parse(utf8(bytes).replace(/^\ufeff/, '')) as Json;
+    return isObject(lead) ? lead : undefined;
+  } catch {
+    // Of a rejected delivery anything may be the body.
+    return undefined;
+  }
+}
+
+/** Anybody may send the header of a replay: it says where a delivery came from, and proves nothing. */
+function sourceOf({ source, headers }: StoredDelivery): WireRow['source'] {
+  const isReplay = source === 'push' && headers.some(([name]) => name.toLowerCase() === replayHeader);
+  return isReplay ? 'replay' : source;
+}
+
+const shortText = (value: Json | undefined): string | null =>
+  typeof value !== 'string' ? null : value.length > longestText ? value.slice(0, longestText) : value;

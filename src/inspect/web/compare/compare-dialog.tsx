@@ -1,0 +1,64 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import type { WireDelivery, WireRow } from '../../wire.ts';
+import { orderedPair } from '../detail/lead-attempts.tsx';
+import { Dialog } from '../shell/dialog.tsx';
+import { focusOn } from '../state/delivery-actions.ts';
+import { useModel } from '../state/page-model.ts';
+import { go } from '../state/route.ts';
+import { ReceivedText } from '../text/received-text.tsx';
+import { exactTime, shortTime } from '../text/shown-time.ts';
+import { VerdictBadge } from '../text/verdict.tsx';
+import { comparable } from './comparable.ts';
+
+/** With which one: the other deliveries of this lead, then the ones around it in the list. */
+export function CompareDialog({ delivery }: { delivery: WireDelivery }): VNode {
+  const model = useModel();
+  const { ofLead, around } = comparable(delivery, model.rows);
+  const [other, setOther] = useState((ofLead[0] ?? around[0])?.seq ?? null);
+  const compare = (event: Event): void => {
+    event.preventDefault();
+    if (other === null) return;
+    model.dialog.value = null;
+    go(orderedPair(delivery.seq, other));
+    focusOn('pane');
+  };
+  const group = (title: string, rows: readonly WireRow[]): VNode | null =>
+    rows.length === 0 ? null : (
+      <fieldset class="options">
+        <legend>{title}</legend>
+        {rows.map((row) => (
+          <label key={row.seq} class="option">
+            <input
+              type="radio"
+              name="other"
+              checked={row.seq === other}
+              onChange={() => setOther(row.seq)}
+              autofocus={row.seq === other}
+            />
+            <VerdictBadge verdict={row.verdict} />
+            <span class="option-name">
+              <ReceivedText text={row.name ?? row.leadId ?? `Delivery ${row.seq}`} />
+            </span>
+            <time title={exactTime(row.receivedAt)}>{shortTime(row.receivedAt, Date.now())}</time>
+          </label>
+        ))}
+      </fieldset>
+    );
+  return (
+    <Dialog title="Compare with">
+      <form onSubmit={compare}>
+        <div class="option-groups">
+          {group('Deliveries of the same lead', ofLead)}
+          {group('Others in the list', around)}
+          {other === null && <p>There is no other delivery in the list.</p>}
+        </div>
+        <div class="dialog-actions">
+          <button type="submit" class="button primary" disabled={other === null}>
+            Compare
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

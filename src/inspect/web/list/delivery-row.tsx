@@ -1,0 +1,78 @@
+import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { WireRow } from '../../wire.ts';
+import { openDelivery } from '../state/delivery-actions.ts';
+import { useModel } from '../state/page-model.ts';
+import { ReceivedText } from '../text/received-text.tsx';
+import { exactTime, shortTime } from '../text/shown-time.ts';
+import { VerdictIcon, verdictWords } from '../text/verdict.tsx';
+import { attemptText, attemptTitle } from './attempt-text.ts';
+
+export const rowId = (seq: number): string => `row-${seq}`;
+
+interface DeliveryRowProps {
+  readonly row: WireRow;
+  readonly index: number;
+  /** px */
+  readonly top: number;
+  readonly now: number;
+  /** What a search found it by. */
+  readonly place: string | null;
+  readonly isSelected: boolean;
+  readonly isOpen: boolean;
+}
+
+export function DeliveryRow({ row, index, top, now, place, isSelected, isOpen }: DeliveryRowProps): VNode {
+  const model = useModel();
+  const cells = useMemo(() => <Cells row={row} now={now} place={place} />, [row, now, place]);
+  return (
+    <div
+      id={rowId(row.seq)}
+      role="row"
+      class={`row is-${row.verdict}${isOpen ? ' is-open' : ''}`}
+      aria-rowindex={index + 1}
+      aria-selected={isSelected}
+      style={{ top: `${top}px` }}
+      onClick={() => openDelivery(model, row.seq)}
+    >
+      {cells}
+    </div>
+  );
+}
+
+function Cells({ row, now, place }: Pick<DeliveryRowProps, 'row' | 'now' | 'place'>): VNode {
+  const attempts = attemptText(row);
+  return (
+    <>
+      <span role="gridcell" class="row-verdict">
+        <VerdictIcon verdict={row.verdict} />
+        <span>{verdictWords[row.verdict]}</span>
+      </span>
+      <span role="gridcell" class="row-name">
+        <ReceivedText text={row.name ?? row.leadId ?? `Delivery ${row.seq}`} />
+      </span>
+      <span role="gridcell" class="row-time">
+        <time dateTime={new Date(row.receivedAt).toISOString()} title={exactTime(row.receivedAt)}>
+          {shortTime(row.receivedAt, now)}
+        </time>
+      </span>
+      <span role="gridcell" class="row-id">
+        {row.leadId !== null && row.name !== null ? <ReceivedText text={row.leadId} /> : row.reason}
+      </span>
+      <span role="gridcell" class="row-category">
+        {place !== null ? (
+          <span class="found-in">in {place}</span>
+        ) : (
+          row.category !== null && <ReceivedText text={row.category} />
+        )}
+      </span>
+      <span
+        role="gridcell"
+        class={`row-attempts${row.failed > 0 ? ' has-failed' : ''}`}
+        title={attemptTitle(row)}
+      >
+        {attempts}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+import type { WireProblem } from '../../wire.ts';
+
+/** Why a request failed. `unreachable`: there was no answer at all. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+
+  readonly code: WireProblem['code'] | 'unreachable';
+  readonly hint: string | undefined;
+
+  constructor(code: WireProblem['code'] | 'unreachable', message: string, hint?: string) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+  }
+
+  /** The program was started again, or the URL is of another one: only the URL that it printed helps. */
+  get needsNewUrl(): boolean {
+    return this.code === 'no-token' || this.code === 'wrong-key';
+  }
+}
+
+/** Anything else that is thrown is a fault of the page, and is passed on. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
+}
+
+export const isAbort = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === 'AbortError';

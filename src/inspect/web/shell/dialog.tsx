@@ -1,0 +1,42 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { useModel } from '../state/page-model.ts';
+
+/** A modal dialog: the browser keeps the focus in it, closes it at Escape and gives the focus back. */
+export function Dialog({ title, children }: { title: string; children: ComponentChildren }): VNode {
+  const { dialog } = useModel();
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const opened = element.current;
+    opened?.showModal();
+    // The browser gives the focus back only when it closes the dialog, not when it is removed.
+    return () => opened?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class="dialog"
+      aria-labelledby={titleId}
+      onClose={() => (dialog.value = null)}
+      onClick={(event) => event.target === element.current && element.current?.close()}
+    >
+      <div class="dialog-content">
+        <div class="dialog-head">
+          <h2 id={titleId}>{title}</h2>
+          <button
+            type="button"
+            class="button quiet"
+            aria-label="Close"
+            onClick={() => element.current?.close()}
+          >
+            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+              <path d="m4 4 8 8m0-8-8 8" />
+            </svg>
+          </button>
+        </div>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,117 @@
+import type { WirePage, WireRow } from '../../wire.ts';
+import type { Api } from '../server/api.ts';
+import { isAbort, type Problem, problemOf } from '../server/problem.ts';
+import { isFiltered, type ListFilter, matches, noFilter, queryOf } from './list-filter.ts';
+import { keepNewest, withChanged, withNewer, withPage } from './merge-rows.ts';
+import { Observable } from './observable.ts';
+
+export interface ListState {
+  /** Newest first. */
+  readonly rows: readonly WireRow[];
+  /** What to ask for older ones with; null: these are all. */
+  readonly next: number | null;
+  readonly isLoading: boolean;
+  readonly problem: Problem | null;
+  /** Of deliveries that arrived while the list is scrolled down, and are not in `rows`. */
+  readonly unseen: number;
+}
+
+const pageSize = 100;
+
+/** Of a list that nobody scrolls, while deliveries arrive for days. */
+const mostRowsAtTop = 1_000;
+
+const showEveryMs = 1_500;
+
+const empty: ListState = { rows: [], next: null, isLoading: true, problem: null, unseen: 0 };
+
+/** The deliveries that match a filter, as far as they were scrolled to, with those that arrive. */
+export class DeliveryList {
+  readonly state = new Observable<ListState>(empty);
+  readonly #api: Api;
+  #filter: ListFilter = noFilter;
+  #isAtTop = true;
+  #loading = new AbortController();
+  #soon: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  async show(filter: ListFilter): Promise<void> {
+    this.#filter = filter;
+    this.#loading.abort();
+    this.#isAtTop = true;
+    this.state.change({ isLoading: false });
+    await this.#load(null, (page) => ({ ...empty, rows: page.rows, next: page.next }));
+  }
+
+  async loadOlder(): Promise<void> {
+    const { next, isLoading } = this.state.value;
+    if (next === null || isLoading) return;
+    await this.#load(next, (page, { rows }) => ({ rows: [...rows, ...page.rows], next: page.next }));
+  }
+
+  /** What is shown may have changed while nobody listened: reads again from the first row that is seen. */
+  async refresh(firstSeen: number): Promise<void> {
+    if (this.#isAtTop) return this.show(this.#filter);
+    const before = (this.state.value.rows[firstSeen]?.seq ?? 0) + 1;
+    await this.#load(before, (page, state) => withPage(state, before, page));
+  }
+
+  add(arrived: readonly WireRow[], skipped: number): void {
+    const rows = arrived.filter((row) => matches(this.#filter, row));
+    if (!this.#isAtTop) this.state.change({ unseen: this.state.value.unseen + rows.length + skipped });
+    else if (skipped === 0) this.state.change(keepNewest(withNewer(this.state.value, rows), mostRowsAtTop));
+    else if (isFiltered(this.#filter)) this.#showSoon();
+    else this.#begin(rows);
+  }
+
+  /** So much arrives that the newest of it is a list of its own; older ones are read when they are scrolled to. */
+  #begin(arrived: readonly WireRow[]): void {
+    this.#loading.abort();
+    this.state.value = {
+      ...empty,
+      isLoading: false,
+      rows: arrived.toReversed(),
+      next: arrived[0]?.seq ?? null,
+    };
+  }
+
+  /** Of what arrived and is not known, some may match; it is asked for now and then, not each time. */
+  #showSoon(): void {
+    if (this.#soon !== null) return;
+    this.#soon = setTimeout(() => {
+      this.#soon = null;
+      if (this.#isAtTop) void this.show(this.#filter);
+    }, showEveryMs);
+  }
+
+  changed(rows: readonly WireRow[]): void {
+    this.state.change(withChanged(this.state.value, rows));
+  }
+
+  /** While it is scrolled down, arrivals are only counted, so that no row moves under the pointer. */
+  setAtTop(isAtTop: boolean): void {
+    if (isAtTop === this.#isAtTop) return;
+    this.#isAtTop = isAtTop;
+    if (isAtTop && this.state.value.unseen > 0) void this.show(this.#filter);
+  }
+
+  async #load(
+    before: number | null,
+    merge: (page: WirePage, state: ListState) => Partial<ListState>,
+  ): Promise<void> {
+    this.#loading.abort();
+    const { signal } = (this.#loading = new AbortController());
+    this.state.change({ isLoading: true, problem: null });
+    const query = queryOf(this.#filter, { before, limit: pageSize });
+    try {
+      const page = await this.#api.get<WirePage>(`/api/deliveries?${query}`, signal);
+      if (signal.aborted) return;
+      this.state.change({ ...merge(page, this.state.value), isLoading: false });
+    } catch (error) {
+      if (!isAbort(error)) this.state.change({ isLoading: false, problem: problemOf(error) });
+    }
+  }
+}

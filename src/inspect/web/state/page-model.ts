@@ -1,0 +1,121 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { WireDelivery, WireEvent, WireInbox, WireRow } from '../../wire.ts';
+import type { Api } from '../server/api.ts';
+import { LiveEvents } from '../server/live-events.ts';
+import { Announcer } from './announcer.ts';
+import { DeliveryList } from './delivery-list.ts';
+import { isFiltered, type ListFilter, noFilter } from './list-filter.ts';
+import { Observable } from './observable.ts';
+import { Search } from './search.ts';
+
+export type OpenDialog =
+  | { readonly name: 'help' }
+  | { readonly name: 'replay'; readonly delivery: WireDelivery }
+  | { readonly name: 'compare'; readonly delivery: WireDelivery }
+  | { readonly name: 'curl'; readonly command: string };
+
+/** All that the parts of the page share. */
+export class PageModel {
+  readonly filter = new Observable<ListFilter>(noFilter);
+  readonly list: DeliveryList;
+  readonly search: Search;
+  readonly live: LiveEvents;
+  readonly announcer = new Announcer();
+  /** The number of the row that the keys move from. */
+  readonly selected = new Observable<number | null>(null);
+  readonly dialog = new Observable<OpenDialog | null>(null);
+  /** The delivery that the pane shows, once it is loaded. */
+  readonly shown = new Observable<WireDelivery | null>(null);
+  /** Why the program cannot read the inbox now. */
+  readonly inboxProblem = new Observable<string | null>(null);
+  /** Grows when what the pane shows may have changed. */
+  readonly version = new Observable(0);
+  /** The first row that is seen, by its index. */
+  firstSeen = 0;
+
+  readonly api: Api;
+  readonly inbox: WireInbox;
+
+  constructor(api: Api, inbox: WireInbox) {
+    this.api = api;
+    this.inbox = inbox;
+    this.list = new DeliveryList(api);
+    this.search = new Search(api);
+    this.live = new LiveEvents(
+      api,
+      inbox.newestSeq,
+      (event) => this.#take(event),
+      () => this.#refresh(),
+    );
+  }
+
+  start(): void {
+    void this.list.show(noFilter);
+    this.live.start();
+  }
+
+  setFilter(filter: ListFilter): void {
+    this.filter.value = filter;
+    void this.list.show(filter);
+    const search = this.search.state.value;
+    if (search !== null) void this.search.start(search.text, filter);
+  }
+
+  find(text: string): void {
+    void this.search.start(text, this.filter.value);
+  }
+
+  /** What the list shows: what was found, or all that matches. */
+  get rows(): readonly WireRow[] {
+    return (this.search.state.value ?? this.list.state.value).rows;
+  }
+
+  loadOlder(): void {
+    if (this.search.state.value === null) void this.list.loadOlder();
+    else void this.search.more(this.filter.value);
+  }
+
+  /** The delivery that many rows further down, or the first one that is seen; null at the end. */
+  neighbour(by: number): WireRow | null {
+    const { rows } = this;
+    const index = rows.findIndex(({ seq }) => seq === this.selected.value);
+    if (index + by >= rows.length - 5) this.loadOlder();
+    return rows[index === -1 ? this.firstSeen : index + by] ?? null;
+  }
+
+  #take(event: WireEvent): void {
+    if (event.type === 'deliveries') {
+      this.list.add(event.rows, event.skipped);
+      const count = event.rows.length + event.skipped;
+      if (count > 0 && !isFiltered(this.filter.value) && this.search.state.value === null)
+        this.announcer.arrived(count);
+    } else if (event.type === 'changed') {
+      this.list.changed(event.rows);
+      this.search.changed(event.rows);
+    } else if (event.type === 'removed') this.#refresh();
+    else this.inboxProblem.value = event.problem;
+    if ('rows' in event && this.#concernsShown(event.rows)) this.version.value++;
+  }
+
+  #concernsShown(rows: readonly WireRow[]): boolean {
+    const { value: shown } = this.shown;
+    return rows.some(
+      ({ seq, leadId }) => seq === shown?.seq || (leadId !== null && leadId === shown?.leadId),
+    );
+  }
+
+  #refresh(): void {
+    void this.list.refresh(this.firstSeen);
+    this.version.value++;
+  }
+}
+
+const Model = createContext<PageModel | null>(null);
+export const ModelProvider = Model.Provider;
+
+export function useModel(): PageModel {
+  const model = useContext(Model);
+  if (model === null) throw new Error('outside of the page');
+  return model;
+}

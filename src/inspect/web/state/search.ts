@@ -1,0 +1,120 @@
+import type { WireFound, WireRow } from '../../wire.ts';
+import type { Api } from '../server/api.ts';
+import { isAbort, Problem, problemOf } from '../server/problem.ts';
+import { type ListFilter, queryOf } from './list-filter.ts';
+import { withChanged } from './merge-rows.ts';
+import { Observable } from './observable.ts';
+
+export interface SearchState {
+  readonly text: string;
+  /** In the order of the list: newest first. */
+  readonly rows: readonly WireRow[];
+  /** What matched, by the delivery's number: such as `e-mail`. */
+  readonly places: ReadonlyMap<number, string>;
+  /** How many deliveries were looked at. */
+  readonly searched: number;
+  readonly status: 'running' | 'done' | 'cancelled' | 'failed';
+  readonly next: number | null;
+  readonly problem: Problem | null;
+}
+
+/** Longer than most lines take to arrive one after another: a list is not drawn for each of them; ms. */
+const drawEveryMs = 40;
+
+/** Where there are too many searches at one time. */
+const mostTries = 20;
+const tryAgainMs = 100;
+
+/** A search at a time, whose results appear as they are found. */
+export class Search {
+  /** Null: the list is shown. */
+  readonly state = new Observable<SearchState | null>(null);
+  readonly #api: Api;
+  #running = new AbortController();
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  async start(text: string, filter: ListFilter): Promise<void> {
+    this.#running.abort();
+    this.state.value =
+      text === ''
+        ? null
+        : {
+            text,
+            rows: [],
+            places: new Map(),
+            searched: 0,
+            status: 'running',
+            next: null,
+            problem: null,
+          };
+    if (text !== '') await this.#run(filter, null);
+  }
+
+  /** What is shown stays. */
+  cancel(): void {
+    this.#running.abort();
+    this.#change({ status: 'cancelled' });
+  }
+
+  async more(filter: ListFilter): Promise<void> {
+    const state = this.state.value;
+    if (state?.status !== 'done' || state.next === null) return;
+    this.#change({ status: 'running', next: null });
+    await this.#run(filter, state.next);
+  }
+
+  changed(rows: readonly WireRow[]): void {
+    if (this.state.value !== null) this.#change(withChanged(this.state.value, rows));
+  }
+
+  async #run(filter: ListFilter, before: number | null): Promise<void> {
+    const { signal } = (this.#running = new AbortController());
+    const begun = this.state.value;
+    if (begun === null) return;
+    const rows = [...begun.rows];
+    const places = new Map(begun.places);
+    let searched = 0;
+    let drawnAt = -Infinity;
+    const draw = (): void =>
+      this.#change({ rows: [...rows], places: new Map(places), searched: begun.searched + searched });
+    try {
+      const query = queryOf(filter, { q: begun.text, before });
+      for await (const line of this.#lines(`/api/search?${query}`, signal)) {
+        if (line.type === 'found') {
+          rows.push(line.row);
+          places.set(line.row.seq, line.where);
+        } else searched = line.deliveries;
+        if (line.type === 'end') {
+          draw();
+          this.#change({ status: 'done', next: line.next });
+        } else if (performance.now() - drawnAt >= drawEveryMs) {
+          draw();
+          drawnAt = performance.now();
+        }
+      }
+      if (this.state.value?.status === 'running') throw new Problem('unreachable', 'the search broke off');
+    } catch (error) {
+      if (!isAbort(error)) this.#change({ status: 'failed', problem: problemOf(error) });
+    }
+  }
+
+  /** The search before this one may still be ending on the other side, and there are only a few at one time. */
+  async *#lines(path: string, signal: AbortSignal): AsyncGenerator<WireFound> {
+    for (let triesLeft = mostTries - 1; ; triesLeft--) {
+      try {
+        yield* this.#api.lines<WireFound>(path, signal);
+        return;
+      } catch (error) {
+        if (triesLeft === 0 || isAbort(error) || problemOf(error).code !== 'busy') throw error;
+        await new Promise((resolve) => setTimeout(resolve, tryAgainMs));
+      }
+    }
+  }
+
+  #change(members: Partial<SearchState>): void {
+    if (this.state.value !== null) this.state.value = { ...this.state.value, ...members };
+  }
+}

@@ -1,0 +1,37 @@
+import type { VNode } from 'preact';
+import type { WireVerdict } from '../../wire.ts';
+
+export const verdicts: readonly WireVerdict[] = ['accepted', 'duplicate', 'pending', 'rejected'];
+
+export const verdictWords: Record<WireVerdict, string> = {
+  accepted: 'Accepted',
+  duplicate: 'Duplicate',
+  pending: 'Pending',
+  rejected: 'Rejected',
+};
+
+/** Told apart by their shapes, too. */
+const shapes: Record<WireVerdict, string> = {
+  accepted: 'M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13M5 8.2l2.1 2.1L11 6',
+  duplicate: 'M5.5 5.5h8v8h-8zM10.5 5.3V2.5h-8v8h2.8',
+  pending: 'M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13M8 4.5V8l2.3 1.6',
+  rejected: 'M5.3 1.5h5.4l3.8 3.8v5.4l-3.8 3.8H5.3l-3.8-3.8V5.3zM5.8 5.8l4.4 4.4m0-4.4-4.4 4.4',
+};
+
+/** Beside its word, so it says nothing itself. */
+export function VerdictIcon({ verdict }: { verdict: WireVerdict }): VNode {
+  return (
+    <svg class={`icon verdict-icon is-${verdict}`} viewBox="0 0 16 16" aria-hidden="true">
+      <path d={shapes[verdict]} />
+    </svg>
+  );
+}
+
+export function VerdictBadge({ verdict }: { verdict: WireVerdict }): VNode {
+  return (
+    <span class={`verdict is-${verdict}`}>
+      <VerdictIcon verdict={verdict} />
+      {verdictWords[verdict]}
+    </span>
+  );
+}

@@ -1,0 +1,235 @@
+/**
+ * What the page and its server say to each other: JSON objects, times in milliseconds since the epoch. Shared by both, so
+ * this file imports nothing that a browser lacks.
+ */
+
+/**
+ * The address of the page, as it is printed: `http://127.0.0.1:PORT/#key=KEY`. No request holds the key but `POST
+ * /api/session`; it is in the characters of base64url.
+ */
+export const keyParameter = 'key';
+
+/** Every request to `/api/` but `POST /api/session` carries the token in this header. */
+export const tokenHeader = 'x-inspect-token';
+
+export type WireVerdict = 'accepted' | 'duplicate' | 'pending' | 'rejected';
+
+/** The body of every answer of 400 and above. `code` is stable. */
+export interface WireProblem {
+  readonly code:
+    | 'bad-request'
+    | 'wrong-key'
+    | 'no-token'
+    | 'forbidden'
+    | 'not-found'
+    | 'not-replayable'
+    | 'too-many-streams'
+    | 'busy'
+    | 'inbox-failed';
+  /** One sentence. */
+  readonly problem: string;
+  readonly hint?: string;
+}
+
+/**
+ * `POST /api/session` with `{"key": …}`: the key of the URL's fragment for a token, which is good as long as the server
+ * runs. After a restart any answer to an old token is 401 `no-token`, and to an old key 401 `wrong-key`.
+ */
+export interface WireSession {
+  readonly token: string;
+}
+
+/** `GET /api/inbox` */
+export interface WireInbox {
+  /** Path of the file, `:memory:`, or the URL of the database without its password. */
+  readonly location: string;
+  /** The number of the newest delivery that can be read; 0 for an empty inbox. */
+  readonly newestSeq: number;
+  /** Where a delivery may be replayed to: what was named on the command line, in that order. */
+  readonly targets: readonly WireTarget[];
+  /** `listen --inspect`: the receiver runs in this process. */
+  readonly isReceiving: boolean;
+  readonly program: string;
+}
+
+export interface WireTarget {
+  /** Such as `forward http://localhost:3000/webhook`. */
+  readonly name: string;
+  /** On this machine: the only ones that an edited delivery goes to. */
+  readonly isLocal: boolean;
+  /** How deliveries are signed for it, such as `svix`; null: not at all. */
+  readonly scheme: string | null;
+}
+
+/** One row of the list. */
+export interface WireRow {
+  readonly seq: number;
+  readonly receivedAt: number;
+  readonly leadId: string | null;
+  /** From the lead; null where it has none that is text. At most 200 characters each. */
+  readonly name: string | null;
+  readonly category: string | null;
+  readonly verdict: WireVerdict;
+  /** Stable code of a rejection. */
+  readonly reason: string | null;
+  /** Of the answer. */
+  readonly status: number;
+  readonly attempt: number;
+  /** `replay`: it says of itself that it was sent once more, by a header that anybody may send. */
+  readonly source: 'push' | 'backfill' | 'replay';
+  /** Of the body, in bytes. */
+  readonly size: number;
+  /** Of targets it was handed to: how many took it, and how many tries failed. */
+  readonly delivered: number;
+  readonly failed: number;
+}
+
+/**
+ * `GET /api/deliveries?before=&verdict=&since=&until=&lead=&limit=`: newest first, `before` a `seq`, `verdict` repeatable,
+ * `limit` at most 200 (default 100).
+ */
+export interface WirePage {
+  readonly rows: readonly WireRow[];
+  /** What to ask `before` for the next page; null at the end. */
+  readonly next: number | null;
+  /** With `lead`: what the inbox knows of that lead, although nothing of it is kept any more. */
+  readonly lead: 'pruned' | 'erased' | null;
+}
+
+/**
+ * `GET /api/search?q=&verdict=&since=&until=&before=`: newest first, one JSON object a line, as they are found; id, name,
+ * e-mail, phone and the body's text with escapes decoded, letters of any case. Closing the connection ends the search.
+ */
+export type WireFound =
+  | { readonly type: 'found'; readonly row: WireRow; readonly where: string }
+  /** Now and then: how many deliveries were looked at so far. */
+  | { readonly type: 'searched'; readonly deliveries: number }
+  /** The last line. `next`: where the limit of 200 found ones stopped it; null where everything was looked at. */
+  | { readonly type: 'end'; readonly deliveries: number; readonly next: number | null };
+
+/** `GET /api/deliveries/SEQ` */
+export interface WireDelivery extends WireRow {
+  readonly remote: string;
+  readonly method: string;
+  readonly path: string;
+  /** Credentials are redacted. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** The body as text: UTF-8, each byte that is not as U+FFFD. At most the first 1 MiB. */
+  readonly text: string;
+  /** The text is shorter than the body: `GET /api/deliveries/SEQ/body` has all of it, as an attachment. */
+  readonly isCut: boolean;
+  /** The body has bytes that are not UTF-8. */
+  readonly hasInvalidText: boolean;
+  /** The body was pruned or erased, or only its beginning was kept: why there is no more than this; null: it is all there. */
+  readonly missing: string | null;
+  /** JSON, indented by two spaces, every number digit by digit; null where the body is none or is too large. */
+  readonly formatted: string | null;
+  /** Of a delivery with several leads: the bytes of this one in the body, and the number of the first one. */
+  readonly place: { readonly start: number; readonly end: number } | null;
+  readonly firstSeq: number | null;
+  /** Fields that differ from the lead's first delivery; null where it is the first one. */
+  readonly differs: readonly string[] | null;
+  /** Why it was rejected, as `leads verify` explains it: a sentence each; null where it was not. */
+  readonly explanation: readonly string[] | null;
+  /** Every time it was handed to a target, oldest first. */
+  readonly results: readonly WireResult[];
+  /** All deliveries of this lead, oldest first: at most 100. */
+  readonly attempts: readonly WireRow[];
+  /** Why it cannot be replayed; null where it can. */
+  readonly notReplayable: string | null;
+}
+
+export interface WireResult {
+  readonly target: string;
+  readonly ok: boolean;
+  /** The target's answer in a few words. */
+  readonly answer: string;
+  readonly durationMs: number;
+  /** When it ended. */
+  readonly at: number;
+}
+
+/** `GET /api/deliveries/SEQ/curl` with the target's name as `target`, or without for a placeholder */
+export interface WireCurl {
+  /** For a POSIX shell, ready to paste. */
+  readonly command: string;
+}
+
+/** `GET /api/diff?left=SEQ&right=SEQ`: of the two bodies, formatted, and of the headers, line by line. */
+export interface WireDiff {
+  /** Dotted names of the fields with other values, at most 20. */
+  readonly fields: readonly string[];
+  readonly headers: readonly WireDiffLine[];
+  readonly body: readonly WireDiffLine[];
+  /** The bodies were too large to compare line by line: only the beginning was. */
+  readonly isCut: boolean;
+}
+
+/** Side by side: `left` and `right` of a row; null where that side has no such line. */
+export interface WireDiffLine {
+  readonly kind: 'same' | 'changed' | 'left' | 'right';
+  readonly left: string | null;
+  readonly right: string | null;
+}
+
+/** `GET /api/charts?since=&until=&buckets=`: at most 240 buckets of the same length. */
+export interface WireCharts {
+  readonly since: number;
+  readonly until: number;
+  readonly bucketMs: number;
+  readonly buckets: readonly WireBucket[];
+  /** Of accepted leads: deliveries by their count of attempts, from 1; the last one stands for more. */
+  readonly attempts: readonly number[];
+  /** Not everything in this time was looked at: only the newest deliveries, from this time on. */
+  readonly cutAt: number | null;
+}
+
+export interface WireBucket {
+  readonly at: number;
+  readonly accepted: number;
+  readonly duplicate: number;
+  readonly pending: number;
+  readonly rejected: number;
+  /** Milliseconds from the lead's creation to its first delivery: median and greatest; null where there is none. */
+  readonly delayP50: number | null;
+  readonly delayMax: number | null;
+}
+
+/**
+ * `GET /api/events?after=SEQ`: one JSON object a line, at most ten lines a second, and never ends. An empty line every
+ * few seconds shows that the connection lives.
+ */
+export type WireEvent =
+  | {
+      readonly type: 'deliveries';
+      /** Oldest first, at most 100: of more only the newest, and `skipped` counts the others. */
+      readonly rows: readonly WireRow[];
+      readonly skipped: number;
+      /** Ask `after` this to resume. */
+      readonly newestSeq: number;
+    }
+  /** What is known of older deliveries changed: a pending one was settled, a replay was kept. */
+  | { readonly type: 'changed'; readonly rows: readonly WireRow[] }
+  /** Deliveries were pruned or erased: what is shown may be gone. */
+  | { readonly type: 'removed' }
+  /** The inbox cannot be read now, and again can. */
+  | { readonly type: 'inbox'; readonly problem: string | null };
+
+/** `POST /api/replays`, a request; answered by `WireReplayed`. */
+export interface WireReplay {
+  readonly seq: number;
+  /** One of `WireInbox.targets`. */
+  readonly target: string;
+  /** Another body in place of the stored one: goes to a target on this machine only, with an id of its own. */
+  readonly body?: string;
+}
+
+export interface WireReplayed {
+  readonly ok: boolean;
+  readonly answer: string;
+  readonly durationMs: number;
+  /** The id under which it was sent: another one where the body was edited. */
+  readonly leadId: string | null;
+  /** The target from which the lead is not outstanding any more; null where it was not. */
+  readonly settled: string | null;
+}

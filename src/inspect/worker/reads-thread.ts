@@ -1,0 +1,40 @@
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { openInboxReader } from '../../inbox/open-inbox.ts';
+import { systemClock } from '../../time/clock.ts';
+import { localReads } from '../reads/local-reads.ts';
+import type { Reads } from '../reads/reads.ts';
+import { remoteReads } from './remote-reads.ts';
+import { serveReads } from './serve-reads.ts';
+
+/** Tells this thread from any other that loads this file. */
+const role = 'leads inspect reads';
+
+interface ThreadData {
+  readonly role: typeof role;
+  /** Path of an inbox. */
+  readonly location: string;
+}
+
+/**
+ * Reads the inbox of a file in a thread of its own: the database answers at once or not at all, and a receiver in this
+ * thread must not wait for a search.
+ */
+export function startReadsThread(location: string): Reads {
+  const data: ThreadData = { role, location };
+  // This very file, as the bundler made it: what it imports is there as well.
+  const worker = new Worker(new URL(import.meta.url), { workerData: data, env: {}, execArgv: [] });
+  return remoteReads(worker);
+}
+
+function isThreadData(value: unknown): value is ThreadData {
+  return typeof value === 'object' && value !== null && 'role' in value && value.role === role;
+}
+
+if (!isMainThread && parentPort !== null && isThreadData(workerData)) {
+  const { location } = workerData;
+  const opened = openInboxReader({ location, clock: systemClock });
+  serveReads(
+    parentPort,
+    opened.then((inbox) => localReads(inbox, () => inbox.close())),
+  );
+}

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { inChromium } from './support/chromium.ts';
+import { inspect, leadOf, receiver } from './support/inspected.ts';
+import { freshContext, rowNames, shownPage } from './support/shown-page.ts';
+
+inChromium('finding deliveries', (browser) => {
+  it('filters by verdict and time, live ones too', async () => {
+    const { home, deliver } = await receiver();
+    await deliver(leadOf('lead_1', 'Ada'));
+    await deliver(leadOf('lead_1', 'Ada'));
+    await deliver('{"no":"id"}');
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await expect.poll(async () => (await rowNames(page)).length).toBe(3);
+
+    await page.getByRole('button', { name: 'Rejected' }).click();
+    await expect.poll(async () => (await rowNames(page)).length).toBe(1);
+    await page.getByRole('button', { name: 'Duplicate' }).click();
+    await expect.poll(async () => (await rowNames(page)).length).toBe(2);
+    await page.getByRole('button', { name: 'Rejected' }).click();
+    await deliver(leadOf('lead_2', 'Grace'));
+    await deliver(leadOf('lead_2', 'Grace'));
+    await expect.poll(() => rowNames(page)).toEqual(['Grace', 'Ada']);
+
+    await page.getByRole('button', { name: 'Duplicate' }).click();
+    await page.getByLabel('Time', { exact: true }).selectOption('Last hour');
+    await expect.poll(async () => (await rowNames(page)).length).toBe(5);
+    await page.getByLabel('Time', { exact: true }).selectOption('Between…');
+    await page.getByLabel('Until').fill('2020-01-01T00:00');
+    await page.getByText('No delivery matches').waitFor();
+    await page.getByRole('button', { name: 'Show all verdicts and times' }).click();
+    await expect.poll(async () => (await rowNames(page)).length).toBe(5);
+    await expectClean();
+  });
+
+  it('searches id, name, e-mail, phone and body, with escapes decoded', async () => {
+    const { home, deliver } = await receiver();
+    await deliver(leadOf('lead_needle', 'Ada'));
+    await deliver(leadOf('lead_2', 'Grace Needle'));
+    await deliver('{"id":"lead_3","note":"a n\\u0065edle in the body"}');
+    await deliver(leadOf('lead_4', 'Other'));
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await expect.poll(async () => (await rowNames(page)).length).toBe(4);
+    await page.keyboard.press('/');
+    await page.keyboard.type('NEEDLE');
+    await expect.poll(() => rowNames(page)).toEqual(['lead_3', 'Grace Needle', 'Ada']);
+    await page.getByText('3 matches, 4 deliveries searched').waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(async () => (await rowNames(page)).length).toBe(4);
+
+    await page.locator('#search').fill('no such text');
+    await page.getByText('Nothing found').waitFor();
+    await expectClean();
+  });
+
+  it('says what an empty inbox is waiting for', async () => {
+    const { home, deliver } = await receiver();
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await page.getByText('No deliveries yet').waitFor();
+    await deliver(leadOf('lead_1', 'Ada'));
+    await expect.poll(() => rowNames(page)).toEqual(['Ada']);
+    await expectClean();
+  });
+});

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { expectAccessible } from './support/axe.ts';
+import { inChromium } from './support/chromium.ts';
+import { inspect, leadOf, receiver } from './support/inspected.ts';
+import { freshContext, rowNames, shownPage } from './support/shown-page.ts';
+
+const texts = [
+  '<script>alert(1)</script>',
+  '</textarea><img src=x onerror=alert(1)>',
+  'javascript:alert(1)',
+  '"><svg onload=alert(1)>',
+  '{{constructor.constructor("alert(1)")()}}',
+];
+
+inChromium('hostile deliveries', (browser) => {
+  it('are shown as text, and the page goes on', async () => {
+    const { home, deliver } = await receiver();
+    for (const [i, text] of texts.entries()) await deliver(leadOf(`lead_${i}`, text, { [text]: text }));
+    await deliver(leadOf('lead_bidi', 'abc\u202egnp.exe \u2066x\u2069 \u0007\u001b[31m'));
+    await deliver(leadOf('lead_long', 'x'.repeat(1_000_000)));
+    await deliver(`{"id":"lead_deep","deep":${'['.repeat(200)}1${']'.repeat(200)}}`);
+    await deliver(
+      Buffer.concat([Buffer.from('{"id":"lead_bytes","n":"'), Buffer.from([0xff, 0xc3, 0x28, 0x22, 0x7d])]),
+    );
+    await deliver('{"id":"lead_numbers","a":12345678901234567890,"b":1e400,"c":"\\ud800"}');
+    await deliver(leadOf('lead_header'), { 'user-agent': '<script>alert(2)</script>' });
+    await deliver('</textarea><script>alert(3)</script>');
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    let dialogs = 0;
+    page.on('dialog', (dialog) => {
+      dialogs += 1;
+      void dialog.dismiss();
+    });
+    await expect.poll(async () => (await rowNames(page)).length).toBeGreaterThanOrEqual(texts.length);
+    for (const text of texts) expect(await rowNames(page)).toContain(text);
+
+    const rows = await page.locator('.row').count();
+    for (let i = 0; i < rows; i++) {
+      const old = page.url();
+      await page.keyboard.press('j');
+      await expect.poll(() => page.url()).not.toBe(old);
+      await page.locator('.delivery[aria-busy="false"]').waitFor();
+      if (await page.getByRole('button', { name: 'Raw' }).isVisible()) {
+        await page.getByRole('button', { name: 'Raw' }).click();
+        await page.getByRole('button', { name: 'Formatted' }).click();
+      }
+    }
+    const open = async (id: string): Promise<void> => {
+      await page.locator('.row', { hasText: id }).click();
+      await page.locator('.delivery-id', { hasText: id }).waitFor();
+    };
+    await open('lead_bidi');
+    const title = page.locator('.delivery-title h2');
+    expect(await title.textContent()).toBe('abcU+202Egnp.exe U+2066xU+2069 U+0007U+001B[31m');
+    await open('lead_numbers');
+    const body = page.getByRole('region', { name: 'Text of the body' });
+    expect(await body.textContent()).toContain('12345678901234567890');
+    expect(await body.textContent()).toContain('1e400');
+    await open('lead_long');
+    await page.getByRole('button', { name: /^Show all/ }).click();
+    await expect.poll(async () => (await body.textContent())?.length).toBeGreaterThan(1_000_000);
+    await open('lead_bidi');
+    await expectAccessible(page);
+    expect(dialogs).toBe(0);
+    expect(await page.locator('script:not([src]), .pane img, .list-pane img').count()).toBe(0);
+    await expectClean();
+  });
+});

@@ -1,0 +1,156 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { expect, it, onTestFinished } from 'vitest';
+import { inChromium } from './support/chromium.ts';
+import { inspect, leadOf, receiver } from './support/inspected.ts';
+import { openedDelivery } from './support/opened-delivery.ts';
+import { freshContext, rowNames, shownPage } from './support/shown-page.ts';
+
+/** A target of replays: its URL and the bodies that it was sent. */
+async function replayTarget(): Promise<{ url: string; bodies: string[] }> {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      bodies.push(Buffer.concat(chunks).toString('utf8'));
+      response.end('{}');
+    });
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, bodies };
+}
+
+inChromium('the keyboard alone', (browser) => {
+  it('moves, opens, compares, copies and replays', async () => {
+    const { home, deliver } = await receiver();
+    await deliver(leadOf('lead_1', 'Ada', { budget: '@' }));
+    await deliver(leadOf('lead_1', 'Ada Changed', { budget: '@' }));
+    await deliver(leadOf('lead_2', 'Grace'));
+    const { url: targetUrl, bodies } = await replayTarget();
+    const { url } = await inspect(home, ['--replay-to', targetUrl]);
+    const context = await freshContext(browser());
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(url).origin });
+    const { page, expectClean } = await shownPage(context, url);
+    await expect.poll(async () => (await rowNames(page)).length).toBe(3);
+    const title = page.locator('.delivery-title h2');
+    const press = (key: string): Promise<void> => page.keyboard.press(key);
+
+    await press('j');
+    await expect.poll(() => title.textContent()).toBe('Grace');
+    await press('j');
+    await expect.poll(() => title.textContent()).toBe('Ada Changed');
+    await press('k');
+    await expect.poll(() => title.textContent()).toBe('Grace');
+    await press('j');
+    await expect.poll(() => title.textContent()).toBe('Ada Changed');
+
+    await press('d');
+    await page.getByRole('dialog', { name: 'Compare with' }).waitFor();
+    await press('Enter');
+    await page.getByText('"Ada Changed"').waitFor();
+    await page.locator('.field-names', { hasText: 'contact.name' }).waitFor();
+    await press('Escape');
+    await title.waitFor();
+
+    await press('c');
+    await page.locator('.message', { hasText: 'Copied as a curl command.' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^curl [^]*lead_1/);
+
+    await press('r');
+    await page.getByRole('dialog', { name: 'Replay' }).getByText(targetUrl).waitFor();
+    await press('Escape');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    expect(bodies).toEqual([]);
+    await press('r');
+    await page.getByRole('dialog', { name: 'Replay' }).waitFor();
+    await press('Enter');
+    await page.locator('.replay-outcome', { hasText: 'Taken' }).waitFor();
+    expect(bodies).toHaveLength(1);
+    expect(bodies[0]).toContain('Ada Changed');
+    await press('Escape');
+    await page.locator('.results', { hasText: '127.0.0.1' }).waitFor();
+
+    await press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await press('Escape');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    await press('Escape');
+    await page.getByText('No delivery is open').waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('list');
+    await press('Enter');
+    await expect.poll(() => title.textContent()).toBe('Ada Changed');
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('pane');
+
+    // Typed letters are no commands.
+    await press('/');
+    await page.keyboard.type('grace j k r d c');
+    expect(await page.locator('#search').inputValue()).toBe('grace j k r d c');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expectClean();
+  });
+
+  it('reaches every button by Tab, and each shows that it has the focus', async () => {
+    const { page, expectClean } = await openedDelivery(() => freshContext(browser()));
+    const reached = new Set<string>();
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    for (let i = 0; i < 30; i++) {
+      await page.keyboard.press('Tab');
+      const name = await page.evaluate(() => {
+        const { activeElement: one } = document;
+        if (!(one instanceof HTMLElement) || one === document.body) return '';
+        const isShown = one.id === 'list' || getComputedStyle(one).outlineStyle !== 'none';
+        return `${one.getAttribute('aria-label') ?? one.textContent}${isShown ? '' : ' without a focus ring'}`;
+      });
+      reached.add(name);
+    }
+    for (const name of [
+      'Charts',
+      'Keys',
+      'Time',
+      'Rejected',
+      'Deliveries',
+      'Download body',
+      'Raw',
+      'Copy the body',
+    ]) {
+      expect([...reached]).toContain(name);
+    }
+    expect([...reached].filter((name) => name.includes('without'))).toEqual([]);
+    await expectClean();
+  });
+
+  it('shows the command, selected, where the clipboard is closed', async () => {
+    const { page, expectClean } = await openedDelivery(async () => {
+      const context = await freshContext(browser());
+      await context.addInitScript(() => {
+        Object.defineProperty(navigator, 'clipboard', { value: undefined });
+      });
+      return context;
+    });
+    await page.keyboard.press('c');
+    await page.getByRole('dialog', { name: 'Copy as curl' }).waitFor();
+    expect(await page.evaluate(() => getSelection()?.toString())).toMatch(/^curl /);
+    await expectClean();
+  });
+
+  it('edits a body before it is sent, under a new id', async () => {
+    const { url: target, bodies } = await replayTarget();
+    const { page, expectClean } = await openedDelivery(
+      () => freshContext(browser()),
+      ['--replay-to', target],
+    );
+    await page.keyboard.press('r');
+    await page.getByLabel('Edit the body first').check();
+    const editor = page.getByRole('textbox', { name: 'Body' });
+    await editor.fill((await editor.inputValue()).replace('Ada', 'Edited'));
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.replay-outcome', { hasText: 'Taken' }).waitFor();
+    const sent = JSON.parse(bodies[0] ?? '') as { id: string; contact: { name: string } };
+    expect(sent.contact.name).toBe('Edited');
+    expect(sent.id).not.toBe('lead_1');
+    await expectClean();
+  });
+});

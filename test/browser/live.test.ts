@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { inChromium } from './support/chromium.ts';
+import { inspect, leadOf, receiver } from './support/inspected.ts';
+import { expectLive, freshContext, rowNames, shownPage } from './support/shown-page.ts';
+
+inChromium('the live list', (browser) => {
+  it('shows deliveries within 300 ms, in another process than the receiver, newest first', async () => {
+    const { home, deliver } = await receiver();
+    await deliver(leadOf('lead_0'));
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await expectLive(page);
+    await page.locator('.row').first().waitFor();
+
+    const times: number[] = [];
+    for (let i = 1; i <= 7; i++) {
+      const arrived = page.locator('.row', { hasText: `lead_${i}` }).waitFor();
+      await deliver(leadOf(`lead_${i}`, `Person ${i}`));
+      const answeredAt = performance.now();
+      await arrived;
+      times.push(performance.now() - answeredAt);
+    }
+    expect(times.sort((a, b) => a - b)[3]).toBeLessThan(300);
+    expect((await rowNames(page)).slice(0, 2)).toEqual(['Person 7', 'Person 6']);
+    await expectClean();
+  });
+
+  it('does not move under a reader who scrolled down, and says how many are new', async () => {
+    const { home, deliver } = await receiver();
+    for (let i = 0; i < 60; i++) await deliver(leadOf(`lead_${i}`));
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await expectLive(page);
+    await page.locator('.row').first().waitFor();
+    await page.locator('#list').evaluate((list) => list.scrollTo(0, 1_200));
+    await page.locator('.row', { hasText: 'lead_30' }).waitFor();
+    const place = await page.locator('.row', { hasText: 'lead_30' }).boundingBox();
+
+    await deliver(leadOf('lead_new', 'Newcomer'));
+    await page.getByRole('button', { name: '1 new delivery' }).waitFor();
+    expect(await page.locator('.row', { hasText: 'lead_30' }).boundingBox()).toEqual(place);
+
+    await page.getByRole('button', { name: '1 new delivery' }).click();
+    await expect.poll(async () => (await rowNames(page))[0]).toBe('Newcomer');
+    await expectClean();
+  });
+});

@@ -1,0 +1,96 @@
+import { gzipSync } from 'node:zlib';
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { expectAccessible } from './support/axe.ts';
+import { inChromium } from './support/chromium.ts';
+import { inspect, leadOf, receiver } from './support/inspected.ts';
+import { freshContext, shownPage } from './support/shown-page.ts';
+
+/** Every view, one after another: the list, then a rejected delivery, two compared, the dialogs and the charts. */
+async function eachView(page: Page, look: (view: string) => Promise<void>): Promise<void> {
+  const back = (): Promise<void> => page.keyboard.press('Escape');
+  const open = async (text: string): Promise<void> => {
+    await page.locator('.row', { hasText: text }).first().click();
+    await page.locator('.delivery[aria-busy="false"]').waitFor();
+  };
+  await page.locator('.row').first().waitFor();
+  await look('list');
+  await page.locator('#search').fill('ada');
+  await page.locator('.search-progress.is-done').waitFor();
+  await look('search');
+  await page.locator('#search').fill('no such text');
+  await page.getByText('Nothing found').waitFor();
+  await look('nothing found');
+  await page.locator('#search').fill('');
+  await page.locator('.row', { hasText: 'Rejected' }).waitFor();
+  await open('Rejected');
+  await look('rejected');
+  await back();
+  await page.locator('#list').waitFor();
+  await open('Duplicate');
+  await look('detail');
+  await page.keyboard.press('r');
+  await page.getByRole('dialog').waitFor();
+  await look('replay');
+  await back();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('d');
+  await page.getByRole('dialog').waitFor();
+  await look('compare with');
+  await page.keyboard.press('Enter');
+  await page.locator('.compare').waitFor();
+  await look('diff');
+  await page.getByRole('button', { name: 'Charts' }).click();
+  await page.locator('.chart svg').first().waitFor();
+  await look('charts');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').waitFor();
+  await look('keys');
+}
+
+inChromium('the look', (browser) => {
+  const looks = [
+    { colorScheme: 'light', viewport: { width: 1440, height: 900 } },
+    { colorScheme: 'dark', viewport: { width: 1440, height: 900 } },
+    { colorScheme: 'light', viewport: { width: 360, height: 740 } },
+    { colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+  ] as const;
+  it.each(looks)('is accessible and fits: $colorScheme, $viewport.width px', async (options) => {
+    const { home, deliver } = await receiver();
+    await deliver('{"no":"id"}');
+    await deliver(leadOf('lead_1', 'Ada Lovelace'));
+    await deliver(leadOf('lead_1', 'Ada King', { longText: 'x'.repeat(400) }));
+    const { url } = await inspect(home, [
+      '--replay-to',
+      'http://127.0.0.1:9/a',
+      '--replay-to',
+      'http://127.0.0.1:9/b',
+    ]);
+    const context = await freshContext(browser(), options);
+    const { page, expectClean } = await shownPage(context, url);
+    const brightness = await page.evaluate(() => {
+      const [red = 0] = /\d+/.exec(getComputedStyle(document.body).backgroundColor)?.map(Number) ?? [];
+      return red;
+    });
+    expect(brightness > 128).toBe(options.colorScheme === 'light');
+    await eachView(page, async (view) => {
+      await expectAccessible(page);
+      const extra = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(extra, view).toBeLessThanOrEqual(0);
+    });
+    await expectClean();
+    const stranger = await shownPage(context, new URL(url).origin);
+    await stranger.page.getByRole('heading', { name: 'Open the new URL' }).waitFor();
+    await expectAccessible(stranger.page);
+  });
+});
+
+describe('the first load', () => {
+  it('is less than 60 kB, compressed', () => {
+    const sizes = ['index.html', 'app.js', 'style.css', 'icon.svg'].map(
+      (name) => gzipSync(readFileSync(new URL(`../../dist/inspect/${name}`, import.meta.url))).length,
+    );
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000);
+  });
+});

@@ -1,0 +1,234 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
+import type {
+  WireDelivery,
+  WireEvent,
+  WireFound,
+  WireInbox,
+  WirePage,
+  WireReplayed,
+} from '../../src/inspect/wire.ts';
+import { systemClock } from '../../src/time/clock.ts';
+import { arrivalOf } from '../inbox/support.ts';
+import { locationOf } from '../inbox/postgres/location.ts';
+import {
+  type InspectClient,
+  inspectClient,
+  inspectProcess,
+  type InspectProcess,
+  inspectUrlIn,
+} from '../support/inspect-process.ts';
+import { listenProcess } from '../support/listen-process.ts';
+import { newInboxUrl } from '../support/postgres/address.ts';
+import { sharedPostgres } from '../support/postgres/shared.ts';
+import { freshHome, leads } from '../support/run.ts';
+
+const postgres = await sharedPostgres();
+const open: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function inspect(...args: Parameters<typeof inspectProcess>): Promise<InspectProcess> {
+  const page = await inspectProcess(...args);
+  open.push(() => page.end('SIGKILL'));
+  return page;
+}
+
+async function listen(...args: Parameters<typeof listenProcess>): ReturnType<typeof listenProcess> {
+  const listener = await listenProcess(...args);
+  open.push(() => listener.end('SIGKILL'));
+  return listener;
+}
+
+const deliver = (url: string, body: object): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-webhook-token': 'secret' },
+    body: JSON.stringify(body),
+  });
+
+/** The events of a client, as they come, with the times of their arrival. */
+function events(client: InspectClient): { readonly seen: (WireEvent & { readonly at: number })[] } {
+  const seen: (WireEvent & { readonly at: number })[] = [];
+  const stop = new AbortController();
+  open.push(() => {
+    stop.abort();
+    return Promise.resolve();
+  });
+  void (async () => {
+    const { body } = await client.get('/api/events', stop.signal);
+    let rest = '';
+    for await (const text of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (line !== '') seen.push({ ...(JSON.parse(line) as WireEvent), at: performance.now() });
+      }
+    }
+  })().catch(() => undefined);
+  return { seen };
+}
+
+const answerOf = async <T extends object>(answer: Promise<Response>): Promise<T> =>
+  (await (await answer).json()) as T;
+
+describe('leads inspect', () => {
+  it('shows the inbox of a receiver in another process, live, replays to it, and ends with 0', async () => {
+    const home = freshHome();
+    const listener = await listen(['--token', 'secret', '--http', '--port', '0'], { home });
+    await deliver(listener.url, { id: 'a', contact: { name: 'Ann' } });
+    const page = await inspect(['--replay-to', `${listener.url}/again`, '--token', 'secret'], home);
+    const client = await inspectClient(page.url);
+    const list = await answerOf<WirePage>(client.get('/api/deliveries'));
+    expect(list.rows).toMatchObject([{ leadId: 'a', name: 'Ann', verdict: 'accepted' }]);
+    const { seen } = events(client);
+    await deliver(listener.url, { id: 'b' });
+    await expect
+      .poll(() => seen.flatMap((event) => (event.type === 'deliveries' ? event.rows : [])))
+      .toMatchObject([{ leadId: 'b' }]);
+    const found = await (await client.get('/api/search?q=ann')).text();
+    expect(JSON.parse(found.split('\n')[0] ?? '') as WireFound).toMatchObject({
+      type: 'found',
+      where: 'name',
+    });
+    const target = `forward ${listener.url}/again`;
+    const replayed = await answerOf<WireReplayed>(client.post('/api/replays', { seq: 1, target }));
+    expect(replayed).toMatchObject({ ok: true, answer: '200', leadId: 'a' });
+    // The receiver takes it, since it is signed, and can tell that it is a replay.
+    const after = await answerOf<WirePage>(client.get('/api/deliveries?lead=a'));
+    expect(after.rows).toMatchObject([
+      { verdict: 'duplicate', source: 'replay' },
+      { verdict: 'accepted', delivered: 1 },
+    ]);
+    expect(await page.end('SIGINT')).toBe(0);
+    expect(page.stderr().match(/#key=/g)).toHaveLength(1);
+  });
+
+  it('says that there is no inbox, and that one in memory is nobody else’s', async () => {
+    const missing = await leads(['inspect', '--inbox', join(freshHome(), 'none.db')]);
+    expect([missing.exitCode, missing.stderr]).toEqual([3, expect.stringMatching(/there is no inbox/)]);
+    expect((await leads(['inspect', '--inbox', ':memory:'])).exitCode).toBe(2);
+    const location = join(freshHome(), 'inbox.db');
+    await (await openInbox({ location, clock: systemClock })).close();
+    const plain = await leads(['inspect', '--inbox', location, '--replay-to', 'http://receiver.example/']);
+    expect([plain.exitCode, plain.stderr]).toEqual([2, expect.stringMatching(/plain HTTP/)]);
+    expect((await leads(['listen', '--no-verify', '--replay-to', 'http://localhost:1/'])).exitCode).toBe(2);
+  });
+
+  it('ends where its port is taken, or its inbox is damaged', async () => {
+    const home = freshHome();
+    const listener = await listen(['--token', 'secret', '--http', '--port', '0'], { home });
+    const { port } = new URL(listener.url);
+    await expect(inspectProcess(['--port', port], home)).rejects.toThrow(/ended with [23]: [^]*--port/);
+    const damaged = join(home, 'damaged.db');
+    writeFileSync(damaged, 'no database'.repeat(1000));
+    await expect(inspectProcess(['--inbox', damaged], home)).rejects.toThrow(/ended with 3: [^]*damaged/);
+  });
+
+  it('opens the browser by a file that only this user can read, and removes it', async () => {
+    const home = freshHome();
+    const inbox = await openInbox({ location: join(home, 'inbox.db'), clock: systemClock });
+    await inbox.close();
+    const programs = join(home, 'programs');
+    mkdirSync(programs);
+    const seenBy = join(home, 'seen');
+    writeFileSync(
+      join(programs, 'xdg-open'),
+      `#!/bin/sh\ncp "$1" "${seenBy}.html"; env > "${seenBy}.env"; echo "$@" > "${seenBy}"\n`,
+    );
+    chmodSync(join(programs, 'xdg-open'), 0o755);
+    const page = await inspect(['--inbox', join(home, 'inbox.db'), '--open'], home, {
+      DISPLAY: ':0',
+      PATH: `${programs}:${process.env['PATH'] ?? ''}`,
+      LEADS_WEBHOOK_TOKEN: 'hidden',
+    });
+    await expect.poll(() => existsSync(seenBy)).toBe(true);
+    const words = readFileSync(seenBy, 'utf8').trim();
+    expect(words).not.toContain('key');
+    expect(statSync(words).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(words)).mode & 0o777).toBe(0o700);
+    expect(readFileSync(`${seenBy}.html`, 'utf8')).toContain(`url=${page.url}"`);
+    expect(readFileSync(`${seenBy}.env`, 'utf8')).not.toContain('hidden');
+    await inspectClient(page.url);
+    await expect.poll(() => existsSync(dirname(words))).toBe(false);
+    expect(await page.end('SIGTERM')).toBe(0);
+  });
+
+  it.skipIf(postgres === undefined)('shows an inbox in PostgreSQL', async () => {
+    if (postgres === undefined) return;
+    const url = newInboxUrl(postgres);
+    const inbox = await openInbox({ location: locationOf(url), clock: systemClock });
+    open.push(() => inbox.close());
+    await inbox.take([arrivalOf({ id: 'a' })]);
+    const page = await inspect([], freshHome(), { LEADS_INBOX: url });
+    const client = await inspectClient(page.url);
+    const described = await answerOf<WireInbox>(client.get('/api/inbox'));
+    expect(described.location).not.toContain(new URL(url).password);
+    const { seen } = events(client);
+    await inbox.take([arrivalOf({ id: 'b' })]);
+    await expect
+      .poll(() => seen.flatMap((event) => (event.type === 'deliveries' ? event.rows : [])))
+      .toMatchObject([{ leadId: 'b' }]);
+    expect(await page.end('SIGINT')).toBe(0);
+  });
+});
+
+describe('leads listen --inspect', () => {
+  it.each([
+    ['a file', []],
+    ['memory', ['--inbox', ':memory:']],
+  ])('shows arrivals within 300 ms, with its inbox in %s', async (_, more) => {
+    const argv = ['--token', 'secret', '--http', '--port', '0', '--inspect', ...more];
+    const listener = await listen(argv);
+    const client = await inspectClient(inspectUrlIn(listener.stderr()) ?? '');
+    expect(await answerOf<WireInbox>(client.get('/api/inbox'))).toMatchObject({
+      isReceiving: true,
+      targets: [],
+    });
+    const { seen } = events(client);
+    const delays: number[] = [];
+    for (let i = 0; i < 5; i += 1) {
+      const before = seen.length;
+      const startedAt = performance.now();
+      await deliver(listener.url, { id: `l${i}` });
+      await expect.poll(() => seen.length, { interval: 5 }).toBeGreaterThan(before);
+      delays.push((seen.at(-1)?.at ?? Infinity) - startedAt);
+    }
+    // A machine that is busy with other tests may be late now and then.
+    expect(Math.min(...delays)).toBeLessThan(300);
+    expect(await listener.end('SIGINT')).toBe(0);
+  });
+
+  it('replays to its forward, which is settled then', async () => {
+    const first = await listen(['--token', 'secret', '--http', '--port', '0', '--fail-first', '1']);
+    const target = `${first.url}/hook`;
+    const other = `${first.url}/other`;
+    const argv = ['--token', 'secret', '--http', '--port', '0', '--inspect', '0', '--forward-to', target];
+    const listener = await listen([...argv, '--replay-to', other]);
+    expect((await deliver(listener.url, { id: 'a' })).status).toBe(502);
+    const client = await inspectClient(inspectUrlIn(listener.stderr()) ?? '');
+    const described = await answerOf<WireInbox>(client.get('/api/inbox'));
+    expect(described.targets).toEqual(
+      [target, other].map((url) => ({ name: `forward ${url}`, isLocal: true, scheme: 'token' })),
+    );
+    const asked = { seq: 1, target: `forward ${target}` };
+    expect(await answerOf<WireReplayed>(client.post('/api/replays', asked))).toMatchObject({
+      ok: true,
+      settled: `forward ${new URL(target).origin}`,
+    });
+    expect((await answerOf<WirePage>(client.get('/api/deliveries?verdict=pending'))).rows).toEqual([]);
+    const again = { seq: 1, target: `forward ${other}` };
+    expect(await answerOf<WireReplayed>(client.post('/api/replays', again))).toMatchObject({ settled: null });
+    const { results } = await answerOf<WireDelivery>(client.get('/api/deliveries/1'));
+    const label = `forward ${new URL(target).origin}`;
+    expect(results.map(({ target: to, ok }) => [to, ok])).toEqual([
+      [label, false],
+      [label, true],
+      [label, true],
+    ]);
+    expect((await deliver(listener.url, { id: 'a' })).status).toBe(200);
+  });
+});

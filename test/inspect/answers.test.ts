@@ -1,0 +1,289 @@
+import { describe, expect, it } from 'vitest';
+import type {
+  WireCharts,
+  WireDelivery,
+  WireDiff,
+  WireFound,
+  WirePage,
+  WireRow,
+} from '../../src/inspect/wire.ts';
+import type { RejectedDelivery } from '../../src/inbox/inbox.ts';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
+import { localReads } from '../../src/inspect/reads/local-reads.ts';
+import { systemClock } from '../../src/time/clock.ts';
+import { rejection } from '../../src/webhook/rejection.ts';
+import { arrivalOf, deliveryOf } from '../inbox/support.ts';
+import { inspect, type Inspected } from './support.ts';
+
+const arrival = (leadId: string, body: string | Uint8Array, receivedAt = 1_000) => ({
+  leadId,
+  delivery: deliveryOf(body, { receivedAt }),
+});
+
+const rejected = (body: string | Uint8Array, headers: [string, string][] = []): RejectedDelivery => ({
+  delivery: deliveryOf(body, { rawHeaders: headers }),
+  rejection: rejection('wrong_credential', 'the signature does not match'),
+});
+
+async function asked<T>(page: Inspected, path: string): Promise<T> {
+  const { status, text } = await page.get(`/api/${path}`);
+  expect(status, text).toBe(200);
+  return JSON.parse(text) as T;
+}
+
+async function searched(page: Inspected, text: string, more = ''): Promise<WireFound[]> {
+  const { text: lines } = await page.get(`/api/search?q=${encodeURIComponent(text)}${more}`);
+  return lines.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as WireFound]));
+}
+
+const foundIn = async (page: Inspected, text: string) =>
+  (await searched(page, text)).flatMap((line) =>
+    line.type === 'found' ? [[line.row.leadId, line.where]] : [],
+  );
+
+describe('the list', () => {
+  it('gives pages, newest first, and filters', async () => {
+    const page = await inspect();
+    await page.inbox.take(
+      Array.from({ length: 250 }, (_, i) => arrival(`l${i}`, `{"id":"l${i}"}`, 1000 + i)),
+    );
+    const first = await asked<WirePage>(page, 'deliveries');
+    expect([first.rows.length, first.rows[0]?.leadId, first.next]).toEqual([100, 'l249', 151]);
+    const last = await asked<WirePage>(page, 'deliveries?before=101&limit=100');
+    expect([last.rows.length, last.rows.at(-1)?.leadId, last.next]).toEqual([100, 'l0', null]);
+    expect((await asked<WirePage>(page, 'deliveries?since=1010&until=1020')).rows).toHaveLength(10);
+    expect((await asked<WirePage>(page, 'deliveries?verdict=rejected&verdict=duplicate')).rows).toEqual([]);
+    expect((await asked<WirePage>(page, 'deliveries?verdict=accepted&limit=3')).rows).toHaveLength(3);
+  });
+
+  it('shows what a row needs, and cuts long texts', async () => {
+    const page = await inspect();
+    const name = 'n'.repeat(5000);
+    const lead = { id: 'a', category: 'loans', contact: { name }, metadata: {} };
+    await page.inbox.take([
+      arrivalOf(lead),
+      arrivalOf({ id: 'b', ...{ contact: { name: 5 }, category: [] } }),
+    ]);
+    const { rows } = await asked<WirePage>(page, 'deliveries');
+    expect(rows[1]).toMatchObject({ leadId: 'a', category: 'loans', verdict: 'accepted', source: 'push' });
+    expect(rows[1]?.name).toHaveLength(200);
+    expect(rows[0]).toMatchObject({ name: null, category: null });
+  });
+
+  it('says that a lead was erased, or pruned', async () => {
+    const page = await inspect();
+    await page.inbox.take(['a', 'b', 'c'].map((id) => arrivalOf({ id })));
+    await page.inbox.erase({ leadIds: ['a'], rejected: [] });
+    await page.inbox.prune(2_000);
+    const leadOf = async (id: string) => (await asked<WirePage>(page, `deliveries?lead=${id}`)).lead;
+    expect(await leadOf('a')).toBe('erased');
+    expect(await leadOf('b')).toBe('pruned');
+    expect(await leadOf('nobody')).toBe(null);
+    expect((await page.get('/api/deliveries/1')).status).toBe(404);
+    await page.inbox.take([arrivalOf({ id: 'd' })]);
+    expect(await leadOf('d')).toBe(null);
+  });
+});
+
+describe('a delivery', () => {
+  const detail = async (body: string | Uint8Array) => {
+    const page = await inspect();
+    await page.inbox.take([arrival('a', body)]);
+    return { page, delivery: await asked<WireDelivery>(page, 'deliveries/1') };
+  };
+
+  it('keeps every digit of a number, and every escape', async () => {
+    const { delivery } = await detail(
+      String.raw`{"id":"a","n":12345678901234567890,"e":1e400,"z":[],"s":"\u00e9"}`,
+    );
+    expect(delivery.formatted).toBe(
+      String.raw`{
+  "id": "a",
+  "n": 12345678901234567890,
+  "e": 1e400,
+  "z": [],
+  "s": "\u00e9"
+}`,
+    );
+  });
+
+  it('is shown as the text that it is, whatever it is', async () => {
+    const hostile = `{"id":"a","contact":{"name":"</textarea><script>alert(1)</script>\u202e\u0007","email":"javascript:alert(1)"}}`;
+    const { delivery } = await detail(hostile);
+    expect(delivery.text).toBe(hostile);
+    const invalid = await detail(Buffer.from([0x7b, 0xff, 0xfe, 0x7d]));
+    expect(invalid.delivery).toMatchObject({ text: '{\ufffd\ufffd}', hasInvalidText: true, formatted: null });
+    const deep = await detail(`{"id":"a","d":${'['.repeat(200)}${']'.repeat(200)}}`);
+    expect(deep.delivery.formatted?.split('\n')).toHaveLength(402);
+    const deeper = await detail(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+    expect(deeper.delivery.formatted).toBe(null);
+    const large = await detail(`{"id":"a","t":"${'x'.repeat(1_200_000)}"}`);
+    expect(large.delivery).toMatchObject({ isCut: true, hasInvalidText: false });
+    expect(large.delivery.text).toHaveLength(1024 * 1024);
+  });
+
+  it('is downloaded whole, as an attachment that no browser shows', async () => {
+    const { page } = await detail('<script>alert(1)</script>');
+    const { headers, text } = await page.get('/api/deliveries/1/body');
+    expect(headers['content-disposition']).toBe('attachment; filename="delivery-1.json"');
+    expect(headers['content-type']).toBe('application/octet-stream');
+    expect(text).toBe('<script>alert(1)</script>');
+  });
+
+  it('says why it was rejected, and what is not kept of it', async () => {
+    const page = await inspect();
+    await page.inbox.reject([rejected('x'.repeat(20_000), [['X-Signature', '[redacted]']])]);
+    const delivery = await asked<WireDelivery>(page, 'deliveries/1');
+    expect(delivery.explanation?.[0]).toBe('The signature does not match.');
+    expect(delivery.explanation?.[1]).toMatch(/--explain/);
+    expect(delivery.missing).toMatch(/first 16 KiB/);
+    expect(delivery.notReplayable).toMatch(/never replayed/);
+    expect(delivery.size).toBe(16 * 1024);
+  });
+
+  it('comes with every attempt at its lead, and every result', async () => {
+    const target = 'forward http://localhost:1/';
+    const inbox = await openInbox({ location: ':memory:', clock: systemClock, targets: [target] });
+    const page = await inspect({ inbox });
+    await inbox.take([arrivalOf({ id: 'a' })]);
+    await inbox.take([arrival('a', '{"id":"a","x":1}')]);
+    const result = { ok: false, answer: '500', durationMs: 3, at: 7 };
+    await inbox.release([{ leadId: 'a', seq: 1, target, result }]);
+    const delivery = await asked<WireDelivery>(page, 'deliveries/2');
+    expect(delivery.differs).toEqual(['x']);
+    expect(delivery.attempts.map(({ seq, failed }) => [seq, failed])).toEqual([
+      [1, 1],
+      [2, 0],
+    ]);
+    expect((await asked<WireDelivery>(page, 'deliveries/1')).results).toEqual([
+      { ...result, target: 'forward http://localhost:1' },
+    ]);
+  });
+
+  it('becomes a command for a shell, with placeholders for credentials', async () => {
+    const page = await inspect();
+    const delivery = deliveryOf(`{"id":"it's"}`, {
+      rawHeaders: [
+        ['Host', 'evil.test'],
+        ['X-Signature', '[redacted]'],
+        ['X-Odd', `$(touch /tmp/x) \`id\``],
+      ],
+    });
+    await page.inbox.take([{ leadId: 'a', delivery }]);
+    const { command } = await asked<{ command: string }>(page, 'deliveries/1/curl');
+    expect(command).toBe(
+      String.raw`curl -i https://receiver.example/leads -H "X-Signature: $CREDENTIAL" -H 'X-Odd: $(touch /tmp/x) ` +
+        '`id`' +
+        String.raw`' -H 'Content-Type:' --data-binary '{"id":"it'\''s"}'`,
+    );
+  });
+});
+
+describe('two deliveries', () => {
+  it('are compared field by field and line by line', async () => {
+    const page = await inspect();
+    await page.inbox.take([arrival('a', '{"id":"a","n":1.0,"x":[1,2]}')]);
+    await page.inbox.take([arrival('a', '{"x":[1,3],"n":1,"id":"a"}')]);
+    const diff = await asked<WireDiff>(page, 'diff?left=1&right=2');
+    expect(diff.fields).toEqual(['x.1']);
+    expect(diff.headers.every(({ kind }) => kind === 'same')).toBe(true);
+    const kinds = diff.body.map(({ kind, left, right }) => `${kind} ${left ?? '-'} ${right ?? '-'}`);
+    expect(kinds).toContain('same     1,     1,');
+    expect(kinds).toContain('changed     2     3');
+    expect(diff.body.flatMap(({ left }) => left ?? []).join('\n')).toBe(
+      '{\n  "id": "a",\n  "n": 1.0,\n  "x": [\n    1,\n    2\n  ]\n}',
+    );
+    expect((await page.get('/api/diff?left=1&right=9')).status).toBe(404);
+  });
+
+  it('are compared as far as that is quick, also when nothing is the same', async () => {
+    const page = await inspect();
+    const lines = (prefix: string) => JSON.stringify(Array.from({ length: 5000 }, (_, i) => `${prefix}${i}`));
+    await page.inbox.take([arrival('a', lines('x')), arrival('b', lines('y')), arrival('c', 'no JSON')]);
+    const diff = await asked<WireDiff>(page, 'diff?left=1&right=2');
+    expect(diff.isCut).toBe(true);
+    expect(diff.body).toHaveLength(2000);
+    expect((await asked<WireDiff>(page, 'diff?left=1&right=3')).fields).toEqual([]);
+  });
+});
+
+describe('the search', () => {
+  it('finds id, name, e-mail, phone and body, in any case, with escapes decoded', async () => {
+    const page = await inspect();
+    await page.inbox.take([
+      arrival('Lead-7', '{"id":"Lead-7"}'),
+      arrival(
+        'b',
+        String.raw`{"id":"b","contact":{"name":"J\u00fcrgen M\u00dcLLER","phone":"+49 (30) 123-4567"}}`,
+      ),
+      arrival('c', '{"id":"c","contact":{"email":"Jane@Example.com"},"note":"50% off\\/now"}'),
+    ]);
+    expect(await foundIn(page, 'lead-7')).toEqual([['Lead-7', 'id']]);
+    expect(await foundIn(page, 'jürgen müller')).toEqual([['b', 'name']]);
+    expect(await foundIn(page, '0049301234567')).toEqual([['b', 'phone']]);
+    expect(await foundIn(page, '(30) 1234567')).toEqual([['b', 'phone']]);
+    expect(await foundIn(page, 'jane@EXAMPLE')).toEqual([['c', 'email']]);
+    expect(await foundIn(page, 'off/now')).toEqual([['c', 'body']]);
+    expect(await foundIn(page, '50%')).toEqual([['c', 'body']]);
+    expect(await foundIn(page, 'nowhere')).toEqual([]);
+  });
+
+  it('stops at 200 found ones, goes on from there, and keeps to its filters', async () => {
+    const page = await inspect();
+    await page.inbox.take(Array.from({ length: 450 }, (_, i) => arrival(`l${i}`, '{"x":"same"}')));
+    const rows = (lines: readonly WireFound[]): WireRow[] =>
+      lines.flatMap((line) => (line.type === 'found' ? [line.row] : []));
+    const first = await searched(page, 'same');
+    expect([rows(first).length, first.at(-1)]).toMatchObject([200, { type: 'end', next: 251 }]);
+    const last = await searched(page, 'same', '&before=51');
+    expect([rows(last).length, last.at(-1)]).toEqual([50, { type: 'end', deliveries: 50, next: null }]);
+    expect(rows(await searched(page, 'same', '&verdict=rejected'))).toEqual([]);
+  });
+
+  it('ends with its connection, and lets only a few run at the same time', async () => {
+    let [running, looked] = [0, 0];
+    const page = await inspect({
+      reads: (inbox) => ({
+        ...localReads(inbox),
+        async *search() {
+          running += 1;
+          try {
+            for (;;) {
+              looked += 1;
+              await new Promise(setImmediate);
+              yield { type: 'searched', deliveries: looked };
+            }
+          } finally {
+            running -= 1;
+          }
+        },
+      }),
+    });
+    const responses = await Promise.all([1, 2, 3, 4].map(() => page.open('/api/search?q=a')));
+    await expect.poll(() => running).toBe(4);
+    const refused = await page.get('/api/search?q=a');
+    expect([refused.status, JSON.parse(refused.text)]).toMatchObject([429, { code: 'busy' }]);
+    for (const response of responses) response.destroy();
+    await expect.poll(() => running).toBe(0);
+    const before = looked;
+    await page.get('/api/inbox');
+    expect(looked).toBe(before);
+  });
+});
+
+describe('the charts', () => {
+  it('count verdicts, delays and attempts', async () => {
+    const page = await inspect();
+    const lead = (id: string, receivedAt: number) =>
+      arrival(id, JSON.stringify({ id, createdAt: new Date(receivedAt - 50).toISOString() }), receivedAt);
+    await page.inbox.take([lead('a', 1000), lead('b', 1010), lead('c', 2500), lead('d', 9000)]);
+    await page.inbox.take([lead('a', 2600)]);
+    await page.inbox.reject([rejected('x')]);
+    const charts = await asked<WireCharts>(page, 'charts?since=1000&until=3000&buckets=2');
+    expect(charts.buckets).toEqual([
+      { at: 1000, accepted: 2, duplicate: 0, pending: 0, rejected: 1, delayP50: 50, delayMax: 50 },
+      { at: 2000, accepted: 1, duplicate: 1, pending: 0, rejected: 0, delayP50: 50, delayMax: 50 },
+    ]);
+    expect(charts).toMatchObject({ bucketMs: 1000, attempts: [2, 1], cutAt: null });
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { diffBlocks } from '../../../src/inspect/web/compare/diff-blocks.ts';
+import { delayPlace, delayTicks, countTicks } from '../../../src/inspect/web/charts/scales.ts';
+import { keepNewest, withChanged, withNewer, withPage } from '../../../src/inspect/web/state/merge-rows.ts';
+import { matches } from '../../../src/inspect/web/state/list-filter.ts';
+import type { WireDiffLine, WireRow } from '../../../src/inspect/wire.ts';
+
+const row = (seq: number, more: Partial<WireRow> = {}): WireRow => ({
+  seq,
+  receivedAt: seq * 1_000,
+  leadId: `lead_${seq}`,
+  name: null,
+  category: null,
+  verdict: 'accepted',
+  reason: null,
+  status: 200,
+  attempt: 1,
+  source: 'push',
+  size: 10,
+  delivered: 0,
+  failed: 0,
+  ...more,
+});
+const rowsOf = (...seqs: number[]): WireRow[] => seqs.map((seq) => row(seq));
+const seqs = ({ rows }: { rows: readonly WireRow[] }): number[] => rows.map(({ seq }) => seq);
+
+describe('rows', () => {
+  it('take what arrived once, newest first', () => {
+    const list = { rows: rowsOf(5, 4), next: 4 };
+    expect(seqs(withNewer(list, rowsOf(4, 5, 6, 7)))).toEqual([7, 6, 5, 4]);
+  });
+
+  it('drop the oldest of many, and know where to read on', () => {
+    expect(keepNewest({ rows: rowsOf(5, 4, 3), next: null }, 2)).toEqual({ rows: rowsOf(5, 4), next: 4 });
+  });
+
+  it('change in place', () => {
+    const changed = row(4, { verdict: 'pending' });
+    expect(withChanged({ rows: rowsOf(5, 4), next: null }, [changed, row(1)]).rows).toEqual([
+      row(5),
+      changed,
+    ]);
+  });
+
+  it('lose what a page that was read again does not have', () => {
+    const list = { rows: rowsOf(9, 8, 7, 6, 5, 4), next: 4 };
+    const read = withPage(list, 9, { rows: rowsOf(8, 6), next: 6, lead: null });
+    expect(read).toEqual({ rows: rowsOf(9, 8, 6, 5, 4), next: 4 });
+    expect(withPage(list, 9, { rows: rowsOf(8), next: null, lead: null })).toEqual({
+      rows: rowsOf(9, 8),
+      next: null,
+    });
+  });
+
+  it('match a filter as the server does: since is included, until is not', () => {
+    const filter = { verdicts: ['accepted' as const], since: 4_000, until: 6_000 };
+    expect([3, 4, 5, 6].filter((seq) => matches(filter, row(seq)))).toEqual([4, 5]);
+    expect(matches({ ...filter, verdicts: ['rejected'] }, row(4))).toBe(false);
+  });
+});
+
+describe('a comparison', () => {
+  it('folds what is equal far from any difference', () => {
+    const same = (count: number): WireDiffLine[] =>
+      Array.from({ length: count }, (_, i) => ({ kind: 'same', left: `${i}`, right: `${i}` }));
+    const changed: WireDiffLine = { kind: 'changed', left: 'a', right: 'b' };
+    const blocks = diffBlocks([...same(20), changed, ...same(20)]);
+    expect(blocks.map(({ rows, isFolded }) => [rows.length, isFolded])).toEqual([
+      [17, true],
+      [7, false],
+      [17, true],
+    ]);
+    expect(diffBlocks([])).toEqual([]);
+  });
+});
+
+describe('scales', () => {
+  it('count in whole numbers', () => {
+    expect(countTicks(0)).toEqual([0, 1]);
+    expect(countTicks(3)).toEqual([0, 1, 2, 3]);
+    expect(countTicks(556)).toEqual([0, 200, 400, 600]);
+  });
+
+  it('include the smallest and the greatest delay', () => {
+    const ticks = delayTicks(320, 95_000);
+    expect(ticks[0]).toBe(100);
+    expect(ticks.at(-1)).toBe(600_000);
+    expect(delayPlace(100, ticks)).toBe(0);
+    expect(delayPlace(600_000, ticks)).toBe(1);
+    expect(delayTicks(1, 1).length).toBeGreaterThan(1);
+    expect(delayPlace(1e12, delayTicks(1e12, 1e12))).toBe(1);
+  });
+});

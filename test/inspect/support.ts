@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { afterEach } from 'vitest';
+import type { Inbox } from '../../src/inbox/inbox.ts';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
+import { type InspectServer, openInspectServer } from '../../src/inspect/open-inspect-server.ts';
+import { localReads } from '../../src/inspect/reads/local-reads.ts';
+import type { Reads } from '../../src/inspect/reads/reads.ts';
+import { type ReplayTarget, replayTarget } from '../../src/inspect/replay/replay-target.ts';
+import { Replayer } from '../../src/inspect/replay/replayer.ts';
+import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
+import type { Signer } from '../../src/sender/sign-request.ts';
+import { systemClock } from '../../src/time/clock.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+}
+
+/** A server of the page, and a client with a token. */
+export interface Inspected {
+  readonly inbox: Inbox;
+  readonly server: InspectServer;
+  readonly origin: string;
+  readonly key: string;
+  readonly token: string;
+  get(path: string, options?: AnswerOptions): Promise<Answer>;
+  post(path: string, body: unknown): Promise<Answer>;
+  /** A stream of lines, until its response is destroyed. */
+  open(path: string): Promise<IncomingMessage>;
+}
+
+interface AnswerOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface InspectOptions {
+  readonly inbox?: Inbox;
+  readonly targets?: readonly ReplayTarget[];
+  readonly isDispatching?: (leadId: string) => boolean;
+  readonly reads?: (inbox: Inbox) => Reads;
+}
+
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+/** Over an inbox in memory unless one is given; closed after the test. */
+export async function inspect(options: InspectOptions = {}): Promise<Inspected> {
+  const inbox = options.inbox ?? (await openInbox({ location: ':memory:', clock: systemClock }));
+  if (options.inbox === undefined) opened.push(() => inbox.close());
+  const server = await openInspectServer({
+    port: 0,
+    portFlag: '--port',
+    location: inbox.location,
+    reads: options.reads?.(inbox) ?? localReads(inbox),
+    replays: new Replayer({
+      targets: options.targets ?? [],
+      useInbox: (_, use) => use(inbox),
+      isDispatching: options.isDispatching,
+      clock: systemClock,
+    }),
+    isReceiving: false,
+    clock: systemClock,
+    pageFile: (name) => Buffer.from(`the file ${name} ${'.'.repeat(2000)}`),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  opened.push(() => server.close());
+  const origin = `http://127.0.0.1:${server.port}`;
+  const key = new URL(server.url).hash.replace('#key=', '');
+  const session = await post(`${origin}/api/session`, { key }, origin);
+  const { token } = JSON.parse(session.text) as WireSession;
+  return {
+    inbox,
+    server,
+    origin,
+    key,
+    token,
+    get: (path, more = {}) =>
+      send(`${origin}${path}`, { ...more, headers: { [tokenHeader]: token, ...more.headers } }),
+    post: (path, body) => post(`${origin}${path}`, body, origin, { [tokenHeader]: token }),
+    async open(path) {
+      const sent = httpRequest(`${origin}${path}`, { headers: { [tokenHeader]: token }, agent: false });
+      sent.end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      response.on('error', () => undefined);
+      opened.push(() => Promise.resolve(void response.destroy()));
+      return response;
+    },
+  };
+}
+
+/** One request, on a connection of its own. */
+export async function send(url: string, options: RequestOptions = {}, body?: string): Promise<Answer> {
+  const sent = httpRequest(url, { ...options, agent: false });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const text = (await buffer(response)).toString('utf8');
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text,
+  };
+}
+
+export const post = (
+  url: string,
+  body: unknown,
+  origin: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> =>
+  send(
+    url,
+    { method: 'POST', headers: { origin, 'content-type': 'application/json', ...headers } },
+    JSON.stringify(body),
+  );
+
+/** A target at that address. */
+export const targetAt = (url: string, signer?: Signer): ReplayTarget =>
+  replayTarget({
+    url: new URL(url),
+    keepPath: false,
+    signer,
+    proxy: undefined,
+    timeoutMs: 5_000,
+    loopbackCa: undefined,
+    now: () => Date.now(),
+    signal: new AbortController().signal,
+  });
+
+/** The JSON objects of a stream as they arrive; empty lines are left out. */
+export function linesOf<T>(response: IncomingMessage): T[] {
+  const lines: T[] = [];
+  let rest = '';
+  response.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\n');
+    rest = parts.pop() ?? '';
+    for (const part of parts) if (part !== '') lines.push(JSON.parse(part) as T);
+  });
+  return lines;
+}
