@@ -73,7 +73,7 @@ async function measure(load: string, name: string, flags: readonly string[]): Pr
   const { port, caPath, pid } = listening;
   const drive = async (count: number, prefix: string): Promise<Outcome> => {
     const options = {
-      port,
+      ports: [port],
       caPath,
       path: '/',
       secret: 'bench-secret',

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
@@ -50,8 +59,11 @@ const deliver = (url: string, body: object): Promise<Response> =>
     body: JSON.stringify(body),
   });
 
-/** The events of a client, as they come, with the times of their arrival. */
-function events(client: InspectClient): { readonly seen: (WireEvent & { readonly at: number })[] } {
+/** The events of a client behind a number, as they come, with the times of their arrival. */
+function events(
+  client: InspectClient,
+  after = 0,
+): { readonly seen: (WireEvent & { readonly at: number })[] } {
   const seen: (WireEvent & { readonly at: number })[] = [];
   const stop = new AbortController();
   open.push(() => {
@@ -59,7 +71,7 @@ function events(client: InspectClient): { readonly seen: (WireEvent & { readonly
     return Promise.resolve();
   });
   void (async () => {
-    const { body } = await client.get('/api/events', stop.signal);
+    const { body } = await client.get(`/api/events?after=${after}`, stop.signal);
     let rest = '';
     for await (const text of body?.pipeThrough(new TextDecoderStream()) ?? []) {
       const lines = (rest + text).split('\n');
@@ -84,7 +96,7 @@ describe('leads inspect', () => {
     const client = await inspectClient(page.url);
     const list = await answerOf<WirePage>(client.get('/api/deliveries'));
     expect(list.rows).toMatchObject([{ leadId: 'a', name: 'Ann', verdict: 'accepted' }]);
-    const { seen } = events(client);
+    const { seen } = events(client, list.rows[0]?.seq);
     await deliver(listener.url, { id: 'b' });
     await expect
       .poll(() => seen.flatMap((event) => (event.type === 'deliveries' ? event.rows : [])))
@@ -200,6 +212,21 @@ describe('leads listen --inspect', () => {
     // A machine that is busy with other tests may be late now and then.
     expect(Math.min(...delays)).toBeLessThan(300);
     expect(await listener.end('SIGINT')).toBe(0);
+  });
+
+  it.skipIf(platform() !== 'linux')('reads with less of the processor than the receiver gets', async () => {
+    const listener = await listen(['--token', 'secret', '--http', '--port', '0', '--inspect']);
+    const client = await inspectClient(inspectUrlIn(listener.stderr()) ?? '');
+    await (await client.get('/api/deliveries')).text();
+    const { pid } = listener.child;
+    const ofThread = (id: string): number => {
+      // The 19th field; the second one is a name in brackets (proc(5)).
+      const fields = readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8').replace(/^.*\)/s, '').split(' ');
+      return Number(fields[17]);
+    };
+    const usual = ofThread(String(pid));
+    const lower = readdirSync(`/proc/${pid}/task`).filter((id) => ofThread(id) > usual);
+    expect(lower).toHaveLength(1);
   });
 
   it('replays to its forward, which is settled then', async () => {

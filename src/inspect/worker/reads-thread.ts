@@ -1,3 +1,4 @@
+import { platform, setPriority } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { openInboxReader } from '../../inbox/open-inbox.ts';
 import { systemClock } from '../../time/clock.ts';
@@ -11,6 +12,9 @@ const role = 'leads inspect reads';
 
 /** What lives for a moment only, such as rows on their way: more would be memory that nobody needs, in MiB. */
 const youngMb = 6;
+
+/** On a busy machine a receiver gets ten times the processor's time that a search gets. */
+const niceness = 10;
 
 interface ThreadData {
   readonly role: typeof role;
@@ -40,6 +44,8 @@ function isThreadData(value: unknown): value is ThreadData {
 
 if (!isMainThread && parentPort !== null && isThreadData(workerData)) {
   const { location } = workerData;
+  // Elsewhere it is the priority of the whole process (setpriority(2), "C library/kernel differences").
+  if (platform() === 'linux') setPriority(niceness);
   const opened = openInboxReader({ location, clock: systemClock });
   serveReads(
     parentPort,
