@@ -179,7 +179,7 @@ describe('leads inspect', () => {
     const client = await inspectClient(page.url);
     const described = await answerOf<WireInbox>(client.get('/api/inbox'));
     expect(described.location).not.toContain(new URL(url).password);
-    const { seen } = events(client);
+    const { seen } = events(client, described.newestSeq);
     await inbox.take([arrivalOf({ id: 'b' })]);
     await expect
       .poll(() => seen.flatMap((event) => (event.type === 'deliveries' ? event.rows : [])))
