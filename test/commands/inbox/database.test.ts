@@ -68,7 +68,9 @@ describe.skipIf(address === undefined)('an inbox in a database', () => {
     const verified = await leads(['verify', '--id', 'a-1', '--token', 'token-of-the-tests', '--json'], {
       env,
     });
-    expect(JSON.parse(verified.stdout)).toMatchObject({ form: 'delivery 3 of the inbox' });
+    expect(JSON.parse(verified.stdout)).toMatchObject({
+      form: expect.stringMatching(/^delivery \d+ of the inbox$/) as string,
+    });
     const app = await startHere(answering(200));
     const sent = await leads(['send', app.url, '--from', 'inbox', '--token', 'x'], { env });
     expect(sent.exitCode).toBe(0);
