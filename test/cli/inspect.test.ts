@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
@@ -211,5 +213,22 @@ describe('leads listen --inspect', () => {
     });
     expect((await answerOf<WirePage>(client.get('/api/deliveries?verdict=pending'))).rows).toEqual([]);
     expect((await deliver(listener.url, { id: 'a' })).status).toBe(200);
+  });
+
+  it('gives up a replay that is under way when its time is over', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    open.push(() => Promise.resolve(void silent.close()));
+    await once(silent, 'listening');
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+    const more = ['--inspect', '--replay-to', url, '--count', '2'];
+    const listener = await listen(['--token', 'secret', '--http', '--port', '0', ...more]);
+    await deliver(listener.url, { id: 'a' });
+    const client = await inspectClient(inspectUrlIn(listener.stderr()) ?? '');
+    const replay = client.post('/api/replays', { seq: 1, target: `forward ${url}` });
+    await once(silent, 'connection');
+    const ended = once(listener.child, 'close');
+    await deliver(listener.url, { id: 'b' });
+    expect(await answerOf<WireReplayed>(replay)).toMatchObject({ ok: false, answer: 'given up at the end' });
+    expect(await ended).toEqual([0, null]);
   });
 });

@@ -19,7 +19,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
   rejectMissing(location);
   const { replayTo, port, open } = options;
   const signer = replayTo.length === 0 ? undefined : await replaySigner(options, context);
-  const targets = await replayTargets(replayTo, { signer, trustFlags: options }, context);
+  const targets = await replayTargets(replayTo, { signer, trustFlags: options, signal }, context);
   const reads = await openReads(location, clock);
   const replays = new Replayer({
     targets,
