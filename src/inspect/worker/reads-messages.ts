@@ -18,6 +18,8 @@ export type ReadsResponse =
   | {
       readonly kind: 'failure';
       readonly id: number;
+      /** An error keeps its exit code: a `ConfigError`, or any other one. */
+      readonly isConfig: boolean;
       readonly message: string;
       readonly hint: string | undefined;
     };

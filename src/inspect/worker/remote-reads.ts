@@ -1,4 +1,4 @@
-import { DataError } from '../../errors.ts';
+import { ConfigError, DataError } from '../../errors.ts';
 import type { Reads } from '../reads/reads.ts';
 import type { WireFound } from '../wire.ts';
 import type { Question, ReadsRequest, ReadsResponse } from './reads-messages.ts';
@@ -31,7 +31,10 @@ export function remoteReads(thread: ReadsThread): Reads {
     const waiting = pending.get(response.id);
     pending.delete(response.id);
     if (response.kind === 'answer') waiting?.resolve(response.value);
-    else waiting?.reject(new DataError(response.message, { hint: response.hint }));
+    else {
+      const { isConfig, message, hint } = response;
+      waiting?.reject(new (isConfig ? ConfigError : DataError)(message, { hint }));
+    }
   });
   thread.on('error', end);
   thread.on('exit', () => end(new Error('the thread that reads the inbox ended')));

@@ -1,4 +1,4 @@
-import { LeadsError, messageOf } from '../../errors.ts';
+import { ConfigError, LeadsError, messageOf } from '../../errors.ts';
 import type { Reads } from '../reads/reads.ts';
 import type { Question, ReadsPort, ReadsRequest, ReadsResponse } from './reads-messages.ts';
 
@@ -47,7 +47,8 @@ export function serveReads(port: ReadsPort, opened: Promise<Reads>): void {
       .then((value): ReadsResponse => ({ kind: 'answer', id: request.id, value }))
       .catch((error: unknown): ReadsResponse => {
         const hint = error instanceof LeadsError ? error.hint : undefined;
-        return { kind: 'failure', id: request.id, message: messageOf(error), hint };
+        const isConfig = error instanceof ConfigError;
+        return { kind: 'failure', id: request.id, isConfig, message: messageOf(error), hint };
       })
       .then((response) => port.postMessage(response));
   });
