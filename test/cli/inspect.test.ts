@@ -1,10 +1,17 @@
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
-import type { WireEvent, WireFound, WireInbox, WirePage, WireReplayed } from '../../src/inspect/wire.ts';
+import type {
+  WireEvent,
+  WireFound,
+  WireInbox,
+  WirePage,
+  WireProblem,
+  WireReplayed,
+} from '../../src/inspect/wire.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { arrivalOf } from '../inbox/support.ts';
 import { locationOf } from '../inbox/postgres/location.ts';
@@ -120,7 +127,42 @@ describe('leads inspect', () => {
     await expect(inspectProcess(['--port', port], home)).rejects.toThrow(/ended with [23]: [^]*--port/);
     const damaged = join(home, 'damaged.db');
     writeFileSync(damaged, 'no database'.repeat(1000));
-    await expect(inspectProcess(['--inbox', damaged], home)).rejects.toThrow(/ended with [36]: [^]*damaged/);
+    await expect(inspectProcess(['--inbox', damaged], home)).rejects.toThrow(
+      /ended with 3: [^]*damaged[^]*hint:/,
+    );
+  });
+
+  it('says that its inbox was replaced, and sends nothing of the new one', async () => {
+    const inboxWith = async (id: string): Promise<string> => {
+      const place = join(freshHome(), 'inbox.db');
+      const inbox = await openInbox({ location: place, clock: systemClock });
+      await inbox.take([arrivalOf({ id })]);
+      await inbox.close();
+      return place;
+    };
+    const location = await inboxWith('a');
+    const url = 'http://127.0.0.1:1/';
+    const page = await inspect(['--inbox', location, '--replay-to', url], freshHome());
+    const client = await inspectClient(page.url);
+    const { seen } = events(client);
+    await expect.poll(() => client.get('/api/inbox').then(({ status }) => status)).toBe(200);
+    renameSync(location, `${location}.old`);
+    await expect
+      .poll(() => seen)
+      .toMatchObject([{ type: 'inbox', problem: expect.stringMatching(/deleted or moved while in use/) }]);
+    const replay = () =>
+      answerOf<WireProblem>(client.post('/api/replays', { seq: 1, target: `forward ${url}` }));
+    expect(await replay()).toMatchObject({
+      code: 'inbox-failed',
+      problem: expect.stringMatching(/deleted or moved/),
+    });
+    expect(existsSync(location)).toBe(false);
+    renameSync(await inboxWith('b'), location);
+    expect(await replay()).toMatchObject({
+      code: 'inbox-failed',
+      problem: expect.stringMatching(/replaced/),
+    });
+    expect(await page.end('SIGINT')).toBe(0);
   });
 
   it('opens the browser by a file that only this user can read, and removes it', async () => {
