@@ -9,7 +9,6 @@ interface ReadsThread {
   on(event: 'message', listener: (message: ReadsResponse) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'exit', listener: () => void): unknown;
-  terminate(): Promise<unknown>;
 }
 
 interface Pending {
@@ -37,7 +36,12 @@ export function remoteReads(thread: ReadsThread): Reads {
     }
   });
   thread.on('error', end);
-  thread.on('exit', () => end(new Error('the thread that reads the inbox ended')));
+  const exited = new Promise<void>((resolve) => {
+    thread.on('exit', () => {
+      end(new Error('the thread that reads the inbox ended'));
+      resolve();
+    });
+  });
   const newId = (): number => (lastId += 1);
   const send = <T>(request: ReadsRequest, id: number): Promise<T> => {
     if (ended !== undefined) return Promise.reject(ended);
@@ -82,7 +86,8 @@ export function remoteReads(thread: ReadsThread): Reads {
       try {
         if (ended === undefined) await send({ kind: 'close', id }, id);
       } finally {
-        await thread.terminate();
+        // Terminated inside of its database's code, it would end the whole process.
+        await exited;
       }
     },
   };

@@ -7,6 +7,8 @@ import type { Question, ReadsPort, ReadsRequest, ReadsResponse } from './reads-m
  * where nobody reads on; it takes its turns with other questions.
  */
 export function serveReads(port: ReadsPort, opened: Promise<Reads>): void {
+  // Each question is answered with this failure, also where the first one comes behind it.
+  opened.catch(() => undefined);
   const searches = new Map<number, AsyncIterator<unknown>>();
   const answers = {
     async ask({ question, values }: Extract<ReadsRequest, { kind: 'ask' }>) {
@@ -25,6 +27,7 @@ export function serveReads(port: ReadsPort, opened: Promise<Reads>): void {
     },
     async close(_: Extract<ReadsRequest, { kind: 'close' }>) {
       const reads = await opened;
+      // What is under way fails at its next step.
       await reads.close();
     },
   };
@@ -43,7 +46,7 @@ export function serveReads(port: ReadsPort, opened: Promise<Reads>): void {
     }
   };
   port.on('message', (request) => {
-    void answerTo(request)
+    const answered = answerTo(request)
       .then((value): ReadsResponse => ({ kind: 'answer', id: request.id, value }))
       .catch((error: unknown): ReadsResponse => {
         const hint = error instanceof LeadsError ? error.hint : undefined;
@@ -51,5 +54,6 @@ export function serveReads(port: ReadsPort, opened: Promise<Reads>): void {
         return { kind: 'failure', id: request.id, isConfig, message: messageOf(error), hint };
       })
       .then((response) => port.postMessage(response));
+    if (request.kind === 'close') void answered.finally(() => port.close());
   });
 }

@@ -64,6 +64,9 @@ export async function streamAnswer(
     // Also when the client is gone already: whoever writes may have kept a place for it.
     if (response.destroyed) gone.abort();
     await stream.write(response, gone.signal);
+  } catch (error) {
+    // Nobody is there to whom an answer is missing.
+    if (!gone.signal.aborted) throw error;
   } finally {
     response.off('close', onClose);
   }
