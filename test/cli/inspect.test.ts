@@ -149,18 +149,20 @@ describe('leads inspect', () => {
     renameSync(location, `${location}.old`);
     await expect
       .poll(() => seen)
-      .toMatchObject([{ type: 'inbox', problem: expect.stringMatching(/deleted or moved while in use/) }]);
+      .toMatchObject([
+        { type: 'inbox', problem: expect.stringMatching(/deleted or moved while in use/) as string },
+      ]);
     const replay = () =>
       answerOf<WireProblem>(client.post('/api/replays', { seq: 1, target: `forward ${url}` }));
     expect(await replay()).toMatchObject({
       code: 'inbox-failed',
-      problem: expect.stringMatching(/deleted or moved/),
+      problem: expect.stringMatching(/deleted or moved/) as string,
     });
     expect(existsSync(location)).toBe(false);
     renameSync(await inboxWith('b'), location);
     expect(await replay()).toMatchObject({
       code: 'inbox-failed',
-      problem: expect.stringMatching(/replaced/),
+      problem: expect.stringMatching(/replaced/) as string,
     });
     expect(await page.end('SIGINT')).toBe(0);
   });

@@ -16,8 +16,8 @@ function connected(opened: Promise<Reads>) {
   const ended = once(here, 'close');
   const reads = remoteReads({
     postMessage: (message) => here.postMessage(message),
-    on: (event: string, listener: (...values: never[]) => void) =>
-      here.on(event === 'exit' ? 'close' : event, listener as () => void),
+    on: (event: string, listener: (value: never) => void) =>
+      here.on(event === 'exit' ? 'close' : event, (value: unknown) => listener(value as never)),
   });
   return { reads, ended };
 }

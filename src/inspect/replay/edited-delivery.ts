@@ -3,7 +3,7 @@ import { bufferOf } from '../../json/bytes.ts';
 import { changeMember } from '../../json/change-members.ts';
 import { compact } from '../../json/compact.ts';
 import { pathTo } from '../../json/element/path-to.ts';
-import { isObject, type Json } from '../../json/exact.ts';
+import type { Json } from '../../json/exact.ts';
 import { readDocument } from '../../json/read-document.ts';
 import { type LeadAt, readLeads } from '../../lead/read-leads.ts';
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
@@ -66,17 +66,11 @@ function placeOfLead({ delivery, leads: [lead] }: CheckedDelivery): LeadAt {
 function memberWithId(value: Json, id: string): string | undefined {
   const waiting = [value];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (Array.isArray(next)) waiting.push(...next);
-    else if (isObject(next)) {
-      for (const [name, member] of Object.entries(next)) {
-        if (
-          /id$/i.test(name) &&
-          (typeof member === 'string' || typeof member === 'number') &&
-          String(member) === id
-        )
-          return name;
-        waiting.push(member);
-      }
+    if (typeof next !== 'object' || next === null) continue;
+    for (const [name, member] of Object.entries<Json>(next)) {
+      const isText = typeof member === 'string' || typeof member === 'number';
+      if (isText && /id$/i.test(name) && String(member) === id) return name;
+      waiting.push(member);
     }
   }
   return undefined;
