@@ -18,10 +18,10 @@ export type ReadsResponse =
   | {
       readonly kind: 'failure';
       readonly id: number;
-      /** An error keeps its exit code: a `ConfigError`, or any other one. */
-      readonly isConfig: boolean;
       readonly message: string;
       readonly hint: string | undefined;
+      /** Of an error of `errors.ts`. */
+      readonly code: string | undefined;
     };
 
 /** A thread's end of the messages. */

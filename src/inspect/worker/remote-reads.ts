@@ -11,6 +11,10 @@ interface ReadsThread {
   on(event: 'exit', listener: () => void): unknown;
 }
 
+function errorOf({ message, hint, code }: Extract<ReadsResponse, { kind: 'failure' }>): Error {
+  return code === 'config' ? new ConfigError(message, { hint }) : new DataError(message, { hint });
+}
+
 interface Pending {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -30,10 +34,7 @@ export function remoteReads(thread: ReadsThread): Reads {
     const waiting = pending.get(response.id);
     pending.delete(response.id);
     if (response.kind === 'answer') waiting?.resolve(response.value);
-    else {
-      const { isConfig, message, hint } = response;
-      waiting?.reject(new (isConfig ? ConfigError : DataError)(message, { hint }));
-    }
+    else waiting?.reject(errorOf(response));
   });
   thread.on('error', end);
   const exited = new Promise<void>((resolve) => {

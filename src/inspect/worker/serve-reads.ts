@@ -1,4 +1,4 @@
-import { ConfigError, LeadsError, messageOf } from '../../errors.ts';
+import { LeadsError, messageOf } from '../../errors.ts';
 import type { Reads } from '../reads/reads.ts';
 import type { Question, ReadsPort, ReadsRequest, ReadsResponse } from './reads-messages.ts';
 
@@ -49,9 +49,8 @@ export function serveReads(port: ReadsPort, opened: Promise<Reads>): void {
     const answered = answerTo(request)
       .then((value): ReadsResponse => ({ kind: 'answer', id: request.id, value }))
       .catch((error: unknown): ReadsResponse => {
-        const hint = error instanceof LeadsError ? error.hint : undefined;
-        const isConfig = error instanceof ConfigError;
-        return { kind: 'failure', id: request.id, isConfig, message: messageOf(error), hint };
+        const { hint, code } = error instanceof LeadsError ? error : {};
+        return { kind: 'failure', id: request.id, message: messageOf(error), hint, code };
       })
       .then((response) => port.postMessage(response));
     if (request.kind === 'close') void answered.finally(() => port.close());

@@ -7,6 +7,11 @@ export function Dialog({ title, children }: { title: string; children: Component
   const { dialog } = useModel();
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
+  const shown = useRef(dialog.value);
+  // At once when Escape is pressed: the next key is meant for the page, and may open another dialog, which stays.
+  const forget = (): void => {
+    if (dialog.value === shown.current) dialog.value = null;
+  };
   useEffect(() => {
     const opened = element.current;
     opened?.showModal();
@@ -18,7 +23,8 @@ export function Dialog({ title, children }: { title: string; children: Component
       ref={element}
       class="dialog"
       aria-labelledby={titleId}
-      onClose={() => (dialog.value = null)}
+      onCancel={forget}
+      onClose={forget}
       onClick={(event) => event.target === element.current && element.current?.close()}
     >
       <div class="dialog-content">

@@ -1,7 +1,7 @@
 import type { WirePage, WireRow } from '../../wire.ts';
-import type { Api } from '../server/api.ts';
+import type { AnswerSource } from '../server/answer-source.ts';
 import { isAbort, type Problem, problemOf } from '../server/problem.ts';
-import { type ListFilter, matches, noFilter, queryOf } from './list-filter.ts';
+import { isFiltered, type ListFilter, matches, noFilter, queryOf } from './list-filter.ts';
 import { keepNewest, withChanged, withNewer, withPage } from './merge-rows.ts';
 import { Observable } from './observable.ts';
 
@@ -21,17 +21,27 @@ const pageSize = 100;
 /** Of a list that nobody scrolls, while deliveries arrive for days. */
 const mostRowsAtTop = 1_000;
 
+/** Rows above what is seen that are read with it. */
+const readAbove = 50;
+
+const showEveryMs = 1_500;
+
 const empty: ListState = { rows: [], next: null, isLoading: true, problem: null, unseen: 0 };
 
 /** The deliveries that match a filter, as far as they were scrolled to, with those that arrive. */
 export class DeliveryList {
   readonly state = new Observable<ListState>(empty);
-  readonly #api: Api;
+  readonly #api: AnswerSource;
   #filter: ListFilter = noFilter;
   #isAtTop = true;
   #loading = new AbortController();
+  /** What arrived while the newest page is read, which may be without it. */
+  #meanwhile: WireRow[] = [];
+  /** Rows with a greater number were not read again since something was removed or changed unnoticed. */
+  #staleAbove = Infinity;
+  #soon: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(api: Api) {
+  constructor(api: AnswerSource) {
     this.#api = api;
   }
 
@@ -39,8 +49,9 @@ export class DeliveryList {
     this.#filter = filter;
     this.#loading.abort();
     this.#isAtTop = true;
-    this.state.change({ isLoading: false });
-    await this.#load(null, (page) => ({ ...empty, rows: page.rows, next: page.next }));
+    this.#staleAbove = Infinity;
+    this.#meanwhile = [];
+    await this.#load(null, (page) => ({ ...empty, ...withNewer(page, this.#meanwhile) }));
   }
 
   async loadOlder(): Promise<void> {
@@ -49,18 +60,48 @@ export class DeliveryList {
     await this.#load(next, (page, { rows }) => ({ rows: [...rows, ...page.rows], next: page.next }));
   }
 
-  /** What is shown may have changed while nobody listened: reads again from the first row that is seen. */
+  /** What is shown may have changed while nobody listened: reads again what is seen, and a little above it. */
   async refresh(firstSeen: number): Promise<void> {
     if (this.#isAtTop) return this.show(this.#filter);
-    const before = (this.state.value.rows[firstSeen]?.seq ?? 0) + 1;
-    await this.#load(before, (page, state) => withPage(state, before, page));
+    const from = this.state.value.rows[Math.max(0, firstSeen - readAbove)];
+    if (from === undefined) return;
+    this.#staleAbove = from.seq;
+    await this.#load(from.seq + 1, (page, state) => withPage(state, from.seq + 1, page));
+  }
+
+  /** The first row that is drawn now. */
+  drawnFrom(index: number): void {
+    const { isLoading, rows } = this.state.value;
+    if (!isLoading && (rows[index]?.seq ?? 0) > this.#staleAbove) void this.refresh(index);
   }
 
   add(arrived: readonly WireRow[], skipped: number): void {
     const rows = arrived.filter((row) => matches(this.#filter, row));
-    if (this.#isAtTop && skipped > 0) void this.show(this.#filter);
-    else if (this.#isAtTop) this.state.change(keepNewest(withNewer(this.state.value, rows), mostRowsAtTop));
-    else this.state.change({ unseen: this.state.value.unseen + rows.length + skipped });
+    this.#meanwhile.push(...rows);
+    if (!this.#isAtTop) this.state.change({ unseen: this.state.value.unseen + rows.length + skipped });
+    else if (skipped === 0) this.state.change(keepNewest(withNewer(this.state.value, rows), mostRowsAtTop));
+    else if (isFiltered(this.#filter)) this.#showSoon();
+    else this.#begin(rows);
+  }
+
+  /** So much arrives that the newest of it is a list of its own; older ones are read when they are scrolled to. */
+  #begin(arrived: readonly WireRow[]): void {
+    this.#loading.abort();
+    this.state.value = {
+      ...empty,
+      isLoading: false,
+      rows: arrived.toReversed(),
+      next: arrived[0]?.seq ?? null,
+    };
+  }
+
+  /** Of what arrived and is not known, some may match; it is asked for now and then, not each time. */
+  #showSoon(): void {
+    if (this.#soon !== null) return;
+    this.#soon = setTimeout(() => {
+      this.#soon = null;
+      if (this.#isAtTop) void this.show(this.#filter);
+    }, showEveryMs);
   }
 
   changed(rows: readonly WireRow[]): void {
@@ -71,7 +112,8 @@ export class DeliveryList {
   setAtTop(isAtTop: boolean): void {
     if (isAtTop === this.#isAtTop) return;
     this.#isAtTop = isAtTop;
-    if (isAtTop && this.state.value.unseen > 0) void this.show(this.#filter);
+    const isBehind = this.state.value.unseen > 0 || this.#staleAbove !== Infinity;
+    if (isAtTop && isBehind) void this.show(this.#filter);
   }
 
   async #load(

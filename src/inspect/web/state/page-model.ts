@@ -93,8 +93,11 @@ export class PageModel {
     } else if (event.type === 'changed') {
       this.list.changed(event.rows);
       this.search.changed(event.rows);
-    } else if (event.type === 'removed') this.#refresh();
-    else this.inboxProblem.value = event.problem;
+    } else if (event.type === 'removed') {
+      this.#refresh();
+      const search = this.search.state.value;
+      if (search !== null) this.find(search.text);
+    } else this.inboxProblem.value = event.problem;
     if ('rows' in event && this.#concernsShown(event.rows)) this.version.value++;
   }
 

@@ -72,16 +72,16 @@ export class Search {
 
   async #run(filter: ListFilter, before: number | null): Promise<void> {
     const { signal } = (this.#running = new AbortController());
-    const begun = this.state.value;
-    if (begun === null) return;
-    const rows = [...begun.rows];
-    const places = new Map(begun.places);
+    const started = this.state.value;
+    if (started === null) return;
+    const rows = [...started.rows];
+    const places = new Map(started.places);
     let searched = 0;
     let drawnAt = -Infinity;
     const draw = (): void =>
-      this.#change({ rows: [...rows], places: new Map(places), searched: begun.searched + searched });
+      this.#change({ rows: [...rows], places: new Map(places), searched: started.searched + searched });
     try {
-      const query = queryOf(filter, { q: begun.text, before });
+      const query = queryOf(filter, { q: started.text, before });
       for await (const line of this.#lines(`/api/search?${query}`, signal)) {
         if (line.type === 'found') {
           rows.push(line.row);
