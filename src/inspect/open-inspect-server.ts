@@ -1,14 +1,13 @@
 import { openHttpsServer } from '../http/server/https-server.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import { rejection } from '../webhook/rejection.ts';
 import { InspectKey } from './access/inspect-key.ts';
 import { foreignHost, ownHosts, unwantedRequest } from './access/request-guard.ts';
 import { securityHeaders } from './access/security-headers.ts';
 import { EventFeed } from './events/event-feed.ts';
 import { apiAnswers } from './http/api-routes.ts';
 import { PageFiles, type ReadPageFile } from './http/page-files.ts';
-import { problemAnswer } from './http/problem-answer.ts';
+import { problemAnswer, rejectionAnswer, rejectionOf } from './http/problem-answer.ts';
 import type { Reads } from './reads/reads.ts';
 import type { Replays } from './replay/replays.ts';
 import { keyParameter } from './wire.ts';
@@ -91,10 +90,11 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
     clock,
     headers: securityHeaders,
     // Before a large body is received.
-    checkHead: (head) =>
-      foreignHost(head, hosts) === undefined && unwantedRequest(head, key) === undefined
-        ? undefined
-        : rejection('missing_credential', 'not from the page'),
+    checkHead: (head) => {
+      const unwanted = foreignHost(head, hosts) ?? unwantedRequest(head, key);
+      return unwanted && rejectionOf(unwanted);
+    },
+    rejectionAnswer,
     handle,
     onError,
   }).catch(async (error: unknown) => {

@@ -1,12 +1,15 @@
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -17,6 +20,7 @@ import type {
   WireFound,
   WireInbox,
   WirePage,
+  WireProblem,
   WireReplayed,
 } from '../../src/inspect/wire.ts';
 import { systemClock } from '../../src/time/clock.ts';
@@ -137,7 +141,44 @@ describe('leads inspect', () => {
     await expect(inspectProcess(['--port', port], home)).rejects.toThrow(/ended with [23]: [^]*--port/);
     const damaged = join(home, 'damaged.db');
     writeFileSync(damaged, 'no database'.repeat(1000));
-    await expect(inspectProcess(['--inbox', damaged], home)).rejects.toThrow(/ended with 3: [^]*damaged/);
+    await expect(inspectProcess(['--inbox', damaged], home)).rejects.toThrow(
+      /ended with 3: [^]*damaged[^]*hint:/,
+    );
+  });
+
+  it('says that its inbox was replaced, and sends nothing of the new one', async () => {
+    const inboxWith = async (id: string): Promise<string> => {
+      const place = join(freshHome(), 'inbox.db');
+      const inbox = await openInbox({ location: place, clock: systemClock });
+      await inbox.take([arrivalOf({ id })]);
+      await inbox.close();
+      return place;
+    };
+    const location = await inboxWith('a');
+    const url = 'http://127.0.0.1:1/';
+    const page = await inspect(['--inbox', location, '--replay-to', url], freshHome());
+    const client = await inspectClient(page.url);
+    const { seen } = events(client);
+    await expect.poll(() => client.get('/api/inbox').then(({ status }) => status)).toBe(200);
+    renameSync(location, `${location}.old`);
+    await expect
+      .poll(() => seen)
+      .toMatchObject([
+        { type: 'inbox', problem: expect.stringMatching(/deleted or moved while in use/) as string },
+      ]);
+    const replay = () =>
+      answerOf<WireProblem>(client.post('/api/replays', { seq: 1, target: `forward ${url}` }));
+    expect(await replay()).toMatchObject({
+      code: 'inbox-failed',
+      problem: expect.stringMatching(/deleted or moved/) as string,
+    });
+    expect(existsSync(location)).toBe(false);
+    renameSync(await inboxWith('b'), location);
+    expect(await replay()).toMatchObject({
+      code: 'inbox-failed',
+      problem: expect.stringMatching(/replaced/) as string,
+    });
+    expect(await page.end('SIGINT')).toBe(0);
   });
 
   it('opens the browser by a file that only this user can read, and removes it', async () => {
@@ -257,5 +298,22 @@ describe('leads listen --inspect', () => {
       [label, true],
     ]);
     expect((await deliver(listener.url, { id: 'a' })).status).toBe(200);
+  });
+
+  it('gives up a replay that is under way when its time is over', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    open.push(() => Promise.resolve(void silent.close()));
+    await once(silent, 'listening');
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+    const more = ['--inspect', '--replay-to', url, '--count', '2'];
+    const listener = await listen(['--token', 'secret', '--http', '--port', '0', ...more]);
+    await deliver(listener.url, { id: 'a' });
+    const client = await inspectClient(inspectUrlIn(listener.stderr()) ?? '');
+    const replay = client.post('/api/replays', { seq: 1, target: `forward ${url}` });
+    await once(silent, 'connection');
+    const ended = once(listener.child, 'close');
+    await deliver(listener.url, { id: 'b' });
+    expect(await answerOf<WireReplayed>(replay)).toMatchObject({ ok: false, answer: 'given up at the end' });
+    expect(await ended).toEqual([0, null]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InboxReader } from '../../src/inbox/inbox.ts';
 import { openInboxReader } from '../../src/inbox/open-inbox.ts';
+import { rejection } from '../../src/webhook/rejection.ts';
 import { clock, open, sharedStores, stores, takeStored } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
 
@@ -113,6 +114,30 @@ describe.each(stores)('watching an inbox in $name', ({ name, newLocation }) => {
     const found = await searched(inbox, 'find me');
     expect(found.ids).toEqual(['l6', 'l5', 'l4', 'l3', 'l2', 'l1', 'b', 'a']);
     expect(found.looked).toBe(8);
+  });
+
+  it('looks at less in one step where bodies are large', async () => {
+    const inbox = await open(newLocation());
+    const large = 'x'.repeat(60_000);
+    for (let n = 0; n < 3; n += 1) {
+      const lead = (i: number) => ({
+        leadId: `${n}-${i}`,
+        delivery: deliveryOf(`{"id":"${n}-${i}","t":"${large}"}`),
+      });
+      await inbox.take(Array.from({ length: 100 }, (_, i) => lead(i)));
+    }
+    const steps = (await all(inbox.search('find me', {}))).filter(({ looked }) => looked > 0);
+    expect(steps.reduce((sum, { looked }) => sum + looked, 0)).toBe(300);
+    expect(steps.length).toBeGreaterThan(1);
+    expect(Math.max(...steps.slice(1).map(({ looked }) => looked))).toBeLessThan(140);
+  });
+
+  it('finds what a rejected body holds behind a NUL', async () => {
+    const inbox = await open(newLocation());
+    const wrong = rejection('not_json', 'the body is not JSON');
+    await inbox.reject([{ delivery: deliveryOf('a\0find me'), leadId: undefined, rejection: wrong }]);
+    const steps = await all(inbox.search('find me', {}));
+    expect(steps.flatMap(({ candidates }) => candidates)).toHaveLength(1);
   });
 
   it('searches more deliveries than one step looks at', async () => {

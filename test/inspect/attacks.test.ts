@@ -262,7 +262,18 @@ describe('replay, attacked', () => {
     const own = [`Origin: ${page.origin}`, 'Content-Type: application/json', `${tokenHeader}: ${page.token}`];
     expect(statuses(await raw(page.server.port, line([length, ...own])))).toEqual([413]);
     // Before its body comes.
-    expect(statuses(await raw(page.server.port, line(['Content-Length: 100000'])))).toEqual([401]);
+    expect(statuses(await raw(page.server.port, line(['Content-Length: 100000'])))).toEqual([403]);
+    // The page of another run has to learn why, however large its edited body is.
+    const unknown = await send(
+      `${page.origin}/api/replays`,
+      {
+        method: 'POST',
+        headers: { origin: page.origin, 'content-type': 'application/json', [tokenHeader]: 'old' },
+      },
+      'x'.repeat(100_000),
+    );
+    expect([unknown.status, problemOf(unknown.text)]).toEqual([401, 'no-token']);
+    expect(problemOf((await page.get(`/api/inbox?${'x'.repeat(20_000)}`)).text)).toBe('bad-request');
     expect(app.received).toEqual([]);
     await app.close();
   });

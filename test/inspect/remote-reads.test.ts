@@ -20,16 +20,15 @@ afterEach(() => {
 /** Both ends of the messages, in this thread. `end`: what a thread does that breaks down. */
 function connected(reads: Promise<Reads>) {
   const { port1, port2 } = new MessageChannel();
-  let isTerminated = false;
   const thread = Object.assign(new EventEmitter(), {
     postMessage: (message: ReadsRequest) => port2.postMessage(message),
-    terminate: () => Promise.resolve((isTerminated = true)),
   });
   port2.on('message', (message) => thread.emit('message', message));
+  port2.on('close', () => thread.emit('exit'));
   serveReads(port1, reads);
   open.push(() => port1.close());
   const remote = remoteReads(thread);
-  return { remote, end: () => thread.emit('exit'), isTerminated: () => isTerminated };
+  return { remote, end: () => thread.emit('exit') };
 }
 
 const overMemory = async (ids: readonly string[]): Promise<Reads> => {
@@ -41,7 +40,7 @@ const overMemory = async (ids: readonly string[]): Promise<Reads> => {
 describe('reading in another thread', () => {
   it('gives the same answers', async () => {
     const reads = await overMemory(['a', 'b']);
-    const { remote, isTerminated } = connected(Promise.resolve(reads));
+    const { remote } = connected(Promise.resolve(reads));
     expect(await remote.newestSeq()).toBe(2);
     expect(await remote.page({ limit: 1 })).toEqual(await reads.page({ limit: 1 }));
     expect(await remote.delivery(1)).toEqual(await reads.delivery(1));
@@ -49,7 +48,6 @@ describe('reading in another thread', () => {
     expect(Buffer.from((await remote.body(1)) ?? []).toString()).toBe('{"id":"a"}');
     expect(await remote.curl(1, 'http://localhost/')).toBe(await reads.curl(1, 'http://localhost/'));
     await remote.close();
-    expect(isTerminated()).toBe(true);
   });
 
   it('searches line by line, several at a time, and stops where nobody reads on', async () => {
@@ -102,6 +100,21 @@ describe('reading in another thread', () => {
     await expect(asked).rejects.toThrow(/ended/);
     await expect(never.remote.page({ limit: 1 })).rejects.toThrow(/ended/);
     await never.remote.close();
-    expect(never.isTerminated()).toBe(true);
+  });
+
+  it('ends the thread from inside, behind what it does', async () => {
+    let goOn = (): void => undefined;
+    const isHeld = new Promise<void>((resolve) => (goOn = resolve));
+    const { remote } = connected(Promise.resolve({ ...(await overMemory([])), close: () => isHeld }));
+    const closed = remote.close();
+    let isClosed = false;
+    void closed.then(() => (isClosed = true));
+    await remote.newestSeq();
+    expect(isClosed).toBe(false);
+    goOn();
+    await closed;
+    await expect(remote.newestSeq()).rejects.toThrow(/ended/);
+    const failing = connected(Promise.reject(new ConfigError('it is damaged')));
+    await expect(failing.remote.close()).rejects.toThrow('it is damaged');
   });
 });

@@ -172,6 +172,48 @@ describe('an edited delivery', () => {
     );
   });
 
+  it('is changed where the receiver found its lead, and not where one could be', async () => {
+    const app = await appThat();
+    const page = await inspect({ targets: [targetAt(app.url)] });
+    const lead = '{"id":"a","category":"x"}';
+    const around = ['{"id":"evt_1","one":{"two":{"three":', '}}}'] as const;
+    const start = around[0].length;
+    const delivery = deliveryOf(around.join(lead));
+    await page.inbox.take([{ leadId: 'a', delivery, place: { start, end: start + lead.length } }]);
+    const several = deliveryOf('{"leads":[{"id":"b"},{"id":"c"}]}');
+    const place = { start: 21, end: 31 };
+    await page.inbox.take([{ leadId: 'c', delivery: several, place }]);
+    const target = `forward ${app.url}`;
+    const { answer } = await replayed(page, {
+      seq: 1,
+      target,
+      body: around.join('{"id":"a","category":"y"}'),
+    });
+    const ofLeads = await replayed(page, { seq: 2, target, body: '{"leads":[{"id":"c","n":1}]}' });
+    expect(app.received.map(({ body }) => body.toString())).toEqual([
+      around.join(`{"id":"${answer.leadId ?? ''}","category":"y"}`),
+      `{"leads":[{"id":"${ofLeads.answer.leadId ?? ''}","n":1}]}`,
+    ]);
+    expect(await replayed(page, { seq: 1, target, body: lead })).toMatchObject({
+      status: 400,
+      answer: { problem: expect.stringMatching(/nothing at \/one\/two\/three/) as string },
+    });
+  });
+
+  it('is not sent while another member has the id of the stored lead', async () => {
+    const app = await appThat();
+    const page = await inspect({ targets: [targetAt(app.url)] });
+    await page.inbox.take([arrivalOf({ id: 'a' })]);
+    const target = `forward ${app.url}`;
+    const inside = '{"id":"evt","one":{"two":{"three":{"id":"a","category":"x"}}}}';
+    for (const body of ['{"id":"x","lead_id":"a"}', inside]) {
+      const { status, answer } = await replayed(page, { seq: 1, target, body });
+      expect([status, answer], body).toMatchObject([400, { code: 'bad-request' }]);
+    }
+    expect(app.received).toEqual([]);
+    expect((await replayed(page, { seq: 1, target, body: inside.replace('"a"', '"b"') })).status).toBe(200);
+  });
+
   it('that holds no lead, or several, is not sent', async () => {
     const app = await appThat();
     const page = await inspect({ targets: [targetAt(app.url)] });

@@ -5,8 +5,7 @@ export default command({
   name: 'inspect',
   summary: 'a page over the inbox, live',
   description:
-    'Serves a page over the inbox to this machine: live list, search, what was sent, why it was rejected,\n' +
-    'what differs, replay. The address that it prints holds a key: whoever has it can read the inbox.',
+    'Serves a page over the inbox to this machine: live list, search, what was sent, why it was rejected, what differs, replay. The address that it prints holds a key: anybody who has it can read the inbox.',
   flags,
   examples: [
     'leads inspect --open',

@@ -6,13 +6,20 @@ import type { SchemeOptions } from '../flags/scheme/scheme-flags.ts';
 import { resolveTarget } from '../flags/target/resolve-target.ts';
 import type { TrustOptions } from '../flags/target/target-flags.ts';
 
+interface ReplayTargetsOptions {
+  readonly signer: Signer | undefined;
+  readonly trustFlags: TrustOptions;
+  /** Aborts what is in flight. */
+  readonly signal: AbortSignal;
+}
+
 /** The targets of `--replay-to`. Throws a `UsageError` for plain HTTP beyond this machine. */
 export async function replayTargets(
   urls: readonly URL[],
-  { signer, trustFlags }: { readonly signer: Signer | undefined; readonly trustFlags: TrustOptions },
+  { signer, trustFlags, signal }: ReplayTargetsOptions,
   context: Context,
 ): Promise<readonly ReplayTarget[]> {
-  const { clock, signal } = context;
+  const { clock } = context;
   const { timeoutMs } = await context.settings();
   const targets: ReplayTarget[] = [];
   for (const url of urls) {

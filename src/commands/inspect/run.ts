@@ -17,12 +17,14 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
   rejectMissing(location);
   const { replayTo, port, open } = options;
   const signer = replayTo.length === 0 ? undefined : await replaySigner(options, context);
-  const targets = await replayTargets(replayTo, { signer, trustFlags: options }, context);
+  const targets = await replayTargets(replayTo, { signer, trustFlags: options, signal }, context);
   const reads = await openReads(location, clock);
   const replays = new Replayer({
     targets,
     // Opened for each replay: a receiver that runs all the time would count as one that wants its targets.
     async useInbox(target, use) {
+      // Fails where another file is at this place by now: its numbers are those of other leads.
+      await reads.newestSeq();
       const inbox = await openInbox({
         location,
         clock,

@@ -48,6 +48,8 @@ export interface HttpServerOptions {
    * Called where more than `limits.uncheckedBytes` would be kept, and before 100 Continue. Default: nothing.
    */
   readonly checkHead?: ((delivery: Delivery) => Rejection | undefined) | undefined;
+  /** The answer to a request that is rejected before it is complete, or could not be parsed. Default: as a receiver answers. */
+  readonly rejectionAnswer?: ((rejected: Rejection) => Answer) | undefined;
   /** HTML for a person who opens the address in a browser. Default: a GET is a delivery like any other request. */
   readonly page?: string | undefined;
   readonly onError: (error: unknown, delivery: Delivery) => void;

@@ -3,8 +3,9 @@ import type { InboxChanges, InboxExtent } from '../search/inbox-changes.ts';
 import type { SearchStep } from '../search/search-step.ts';
 import type { MemoryWriter } from './memory-writer.ts';
 
-/** Deliveries that one step of a search gives. */
+/** Deliveries that one step of a search gives, and bytes of their bodies, unless a single one has more. */
 const stepRows = 200;
+const stepBytes = 1024 * 1024;
 
 /** Answers what `InboxChanges` asks, of a store in memory. */
 export class MemoryChanges implements InboxChanges {
@@ -35,11 +36,13 @@ export class MemoryChanges implements InboxChanges {
   async *search(_text: string, query: InboxQuery): AsyncGenerator<SearchStep> {
     const isOutstanding = (leadId: string): boolean => this.#writer.unsettled(leadId).length > 0;
     let candidates: SearchStep['candidates'][number][] = [];
+    let bytes = 0;
     for (const delivery of this.#writer.deliveries.newestFirst(query, isOutstanding)) {
       candidates.push(delivery);
-      if (candidates.length < stepRows) continue;
+      bytes += delivery.body.length;
+      if (candidates.length < stepRows && bytes < stepBytes) continue;
       yield { candidates, looked: candidates.length };
-      candidates = [];
+      [candidates, bytes] = [[], 0];
     }
     yield { candidates, looked: candidates.length };
     await Promise.resolve();

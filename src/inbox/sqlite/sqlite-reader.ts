@@ -51,7 +51,7 @@ export class SqliteReader implements InboxReader {
     this.#read = { database, version, shared, erased };
     this.#stateOf = database.prepare('SELECT state FROM leads WHERE id = ?');
     this.#lookup = new LeadLookup(this.#read);
-    this.#changes = new FileChanges(this.#read);
+    this.#changes = new FileChanges(this.#read, options.location);
   }
 
   list(query: InboxQuery): ReturnType<typeof deliveries> {

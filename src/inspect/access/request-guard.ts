@@ -5,7 +5,7 @@ import type { InspectKey } from './inspect-key.ts';
 
 type Head = Pick<Delivery, 'method' | 'path' | 'rawHeaders'>;
 
-/** The only `Host`s of a server on the loopback address: whoever lets another name resolve to it uses another one. */
+/** The only `Host`s of a server on the loopback address: a page under another name that resolves to it sends another one. */
 export const ownHosts = (port: number): readonly string[] =>
   ['127.0.0.1', 'localhost'].map((name) => new URL(`http://${name}:${port}`).host);
 

@@ -11,7 +11,7 @@ const shortestMs = 200;
 const mostStreams = 64;
 
 /**
- * Tells any number of streams what is new in an inbox. It looks at the inbox as long as there is a stream, and whoever
+ * Tells any number of streams what is new in an inbox. It looks at the inbox as long as there is a stream, and what
  * knows of an arrival may wake it earlier. What one stream asks for, the others at the same place share.
  */
 export class EventFeed {

@@ -17,7 +17,7 @@ export async function eventsAnswer({ reads, feed, steady }: ApiParts, { query }:
   if (!feed.reserve()) {
     const problem = 'Too many pages follow this inbox at the same time.';
     const hint = 'close some of them';
-    // Whoever opens a thousand streams is not to hold a thousand connections.
+    // A client that opens a thousand streams is not to hold a thousand connections.
     return problemAnswer({ status: 429, code: 'too-many-streams', problem, hint }, { connection: 'close' });
   }
   return {

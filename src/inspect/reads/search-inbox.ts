@@ -9,8 +9,8 @@ import { rowOf } from './row-of.ts';
 /** Found ones, after which a search ends. */
 const mostFound = 200;
 
-/** Deliveries between two lines that say how far the search is. */
-const saidEvery = 10_000;
+/** Steps between two lines that say how far the search is. A search that nobody reads any more ends at one of them. */
+const saidEvery = 10;
 
 /** Newest first, as they are found. A caller that asks for no more ends it; between two steps other work gets its turn. */
 export async function* searchInbox(
@@ -18,7 +18,7 @@ export async function* searchInbox(
   { text, ...query }: SearchQuery,
 ): AsyncGenerator<WireFound> {
   const find = textFinder(text);
-  let [looked, said, found] = [0, 0, 0];
+  let [looked, steps, found] = [0, 0, 0];
   for await (const step of inbox.search(text, query)) {
     for (const candidate of step.candidates) {
       const where = find(candidate);
@@ -32,10 +32,9 @@ export async function* searchInbox(
       }
     }
     looked += step.looked;
+    steps += 1;
     await setImmediate();
-    if (looked - said < saidEvery) continue;
-    said = looked;
-    yield { type: 'searched', deliveries: looked };
+    if (steps % saidEvery === 0) yield { type: 'searched', deliveries: looked };
   }
   yield { type: 'end', deliveries: looked, next: null };
 }

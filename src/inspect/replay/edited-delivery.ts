@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { bufferOf } from '../../json/bytes.ts';
 import { changeMember } from '../../json/change-members.ts';
 import { compact } from '../../json/compact.ts';
-import { readLeads } from '../../lead/read-leads.ts';
+import { pathTo } from '../../json/element/path-to.ts';
+import type { Json } from '../../json/exact.ts';
+import { readDocument } from '../../json/read-document.ts';
+import { type LeadAt, readLeads } from '../../lead/read-leads.ts';
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 
 /** The same delivery with another body; `problem`: one sentence. */
@@ -16,7 +19,7 @@ export type Edited =
  */
 export function editedDelivery(received: CheckedDelivery, text: string): Edited {
   const body = bufferOf(new TextEncoder().encode(text));
-  const read = readLeads(body, 'auto');
+  const read = readLeads(body, placeOfLead(received), 'the stored delivery');
   // Behind the semicolon stands a flag, which this command does not have.
   if (!read.ok) {
     const [what = ''] = read.detail.split(';');
@@ -34,6 +37,12 @@ export function editedDelivery(received: CheckedDelivery, text: string): Edited 
   });
   if (lead === undefined) throw new Error('a lead without an id was read');
   const edited = Buffer.concat([body.subarray(0, start), lead, body.subarray(end)]);
+  const stored = received.leads[0]?.leadId ?? '';
+  const repeated = memberWithId(JSON.parse(edited.toString('utf8').replace(/^\ufeff/, '')) as Json, stored);
+  if (repeated !== undefined) {
+    const problem = `The edited body has the id of the stored lead in '${repeated}', too: change it.`;
+    return { ok: false, problem };
+  }
   const place = found.place && { start, end: start + lead.length };
   return {
     ok: true,
@@ -44,4 +53,29 @@ export function editedDelivery(received: CheckedDelivery, text: string): Edited 
       leads: [{ lead: { ...found.lead, bytes: lead, id: leadId }, leadId, place, warnings: [] }],
     },
   };
+}
+
+/** Where the receiver found the lead: `--lead-at` may say what a body does not show. */
+function placeOfLead({ delivery, leads: [lead] }: CheckedDelivery): LeadAt {
+  const document = lead?.place && readDocument(delivery.body);
+  if (lead?.place === undefined || document?.ok !== true) return 'auto';
+  const { json, start } = document;
+  const path = pathTo(json, start, lead.place.start);
+  if (path === undefined) return 'auto';
+  // Of several leads, those that are left may be at other places of their array.
+  return /^\d+$/.test(path.at(-1) ?? '') ? path.slice(0, -1) : path;
+}
+
+/** The name of a member that says by its name that it is an id, and has this one; undefined where there is none. */
+function memberWithId(value: Json, id: string): string | undefined {
+  const waiting = [value];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    for (const [name, member] of Object.entries<Json>(next)) {
+      const isText = typeof member === 'string' || typeof member === 'number';
+      if (isText && /id$/i.test(name) && String(member) === id) return name;
+      waiting.push(member);
+    }
+  }
+  return undefined;
 }

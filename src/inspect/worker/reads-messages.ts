@@ -28,4 +28,6 @@ export type ReadsResponse =
 export interface ReadsPort {
   on(event: 'message', listener: (message: ReadsRequest) => void): unknown;
   postMessage(message: ReadsResponse): void;
+  /** The thread ends when what it does is done. */
+  close(): void;
 }

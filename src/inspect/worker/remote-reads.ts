@@ -9,7 +9,6 @@ interface ReadsThread {
   on(event: 'message', listener: (message: ReadsResponse) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'exit', listener: () => void): unknown;
-  terminate(): Promise<unknown>;
 }
 
 function errorOf({ message, hint, code }: Extract<ReadsResponse, { kind: 'failure' }>): Error {
@@ -38,7 +37,12 @@ export function remoteReads(thread: ReadsThread): Reads {
     else waiting?.reject(errorOf(response));
   });
   thread.on('error', end);
-  thread.on('exit', () => end(new Error('the thread that reads the inbox ended')));
+  const exited = new Promise<void>((resolve) => {
+    thread.on('exit', () => {
+      end(new Error('the thread that reads the inbox ended'));
+      resolve();
+    });
+  });
   const newId = (): number => (lastId += 1);
   const send = <T>(request: ReadsRequest, id: number): Promise<T> => {
     if (ended !== undefined) return Promise.reject(ended);
@@ -83,7 +87,8 @@ export function remoteReads(thread: ReadsThread): Reads {
       try {
         if (ended === undefined) await send({ kind: 'close', id }, id);
       } finally {
-        await thread.terminate();
+        // Terminated inside of its database's code, it would end the whole process.
+        await exited;
       }
     },
   };

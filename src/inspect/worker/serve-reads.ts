@@ -7,7 +7,7 @@ import type { Question, ReadsPort, ReadsRequest, ReadsResponse } from './reads-m
  * where nobody reads on; it takes its turns with other questions.
  */
 export function serveReads(port: ReadsPort, opened: Promise<Reads>): void {
-  // Whoever asks is told.
+  // Each question is answered with this failure, also where the first one comes behind it.
   opened.catch(() => undefined);
   const searches = new Map<number, AsyncIterator<unknown>>();
   const answers = {
@@ -27,6 +27,7 @@ export function serveReads(port: ReadsPort, opened: Promise<Reads>): void {
     },
     async close(_: Extract<ReadsRequest, { kind: 'close' }>) {
       const reads = await opened;
+      // What is under way fails at its next step.
       await reads.close();
     },
   };
@@ -45,12 +46,13 @@ export function serveReads(port: ReadsPort, opened: Promise<Reads>): void {
     }
   };
   port.on('message', (request) => {
-    void answerTo(request)
+    const answered = answerTo(request)
       .then((value): ReadsResponse => ({ kind: 'answer', id: request.id, value }))
       .catch((error: unknown): ReadsResponse => {
         const { hint, code } = error instanceof LeadsError ? error : {};
         return { kind: 'failure', id: request.id, message: messageOf(error), hint, code };
       })
       .then((response) => port.postMessage(response));
+    if (request.kind === 'close') void answered.finally(() => port.close());
   });
 }

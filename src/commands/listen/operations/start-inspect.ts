@@ -40,7 +40,7 @@ export async function startInspect(
   const trustFlags = { ca: undefined, insecure: false };
   const targets = [
     ...(await forwards(flags, signer, context, signal)),
-    ...(await replayTargets(flags.replayTo, { signer, trustFlags }, context)),
+    ...(await replayTargets(flags.replayTo, { signer, trustFlags, signal }, context)),
   ];
   // What is in memory has no other reader.
   const reads = location === ':memory:' ? localReads(inbox) : await openReads(location, context.clock);

@@ -3,7 +3,7 @@ import { answerForOutcome } from '../../../webhook/delivery-answer.ts';
 import type { Delivery } from '../../../webhook/delivery.ts';
 import type { Rejection } from '../../../webhook/rejection.ts';
 import { awaitsAnswer, type Connection, hasSentRequestBytes } from '../connection/connections.ts';
-import { lingeringClose, rawAnswer, sendAnswer, withHeaders } from './send-answer.ts';
+import { type Answer, lingeringClose, rawAnswer, sendAnswer, withHeaders } from './send-answer.ts';
 import type { ServerState } from '../server-types.ts';
 
 /**
@@ -19,7 +19,7 @@ export function rejectRequest(
   received?: Delivery,
 ): void {
   closeAfterAnswer(connection);
-  sendAnswer(response, withHeaders(answerForOutcome(rejected), state.options.headers), true);
+  sendAnswer(response, answerTo(rejected, state), true);
   reportRejected(state, request, rejected, received);
 }
 
@@ -73,6 +73,9 @@ export function rejectConnection(
     socket.destroy();
     return;
   }
-  socket.write(rawAnswer(withHeaders(answerForOutcome(rejected), state.options.headers)));
+  socket.write(rawAnswer(answerTo(rejected, state)));
   lingeringClose(socket);
 }
+
+const answerTo = (rejected: Rejection, { options }: Pick<ServerState, 'options'>): Answer =>
+  withHeaders((options.rejectionAnswer ?? answerForOutcome)(rejected), options.headers);

@@ -61,9 +61,12 @@ export async function streamAnswer(
   // The client learns at once that its request was accepted, however long the first piece takes.
   response.flushHeaders();
   try {
-    // Also when the client is gone already: whoever writes may have kept a place for it.
+    // Also when the client is gone already: the writer may have kept a place for it.
     if (response.destroyed) gone.abort();
     await stream.write(response, gone.signal);
+  } catch (error) {
+    // Nobody is there to whom an answer is missing.
+    if (!gone.signal.aborted) throw error;
   } finally {
     response.off('close', onClose);
   }

@@ -9,8 +9,15 @@ import { horizon } from './horizon.ts';
 import { ask, type ReadDatabase } from './read-database.ts';
 import { optionalText, placeOf } from './stored-columns.ts';
 
-/** Deliveries that one statement looks at, and the bytes of the bodies that it brings, unless a single one has more. */
-const stepRows = 2000;
+/**
+ * Deliveries that one statement looks at, and bytes of bodies: a search that nobody wants any more ends behind it. A step
+ * has as many rows as the bodies of the one before it let expect, and the first one a few.
+ */
+const firstRows = 200;
+const mostRows = 2000;
+const scannedBytes = 8 * 1024 * 1024;
+
+/** Of the bodies that one statement brings, unless a single one has more. */
 const stepBytes = 2 * 1024 * 1024;
 
 /** As `InboxChanges` says. */
@@ -23,15 +30,18 @@ export async function* searchDatabase(
   const last = await horizon(database);
   const outstanding = query.verdicts?.includes('pending') === true ? await outstandingSeqs(database) : [];
   const wanted = conditions(schema, query, outstanding);
+  let most = firstRows;
   for (let top = Math.min(last + 1, query.before ?? Number.MAX_SAFE_INTEGER); ;) {
     const [[edge] = []] = await ask(
       database,
-      sql`SELECT min(seq) AS bottom, count(*) AS looked FROM
-        (SELECT seq FROM ${schema}.deliveries WHERE seq < ${top} ORDER BY seq DESC LIMIT ${stepRows}) AS step;`,
+      sql`SELECT min(seq) AS bottom, count(*) AS looked, sum(octet_length(body)) AS bytes FROM
+        (SELECT seq, body FROM ${schema}.deliveries WHERE seq < ${top} ORDER BY seq DESC LIMIT ${most}) AS step;`,
     );
     const looked = numberOf(edge?.['looked'] ?? 0);
     if (looked === 0) return;
     const bottom = numberOf(edge?.['bottom']);
+    const perRow = Math.max(1, numberOf(edge?.['bytes'] ?? 0) / looked);
+    most = Math.max(1, Math.min(mostRows, most * 4, Math.floor(scannedBytes / perRow)));
     for (let below = top; ;) {
       const range = sql`seq < ${below} AND seq >= ${bottom} ${wanted}`;
       const [rows = []] = await ask(database, candidatesIn(schema, range, mayHold(text)));

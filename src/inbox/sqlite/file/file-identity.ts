@@ -7,8 +7,9 @@ import { statSync } from 'node:fs';
 export class FileIdentity {
   readonly #files: readonly { readonly path: string; readonly identity: string | undefined }[];
 
-  constructor(path: string) {
-    this.#files = [path, `${path}-wal`].map((file) => ({ path: file, identity: identityOf(file) }));
+  /** `files`: a reader's own is the database alone, since others make and remove its log. */
+  constructor(path: string, files: readonly string[] = [path, `${path}-wal`]) {
+    this.#files = files.map((file) => ({ path: file, identity: identityOf(file) }));
   }
 
   /** What happened to them in a few words; undefined while they are in place. */

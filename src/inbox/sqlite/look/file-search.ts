@@ -5,8 +5,13 @@ import { bytesOf, fromColumn, placeOf, textOf } from '../column.ts';
 import type { Value } from '../libsql.ts';
 import { conditions, type ReadDatabase } from '../reader.ts';
 
-/** Deliveries that one step looks at: some milliseconds, in which nothing else is done in this thread. */
-const stepRows = 1000;
+/**
+ * Deliveries that one step looks at, and bytes of bodies: some milliseconds, in which nothing else is done in this thread. A
+ * step has as many rows as the bodies of the one before it let expect, and the first one a few.
+ */
+const firstRows = 100;
+const mostRows = 1000;
+const scannedBytes = 8 * 1024 * 1024;
 
 /** Of the bodies that are read at once, unless a single one has more. */
 const stepBytes = 4 * 1024 * 1024;
@@ -25,8 +30,8 @@ export async function* searchFile(
       : 'body';
   const { sql: mayHold, values: held } = mayHoldText(text, body);
   const range = database.prepare(
-    `SELECT MIN(seq) AS bottom, COUNT(*) AS looked FROM
-     (SELECT seq FROM deliveries WHERE seq < ? ORDER BY seq DESC LIMIT ${stepRows})`,
+    `SELECT MIN(seq) AS bottom, COUNT(*) AS looked, SUM(size) AS bytes FROM
+     (SELECT seq, length(${body}) AS size FROM deliveries AS d WHERE seq < ? ORDER BY seq DESC LIMIT ?)`,
   );
   const found = database.prepare(
     `SELECT seq, length(${body}) AS size FROM deliveries AS d
@@ -43,10 +48,13 @@ export async function* searchFile(
       body: bytesOf(row['body']),
       place: placeOf(row),
     }));
+  let rows = firstRows;
   for (let top = query.before ?? Number.MAX_SAFE_INTEGER; ;) {
-    const [edge] = range.all([top]);
+    const [edge] = range.all([top, rows]);
     const looked = Number(edge?.['looked'] ?? 0);
     if (looked === 0) return;
+    const perRow = Math.max(1, Number(edge?.['bytes'] ?? 0) / looked);
+    rows = Math.max(1, Math.min(mostRows, rows * 4, Math.floor(scannedBytes / perRow)));
     const bottom = Number(edge?.['bottom']);
     for (const seqs of bySize(found.all([top, bottom, ...values, ...held]))) {
       yield { candidates: candidates(seqs), looked: 0 };
@@ -64,8 +72,10 @@ function mayHoldText(text: string, body: string): { sql: string; values: Value[]
   if (plain === undefined) return { sql: 'TRUE', values: [] };
   const pattern = `%${plain.replace(/[%_~]/g, '~$&')}%`;
   return {
-    // An escape of a character of ASCII: what it stands for is looked at by the caller.
-    sql: `(lead LIKE ? ESCAPE '~' OR CAST(${body} AS TEXT) LIKE ? ESCAPE '~' OR instr(${body}, CAST(? AS BLOB)) > 0)`,
+    // What an escape of a character of ASCII stands for is looked at by the caller, and so is a body that is no JSON and has
+    // a NUL, at which LIKE ends.
+    sql: `(lead LIKE ? ESCAPE '~' OR CAST(${body} AS TEXT) LIKE ? ESCAPE '~' OR instr(${body}, CAST(? AS BLOB)) > 0
+      OR (verdict = 'rejected' AND instr(${body}, x'00') > 0))`,
     values: [pattern, pattern, escape],
   };
 }
