@@ -42,10 +42,10 @@ describe('rows', () => {
     ]);
   });
 
-  it('lose what a page that was read again does not have', () => {
+  it('lose what a page that was read again does not have, and what is older than it', () => {
     const list = { rows: rowsOf(9, 8, 7, 6, 5, 4), next: 4 };
     const read = withPage(list, 9, { rows: rowsOf(8, 6), next: 6, lead: null });
-    expect(read).toEqual({ rows: rowsOf(9, 8, 6, 5, 4), next: 4 });
+    expect(read).toEqual({ rows: rowsOf(9, 8, 6), next: 6 });
     expect(withPage(list, 9, { rows: rowsOf(8), next: null, lead: null })).toEqual({
       rows: rowsOf(9, 8),
       next: null,

@@ -12,8 +12,10 @@ export interface ListState {
   readonly next: number | null;
   readonly isLoading: boolean;
   readonly problem: Problem | null;
-  /** Of deliveries that arrived while the list is scrolled down, and are not in `rows`. */
+  /** How many arrived above what is seen, while the list is scrolled down. */
   readonly unseen: number;
+  /** How many arrivals were put at the top of `rows`, since these were read. */
+  readonly inserted: number;
 }
 
 const pageSize = 100;
@@ -21,7 +23,17 @@ const pageSize = 100;
 /** Of a list that nobody scrolls, while deliveries arrive for days. */
 const mostRowsAtTop = 1_000;
 
-const empty: ListState = { rows: [], next: null, isLoading: true, problem: null, unseen: 0 };
+/** Read again with those that are seen, so that a short way up shows what is there. */
+const rowsAboveSeen = 40;
+
+const empty: ListState = { rows: [], next: null, isLoading: true, problem: null, unseen: 0, inserted: 0 };
+
+/** What happened while a page was read, which the page may not have. */
+class Meanwhile {
+  readonly arrived: WireRow[] = [];
+  readonly changed: WireRow[] = [];
+  isOutdated = false;
+}
 
 /** The deliveries that match a filter, as far as they were scrolled to, with those that arrive. */
 export class DeliveryList {
@@ -30,6 +42,9 @@ export class DeliveryList {
   #filter: ListFilter = noFilter;
   #isAtTop = true;
   #loading = new AbortController();
+  #meanwhile = new Meanwhile();
+  /** Rows above what is seen may be of deliveries that are not there any more. */
+  #isStaleAbove = false;
 
   constructor(api: Api) {
     this.#api = api;
@@ -39,31 +54,50 @@ export class DeliveryList {
     this.#filter = filter;
     this.#loading.abort();
     this.#isAtTop = true;
+    this.#isStaleAbove = false;
     this.state.change({ isLoading: false });
-    await this.#load(null, (page) => ({ ...empty, rows: page.rows, next: page.next }));
+    await this.#load(null, (page, _, { arrived }) => ({ ...empty, ...withNewer(page, arrived) }));
   }
 
   async loadOlder(): Promise<void> {
     const { next, isLoading } = this.state.value;
     if (next === null || isLoading) return;
-    await this.#load(next, (page, { rows }) => ({ rows: [...rows, ...page.rows], next: page.next }));
+    await this.#load(next, (page, state) =>
+      // The oldest rows may have been dropped meanwhile: this page does not follow on what is left.
+      state.next === next ? { rows: [...state.rows, ...page.rows], next: page.next } : {},
+    );
   }
 
-  /** What is shown may have changed while nobody listened: reads again from the first row that is seen. */
+  /** What is shown may have changed while nobody listened: reads again what is seen and a little above it. */
   async refresh(firstSeen: number): Promise<void> {
     if (this.#isAtTop) return this.show(this.#filter);
-    const before = (this.state.value.rows[firstSeen]?.seq ?? 0) + 1;
+    const from = Math.max(0, firstSeen - rowsAboveSeen);
+    this.#isStaleAbove ||= from > 0;
+    const before = (this.state.value.rows[from]?.seq ?? 0) + 1;
     await this.#load(before, (page, state) => withPage(state, before, page));
   }
 
   add(arrived: readonly WireRow[], skipped: number): void {
     const rows = arrived.filter((row) => matches(this.#filter, row));
-    if (this.#isAtTop && skipped > 0) void this.show(this.#filter);
-    else if (this.#isAtTop) this.state.change(keepNewest(withNewer(this.state.value, rows), mostRowsAtTop));
-    else this.state.change({ unseen: this.state.value.unseen + rows.length + skipped });
+    if (this.state.value.isLoading) this.#meanwhile.arrived.push(...rows);
+    if (this.#isAtTop && skipped > 0) this.#readAgain();
+    else if (this.#isAtTop) this.#insert(rows);
+    else this.countUnseen(rows.length + skipped);
+  }
+
+  #insert(arrived: readonly WireRow[]): void {
+    const { value: old } = this.state;
+    const all = withNewer(old, arrived);
+    const inserted = old.inserted + all.rows.length - old.rows.length;
+    this.state.change({ ...keepNewest(all, mostRowsAtTop), inserted });
+  }
+
+  countUnseen(count: number): void {
+    this.state.change({ unseen: this.state.value.unseen + count });
   }
 
   changed(rows: readonly WireRow[]): void {
+    if (this.state.value.isLoading) this.#meanwhile.changed.push(...rows);
     this.state.change(withChanged(this.state.value, rows));
   }
 
@@ -71,21 +105,30 @@ export class DeliveryList {
   setAtTop(isAtTop: boolean): void {
     if (isAtTop === this.#isAtTop) return;
     this.#isAtTop = isAtTop;
-    if (isAtTop && this.state.value.unseen > 0) void this.show(this.#filter);
+    if (isAtTop && (this.state.value.unseen > 0 || this.#isStaleAbove)) void this.show(this.#filter);
+  }
+
+  /** A page that is being read is waited for: in a flood none would ever be shown. */
+  #readAgain(): void {
+    if (this.state.value.isLoading) this.#meanwhile.isOutdated = true;
+    else void this.show(this.#filter);
   }
 
   async #load(
     before: number | null,
-    merge: (page: WirePage, state: ListState) => Partial<ListState>,
+    merge: (page: WirePage, state: ListState, meanwhile: Meanwhile) => Partial<ListState>,
   ): Promise<void> {
     this.#loading.abort();
     const { signal } = (this.#loading = new AbortController());
+    const meanwhile = (this.#meanwhile = new Meanwhile());
     this.state.change({ isLoading: true, problem: null });
     const query = queryOf(this.#filter, { before, limit: pageSize });
     try {
       const page = await this.#api.get<WirePage>(`/api/deliveries?${query}`, signal);
       if (signal.aborted) return;
-      this.state.change({ ...merge(page, this.state.value), isLoading: false });
+      const merged = { ...this.state.value, ...merge(page, this.state.value, meanwhile) };
+      this.state.change({ ...merged, ...withChanged(merged, meanwhile.changed), isLoading: false });
+      if (meanwhile.isOutdated && this.#isAtTop) void this.show(this.#filter);
     } catch (error) {
       if (!isAbort(error)) this.state.change({ isLoading: false, problem: problemOf(error) });
     }

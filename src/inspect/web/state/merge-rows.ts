@@ -26,10 +26,7 @@ export function withChanged({ rows }: Rows, changed: readonly WireRow[]): Pick<R
   return { rows: isShown ? rows.map((row) => bySeq.get(row.seq) ?? row) : rows };
 }
 
-/** What a page that was asked for with `before` says in place of what was known of that part. */
-export function withPage({ rows, next }: Rows, before: number, page: WirePage): Rows {
-  const newer = rows.filter(({ seq }) => seq >= before);
-  const oldest = page.next === null ? 0 : (page.rows.at(-1)?.seq ?? before);
-  const older = rows.filter(({ seq }) => seq < oldest);
-  return { rows: [...newer, ...page.rows, ...older], next: older.length > 0 ? next : page.next };
+/** With a page that was asked for with `before` in place of what was known from there on; older ones are asked for anew. */
+export function withPage({ rows }: Pick<Rows, 'rows'>, before: number, page: WirePage): Rows {
+  return { rows: [...rows.filter(({ seq }) => seq >= before), ...page.rows], next: page.next };
 }
