@@ -25,10 +25,16 @@ inChromium('finding deliveries', (browser) => {
     await page.getByRole('button', { name: 'Duplicate' }).click();
     await page.getByLabel('Time', { exact: true }).selectOption('Last hour');
     await expect.poll(async () => (await rowNames(page)).length).toBe(5);
+    // The empty fields say that any time is shown.
+    const unfiltered = page.waitForRequest((request) =>
+      /deliveries\?(?!.*(since|until))/.test(request.url()),
+    );
     await page.getByLabel('Time', { exact: true }).selectOption('Between…');
+    await unfiltered;
     await page.getByLabel('Until').fill('2020-01-01T00:00');
     await page.getByText('No delivery matches').waitFor();
     await page.getByRole('button', { name: 'Show all verdicts and times' }).click();
+    await expect.poll(() => page.getByLabel('Until').inputValue()).toBe('');
     await expect.poll(async () => (await rowNames(page)).length).toBe(5);
     await expectClean();
   });

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { WireRow } from '../../wire.ts';
 import { openDelivery } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
+import { deliveryTitle } from '../text/delivery-title.ts';
 import { ReceivedText } from '../text/received-text.tsx';
 import { exactTime, shortTime } from '../text/shown-time.ts';
 import { VerdictIcon, verdictWords } from '../text/verdict.tsx';
@@ -49,7 +50,7 @@ function Cells({ row, now, place }: Pick<DeliveryRowProps, 'row' | 'now' | 'plac
         <span>{verdictWords[row.verdict]}</span>
       </span>
       <span role="gridcell" class="row-name">
-        <ReceivedText text={row.name ?? row.leadId ?? `Delivery ${row.seq}`} />
+        <ReceivedText text={deliveryTitle(row)} />
       </span>
       <span role="gridcell" class="row-time">
         <time dateTime={new Date(row.receivedAt).toISOString()} title={exactTime(row.receivedAt)}>
@@ -57,7 +58,11 @@ function Cells({ row, now, place }: Pick<DeliveryRowProps, 'row' | 'now' | 'plac
         </time>
       </span>
       <span role="gridcell" class="row-id">
-        {row.leadId !== null && row.name !== null ? <ReceivedText text={row.leadId} /> : row.reason}
+        {row.leadId !== null && row.leadId !== deliveryTitle(row) ? (
+          <ReceivedText text={row.leadId} />
+        ) : (
+          row.reason
+        )}
       </span>
       <span role="gridcell" class="row-category">
         {place !== null ? (

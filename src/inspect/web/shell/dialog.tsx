@@ -6,10 +6,13 @@ import { useModel } from '../state/page-model.ts';
 export function Dialog({ title, children }: { title: string; children: ComponentChildren }): VNode {
   const { dialog } = useModel();
   const element = useRef<HTMLDialogElement>(null);
+  const isPressedOutside = useRef(false);
   const titleId = useId();
   useEffect(() => {
     const opened = element.current;
     opened?.showModal();
+    // Not autofocus: of an element that is added later, the browser writes to the console that it ignores it.
+    opened?.querySelector<HTMLElement>('[data-focus-first]')?.focus();
     // The browser gives the focus back only when it closes the dialog, not when it is removed.
     return () => opened?.close();
   }, []);
@@ -19,7 +22,11 @@ export function Dialog({ title, children }: { title: string; children: Component
       class="dialog"
       aria-labelledby={titleId}
       onClose={() => (dialog.value = null)}
-      onClick={(event) => event.target === element.current && element.current?.close()}
+      onPointerDown={({ target }) => (isPressedOutside.current = target === element.current)}
+      onClick={({ target }) => {
+        // Selecting text may end outside, which must not close what is being edited.
+        if (isPressedOutside.current && target === element.current) element.current?.close();
+      }}
     >
       <div class="dialog-content">
         <div class="dialog-head">
