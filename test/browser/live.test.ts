@@ -45,6 +45,32 @@ inChromium('the live list', (browser) => {
     await expectClean();
   });
 
+  it('frees the rows that arrivals moved out of sight', async () => {
+    const { home, deliver } = await receiver();
+    for (let i = 0; i < 30; i++) await deliver(leadOf(`lead_${i}`));
+    const { url } = await inspect(home);
+    const context = await freshContext(browser());
+    const { page, expectClean } = await shownPage(context, url);
+    await expectLive(page);
+    await page.locator('.row', { hasText: 'lead_29' }).waitFor();
+    const session = await context.newCDPSession(page);
+    const nodes = async (): Promise<number> => {
+      await session.send('HeapProfiler.collectGarbage');
+      return (await session.send('Memory.getDOMCounters')).nodes;
+    };
+    const before = await nodes();
+    // So few at a time that most of what was drawn stays drawn.
+    for (let i = 0; i < 30; i++) {
+      await Promise.all(Array.from({ length: 5 }, (_, j) => deliver(leadOf(`lead_${i}_${j}`))));
+      await page
+        .locator('.row', { hasText: `lead_${i}_` })
+        .first()
+        .waitFor();
+    }
+    await expect.poll(nodes).toBeLessThan(2 * before);
+    await expectClean();
+  });
+
   it('keeps the open delivery where it is seen while others arrive above it', async () => {
     const { home, deliver } = await receiver();
     for (let i = 0; i < 30; i++) await deliver(leadOf(`lead_${i}`));
