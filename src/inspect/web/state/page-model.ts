@@ -107,6 +107,7 @@ export class PageModel {
 
   #refresh(): void {
     void this.list.refresh(this.firstSeen);
+    void this.search.dropRemoved(this.filter.value);
     this.version.value++;
   }
 }
