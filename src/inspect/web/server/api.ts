@@ -18,7 +18,8 @@ export class Api {
   }
 
   async get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
-    return readWhole(this.#send(path, signal === undefined ? {} : { signal }), (answer) => answer.json());
+    const sent = this.#send(path, signal === undefined ? {} : { signal });
+    return readWhole(sent, (answer) => answer.json() as Promise<Answer>);
   }
 
   async post<Answer>(path: string, body: unknown): Promise<Answer> {
@@ -27,7 +28,7 @@ export class Api {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    return readWhole(sent, (answer) => answer.json());
+    return readWhole(sent, (answer) => answer.json() as Promise<Answer>);
   }
 
   /** JSON, one value a line; ends with the answer. `onAlive` is called for whatever arrives. */

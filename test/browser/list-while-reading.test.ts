@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Api } from '../../../src/inspect/web/server/api.ts';
-import { DeliveryList } from '../../../src/inspect/web/state/delivery-list.ts';
-import { noFilter } from '../../../src/inspect/web/state/list-filter.ts';
-import type { WirePage, WireRow } from '../../../src/inspect/wire.ts';
+import type { Api } from '../../src/inspect/web/server/api.ts';
+import { DeliveryList } from '../../src/inspect/web/state/delivery-list.ts';
+import { noFilter } from '../../src/inspect/web/state/list-filter.ts';
+import type { WirePage, WireRow } from '../../src/inspect/wire.ts';
 
 const rowOf = (seq: number, more: Partial<WireRow> = {}): WireRow => ({
   seq,
