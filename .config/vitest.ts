@@ -74,7 +74,11 @@ export default defineConfig({
           ...shared,
           name: 'browser',
           include: ['test/browser/*.test.ts'],
-          globalSetup: ['test/support/temporary.ts', 'test/support/build.ts'],
+          globalSetup: [
+            'test/browser/support/chromium-path.ts',
+            'test/support/temporary.ts',
+            'test/support/build.ts',
+          ],
           // One browser uses all the cores there are, and times are measured in it.
           fileParallelism: false,
           testTimeout: 60_000,

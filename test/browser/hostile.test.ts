@@ -18,6 +18,12 @@ inChromium('hostile deliveries', (browser) => {
     for (const [i, text] of texts.entries()) await deliver(leadOf(`lead_${i}`, text, { [text]: text }));
     await deliver(leadOf('lead_bidi', 'abc\u202egnp.exe \u2066x\u2069 \u0007\u001b[31m'));
     await deliver(leadOf('lead_long', 'x'.repeat(1_000_000)));
+    const costly = {
+      lead_quotes: '"'.repeat(450_000),
+      lead_hidden: '\u202e'.repeat(300_000),
+    };
+    for (const [id, s] of Object.entries(costly)) await deliver(JSON.stringify({ id, s }));
+    await deliver(`{"id":"lead_ones","n":[${'1,'.repeat(400_000)}1]}`);
     await deliver(`{"id":"lead_deep","deep":${'['.repeat(200)}1${']'.repeat(200)}}`);
     await deliver(
       Buffer.concat([Buffer.from('{"id":"lead_bytes","n":"'), Buffer.from([0xff, 0xc3, 0x28, 0x22, 0x7d])]),
@@ -60,6 +66,16 @@ inChromium('hostile deliveries', (browser) => {
     await open('lead_long');
     await page.getByRole('button', { name: /^Show all/ }).click();
     await expect.poll(async () => (await body.textContent())?.length).toBeGreaterThan(1_000_000);
+    for (const id of [...Object.keys(costly), 'lead_ones']) {
+      await open(id);
+      for (const form of ['Raw', 'Formatted']) {
+        const button = page.getByRole('button', { name: form });
+        if (!(await button.isVisible())) continue;
+        await button.click();
+        await page.getByRole('button', { name: /^Show all/ }).click();
+        await expect.poll(async () => (await body.textContent())?.length).toBeGreaterThan(300_000);
+      }
+    }
     await open('lead_bidi');
     await expectAccessible(page);
     expect(dialogs).toBe(0);

@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { inChromium } from './support/chromium.ts';
 import { inspect, leadOf, receiver } from './support/inspected.ts';
+import { openedDelivery } from './support/opened-delivery.ts';
 import { freshContext, rowNames, shownPage } from './support/shown-page.ts';
 
 /** A target of replays: its URL and the bodies that it was sent. */
-async function target(): Promise<{ url: string; bodies: string[] }> {
+async function replayTarget(): Promise<{ url: string; bodies: string[] }> {
   const bodies: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -28,7 +29,7 @@ inChromium('the keyboard alone', (browser) => {
     await deliver(leadOf('lead_1', 'Ada', { budget: '@' }));
     await deliver(leadOf('lead_1', 'Ada Changed', { budget: '@' }));
     await deliver(leadOf('lead_2', 'Grace'));
-    const { url: targetUrl, bodies } = await target();
+    const { url: targetUrl, bodies } = await replayTarget();
     const { url } = await inspect(home, ['--replay-to', targetUrl]);
     const context = await freshContext(browser());
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(url).origin });
@@ -92,12 +93,7 @@ inChromium('the keyboard alone', (browser) => {
   });
 
   it('reaches every button by Tab, and each shows that it has the focus', async () => {
-    const { home, deliver } = await receiver();
-    await deliver(leadOf('lead_1', 'Ada'));
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
-    await page.locator('.row').click();
-    await page.locator('.delivery').waitFor();
+    const { page, expectClean } = await openedDelivery(() => freshContext(browser()));
     const reached = new Set<string>();
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     for (let i = 0; i < 30; i++) {
@@ -127,16 +123,13 @@ inChromium('the keyboard alone', (browser) => {
   });
 
   it('shows the command, selected, where the clipboard is closed', async () => {
-    const { home, deliver } = await receiver();
-    await deliver(leadOf('lead_1', 'Ada'));
-    const { url } = await inspect(home);
-    const context = await freshContext(browser());
-    await context.addInitScript(() => {
-      Object.defineProperty(navigator, 'clipboard', { value: undefined });
+    const { page, expectClean } = await openedDelivery(async () => {
+      const context = await freshContext(browser());
+      await context.addInitScript(() => {
+        Object.defineProperty(navigator, 'clipboard', { value: undefined });
+      });
+      return context;
     });
-    const { page, expectClean } = await shownPage(context, url);
-    await page.locator('.row').click();
-    await page.locator('.delivery').waitFor();
     await page.keyboard.press('c');
     await page.getByRole('dialog', { name: 'Copy as curl' }).waitFor();
     expect(await page.evaluate(() => getSelection()?.toString())).toMatch(/^curl /);
@@ -144,13 +137,11 @@ inChromium('the keyboard alone', (browser) => {
   });
 
   it('edits a body before it is sent, under a new id', async () => {
-    const { home, deliver } = await receiver();
-    await deliver(leadOf('lead_1', 'Ada'));
-    const { url: targetUrl, bodies } = await target();
-    const { url } = await inspect(home, ['--replay-to', targetUrl]);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
-    await page.locator('.row').click();
-    await page.locator('.delivery').waitFor();
+    const { url: target, bodies } = await replayTarget();
+    const { page, expectClean } = await openedDelivery(
+      () => freshContext(browser()),
+      ['--replay-to', target],
+    );
     await page.keyboard.press('r');
     await page.getByLabel('Edit the body first').check();
     const editor = page.getByRole('textbox', { name: 'Body' });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { inChromium } from './support/chromium.ts';
 import { inspect, leadOf, receiver } from './support/inspected.ts';
+import { openedDelivery } from './support/opened-delivery.ts';
 import { openRawTabs } from './support/raw-tabs.ts';
 import { freshContext, expectLive, rowNames, shownPage } from './support/shown-page.ts';
 
@@ -9,12 +10,7 @@ const firstName = 'document.querySelector(".row-name")?.textContent ?? ""';
 
 inChromium('tabs', (browser) => {
   it('keep the session and the view over a reload; the key leaves the address bar', async () => {
-    const { home, deliver } = await receiver();
-    await deliver(leadOf('lead_1', 'Ada'));
-    const { url } = await inspect(home);
-    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
-    await page.locator('.row').click();
-    await page.locator('.delivery').waitFor();
+    const { page, url, expectClean } = await openedDelivery(() => freshContext(browser()));
     expect(page.url()).toBe(`${new URL(url).origin}/#/1`);
     await page.reload();
     await page.locator('.delivery').waitFor();

@@ -2,7 +2,14 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
-import type { WireEvent, WireFound, WireInbox, WirePage, WireReplayed } from '../../src/inspect/wire.ts';
+import type {
+  WireDelivery,
+  WireEvent,
+  WireFound,
+  WireInbox,
+  WirePage,
+  WireReplayed,
+} from '../../src/inspect/wire.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { arrivalOf } from '../inbox/support.ts';
 import { locationOf } from '../inbox/postgres/location.ts';
@@ -118,7 +125,7 @@ describe('leads inspect', () => {
     await expect(inspectProcess(['--port', port], home)).rejects.toThrow(/ended with [23]: [^]*--port/);
     const damaged = join(home, 'damaged.db');
     writeFileSync(damaged, 'no database'.repeat(1000));
-    await expect(inspectProcess(['--inbox', damaged], home)).rejects.toThrow(/ended with [36]: [^]*damaged/);
+    await expect(inspectProcess(['--inbox', damaged], home)).rejects.toThrow(/ended with 3: [^]*damaged/);
   });
 
   it('opens the browser by a file that only this user can read, and removes it', async () => {
@@ -198,18 +205,30 @@ describe('leads listen --inspect', () => {
   it('replays to its forward, which is settled then', async () => {
     const first = await listen(['--token', 'secret', '--http', '--port', '0', '--fail-first', '1']);
     const target = `${first.url}/hook`;
+    const other = `${first.url}/other`;
     const argv = ['--token', 'secret', '--http', '--port', '0', '--inspect', '0', '--forward-to', target];
-    const listener = await listen(argv);
+    const listener = await listen([...argv, '--replay-to', other]);
     expect((await deliver(listener.url, { id: 'a' })).status).toBe(502);
     const client = await inspectClient(inspectUrlIn(listener.stderr()) ?? '');
     const described = await answerOf<WireInbox>(client.get('/api/inbox'));
-    expect(described.targets).toEqual([{ name: `forward ${target}`, isLocal: true, scheme: 'token' }]);
+    expect(described.targets).toEqual(
+      [target, other].map((url) => ({ name: `forward ${url}`, isLocal: true, scheme: 'token' })),
+    );
     const asked = { seq: 1, target: `forward ${target}` };
     expect(await answerOf<WireReplayed>(client.post('/api/replays', asked))).toMatchObject({
       ok: true,
       settled: `forward ${new URL(target).origin}`,
     });
     expect((await answerOf<WirePage>(client.get('/api/deliveries?verdict=pending'))).rows).toEqual([]);
+    const again = { seq: 1, target: `forward ${other}` };
+    expect(await answerOf<WireReplayed>(client.post('/api/replays', again))).toMatchObject({ settled: null });
+    const { results } = await answerOf<WireDelivery>(client.get('/api/deliveries/1'));
+    const label = `forward ${new URL(target).origin}`;
+    expect(results.map(({ target: to, ok }) => [to, ok])).toEqual([
+      [label, false],
+      [label, true],
+      [label, true],
+    ]);
     expect((await deliver(listener.url, { id: 'a' })).status).toBe(200);
   });
 });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { type InboxLocation, isInboxThere, locationText, openInbox } from '../../inbox/open-inbox.ts';
+import { leaseMarginMs } from '../../receiver/redelivery/retry-delivery.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { resolveInbox } from '../flags/inbox/resolve-inbox.ts';
@@ -9,9 +10,6 @@ import { openReads } from './open-reads.ts';
 import type { InspectOptions } from './options.ts';
 import { replaySigner, replayTargets } from './replay-targets.ts';
 import { servePage } from './serve-page.ts';
-
-/** Added to the time of a delivery for what surrounds it, such as the settlement, in milliseconds. */
-const leaseMarginMs = 1000;
 
 export async function run(options: InspectOptions, context: Context): Promise<Outcome> {
   const { clock, pid, messages, signal } = context;

@@ -3,14 +3,12 @@ import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { type InboxLocation, openInbox } from '../../inbox/open-inbox.ts';
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
+import { leaseMarginMs } from '../../receiver/redelivery/retry-delivery.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { inboxWords, isInboxNamed, resolveInbox } from '../flags/inbox/resolve-inbox.ts';
 import type { ListenOptions } from './options.ts';
 import { adoptTemporaryInbox, createTemporaryInbox } from './temporary-inbox.ts';
-
-/** Added to the time of a replay for what surrounds it, such as the settlement, in milliseconds. */
-const replayMarginMs = 1000;
 
 interface ListenInbox {
   readonly inbox: Inbox;
@@ -46,7 +44,7 @@ export async function openListenInbox(
     onDemand: flags.replayTo.map((url) => `forward ${url.href}`),
     leaseMs: Math.max(
       requirements.leaseMs,
-      flags.replayTo.length > 0 ? settings.timeoutMs + replayMarginMs : 0,
+      flags.replayTo.length > 0 ? settings.timeoutMs + leaseMarginMs : 0,
     ),
   });
   await noteOutstanding(inbox, inboxWords(flags, inbox.location), messages);

@@ -49,7 +49,7 @@ export function unwantedRequest(request: Head, key: Pick<InspectKey, 'isToken'>)
   };
 }
 
-export const sessionPath = '/api/session';
+const sessionPath = '/api/session';
 
 const isSession = ({ path }: Head): boolean => path === sessionPath;
 

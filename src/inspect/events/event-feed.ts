@@ -3,9 +3,9 @@ import { messageOf } from '../../errors.ts';
 import type { Arrived, Reads } from '../reads/reads.ts';
 import type { EventStreamWriter } from './event-stream-writer.ts';
 
-/** Between two looks at the inbox, in milliseconds: while nobody wakes it, and at the least. */
-const everyMs = 150;
-const shortestMs = 105;
+/** Between two looks at the inbox, in milliseconds: while nobody wakes it, and at the least, since each one costs a receiver. */
+const everyMs = 200;
+const shortestMs = 200;
 
 /** Streams at one time: a browser has one for each tab that is shown. */
 const mostStreams = 64;

@@ -17,7 +17,11 @@ export type Edited =
 export function editedDelivery(received: CheckedDelivery, text: string): Edited {
   const body = bufferOf(new TextEncoder().encode(text));
   const read = readLeads(body, 'auto');
-  if (!read.ok) return { ok: false, problem: `The edited body holds no lead: ${read.detail}.` };
+  // Behind the semicolon stands a flag, which this command does not have.
+  if (!read.ok) {
+    const [what = ''] = read.detail.split(';');
+    return { ok: false, problem: `The edited body holds no lead: ${what}.` };
+  }
   const [found, ...more] = read.leads;
   if (found === undefined || more.length > 0) {
     return { ok: false, problem: 'The edited body holds several leads: keep one of them.' };

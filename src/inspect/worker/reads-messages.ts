@@ -20,6 +20,8 @@ export type ReadsResponse =
       readonly id: number;
       readonly message: string;
       readonly hint: string | undefined;
+      /** Of an error of `errors.ts`. */
+      readonly code: string | undefined;
     };
 
 /** A thread's end of the messages. */

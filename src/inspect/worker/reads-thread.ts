@@ -9,6 +9,9 @@ import { serveReads } from './serve-reads.ts';
 /** Tells this thread from any other that loads this file. */
 const role = 'leads inspect reads';
 
+/** What lives for a moment only, such as rows on their way: more would be memory that nobody needs, in MiB. */
+const youngMb = 6;
+
 interface ThreadData {
   readonly role: typeof role;
   /** Path of an inbox. */
@@ -22,7 +25,12 @@ interface ThreadData {
 export function startReadsThread(location: string): Reads {
   const data: ThreadData = { role, location };
   // This very file, as the bundler made it: what it imports is there as well.
-  const worker = new Worker(new URL(import.meta.url), { workerData: data, env: {}, execArgv: [] });
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: data,
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxYoungGenerationSizeMb: youngMb },
+  });
   return remoteReads(worker);
 }
 

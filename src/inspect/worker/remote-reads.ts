@@ -1,4 +1,4 @@
-import { DataError } from '../../errors.ts';
+import { ConfigError, DataError } from '../../errors.ts';
 import type { Reads } from '../reads/reads.ts';
 import type { WireFound } from '../wire.ts';
 import type { Question, ReadsRequest, ReadsResponse } from './reads-messages.ts';
@@ -10,6 +10,10 @@ interface ReadsThread {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'exit', listener: () => void): unknown;
   terminate(): Promise<unknown>;
+}
+
+function errorOf({ message, hint, code }: Extract<ReadsResponse, { kind: 'failure' }>): Error {
+  return code === 'config' ? new ConfigError(message, { hint }) : new DataError(message, { hint });
 }
 
 interface Pending {
@@ -31,7 +35,7 @@ export function remoteReads(thread: ReadsThread): Reads {
     const waiting = pending.get(response.id);
     pending.delete(response.id);
     if (response.kind === 'answer') waiting?.resolve(response.value);
-    else waiting?.reject(new DataError(response.message, { hint: response.hint }));
+    else waiting?.reject(errorOf(response));
   });
   thread.on('error', end);
   thread.on('exit', () => end(new Error('the thread that reads the inbox ended')));

@@ -7,6 +7,8 @@ import type { Question, ReadsPort, ReadsRequest, ReadsResponse } from './reads-m
  * where nobody reads on; it takes its turns with other questions.
  */
 export function serveReads(port: ReadsPort, opened: Promise<Reads>): void {
+  // Whoever asks is told.
+  opened.catch(() => undefined);
   const searches = new Map<number, AsyncIterator<unknown>>();
   const answers = {
     async ask({ question, values }: Extract<ReadsRequest, { kind: 'ask' }>) {
@@ -46,8 +48,8 @@ export function serveReads(port: ReadsPort, opened: Promise<Reads>): void {
     void answerTo(request)
       .then((value): ReadsResponse => ({ kind: 'answer', id: request.id, value }))
       .catch((error: unknown): ReadsResponse => {
-        const hint = error instanceof LeadsError ? error.hint : undefined;
-        return { kind: 'failure', id: request.id, message: messageOf(error), hint };
+        const { hint, code } = error instanceof LeadsError ? error : {};
+        return { kind: 'failure', id: request.id, message: messageOf(error), hint, code };
       })
       .then((response) => port.postMessage(response));
   });

@@ -4,6 +4,9 @@ import type { Clock } from '../../time/clock.ts';
 import type { FirstDelivery } from './first-deliveries.ts';
 import { asReceived } from './received-delivery.ts';
 
+/** Added to the longest time of a target for what surrounds a delivery, such as the settlement, in milliseconds. */
+export const leaseMarginMs = 1000;
+
 interface RetryOptions {
   readonly target: Target;
   readonly inbox: Pick<Inbox, 'list' | 'lease' | 'settle' | 'settleMoved' | 'release'>;

@@ -55,6 +55,7 @@ describe('the colours of a line of JSON', () => {
     const startedAt = performance.now();
     jsonTokens(line);
     jsonTokens('"'.repeat(200_000));
+    jsonTokens(`"${'\\"'.repeat(100_000)}`);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 });

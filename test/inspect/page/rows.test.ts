@@ -4,24 +4,8 @@ import { delayPlace, delayTicks, countTicks } from '../../../src/inspect/web/cha
 import { keepNewest, withChanged, withNewer, withPage } from '../../../src/inspect/web/state/merge-rows.ts';
 import { matches } from '../../../src/inspect/web/state/list-filter.ts';
 import type { WireDiffLine, WireRow } from '../../../src/inspect/wire.ts';
+import { rowOf, rowsOf } from './row-of.ts';
 
-const row = (seq: number, more: Partial<WireRow> = {}): WireRow => ({
-  seq,
-  receivedAt: seq * 1_000,
-  leadId: `lead_${seq}`,
-  name: null,
-  category: null,
-  verdict: 'accepted',
-  reason: null,
-  status: 200,
-  attempt: 1,
-  source: 'push',
-  size: 10,
-  delivered: 0,
-  failed: 0,
-  ...more,
-});
-const rowsOf = (...seqs: number[]): WireRow[] => seqs.map((seq) => row(seq));
 const seqs = ({ rows }: { rows: readonly WireRow[] }): number[] => rows.map(({ seq }) => seq);
 
 describe('rows', () => {
@@ -35,27 +19,22 @@ describe('rows', () => {
   });
 
   it('change in place', () => {
-    const changed = row(4, { verdict: 'pending' });
-    expect(withChanged({ rows: rowsOf(5, 4), next: null }, [changed, row(1)]).rows).toEqual([
-      row(5),
+    const changed = rowOf(4, { verdict: 'pending' });
+    expect(withChanged({ rows: rowsOf(5, 4), next: null }, [changed, rowOf(1)]).rows).toEqual([
+      rowOf(5),
       changed,
     ]);
   });
 
-  it('lose what a page that was read again does not have, and what is older than it', () => {
+  it('lose what a page that was read again does not have, and what may be gone behind it', () => {
     const list = { rows: rowsOf(9, 8, 7, 6, 5, 4), next: 4 };
-    const read = withPage(list, 9, { rows: rowsOf(8, 6), next: 6, lead: null });
-    expect(read).toEqual({ rows: rowsOf(9, 8, 6), next: 6 });
-    expect(withPage(list, 9, { rows: rowsOf(8), next: null, lead: null })).toEqual({
-      rows: rowsOf(9, 8),
-      next: null,
-    });
+    expect(withPage(list, 9, { rows: rowsOf(8, 6), next: 6 })).toEqual({ rows: rowsOf(9, 8, 6), next: 6 });
   });
 
   it('match a filter as the server does: since is included, until is not', () => {
     const filter = { verdicts: ['accepted' as const], since: 4_000, until: 6_000 };
-    expect([3, 4, 5, 6].filter((seq) => matches(filter, row(seq)))).toEqual([4, 5]);
-    expect(matches({ ...filter, verdicts: ['rejected'] }, row(4))).toBe(false);
+    expect([3, 4, 5, 6].filter((seq) => matches(filter, rowOf(seq)))).toEqual([4, 5]);
+    expect(matches({ ...filter, verdicts: ['rejected'] }, rowOf(4))).toBe(false);
   });
 });
 

@@ -11,13 +11,10 @@ import {
   groupByRequest,
   pendingIds,
 } from '../../../receiver/redelivery/first-deliveries.ts';
-import { type Retried, retryDelivery } from '../../../receiver/redelivery/retry-delivery.ts';
+import { leaseMarginMs, type Retried, retryDelivery } from '../../../receiver/redelivery/retry-delivery.ts';
 import type { InboxRetryOptions } from '../options.ts';
 import { retryPrinter } from './retry-printer.ts';
 import { withInbox } from '../with-inbox.ts';
-
-/** Added to the time of a delivery for what surrounds it, such as the settlement, in milliseconds. */
-const leaseMarginMs = 1000;
 
 export async function run(options: InboxRetryOptions, context: Context): Promise<Outcome> {
   const to = checked(options);

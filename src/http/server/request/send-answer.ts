@@ -15,7 +15,7 @@ export interface StreamedAnswer extends Pick<Answer, 'status' | 'headers'> {
 }
 
 /** Writes the body; what it resolves to ends the answer. A client that goes away aborts `signal`, and is no error. */
-export type WriteStream = (response: BodyWriter, signal: AbortSignal) => Promise<void>;
+type WriteStream = (response: BodyWriter, signal: AbortSignal) => Promise<void>;
 
 /** The part of a response that a body is written to. */
 export interface BodyWriter {

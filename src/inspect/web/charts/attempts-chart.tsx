@@ -19,7 +19,7 @@ export function AttemptsChart({ attempts }: { attempts: readonly number[] }): VN
         <ol class="attempt-bars">
           {attempts.map((count, i) => (
             <li key={i}>
-              <span class="attempt-count">{isLast(i) ? `${i + 1} or more` : plural(i + 1, 'attempt')}</span>
+              <span>{isLast(i) ? `${i + 1} or more` : plural(i + 1, 'attempt')}</span>
               <span class="attempt-bar" aria-hidden="true">
                 {count > 0 && <span style={{ width: `${(100 * count) / most}%` }} />}
               </span>

@@ -4,7 +4,7 @@ import type { WireCharts } from '../../wire.ts';
 import { useLoaded } from '../server/loaded.ts';
 import { ClosePane } from '../shell/close-pane.tsx';
 import { PaneProblem } from '../shell/pane-problem.tsx';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { useModel } from '../state/page-model.ts';
 import { exactTime } from '../text/shown-time.ts';
 import { AttemptsChart } from './attempts-chart.tsx';

@@ -5,7 +5,7 @@ import { useLoaded } from '../server/loaded.ts';
 import { ClosePane } from '../shell/close-pane.tsx';
 import { PaneProblem } from '../shell/pane-problem.tsx';
 import { openDelivery } from '../state/delivery-actions.ts';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { useModel } from '../state/page-model.ts';
 import { shown } from '../text/received-text.tsx';
 import { plural } from '../text/shown-size.ts';

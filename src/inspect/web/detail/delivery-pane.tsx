@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { WireDelivery } from '../../wire.ts';
 import { useLoaded } from '../server/loaded.ts';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { useModel } from '../state/page-model.ts';
 import { PaneProblem } from '../shell/pane-problem.tsx';
 import { BodySection } from './body-section.tsx';

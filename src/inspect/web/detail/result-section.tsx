@@ -14,7 +14,7 @@ export function ResultSection({ results }: { results: readonly WireResult[] }): 
         {results.map(({ target, ok, answer, durationMs, at }, i) => (
           <li key={i} class={ok ? 'is-ok' : 'is-failed'}>
             <span class="result-state">{ok ? 'Taken' : 'Failed'}</span>
-            <span class="result-target">
+            <span>
               <ReceivedText text={target} />
             </span>
             <span class="result-answer">

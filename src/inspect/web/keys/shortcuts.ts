@@ -1,5 +1,10 @@
+export interface Shortcut {
+  readonly keys: readonly string[];
+  readonly text: string;
+}
+
 /** What the page's keys do, in the order in which they are shown. */
-export const shortcuts: readonly { readonly keys: readonly string[]; readonly text: string }[] = [
+export const shortcuts: readonly Shortcut[] = [
   { keys: ['j', 'k'], text: 'Next and previous delivery' },
   { keys: ['Enter'], text: 'Open the delivery' },
   { keys: ['/'], text: 'Search' },

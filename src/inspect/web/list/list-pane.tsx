@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useModel } from '../state/page-model.ts';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { ListState } from './list-state.tsx';
 import { RowList } from './row-list.tsx';
 import { SearchField } from './search-field.tsx';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { ListState as ListStateValue } from '../state/delivery-list.ts';
 import { isFiltered, noFilter } from '../state/list-filter.ts';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { useModel } from '../state/page-model.ts';
 import type { SearchState } from '../state/search.ts';
 import { sentence } from '../text/sentence.ts';

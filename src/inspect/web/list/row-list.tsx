@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { WireRow } from '../../wire.ts';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { useModel } from '../state/page-model.ts';
 import { route } from '../state/route.ts';
 import { plural } from '../text/shown-size.ts';
@@ -40,10 +40,13 @@ export function RowList({ rows, places, isWhole }: RowListProps): VNode {
 
   useEffect(() => {
     model.firstSeen = place.first;
-    if (places === null) model.list.setAtTop(place.isAtTop);
+    if (places === null) {
+      model.list.setAtTop(place.isAtTop);
+      model.list.drawnFrom(first);
+    }
     // Of what is there by now: rows may have arrived since this was drawn.
     if (!isWhole && end + loadAheadRows >= model.rows.length) model.loadOlder();
-  }, [model, place, end, rows.length, isWhole, places]);
+  }, [model, place, first, end, rows.length, isWhole, places]);
   useSelectedInView(scroller, rows, selected);
   useHeldPlace(scroller, rowHeight, places !== null);
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { focusOn } from '../state/delivery-actions.ts';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { useModel } from '../state/page-model.ts';
 import { Key } from '../keys/key.tsx';
 

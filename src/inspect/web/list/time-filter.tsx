@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { useModel } from '../state/page-model.ts';
 
 const ranges: readonly { readonly name: string; readonly ms: number | null }[] = [

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { WireVerdict } from '../../wire.ts';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { useModel } from '../state/page-model.ts';
 import { VerdictIcon, verdicts, verdictWords } from '../text/verdict.tsx';
 

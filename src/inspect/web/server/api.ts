@@ -1,4 +1,5 @@
 import { tokenHeader, type WireProblem } from '../../wire.ts';
+import type { AnswerSource } from './answer-source.ts';
 import { isAbort, Problem } from './problem.ts';
 import { readLines } from './read-lines.ts';
 
@@ -10,7 +11,7 @@ interface Options {
 }
 
 /** Requests with the token of this session. Each throws a `Problem`, or an `AbortError` when it was cancelled. */
-export class Api {
+export class Api implements AnswerSource {
   readonly #token: string;
 
   constructor(token: string) {

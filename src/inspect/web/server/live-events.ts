@@ -91,7 +91,7 @@ export class LiveEvents {
   }
 
   #take(event: WireEvent): void {
-    if (event.type === 'deliveries') this.#newestSeq = Math.max(this.#newestSeq, event.newestSeq);
+    if (event.type === 'deliveries') this.#newestSeq = event.newestSeq;
     this.#onEvent(event);
   }
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Api } from './api.ts';
+import type { AnswerSource } from './answer-source.ts';
 import { isAbort, type Problem, problemOf } from './problem.ts';
 
 export interface Loaded<Answer> {
@@ -14,7 +14,7 @@ export interface Loaded<Answer> {
 const pauseMs = 50;
 
 /** The answer at a path, read again when `version` changes. */
-export function useLoaded<Answer>(api: Api, path: string, version: unknown): Loaded<Answer> {
+export function useLoaded<Answer>(api: AnswerSource, path: string, version: unknown): Loaded<Answer> {
   const [loaded, setLoaded] = useState<Loaded<Answer>>({ answer: null, problem: null, path: null });
   useEffect(() => {
     const loading = new AbortController();

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Connection } from '../server/live-events.ts';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { useModel } from '../state/page-model.ts';
 
 const words: Record<Connection['state'], string> = {

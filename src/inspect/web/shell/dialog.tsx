@@ -8,6 +8,11 @@ export function Dialog({ title, children }: { title: string; children: Component
   const element = useRef<HTMLDialogElement>(null);
   const isPressedOutside = useRef(false);
   const titleId = useId();
+  const shown = useRef(dialog.value);
+  // At once when Escape is pressed: the next key is meant for the page, and may open another dialog, which stays.
+  const forget = (): void => {
+    if (dialog.value === shown.current) dialog.value = null;
+  };
   useEffect(() => {
     const opened = element.current;
     opened?.showModal();
@@ -21,7 +26,8 @@ export function Dialog({ title, children }: { title: string; children: Component
       ref={element}
       class="dialog"
       aria-labelledby={titleId}
-      onClose={() => (dialog.value = null)}
+      onCancel={forget}
+      onClose={forget}
       onPointerDown={({ target }) => (isPressedOutside.current = target === element.current)}
       onClick={({ target }) => {
         // Selecting text may end outside, which must not close what is being edited.

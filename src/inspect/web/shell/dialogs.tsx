@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { CompareDialog } from '../compare/compare-dialog.tsx';
 import { CurlDialog } from '../detail/curl-dialog.tsx';
 import { ReplayDialog } from '../replay/replay-dialog.tsx';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { useModel } from '../state/page-model.ts';
 import { HelpDialog } from '../keys/help-dialog.tsx';
 

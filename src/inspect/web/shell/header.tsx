@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { useModel } from '../state/page-model.ts';
 import { go, route } from '../state/route.ts';
 import { ReceivedText } from '../text/received-text.tsx';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { useModel } from '../state/page-model.ts';
 
 /** The live region, and the message that stays for a moment. */

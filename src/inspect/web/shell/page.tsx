@@ -4,7 +4,7 @@ import { ChartsPane } from '../charts/charts-pane.tsx';
 import { ComparePane } from '../compare/compare-pane.tsx';
 import { DeliveryPane } from '../detail/delivery-pane.tsx';
 import { ListPane } from '../list/list-pane.tsx';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { type Route, route } from '../state/route.ts';
 import { Dialogs } from './dialogs.tsx';
 import { Header } from './header.tsx';

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { WireInbox } from '../../wire.ts';
 import { openSession } from '../server/page-session.ts';
 import { type Problem, problemOf } from '../server/problem.ts';
-import { useValue } from '../state/observable.ts';
+import { useValue } from '../state/use-value.ts';
 import { ModelProvider, PageModel } from '../state/page-model.ts';
 import { CannotStart } from './cannot-start.tsx';
 import { Page } from './page.tsx';

@@ -1,7 +1,7 @@
 import type { WirePage, WireRow } from '../../wire.ts';
-import type { Api } from '../server/api.ts';
+import type { AnswerSource } from '../server/answer-source.ts';
 import { isAbort, type Problem, problemOf } from '../server/problem.ts';
-import { type ListFilter, matches, noFilter, queryOf } from './list-filter.ts';
+import { isFiltered, type ListFilter, matches, noFilter, queryOf } from './list-filter.ts';
 import { keepNewest, withChanged, withNewer, withPage } from './merge-rows.ts';
 import { Observable } from './observable.ts';
 
@@ -23,30 +23,27 @@ const pageSize = 100;
 /** Of a list that nobody scrolls, while deliveries arrive for days. */
 const mostRowsAtTop = 1_000;
 
-/** Read again with those that are seen, so that a short way up shows what is there. */
-const rowsAboveSeen = 40;
+/** Rows above what is seen that are read with it. */
+const readAbove = 50;
+
+const showEveryMs = 1_500;
 
 const empty: ListState = { rows: [], next: null, isLoading: true, problem: null, unseen: 0, inserted: 0 };
-
-/** What happened while a page was read, which the page may not have. */
-class Meanwhile {
-  readonly arrived: WireRow[] = [];
-  readonly changed: WireRow[] = [];
-  isOutdated = false;
-}
 
 /** The deliveries that match a filter, as far as they were scrolled to, with those that arrive. */
 export class DeliveryList {
   readonly state = new Observable<ListState>(empty);
-  readonly #api: Api;
+  readonly #api: AnswerSource;
   #filter: ListFilter = noFilter;
   #isAtTop = true;
   #loading = new AbortController();
-  #meanwhile = new Meanwhile();
-  /** Rows above what is seen may be of deliveries that are not there any more. */
-  #isStaleAbove = false;
+  /** What arrived while the newest page is read, which may be without it. */
+  #meanwhile: WireRow[] = [];
+  /** Rows with a greater number were not read again since something was removed or changed unnoticed. */
+  #staleAbove = Infinity;
+  #soon: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(api: Api) {
+  constructor(api: AnswerSource) {
     this.#api = api;
   }
 
@@ -54,9 +51,9 @@ export class DeliveryList {
     this.#filter = filter;
     this.#loading.abort();
     this.#isAtTop = true;
-    this.#isStaleAbove = false;
-    this.state.change({ isLoading: false });
-    await this.#load(null, (page, _, { arrived }) => ({ ...empty, ...withNewer(page, arrived) }));
+    this.#staleAbove = Infinity;
+    this.#meanwhile = [];
+    await this.#load(null, (page) => ({ ...empty, ...withNewer(page, this.#meanwhile) }));
   }
 
   async loadOlder(): Promise<void> {
@@ -68,21 +65,32 @@ export class DeliveryList {
     );
   }
 
-  /** What is shown may have changed while nobody listened: reads again what is seen and a little above it. */
+  /** What is shown may have changed while nobody listened: reads again what is seen, and a little above it. */
   async refresh(firstSeen: number): Promise<void> {
     if (this.#isAtTop) return this.show(this.#filter);
-    const from = Math.max(0, firstSeen - rowsAboveSeen);
-    this.#isStaleAbove ||= from > 0;
-    const before = (this.state.value.rows[from]?.seq ?? 0) + 1;
-    await this.#load(before, (page, state) => withPage(state, before, page));
+    const from = this.state.value.rows[Math.max(0, firstSeen - readAbove)];
+    if (from === undefined) return;
+    this.#staleAbove = from.seq;
+    await this.#load(from.seq + 1, (page, state) => withPage(state, from.seq + 1, page));
+  }
+
+  /** The first row that is drawn now. */
+  drawnFrom(index: number): void {
+    const { isLoading, rows } = this.state.value;
+    if (!isLoading && (rows[index]?.seq ?? 0) > this.#staleAbove) void this.refresh(index);
   }
 
   add(arrived: readonly WireRow[], skipped: number): void {
     const rows = arrived.filter((row) => matches(this.#filter, row));
-    if (this.state.value.isLoading) this.#meanwhile.arrived.push(...rows);
-    if (this.#isAtTop && skipped > 0) this.#readAgain();
-    else if (this.#isAtTop) this.#insert(rows);
-    else this.countUnseen(rows.length + skipped);
+    if (this.state.value.isLoading) this.#meanwhile.push(...rows);
+    if (!this.#isAtTop) this.countUnseen(rows.length + skipped);
+    else if (skipped === 0) this.#insert(rows);
+    else if (isFiltered(this.#filter)) this.#showSoon();
+    else this.#begin(rows);
+  }
+
+  countUnseen(count: number): void {
+    this.state.change({ unseen: this.state.value.unseen + count });
   }
 
   #insert(arrived: readonly WireRow[]): void {
@@ -92,12 +100,27 @@ export class DeliveryList {
     this.state.change({ ...keepNewest(all, mostRowsAtTop), inserted });
   }
 
-  countUnseen(count: number): void {
-    this.state.change({ unseen: this.state.value.unseen + count });
+  /** So much arrives that the newest of it is a list of its own; older ones are read when they are scrolled to. */
+  #begin(arrived: readonly WireRow[]): void {
+    this.#loading.abort();
+    this.state.value = {
+      ...empty,
+      isLoading: false,
+      rows: arrived.toReversed(),
+      next: arrived[0]?.seq ?? null,
+    };
+  }
+
+  /** Of what arrived and is not known, some may match; it is asked for now and then, not each time. */
+  #showSoon(): void {
+    if (this.#soon !== null) return;
+    this.#soon = setTimeout(() => {
+      this.#soon = null;
+      if (this.#isAtTop) void this.show(this.#filter);
+    }, showEveryMs);
   }
 
   changed(rows: readonly WireRow[]): void {
-    if (this.state.value.isLoading) this.#meanwhile.changed.push(...rows);
     this.state.change(withChanged(this.state.value, rows));
   }
 
@@ -105,30 +128,22 @@ export class DeliveryList {
   setAtTop(isAtTop: boolean): void {
     if (isAtTop === this.#isAtTop) return;
     this.#isAtTop = isAtTop;
-    if (isAtTop && (this.state.value.unseen > 0 || this.#isStaleAbove)) void this.show(this.#filter);
-  }
-
-  /** A page that is being read is waited for: in a flood none would ever be shown. */
-  #readAgain(): void {
-    if (this.state.value.isLoading) this.#meanwhile.isOutdated = true;
-    else void this.show(this.#filter);
+    const isBehind = this.state.value.unseen > 0 || this.#staleAbove !== Infinity;
+    if (isAtTop && isBehind) void this.show(this.#filter);
   }
 
   async #load(
     before: number | null,
-    merge: (page: WirePage, state: ListState, meanwhile: Meanwhile) => Partial<ListState>,
+    merge: (page: WirePage, state: ListState) => Partial<ListState>,
   ): Promise<void> {
     this.#loading.abort();
     const { signal } = (this.#loading = new AbortController());
-    const meanwhile = (this.#meanwhile = new Meanwhile());
     this.state.change({ isLoading: true, problem: null });
     const query = queryOf(this.#filter, { before, limit: pageSize });
     try {
       const page = await this.#api.get<WirePage>(`/api/deliveries?${query}`, signal);
       if (signal.aborted) return;
-      const merged = { ...this.state.value, ...merge(page, this.state.value, meanwhile) };
-      this.state.change({ ...merged, ...withChanged(merged, meanwhile.changed), isLoading: false });
-      if (meanwhile.isOutdated && this.#isAtTop) void this.show(this.#filter);
+      this.state.change({ ...merge(page, this.state.value), isLoading: false });
     } catch (error) {
       if (!isAbort(error)) this.state.change({ isLoading: false, problem: problemOf(error) });
     }

@@ -1,4 +1,4 @@
-import type { WirePage, WireRow } from '../../wire.ts';
+import type { WireRow } from '../../wire.ts';
 
 /** Part of a list: newest first, and where its older part begins. */
 interface Rows {
@@ -26,7 +26,7 @@ export function withChanged({ rows }: Rows, changed: readonly WireRow[]): Pick<R
   return { rows: isShown ? rows.map((row) => bySeq.get(row.seq) ?? row) : rows };
 }
 
-/** With a page that was asked for with `before` in place of what was known from there on; older ones are asked for anew. */
-export function withPage({ rows }: Pick<Rows, 'rows'>, before: number, page: WirePage): Rows {
+/** A page that was read again, and what is newer than where it begins; what is older is read again when it is seen. */
+export function withPage({ rows }: Rows, before: number, page: Rows): Rows {
   return { rows: [...rows.filter(({ seq }) => seq >= before), ...page.rows], next: page.next };
 }

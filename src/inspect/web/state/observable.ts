@@ -1,5 +1,3 @@
-import { useLayoutEffect, useState } from 'preact/hooks';
-
 /** A value that says when it changed. */
 export class Observable<Value> {
   #value: Value;
@@ -28,15 +26,4 @@ export class Observable<Value> {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
-}
-
-/** The value, and a new rendering whenever it changes. */
-export function useValue<Value>(observable: Observable<Value>): Value {
-  const [, render] = useState(observable.value);
-  useLayoutEffect(() => {
-    // It may have changed between rendering and this.
-    render(() => observable.value);
-    return observable.subscribe((value) => render(() => value));
-  }, [observable]);
-  return observable.value;
 }

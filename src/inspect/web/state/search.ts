@@ -31,6 +31,8 @@ export class Search {
   readonly state = new Observable<SearchState | null>(null);
   readonly #api: Api;
   #running = new AbortController();
+  /** Something was removed while it ran. */
+  #isOutdated = false;
 
   constructor(api: Api) {
     this.#api = api;
@@ -70,7 +72,8 @@ export class Search {
   async dropRemoved(filter: ListFilter): Promise<void> {
     const state = this.state.value;
     const oldest = state?.rows.at(-1)?.seq;
-    if (state === null || oldest === undefined || state.status === 'running') return;
+    this.#isOutdated = state?.status === 'running';
+    if (this.#isOutdated || state === null || oldest === undefined) return;
     this.#running.abort();
     const { signal } = (this.#running = new AbortController());
     const found = new Set<number>();
@@ -100,16 +103,16 @@ export class Search {
 
   async #run(filter: ListFilter, before: number | null): Promise<void> {
     const { signal } = (this.#running = new AbortController());
-    const begun = this.state.value;
-    if (begun === null) return;
-    const rows = [...begun.rows];
-    const places = new Map(begun.places);
+    const started = this.state.value;
+    if (started === null) return;
+    const rows = [...started.rows];
+    const places = new Map(started.places);
     let searched = 0;
     let drawnAt = -Infinity;
     const draw = (): void =>
-      this.#change({ rows: [...rows], places: new Map(places), searched: begun.searched + searched });
+      this.#change({ rows: [...rows], places: new Map(places), searched: started.searched + searched });
     try {
-      const query = queryOf(filter, { q: begun.text, before });
+      const query = queryOf(filter, { q: started.text, before });
       for await (const line of this.#lines(`/api/search?${query}`, signal)) {
         if (line.type === 'found') {
           rows.push(line.row);
@@ -118,6 +121,7 @@ export class Search {
         if (line.type === 'end') {
           draw();
           this.#change({ status: 'done', next: line.next });
+          if (this.#isOutdated) void this.dropRemoved(filter);
         } else if (performance.now() - drawnAt >= drawEveryMs) {
           draw();
           drawnAt = performance.now();

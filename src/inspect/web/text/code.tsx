@@ -1,35 +1,58 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import { withNamedCharacters } from './control-characters.ts';
 import { shownSize } from './shown-size.ts';
 import { jsonTokens } from './json-colours.ts';
 import { ReceivedText, shown } from './received-text.tsx';
 
-/** A text that is longer is drawn so far until the rest is asked for; characters. */
+/** A text that is longer is drawn so far until the rest is asked for. */
 const shortLength = 60_000;
+const shortLines = 2_000;
 
 /** Deeper ones do not wrap further to the right; characters. */
 const deepestIndent = 48;
 
-/** A body or a command, line by line; a wrapped line goes on below its own indentation. */
+/** Of a long text: lines that are drawn together, without colours. */
+const linesInBlock = 200;
+
+/** A body, line by line; a wrapped line goes on below its own indentation. */
 export function Code({ text, isJson, label }: { text: string; isJson: boolean; label: string }): VNode {
   const [isWhole, setWhole] = useState(false);
-  const isCut = !isWhole && text.length > shortLength;
+  const beginning = useMemo(
+    () => text.slice(0, shortLength).split('\n').slice(0, shortLines).join('\n'),
+    [text],
+  );
+  const isLong = text.length > beginning.length;
   const lines = useMemo(
-    () => (isCut ? text.slice(0, shortLength) : text).split('\n').map((line) => drawLine(line, isJson)),
-    [text, isJson, isCut],
+    () => (isLong && isWhole ? drawBlocks(text) : drawLines(beginning, isJson)),
+    [text, beginning, isJson, isLong, isWhole],
   );
   return (
     <div class="code">
       <pre tabIndex={0} role="region" aria-label={label}>
         {lines}
       </pre>
-      {isCut && (
+      {isLong && !isWhole && (
         <button type="button" class="code-more" onClick={() => setWhole(true)}>
           Show all ({shownSize(text.length)})
         </button>
       )}
     </div>
   );
+}
+
+const drawLines = (text: string, isJson: boolean): VNode[] =>
+  text.split('\n').map((line) => drawLine(line, isJson));
+
+/** A million elements would stop the page, which is what a hostile body is made for. */
+function drawBlocks(text: string): VNode[] {
+  const lines = withNamedCharacters(text).split('\n');
+  return Array.from({ length: Math.ceil(lines.length / linesInBlock) }, (_, i) => (
+    <div key={i} class="code-line">
+      {lines.slice(i * linesInBlock, (i + 1) * linesInBlock).join('\n')}
+      {'\n'}
+    </div>
+  ));
 }
 
 function drawLine(line: string, isJson: boolean): VNode {
@@ -43,8 +66,13 @@ function drawLine(line: string, isJson: boolean): VNode {
   );
 }
 
-export function coloured(line: string): VNode[] {
-  return jsonTokens(line).map(({ kind, text }, i) => (
+/** More of them in one line are not coloured. */
+const mostTokens = 400;
+
+export function coloured(line: string): (string | VNode)[] {
+  const tokens = jsonTokens(line);
+  if (tokens.length > mostTokens) return shown(line);
+  return tokens.map(({ kind, text }, i) => (
     <span key={i} class={`json-${kind}`}>
       {kind === 'string' ? <ReceivedText text={text} /> : shown(text)}
     </span>

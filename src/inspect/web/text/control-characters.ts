@@ -24,6 +24,11 @@ export function visibleParts(text: string): TextPart[] {
   return parts;
 }
 
+/** The same as one text, for one that is too long to be drawn in parts. */
+export function withNamedCharacters(text: string): string {
+  return text.replace(hidden, (character) => `⟨${codePointName(character)}⟩`);
+}
+
 function codePointName(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

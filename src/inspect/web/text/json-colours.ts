@@ -3,7 +3,8 @@ export interface JsonToken {
   readonly text: string;
 }
 
-const token = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*)|\b(true|false|null)\b/g;
+/** A string may be cut off: it ends with the line. Else each quote in it would be tried as the start of one. */
+const token = /("(?:[^"\\]|\\.)*(?:"|\\?$))(\s*:)?|(-?\d[\d.eE+-]*)|\b(true|false|null)\b/g;
 
 /** What colours one line of formatted JSON; together they are the line, whatever it is. */
 export function jsonTokens(line: string): JsonToken[] {

@@ -1,0 +1,107 @@
+import { EventEmitter } from 'node:events';
+import { MessageChannel } from 'node:worker_threads';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/errors.ts';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
+import { localReads } from '../../src/inspect/reads/local-reads.ts';
+import type { Reads } from '../../src/inspect/reads/reads.ts';
+import type { ReadsRequest } from '../../src/inspect/worker/reads-messages.ts';
+import { remoteReads } from '../../src/inspect/worker/remote-reads.ts';
+import { serveReads } from '../../src/inspect/worker/serve-reads.ts';
+import type { WireFound } from '../../src/inspect/wire.ts';
+import { systemClock } from '../../src/time/clock.ts';
+import { arrivalOf } from '../inbox/support.ts';
+
+const open: (() => void)[] = [];
+afterEach(() => {
+  for (const close of open.splice(0)) close();
+});
+
+/** Both ends of the messages, in this thread. `end`: what a thread does that breaks down. */
+function connected(reads: Promise<Reads>) {
+  const { port1, port2 } = new MessageChannel();
+  let isTerminated = false;
+  const thread = Object.assign(new EventEmitter(), {
+    postMessage: (message: ReadsRequest) => port2.postMessage(message),
+    terminate: () => Promise.resolve((isTerminated = true)),
+  });
+  port2.on('message', (message) => thread.emit('message', message));
+  serveReads(port1, reads);
+  open.push(() => port1.close());
+  const remote = remoteReads(thread);
+  return { remote, end: () => thread.emit('exit'), isTerminated: () => isTerminated };
+}
+
+const overMemory = async (ids: readonly string[]): Promise<Reads> => {
+  const inbox = await openInbox({ location: ':memory:', clock: systemClock });
+  await inbox.take(ids.map((id) => arrivalOf({ id })));
+  return localReads(inbox, () => inbox.close());
+};
+
+describe('reading in another thread', () => {
+  it('gives the same answers', async () => {
+    const reads = await overMemory(['a', 'b']);
+    const { remote, isTerminated } = connected(Promise.resolve(reads));
+    expect(await remote.newestSeq()).toBe(2);
+    expect(await remote.page({ limit: 1 })).toEqual(await reads.page({ limit: 1 }));
+    expect(await remote.delivery(1)).toEqual(await reads.delivery(1));
+    expect(await remote.delivery(9)).toBeUndefined();
+    expect(Buffer.from((await remote.body(1)) ?? []).toString()).toBe('{"id":"a"}');
+    expect(await remote.curl(1, 'http://localhost/')).toBe(await reads.curl(1, 'http://localhost/'));
+    await remote.close();
+    expect(isTerminated()).toBe(true);
+  });
+
+  it('searches line by line, several at a time, and stops where nobody reads on', async () => {
+    const running = new Set<string>();
+    let lines = 0;
+    const reads: Reads = {
+      ...(await overMemory([])),
+      async *search({ text }) {
+        running.add(text);
+        try {
+          for (;;) {
+            lines += 1;
+            await new Promise(setImmediate);
+            yield { type: 'searched', deliveries: lines };
+          }
+        } finally {
+          running.delete(text);
+        }
+      },
+    };
+    const { remote } = connected(Promise.resolve(reads));
+    const first = remote.search({ text: 'a' })[Symbol.asyncIterator]();
+    const second = remote.search({ text: 'b' })[Symbol.asyncIterator]();
+    await Promise.all([first.next(), second.next(), remote.newestSeq()]);
+    expect(running).toEqual(new Set(['a', 'b']));
+    const before = lines;
+    await remote.newestSeq();
+    expect(lines).toBe(before);
+    await first.return?.();
+    expect(running).toEqual(new Set(['b']));
+    await second.return?.();
+    expect(running.size).toBe(0);
+    const found: WireFound[] = [];
+    const other = connected(overMemory(['a', 'b'])).remote;
+    for await (const line of other.search({ text: 'b' })) found.push(line);
+    expect(found.map(({ type }) => type)).toEqual(['found', 'end']);
+  });
+
+  it('fails with what went wrong there, and when the thread ended', async () => {
+    const failing = connected(Promise.reject(new ConfigError('it is damaged', { hint: 'recover it' })));
+    const failed = failing.remote.newestSeq();
+    await expect(failed).rejects.toBeInstanceOf(ConfigError);
+    await expect(failed).rejects.toMatchObject({
+      message: 'it is damaged',
+      hint: 'recover it',
+    });
+    const never = connected(new Promise<Reads>(() => undefined));
+    const asked = never.remote.newestSeq();
+    never.end();
+    await expect(asked).rejects.toThrow(/ended/);
+    await expect(never.remote.page({ limit: 1 })).rejects.toThrow(/ended/);
+    await never.remote.close();
+    expect(never.isTerminated()).toBe(true);
+  });
+});
