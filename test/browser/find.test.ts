@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { leads } from '../support/run.ts';
 import { inChromium } from './support/chromium.ts';
 import { inspect, leadOf, receiver } from './support/inspected.ts';
-import { freshContext, rowNames, shownPage } from './support/shown-page.ts';
+import { expectLive, freshContext, rowNames, shownPage } from './support/shown-page.ts';
 
 inChromium('finding deliveries', (browser) => {
   it('filters by verdict and time, live ones too', async () => {
@@ -25,10 +26,16 @@ inChromium('finding deliveries', (browser) => {
     await page.getByRole('button', { name: 'Duplicate' }).click();
     await page.getByLabel('Time', { exact: true }).selectOption('Last hour');
     await expect.poll(async () => (await rowNames(page)).length).toBe(5);
+    // The empty fields say that any time is shown.
+    const unfiltered = page.waitForRequest((request) =>
+      /deliveries\?(?!.*(since|until))/.test(request.url()),
+    );
     await page.getByLabel('Time', { exact: true }).selectOption('Between…');
+    await unfiltered;
     await page.getByLabel('Until').fill('2020-01-01T00:00');
     await page.getByText('No delivery matches').waitFor();
     await page.getByRole('button', { name: 'Show all verdicts and times' }).click();
+    await expect.poll(() => page.getByLabel('Until').inputValue()).toBe('');
     await expect.poll(async () => (await rowNames(page)).length).toBe(5);
     await expectClean();
   });
@@ -51,6 +58,23 @@ inChromium('finding deliveries', (browser) => {
 
     await page.locator('#search').fill('no such text');
     await page.getByText('Nothing found').waitFor();
+    await expectClean();
+  });
+
+  it('shows nothing of a person who was erased, in the list and among what was found', async () => {
+    const { home, deliver } = await receiver();
+    await deliver(leadOf('lead_1', 'Ada First'));
+    await deliver(leadOf('lead_2', 'Ada Second'));
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await expectLive(page);
+    await page.locator('#search').fill('ada');
+    await expect.poll(() => rowNames(page)).toEqual(['Ada Second', 'Ada First']);
+    await page.getByText('2 matches, 2 deliveries searched').waitFor();
+    expect((await leads(['inbox', 'erase', '--id', 'lead_1', '--yes'], { home })).exitCode).toBe(0);
+    await expect.poll(() => rowNames(page)).toEqual(['Ada Second']);
+    await page.locator('#search').fill('');
+    await expect.poll(() => rowNames(page)).toEqual(['Ada Second']);
     await expectClean();
   });
 

@@ -65,4 +65,59 @@ inChromium('the live list', (browser) => {
     await expect.poll(async () => (await rowNames(page))[0]).toBe('Newcomer');
     await expectClean();
   });
+
+  it('frees the rows that arrivals moved out of sight', async () => {
+    const { home, deliver } = await receiver();
+    for (let i = 0; i < 30; i++) await deliver(leadOf(`lead_${i}`));
+    const { url } = await inspect(home);
+    const context = await freshContext(browser());
+    const { page, expectClean } = await shownPage(context, url);
+    await expectLive(page);
+    await page.locator('.row', { hasText: 'lead_29' }).waitFor();
+    const session = await context.newCDPSession(page);
+    const nodes = async (): Promise<number> => {
+      await session.send('HeapProfiler.collectGarbage');
+      return (await session.send('Memory.getDOMCounters')).nodes;
+    };
+    const before = await nodes();
+    // So few at a time that most of what was drawn stays drawn.
+    for (let i = 0; i < 30; i++) {
+      await Promise.all(Array.from({ length: 5 }, (_, j) => deliver(leadOf(`lead_${i}_${j}`))));
+      await page
+        .locator('.row', { hasText: `lead_${i}_` })
+        .first()
+        .waitFor();
+    }
+    await expect.poll(nodes).toBeLessThan(2 * before);
+    await expectClean();
+  });
+
+  it('keeps the open delivery where it is seen while others arrive above it', async () => {
+    const { home, deliver } = await receiver();
+    for (let i = 0; i < 30; i++) await deliver(leadOf(`lead_${i}`));
+    const { url } = await inspect(home);
+    const { page, expectClean } = await shownPage(await freshContext(browser()), url);
+    await expectLive(page);
+    const opened = page.locator('.row', { hasText: 'lead_27' });
+    await opened.click();
+    await page.locator('.delivery').waitFor();
+    const place = await opened.boundingBox();
+
+    await deliver(leadOf('lead_new_1', 'Newcomer'));
+    await page.getByRole('button', { name: '1 new delivery' }).waitFor();
+    await deliver(leadOf('lead_new_2', 'Second'));
+    await page.getByRole('button', { name: '2 new deliveries' }).waitFor();
+    expect(await opened.boundingBox()).toEqual(place);
+    expect(await opened.getAttribute('aria-selected')).toBe('true');
+
+    await page.getByRole('button', { name: '2 new deliveries' }).click();
+    await expect.poll(async () => (await rowNames(page)).slice(0, 2)).toEqual(['Second', 'Newcomer']);
+    await page.keyboard.press('Escape');
+    await page.getByText('No delivery is open').waitFor();
+    await page.locator('header').click();
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    await deliver(leadOf('lead_new_3', 'Third'));
+    await expect.poll(async () => (await rowNames(page))[0]).toBe('Third');
+    await expectClean();
+  });
 });

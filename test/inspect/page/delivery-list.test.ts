@@ -64,6 +64,18 @@ describe('the list of deliveries', () => {
     expect(seqs()).toEqual([9, 8, 7]);
   });
 
+  it('has no gap where its oldest rows were dropped while older ones were on their way', async () => {
+    const { list, asked, seqs } = listWithRequests();
+    void list.show(noFilter);
+    await asked[0]?.answer(rowsOf(...Array.from({ length: 1_001 }, (_, i) => 2_000 - i)), 1_000);
+    void list.loadOlder();
+    list.add(rowsOf(2_001, 2_002), 0);
+    await asked[1]?.answer(rowsOf(999, 998), 998);
+    expect(seqs().at(-1)).toBe(1_003);
+    void list.loadOlder();
+    expect(asked[2]?.path).toBe('/api/deliveries?before=1003&limit=100');
+  });
+
   it('shows the newest of what arrives faster than it is told, without a request', async () => {
     const { list, asked, seqs } = listWithRequests();
     void list.show(noFilter);

@@ -21,7 +21,7 @@ export function AttemptsChart({ attempts }: { attempts: readonly number[] }): VN
             <li key={i}>
               <span>{isLast(i) ? `${i + 1} or more` : plural(i + 1, 'attempt')}</span>
               <span class="attempt-bar" aria-hidden="true">
-                <span style={{ width: `${(100 * count) / most}%` }} />
+                {count > 0 && <span style={{ width: `${(100 * count) / most}%` }} />}
               </span>
               <span class="attempt-number">{shownCount(count)}</span>
               <span class="attempt-share">{percent(count / all)}</span>

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { useId } from 'preact/hooks';
 import type { WireBucket, WireCharts } from '../../wire.ts';
 import { shownDuration } from '../text/shown-time.ts';
 import { bucketPlace, yOf } from './chart-frame.ts';
@@ -14,17 +15,20 @@ interface MeasuredBucket extends WireBucket {
 const isMeasured = (bucket: WireBucket): bucket is MeasuredBucket =>
   bucket.delayP50 !== null && bucket.delayMax !== null;
 
+const title = 'Delay from creation to first delivery';
+
 /** From a lead's creation to its first delivery: median and greatest, on a logarithmic scale. */
 export function DelayChart({ charts }: { charts: WireCharts }): VNode {
   const { buckets } = charts;
   const measured = buckets.filter(isMeasured);
+  if (measured.length === 0) return <NoDelay />;
   const ticks = delayTicks(
     Math.max(1, Math.min(...measured.map(({ delayP50 }) => delayP50))),
     Math.max(1, ...measured.map(({ delayMax }) => delayMax)),
   );
   return (
     <TimeChart
-      title="Delay from creation to first delivery"
+      title={title}
       summary={summaryOf(measured)}
       charts={charts}
       legend={
@@ -37,11 +41,7 @@ export function DelayChart({ charts }: { charts: WireCharts }): VNode {
           </span>
         </>
       }
-      ticks={
-        measured.length === 0
-          ? []
-          : ticks.map((tick) => ({ share: delayPlace(tick, ticks), text: shownDuration(tick) }))
-      }
+      ticks={ticks.map((tick) => ({ share: delayPlace(tick, ticks), text: shownDuration(tick) }))}
       reading={(bucket) =>
         isMeasured(bucket)
           ? `median ${shownDuration(bucket.delayP50)}, greatest ${shownDuration(bucket.delayMax)}`
@@ -77,8 +77,19 @@ export function DelayChart({ charts }: { charts: WireCharts }): VNode {
   );
 }
 
+function NoDelay(): VNode {
+  const id = useId();
+  return (
+    <figure class="chart" aria-labelledby={id}>
+      <figcaption>
+        <h3 id={id}>{title}</h3>
+      </figcaption>
+      <p class="empty-body">No lead that says when it was created came in this time.</p>
+    </figure>
+  );
+}
+
 function summaryOf(measured: readonly MeasuredBucket[]): string {
-  if (measured.length === 0) return 'No delay is known in this time';
   const greatest = Math.max(...measured.map(({ delayMax }) => delayMax));
   return `Median and greatest delay over time; the greatest is ${shownDuration(greatest)}; the table below has the numbers`;
 }

@@ -14,7 +14,15 @@ export const bucketTime = (at: number, charts: WireCharts): string =>
 /** Times below a chart, as many as have room. */
 export function TimeAxis({ charts, width }: { charts: WireCharts; width: number }): VNode {
   const { since, until } = charts;
-  const format = until - since > 1.5 * dayMs ? day : timeOfDay;
+  const isLong = until - since > 1.5 * dayMs;
+  const isOverMidnight = new Date(since).toDateString() !== new Date(until).toDateString();
+  // The first of a day and a night says which day it is, since the last one may be of the same time of day.
+  const text = (at: number): string =>
+    isLong
+      ? day.format(at)
+      : at === since && isOverMidnight
+        ? `${day.format(at)}, ${timeOfDay.format(at)}`
+        : timeOfDay.format(at);
   const count = Math.max(2, Math.min(6, Math.floor((width - frame.left) / 90)));
   return (
     <g class="axis">
@@ -28,7 +36,7 @@ export function TimeAxis({ charts, width }: { charts: WireCharts; width: number 
             y={frame.height - 4}
             text-anchor={anchor}
           >
-            {format.format(since + share * (until - since))}
+            {text(since + share * (until - since))}
           </text>
         );
       })}

@@ -1,11 +1,13 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { WireDelivery, WireRow } from '../../wire.ts';
+import { attemptName } from '../list/attempt-text.ts';
 import { orderedPair } from '../detail/lead-attempts.tsx';
 import { Dialog } from '../shell/dialog.tsx';
 import { focusOn } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
 import { go } from '../state/route.ts';
+import { deliveryTitle } from '../text/delivery-title.ts';
 import { ReceivedText } from '../text/received-text.tsx';
 import { exactTime, shortTime } from '../text/shown-time.ts';
 import { VerdictBadge } from '../text/verdict.tsx';
@@ -34,11 +36,11 @@ export function CompareDialog({ delivery }: { delivery: WireDelivery }): VNode {
               name="other"
               checked={row.seq === other}
               onChange={() => setOther(row.seq)}
-              autofocus={row.seq === other}
+              data-focus-first={row.seq === other ? true : undefined}
             />
             <VerdictBadge verdict={row.verdict} />
             <span class="option-name">
-              <ReceivedText text={row.name ?? row.leadId ?? `Delivery ${row.seq}`} />
+              {rows === ofLead ? attemptName(row) : <ReceivedText text={deliveryTitle(row)} />}
             </span>
             <time title={exactTime(row.receivedAt)}>{shortTime(row.receivedAt, Date.now())}</time>
           </label>

@@ -35,7 +35,9 @@ export function ComparePane({ left, right }: { left: number; right: number }): V
       </header>
       {fields.length > 0 && (
         <div class="compare-fields">
-          <p>{plural(fields.length, 'field')} differ:</p>
+          <p>
+            {plural(fields.length, 'field')} {fields.length === 1 ? 'differs' : 'differ'}:
+          </p>
           <ul class="field-names">
             {fields.map((field) => (
               <li key={field}>

@@ -4,6 +4,7 @@ import { ClosePane } from '../shell/close-pane.tsx';
 import { Key } from '../keys/key.tsx';
 import { copyCurl, copyText, downloadBody, openCompare, openReplay } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
+import { deliveryTitle } from '../text/delivery-title.ts';
 import { ReceivedText } from '../text/received-text.tsx';
 import { VerdictBadge } from '../text/verdict.tsx';
 
@@ -15,7 +16,9 @@ export function DeliveryHead({ delivery }: { delivery: WireDelivery }): VNode {
     <header class="delivery-head">
       <div class="delivery-title">
         <VerdictBadge verdict={verdict} />
-        <h2>{name === null ? `Delivery ${seq}` : <ReceivedText text={name} />}</h2>
+        <h2>
+          <ReceivedText text={deliveryTitle({ seq, name, leadId: null })} />
+        </h2>
         <ClosePane />
       </div>
       {leadId !== null && (

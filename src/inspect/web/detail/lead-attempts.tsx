@@ -3,6 +3,7 @@ import type { WireDelivery } from '../../wire.ts';
 import { go } from '../state/route.ts';
 import { openDelivery } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
+import { attemptName } from '../list/attempt-text.ts';
 import { exactTime, shortTime } from '../text/shown-time.ts';
 import { VerdictBadge } from '../text/verdict.tsx';
 import { Section } from './section.tsx';
@@ -20,7 +21,7 @@ export function LeadAttempts({ delivery }: { delivery: WireDelivery }): VNode | 
           <li key={row.seq} class={row.seq === seq ? 'is-this' : ''}>
             <VerdictBadge verdict={row.verdict} />
             <span class="attempt-number">
-              {row.source === 'push' ? `attempt ${row.attempt}` : row.source}, {row.status}
+              {attemptName(row)}, {row.status}
             </span>
             <time dateTime={new Date(row.receivedAt).toISOString()} title={exactTime(row.receivedAt)}>
               {shortTime(row.receivedAt, now)}

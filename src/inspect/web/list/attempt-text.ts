@@ -10,6 +10,10 @@ export function attemptText({ attempt, failed, source }: WireRow): string {
   return parts.join(' · ');
 }
 
+/** Among the deliveries of one lead. */
+export const attemptName = ({ attempt, source }: WireRow): string =>
+  source === 'push' ? `attempt ${attempt}` : source;
+
 export function attemptTitle({ attempt, failed, delivered }: WireRow): string {
   const handedOn = [
     delivered > 0 ? `taken by ${plural(delivered, 'target')}` : '',

@@ -1,8 +1,8 @@
-import type { VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { Component, type VNode } from 'preact';
 import type { WireRow } from '../../wire.ts';
 import { openDelivery } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
+import { deliveryTitle } from '../text/delivery-title.ts';
 import { ReceivedText } from '../text/received-text.tsx';
 import { exactTime, shortTime } from '../text/shown-time.ts';
 import { VerdictIcon, verdictWords } from '../text/verdict.tsx';
@@ -24,7 +24,6 @@ interface DeliveryRowProps {
 
 export function DeliveryRow({ row, index, top, now, place, isSelected, isOpen }: DeliveryRowProps): VNode {
   const model = useModel();
-  const cells = useMemo(() => <Cells row={row} now={now} place={place} />, [row, now, place]);
   return (
     <div
       id={rowId(row.seq)}
@@ -35,44 +34,60 @@ export function DeliveryRow({ row, index, top, now, place, isSelected, isOpen }:
       style={{ top: `${top}px` }}
       onClick={() => openDelivery(model, row.seq)}
     >
-      {cells}
+      <Cells row={row} now={now} place={place} />
     </div>
   );
 }
 
-function Cells({ row, now, place }: Pick<DeliveryRowProps, 'row' | 'now' | 'place'>): VNode {
-  const attempts = attemptText(row);
-  return (
-    <>
-      <span role="gridcell" class="row-verdict">
-        <VerdictIcon verdict={row.verdict} />
-        <span>{verdictWords[row.verdict]}</span>
-      </span>
-      <span role="gridcell" class="row-name">
-        <ReceivedText text={row.name ?? row.leadId ?? `Delivery ${row.seq}`} />
-      </span>
-      <span role="gridcell" class="row-time">
-        <time dateTime={new Date(row.receivedAt).toISOString()} title={exactTime(row.receivedAt)}>
-          {shortTime(row.receivedAt, now)}
-        </time>
-      </span>
-      <span role="gridcell" class="row-id">
-        {row.leadId !== null && row.name !== null ? <ReceivedText text={row.leadId} /> : row.reason}
-      </span>
-      <span role="gridcell" class="row-category">
-        {place !== null ? (
-          <span class="found-in">in {place}</span>
-        ) : (
-          row.category !== null && <ReceivedText text={row.category} />
-        )}
-      </span>
-      <span
-        role="gridcell"
-        class={`row-attempts${row.failed > 0 ? ' has-failed' : ''}`}
-        title={attemptTitle(row)}
-      >
-        {attempts}
-      </span>
-    </>
-  );
+type CellsProps = Pick<DeliveryRowProps, 'row' | 'now' | 'place'>;
+
+/**
+ * Drawn again only when one of them changed. Not by `useMemo`: an element that is kept keeps the list that it was first drawn
+ * in, whose elements keep older lists, so that no row is ever freed.
+ */
+class Cells extends Component<CellsProps> {
+  override shouldComponentUpdate({ row, now, place }: CellsProps): boolean {
+    return row !== this.props.row || now !== this.props.now || place !== this.props.place;
+  }
+
+  override render({ row, now, place }: CellsProps): VNode {
+    const attempts = attemptText(row);
+    return (
+      <>
+        <span role="gridcell" class="row-verdict">
+          <VerdictIcon verdict={row.verdict} />
+          <span>{verdictWords[row.verdict]}</span>
+        </span>
+        <span role="gridcell" class="row-name">
+          <ReceivedText text={deliveryTitle(row)} />
+        </span>
+        <span role="gridcell" class="row-time">
+          <time dateTime={new Date(row.receivedAt).toISOString()} title={exactTime(row.receivedAt)}>
+            {shortTime(row.receivedAt, now)}
+          </time>
+        </span>
+        <span role="gridcell" class="row-id">
+          {row.leadId !== null && row.leadId !== deliveryTitle(row) ? (
+            <ReceivedText text={row.leadId} />
+          ) : (
+            row.reason
+          )}
+        </span>
+        <span role="gridcell" class="row-category">
+          {place !== null ? (
+            <span class="found-in">in {place}</span>
+          ) : (
+            row.category !== null && <ReceivedText text={row.category} />
+          )}
+        </span>
+        <span
+          role="gridcell"
+          class={`row-attempts${row.failed > 0 ? ' has-failed' : ''}`}
+          title={attemptTitle(row)}
+        >
+          {attempts}
+        </span>
+      </>
+    );
+  }
 }

@@ -16,11 +16,12 @@ export function ListState({
 }): VNode | null {
   const model = useModel();
   const filter = useValue(model.filter);
-  if (search === null ? list.isLoading : search.status === 'running') return <div class="list-state" />;
+  if (search === null ? list.isLoading : search.status === 'running')
+    return <div class="list-state" id="list" tabIndex={-1} />;
   const problem = (search ?? list).problem;
   if (problem !== null) {
     return (
-      <div class="list-state" role="alert">
+      <div class="list-state" id="list" tabIndex={-1} role="alert">
         <h2>The inbox cannot be read</h2>
         <p>{sentence(problem.message)}</p>
         <button type="button" class="button" onClick={() => model.setFilter(filter)}>
@@ -31,7 +32,7 @@ export function ListState({
   }
   if (search !== null || isFiltered(filter)) {
     return (
-      <div class="list-state">
+      <div class="list-state" id="list" tabIndex={-1}>
         <h2>{search === null ? 'No delivery matches' : 'Nothing found'}</h2>
         {isFiltered(filter) && (
           <button type="button" class="button" onClick={() => model.setFilter(noFilter)}>
@@ -42,7 +43,7 @@ export function ListState({
     );
   }
   return (
-    <div class="list-state">
+    <div class="list-state" id="list" tabIndex={-1}>
       <h2>No deliveries yet</h2>
       <p>They appear here the moment they arrive.</p>
       {!model.inbox.isReceiving && (

@@ -6,6 +6,7 @@ import { useModel } from '../state/page-model.ts';
 import { route } from '../state/route.ts';
 import { plural } from '../text/shown-size.ts';
 import { DeliveryRow, rowId } from './delivery-row.tsx';
+import { useHeldPlace } from './held-place.ts';
 import { useScrollPlace } from './scroll-place.ts';
 
 /** px; the same as in the style sheet. */
@@ -47,6 +48,7 @@ export function RowList({ rows, places, isWhole }: RowListProps): VNode {
     if (!isWhole && end + loadAheadRows >= model.rows.length) model.loadOlder();
   }, [model, place, first, end, rows.length, isWhole, places]);
   useSelectedInView(scroller, rows, selected);
+  useHeldPlace(scroller, rowHeight, places !== null);
 
   const isDrawn = shownRows.some(({ seq }) => seq === selected);
   return (

@@ -15,7 +15,11 @@ export function SearchField(): VNode {
   const timer = useRef<number | undefined>(undefined);
   const find = (query: string): void => {
     clearTimeout(timer.current);
-    model.find(query.trim());
+    const wanted = query.trim();
+    const { value: current } = model.search.state;
+    // What was found, or is being found, stays.
+    const isThere = current?.text === wanted && (current.status === 'done' || current.status === 'running');
+    if (!isThere) model.find(wanted);
   };
   // It was ended elsewhere.
   useEffect(() => {

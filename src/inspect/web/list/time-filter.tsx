@@ -13,24 +13,30 @@ const ranges: readonly { readonly name: string; readonly ms: number | null }[] =
 ];
 const between = 'between';
 
+/** As the fields have them. */
+const noEnds = { since: '', until: '' };
+
 export function TimeFilter(): VNode {
   const model = useModel();
   const filter = useValue(model.filter);
   const [range, setRange] = useState('0');
+  const [ends, setEnds] = useState(noEnds);
   // Another part of the page showed all again.
   const isAll = filter.since === null && filter.until === null;
   useEffect(() => {
-    if (isAll) setRange((old) => (old === between ? old : '0'));
+    if (!isAll) return;
+    setRange((old) => (old === between ? old : '0'));
+    setEnds(noEnds);
   }, [isAll]);
   const choose = (value: string): void => {
     setRange(value);
-    if (value === between) return;
     const ms = ranges[Number(value)]?.ms ?? null;
     model.setFilter({ ...filter, since: ms === null ? null : Date.now() - ms, until: null });
   };
   const setEnd = (name: 'since' | 'until', value: string): void => {
-    const at = value === '' ? null : new Date(value).getTime();
-    model.setFilter({ ...filter, [name]: at });
+    setEnds({ ...ends, [name]: value });
+    const at = new Date(value).getTime();
+    model.setFilter({ ...filter, [name]: Number.isNaN(at) ? null : at });
   };
   return (
     <div class="time-filter">
@@ -48,6 +54,7 @@ export function TimeFilter(): VNode {
             <span>{name === 'since' ? 'From' : 'Until'}</span>
             <input
               type="datetime-local"
+              value={ends[name]}
               onChange={({ currentTarget }) => setEnd(name, currentTarget.value)}
             />
           </label>

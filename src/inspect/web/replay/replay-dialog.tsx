@@ -47,7 +47,13 @@ export function ReplayDialog({ delivery }: { delivery: WireDelivery }): VNode {
         <BodyEditor delivery={delivery} body={body} onChange={edit} />
         <ReplayOutcome outcome={outcome} />
         <div class="dialog-actions">
-          <button type="submit" class="button primary" disabled={target === null || isSending} autofocus>
+          <button
+            type="submit"
+            class="button primary"
+            disabled={target === null}
+            aria-disabled={isSending}
+            data-focus-first
+          >
             {isSending ? 'Sending…' : outcome === null ? 'Send' : 'Send again'}
           </button>
         </div>

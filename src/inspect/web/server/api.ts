@@ -19,16 +19,17 @@ export class Api implements AnswerSource {
   }
 
   async get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
-    return (await (await this.#send(path, signal === undefined ? {} : { signal })).json()) as Answer;
+    const sent = this.#send(path, signal === undefined ? {} : { signal });
+    return readWhole(sent, (answer) => answer.json() as Promise<Answer>);
   }
 
   async post<Answer>(path: string, body: unknown): Promise<Answer> {
-    const answer = await this.#send(path, {
+    const sent = this.#send(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    return (await answer.json()) as Answer;
+    return readWhole(sent, (answer) => answer.json() as Promise<Answer>);
   }
 
   /** JSON, one value a line; ends with the answer. `onAlive` is called for whatever arrives. */
@@ -44,7 +45,7 @@ export class Api implements AnswerSource {
   }
 
   async blob(path: string): Promise<Blob> {
-    return (await this.#send(path, {})).blob();
+    return readWhole(this.#send(path, {}), (answer) => answer.blob());
   }
 
   async #send(path: string, options: Options): Promise<Response> {
@@ -66,6 +67,19 @@ export async function send(path: string, options: Options): Promise<Response> {
     problem?.problem ?? `the program answered ${answer.status}`,
     problem?.hint,
   );
+}
+
+/** The program may end in the middle of an answer, too. */
+async function readWhole<Value>(
+  sent: Promise<Response>,
+  read: (answer: Response) => Promise<Value>,
+): Promise<Value> {
+  const answer = await sent;
+  try {
+    return await read(answer);
+  } catch (error) {
+    throw asProblem(error);
+  }
 }
 
 /** fetch says the same of every failure of a connection: a TypeError. */

@@ -6,6 +6,7 @@ import { useModel } from '../state/page-model.ts';
 export function Dialog({ title, children }: { title: string; children: ComponentChildren }): VNode {
   const { dialog } = useModel();
   const element = useRef<HTMLDialogElement>(null);
+  const isPressedOutside = useRef(false);
   const titleId = useId();
   const shown = useRef(dialog.value);
   // At once when Escape is pressed: the next key is meant for the page, and may open another dialog, which stays.
@@ -15,6 +16,8 @@ export function Dialog({ title, children }: { title: string; children: Component
   useEffect(() => {
     const opened = element.current;
     opened?.showModal();
+    // Not autofocus: of an element that is added later, the browser writes to the console that it ignores it.
+    opened?.querySelector<HTMLElement>('[data-focus-first]')?.focus();
     // The browser gives the focus back only when it closes the dialog, not when it is removed.
     return () => opened?.close();
   }, []);
@@ -25,7 +28,11 @@ export function Dialog({ title, children }: { title: string; children: Component
       aria-labelledby={titleId}
       onCancel={forget}
       onClose={forget}
-      onClick={(event) => event.target === element.current && element.current?.close()}
+      onPointerDown={({ target }) => (isPressedOutside.current = target === element.current)}
+      onClick={({ target }) => {
+        // Selecting text may end outside, which must not close what is being edited.
+        if (isPressedOutside.current && target === element.current) element.current?.close();
+      }}
     >
       <div class="dialog-content">
         <div class="dialog-head">

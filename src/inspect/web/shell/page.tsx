@@ -10,12 +10,14 @@ import { Dialogs } from './dialogs.tsx';
 import { Header } from './header.tsx';
 import { Messages } from './messages.tsx';
 import { NothingOpen } from './nothing-open.tsx';
+import { useKeptFocus } from '../keys/kept-focus.ts';
 import { usePageKeys } from '../keys/page-keys.ts';
 
 /** The list, and beside it, or above it where there is no room, what the address names. */
 export function Page(): VNode {
   const current = useValue(route);
   usePageKeys();
+  useKeptFocus();
   useEffect(() => {
     document.title = `${current.view === 'list' ? 'Inbox' : labels[current.view]} · leads inspect`;
   }, [current]);

@@ -12,8 +12,10 @@ export interface ListState {
   readonly next: number | null;
   readonly isLoading: boolean;
   readonly problem: Problem | null;
-  /** Of deliveries that arrived while the list is scrolled down, and are not in `rows`. */
+  /** How many arrived above what is seen, while the list is scrolled down. */
   readonly unseen: number;
+  /** How many arrivals were put at the top of `rows`, since these were read. */
+  readonly inserted: number;
 }
 
 const pageSize = 100;
@@ -26,7 +28,7 @@ const readAbove = 50;
 
 const showEveryMs = 1_500;
 
-const empty: ListState = { rows: [], next: null, isLoading: true, problem: null, unseen: 0 };
+const empty: ListState = { rows: [], next: null, isLoading: true, problem: null, unseen: 0, inserted: 0 };
 
 /** The deliveries that match a filter, as far as they were scrolled to, with those that arrive. */
 export class DeliveryList {
@@ -57,7 +59,10 @@ export class DeliveryList {
   async loadOlder(): Promise<void> {
     const { next, isLoading } = this.state.value;
     if (next === null || isLoading) return;
-    await this.#load(next, (page, { rows }) => ({ rows: [...rows, ...page.rows], next: page.next }));
+    await this.#load(next, (page, state) =>
+      // The oldest rows may have been dropped meanwhile: this page does not follow on what is left.
+      state.next === next ? { rows: [...state.rows, ...page.rows], next: page.next } : {},
+    );
   }
 
   /** What is shown may have changed while nobody listened: reads again what is seen, and a little above it. */
@@ -77,11 +82,22 @@ export class DeliveryList {
 
   add(arrived: readonly WireRow[], skipped: number): void {
     const rows = arrived.filter((row) => matches(this.#filter, row));
-    this.#meanwhile.push(...rows);
-    if (!this.#isAtTop) this.state.change({ unseen: this.state.value.unseen + rows.length + skipped });
-    else if (skipped === 0) this.state.change(keepNewest(withNewer(this.state.value, rows), mostRowsAtTop));
+    if (this.state.value.isLoading) this.#meanwhile.push(...rows);
+    if (!this.#isAtTop) this.countUnseen(rows.length + skipped);
+    else if (skipped === 0) this.#insert(rows);
     else if (isFiltered(this.#filter)) this.#showSoon();
     else this.#begin(rows);
+  }
+
+  countUnseen(count: number): void {
+    this.state.change({ unseen: this.state.value.unseen + count });
+  }
+
+  #insert(arrived: readonly WireRow[]): void {
+    const { value: old } = this.state;
+    const all = withNewer(old, arrived);
+    const inserted = old.inserted + all.rows.length - old.rows.length;
+    this.state.change({ ...keepNewest(all, mostRowsAtTop), inserted });
   }
 
   /** So much arrives that the newest of it is a list of its own; older ones are read when they are scrolled to. */

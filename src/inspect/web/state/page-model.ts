@@ -93,11 +93,8 @@ export class PageModel {
     } else if (event.type === 'changed') {
       this.list.changed(event.rows);
       this.search.changed(event.rows);
-    } else if (event.type === 'removed') {
-      this.#refresh();
-      const search = this.search.state.value;
-      if (search !== null) this.find(search.text);
-    } else this.inboxProblem.value = event.problem;
+    } else if (event.type === 'removed') this.#refresh();
+    else this.inboxProblem.value = event.problem;
     if ('rows' in event && this.#concernsShown(event.rows)) this.version.value++;
   }
 
@@ -110,6 +107,7 @@ export class PageModel {
 
   #refresh(): void {
     void this.list.refresh(this.firstSeen);
+    void this.search.dropRemoved(this.filter.value);
     this.version.value++;
   }
 }

@@ -31,6 +31,8 @@ export class Search {
   readonly state = new Observable<SearchState | null>(null);
   readonly #api: Api;
   #running = new AbortController();
+  /** Something was removed while it ran. */
+  #isOutdated = false;
 
   constructor(api: Api) {
     this.#api = api;
@@ -66,6 +68,35 @@ export class Search {
     await this.#run(filter, state.next);
   }
 
+  /** Searches again, unseen, and drops what is not found any more: it was erased or pruned. */
+  async dropRemoved(filter: ListFilter): Promise<void> {
+    const state = this.state.value;
+    const oldest = state?.rows.at(-1)?.seq;
+    this.#isOutdated = state?.status === 'running';
+    if (this.#isOutdated || state === null || oldest === undefined) return;
+    this.#running.abort();
+    const { signal } = (this.#running = new AbortController());
+    const found = new Set<number>();
+    let before: number | null = null;
+    try {
+      do {
+        const query = queryOf(filter, { q: state.text, before });
+        before = null;
+        for await (const line of this.#lines(`/api/search?${query}`, signal)) {
+          if (line.type === 'found') found.add(line.row.seq);
+          else if (line.type === 'end' && line.next !== null && line.next > oldest) before = line.next;
+        }
+      } while (before !== null);
+    } catch (error) {
+      // What was found stays: that nothing can be read is said elsewhere, and this is done again when it can.
+      if (!isAbort(error)) problemOf(error);
+      return;
+    }
+    const { value: now } = this.state;
+    if (now === null || signal.aborted) return;
+    this.#change({ rows: now.rows.filter(({ seq }) => seq < oldest || found.has(seq)) });
+  }
+
   changed(rows: readonly WireRow[]): void {
     if (this.state.value !== null) this.#change(withChanged(this.state.value, rows));
   }
@@ -90,6 +121,7 @@ export class Search {
         if (line.type === 'end') {
           draw();
           this.#change({ status: 'done', next: line.next });
+          if (this.#isOutdated) void this.dropRemoved(filter);
         } else if (performance.now() - drawnAt >= drawEveryMs) {
           draw();
           drawnAt = performance.now();
