@@ -62,7 +62,7 @@ export function RowList({ rows, places, isWhole }: RowListProps): VNode {
         tabIndex={0}
         aria-label="Deliveries"
         onFocus={({ currentTarget }) => {
-          // Whoever comes here by keyboard sees where the keys begin.
+          // People who come here by keyboard see where the keys begin.
           const isByKey = currentTarget.matches(':focus-visible');
           if (isByKey && !isDrawn) model.selected.value = rows[place.first]?.seq ?? null;
         }}

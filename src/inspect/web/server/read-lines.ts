@@ -16,7 +16,7 @@ export async function* readLines(
       for (const line of lines) if (line.trim() !== '') yield line;
     }
   } finally {
-    // Whoever stops reading closes the connection with it; one that already broke off cannot be cancelled.
+    // A caller that stops reading closes the connection with it; one that already broke off cannot be cancelled.
     await reader.cancel().catch(() => undefined);
   }
 }
