@@ -21,8 +21,9 @@ import { buildProgram } from '../support/program.ts';
 import type { Outcome } from './listen/load.ts';
 
 /** The same load on receivers with and without the page, each in a process of its own, in turns. */
-const pairs = Number(process.env['LEADS_BENCH_ROUNDS'] ?? 5);
-const requests = 20_000;
+const pairs = Number(process.env['LEADS_BENCH_ROUNDS'] ?? 3);
+// For some seconds: the page's start is paid once.
+const requests = 60_000;
 const stored = 100_000;
 const dir = mkdtempSync(join(tmpdir(), 'leads-bench-'));
 
@@ -86,7 +87,7 @@ async function measure(load: string, name: string, flags: readonly string[]): Pr
   };
   const url = inspectUrlIn(listening.stderr());
   try {
-    await drive(requests / 4, 'warm');
+    await drive(5000, 'warm');
     const watched = url === undefined ? undefined : watch(await inspectClient(url));
     const before = cpuSeconds(pid);
     const { seconds, accepted } = await drive(requests, 'measured');

@@ -13,8 +13,8 @@ const role = 'leads inspect reads';
 /** What lives for a moment only, such as rows on their way: more would be memory that nobody needs, in MiB. */
 const youngMb = 6;
 
-/** On a busy machine a receiver gets ten times the processor's time that a search gets. */
-const niceness = 10;
+/** On a busy machine a receiver gets nearly all of the processor, and the page what is left. */
+const niceness = 15;
 
 interface ThreadData {
   readonly role: typeof role;
