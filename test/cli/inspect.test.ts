@@ -158,7 +158,7 @@ describe('leads inspect', () => {
     const url = 'http://127.0.0.1:1/';
     const page = await inspect(['--inbox', location, '--replay-to', url], freshHome());
     const client = await inspectClient(page.url);
-    const { seen } = events(client);
+    const { seen } = events(client, 1);
     await expect.poll(() => client.get('/api/inbox').then(({ status }) => status)).toBe(200);
     renameSync(location, `${location}.old`);
     await expect
