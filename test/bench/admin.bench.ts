@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { cpuSeconds, startListen } from '../support/listening.ts';
 import { median } from '../support/measure.ts';
 import { onCore } from '../support/on-core.ts';
 import { buildProgram } from '../support/program.ts';
+import { driveLoad } from './listen/drive-load.ts';
 import type { Outcome } from './listen/load.ts';
 
 /**
@@ -31,20 +30,9 @@ async function measure(load: string, name: string, flags: readonly string[]): Pr
     ['--scheme', 'github', '--secret', 'bench-secret', '--inbox', inbox, ...flags],
     { dataDir: join(dir, 'data'), under: onCore(0, []) },
   );
-  const { port, caPath, pid } = listening;
-  const drive = async (count: number, prefix: string): Promise<Outcome> => {
-    const options = {
-      ports: [port],
-      caPath,
-      path: '/',
-      secret: 'bench-secret',
-      connections: 100,
-      requests: count,
-      prefix,
-    };
-    const [command = '', ...args] = onCore(1, [process.execPath, load, JSON.stringify(options)]);
-    return JSON.parse((await promisify(execFile)(command, args)).stdout) as Outcome;
-  };
+  const { pid } = listening;
+  const drive = (count: number, prefix: string): Promise<Outcome> =>
+    driveLoad(load, listening, 'bench-secret', { count, prefix });
   try {
     await drive(requests / 2, 'warm');
     const before = cpuSeconds(pid);

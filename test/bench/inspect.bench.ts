@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../src/time/clock.ts';
@@ -18,6 +16,7 @@ import { freshHome } from '../support/run.ts';
 import { median, printTable } from '../support/measure.ts';
 import { onCore } from '../support/on-core.ts';
 import { buildProgram } from '../support/program.ts';
+import { driveLoad } from './listen/drive-load.ts';
 import type { Outcome } from './listen/load.ts';
 
 /** The same load on receivers with and without the page, each in a process of its own, in turns. */
@@ -71,20 +70,9 @@ async function measure(load: string, name: string, flags: readonly string[]): Pr
     ['--scheme', 'github', '--secret', 'bench-secret', '--inbox', join(dir, `${name}.db`), ...flags],
     { dataDir: join(dir, 'data'), under: onCore(0, []) },
   );
-  const { port, caPath, pid } = listening;
-  const drive = async (count: number, prefix: string): Promise<Outcome> => {
-    const options = {
-      ports: [port],
-      caPath,
-      path: '/',
-      secret: 'bench-secret',
-      connections: 100,
-      requests: count,
-      prefix,
-    };
-    const [command = '', ...args] = onCore(1, [process.execPath, load, JSON.stringify(options)]);
-    return JSON.parse((await promisify(execFile)(command, args)).stdout) as Outcome;
-  };
+  const { pid } = listening;
+  const drive = (count: number, prefix: string): Promise<Outcome> =>
+    driveLoad(load, listening, 'bench-secret', { count, prefix });
   const url = inspectUrlIn(listening.stderr());
   try {
     await drive(5000, 'warm');
