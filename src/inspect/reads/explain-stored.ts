@@ -2,7 +2,7 @@ import type { StoredDelivery } from '../../inbox/inbox.ts';
 import type { RejectReason } from '../../webhook/rejection.ts';
 
 const credential =
-  'The inbox keeps no credentials, so nothing here shows what was sent; start the receiver with --explain to see what the next one matches.';
+  "The inbox keeps no credentials, so nothing here shows what was sent; 'leads listen --explain' prints what the next one matches.";
 const clock = 'Compare the clocks of both machines; --tolerance says how far they may be apart.';
 const sender = 'This is for the sender to change.';
 
