@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { maxRejectedBody } from '../../inbox/store-limits.ts';
 import { utf8 } from '../../json/bytes.ts';
+import { storedDelivery } from '../../receiver/redelivery/delivery-by-number.ts';
 import { whyNotReplayable } from '../replay/replayable.ts';
 import type { WireDelivery, WireRow } from '../wire.ts';
 import { explainStored } from './explain-stored.ts';
@@ -12,15 +13,6 @@ import { rowOf } from './row-of.ts';
 const shownBytes = 1024 * 1024;
 
 const mostAttempts = 100;
-
-/** The delivery of that number; undefined where there is none. */
-export async function storedDelivery(
-  inbox: Pick<InboxReader, 'list'>,
-  seq: number,
-): Promise<StoredDelivery | undefined> {
-  for await (const delivery of inbox.list({ seq })) return delivery;
-  return undefined;
-}
 
 export async function describeDelivery(
   inbox: Pick<InboxReader, 'list'>,

@@ -1,8 +1,9 @@
 import type { InboxReader } from '../../inbox/inbox.ts';
+import { storedDelivery } from '../../receiver/redelivery/delivery-by-number.ts';
 import type { Reads } from './reads.ts';
 import { countCharts } from './count-charts.ts';
 import { curlOfDelivery } from './curl-of-delivery.ts';
-import { describeDelivery, storedDelivery } from './describe-delivery.ts';
+import { describeDelivery } from './describe-delivery.ts';
 import { diffDeliveries } from './diff-deliveries.ts';
 import { listPage } from './list-page.ts';
 import { searchInbox } from './search-inbox.ts';

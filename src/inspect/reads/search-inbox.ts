@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { InboxReader } from '../../inbox/inbox.ts';
+import { storedDelivery } from '../../receiver/redelivery/delivery-by-number.ts';
 import type { WireFound } from '../wire.ts';
-import { storedDelivery } from './describe-delivery.ts';
 import { textFinder } from './find-text.ts';
 import type { SearchQuery } from './reads.ts';
 import { rowOf } from './row-of.ts';

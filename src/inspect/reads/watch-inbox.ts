@@ -1,7 +1,7 @@
 import type { InboxReader } from '../../inbox/inbox.ts';
 import type { InboxExtent } from '../../inbox/search/inbox-changes.ts';
+import { storedDelivery } from '../../receiver/redelivery/delivery-by-number.ts';
 import type { WireRow } from '../wire.ts';
-import { storedDelivery } from './describe-delivery.ts';
 import type { Arrived, Changes } from './reads.ts';
 import { rowOf } from './row-of.ts';
 

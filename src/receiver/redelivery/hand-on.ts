@@ -1,11 +1,12 @@
 import { DataError, LeadNotFoundError } from '../../errors.ts';
-import type { Inbox, StoredDelivery, TargetLease } from '../../inbox/inbox.ts';
+import type { Inbox, TargetLease } from '../../inbox/inbox.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Receiver } from '../create-receiver.ts';
 import type { PendingLead } from '../dispatcher.ts';
 import type { Target } from '../targets/target.ts';
 import { type FirstDelivery, firstDeliveries, groupByRequest } from './first-deliveries.ts';
 import { asReceived } from './received-delivery.ts';
+import { storedDelivery } from './delivery-by-number.ts';
 
 export interface HandOnOptions {
   readonly inbox: Pick<Inbox, 'list' | 'lease' | 'release'>;
@@ -92,8 +93,7 @@ async function redeliver(
 ): Promise<void> {
   const [one] = leased;
   if (one === undefined) return;
-  let stored: StoredDelivery | undefined;
-  for await (const delivery of inbox.list({ seq: one.first.seq })) stored = delivery;
+  const stored = await storedDelivery(inbox, one.first.seq);
   if (stored === undefined) return;
   const checked = asReceived(
     { ...stored, receivedAt: clock.now() },

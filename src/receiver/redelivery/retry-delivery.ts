@@ -3,6 +3,7 @@ import type { Target, TargetResult } from '../targets/target.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { FirstDelivery } from './first-deliveries.ts';
 import { asReceived } from './received-delivery.ts';
+import { storedDelivery } from './delivery-by-number.ts';
 
 /** Added to the longest time of a target for what surrounds a delivery, such as the settlement, in milliseconds. */
 export const leaseMarginMs = 1000;
@@ -75,14 +76,13 @@ async function deliver(
 ): Promise<ReadonlyMap<string, TargetResult>> {
   const results = new Map<string, TargetResult>();
   const [first] = leads;
-  if (first === undefined) return results;
-  for await (const stored of inbox.list({ seq: first.seq })) {
-    const received = asReceived(stored, leads);
-    const attempted = received.leads.map((lead, i) => ({ ...lead, attempt: leads[i]?.attempt ?? 1 }));
-    for (const [i, result] of (await Promise.all(target.deliver(received, attempted))).entries()) {
-      const leadId = leads[i]?.leadId;
-      if (leadId !== undefined) results.set(leadId, result);
-    }
+  const stored = first && (await storedDelivery(inbox, first.seq));
+  if (stored === undefined) return results;
+  const received = asReceived(stored, leads);
+  const attempted = received.leads.map((lead, i) => ({ ...lead, attempt: leads[i]?.attempt ?? 1 }));
+  for (const [i, result] of (await Promise.all(target.deliver(received, attempted))).entries()) {
+    const leadId = leads[i]?.leadId;
+    if (leadId !== undefined) results.set(leadId, result);
   }
   return results;
 }
