@@ -28,6 +28,15 @@ export function skipSpace(buf: Uint8Array, offset: number, limit: number): numbe
   return i;
 }
 
+/** The index behind a JSON string that begins at `start`, with its quote. */
+export function endOfString(json: Uint8Array, start: number): number {
+  for (let at = start + 1; ; at += 1) {
+    const byte = json[at];
+    if (byte === quote || byte === undefined) return at + 1;
+    if (byte === backslash) at += 1;
+  }
+}
+
 /** A byte as messages show it: a printable character in quotes, otherwise its number. */
 export const describeByte = (byte: number): string =>
   byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte ${byte}`;

@@ -1,13 +1,14 @@
 import {
-  backslash,
   closeBrace,
   closeBracket,
   colon,
   comma,
+  endOfString,
   isSpace,
   openBrace,
   openBracket,
   quote,
+  skipSpace,
 } from '../../json/bytes.ts';
 import { readDocument } from '../../json/read-document.ts';
 
@@ -34,7 +35,7 @@ export function formatJson(bytes: Uint8Array): string | undefined {
     const byte = json[i] ?? 0;
     if (isSpace(byte)) i += 1;
     else if (byte === openBrace || byte === openBracket) {
-      const inside = skipped(json, i + 1);
+      const inside = skipSpace(json, i + 1, end);
       if (json[inside] === closeBrace || json[inside] === closeBracket) {
         add(byte === openBrace ? '{}' : '[]');
         i = inside + 1;
@@ -63,18 +64,6 @@ export function formatJson(bytes: Uint8Array): string | undefined {
     }
   }
   return length > longest ? undefined : pieces.join('');
-}
-
-function skipped(json: Buffer, from: number): number {
-  let i = from;
-  while (isSpace(json[i] ?? 0)) i += 1;
-  return i;
-}
-
-function endOfString(json: Buffer, start: number): number {
-  let i = start + 1;
-  while (json[i] !== quote) i += json[i] === backslash ? 2 : 1;
-  return i + 1;
 }
 
 /** Of a number, `true`, `false` or `null`. */

@@ -1,4 +1,13 @@
-import { backslash, closeBrace, closeBracket, comma, openBrace, openBracket, quote } from '../bytes.ts';
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  comma,
+  endOfString,
+  openBrace,
+  openBracket,
+  quote,
+} from '../bytes.ts';
 
 const dot = 0x2e;
 
@@ -114,14 +123,6 @@ function endOfValue(json: Uint8Array, start: number): number {
   for (let at = start; ; at += 1) {
     const byte = json[at];
     if (byte === comma || byte === closeBrace || byte === closeBracket || byte === undefined) return at;
-  }
-}
-
-function endOfString(json: Uint8Array, start: number): number {
-  for (let at = start + 1; ; at += 1) {
-    const byte = json[at];
-    if (byte === quote || byte === undefined) return at + 1;
-    if (byte === backslash) at += 1;
   }
 }
 
