@@ -23,10 +23,9 @@ const loadedTogether = groups([
   {
     name: 'flags',
     modules: [
-      'commands/flags/(command-spec|filter-flags|format-flags)',
-      'commands/flags/accept-incomplete-flag',
-      'config/(setting-keys|directories|file/config-file)',
-      'service/listing/evidence/completion',
+      'commands/flags/(command-spec|shared-flags|accept-incomplete-flag)',
+      'config/(setting-keys|directories)',
+      'service/listing/completion',
     ],
   },
   { name: 'command', modules: ['run-command'] },
@@ -35,16 +34,16 @@ const loadedTogether = groups([
     modules: [
       'config/load-settings',
       'service/(listing/listing|client/service)',
-      'commands/flags/(resolve-filter|filter-notes)',
-      'output/(records/(record-writer|field-paths|json-members)|table/(table|short-times|relative-time)|terminal/.*)',
-      'lead/(filter|field-presence|oldest-first)',
+      'commands/flags/resolve-filter',
+      'output/(records/(record-writer|json-members)|table|terminal/.*)',
+      'lead/(filter|created-at)',
     ],
   },
 ]);
 
 /** The same for what applications import: an ES module costs more than that. */
 const importedTogether = groups([
-  { name: 'errors', modules: ['errors', 'library/webhook/request/parsed-body-error'] },
+  { name: 'errors', modules: ['errors', 'library/webhook/parsed-body-error'] },
   // What the client needs too.
   { name: 'basics', modules: ['secret', 'time/clock', 'json/(exact|bytes)'] },
   { name: 'shared-secret-schemes', modules: ['library/webhook/make-verifier'] },

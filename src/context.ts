@@ -4,10 +4,10 @@ import { type Clock, systemClock } from './time/clock.ts';
 import type { Paths } from './config/directories.ts';
 import type { Settings } from './config/settings.ts';
 import { InterruptedError } from './errors.ts';
-import type { Globals } from './commands/flags/global-flags.ts';
+import type { Globals } from './commands/flags/flag.ts';
 import type { Messages } from './output/messages.ts';
 import type { StatusLine } from './output/terminal/status-line.ts';
-import type { ResourceUsage } from './receiver/metrics/process-families.ts';
+import type { ResourceUsage } from './receiver/process-metrics.ts';
 
 export interface Input extends Readable {
   readonly isTTY?: boolean;

@@ -1,8 +1,16 @@
 /** Exit codes of the process; their meanings are public API (README, "Exit codes"). */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 130 | 141 | 143;
 
+/**
+ * What was found, as data: its kind and its facts, which can be cloned and hold no secret. A front makes the sentence and
+ * the hint of it, from the catalogue in src/messages/.
+ */
+export interface Problem {
+  readonly kind: string;
+}
+
 export interface ErrorDetails {
-  /** What the user can do about it, one sentence. */
+  /** What the user can do about it, one sentence; only beside a sentence. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
   /** HTTP status of the answer that caused it. */
@@ -11,18 +19,25 @@ export interface ErrorDetails {
   readonly requestId?: string | undefined;
 }
 
-/** An expected failure: one line, a hint, and an exit code. Anything else that is thrown is a bug. */
+/**
+ * An expected failure with an exit code: a sentence and a hint, where a front throws it, else a problem, whose kind is
+ * then the message. Anything else that is thrown is a bug.
+ */
 export abstract class LeadsError extends Error {
   /** Stable, machine-readable name in JSON errors. */
   abstract readonly code: string;
   /** @internal Of the program alone. */
   abstract readonly exitCode: ExitCode;
+  /** @internal */
+  readonly problem: Problem | undefined;
   readonly hint: string | undefined;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
 
-  constructor(message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  constructor(found: Problem | string, details: ErrorDetails = {}) {
+    const cause = details.cause === undefined ? undefined : { cause: details.cause };
+    super(typeof found === 'string' ? found : found.kind, cause);
+    this.problem = typeof found === 'string' ? undefined : found;
     this.name = new.target.name;
     this.hint = details.hint;
     this.status = details.status;

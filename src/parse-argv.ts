@@ -1,9 +1,17 @@
 import { Command, CommanderError, Option } from 'commander';
 import { checkOptions, type TypedValues } from './commands/flags/check-flags.ts';
 import type { CommandSpec, Outcome } from './commands/flags/command-spec.ts';
-import { argumentTerm, type Flag, flagName, flagTerm, isSwitch, longName } from './commands/flags/flag.ts';
-import { type Globals, globalFlags, immediateFlags } from './commands/flags/global-flags.ts';
-import { takeCommand } from './commands/flags/take-command.ts';
+import {
+  argumentTerm,
+  type Flag,
+  flagName,
+  flagTerm,
+  globalFlags,
+  type Globals,
+  immediateFlags,
+  isSwitch,
+  longName,
+} from './commands/flags/flag.ts';
 import { commandHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';
 import { didYouMean } from './commands/help/suggest.ts';
@@ -56,7 +64,7 @@ function withoutCommand(words: readonly string[]): Invocation {
 async function helpAsData(words: readonly string[]): Promise<Invocation> {
   const { name, rest } = takeCommand(words);
   if (name === undefined) {
-    const { describeProgram } = await import('./commands/help/data/program-data.ts');
+    const { describeProgram } = await import('./commands/help/help-data.ts');
     return printedJson(await describeProgram(commands));
   }
   const entry = commands.find((command) => command.name === name);
@@ -70,7 +78,7 @@ async function helpAsData(words: readonly string[]): Promise<Invocation> {
   if (excess !== undefined) {
     throw new UsageError(`unexpected argument '${excess}'`, { hint: `see 'leads ${path} --help'` });
   }
-  const { describeCommand } = await import('./commands/help/data/command-data.ts');
+  const { describeCommand } = await import('./commands/help/help-data.ts');
   return printedJson(describeCommand(path, spec));
 }
 
@@ -217,4 +225,33 @@ function usageError(
       ? `unexpected argument '${excess}'`
       : given.replace(/^option '(?:-\w, )?(.+)' argument missing$/, '$1: the value is missing');
   return new UsageError(message, { hint: didYouMean(word, names) ?? `see '${help}'`, cause: error });
+}
+
+const known: readonly (readonly [key: string, flag: Flag])[] = Object.entries({
+  ...globalFlags,
+  ...immediateFlags,
+});
+const longNames = known.map(([key, flag]) => longName(key, flag));
+const valued = known.filter(([, flag]) => !isSwitch(flag)).map(([key, flag]) => longName(key, flag));
+const letters = known.flatMap(([, { short }]) => short ?? []).join('');
+const shortFlags = new RegExp(`^-[${letters}]+$`);
+
+/**
+ * The first word that is neither a global flag nor a global flag's value, and the other words: global flags stand
+ * before or after it. Throws a `UsageError` for any other flag before it.
+ */
+function takeCommand(words: readonly string[]): { name: string | undefined; rest: readonly string[] } {
+  for (let i = 0; i < words.length; i += 1) {
+    const word = words[i] ?? '';
+    if (!word.startsWith('-')) return { name: word, rest: words.toSpliced(i, 1) };
+    const [long = ''] = word.split('=');
+    if (!longNames.includes(long) && !shortFlags.test(word)) {
+      throw new UsageError(`unknown option '${word}'`, {
+        hint:
+          didYouMean(long, longNames) ?? "the flags of a command stand after its name; see 'leads --help'",
+      });
+    }
+    if (valued.includes(word)) i += 1;
+  }
+  return { name: undefined, rest: words };
 }

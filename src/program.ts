@@ -132,7 +132,7 @@ export async function completionOf(
   asked: readonly string[],
   host: Pick<Host, 'env' | 'platform'>,
 ): Promise<string> {
-  const { completionLines } = await import('./commands/completion/complete/completion-lines.ts');
+  const { completionLines } = await import('./commands/completion/complete.ts');
   return completionLines(asked, commands, host);
 }
 

@@ -1,11 +1,11 @@
 import type { Outcome } from './commands/flags/command-spec.ts';
-import type { Globals } from './commands/flags/global-flags.ts';
+import type { Globals } from './commands/flags/flag.ts';
 import { findPaths } from './config/directories.ts';
 import type { Context, Host } from './context.ts';
 import { createMessages } from './output/messages.ts';
 import type { StatusLine } from './output/terminal/status-line.ts';
 import { wrapWidth } from './output/terminal/terminal-width.ts';
-import { write } from './output/write-stream.ts';
+import { write } from './output/stdout.ts';
 import { type Invocation, parseArgv } from './parse-argv.ts';
 
 /** Does what the words ask for, with a context of its own, and closes what that context opened. */

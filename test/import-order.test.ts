@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { cyclesOf, type Import, importsOf } from './support/imports.ts';
@@ -14,7 +14,9 @@ const tiers: readonly (readonly string[])[] = [
   ['webhook', 'files'],
   ['service', 'inbox', 'http', 'tls', 'output', 'config', 'capture'],
   ['receiver', 'sender'],
-  ['sandbox', 'check', 'audit', 'doctor', 'stats', 'inspect', 'library'],
+  ['sandbox', 'check', 'audit', 'doctor', 'stats'],
+  ['messages'],
+  ['inspect', 'library'],
   ['commands'],
   ['program'],
   ['parse-argv'],
@@ -29,15 +31,9 @@ const pureFolders = ['json', 'time', 'lead', 'webhook', 'capture'];
 const impure =
   /^(node:)?(fs|net|tls|http|https|http2|dgram|child_process|worker_threads|undici|libsql|conf)($|\/)/;
 
-/** Names that say what a file is to its folder: a command's declaration, options and work, a folder's types. */
-const sharedNames = ['run.ts', 'command.ts', 'options.ts', 'types.ts'];
-
 /** Runs in a browser: only the page's own files, what it and its server say to each other, and Preact. */
 const page = 'inspect/web/';
 const pageImports = /^inspect\/(web\/|wire\.ts$)/;
-
-const mostFiles = 14;
-const mostLines = 250;
 
 const folder = (file: string): string => file.split('/')[0]?.replace(/\.ts$/, '') ?? '';
 const tier = (file: string): number => tiers.findIndex((names) => names.includes(folder(file)));
@@ -66,12 +62,6 @@ function faultOf({ from, to, typeOnly, outside }: Import): string | undefined {
 
 const faultsOf = (imports: readonly Import[]): string[] =>
   imports.map(faultOf).filter((fault) => fault !== undefined);
-
-function grouped(files: readonly string[], keyOf: (file: string) => string): [string, string[]][] {
-  const groups = new Map<string, string[]>();
-  for (const file of files) groups.set(keyOf(file), [...(groups.get(keyOf(file)) ?? []), file]);
-  return [...groups];
-}
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.wasm.ts'))
@@ -127,24 +117,5 @@ describe('imports', () => {
     expect(cyclesOf(open)).toEqual([]);
     expect(cyclesOf([...open, ...line('c.ts', 'a.ts')])).toEqual([['a.ts', 'b.ts', 'c.ts', 'a.ts']]);
     expect(cyclesOf(line('a.ts', 'a.ts'))).toEqual([['a.ts', 'a.ts']]);
-  });
-});
-
-describe('the source tree', () => {
-  it(`has no folder with more than ${mostFiles} files`, () => {
-    const crowded = grouped(files, dirname).filter(([, inside]) => inside.length > mostFiles);
-    expect(crowded.map(([path, inside]) => `${path}: ${inside.length}`)).toEqual([]);
-  });
-
-  it(`has no file with more than ${mostLines} lines`, () => {
-    const lengths = [...texts].map(([file, text]) => [file, text.trimEnd().split('\n').length] as const);
-    expect(lengths.filter(([, lines]) => lines > mostLines)).toEqual([]);
-  });
-
-  it('has no two files of one name', () => {
-    const alike = grouped(files, basename).filter(
-      ([name, all]) => all.length > 1 && !sharedNames.includes(name),
-    );
-    expect(alike.map(([, all]) => all.join(' and '))).toEqual([]);
   });
 });

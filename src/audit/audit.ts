@@ -3,16 +3,21 @@ import { leadFilter, type LeadFilter, type LeadMatcher } from '../lead/filter.ts
 import { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import type { Service } from '../service/client/service.ts';
-import type { Unproven } from '../service/listing/evidence/completion.ts';
-import type { LeadQuery } from '../service/listing/lead-query.ts';
+import type { Unproven } from '../service/listing/completion.ts';
+import type { LeadQuery } from '../service/listing/options.ts';
 import { listLeads } from '../service/listing/listing.ts';
-import type { Ages } from './ages.ts';
+import {
+  type Ages,
+  type Finding,
+  type FindingClass,
+  findingClasses,
+  type UnreceivedClass,
+} from './audit-finding.ts';
 import type { Uncompared } from './compare-payloads.ts';
 import { batchSize, Comparison } from './comparison.ts';
-import { type Finding, type FindingClass, findingClasses, type UnreceivedClass } from './audit-finding.ts';
-import type { PulledLead } from './lead-spool.ts';
+import type { PulledLead } from './spools.ts';
 import { findReceivedOnly } from './received-only.ts';
-import type { ReceivedSide } from './received/received-side.ts';
+import type { ReceivedSide } from './received-side.ts';
 
 export interface AuditOptions {
   readonly service: Service;

@@ -1,13 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ReceivedLead } from '../inbox/received-leads.ts';
+import type { ReceivedLead } from '../inbox/inbox-queries.ts';
 import { readCreatedAt } from '../lead/created-at.ts';
-import { type Ages, ageUnknown, isoTime } from './ages.ts';
-import { BitSet } from './bit-set.ts';
+import {
+  type Ages,
+  ageUnknown,
+  type Finding,
+  type FindingClass,
+  isoTime,
+  type UnreceivedClass,
+} from './audit-finding.ts';
 import { differingFields, type Uncompared } from './compare-payloads.ts';
-import type { Finding, FindingClass, UnreceivedClass } from './audit-finding.ts';
-import { FindingSpool } from './finding-spool.ts';
-import { LeadSpool, type PulledLead } from './lead-spool.ts';
-import type { ReceivedSide } from './received/received-side.ts';
+import type { ReceivedSide } from './received-side.ts';
+import { FindingSpool, LeadSpool, type PulledLead } from './spools.ts';
 
 interface ComparisonOptions {
   readonly received: ReceivedSide;
@@ -182,5 +186,29 @@ export class Comparison {
       reason: isUnsettled ? `${kind} so far` : (more.reason ?? ageUnknown(created)),
     });
     return !isUnsettled;
+  }
+}
+
+const least = 1024;
+
+/** A set of whole numbers from 0: a bit for each number up to the largest one. */
+export class BitSet {
+  #bytes = new Uint8Array(least);
+
+  add(number: number): void {
+    // Shifting would cut off what is beyond 32 bits.
+    const at = Math.floor(number / 8);
+    if (at >= this.#bytes.length) this.#grow(at + 1);
+    this.#bytes[at] = (this.#bytes[at] as number) | (1 << (number % 8));
+  }
+
+  has(number: number): boolean {
+    return ((this.#bytes[Math.floor(number / 8)] ?? 0) & (1 << (number % 8))) !== 0;
+  }
+
+  #grow(length: number): void {
+    const bytes = new Uint8Array(Math.max(length, Math.ceil(this.#bytes.length * 1.5)));
+    bytes.set(this.#bytes);
+    this.#bytes = bytes;
   }
 }

@@ -1,17 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
-import type { StoredLead } from '../inbox/received-leads.ts';
-import { compact } from '../json/compact.ts';
+import type { StoredLead } from '../inbox/inbox-queries.ts';
+import { compact } from '../json/bytes.ts';
 import { recordAt } from '../json/scanned-record.ts';
 import { scanner } from '../json/scanner.ts';
 import { readCreatedAt } from '../lead/created-at.ts';
 import type { LeadFilter, LeadMatcher } from '../lead/filter.ts';
 import type { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
-import { type Ages, ageUnknown, isoTime } from './ages.ts';
-import type { BitSet } from './bit-set.ts';
-import { batchSize } from './comparison.ts';
-import type { FindingSpool } from './finding-spool.ts';
-import type { ReceivedSide } from './received/received-side.ts';
+import { type Ages, ageUnknown, isoTime } from './audit-finding.ts';
+import { batchSize, type BitSet } from './comparison.ts';
+import type { FindingSpool } from './spools.ts';
+import type { ReceivedSide } from './received-side.ts';
 
 /** Clocks differ, and a lead may be late: it came within a day of its creation, before or after. */
 const clockMarginMs = 86_400_000;

@@ -8,7 +8,6 @@ import {
   unreadable,
   valueOf,
 } from './capture.ts';
-import { decodeChunked } from './chunked.ts';
 
 const requestLine = /^([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\r?\n/;
 
@@ -72,4 +71,28 @@ function bodyOf(
   const surplus = rest.length - length;
   // An editor, or a copy of a terminal, adds a line break behind the last byte.
   return asBody(surplus > 0 && /^[\r\n]+$/.test(rest.slice(length)) ? rest.slice(0, length) : rest);
+}
+
+/**
+ * The body of chunks (RFC 9112, section 7.1), whose lines may end in LF alone, as text in Latin-1. Undefined for what is
+ * not chunked: many tools write the decoded body under the header that they received.
+ */
+function decodeChunked(text: string): string | undefined {
+  let body = '';
+  let at = 0;
+  for (;;) {
+    const line = /([0-9a-f]{1,8})(?:;[^\n]{0,1000})?\r?\n/iy;
+    line.lastIndex = at;
+    const found = line.exec(text);
+    if (found === null) return undefined;
+    const size = Number.parseInt(found[1] ?? '', 16);
+    if (size === 0) return body;
+    const start = line.lastIndex;
+    if (start + size > text.length) return undefined;
+    body += text.slice(start, start + size);
+    const end = /\r?\n/y;
+    end.lastIndex = start + size;
+    if (!end.test(text)) return undefined;
+    at = end.lastIndex;
+  }
 }

@@ -1,9 +1,9 @@
 import type { Json } from '../json/exact.ts';
 import { type Capture, type CaptureOptions, unreadable } from './capture.ts';
-import { isCurlDump, readCurlDump } from './curl/curl-dump.ts';
-import { isCurlCommand, readCurlCommand } from './curl/read-curl-command.ts';
-import { harEntries, readHar } from './json/har.ts';
-import { readEventLines, readShownDelivery } from './json/event-line.ts';
+import { isCurlDump, readCurlDump } from './curl-output.ts';
+import { isCurlCommand, readCurlCommand } from './curl-command.ts';
+import { harEntries, readHar } from './har.ts';
+import { readEventLines, readShownDelivery } from './event-line.ts';
 import { isRawHttp, readRawHttp } from './raw-http.ts';
 
 /** More than any server takes. */

@@ -1,6 +1,6 @@
 import { DataError, messageOf } from '../errors.ts';
-import { readIfExists } from '../files/read-if-exists.ts';
-import type { ProbeReport } from './run-one.ts';
+import { readIfExists } from '../files/read.ts';
+import type { ProbeReport } from './run-probes.ts';
 
 /** Probes that are known to fail at a receiver, as `--write-baseline` wrote them. */
 export interface Baseline {

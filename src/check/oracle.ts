@@ -1,4 +1,4 @@
-import { runCommand } from '../receiver/targets/exec-child.ts';
+import { runCommand } from '../receiver/targets/exec.ts';
 import type { Context } from '../context.ts';
 
 /** How many leads of this id the receiver has stored; a text says why that is not known. */

@@ -1,7 +1,10 @@
-import { healthOf } from './health/alive.ts';
-import { isAcknowledged } from './delivery/valid-delivery.ts';
-import { type Probe, skipped, type Stage } from './check-probe.ts';
-import { type ProbeReport, runOne, type RunOptions, withinTime } from './run-one.ts';
+import { UsageError } from '../errors.ts';
+import { limitTime } from '../http/client/limit-time.ts';
+import { formatDuration } from '../time/duration.ts';
+import { type Finding, groupOf, type Probe, skipped, type Stage } from './probe.ts';
+import { healthOf } from './probes/answers.ts';
+import { isAcknowledged } from './probes/delivery.ts';
+import type { CheckSession } from './session.ts';
 
 /** At the same time: enough to wait for slow answers together, and few enough for a small server. */
 const usualWidth = 8;
@@ -108,4 +111,109 @@ async function atMost<T>(
     for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item);
   };
   await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
+}
+
+/** One probe with what it found. */
+export interface ProbeReport {
+  readonly probe: Probe;
+  readonly finding: Finding;
+  /** In milliseconds; 0 when it was skipped. */
+  readonly ms: number;
+  /** It says nothing, because other probes had taken the time of the whole run. */
+  readonly isCut: boolean;
+}
+
+interface RunOptions {
+  readonly session: CheckSession;
+  /** Leads may be stored by the receiver. */
+  readonly mayWrite: boolean;
+  /** For one probe, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Whether the time of the whole run is up; the session's own signal is then aborted. */
+  readonly isOver: () => boolean;
+  /** The user's: work ends with its reason. */
+  readonly signal: AbortSignal;
+  readonly onReport: (report: ProbeReport) => Promise<void>;
+}
+
+/** Runs one probe in its time, whatever the receiver does. */
+async function runOne(probe: Probe, options: RunOptions): Promise<ProbeReport> {
+  const { clock } = options.session;
+  const startedAt = clock.steady();
+  const finding = await withinTime(options, (session) => findingOf(probe, session));
+  const ms = Math.round(clock.steady() - startedAt);
+  if (finding === undefined) {
+    return { probe, finding: skipped('the time of the whole run was up'), ms: 0, isCut: true };
+  }
+  // A probe of level `info` never counts as a failure.
+  const result = probe.level === 'info' && finding.result === 'fail' ? 'warn' : finding.result;
+  return { probe, finding: { ...finding, result }, ms, isCut: false };
+}
+
+async function findingOf(probe: Probe, session: CheckSession): Promise<Finding> {
+  try {
+    return await probe.run(session);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (session.wire.signal.aborted) {
+      return { result: 'fail', seen: `it took longer than ${formatDuration(session.wire.timeoutMs)}` };
+    }
+    if (code === undefined || !/^(E[A-Z]+$|ERR_SSL|ERR_TLS|CERT_|UNABLE_)/.test(code)) throw error;
+    return { result: 'fail', seen: `the connection failed (${code})` };
+  }
+}
+
+/** Undefined when the time of the whole run is up before there is a result. */
+async function withinTime<T>(
+  { session, timeoutMs, isOver, signal }: RunOptions,
+  work: (session: CheckSession) => Promise<T>,
+): Promise<T | undefined> {
+  signal.throwIfAborted();
+  if (isOver()) return undefined;
+  const limit = limitTime(timeoutMs, session.wire.signal);
+  try {
+    const result = await work(session.within(limit.signal));
+    signal.throwIfAborted();
+    return isOver() ? undefined : result;
+  } finally {
+    limit.clear();
+  }
+}
+
+/**
+ * The probes whose names, or groups, match one of `only` (all without any) and none of `skip`. In a pattern, `*` stands
+ * for any characters and `?` for one. Throws a `UsageError` for a pattern that matches nothing, and when none is left.
+ */
+export function selectProbes(
+  all: readonly Probe[],
+  only: readonly string[],
+  skip: readonly string[],
+): readonly Probe[] {
+  const matchers = (flag: string, patterns: readonly string[]): ((probe: Probe) => boolean)[] =>
+    patterns.map((pattern) => {
+      const matches = globMatcher(pattern);
+      const isMatch = (probe: Probe): boolean => matches(probe.name) || matches(groupOf(probe));
+      if (all.some(isMatch)) return isMatch;
+      throw new UsageError(`${flag} '${pattern}' matches no probe`, {
+        hint: "'leads check --list' shows their names",
+      });
+    });
+  const wanted = matchers('--only', only);
+  const unwanted = matchers('--skip', skip);
+  const selected = all.filter(
+    (probe) =>
+      (wanted.length === 0 || wanted.some((matches) => matches(probe))) &&
+      !unwanted.some((matches) => matches(probe)),
+  );
+  if (selected.length > 0) return selected;
+  throw new UsageError('--only and --skip leave no probe');
+}
+
+function globMatcher(pattern: string): (text: string) => boolean {
+  const source = pattern
+    .split('')
+    .map((letter) => (letter === '*' ? '.*' : letter === '?' ? '.' : letter.replace(/\W/, String.raw`\$&`)))
+    .join('');
+  const expression = new RegExp(`^${source}$`);
+  return (text) => expression.test(text);
 }

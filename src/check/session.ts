@@ -1,11 +1,9 @@
-import { jsonRequest, type SignedRequest, signatureHeaders, type Signer } from '../sender/sign-request.ts';
-import type { Key } from '../webhook/scheme.ts';
+import { jsonRequest, signatureHeaders, type SignedRequest, type Signer } from '../sender/sign-request.ts';
 import type { Clock } from '../time/clock.ts';
+import type { Key } from '../webhook/scheme.ts';
+import type { Endpoint } from './endpoint.ts';
+import { type Answer, exchange, type ExchangeOptions, type WireRequest } from './exchange.ts';
 import type { AskOracle } from './oracle.ts';
-import { jsonOf, testLead, type TestLead } from './test-lead.ts';
-import type { Answer } from './wire/answer.ts';
-import type { Endpoint } from './wire/endpoint.ts';
-import { exchange, type ExchangeOptions, type WireRequest } from './wire/http-exchange.ts';
 
 /** A request of a probe. */
 export interface CheckRequest extends WireRequest {
@@ -120,3 +118,25 @@ export class CheckSession {
 export const deliveryId = ({ id }: TestLead): string => `msg_${id}`;
 
 const numberOf = (id: string): number => Number(id.slice(id.lastIndexOf('-') + 1));
+
+/** A lead that a probe made. */
+export interface TestLead {
+  readonly id: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** Numbers reserved for fiction (North American Numbering Plan), so that no real phone rings. */
+const phone = '+1 202-555-0142';
+
+/**
+ * A lead of section 2 of the specification that cannot be mistaken for a real one: test ids, a reserved domain, a fictional
+ * number. It nests two deep. `now` in milliseconds since the epoch.
+ */
+function testLead(id: string, now: number, more: Readonly<Record<string, unknown>> = {}): TestLead {
+  const contact = { name: 'Leads Check', email: `${id}@example.com`, phone };
+  const metadata = { source: 'leads-check' };
+  const createdAt = new Date(now).toISOString();
+  return { id, value: { id, category: 'test', contact, metadata, createdAt, ...more } };
+}
+
+export const jsonOf = ({ value }: TestLead): Buffer => Buffer.from(JSON.stringify(value));

@@ -39,3 +39,6 @@ function usualPaths(env: Env, platform: string, home: string): Paths {
 function nonEmpty(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
+
+/** Apart from what reads it, so that completion loads no more than the name. */
+export const configFile = (configDir: string): string => join(configDir, 'config.json');

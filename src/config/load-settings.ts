@@ -4,11 +4,10 @@ import { Secret } from '../secret.ts';
 import { longestTimerMs, parseDuration } from '../time/duration.ts';
 import type { Paths } from './directories.ts';
 import { parseBaseUrl } from './base-url.ts';
-import { readConfig } from './file/read-config.ts';
-import type { Config, Profile } from './file/stored-config.ts';
+import { readConfig } from './read-config.ts';
+import type { Config, Profile, Settings } from './settings.ts';
 import { loginCommand } from './login-command.ts';
-import { bothKeys } from './key-command/both-keys.ts';
-import type { Settings } from './settings.ts';
+import { bothKeys } from './check-config.ts';
 
 interface Sources {
   readonly globals: Context['globals'];

@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { Context, Input } from '../context.ts';
-import { InterruptedError } from '../errors.ts';
+import { ConfigError, InterruptedError, UsageError } from '../errors.ts';
+import type { Secret } from '../secret.ts';
+import { parseSecret } from './value-types.ts';
 
 /** Asks on the terminal; `hidden` shows nothing of what is typed. Ctrl-C interrupts, Ctrl-D gives an empty answer. */
 export function ask(
@@ -38,4 +41,22 @@ export async function readAll(stdin: Input): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array | string));
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** A secret from a file, or from stdin for `-`; surrounding white space goes. Throws for an empty or broken one. */
+export async function secretFromFile(path: string, what: string, context: Context): Promise<Secret> {
+  if (path === '-') return parseSecret(await readAll(context.stdin), what);
+  try {
+    return parseSecret(await readFile(path, 'utf8'), what);
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    throw new ConfigError(`cannot read the ${what} from ${path}: ${reason}`, { cause });
+  }
+}
+
+/** Asks for a secret on a terminal, hidden, and reads stdin to its end otherwise. */
+export async function secretFromPerson(what: string, context: Context): Promise<Secret> {
+  if (context.stdin.isTTY !== true) return secretFromFile('-', what, context);
+  return parseSecret(await ask(`${what}: `, context, { hidden: true }), what);
 }

@@ -1,5 +1,46 @@
+import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
-import { readJsonState, writeJsonState } from './json-state.ts';
+import { DataError } from '../errors.ts';
+import { replaceFile } from './replace.ts';
+
+/**
+ * Reads a small JSON file that an earlier run wrote, and checks it against its schema, which contains its `version`.
+ * Undefined when there is none. Throws a `DataError` for one that is corrupt or of another version: it is never overwritten.
+ */
+export async function readJsonState<S extends z.ZodMiniType>(
+  path: string,
+  schema: S,
+  what: string,
+): Promise<z.output<S> | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new DataError(`cannot read the ${what} ${path}: ${code ?? String(cause)}`, { cause });
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new DataError(`the ${what} ${path} is not JSON`, { hint: moveAwayHint, cause });
+  }
+  const parsed = z.safeParse(schema, json);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues[0]?.path.join('.') ?? '';
+  throw new DataError(`the ${what} ${path} is not one that this leads can read, at '${where}'`, {
+    hint: moveAwayHint,
+    cause: parsed.error,
+  });
+}
+
+const moveAwayHint = 'move it away and start again; leads does not overwrite it';
+
+/** Replaces such a file durably in one step; the caller holds the lock of the export that it belongs to. */
+export function writeJsonState(path: string, state: unknown): Promise<void> {
+  return replaceFile(path, `${JSON.stringify(state)}\n`, { isLocked: true });
+}
 
 export const outputFile = z.object({
   bytes: z.int(),

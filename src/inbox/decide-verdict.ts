@@ -1,7 +1,8 @@
-import type { Span } from '../json/element/members.ts';
+import type { Span } from '../json/members.ts';
 import { type Rejection, rejection } from '../webhook/rejection.ts';
 import { leadBytes } from './lead-bytes.ts';
 import { payloadDiff } from './payload-diff.ts';
+import { maxComparedBytes } from './store-options.ts';
 
 /** What becomes of a lead that is taken in. */
 export type TakenVerdict =
@@ -114,4 +115,21 @@ function differences(firstBody: KnownLead['firstBody'], payload: Uint8Array): re
   if (firstBody === 'not compared') return ['*'];
   const names = payloadDiff(firstBody, payload);
   return names.length === 0 ? undefined : names;
+}
+
+/** Limits the payloads that are compared field by field in one transaction. */
+export class ComparisonBudget {
+  #left = maxComparedBytes;
+
+  /** A new transaction began. */
+  reset(): void {
+    this.#left = maxComparedBytes;
+  }
+
+  /** The first payload, when the other one may be compared with it. They are known to differ. */
+  spend(first: Uint8Array | undefined, payload: Uint8Array): KnownLead['firstBody'] {
+    if (first === undefined || first.length + payload.length > this.#left) return 'not compared';
+    this.#left -= first.length + payload.length;
+    return first;
+  }
 }

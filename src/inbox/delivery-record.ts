@@ -1,9 +1,8 @@
-import { answerForOutcome } from '../webhook/delivery-answer.ts';
 import type { Delivery } from '../webhook/delivery.ts';
+import { answerForOutcome } from '../webhook/rejection.ts';
 import type { Verdict } from './decide-verdict.ts';
 import type { Arrival, StoredDelivery } from './inbox.ts';
-import type { RedactDelivery } from './inbox-options.ts';
-import { maxRejectedBody } from './store-limits.ts';
+import { maxRejectedBody, type RedactDelivery } from './store-options.ts';
 
 /** What the leads of one delivery share, without credentials. */
 export interface DeliveryContent {
@@ -52,4 +51,23 @@ export function summaryOf(
     firstSeq,
     differs: verdict.kind === 'rejected' ? undefined : verdict.differs,
   };
+}
+
+/** The leads of one delivery, at least one. */
+export type Group = readonly [Arrival, ...Arrival[]];
+
+/** Puts arrivals that follow each other and share a delivery together; a body that is the lead has no other one. */
+export function groupByDelivery(arrivals: readonly Arrival[]): readonly Group[] {
+  const groups: [Arrival, ...Arrival[]][] = [];
+  for (const arrival of arrivals) {
+    const last = groups.at(-1);
+    if (
+      arrival.place !== undefined &&
+      last?.[0].place !== undefined &&
+      last[0].delivery === arrival.delivery
+    ) {
+      last.push(arrival);
+    } else groups.push([arrival]);
+  }
+  return groups;
 }

@@ -1,15 +1,19 @@
-import type { Span } from '../json/element/members.ts';
+import { OutputError } from '../errors.ts';
+import type { Span } from '../json/members.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { Rejection } from '../webhook/rejection.ts';
 import type { TakenKind, Verdict, VerdictKind } from './decide-verdict.ts';
-import type { Erased, Erasure } from './erase/erasure.ts';
-import type { InboxMonitor } from './inbox-monitor.ts';
-import type { ReceivedLeads, Source, StoredLead, StoredRef } from './received-leads.ts';
-import type { InboxChanges } from './search/inbox-changes.ts';
-import type { InboxQuery } from './search/inbox-query.ts';
+import type {
+  InboxChanges,
+  InboxQuery,
+  ReceivedLeads,
+  Source,
+  StoredLead,
+  StoredRef,
+} from './inbox-queries.ts';
 
-export type { Source, StoredLead, StoredRef } from './received-leads.ts';
-export type { InboxQuery } from './search/inbox-query.ts';
+export type { Source, StoredLead, StoredRef } from './inbox-queries.ts';
+export type { InboxQuery } from './inbox-queries.ts';
 
 /** A lead of a delivery that authenticated, on its way into the inbox. */
 export interface Arrival {
@@ -178,3 +182,95 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   compact(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Leads that a target has not had, as an operator watches them; a lead counts once for each target that lacks it. */
+export interface Backlog {
+  /**
+   * A label that holds no credentials, such as `forward http://localhost:3000`. Undefined: all targets together that this
+   * receiver hands nothing to, whatever they are called.
+   */
+  readonly target: string | undefined;
+  readonly leads: number;
+  /** When the first delivery of the oldest of them came, in milliseconds since the epoch. */
+  readonly oldestAt: number;
+}
+
+/** Those without a label last. */
+export const inOrderOfLabels = (backlog: Iterable<Backlog>): Backlog[] =>
+  [...backlog].sort((a, b) =>
+    b.target === undefined || (a.target !== undefined && a.target < b.target) ? -1 : 1,
+  );
+
+/** The connections of this process to a store on another machine. */
+export interface ConnectionPool {
+  /** Open connections, and how many of them run a statement. */
+  readonly open: number;
+  readonly busy: number;
+  /** Statements that wait for a connection. */
+  readonly waiting: number;
+  /** Connections and statements that failed since the start. */
+  readonly errors: number;
+}
+
+/** What an operator's monitoring asks of an inbox. */
+export interface InboxMonitor {
+  /**
+   * Resolves when the next delivery can be made durable: something was written, synced and, after a write failed for want
+   * of room, there is room again. Stores nothing. Rejects with a `CannotStoreError` that says why not.
+   */
+  checkWritable(): Promise<void>;
+  /** What is outstanding, in the order of the labels, the targets without one last. Read in small steps, so that no delivery waits for it. */
+  backlog(): Promise<readonly Backlog[]>;
+  /** Left out by a store that has no connections. */
+  pool?(): ConnectionPool;
+}
+
+/** What is to be erased. */
+export interface Erasure {
+  readonly leadIds: readonly string[];
+  /** Numbers of rejected deliveries. */
+  readonly rejected: readonly number[];
+}
+
+/** What was erased, counted. */
+export interface ErasedCounts {
+  /** Leads of which something was there. */
+  readonly leads: number;
+  /** Deliveries of these leads that were taken in, repeats included. */
+  readonly deliveries: number;
+  /** Rejected deliveries. */
+  readonly rejected: number;
+  /** Those of the leads that some target had not had: it will not get them. */
+  readonly pending: number;
+}
+
+export interface Erased extends ErasedCounts {
+  /** Why copies of what was erased are still in the store's own files; undefined when none are. */
+  readonly remains: string | undefined;
+  /** Where this store's data may also be, in a few words each, and where nothing can be erased from here. */
+  readonly outOfReach: readonly string[];
+}
+
+/** What stays of a lead, under a keyed digest of its id. */
+export interface ErasedLead {
+  /** Number of its first delivery. */
+  readonly seq: number;
+  /** Of its first delivery, in milliseconds since the epoch. */
+  readonly firstAt: number;
+  /** Deliveries of the id before it was erased. */
+  readonly attempts: number;
+}
+
+/** Finds what stays of a lead; undefined when it was not erased. */
+export type FindErased = (leadId: string) => ErasedLead | undefined;
+
+/** The inbox did not take a delivery: disk full, I/O error, locked too long. The sender is to try again. */
+export class CannotStoreError extends OutputError {}
+
+/** `reason`: in a few words; `cause`: what the store itself threw. */
+export const cannotStore = (
+  location: string,
+  { reason, hint }: { readonly reason: string; readonly hint?: string | undefined },
+  cause: unknown,
+): CannotStoreError =>
+  new CannotStoreError(`cannot store in the inbox ${location}: ${reason}`, { hint, cause });

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Inbox, InboxReader } from './inbox.ts';
-import type { StoreOptions } from './inbox-options.ts';
-import type { DatabaseLocation } from './postgres/connection/address/database-location.ts';
+import type { StoreOptions } from './store-options.ts';
+import type { DatabaseLocation } from './postgres/connection/database-location.ts';
 
 /** Where an inbox is: the path of a file, `:memory:`, or a PostgreSQL database. */
 export type InboxLocation = string | DatabaseLocation;
@@ -42,7 +42,7 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
     ...options,
   };
   if (typeof location !== 'string') {
-    const { openPostgresInbox } = await import('./postgres/open-postgres-inbox.ts');
+    const { openPostgresInbox } = await import('./postgres/postgres-inbox.ts');
     return openPostgresInbox(location, store);
   }
   if (location === ':memory:') {

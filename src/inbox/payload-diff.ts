@@ -1,6 +1,5 @@
-import { compact } from '../json/compact.ts';
-import { normalizeDecimal } from '../json/decimal.ts';
-import { replaceNumbers } from '../json/numbers.ts';
+import { compact } from '../json/bytes.ts';
+import { normalizeDecimal, replaceNumbers } from '../json/numbers.ts';
 
 const maxNames = 20;
 

@@ -1,15 +1,13 @@
 import { openHttpsServer } from '../http/server/https-server.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import { InspectKey } from './access/inspect-key.ts';
-import { foreignHost, ownHosts, unwantedRequest } from './access/request-guard.ts';
-import { securityHeaders } from './access/security-headers.ts';
-import { EventFeed } from './events/event-feed.ts';
-import { apiAnswers } from './http/api-routes.ts';
-import { PageFiles, type ReadPageFile } from './http/page-files.ts';
-import { problemAnswer, rejectionAnswer, rejectionOf } from './http/problem-answer.ts';
-import type { Reads } from './reads/reads.ts';
-import type { Replays } from './replay/replays.ts';
+import { foreignHost, InspectKey, ownHosts, securityHeaders, unwantedRequest } from './request-guard.ts';
+import { EventFeed } from './event-feed.ts';
+import { apiAnswers } from './api.ts';
+import { PageFiles, type ReadPageFile } from './page-files.ts';
+import { problemAnswer, rejectionAnswer, rejectionOf } from './problems.ts';
+import type { InboxQueries } from './queries/inbox-queries.ts';
+import type { Replays } from './replay/replayer.ts';
 import { keyParameter } from './wire.ts';
 
 /** What a client may cost: the page of one person, in a few tabs. */
@@ -29,7 +27,7 @@ export interface InspectServerOptions {
   readonly portFlag: string;
   readonly location: string;
   /** Closed with the server, and where it cannot be opened. */
-  readonly reads: Reads;
+  readonly reads: InboxQueries;
   readonly replays: Replays;
   /** A receiver that stores into the same inbox runs in this process. */
   readonly isReceiving: boolean;

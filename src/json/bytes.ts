@@ -40,3 +40,43 @@ export function endOfString(json: Uint8Array, start: number): number {
 /** A byte as messages show it: a printable character in quotes, otherwise its number. */
 export const describeByte = (byte: number): string =>
   byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte ${byte}`;
+
+/** Valid JSON without the white space between its tokens and without a byte order mark; every token keeps its bytes. */
+export function compact(json: Uint8Array): Buffer {
+  const out = Buffer.allocUnsafe(json.length);
+  let length = 0;
+  let inString = false;
+  const start = json[0] === 0xef && json[1] === 0xbb && json[2] === 0xbf ? 3 : 0;
+  for (let i = start; i < json.length; i += 1) {
+    const byte = json[i] as number;
+    if (inString) {
+      if (byte === backslash) {
+        out[length] = byte;
+        length += 1;
+        i += 1;
+        out[length] = json[i] as number;
+        length += 1;
+        continue;
+      }
+      if (byte === quote) inString = false;
+    } else {
+      if (isSpace(byte)) continue;
+      if (byte === quote) inString = true;
+    }
+    out[length] = byte;
+    length += 1;
+  }
+  return out.subarray(0, length);
+}
+
+const named: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+/** Text of JSON with the escapes in its strings as what they stand for; what is no escape stays as it is. */
+export const decodeEscapes = (json: string): string =>
+  json.includes('\\')
+    ? json.replace(/\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))/g, (_, code?: string, letter = '') =>
+        code === undefined
+          ? (named[letter as string] ?? String(letter))
+          : String.fromCharCode(parseInt(code, 16)),
+      )
+    : json;

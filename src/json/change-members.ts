@@ -1,6 +1,6 @@
 import { DataError } from '../errors.ts';
 import { bufferOf, closeBrace, closeBracket, comma, openBrace, openBracket } from './bytes.ts';
-import { membersAt, type Span } from './element/members.ts';
+import { membersAt, type Span } from './members.ts';
 import { scanner } from './scanner.ts';
 
 /** One change to an object: a member gets a value, or goes. */

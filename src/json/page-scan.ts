@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { DataError } from '../errors.ts';
 import { bufferOf, isDigit, minus, skipSpace } from './bytes.ts';
-import { type Envelope, otherArray } from './page-envelope.ts';
-import { parseExact } from './exact.ts';
-import { findArray, hasOtherName, unexpectedAfter, type ArrayPlace } from './find-array.ts';
+import { isObject, type Json, parseExact } from './exact.ts';
+import { type ArrayPlace, findArray, hasOtherName, isUsualPlace, unexpectedAfter } from './find-array.ts';
 import { invalidJson, invalidUtf8, noArray, noObject, tooLargeToRead, twoArrays } from './page-errors.ts';
 import { recordAt, type ScannedRecord } from './scanned-record.ts';
 import {
@@ -11,10 +10,10 @@ import {
   type Expects,
   expects,
   incomplete,
-  unexpectedAt,
   type Records,
   row,
   scanner,
+  unexpectedAt,
 } from './scanner.ts';
 
 /** The largest record, and the largest rest of an answer beside its records, in bytes: limits the memory of a page. */
@@ -178,4 +177,34 @@ function onlyArray(arrays: readonly (readonly string[])[]): readonly string[] | 
   const named = arrays.filter(hasOtherName);
   if (named.length > 0) return named.length === 1 ? named[0] : undefined;
   return arrays.length === 1 ? arrays[0] : undefined;
+}
+
+/** The rest of a page beside its records. */
+export interface Envelope {
+  /** The whole answer, with the array of records empty. */
+  readonly root: Json;
+  /** Where the array of records was. */
+  readonly path: readonly string[];
+}
+
+/** The path of another array of objects in a usual place: then `auto` cannot know which one holds the records. */
+function otherArray({ root, path }: Envelope): readonly string[] | undefined {
+  if (!isObject(root)) return undefined;
+  for (const [name, value] of Object.entries(root)) {
+    if (isOtherArray([name], value, path)) return [name];
+    if (!isObject(value)) continue;
+    for (const [inner, nested] of Object.entries(value)) {
+      if (isOtherArray([name, inner], nested, path)) return [name, inner];
+    }
+  }
+  return undefined;
+}
+
+function isOtherArray(place: readonly string[], value: Json, taken: readonly string[]): boolean {
+  return (
+    isUsualPlace(place) &&
+    place.join('/') !== taken.join('/') &&
+    Array.isArray(value) &&
+    isObject((value as readonly Json[])[0])
+  );
 }

@@ -1,5 +1,4 @@
-import { quote } from './bytes.ts';
-import { compact } from './compact.ts';
+import { compact, quote } from './bytes.ts';
 import { idKinds, row, scanner } from './scanner.ts';
 
 /**

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { idBytes } from './id-bytes.ts';
 
 /** Whether an added id is new, was added in an earlier pass (or preloaded), or was added in this pass before. */
 export type AddResult = 'new' | 'earlier' | 'repeat';
@@ -214,4 +213,47 @@ function mixed(hash: number, word: number): number {
 /** Never equal to the bytes of an id: these start with UTF-8 or with the byte 0xff. */
 function digestOf(id: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from([0xfe]), createHash('sha256').update(id).digest()]);
+}
+
+/**
+ * The bytes that identify an id: its UTF-8. Text with lone surrogates, which UTF-8 replaces, keeps its UTF-16 units after a
+ * byte that never occurs in UTF-8, so that two such ids stay different.
+ */
+function idBytes(id: string): Uint8Array {
+  if (!/[\ud800-\udfff]/u.test(id)) return Buffer.from(id, 'utf8');
+  return Buffer.concat([Buffer.from([0xff]), Buffer.from(id, 'utf16le')]);
+}
+
+interface Copies {
+  /** In all passes, at most as many as one pass brought. */
+  handedOut: number;
+  met: number;
+  /** The pass that `met` counts. */
+  pass: number;
+}
+
+/**
+ * The records without an id of one walk. Within one pass over the list each is another record, even where their bytes are
+ * the same; when the list is read again, the same bytes are the same records.
+ */
+export class Unidentified {
+  readonly #copies = new Map<string, Copies>();
+  #pass = 0;
+
+  /** The list, or a part of it, is read again. */
+  nextPass(): void {
+    this.#pass += 1;
+  }
+
+  /** Whether the record was not handed out in an earlier pass. */
+  isNew({ bytes }: { readonly bytes: Uint8Array }): boolean {
+    const digest = createHash('sha256').update(bytes).digest('base64url');
+    const copies = this.#copies.get(digest) ?? { handedOut: 0, met: 0, pass: this.#pass };
+    this.#copies.set(digest, copies);
+    if (copies.pass !== this.#pass) Object.assign(copies, { met: 0, pass: this.#pass });
+    copies.met += 1;
+    if (copies.met <= copies.handedOut) return false;
+    copies.handedOut = copies.met;
+    return true;
+  }
 }

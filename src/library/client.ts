@@ -1,20 +1,26 @@
 import { parseBaseUrl } from '../config/base-url.ts';
-import { checkClientOptions, type ClientOptions } from './client/client-options.ts';
-import { LeadIteration } from './client/lead-iteration.ts';
-import type { LeadsOptions } from './client/leads-options.ts';
-import type { LeadFilterOptions } from './client/resolve-filter-options.ts';
-import { RateGate } from '../service/client/rate-gate.ts';
+import { UsageError } from '../errors.ts';
+import { RateGate } from '../service/client/service.ts';
 import { systemClock } from '../time/clock.ts';
+import {
+  checkClientOptions,
+  type ClientOptions,
+  type LeadFilterOptions,
+  type LeadsOptions,
+  resolveFilterOptions,
+} from './client/client-options.ts';
+import type { Checkpoint } from './client/lead-checkpoint.ts';
+import type { ClientAccount, LeadWalk } from './client/lead-walk.ts';
+import type { PulledLead } from './webhook/lead.ts';
 
 export type { Dialect, ParameterName } from '../config/dialect.ts';
 export { ConfigError, DataError, KeyRejectedError, LeadsError, ServiceError, UsageError } from '../errors.ts';
-export { IncompleteError } from '../service/listing/evidence/completion.ts';
+export { IncompleteError } from '../service/listing/completion.ts';
 export type { Checkpoint } from './client/lead-checkpoint.ts';
 export type { ClientOptions } from './client/client-options.ts';
-export type { LeadIteration } from './client/lead-iteration.ts';
-export type { LeadsOptions } from './client/leads-options.ts';
-export type { LeadFilterOptions } from './client/resolve-filter-options.ts';
-export type { PulledLead } from './client/pulled-lead.ts';
+export type { LeadsOptions } from './client/client-options.ts';
+export type { LeadFilterOptions } from './client/client-options.ts';
+export type { PulledLead } from './webhook/lead.ts';
 
 /** One account at one service. Holds no connection while no iteration runs, so there is nothing to close. */
 export interface Client {
@@ -51,4 +57,44 @@ export function createClient(options: ClientOptions): Client {
   return {
     leads: (filter = {}, leadsOptions = {}) => new LeadIteration(account, filter, leadsOptions),
   };
+}
+
+/** The leads of one reading of the list, which is read while they are taken. It can be iterated once. */
+export class LeadIteration implements AsyncIterable<PulledLead> {
+  readonly #walk: () => Promise<LeadWalk>;
+  readonly #start: Checkpoint | null;
+  #walked: LeadWalk | undefined;
+  #isTaken = false;
+
+  /** @internal */
+  constructor(account: ClientAccount, filter: LeadFilterOptions, options: LeadsOptions) {
+    const startedAt = Date.now();
+    resolveFilterOptions(filter, startedAt);
+    this.#start = options.from ?? null;
+    this.#walk = async () => {
+      const { LeadWalk } = await import('./client/lead-walk.ts');
+      return new LeadWalk(account, filter, options, startedAt);
+    };
+  }
+
+  /**
+   * Where the iteration is: a value for `JSON.stringify`, to be given as `from`, also after an error, a `break` or a new
+   * start of the process. No id comes twice then, and none is left out by this client. A lead counts as handed out once
+   * the loop has got it, so take it when the work on that lead is done. Its size, and the time that it takes, grow with
+   * the number of leads so far. Null while nothing was read; from the checkpoint of a complete list nothing comes.
+   */
+  checkpoint(): Checkpoint | null {
+    return this.#walked?.checkpoint() ?? this.#start;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<PulledLead, void, undefined> {
+    if (this.#isTaken) {
+      throw new UsageError('these leads were iterated before', {
+        hint: 'call leads() again, with from: checkpoint() to go on where this iteration ended',
+      });
+    }
+    this.#isTaken = true;
+    this.#walked = await this.#walk();
+    yield* this.#walked.leads();
+  }
 }

@@ -1,25 +1,25 @@
+import { checkOptions } from './receiver/checked-options.ts';
+import type { ReceiverOptions } from './receiver/receiver-options.ts';
+import type { WebhookReceiver } from './receiver/start-receiver.ts';
+
 /**
  * `leads-cli/receiver`: verified, stored once and acknowledged only when it is safe: what `leads listen` does, inside an
  * application's own server. For Node.
  */
-import { checkOptions } from './receiver/checked-options.ts';
-import { failedStart } from './receiver/failed-start.ts';
-import type { ReceiverOptions } from './receiver/receiver-options.ts';
-import type { WebhookReceiver } from './receiver/webhook-receiver.ts';
 
 export { ConfigError, LeadsError, OutputError } from '../errors.ts';
-export type { NodeResponse } from './receiver/answer-node.ts';
+export type { NodeResponse } from './receiver/start-receiver.ts';
 export type {
   InboxOpener,
   InboxRequirements,
   PostgresInboxOptions,
   ReceiverInbox,
-} from './receiver/inbox/inbox-opener.ts';
-export { fileInbox, memoryInbox, postgresInbox } from './receiver/inbox/inboxes.ts';
+} from './receiver/receiver-options.ts';
+export { fileInbox, memoryInbox, postgresInbox } from './receiver/inboxes.ts';
 export type { LeadContext, ReceivedDelivery, ReceiverOptions } from './receiver/receiver-options.ts';
-export type { WebhookReceiver } from './receiver/webhook-receiver.ts';
-export type { Lead } from './lead/lead.ts';
-export { ParsedBodyError } from './webhook/request/parsed-body-error.ts';
+export type { WebhookReceiver } from './receiver/start-receiver.ts';
+export type { Lead } from './webhook/lead.ts';
+export { ParsedBodyError } from './webhook/parsed-body-error.ts';
 
 /**
  * Receives deliveries (specification, section 4.2). Each is verified over its raw bytes, deduplicated by the lead's id, made
@@ -50,5 +50,27 @@ export function createReceiver(options: ReceiverOptions): WebhookReceiver {
     node: async (request, response) => (await started).node(request, response),
     ready: async () => (await started).ready(),
     close: async () => (await started).close(),
+  };
+}
+
+/**
+ * In place of a receiver whose code cannot be loaded, as when its files were replaced under a process that runs: every
+ * delivery is answered 503, so that its sender tries again. `loaded` rejects with the reason.
+ */
+function failedStart(loaded: Promise<unknown>): WebhookReceiver {
+  // Written out: the code that makes answers would slow down the start of every application.
+  const status = 503;
+  const headers = { 'content-type': 'application/json', 'retry-after': '5' };
+  const text = '{"error":"cannot_store","message":"the receiver could not be loaded; send it again later"}';
+  return {
+    fetch: () => Promise.resolve(new Response(text, { status, headers })),
+    node(_, response) {
+      if (!response.headersSent) response.writeHead(status, Object.entries(headers).flat()).end(text);
+      return Promise.resolve();
+    },
+    async ready() {
+      await loaded;
+    },
+    close: () => Promise.resolve(),
   };
 }

@@ -1,11 +1,10 @@
-import type { RunningSandbox } from './testing/running-sandbox.ts';
-import type { TestSandboxOptions } from './testing/test-sandbox-options.ts';
+import type { RunningSandbox, TestSandboxOptions } from './testing/test-sandbox.ts';
 
 export { ConfigError, DataError, LeadsError, UsageError } from '../errors.ts';
-export type { RunningSandbox, SandboxDelivery, TestLead } from './testing/running-sandbox.ts';
-export type { TestSandboxOptions, TestWebhook } from './testing/test-sandbox-options.ts';
+export type { RunningSandbox, SandboxDelivery, TestLead } from './testing/test-sandbox.ts';
+export type { TestSandboxOptions, TestWebhook } from './testing/test-sandbox.ts';
 export type { Clock } from '../time/clock.ts';
-export type { SchemeDefinition, SchemeName, SecretInput } from './webhook/scheme-choice.ts';
+export type { SchemeDefinition, SchemeName, SecretInput } from './webhook/options.ts';
 
 /**
  * Starts the whole service in this process, on a loopback port of its own: the list operation with filters, keys, pages

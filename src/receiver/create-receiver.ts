@@ -1,22 +1,20 @@
 import type { Inbox, Source } from '../inbox/inbox.ts';
 import type { Messages } from '../output/messages.ts';
 import type { Clock } from '../time/clock.ts';
-import type { DeliveryAnswer } from '../webhook/delivery-answer.ts';
-import { checkHead } from '../webhook/check-head.ts';
-import type { CheckedDelivery, Policy } from '../webhook/check-delivery.ts';
+import { type CheckedDelivery, checkHead, type Policy } from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import type { Rejection } from '../webhook/rejection.ts';
-import type { AnsweredDelivery } from './answered-delivery.ts';
-import { DeliveryAnswerer } from './delivery-answerer.ts';
-import { DeliveryHandler } from './delivery-handler.ts';
-import { DeliveryStore } from './delivery-store.ts';
+import type { DeliveryAnswer, Rejection } from '../webhook/rejection.ts';
+import { DeliveryAnswerer, DeliveryHandler, DeliveryStore } from './delivery-handler.ts';
 import { Dispatcher, type PendingLead } from './dispatcher.ts';
-import { EventStream, type Subscribable } from './event-stream.ts';
 import type { ExplainRejection } from './explain-rejection.ts';
 import type { HostGuard } from './host-guard.ts';
-import { InFlightCount } from './in-flight-count.ts';
-import type { ReceiverObserver } from './metrics/receiver-observer.ts';
-import { deliveryRedactor } from './redact-delivery.ts';
+import { deliveryRedactor } from './inbox-requirements.ts';
+import {
+  type AnsweredDelivery,
+  EventStream,
+  type ReceiverObserver,
+  type Subscribable,
+} from './receiver-events.ts';
 import type { SimulatedFailures } from './simulated-failures.ts';
 import type { Target } from './targets/target.ts';
 
@@ -107,4 +105,24 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     events,
     idle: () => inFlight.idle(),
   };
+}
+
+/** How many pieces of work are in flight. */
+export class InFlightCount {
+  #count = 0;
+  #waiting: (() => void)[] = [];
+
+  start(): void {
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves when nothing is in flight. */
+  idle(): Promise<void> {
+    return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
+  }
 }

@@ -1,19 +1,30 @@
+import { messageOf } from '../errors.ts';
 import { isErased } from '../inbox/decide-verdict.ts';
-import type { Source } from '../inbox/inbox.ts';
-import { CannotStoreError } from '../inbox/cannot-store-error.ts';
 import { remainingDelivery } from '../inbox/erase/remaining-delivery.ts';
+import { type Arrival, CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
 import type { Messages } from '../output/messages.ts';
 import type { Clock } from '../time/clock.ts';
-import type { DeliveryAnswer } from '../webhook/delivery-answer.ts';
-import { checkDelivery, type CheckedDelivery, type Policy } from '../webhook/check-delivery.ts';
+import {
+  checkDelivery,
+  type CheckedDelivery,
+  type CheckedLead,
+  nonceKey,
+  type Policy,
+} from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import { type Rejection, rejection } from '../webhook/rejection.ts';
-import type { DecidedLead, DeliveryAnswerer } from './delivery-answerer.ts';
-import type { DeliveryStore, StoredLead } from './delivery-store.ts';
+import {
+  answerForLeads,
+  answerForOutcome,
+  type DeliveryAnswer,
+  type Rejection,
+  rejection,
+} from '../webhook/rejection.ts';
 import type { Dispatcher, PendingLead } from './dispatcher.ts';
 import type { ExplainRejection } from './explain-rejection.ts';
 import type { HostGuard } from './host-guard.ts';
+import type { AnsweredDelivery, EventStream, ReceiverObserver } from './receiver-events.ts';
 import type { SimulatedFailures } from './simulated-failures.ts';
+import type { TargetResult } from './targets/target.ts';
 
 interface DeliveryHandlerOptions {
   readonly policy: Policy;
@@ -135,3 +146,164 @@ function withoutErased(checked: CheckedDelivery, stored: readonly StoredLead[]):
 }
 
 const isPending = (one: StoredLead): one is PendingLead => one.stored.kind === 'pending';
+
+/** A lead that the inbox has taken. */
+interface StoredLead {
+  readonly lead: CheckedLead;
+  readonly stored: Exclude<TakeResult, Rejection>;
+}
+
+interface DeliveryStoreOptions {
+  readonly inbox: Pick<Inbox, 'take' | 'reject'>;
+  readonly policy: Policy;
+  readonly messages: Pick<Messages, 'note'>;
+  readonly observer: ReceiverObserver | undefined;
+}
+
+/** The step from checked to stored: dedupes and keeps deliveries in the inbox. */
+export class DeliveryStore {
+  readonly #options: DeliveryStoreOptions;
+
+  constructor(options: DeliveryStoreOptions) {
+    this.#options = options;
+  }
+
+  /** Durable, all leads or none, when it resolves. Rejects with a `CannotStoreError` when the inbox cannot write. */
+  async store(checked: CheckedDelivery, source: Source): Promise<readonly StoredLead[] | Rejection> {
+    const { policy } = this.#options;
+    const { delivery, leads } = checked;
+    const nonce = checked.nonce === undefined ? undefined : nonceKey(policy.scheme.name, checked.nonce);
+    const arrivals = leads.map(({ leadId, place }) => ({ delivery, leadId, place, source, nonce }));
+    const taken = await this.#take(arrivals);
+    const stored: StoredLead[] = [];
+    for (const [i, lead] of leads.entries()) {
+      const result = taken[i];
+      if (result === undefined) throw new Error('the inbox returned no result for a lead');
+      // A replay is one of the whole delivery.
+      if (result.kind === 'rejected') return result;
+      stored.push({ lead, stored: result });
+    }
+    return stored;
+  }
+
+  #take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> {
+    const { inbox, observer } = this.#options;
+    return observer === undefined ? inbox.take(arrivals) : observedTake(inbox, arrivals, observer);
+  }
+
+  /** Keeps a rejected delivery without waiting for it: its answer does not depend on that. */
+  keepRejected(delivery: Delivery, rejection: Rejection, leadId: string | undefined): void {
+    const { inbox, messages } = this.#options;
+    inbox.reject([{ delivery, rejection, leadId }]).catch((error: unknown) => {
+      messages.note('reject', `${messageOf(error)}; rejected deliveries are not kept`);
+    });
+  }
+}
+
+async function observedTake(
+  inbox: Pick<Inbox, 'take'>,
+  arrivals: readonly Arrival[],
+  observer: ReceiverObserver,
+): Promise<readonly TakeResult[]> {
+  const startedAt = observer.now();
+  try {
+    const taken = await inbox.take(arrivals);
+    observer.stored(observer.now() - startedAt);
+    return taken;
+  } catch (error) {
+    observer.notStored();
+    throw error;
+  }
+}
+
+/** A lead whose verdict is made. */
+interface DecidedLead extends StoredLead {
+  readonly kind: 'accepted' | 'duplicate' | 'pending';
+  readonly targetResults?: readonly TargetResult[] | undefined;
+}
+
+interface DecidedDelivery {
+  readonly delivery: Delivery;
+  readonly source: Source;
+  readonly leads: readonly DecidedLead[];
+}
+
+interface RejectedDelivery {
+  readonly delivery: Delivery;
+  readonly source: Source;
+  readonly verdict: Rejection;
+  readonly leadId?: string | undefined;
+  readonly explanation?: readonly string[] | undefined;
+}
+
+interface DeliveryAnswererOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly events: Pick<EventStream<AnsweredDelivery>, 'emit'>;
+  readonly redactPath: (delivery: Delivery) => string;
+  readonly failures: SimulatedFailures | undefined;
+}
+
+/** The last step, to answered: makes the answer, and emits the events of it. */
+export class DeliveryAnswerer {
+  readonly #options: DeliveryAnswererOptions;
+
+  constructor(options: DeliveryAnswererOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves with the answer when every listener of its events, one for each lead, has room for more. */
+  async answer({ delivery, source, leads }: DecidedDelivery): Promise<DeliveryAnswer> {
+    const { failures, events } = this.#options;
+    const ordinary = answerForLeads(leads.map(({ kind, lead }) => ({ kind, leadId: lead.leadId })));
+    const answer =
+      failures === undefined ? ordinary : { ...ordinary, status: failures.statusFor(ordinary.status) };
+    for (let i = 0; i < leads.length; i += 1) {
+      const position = leads.length === 1 ? undefined : { number: i + 1, of: leads.length };
+      const room = events.emit(
+        this.#eventOf({ delivery, source, status: answer.status }, leads[i], position),
+      );
+      if (room !== undefined) await room;
+    }
+    return answer;
+  }
+
+  /** The same for a delivery that is not taken. */
+  async answerRejected(rejected: RejectedDelivery): Promise<DeliveryAnswer> {
+    const answer = answerForOutcome(rejected.verdict);
+    const room = this.#options.events.emit(this.#eventOf({ ...rejected, status: answer.status }));
+    if (room !== undefined) await room;
+    return answer;
+  }
+
+  /** Written out, since copying parts into it would cost more than all else of the answer. */
+  #eventOf(
+    event: Pick<AnsweredDelivery, 'delivery' | 'source' | 'status'> & Partial<RejectedDelivery>,
+    decided?: DecidedLead,
+    position?: AnsweredDelivery['position'],
+  ): AnsweredDelivery {
+    const { clock, redactPath } = this.#options;
+    const { delivery, source, status, verdict } = event;
+    return {
+      delivery,
+      receivedAt: delivery.receivedAt,
+      verdict: decided?.kind ?? 'rejected',
+      status,
+      durationMs: Math.max(0, clock.now() - delivery.receivedAt),
+      remote: delivery.remote,
+      method: delivery.method,
+      path: redactPath(delivery),
+      source,
+      reason: verdict?.reason,
+      detail: verdict?.detail,
+      leadId: decided?.lead.leadId ?? event.leadId,
+      position,
+      attempt: decided?.stored.attempt,
+      firstAt: decided?.stored.firstAt,
+      lead: decided === undefined || isErased(decided.stored) ? undefined : decided.lead.lead.bytes,
+      differs: decided?.stored.differs,
+      warnings: decided?.lead.warnings,
+      targetResults: decided?.targetResults,
+      explanation: event.explanation,
+    };
+  }
+}

@@ -1,6 +1,7 @@
-import { formatDuration, parseDuration } from '../time/duration.ts';
 import { UsageError } from '../errors.ts';
 import { forgeryKinds } from '../sender/forge-request.ts';
+import { formatDuration, parseDuration } from '../time/duration.ts';
+import { drawFor } from './data/seeded-random.ts';
 
 /** What can go wrong with an answer of the list operation. */
 export const apiFaults = [
@@ -22,7 +23,7 @@ export const deliveryFaults = ['drop', 'delay', 'reorder', 'duplicate', ...forge
 export type ApiFault = (typeof apiFaults)[number];
 export type DeliveryFault = (typeof deliveryFaults)[number];
 
-export interface Fault {
+interface Fault {
   /** Share of the requests or deliveries that it happens to, in [0, 1]. */
   readonly chance: number;
   /** How slow, how late or how long to wait, in milliseconds. */
@@ -77,4 +78,37 @@ function parseFault(name: string, text: string): Fault {
     throw new UsageError(`the fault ${name}=${text} is not a share such as 5%, or 5%:200ms`);
   }
   return { chance, amountMs };
+}
+
+/** Decides, by seed and key alone, which faults happen, and counts them. */
+export class FaultInjector<N extends string> {
+  faults: Faults<N>;
+  /** How often each fault happened. */
+  readonly injected = new Map<N, number>();
+  readonly #seed: number;
+
+  constructor(seed: number, faults: Faults<N>) {
+    this.#seed = seed;
+    this.faults = faults;
+  }
+
+  /** The fault, when it happens to what `key` names. */
+  draw(name: N, key: string): Fault | undefined {
+    const fault = this.faults[name];
+    if (fault === undefined || drawFor(this.#seed, `${name} ${key}`) >= fault.chance) return undefined;
+    this.injected.set(name, (this.injected.get(name) ?? 0) + 1);
+    return fault;
+  }
+
+  /** The first of these faults that happens; those after it are not drawn. */
+  drawFirst<S extends N>(
+    names: readonly S[],
+    key: string,
+  ): { readonly name: S; readonly fault: Fault } | undefined {
+    for (const name of names) {
+      const fault = this.draw(name, key);
+      if (fault !== undefined) return { name, fault };
+    }
+    return undefined;
+  }
 }

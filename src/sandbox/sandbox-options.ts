@@ -1,5 +1,4 @@
 import type { Signer } from '../sender/sign-request.ts';
-import type { ApiOptions } from './api/api-options.ts';
 import type { ApiFault, DeliveryFault, Faults } from './faults.ts';
 
 /** Settings of one sandbox; everything has a default. */
@@ -39,3 +38,75 @@ export interface WebhookOptions {
   /** Start no delivery until they are resumed. */
   readonly paused?: boolean;
 }
+
+/** Names of the query parameters; null: the parameter does not exist, so that sending it changes nothing. */
+export interface ParameterNames {
+  readonly limit: string | null;
+  readonly status: string | null;
+  readonly category: string | null;
+  readonly since: string | null;
+  readonly until: string | null;
+  readonly cursor: string | null;
+  readonly page: string | null;
+  readonly offset: string | null;
+}
+
+export const paginations = ['cursor', 'page', 'offset', 'link', 'none'] as const;
+export const nextForms = ['cursor', 'url', 'path', 'id', 'number', 'none'] as const;
+
+/** How the list operation of this sandbox looks: everything that the specification leaves open. */
+export interface ApiOptions {
+  /** Of the list operation. */
+  readonly path: string;
+  /** Secrets that are valid for the list operation. */
+  readonly apiKeys: readonly string[];
+  readonly params: ParameterNames;
+  readonly pagination: (typeof paginations)[number];
+  /**
+   * What the body says of the next page: an opaque cursor; an absolute URL; a path with query; only `has_more`, and
+   * the last id is the cursor; a number (page, offset); or nothing. Undefined: what is usual for the pagination.
+   */
+  readonly next: (typeof nextForms)[number] | undefined;
+  /** Dotted name of that field: `nextCursor`, `meta.next_cursor`, … Undefined: what is usual for its form. */
+  readonly nextField: string | undefined;
+  /** Dotted name of the array in the body; `none`: the body is the array. */
+  readonly envelope: string;
+  /** Whether page and offset bodies carry `total`. */
+  readonly totals: boolean;
+  readonly order: 'newest' | 'oldest';
+  /** Name of the delivery-status field in each record. */
+  readonly statusField: string;
+  readonly defaultLimit: number;
+  /** A larger `limit` is cut to this without an error, as services do. */
+  readonly maxLimit: number;
+  /** At most `requests` in each window of `windowMs` milliseconds. */
+  readonly rateLimit: { readonly requests: number; readonly windowMs: number } | undefined;
+  /** Whether bodies are compressed for clients that ask for it. */
+  readonly gzip: boolean;
+}
+
+export const defaultApi: ApiOptions = {
+  path: '/api/leads',
+  apiKeys: ['sandbox-key'],
+  params: {
+    limit: 'limit',
+    status: 'status',
+    category: 'category',
+    since: 'since',
+    until: 'until',
+    cursor: 'cursor',
+    page: 'page',
+    offset: 'offset',
+  },
+  pagination: 'cursor',
+  next: undefined,
+  nextField: undefined,
+  envelope: 'data',
+  totals: true,
+  order: 'newest',
+  statusField: 'status',
+  defaultLimit: 50,
+  maxLimit: 1000,
+  rateLimit: undefined,
+  gzip: true,
+};

@@ -3,11 +3,10 @@ import { createPoster } from '../http/client/post.ts';
 import { errorResponse, jsonResponse, type PlainResponse } from '../http/server/plain-response.ts';
 import { openPlainServer, type PlainRequest } from '../http/server/plain-server.ts';
 import type { Clock } from '../time/clock.ts';
-import { type ApiOptions, defaultApi } from './api/api-options.ts';
-import { answerListRequest } from './api/answer-list-request.ts';
-import { answerControlRequest } from './control/control-endpoints.ts';
+import { type ApiOptions, defaultApi, type SandboxOptions } from './sandbox-options.ts';
+import { answerListRequest } from './api/list-operation.ts';
+import { answerControlRequest } from './control.ts';
 import type { SandboxLead } from './data/lead-set.ts';
-import type { SandboxOptions } from './sandbox-options.ts';
 import { defaultConcurrency, type SandboxDependencies, SandboxState } from './sandbox-state.ts';
 
 export type { SandboxOptions } from './sandbox-options.ts';

@@ -1,10 +1,8 @@
-import type { Poster } from '../http/client/post.ts';
+import type { Poster, PostResult } from '../http/client/post.ts';
+import { retryAfterMs } from '../service/client/retry.ts';
 import type { Clock } from '../time/clock.ts';
-import { type Attempt, outcomeOf } from './attempt.ts';
-import { type Forgery, forgeRequest } from './forge-request.ts';
-import type { OutgoingDelivery } from './outgoing-delivery.ts';
-import type { RetrySchedule } from './retry-schedule.ts';
-import { type Signer, signRequest } from './sign-request.ts';
+import { forgeRequest, type Forgery } from './forge-request.ts';
+import { type OutgoingDelivery, type SignedRequest, type Signer, signRequest } from './sign-request.ts';
 
 export interface SenderOptions {
   readonly signer: Signer;
@@ -83,3 +81,54 @@ async function slept(clock: Clock, ms: number, signal: AbortSignal | undefined):
     throw error;
   }
 }
+
+/** What became of one attempt. Only HTTP 200 acknowledges (specification, section 6). */
+export type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
+
+/** One request that was sent for a delivery, and what came back. */
+export interface Attempt {
+  readonly delivery: OutgoingDelivery;
+  /** What was sent. */
+  readonly request: SignedRequest;
+  /** From 1. */
+  readonly number: number;
+  /** Milliseconds since the epoch. */
+  readonly sentAt: number;
+  readonly outcome: AttemptOutcome;
+  readonly result: PostResult;
+  /** How the request was forged; undefined: it was sent as it should be. */
+  readonly forgery: Forgery | undefined;
+  /** Milliseconds until the next attempt; undefined when this was the last one. */
+  readonly retryInMs: number | undefined;
+}
+
+const outcomeOf = (result: PostResult): AttemptOutcome =>
+  !result.ok ? 'unanswered' : result.status === 200 ? 'acknowledged' : 'refused';
+
+/** Milliseconds to wait after attempt `number` (from 1) was not acknowledged; undefined: give up. */
+export type RetrySchedule = (number: number, result: PostResult) => number | undefined;
+
+/** One wait before each further attempt; after the last of them the sender gives up. */
+export const fixedWaits =
+  (waitsMs: readonly number[]): RetrySchedule =>
+  (number) =>
+    waitsMs[number - 1];
+
+/** A receiver that asks for a longer wait is given up: it must not hold the sender. */
+const longestRetryAfterMs = 10 * 60_000;
+
+/**
+ * The same for receivers that say when to come back: never earlier than `Retry-After`, and never again after 410 Gone.
+ * `now` in milliseconds since the epoch.
+ */
+export const waitsAskedFor =
+  (waitsMs: readonly number[], now: () => number): RetrySchedule =>
+  (number, result) => {
+    const waitMs = waitsMs[number - 1];
+    if (waitMs === undefined || !result.ok) return waitMs;
+    if (result.status === 410) return undefined;
+    const header = (name: string): string | undefined =>
+      result.headers.find(([known]) => known.toLowerCase() === name)?.[1];
+    const askedMs = retryAfterMs(header('retry-after'), now(), header('date')) ?? 0;
+    return askedMs > longestRetryAfterMs ? undefined : Math.max(waitMs, askedMs);
+  };

@@ -1,5 +1,5 @@
+import { ConfigError } from '../errors.ts';
 import type { Key, Scheme } from '../webhook/scheme.ts';
-import type { OutgoingDelivery } from './outgoing-delivery.ts';
 
 /** How deliveries are signed; without a key they are sent unsigned. */
 export interface Signer {
@@ -42,3 +42,28 @@ export const jsonRequest = (
     : [['Content-Type', 'application/json'], ...credential, ...more],
   body,
 });
+
+/** One lead on its way to one target. */
+export interface OutgoingDelivery {
+  /** The same for every attempt: the id that schemes send (`webhook-id`), and their nonce where they have one. */
+  readonly id: string;
+  readonly leadId: string;
+  /** URL of the receiver. */
+  readonly target: string;
+  /** The lead's own bytes. */
+  readonly body: Uint8Array;
+}
+
+/**
+ * Throws at the start what would fail at every delivery: a public key, a component that is not sent. `hint` says how to
+ * give the private key.
+ */
+export function rejectUnableToSign(scheme: Scheme, key: Key, hint: string): void {
+  if (key.material.type === 'public') {
+    throw new ConfigError(
+      `a public key cannot sign: the scheme '${scheme.name}' needs the private one here`,
+      { hint },
+    );
+  }
+  scheme.sign({ method: 'POST', url: 'https://localhost/', id: '1', body: Buffer.from('{}') }, key, 0);
+}

@@ -1,7 +1,9 @@
-import type { Facet, FacetValues } from './field-values.ts';
-import { MatrixCounts } from './matrix-counts.ts';
+import { bufferOf, quote, utf8 } from '../json/bytes.ts';
+import { type Json, parseExact } from '../json/exact.ts';
+import { ScalarMembers } from '../json/scalar-members.ts';
+import { fieldAt } from '../lead/raw-lead.ts';
 import { BucketCounts, type BucketUnit } from './time-buckets.ts';
-import { ValueCounts } from './value-counts.ts';
+import { MatrixCounts, noValue, otherValues, ValueCounts } from './value-counts.ts';
 
 /** How many leads there are, by values of their fields and by time; memory is bounded, whatever the leads hold. */
 export class LeadCounts {
@@ -61,5 +63,121 @@ export class LeadCounts {
   /** Keys of facets with more different values than are counted apart. */
   get fullFacets(): readonly string[] {
     return this.facets.flatMap(({ key }, i) => (this.#values[i]?.isFull === true ? [key] : []));
+  }
+}
+
+/** One thing that leads are counted by. */
+export interface Facet {
+  /** Its name for programs. */
+  readonly key: string;
+  /** Over its column in a table. */
+  readonly title: string;
+  /** A dot path; or several, of which the first one that holds a text counts. */
+  readonly paths: readonly string[];
+}
+
+/** The values of one lead for each facet. */
+type FacetValues = readonly (readonly string[])[];
+
+/** A compact record, perhaps as a part of a longer text. */
+interface RecordBytes {
+  readonly bytes: Uint8Array;
+  readonly source?: Uint8Array;
+  readonly start?: number;
+  readonly end?: number;
+}
+
+/** Different elements of one list that are counted apart. */
+const mostElements = 100;
+
+/**
+ * Reads the values of leads' fields: one a facet, or each different element of a list, as `--where` looks at lists. A
+ * missing field, null and an empty list are `(none)`; an object, or a list inside of the list, is its JSON text.
+ */
+export class FieldValues {
+  readonly #facets: readonly { readonly steps: readonly (readonly string[])[]; readonly first: number }[];
+  readonly #members: ScalarMembers;
+  #source: Uint8Array | undefined;
+  #buffer: Buffer = Buffer.alloc(0);
+
+  constructor(facets: readonly Facet[]) {
+    let first = 0;
+    this.#facets = facets.map(({ paths }) => {
+      const facet = { steps: paths.map((path) => path.split('.')), first };
+      first += paths.length;
+      return facet;
+    });
+    this.#members = new ScalarMembers(this.#facets.flatMap(({ steps }) => steps));
+  }
+
+  /** Parses the record only where a field is no plain scalar. */
+  ofBytes(record: RecordBytes): FacetValues {
+    // Views are made only where they are needed: a million of them cost as much as all else.
+    const json = this.#bufferOf(record.source ?? record.bytes);
+    if (!this.#members.find(json, record.start ?? 0, record.end ?? json.length)) {
+      return this.ofRecord(parseExact(utf8(record.bytes)));
+    }
+    return this.#facets.map(({ steps, first }) => {
+      if (steps.length === 1) return [textOf(this.#scalar(json, first))];
+      for (let i = first; i < first + steps.length; i += 1) {
+        const value = this.#scalar(json, i);
+        if (typeof value === 'string') return [value];
+      }
+      return none;
+    });
+  }
+
+  ofRecord(record: Json): FacetValues {
+    return this.#facets.map(({ steps }) => {
+      const [path = []] = steps;
+      if (steps.length === 1) return valuesOf(fieldAt(record, path));
+      const text = steps.map((one) => fieldAt(record, one)).find((field) => typeof field === 'string');
+      return text === undefined ? none : [text];
+    });
+  }
+
+  #scalar(json: Buffer, path: number): Json | undefined {
+    const start = this.#members.starts[path] ?? 0;
+    if (start === 0) return undefined;
+    const end = this.#members.ends[path] ?? 0;
+    if (json[start] !== quote) return parseExact(json.toString('utf8', start, end));
+    const text = json.toString('utf8', start + 1, end - 1);
+    return text.includes('\\') ? parseExact(`"${text}"`) : text;
+  }
+
+  /** Many records are in one source. */
+  #bufferOf(source: Uint8Array): Buffer {
+    if (this.#source !== source) {
+      this.#source = source;
+      this.#buffer = bufferOf(source);
+    }
+    return this.#buffer;
+  }
+}
+
+const none = [noValue];
+
+/** In characters. Of objects and nested lists only those are counted that somebody may want to read. */
+const longestJson = 10_000;
+
+function valuesOf(field: Json | undefined): readonly string[] {
+  if (!Array.isArray(field)) return [textOf(field)];
+  const values = new Set<string>();
+  for (const element of field as readonly Json[]) {
+    values.add(values.size < mostElements ? textOf(element) : otherValues);
+  }
+  return values.size === 0 ? none : [...values];
+}
+
+function textOf(field: Json | undefined): string {
+  if (field === undefined || field === null) return noValue;
+  if (typeof field === 'string') return field;
+  try {
+    const json = JSON.stringify(field);
+    return json.length > longestJson ? otherValues : json;
+  } catch (error) {
+    // Thousands of levels can be parsed, and are too many to be written again.
+    if (error instanceof RangeError) return otherValues;
+    throw error;
   }
 }

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../time/clock.ts';
 import { ConfigError, OutputError } from '../errors.ts';
-import { readIfExists } from '../files/read-if-exists.ts';
+import { readIfExists } from '../files/read.ts';
 import { replaceFile } from '../files/replace.ts';
 import { ensureServerCertificate } from './server-certificate.ts';
 import type { Authority, CertificatePair } from './types.ts';

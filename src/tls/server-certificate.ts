@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readIfExists } from '../files/read-if-exists.ts';
+import { readIfExists } from '../files/read.ts';
 import { replaceFile } from '../files/replace.ts';
 import type { Authority, CertificatePair } from './types.ts';
 

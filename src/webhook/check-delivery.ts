@@ -1,12 +1,11 @@
-import type { Span } from '../json/element/members.ts';
-import { type FoundLead, type LeadAt, readLeads } from '../lead/read-leads.ts';
+import { createHash } from 'node:crypto';
+import type { Span } from '../json/members.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
-import { jsonContent } from './content-type.ts';
-import { checkTarget } from './check-head.ts';
-import type { Delivery } from './delivery.ts';
-import type { Key, Scheme } from './scheme.ts';
-import { checkTimestamp } from './timestamp.ts';
+import { type FoundLead, type LeadAt, readLeads } from '../lead/read-leads.ts';
+import { type Delivery, headerValues, pathOf } from './delivery.ts';
 import { type Rejection, rejection } from './rejection.ts';
+import { type Key, type Rejected, rejected, type Scheme, type Verifier } from './scheme.ts';
+import { checkTimestamp } from './timestamp.ts';
 
 /** Who may deliver, and where. */
 export interface Policy {
@@ -69,7 +68,7 @@ export function checkDelivery(delivery: Delivery, policy: Policy, now: number): 
   const leads: CheckedLead[] = [];
   for (const found of read.leads) {
     const { id: leadId } = found.lead;
-    const problem = problemOf(leadId);
+    const problem = problemOfId(leadId);
     if (leadId === undefined || problem !== undefined) {
       const which = read.leads.length === 1 ? '' : `lead ${leads.length + 1}: `;
       return rejection('not_a_lead', `${which}${problem ?? ''}`);
@@ -80,7 +79,7 @@ export function checkDelivery(delivery: Delivery, policy: Policy, now: number): 
   return { kind: 'leads', delivery, leads, key, nonce, timestamp };
 }
 
-function problemOf(leadId: FoundLead['lead']['id']): string | undefined {
+function problemOfId(leadId: FoundLead['lead']['id']): string | undefined {
   if (leadId === undefined) return 'the lead has no usable id';
   return Buffer.byteLength(leadId) > longestId ? `'id' is longer than ${longestId} bytes` : undefined;
 }
@@ -93,3 +92,73 @@ function isJson(body: Uint8Array): boolean {
     return false;
   }
 }
+
+/** Path and method: the first step in the order of work for a delivery. */
+function checkTarget(
+  delivery: Pick<Delivery, 'path' | 'method'>,
+  policy: { readonly path: string | undefined },
+): Rejection | undefined {
+  const path = pathOf(delivery);
+  if (policy.path !== undefined && path !== policy.path) {
+    return rejection('wrong_path', `nothing is received at ${path}`);
+  }
+  if (delivery.method !== 'POST') {
+    return rejection('wrong_method', `a delivery is a POST, not a ${delivery.method}`);
+  }
+  return undefined;
+}
+
+/**
+ * What is wrong with a delivery whatever its body will be: path, method, and a credential that is absent, or that needs no
+ * body and is wrong. A delivery that passes is not authenticated yet: `checkDelivery` follows when the body is complete.
+ */
+export function checkHead(
+  head: Delivery,
+  policy: Verifier & { readonly path: string | undefined },
+): Rejection | undefined {
+  const wrongTarget = checkTarget(head, policy);
+  if (wrongTarget !== undefined) return wrongTarget;
+  const { scheme, keys } = policy;
+  const { credentialHeaders: names } = scheme;
+  const isAbsent = !head.rawHeaders.some(([name]) => names.includes(name.toLowerCase()));
+  if (!isAbsent && scheme.ignoresBody !== true) return undefined;
+  const verified = scheme.authenticate(head, keys);
+  return verified.ok ? undefined : rejection(verified.reason, verified.detail);
+}
+
+const mediaType = /^application\/(?:[!#$&^_.+a-z0-9-]+\+)?json$/i;
+const charset = /^charset=(?:utf-?8|"utf-?8")$/i;
+
+/**
+ * Whether a delivery is sent as `application/json` (specification, section 4.2) or another JSON type, in UTF-8 and not
+ * compressed.
+ */
+export function jsonContent(delivery: Delivery): { ok: true } | Rejected {
+  const [type, ...others] = headerValues(delivery, 'content-type');
+  if (type === undefined) return rejected('wrong_content_type', 'the header content-type is missing');
+  if (others.length > 0) return rejected('wrong_content_type', 'the header content-type was sent twice');
+  const problem = problemOfType(type);
+  if (problem !== undefined) return rejected('wrong_content_type', problem);
+  const coding = headerValues(delivery, 'content-encoding').find((value) => !/^identity$/i.test(value));
+  if (coding !== undefined) {
+    return rejected(
+      'encoded_body',
+      `the body is sent with content-encoding '${coding}'; only identity is accepted`,
+    );
+  }
+  return { ok: true };
+}
+
+function problemOfType(type: string): string | undefined {
+  const [media = '', ...parameters] = type.split(';').map((part) => part.trim());
+  if (!mediaType.test(media)) return `the content type is '${media}', not application/json`;
+  const other = parameters.find((parameter) => /^charset\s*=/i.test(parameter) && !charset.test(parameter));
+  return other === undefined ? undefined : `the body's ${other} is not UTF-8`;
+}
+
+/**
+ * The key under which a nonce is stored: of fixed length whatever was sent, and separate for each scheme. It does not depend
+ * on the secret, since a legitimate retry after a rotation carries the same nonce, signed with the new secret.
+ */
+export const nonceKey = (scheme: string, nonce: string): string =>
+  createHash('sha256').update(`${scheme}\n${nonce}`).digest('base64url');

@@ -48,3 +48,85 @@ export const rejection = (reason: RejectReason, detail: string): Rejection => ({
   reason,
   detail,
 });
+
+/** The final state of a lead: after the inbox and every forward target have answered. */
+export interface LeadOutcome {
+  readonly kind: 'accepted' | 'duplicate' | 'pending';
+  readonly leadId: string;
+}
+
+/** The final state of a delivery of one lead, or of one that was rejected. */
+export type DeliveryOutcome = LeadOutcome | Rejection;
+
+/** The HTTP answer to a delivery: `body` is sent as JSON. */
+export interface DeliveryAnswer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, string | readonly Readonly<Record<string, string>>[]>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The contract's answers. The detail of a rejection is for the operator of the receiver only: it is not sent. */
+export function answerForOutcome(outcome: DeliveryOutcome): DeliveryAnswer {
+  switch (outcome.kind) {
+    case 'accepted':
+    case 'duplicate':
+      return { status: 200, body: { status: outcome.kind, id: outcome.leadId } };
+    case 'pending':
+      return { status: 502, body: { error: 'not_forwarded', message: 'stored, but not yet passed on' } };
+    case 'rejected': {
+      const body = { error: outcome.reason, message: messages[outcome.reason] };
+      if (outcome.status === 405) return { status: 405, body, headers: { allow: 'POST' } };
+      if (isTemporary(outcome.reason)) {
+        return { status: outcome.status, body, headers: { 'retry-after': retryAfterSeconds } };
+      }
+      return { status: outcome.status, body };
+    }
+  }
+}
+
+/** One answer for all leads of a delivery: each has its verdict in it, and one that is pending asks for all of them again. */
+export function answerForLeads(outcomes: readonly LeadOutcome[]): DeliveryAnswer {
+  const [first, ...others] = outcomes;
+  if (first === undefined) throw new Error('a delivery without a lead has no answer');
+  const pending = outcomes.find(({ kind }) => kind === 'pending');
+  if (others.length === 0 || pending !== undefined) return answerForOutcome(pending ?? first);
+  const status = outcomes.some(({ kind }) => kind === 'accepted') ? 'accepted' : 'duplicate';
+  return {
+    status: 200,
+    body: { status, leads: outcomes.map(({ kind, leadId }) => ({ status: kind, id: leadId })) },
+  };
+}
+
+const isTemporary = (reason: RejectReason): boolean => reason === 'overloaded' || reason === 'cannot_store';
+
+/** So long a database needs to be back after a restart, and memory to be free again. */
+const retryAfterSeconds = '5';
+
+const messages: Readonly<Record<RejectReason, string>> = {
+  foreign_host: 'nothing is received for this Host or Origin',
+  wrong_path: 'nothing is received at this path',
+  wrong_method: 'a delivery must be a POST',
+  missing_credential: 'the token or signature is missing',
+  repeated_credential: 'the token or signature was sent more than once',
+  malformed_credential: 'the token or signature is malformed',
+  wrong_credential: 'the token or signature is wrong',
+  missing_timestamp: 'the timestamp is missing',
+  malformed_timestamp: 'the timestamp is malformed',
+  stale_timestamp: 'the timestamp is too old',
+  future_timestamp: 'the timestamp lies in the future',
+  missing_nonce: 'the nonce or delivery id is missing',
+  replayed_nonce: 'the nonce or delivery id was used before with another body',
+  wrong_content_type: 'the content type must be application/json in UTF-8',
+  encoded_body: 'the body must not be compressed or otherwise encoded',
+  not_json: 'the body is not JSON',
+  not_a_lead: 'the body is not a lead: a JSON object with an id',
+  too_large: 'the body is too large',
+  too_slow: 'the request took too long',
+  too_many_headers: 'the headers are too many or too large',
+  malformed_request: 'this is not a well-formed HTTP/1.1 request',
+  failed_expectation: 'only 100-continue can be expected',
+  incomplete_body: 'the body is not complete',
+  overloaded: 'too much at once; send it again later',
+  cannot_store: 'the lead could not be stored; send it again later',
+  told_to_fail: 'failed on purpose, to see what the sender does',
+};

@@ -1,17 +1,15 @@
 import { ConfigError } from '../errors.ts';
 import { asymmetricKey } from './crypto/asymmetric-key.ts';
-import { presets } from './presets/all.ts';
+import { presets, schemeNames } from './presets.ts';
 import { rfc9421 } from './rfc9421/rfc9421-scheme.ts';
-import { schemeNames } from './scheme-names.ts';
 import type { Scheme } from './scheme.ts';
 import { custom } from './schemes/custom.ts';
-import { presetScheme } from './schemes/preset-scheme.ts';
-import { withPublicUrl } from './schemes/public-url.ts';
-import type { SchemeOptions } from './schemes/scheme-options.ts';
+import { presetScheme, withPublicUrl } from './schemes/preset-scheme.ts';
+import type { SchemeOptions } from './scheme-options.ts';
 import { token } from './schemes/token.ts';
 import { defaultToleranceMs } from './timestamp.ts';
 
-export type { SchemeOptions } from './schemes/scheme-options.ts';
+export type { SchemeOptions } from './scheme-options.ts';
 
 /** Throws a `ConfigError` for a name that is not one of `schemeNames`, and for options that are incomplete. */
 export function schemeNamed(name: string, options: SchemeOptions = {}): Scheme {

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { StatusField } from '../../src/audit/status-field.ts';
-import { differingFields } from '../../src/audit/compare-payloads.ts';
+import { differingFields, StatusField } from '../../src/audit/compare-payloads.ts';
 
 const status = new StatusField(['status', 'deliveryStatus', 'state']);
 const uncompared = { statusField: status, idNames: ['id', 'ref'] };

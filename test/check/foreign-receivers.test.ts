@@ -6,7 +6,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { Webhook as SvixWebhook } from 'svix';
 import { expect, onTestFinished, test } from 'vitest';
-import type { DescribedReport } from '../../src/commands/check/print/described-report.ts';
+import type { DescribedReport } from '../../src/commands/check/report.ts';
 import { check, type CheckRun, named } from './support.ts';
 
 const secret = `whsec_${Buffer.from('a shared secret of thirty bytes').toString('base64')}`;

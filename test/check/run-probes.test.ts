@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Probe } from '../../src/check/check-probe.ts';
+import type { Probe } from '../../src/check/probe.ts';
 import { runProbes } from '../../src/check/run-probes.ts';
 import { CheckSession } from '../../src/check/session.ts';
-import { endpointOf } from '../../src/check/wire/endpoint.ts';
+import { endpointOf } from '../../src/check/endpoint.ts';
 import { systemClock } from '../../src/time/clock.ts';
-import { unverified } from '../../src/webhook/schemes/unverified.ts';
+import { unverified } from '../../src/webhook/scheme.ts';
 
 const probe = (name: string, more: Partial<Probe> = {}): Probe => ({
   name: `test.${name}`,

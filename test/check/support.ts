@@ -1,4 +1,4 @@
-import type { DescribedReport } from '../../src/commands/check/print/described-report.ts';
+import type { DescribedReport } from '../../src/commands/check/report.ts';
 import { systemClock, type Clock } from '../../src/time/clock.ts';
 import { leads, type Run, type RunOptions } from '../support/run.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
-import type { RecordedAttempt } from '../../src/sandbox/deliveries/recorded-attempt.ts';
+import type { RecordedAttempt } from '../../src/sandbox/target-queue.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import {
   arrivalOf,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkDelivery } from '../../src/webhook/check-delivery.ts';
-import { nonceKey } from '../../src/webhook/nonce-key.ts';
+import { checkDelivery, nonceKey } from '../../src/webhook/check-delivery.ts';
 import { verify } from '../webhook/verify.ts';
 import { delivered, outgoing, sampleBody } from '../webhook/delivery.ts';
 import { cases, keyOf } from '../webhook/schemes/every.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { equalInConstantTime } from '../../src/webhook/crypto/constant-time-equal.ts';
+import { equalInConstantTime } from '../../src/webhook/crypto/signature.ts';
 import { verify } from '../webhook/verify.ts';
 import { overhear } from '../support/overheard.ts';
 import { delivered, outgoing } from '../webhook/delivery.ts';

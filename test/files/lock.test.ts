@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, utimesSync, writeFileSync } from
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lock } from '../../src/files/lock/lock.ts';
+import { lock } from '../../src/files/lock.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const never = new AbortController().signal;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findPerson } from '../../src/inbox/erase/find-person.ts';
-import type { Person } from '../../src/inbox/erase/person.ts';
-import { readableIn } from '../../src/inbox/erase/readable-in.ts';
+import { type Person, readableIn } from '../../src/inbox/erase/person.ts';
 import { rejection } from '../../src/webhook/rejection.ts';
 import { open } from './stores.ts';
 import { arrivalOf, deliveryOf } from './support.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { openInbox, openInboxReader } from '../../src/inbox/open-inbox.ts';
-import { localReads } from '../../src/inspect/reads/local-reads.ts';
-import { EventStreamWriter } from '../../src/inspect/events/event-stream-writer.ts';
+import { localQueries } from '../../src/inspect/queries/local-queries.ts';
+import { EventStreamWriter } from '../../src/inspect/event-feed.ts';
 import type { WireEvent, WireRow } from '../../src/inspect/wire.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { arrivalOf, freshDirectory } from '../inbox/support.ts';
@@ -82,7 +82,7 @@ describe('the stream of events', () => {
     const location = join(freshDirectory(), 'inbox.db');
     const writer = await openInbox({ location, clock: systemClock });
     const reader = await openInboxReader({ location, clock: systemClock });
-    const page = await inspect({ inbox: writer, reads: () => localReads(reader, () => reader.close()) });
+    const page = await inspect({ inbox: writer, reads: () => localQueries(reader, () => reader.close()) });
     const events = linesOf<WireEvent>(await page.open('/api/events'));
     await writer.take(arrivals('l', 1));
     await expect.poll(() => idsIn(events)).toEqual(['l0']);
@@ -96,7 +96,7 @@ describe('the stream of events', () => {
     let fails = false;
     const page = await inspect({
       reads: (inbox) => {
-        const reads = localReads(inbox);
+        const reads = localQueries(inbox);
         const changes: typeof reads.changes = (touched) =>
           fails ? Promise.reject(new Error('the disk is gone')) : reads.changes(touched);
         return { ...reads, changes };

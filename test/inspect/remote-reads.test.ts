@@ -3,11 +3,9 @@ import { MessageChannel } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
-import { localReads } from '../../src/inspect/reads/local-reads.ts';
-import type { Reads } from '../../src/inspect/reads/reads.ts';
-import type { ReadsRequest } from '../../src/inspect/worker/reads-messages.ts';
-import { remoteReads } from '../../src/inspect/worker/remote-reads.ts';
-import { serveReads } from '../../src/inspect/worker/serve-reads.ts';
+import { localQueries } from '../../src/inspect/queries/local-queries.ts';
+import type { InboxQueries } from '../../src/inspect/queries/inbox-queries.ts';
+import { type QueryRequest, remoteQueries, serveQueries } from '../../src/inspect/queries/remote-queries.ts';
 import type { WireFound } from '../../src/inspect/wire.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { arrivalOf } from '../inbox/support.ts';
@@ -18,23 +16,23 @@ afterEach(() => {
 });
 
 /** Both ends of the messages, in this thread. `end`: what a thread does that breaks down. */
-function connected(reads: Promise<Reads>) {
+function connected(reads: Promise<InboxQueries>) {
   const { port1, port2 } = new MessageChannel();
   const thread = Object.assign(new EventEmitter(), {
-    postMessage: (message: ReadsRequest) => port2.postMessage(message),
+    postMessage: (message: QueryRequest) => port2.postMessage(message),
   });
   port2.on('message', (message) => thread.emit('message', message));
   port2.on('close', () => thread.emit('exit'));
-  serveReads(port1, reads);
+  serveQueries(port1, reads);
   open.push(() => port1.close());
-  const remote = remoteReads(thread);
+  const remote = remoteQueries(thread);
   return { remote, end: () => thread.emit('exit') };
 }
 
-const overMemory = async (ids: readonly string[]): Promise<Reads> => {
+const overMemory = async (ids: readonly string[]): Promise<InboxQueries> => {
   const inbox = await openInbox({ location: ':memory:', clock: systemClock });
   await inbox.take(ids.map((id) => arrivalOf({ id })));
-  return localReads(inbox, () => inbox.close());
+  return localQueries(inbox, () => inbox.close());
 };
 
 describe('reading in another thread', () => {
@@ -53,7 +51,7 @@ describe('reading in another thread', () => {
   it('searches line by line, several at a time, and stops where nobody reads on', async () => {
     const running = new Set<string>();
     let lines = 0;
-    const reads: Reads = {
+    const reads: InboxQueries = {
       ...(await overMemory([])),
       async *search({ text }) {
         running.add(text);
@@ -94,7 +92,7 @@ describe('reading in another thread', () => {
       message: 'it is damaged',
       hint: 'recover it',
     });
-    const never = connected(new Promise<Reads>(() => undefined));
+    const never = connected(new Promise<InboxQueries>(() => undefined));
     const asked = never.remote.newestSeq();
     never.end();
     await expect(asked).rejects.toThrow(/ended/);

@@ -5,8 +5,8 @@ import { afterEach } from 'vitest';
 import type { Inbox } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { type InspectServer, openInspectServer } from '../../src/inspect/open-inspect-server.ts';
-import { localReads } from '../../src/inspect/reads/local-reads.ts';
-import type { Reads } from '../../src/inspect/reads/reads.ts';
+import { localQueries } from '../../src/inspect/queries/local-queries.ts';
+import type { InboxQueries } from '../../src/inspect/queries/inbox-queries.ts';
 import { type ReplayTarget, replayTarget } from '../../src/inspect/replay/replay-target.ts';
 import { Replayer } from '../../src/inspect/replay/replayer.ts';
 import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
@@ -40,7 +40,7 @@ interface InspectOptions {
   readonly inbox?: Inbox;
   readonly targets?: readonly ReplayTarget[];
   readonly isDispatching?: (leadId: string) => boolean;
-  readonly reads?: (inbox: Inbox) => Reads;
+  readonly reads?: (inbox: Inbox) => InboxQueries;
 }
 
 const opened: (() => Promise<void>)[] = [];
@@ -56,7 +56,7 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
     port: 0,
     portFlag: '--port',
     location: inbox.location,
-    reads: options.reads?.(inbox) ?? localReads(inbox),
+    reads: options.reads?.(inbox) ?? localQueries(inbox),
     replays: new Replayer({
       targets: options.targets ?? [],
       useInbox: (_, use) => use(inbox),

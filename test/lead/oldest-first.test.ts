@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { oldestFirst } from '../../src/lead/oldest-first.ts';
+import { oldestFirst } from '../../src/lead/created-at.ts';
 import { readLead } from '../../src/lead/read-lead.ts';
 
 function order(times: readonly string[]): (string | undefined)[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
-import type { AnsweredDelivery } from '../../src/receiver/answered-delivery.ts';
-import { deliveryOfPulledLead } from '../../src/receiver/backfill/pulled-delivery.ts';
+import type { AnsweredDelivery } from '../../src/receiver/receiver-events.ts';
+import { deliveryOfPulledLead } from '../../src/receiver/backfill.ts';
 import { createReceiver, type Receiver } from '../../src/receiver/create-receiver.ts';
 import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
 import type { Target } from '../../src/receiver/targets/target.ts';

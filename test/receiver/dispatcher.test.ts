@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { Dispatcher } from '../../src/receiver/dispatcher.ts';
 import type { Target, TargetResult } from '../../src/receiver/targets/target.ts';
-import { CannotStoreError } from '../../src/inbox/cannot-store-error.ts';
-import type { Inbox, TargetLease } from '../../src/inbox/inbox.ts';
+import { CannotStoreError, type Inbox, type TargetLease } from '../../src/inbox/inbox.ts';
 import type { CheckedDelivery, CheckedLead } from '../../src/webhook/check-delivery.ts';
 
 const failing: Target = {

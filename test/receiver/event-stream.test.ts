@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EventStream } from '../../src/receiver/event-stream.ts';
+import { EventStream } from '../../src/receiver/receiver-events.ts';
 
 it('calls every listener with every event, in the order of subscription', () => {
   const stream = new EventStream<number>();

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { request, type Dispatcher } from 'undici';
 import { afterEach, expect, test } from 'vitest';
 import { apiFaults, parseFaults } from '../../src/sandbox/faults.ts';
-import { paginations } from '../../src/sandbox/api/api-options.ts';
+import { paginations } from '../../src/sandbox/sandbox-options.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 import { Secret } from '../../src/secret.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';

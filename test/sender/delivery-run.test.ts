@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { PostResult } from '../../src/http/client/post.ts';
 import { type DeliveryRunOptions, runDeliveries } from '../../src/sender/delivery-run.ts';
-import type { OutgoingDelivery } from '../../src/sender/outgoing-delivery.ts';
-import { fixedWaits } from '../../src/sender/retry-schedule.ts';
-import { createSender } from '../../src/sender/sender.ts';
-import { unverified } from '../../src/webhook/schemes/unverified.ts';
+import type { OutgoingDelivery } from '../../src/sender/sign-request.ts';
+import { createSender, fixedWaits } from '../../src/sender/sender.ts';
+import { unverified } from '../../src/webhook/scheme.ts';
 import { FakeClock } from '../support/clock.ts';
 
 const delivery = (n: number): OutgoingDelivery => ({

@@ -5,7 +5,7 @@ import { canForge, forgeRequest, type Forgery, forgeryKinds } from '../../src/se
 import { type SignedContent, type Signer, signRequest } from '../../src/sender/sign-request.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
-import { unverified } from '../../src/webhook/schemes/unverified.ts';
+import { unverified } from '../../src/webhook/scheme.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
 const content: SignedContent = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PostResult } from '../../src/http/client/post.ts';
-import { waitsAskedFor } from '../../src/sender/retry-schedule.ts';
+import { waitsAskedFor } from '../../src/sender/sender.ts';
 
 const now = Date.UTC(2026, 0, 15);
 const schedule = waitsAskedFor([1000, 5000], () => now);

@@ -1,10 +1,14 @@
 import { afterEach, expect, test } from 'vitest';
 import { createPoster } from '../../src/http/client/post.ts';
 import { Secret } from '../../src/secret.ts';
-import type { Attempt } from '../../src/sender/attempt.ts';
-import type { OutgoingDelivery } from '../../src/sender/outgoing-delivery.ts';
-import { fixedWaits, type RetrySchedule } from '../../src/sender/retry-schedule.ts';
-import { createSender, type Sender } from '../../src/sender/sender.ts';
+import {
+  type Attempt,
+  createSender,
+  fixedWaits,
+  type RetrySchedule,
+  type Sender,
+} from '../../src/sender/sender.ts';
+import type { OutgoingDelivery } from '../../src/sender/sign-request.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { FakeClock } from '../support/clock.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { checkExpectations } from '../../src/stats/check-expectations.ts';
-import { parseExpectations } from '../../src/stats/expectation.ts';
+import { checkExpectations, parseExpectations } from '../../src/stats/expectations.ts';
 import type { ReceiptFigures } from '../../src/stats/receipt-counts.ts';
 
 const receipts: ReceiptFigures = {

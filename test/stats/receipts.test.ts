@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { DelayPercentiles } from '../../src/stats/delay-percentiles.ts';
-import { type Receipt, ReceiptCounts } from '../../src/stats/receipt-counts.ts';
-import { ReceiptGaps } from '../../src/stats/receipt-gaps.ts';
+import {
+  DelayPercentiles,
+  type Receipt,
+  ReceiptCounts,
+  ReceiptGaps,
+} from '../../src/stats/receipt-counts.ts';
 
 describe('percentiles of delays', () => {
   /** The definition: the smallest value that so many percent do not exceed. */

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseExact } from '../../src/json/exact.ts';
-import { FieldValues } from '../../src/stats/field-values.ts';
-import { MatrixCounts } from '../../src/stats/matrix-counts.ts';
-import { mostValues, ValueCounts } from '../../src/stats/value-counts.ts';
+import { FieldValues } from '../../src/stats/lead-counts.ts';
+import { MatrixCounts, mostValues, ValueCounts } from '../../src/stats/value-counts.ts';
 
 function counted(values: readonly string[]): ValueCounts {
   const counts = new ValueCounts();

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ProgramData } from '../../src/commands/help/data/program-data.ts';
+import type { ProgramData } from '../../src/commands/help/help-data.ts';
 
 export const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 

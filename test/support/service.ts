@@ -7,8 +7,7 @@ import type { Clock } from '../../src/time/clock.ts';
 import { createAgent } from '../../src/http/client/agent.ts';
 import { createMessages } from '../../src/output/messages.ts';
 import { Secret } from '../../src/secret.ts';
-import { RateGate } from '../../src/service/client/rate-gate.ts';
-import type { Service } from '../../src/service/client/service.ts';
+import { RateGate, type Service } from '../../src/service/client/service.ts';
 import { FakeClock } from './clock.ts';
 import { freshHome, memory } from './run.ts';
 

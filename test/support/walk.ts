@@ -1,5 +1,5 @@
 import { listLeads, type ListingOptions, type ListingStats } from '../../src/service/listing/listing.ts';
-import type { Completion } from '../../src/service/listing/evidence/completion.ts';
+import type { Completion } from '../../src/service/listing/completion.ts';
 import type { Position } from '../../src/service/pagination/position.ts';
 import type { Service } from '../../src/service/client/service.ts';
 

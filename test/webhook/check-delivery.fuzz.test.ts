@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { answerForOutcome } from '../../src/webhook/delivery-answer.ts';
+import { answerForOutcome } from '../../src/webhook/rejection.ts';
 import { explainDelivery } from '../../src/webhook/explain/explain-delivery.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
-import { redactHeaders } from '../../src/webhook/redact-headers.ts';
-import { unverified } from '../../src/webhook/schemes/unverified.ts';
+import { redactHeaders } from '../../src/webhook/headers.ts';
+import { unverified } from '../../src/webhook/scheme.ts';
 import { delivered, outgoing } from './delivery.ts';
 import { cases, keyOf } from './schemes/every.ts';
 

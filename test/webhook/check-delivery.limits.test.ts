@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
-import { unverified } from '../../src/webhook/schemes/unverified.ts';
+import { unverified } from '../../src/webhook/scheme.ts';
 import { delivered, outgoing } from './delivery.ts';
 
 const check = (body: Uint8Array | string) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../src/secret.ts';
-import { checkHead } from '../../src/webhook/check-head.ts';
+import { checkHead } from '../../src/webhook/check-delivery.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 
@@ -52,7 +52,7 @@ describe('what is wrong whatever the body', () => {
   });
 
   test('nothing is asked for where nothing is verified', async () => {
-    const { unverified } = await import('../../src/webhook/schemes/unverified.ts');
+    const { unverified } = await import('../../src/webhook/scheme.ts');
     expect(checkHead(headOf([]), { path: undefined, scheme: unverified, keys: [] })).toBeUndefined();
   });
 });

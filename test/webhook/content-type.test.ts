@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonContent } from '../../src/webhook/content-type.ts';
+import { jsonContent } from '../../src/webhook/check-delivery.ts';
 import { delivered, type Headers } from './delivery.ts';
 
 const check = (headers: Headers) =>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
-import { schemeNames } from '../../src/webhook/scheme-names.ts';
+import { schemeNames } from '../../src/webhook/presets.ts';
 import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
 import { delivered, outgoing } from './delivery.ts';
 import { cases, keyOf } from './schemes/every.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nonceKey } from '../../src/webhook/nonce-key.ts';
+import { nonceKey } from '../../src/webhook/check-delivery.ts';
 
 test('the key of a nonce is short, and different for each nonce and each scheme', () => {
   const names = [

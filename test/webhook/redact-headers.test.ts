@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { redactHeaders } from '../../src/webhook/redact-headers.ts';
-import { unverified } from '../../src/webhook/schemes/unverified.ts';
+import { redactHeaders } from '../../src/webhook/headers.ts';
+import { unverified } from '../../src/webhook/scheme.ts';
 import { outgoing } from './delivery.ts';
 import { cases, keyOf } from './schemes/every.ts';
 

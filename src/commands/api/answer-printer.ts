@@ -1,7 +1,7 @@
 import { escapeJson, sanitize } from '../../output/sanitize.ts';
-import { write } from '../../output/write-stream.ts';
+import { write } from '../../output/stdout.ts';
 import type { Context } from '../../context.ts';
-import type { RawAnswer } from '../../service/raw/raw-call.ts';
+import type { RawAnswer } from '../../service/client/raw-call.ts';
 
 /**
  * Prints answers one behind the other: byte for byte in a pipe, and on a terminal what cannot drive it, without the key. A

@@ -1,15 +1,16 @@
+import { createReadStream } from 'node:fs';
+import { addAbortSignal } from 'node:stream';
 import type { Context } from '../../context.ts';
+import { DataError, UsageError } from '../../errors.ts';
 import type { Call } from '../../service/client/exchange.ts';
+import { rawCall } from '../../service/client/raw-call.ts';
 import { openService } from '../../service/client/service.ts';
-import { type Completion, IncompleteError } from '../../service/listing/evidence/completion.ts';
-import { requestParamsOf } from '../../service/pagination/request-params.ts';
-import { rawCall } from '../../service/raw/raw-call.ts';
-import { rawPages } from '../../service/raw/raw-pages.ts';
+import { type Completion, IncompleteError } from '../../service/listing/completion.ts';
+import { rawPages } from '../../service/listing/raw-pages.ts';
+import { requestParamsOf, urlBelow } from '../../service/pagination/request-params.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { AnswerPrinter } from './answer-printer.ts';
-import { callUrl } from './call-url.ts';
-import { type ApiOptions, rejectContradictions } from './options.ts';
-import { requestBody } from './request-body.ts';
+import { type ApiOptions, bodyOf, type Field, rejectContradictions } from './options.ts';
 
 export async function run(options: ApiOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
@@ -59,4 +60,53 @@ function headersOf({ header }: ApiOptions, hasBody: boolean): Record<string, str
 function rejectUnproven(end: Completion): void {
   if (end.kind === 'complete') return;
   throw new IncompleteError(end, 'pages');
+}
+
+/**
+ * The address of a call: a path below the base URL, or a whole URL of its origin. Throws a `UsageError` for any other,
+ * since the key would go along.
+ */
+function callUrl(baseUrl: URL, path: string, query: readonly Field[]): URL {
+  const url = addressOf(baseUrl, path);
+  if (url?.origin !== baseUrl.origin) {
+    const where = url === undefined || url.origin === 'null' ? 'no http address' : url.origin;
+    throw new UsageError(`'${path}' is at ${where}: the API key is for ${baseUrl.origin} only`, {
+      hint: 'give a path such as /api/leads, or another --profile',
+    });
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new UsageError('the URL holds a user name or password', { hint: 'leave it out' });
+  }
+  url.hash = '';
+  for (const { name, text } of query) url.searchParams.append(name, text);
+  return url;
+}
+
+/** A path that begins with two slashes names another host, as in a browser. */
+function addressOf(baseUrl: URL, path: string): URL | undefined {
+  if (!/^([a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(path)) {
+    return urlBelow(baseUrl, path.startsWith('/') ? path : `/${path}`);
+  }
+  return URL.canParse(path, baseUrl.href) ? new URL(path, baseUrl) : undefined;
+}
+
+/** What a call sends: a file's bytes, or the fields as JSON. Throws a `DataError` for a file that cannot be read. */
+async function requestBody(
+  { method, input, field }: Pick<ApiOptions, 'method' | 'input' | 'field'>,
+  { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,
+): Promise<Uint8Array | undefined> {
+  if (input === undefined) {
+    const isQuery = method === 'GET' || method === 'HEAD' || field.length === 0;
+    return isQuery ? undefined : Buffer.from(bodyOf(field));
+  }
+  const chunks: Buffer[] = [];
+  try {
+    const stream = addAbortSignal(signal, input === '-' ? stdin : createReadStream(input));
+    for await (const chunk of stream) chunks.push(Buffer.from(chunk as Uint8Array | string));
+  } catch (cause) {
+    signal.throwIfAborted();
+    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    throw new DataError(`cannot read the body from ${input}: ${reason}`, { cause });
+  }
+  return Buffer.concat(chunks);
 }

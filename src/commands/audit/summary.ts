@@ -1,6 +1,5 @@
-import { isoTime } from '../../audit/ages.ts';
+import { type FindingClass, findingClasses, isoTime, problemClasses } from '../../audit/audit-finding.ts';
 import type { AuditCounts } from '../../audit/audit.ts';
-import { findingClasses, problemClasses } from '../../audit/audit-finding.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 
 /** The last line of `--json`; its fields are public. Times are ISO 8601. */
@@ -50,3 +49,15 @@ export function summarize(
 /** Leads that are a reason for exit 7: those on which both sides do not agree, and those that cannot be compared by an id. */
 export const problemsIn = ({ byClass, withoutId }: Pick<AuditSummary, 'byClass' | 'withoutId'>): number =>
   problemClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), withoutId);
+
+/** Each class in a few words. */
+export const meanings: Readonly<Record<FindingClass, string>> = {
+  refused: 'came and was rejected',
+  missing: 'pulled, never received',
+  extra: 'received, cannot be pulled',
+  different: 'not the same in some fields',
+  pending: 'received, not yet forwarded',
+  late: 'received late',
+  unsettled: 'too young to be counted',
+  'beyond-horizon': 'received, older than what the service lists',
+};

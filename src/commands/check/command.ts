@@ -1,5 +1,5 @@
 import { command } from '../flags/command-spec.ts';
-import { receiverUrl } from '../flags/target/target-flags.ts';
+import { receiverUrl } from '../flags/shared-flags.ts';
 import { flags } from './options.ts';
 
 export default command({

@@ -2,11 +2,9 @@ import { text } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { writtenFile } from '../flags/flag-values.ts';
-import { formatFlags } from '../flags/format-flags.ts';
-import { schemePartFlags } from '../flags/scheme/part-flags.ts';
-import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
+import { formatFlags, trustFlags } from '../flags/shared-flags.ts';
+import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
 import { header } from '../send/send-values.ts';
-import { trustFlags } from '../flags/target/target-flags.ts';
 
 export const flags = {
   ...schemeFlags('How deliveries are signed'),

@@ -1,29 +1,28 @@
-import { readBaseline } from '../../check/baseline.ts';
+import { type Baseline, baselineText, readBaseline } from '../../check/baseline.ts';
 import { probes as allProbes } from '../../check/catalogue.ts';
-import { validDelivery } from '../../check/delivery/valid-delivery.ts';
+import { type Endpoint, endpointOf, openSocket } from '../../check/endpoint.ts';
+import type { ExchangeOptions } from '../../check/exchange.ts';
 import { commandOracle } from '../../check/oracle.ts';
-import type { Probe } from '../../check/check-probe.ts';
-import { runProbes } from '../../check/run-probes.ts';
-import { selectProbes } from '../../check/select-probes.ts';
+import type { Probe } from '../../check/probe.ts';
+import { validDelivery } from '../../check/probes/delivery.ts';
+import { runProbes, selectProbes } from '../../check/run-probes.ts';
 import { CheckSession } from '../../check/session.ts';
-import { endpointOf } from '../../check/wire/endpoint.ts';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../http/client/limit-time.ts';
+import { ServiceError } from '../../errors.ts';
 import { findOutputPlace } from '../../files/output-place.ts';
+import { limitTime } from '../../http/client/limit-time.ts';
+import { junitDocument } from '../../output/junit.ts';
+import { writeWhole } from '../../output/write-whole.ts';
+import { explainFailure } from '../../sender/explain-failure.ts';
 import { formatSeconds } from '../../time/duration.ts';
-import { unverified } from '../../webhook/schemes/unverified.ts';
+import { unverified } from '../../webhook/scheme.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { resolveScheme } from '../flags/scheme/resolve-scheme.ts';
-import { resolveTarget } from '../flags/target/resolve-target.ts';
-import { showCatalogue } from './print/show-catalogue.ts';
-import { describeReport, type DescribedReport } from './print/described-report.ts';
-import { reportToGithub } from './print/github-report.ts';
-import { jsonPrinter, prettyPrinter } from './print/open-report.ts';
-import { acceptedText } from './print/pretty-report.ts';
+import { resolveScheme } from '../flags/resolve-scheme.ts';
+import { resolveTarget } from '../flags/resolve-target.ts';
+import { junitCases, reportToGithub } from './ci-reports.ts';
 import { type CheckOptions, rejectContradictions } from './options.ts';
-import { reachReceiver } from './reach-receiver.ts';
-import { summarize } from './summarize.ts';
-import { writeResults } from './write-results.ts';
+import { acceptedText, jsonPrinter, prettyPrinter, showCatalogue } from './print.ts';
+import { type DescribedReport, describeReport, summarize, type Summary } from './report.ts';
 
 /** No receiver holds a run for longer than this beyond the time-out of one probe, in milliseconds. */
 const wholeRunMs = 60_000;
@@ -123,3 +122,54 @@ function withPrecondition(selected: readonly Probe[], mayWrite: boolean): readon
 /** Six random letters and digits, which two runs at one receiver rarely share. */
 const runName = (random: () => number): string =>
   Array.from({ length: 6 }, () => Math.floor(random() * 36).toString(36)).join('');
+
+/** The files that were asked for. Throws an `OutputError`. */
+async function writeResults(
+  summary: Summary,
+  described: readonly DescribedReport[],
+  { junit, writeBaseline }: CheckOptions,
+  baseline: Baseline | undefined,
+  { messages }: Pick<Context, 'messages'>,
+): Promise<void> {
+  if (junit !== undefined) {
+    const { startedAt, ms } = summary;
+    await writeWhole(
+      junit,
+      junitDocument({ name: 'leads check', startedAt, ms, cases: junitCases(summary, described) }),
+    );
+  }
+  if (writeBaseline !== undefined) {
+    await writeWhole(writeBaseline, baselineText(summary.reports, baseline));
+    messages.say(`wrote ${writeBaseline}: ${summary.counts.fail} known to fail`);
+  }
+}
+
+/**
+ * Connects once, with TLS where the URL says so. Throws a `ServiceError` (exit 5) when that fails: then no probe would say
+ * anything. What is behind a proxy is found out by the probes.
+ */
+async function reachReceiver(endpoint: Endpoint, { timeoutMs, signal }: ExchangeOptions): Promise<void> {
+  if (endpoint.proxy !== undefined) return;
+  const limit = limitTime(timeoutMs, signal);
+  try {
+    const socket = await openSocket(endpoint, limit.signal);
+    socket.destroy();
+  } catch (cause) {
+    signal.throwIfAborted();
+    const { code, name } = cause as NodeJS.ErrnoException;
+    const error = limit.reason() ?? code ?? name;
+    throw new ServiceError(`cannot reach ${endpoint.url.origin}: ${explainFailure({ error })}`, {
+      hint: hintFor(error),
+      cause,
+    });
+  } finally {
+    limit.clear();
+  }
+}
+
+function hintFor(code: string): string | undefined {
+  if (/CERT|SIGNATURE|ISSUER/.test(code)) {
+    return 'name its authority with --ca FILE; --insecure takes any certificate of a receiver on this machine';
+  }
+  return code === 'ECONNREFUSED' ? "start the receiver first, or 'leads listen' to try this out" : undefined;
+}

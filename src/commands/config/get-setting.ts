@@ -3,7 +3,7 @@ import { findSetting } from './find-setting.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import { sanitize } from '../../output/sanitize.ts';
-import { write } from '../../output/write-stream.ts';
+import { write } from '../../output/stdout.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { ConfigKeyOptions } from './options.ts';
 

@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
-import { readConfig } from '../../config/file/read-config.ts';
+import { readConfig } from '../../config/read-config.ts';
 import { escapeJson } from '../../output/sanitize.ts';
-import { renderTable } from '../../output/table/table.ts';
+import { renderTable } from '../../output/table.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
-import { write } from '../../output/write-stream.ts';
+import { write } from '../../output/stdout.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { ConfigProfilesOptions } from './options.ts';
 

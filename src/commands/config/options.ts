@@ -1,6 +1,6 @@
 import { anyText, text } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
-import { formatFlags } from '../flags/format-flags.ts';
+import { formatFlags } from '../flags/shared-flags.ts';
 
 export const listFlags = { ...formatFlags(['table', 'json']) } satisfies Flags;
 export type ConfigListOptions = OptionsOf<typeof listFlags>;

@@ -1,6 +1,6 @@
-import { configFile } from '../../config/file/config-file.ts';
+import { configFile } from '../../config/directories.ts';
 import type { Context } from '../../context.ts';
-import { write } from '../../output/write-stream.ts';
+import { write } from '../../output/stdout.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 
 export async function run(_options: unknown, context: Context): Promise<Outcome> {

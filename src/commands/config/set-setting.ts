@@ -1,15 +1,13 @@
-import { rejectBothKeys } from '../../config/key-command/both-keys.ts';
+import { rejectBothKeys, withValue } from '../../config/check-config.ts';
 import { findSetting } from './find-setting.ts';
-import { withValue } from '../../config/profile-values.ts';
 import type { SettingKey } from '../../config/setting-keys.ts';
 import { checkValue } from '../flags/check-flags.ts';
 import { loginCommand } from '../../config/login-command.ts';
-import { readAll } from '../../config/prompt.ts';
-import { secretFromPerson } from '../../config/secret-input.ts';
-import { updateProfile } from '../../config/file/write-config.ts';
+import { readAll, secretFromPerson } from '../../config/prompt.ts';
+import { updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import type { Profile } from '../../config/file/stored-config.ts';
+import type { Profile } from '../../config/settings.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { ConfigSetOptions } from './options.ts';
 

@@ -1,6 +1,6 @@
 import { findSetting } from './find-setting.ts';
-import { withValue } from '../../config/profile-values.ts';
-import { updateProfile } from '../../config/file/write-config.ts';
+import { withValue } from '../../config/check-config.ts';
+import { updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { ConfigKeyOptions } from './options.ts';

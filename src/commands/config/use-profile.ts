@@ -1,5 +1,5 @@
-import { readConfig } from '../../config/file/read-config.ts';
-import { updateConfig } from '../../config/file/write-config.ts';
+import { readConfig } from '../../config/read-config.ts';
+import { updateConfig } from '../../config/write-config.ts';
 import { loginCommand } from '../../config/login-command.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';

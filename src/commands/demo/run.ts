@@ -6,11 +6,10 @@ import { withOutputErrors } from '../../files/output-error.ts';
 import { InterruptedError } from '../../errors.ts';
 import { formatDuration } from '../../time/duration.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { DemoError } from './demo-error.ts';
+import { DemoError, tour } from './tour.ts';
 import type { DemoDirectories, LeadsProcess } from './leads-process.ts';
 import type { DemoOptions } from './options.ts';
 import { createTourPrinter, type TourPrinter } from './tour-printer.ts';
-import { tour } from './tour.ts';
 
 export async function run({ keep }: DemoOptions, context: Context): Promise<Outcome> {
   const printer = await createTourPrinter(context);

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { wrap } from '../help/layout.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { sanitize } from '../../output/sanitize.ts';
-import { write } from '../../output/write-stream.ts';
+import { write } from '../../output/stdout.ts';
 import { wrapWidth } from '../../output/terminal/terminal-width.ts';
 import { truncate } from '../../output/terminal/text-width.ts';
 

@@ -1,15 +1,15 @@
 import { writeFile } from 'node:fs/promises';
+import { get, request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
-import { requestControl, waitUntilDelivered } from './control-request.ts';
-import { DemoError } from './demo-error.ts';
 import {
-  type LeadsProcess,
-  type FinishedProcess,
   type DemoDirectories,
+  type FinishedProcess,
+  type LeadsProcess,
   startLeads,
 } from './leads-process.ts';
-import { freePort } from './free-port.ts';
 import type { TourPrinter } from './tour-printer.ts';
 
 const leadCount = 6;
@@ -141,3 +141,43 @@ const lines = ({ stdout, stderr }: FinishedProcess): string[] => (stdout + stder
 
 const count = (printed: readonly string[], pattern: RegExp): number =>
   printed.filter((line) => pattern.test(line)).length;
+
+/** Waits until the sandbox says that no delivery is pending. Throws a `DemoError` after 30 s. */
+async function waitUntilDelivered(baseUrl: string, { clock, signal }: Context): Promise<void> {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const deliveries = JSON.parse(await requestControl('GET', `${baseUrl}/sandbox/deliveries`)) as {
+      pending: number;
+    };
+    if (deliveries.pending === 0) return;
+    await clock.sleep(50, signal);
+  }
+  throw new DemoError('some deliveries were still pending after 30 seconds');
+}
+
+/** Body of the sandbox's answer at one of its control endpoints. */
+function requestControl(method: 'GET' | 'POST', url: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = method === 'GET' ? get(url) : request(url, { method }).end();
+    sent.on('error', reject);
+    sent.on('response', (answer) => void text(answer).then(resolve, reject));
+  });
+}
+
+/** The usual port if it is free, so that the printed commands are what a user would type; otherwise any free one. */
+async function freePort(usual: number): Promise<number> {
+  return (await tryPort(usual)) ?? (await tryPort(0)) ?? usual;
+}
+
+function tryPort(port: number): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(undefined));
+    server.listen(port, '127.0.0.1', () => {
+      const { port: bound } = server.address() as AddressInfo;
+      server.close(() => resolve(bound));
+    });
+  });
+}
+
+/** A step of the tour whose result is not the one that it announced. */
+export class DemoError extends Error {}

@@ -2,13 +2,14 @@ import type { Context } from '../../context.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Settings } from '../../config/settings.ts';
 import { type CheckResult, checkNamed } from '../../doctor/check-result.ts';
-import { dialectChecks } from '../../doctor/dialect/dialect-checks.ts';
-import type { Examination } from '../../doctor/dialect/dialect-findings.ts';
+import { dialectChecks, type Examination } from '../../doctor/dialect/dialect-findings.ts';
 import { examineDialect } from '../../doctor/dialect/examine-dialect.ts';
-import { checkClockDrift } from '../../doctor/service/clock-drift.ts';
-import type { Connection } from '../../doctor/service/connection.ts';
-import { checkHostLookup } from '../../doctor/service/host-lookup.ts';
-import { checkServiceCertificate } from '../../doctor/service/service-certificate.ts';
+import { checkClockDrift } from '../../doctor/clock-drift.ts';
+import {
+  checkHostLookup,
+  checkServiceCertificate,
+  type Connection,
+} from '../../doctor/service-connection.ts';
 import { ConfigError, DataError, KeyRejectedError, type LeadsError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import { openService } from '../../service/client/service.ts';

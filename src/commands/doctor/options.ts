@@ -1,7 +1,7 @@
 import { text, wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { formatFlags } from '../flags/format-flags.ts';
-import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
+import { formatFlags } from '../flags/shared-flags.ts';
+import { inboxFlags } from '../flags/inbox-flags.ts';
 
 export const flags = {
   ...inGroup('The service', {

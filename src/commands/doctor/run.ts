@@ -1,24 +1,24 @@
 import type { Context } from '../../context.ts';
-import { readConfig } from '../../config/file/read-config.ts';
+import { readConfig } from '../../config/read-config.ts';
 import type { Settings } from '../../config/settings.ts';
 import { type CheckResult, checkNamed } from '../../doctor/check-result.ts';
-import { learntKeys } from '../../doctor/dialect/learnt-keys.ts';
-import { checkConfig, findConfig } from '../../doctor/machine/config-permissions.ts';
-import { checkNodeVersion } from '../../doctor/machine/node-version.ts';
-import { checkAuthority } from '../../doctor/receiver/authority-days.ts';
-import type { OpenedStore } from '../../doctor/receiver/database-opens.ts';
-import { checkInbox } from '../../doctor/receiver/inbox-opens.ts';
-import { checkPort } from '../../doctor/receiver/port-use.ts';
-import { checkFreeSpace, checkOwnClock, probeStorage } from '../../doctor/receiver/storage.ts';
-import { compareWithProfile, type LearntChange, writeDialect } from '../../doctor/write-dialect.ts';
+import {
+  compareWithProfile,
+  type LearntChange,
+  learntKeys,
+  writeDialect,
+} from '../../doctor/dialect/learnt-keys.ts';
+import { checkConfig, checkNodeVersion, findConfig } from '../../doctor/machine.ts';
+import { checkAuthority, checkPort } from '../../doctor/listen-address.ts';
+import type { OpenedStore } from '../../doctor/database-opens.ts';
+import { checkFreeSpace, checkInbox, checkOwnClock, probeStorage } from '../../doctor/inbox-opens.ts';
 import { ConfigError, LeadsError, UsageError } from '../../errors.ts';
 import { formatSeconds } from '../../time/duration.ts';
-import { resolveInbox } from '../flags/inbox/resolve-inbox.ts';
+import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { checkService, type ServiceReport } from './check-service.ts';
 import type { DoctorOptions } from './options.ts';
-import { jsonPrinter, prettyPrinter } from './doctor-printer.ts';
-import { countOf } from './doctor-summary.ts';
+import { countOf, jsonPrinter, prettyPrinter } from './print.ts';
 
 export async function run(options: DoctorOptions, context: Context): Promise<Outcome> {
   const { clock, messages, status } = context;
@@ -123,7 +123,7 @@ async function openInbox(
   try {
     const location = await resolveInbox(options, settings, context);
     if (typeof location === 'string') return await openFile(location, context);
-    const { checkDatabase } = await import('../../doctor/receiver/database-opens.ts');
+    const { checkDatabase } = await import('../../doctor/database-opens.ts');
     return await checkDatabase(location, context.clock);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

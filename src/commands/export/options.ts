@@ -3,9 +3,8 @@ import { UsageError } from '../../errors.ts';
 import { type RecordFormat, recordFormats } from '../../output/records/record-types.ts';
 import type { Messages } from '../../output/messages.ts';
 import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
-import { filterFlags } from '../flags/filter-flags.ts';
+import { filterFlags, formatFlags } from '../flags/shared-flags.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { formatFlags } from '../flags/format-flags.ts';
 import { fieldList, pollInterval } from '../flags/flag-values.ts';
 
 export const flags = {

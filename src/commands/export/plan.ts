@@ -1,12 +1,10 @@
 import type { Context } from '../../context.ts';
 import { type Bookmark, readBookmark } from '../../files/bookmark.ts';
 import { UsageError } from '../../errors.ts';
-import { parseLead } from '../../lead/field.ts';
-import { FieldPresence } from '../../lead/field-presence.ts';
-import { leadFilter, type LeadMatcher } from '../../lead/filter.ts';
+import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import { FieldPresence, leadFilter, type LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
-import type { RawLead } from '../../lead/raw-lead.ts';
-import type { LeadQuery } from '../../service/listing/lead-query.ts';
+import type { LeadQuery } from '../../service/listing/options.ts';
 import type { Service } from '../../service/client/service.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import type { ExportOptions } from './options.ts';

@@ -1,20 +1,18 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { type Lock, lock } from '../../files/lock/lock.ts';
+import { type Lock, lock } from '../../files/lock.ts';
 import { findOutputPlace, regularFile } from '../../files/output-place.ts';
-import { counted } from '../../output/terminal/progress.ts';
-import { summaryLine } from '../../output/walk-summary.ts';
+import { counted, summaryLine } from '../../output/terminal/progress.ts';
 import { openService, type Service } from '../../service/client/service.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { type FilePaths, filePaths } from './file/file-paths.ts';
-import { type FinishedWalk, openPartialExport } from './file/resume.ts';
-import { type Publication, publishFile } from './file/rename-into-place.ts';
-import { exportToFile } from './file/to-file.ts';
+import { type FilePaths, filePaths } from './checkpoint.ts';
+import { type FinishedWalk, openPartialExport } from './resume.ts';
+import { type Publication, publishFile } from './publish.ts';
+import { exportToFile } from './to-file.ts';
 import { type ExportOptions, rejectContradictions, settleOptions, type TypedOptions } from './options.ts';
 import { planExport } from './plan.ts';
-import { openStreamOutput, standardOutput } from './stream/stream-output.ts';
-import { exportToStream } from './stream/to-stream.ts';
-import type { Totals } from './transfer.ts';
+import { exportToStream, openStreamOutput, standardOutput } from './to-stream.ts';
+import type { Totals } from './walk.ts';
 
 export async function run(typed: TypedOptions, context: Context): Promise<Outcome> {
   const { clock, messages, stdout } = context;

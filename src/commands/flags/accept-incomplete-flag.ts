@@ -1,5 +1,5 @@
 import type { Messages } from '../../output/messages.ts';
-import { IncompleteError, type Unproven } from '../../service/listing/evidence/completion.ts';
+import { IncompleteError, type Unproven } from '../../service/listing/completion.ts';
 import type { Flags } from './flag.ts';
 
 export const acceptIncompleteFlag = {

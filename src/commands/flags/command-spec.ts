@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { ExitCode } from '../../errors.ts';
 import { checkOptions, type TypedValues } from './check-flags.ts';
-import { withJson } from './format-flags.ts';
+import { withJson } from './shared-flags.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from './flag.ts';
 
 /** How a run ended: `problems` means that it worked and what it looked at is not in order (exit 7). */
@@ -85,7 +85,7 @@ export function command<A extends Arguments | undefined = undefined, F extends F
       const { jq } = typed;
       if (typeof jq !== 'string') return run;
       return async (context) => {
-        const { runFiltered } = await import('../../output/jq/run-filtered.ts');
+        const { runFiltered } = await import('../../output/jq/filtered-output.ts');
         return runFiltered(jq, context, run);
       };
     },

@@ -1,5 +1,6 @@
 import { anyText, type ValueType } from '../../config/value-types.ts';
-import { parseCondition, type Condition } from '../../lead/filter-condition.ts';
+import { UsageError } from '../../errors.ts';
+import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import { Secret } from '../../secret.ts';
 import { parseDuration } from '../../time/duration.ts';
 import { parseInstant } from '../../time/instant.ts';
@@ -89,4 +90,18 @@ export const requestRate: ValueType<{ readonly requests: number; readonly window
       : { requests: Number(requests), windowMs };
   },
   expected: 'requests in a window, such as 100/1m',
+};
+
+/** `--header 'Name: value'`, as node writes headers: a character of the value for each byte. */
+export const headerValue: ValueType<readonly [name: string, value: string]> = {
+  parse: (typed) => {
+    const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):(.*)$/s.exec(typed) ?? [];
+
+    if (name === undefined || value === undefined || /[\x00-\x08\x0a-\x1f\x7f]/.test(value)) {
+      // Not quoted, as other flags are: a header may hold a credential.
+      throw new UsageError('--header: that is no header', { hint: "write it as 'Name: value'" });
+    }
+    return [name, Buffer.from(value.trim(), 'utf8').toString('latin1')];
+  },
+  expected: "a header such as 'X-Source: test'",
 };

@@ -1,9 +1,7 @@
 import type { CommandSpec } from '../flags/command-spec.ts';
-import { argumentTerm, type Flag, flagTerm, longName } from '../flags/flag.ts';
-import { flagText } from './flag-text.ts';
+import { argumentTerm, type Flag, flagTerm, isSwitch, longName } from '../flags/flag.ts';
 import { runningList, shellLines, twoColumns, wrap } from './layout.ts';
 import { globalFlagLines } from './root-help.ts';
-import { usage } from './usage.ts';
 
 type Row = readonly [term: string, text: string];
 interface Section {
@@ -71,3 +69,28 @@ function listing({ listing: list }: CommandSpec, width: number): string[][] {
   const termWidth = Math.max(...list.rows.map(([term]) => term.length));
   return [[`${list.title}:`, ...twoColumns(list.rows, termWidth, width)]];
 }
+
+/** `leads inbox show [id] [flags]`: `path` is the command's whole name. */
+export function usage(path: string, spec: CommandSpec): string {
+  const words = Object.entries(spec.arguments).map(([name, argument]) => argumentTerm(name, argument));
+  if (spec.subcommands.length > 0) words.push('<command>');
+  return ['leads', path, ...words, '[flags]'].join(' ');
+}
+
+/** Meaning, choices, and in parentheses whether it repeats and what holds without it. */
+export function flagText(flag: Flag): string {
+  const help = flag.help ?? '';
+  if (isSwitch(flag)) return help;
+  const choices = listed(flag.choicesShown === false ? [] : (flag.type.choices ?? []));
+  const fallback = flag.default ?? flag.otherwise;
+  const notes = [
+    flag.repeatable === true ? 'repeatable' : undefined,
+    flag.bare === undefined ? undefined : `alone: ${flag.bare}`,
+    fallback === undefined ? undefined : `default: ${fallback}`,
+  ].filter((note) => note !== undefined);
+  const text = [help, choices].filter((part) => part !== '').join(': ');
+  return notes.length === 0 ? text : `${text} (${notes.join('; ')})`;
+}
+
+const listed = (choices: readonly string[]): string =>
+  choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1) ?? ''}`;

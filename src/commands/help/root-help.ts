@@ -1,5 +1,4 @@
-import { type Flag, flagTerm, type Flags } from '../flags/flag.ts';
-import { globalFlags, immediateFlags } from '../flags/global-flags.ts';
+import { type Flag, type Flags, flagTerm, globalFlags, immediateFlags } from '../flags/flag.ts';
 import { runningList, twoColumns, wrap } from './layout.ts';
 
 interface ListedCommand {

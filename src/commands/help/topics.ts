@@ -1,9 +1,98 @@
 import { settingKeys } from '../../config/setting-keys.ts';
-import { environmentVariables } from './environment.ts';
-import { exitCodes } from './exit-codes.ts';
+import type { ExitCode } from '../../errors.ts';
+import { type Preset, presets } from '../../webhook/presets.ts';
+import { type Flag, type Flags, flagTerm } from '../flags/flag.ts';
+import { schemePartFlags } from '../flags/scheme-flags.ts';
+import { flagText } from './command-help.ts';
 import { shellLines, twoColumns, wrap } from './layout.ts';
 import type { TopicName } from './root-help.ts';
-import { schemesTopic } from './schemes-topic.ts';
+
+/** The environment variables that are read. */
+export const environmentVariables: readonly (readonly [name: string, meaning: string])[] = [
+  ['LEADS_API_KEY', 'API key; goes before the stored one'],
+  ['LEADS_BASE_URL', 'address of the service'],
+  ['LEADS_PROFILE', 'which profile of the configuration file'],
+  ['LEADS_CONFIG_DIR', 'directory of config.json'],
+  ['LEADS_DATA_DIR', 'directory of the inbox and of the certificates that leads makes'],
+  ['LEADS_INBOX', "the inbox, if not the profile's own: a file, or postgres://HOST/DATABASE"],
+  ['PGPASSWORD, PGPASSFILE', 'password of that database, or the file that it is in; else ~/.pgpass'],
+  ['LEADS_WEBHOOK_TOKEN', 'shared token of deliveries'],
+  ['LEADS_WEBHOOK_SECRET', 'secret that deliveries are signed with'],
+  ['HTTPS_PROXY, NO_PROXY', 'proxy for requests to the service, and hosts without one'],
+  ['NODE_EXTRA_CA_CERTS', 'file with further certificate authorities'],
+  ['NO_COLOR, FORCE_COLOR', 'never, or always, colours'],
+  ['TERM=dumb', 'a terminal without colours and cursor movement'],
+];
+
+/** What the process ends with, for scripts; public API. */
+export const exitCodes: readonly (readonly [code: ExitCode, meaning: string])[] = [
+  [0, 'done'],
+  [1, 'a bug in leads'],
+  [2, 'usage: unknown command, flag or value'],
+  [3, 'configuration: no API key, base URL or profile, unreadable configuration file, too little memory'],
+  [4, 'the service refused the key (401, 403)'],
+  [5, 'the service could not be reached, or kept failing, or kept rate-limiting'],
+  [6, "the service's answer, or an input file, is not what it must be"],
+  [7, 'the command ran and found problems: show found no such lead, listen --count timed out'],
+  [8, 'output could not be written: disk full, I/O error'],
+  [130, 'interrupted by Ctrl-C: output is incomplete'],
+  [141, 'the reader of stdout went away: output is incomplete'],
+  [143, 'terminated: output is incomplete'],
+];
+
+type SchemeRow = readonly [term: string, text: string];
+
+/** `leads help schemes`: every scheme with its header, what is signed, and what its secret is. */
+const schemesTopic = {
+  about:
+    'How deliveries are authenticated: --scheme NAME with --secret, or --token alone. Of asymmetric keys, what receives ' +
+    'takes the public half (or derives it from the private one), and what sends takes the private one: PEM, JWK, or the ' +
+    'key as the vendor shows it.',
+  rows: (): readonly SchemeRow[] => [
+    ['token', 'x-webhook-token: the shared token itself; nothing is signed'],
+    ...presets.map((preset): SchemeRow => [preset.name, describe(preset)]),
+    [
+      'rfc9421',
+      'signature-input and signature: HTTP Message Signatures over method, target and content-digest; secret: a shared ' +
+        'secret, or an Ed25519, P-256 or RSA key in PEM or JWK',
+    ],
+    ['custom', 'any other service, by the flags below, webhook.custom.* of the profile, or --scheme-file'],
+  ],
+  tables: () => [...groups()].map(([title, rows]) => ({ title, rows })),
+  examples: [
+    'leads listen --scheme paddle --secret-file paddle.txt',
+    'leads listen --scheme square --secret s3cret --public-url https://a.example',
+    'leads sandbox --webhook http://localhost --scheme paddle --secret s3cret',
+    'leads config set webhook.custom.signatureHeader X-Signature',
+  ],
+};
+
+/** `header: sha256=… over {body}; secret: …` */
+function describe(preset: Preset): string {
+  const {
+    signatureHeader,
+    prefix = '',
+    timestampPrefix,
+    separator = '',
+    content,
+    algorithm,
+    otherNames,
+  } = preset;
+  const value = timestampPrefix === undefined ? `${prefix}…` : `${timestampPrefix}…${separator}${prefix}…`;
+  const also = (otherNames ?? []).map((names) => ` or ${names.signatureHeader}`).join('');
+  const signed = content.replace('{decodedUrl}', '{url}');
+  const how = algorithm === undefined || algorithm === 'hmac-sha256' ? '' : ` (${algorithm})`;
+  return `${signatureHeader}${also}: ${value} over ${signed}${how}; secret: ${preset.secret}`;
+}
+
+function groups(): ReadonlyMap<string, readonly SchemeRow[]> {
+  const rowsOf = new Map<string, readonly SchemeRow[]>();
+  for (const [key, flag] of Object.entries<Flag>(schemePartFlags satisfies Flags)) {
+    const { group = '' } = flag;
+    rowsOf.set(group, [...(rowsOf.get(group) ?? []), [flagTerm(key, flag), flagText(flag)]]);
+  }
+  return rowsOf;
+}
 
 type Row = readonly [term: string, text: string];
 

@@ -41,7 +41,7 @@ export default commandGroup({
       exits: { 6: '' },
       output: [{ what: 'one for each delivery', fields: summaryFields }],
       examples: ['leads inbox list', 'leads inbox list --verdict rejected --since 1h --json'],
-      load: () => import('./list-deliveries.ts'),
+      load: () => import('./list.ts'),
     }),
     command({
       name: 'show',
@@ -57,7 +57,7 @@ export default commandGroup({
         },
       ],
       examples: ['leads inbox show lead_123', 'leads inbox show --number 17 --raw > body.json'],
-      load: () => import('./show-deliveries.ts'),
+      load: () => import('./show.ts'),
     }),
     command({
       name: 'export',
@@ -66,7 +66,7 @@ export default commandGroup({
       exits: { 6: '' },
       output: [leadRecord],
       examples: ['leads inbox export > leads.ndjson', 'leads inbox export --since today --format csv'],
-      load: () => import('./export-received.ts'),
+      load: () => import('./export.ts'),
     }),
     command({
       name: 'retry',
@@ -89,7 +89,7 @@ export default commandGroup({
         'leads inbox retry --pending --to http://localhost:3000/webhook',
         'leads inbox retry lead_123 --to http://localhost:3000/webhook',
       ],
-      load: () => import('./retry/retry-deliveries.ts'),
+      load: () => import('./retry.ts'),
     }),
     command({
       name: 'recover',
@@ -97,7 +97,7 @@ export default commandGroup({
       flags: recoverFlags,
       exits: { 6: '', 7: 'something could not be saved' },
       examples: ['leads inbox recover --inbox damaged.db -o recovered.db'],
-      load: () => import('./recover-damaged.ts'),
+      load: () => import('./recover.ts'),
     }),
     command({
       name: 'migrate',
@@ -110,7 +110,7 @@ export default commandGroup({
         'leads inbox migrate --inbox postgres://owner@localhost/leads',
         'leads inbox migrate --print --inbox postgres://localhost/leads > migrate.sql',
       ],
-      load: () => import('./migrate-database.ts'),
+      load: () => import('./migrate.ts'),
     }),
     command({
       name: 'prune',
@@ -118,7 +118,7 @@ export default commandGroup({
       flags: pruneFlags,
       exits: { 6: '' },
       examples: ['leads inbox prune --before 30d'],
-      load: () => import('./prune-inbox.ts'),
+      load: () => import('./prune.ts'),
     }),
     command({
       name: 'erase',
@@ -154,7 +154,7 @@ export default commandGroup({
         'leads inbox erase --email ada@example.com --dry-run',
         'leads inbox erase --id lead_123 --yes',
       ],
-      load: () => import('./erase/erase-person.ts'),
+      load: () => import('./erase.ts'),
     }),
   ],
 });

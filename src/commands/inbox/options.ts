@@ -1,7 +1,7 @@
 import { anyText, oneOf, text, wholeNumber } from '../../config/value-types.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
-import { formatFlags } from '../flags/format-flags.ts';
-import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
+import { formatFlags } from '../flags/shared-flags.ts';
+import { inboxFlags } from '../flags/inbox-flags.ts';
 import { httpUrl, limit, pointInTime } from '../flags/flag-values.ts';
 
 const received = {

@@ -1,10 +1,10 @@
 import type { Context } from '../../context.ts';
 import { type ReplayTarget, replayTarget } from '../../inspect/replay/replay-target.ts';
 import type { Signer } from '../../sender/sign-request.ts';
-import { resolveScheme } from '../flags/scheme/resolve-scheme.ts';
-import type { SchemeOptions } from '../flags/scheme/scheme-flags.ts';
-import { resolveTarget } from '../flags/target/resolve-target.ts';
-import type { TrustOptions } from '../flags/target/target-flags.ts';
+import { resolveScheme } from '../flags/resolve-scheme.ts';
+import type { SchemeOptions } from '../flags/scheme-flags.ts';
+import { resolveTarget } from '../flags/resolve-target.ts';
+import type { TrustOptions } from '../flags/shared-flags.ts';
 
 interface ReplayTargetsOptions {
   readonly signer: Signer | undefined;

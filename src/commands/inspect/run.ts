@@ -2,14 +2,13 @@ import { once } from 'node:events';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { type InboxLocation, isInboxThere, locationText, openInbox } from '../../inbox/open-inbox.ts';
-import { leaseMarginMs } from '../../receiver/redelivery/retry-delivery.ts';
+import { leaseMarginMs } from '../../receiver/retry-delivery.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { resolveInbox } from '../flags/inbox/resolve-inbox.ts';
-import { openReads } from './open-reads.ts';
+import { resolveInbox } from '../flags/resolve-inbox.ts';
+import { openReads, servePage } from './serve-page.ts';
 import type { InspectOptions } from './options.ts';
 import { replaySigner, replayTargets } from './replay-targets.ts';
-import { servePage } from './serve-page.ts';
 
 export async function run(options: InspectOptions, context: Context): Promise<Outcome> {
   const { clock, pid, messages, signal } = context;

@@ -1,11 +1,18 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { messageOf } from '../../errors.ts';
+import { type InboxLocation, openInboxReader } from '../../inbox/open-inbox.ts';
 import {
   type InspectServer,
   type InspectServerOptions,
   openInspectServer,
 } from '../../inspect/open-inspect-server.ts';
-import { openBrowser } from './open-browser.ts';
+import type { InboxQueries } from '../../inspect/queries/inbox-queries.ts';
+import { localQueries } from '../../inspect/queries/local-queries.ts';
+import type { Clock } from '../../time/clock.ts';
 
 interface PageOptions extends Omit<InspectServerOptions, 'clock' | 'onError' | 'onSession'> {
   readonly open: boolean;
@@ -44,4 +51,76 @@ export async function servePage(
     throw error;
   }
   return { wake: () => server.wake(), close };
+}
+
+/** The program that opens a file as the desktop is set up; undefined where there is none. */
+function opener({ platform, env }: Pick<Context, 'platform' | 'env'>): readonly string[] | undefined {
+  if (platform === 'darwin') return ['open'];
+  if (platform === 'win32') return ['explorer.exe'];
+  const hasDisplay = [env['DISPLAY'], env['WAYLAND_DISPLAY'], env['BROWSER']].some(
+    (value) => value !== undefined && value !== '',
+  );
+  return hasDisplay ? ['xdg-open'] : undefined;
+}
+
+/**
+ * Opens the address by a file that leads there: a program's arguments can be seen by every user of the machine, and the
+ * address holds the key. The directory is this user's alone. Resolves to a function that removes it.
+ */
+async function openBrowser(
+  url: string,
+  context: Pick<Context, 'platform' | 'env' | 'messages'>,
+): Promise<() => Promise<void>> {
+  const { env, messages } = context;
+  const program = opener(context);
+  if (program === undefined) {
+    messages.note('open', 'there is no browser here: open the address yourself');
+    return () => Promise.resolve();
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'leads-inspect-'));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  const file = join(folder, 'inspect.html');
+  await writeFile(file, redirect(url), { flag: 'wx', mode: 0o600 });
+  const [command = '', ...args] = program;
+  const child = spawn(command, [...args, file], {
+    env: withoutSecrets(env),
+    stdio: 'ignore',
+    detached: true,
+  });
+  child.on('error', (error) => {
+    messages.note('open', `cannot open a browser: ${messageOf(error)}`);
+    void remove();
+  });
+  // The browser may outlive us.
+  child.unref();
+  return remove;
+}
+
+/** `url` is made of characters that mean nothing in HTML. */
+const redirect = (url: string): string =>
+  `<!doctype html><meta charset="utf-8"><title>leads inspect</title><meta http-equiv="refresh" content="0; url=${url}">\n`;
+
+const withoutSecrets = (env: Context['env']): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('LEADS_')));
+
+/**
+ * Reads a file in a thread of its own. A database is on another machine or another process, and waiting for it stops
+ * nothing. The executable file reads in this thread: it would load its database's code a second time, and two copies of
+ * SQLite in one process break each other's locks.
+ */
+export async function openReads(location: InboxLocation, clock: Clock): Promise<InboxQueries> {
+  if (typeof location !== 'string' || LEADS_SINGLE_FILE) {
+    const inbox = await openInboxReader({ location, clock });
+    return localQueries(inbox, () => inbox.close());
+  }
+  const { startQueryThread } = await import('../../inspect/queries/query-thread.ts');
+  const reads = startQueryThread(location);
+  try {
+    // Fails now where the inbox cannot be opened.
+    await reads.newestSeq();
+    return reads;
+  } catch (error) {
+    await reads.close();
+    throw error;
+  }
 }

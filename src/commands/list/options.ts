@@ -1,8 +1,7 @@
 import { UsageError } from '../../errors.ts';
 import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
-import { filterFlags } from '../flags/filter-flags.ts';
+import { filterFlags, formatFlags } from '../flags/shared-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
-import { formatFlags } from '../flags/format-flags.ts';
 import { fieldList, limit, pollInterval } from '../flags/flag-values.ts';
 
 export const flags = {

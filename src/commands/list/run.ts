@@ -1,18 +1,16 @@
 import type { Context } from '../../context.ts';
-import { parseLead } from '../../lead/field.ts';
-import { FieldPresence } from '../../lead/field-presence.ts';
-import { leadFilter } from '../../lead/filter.ts';
-import { IncompleteError } from '../../service/listing/evidence/completion.ts';
-import { oldestFirst } from '../../lead/oldest-first.ts';
-import type { RawLead } from '../../lead/raw-lead.ts';
-import { outliveOutages } from '../../service/client/outlive-outages.ts';
-import { openService } from '../../service/client/service.ts';
+import { oldestFirst } from '../../lead/created-at.ts';
+import { FieldPresence, leadFilter, type LeadFilter, type LeadMatcher } from '../../lead/filter.ts';
+import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import { outliveOutages } from '../../service/client/retry.ts';
+import { openService, type Service } from '../../service/client/service.ts';
+import { IncompleteError, type Unproven } from '../../service/listing/completion.ts';
+import { listLeads } from '../../service/listing/listing.ts';
+import type { LeadQuery } from '../../service/listing/options.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { noteFilters, noteMissingFields } from '../flags/filter-notes.ts';
-import { resolveFilter } from '../flags/resolve-filter.ts';
-import { leadPrinter } from './lead-printer.ts';
+import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';
 import { type ListOptions, rejectContradictions } from './options.ts';
-import { type Remainder, selectLeads } from './select-leads.ts';
+import { leadPrinter } from './print.ts';
 
 export async function run(options: ListOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
@@ -71,4 +69,48 @@ function noteRemainder(remainder: Remainder, shown: number, { messages }: Contex
     const what = shown === 1 ? 'this is the first lead' : `these are the first ${shown} leads`;
     messages.note('more', `${what}; for more: --limit ${shown * 5}, or --limit all`);
   }
+}
+
+/** Whether leads exist that were not selected: beyond the limit, or perhaps, where the service proves no end. */
+type Remainder = 'none' | 'more' | Unproven;
+
+/** The largest page that is requested for a limit. */
+const largestPage = 1000;
+
+/**
+ * The first `limit` leads that pass, page by page. Requests no page that is not needed. Where filters are checked here
+ * and few records may pass, pages are as large as for an export.
+ */
+async function* selectLeads(
+  service: Service,
+  query: LeadQuery,
+  filter: LeadFilter,
+  { matches }: LeadMatcher,
+  limit: number,
+): AsyncGenerator<readonly RawLead[], Remainder, undefined> {
+  const filtersHere =
+    filter.categories.length + filter.where.length > 0 ||
+    filter.since !== undefined ||
+    filter.until !== undefined;
+  const preferredSize = filtersHere || limit > largestPage ? undefined : limit;
+  const ends: Unproven[] = [];
+  const pages = listLeads(service, {
+    query,
+    preferredSize,
+    prefetch: limit === Infinity,
+    acceptUnproven: (end) => void ends.push(end),
+  });
+  let left = limit;
+  for await (const batch of pages) {
+    const passing = batch.leads.filter(matches);
+    if (passing.length > left) {
+      yield passing.slice(0, left);
+      return 'more';
+    }
+    left -= passing.length;
+    yield passing;
+    if (left === 0 && !batch.last) return 'more';
+  }
+  const [unproven = 'none'] = ends;
+  return left === 0 && ends.length > 0 ? 'more' : unproven;
 }

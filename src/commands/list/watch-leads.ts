@@ -1,14 +1,13 @@
 import type { Context } from '../../context.ts';
 import { InterruptedError } from '../../errors.ts';
-import { readCreatedAt } from '../../lead/created-at.ts';
+import { oldestFirst, readCreatedAt } from '../../lead/created-at.ts';
 import type { LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
-import { oldestFirst } from '../../lead/oldest-first.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
-import { noteFilters } from '../flags/filter-notes.ts';
-import { outliveOutages } from '../../service/client/outlive-outages.ts';
+import { noteFilters } from '../flags/resolve-filter.ts';
+import { outliveOutages } from '../../service/client/retry.ts';
 import { listLeads } from '../../service/listing/listing.ts';
-import type { LeadQuery } from '../../service/listing/lead-query.ts';
+import type { LeadQuery } from '../../service/listing/options.ts';
 import { isComplete, unprovenHandler } from '../flags/accept-incomplete-flag.ts';
 import type { Service } from '../../service/client/service.ts';
 

@@ -9,7 +9,7 @@ import { UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { readAuthority } from '../../tls/local-authority.ts';
-import { withoutInboxPassword } from '../flags/inbox/resolve-inbox.ts';
+import { withoutInboxPassword } from '../flags/resolve-inbox.ts';
 import type { ListenOptions } from './options.ts';
 
 /**

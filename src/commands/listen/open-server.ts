@@ -1,18 +1,20 @@
-import { messageOf } from '../../errors.ts';
+import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
-import type { RejectedRequest } from '../../http/server/server-types.ts';
+import { messageOf, UsageError } from '../../errors.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
+import type { RejectedRequest } from '../../http/server/server-types.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
+import { shellWord } from '../../output/curl-command.ts';
+import type { Messages } from '../../output/messages.ts';
 import type { Receiver } from '../../receiver/create-receiver.ts';
-import type { ReceiverMetrics } from '../../receiver/metrics/receiver-metrics.ts';
+import type { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
+import { ensureAuthority } from '../../tls/local-authority.ts';
+import type { CertificatePair } from '../../tls/types.ts';
+import { readUserCertificate } from '../../tls/user-certificate.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
-import { certificateFor } from './certificate.ts';
-import { renewCertificate } from './certificate-renewal.ts';
 import type { ListenOptions } from './options.ts';
-import { announce, warnOfExposure } from './print/announce.ts';
-import { browserPage } from './print/browser-page.ts';
-import type { Listening } from './print/printer.ts';
+import type { Listening } from './printers.ts';
 
 interface ServedReceiver {
   readonly verifier: Verifier;
@@ -103,3 +105,126 @@ const asDelivery = ({ remote, receivedAt, method, path, rawHeaders, body }: Reje
   remote,
   receivedAt,
 });
+
+/** What the server shows to a client that connects. */
+interface Certificate {
+  /** PEM; undefined for plain HTTP. */
+  readonly tls: { readonly certPem: string; readonly keyPem: string } | undefined;
+  /** For `curl --cacert`; undefined when the certificate is not ours. */
+  readonly caPath: string | undefined;
+}
+
+/** The certificate that the flags name, or one of the local authority. Throws a `UsageError` for contradicting flags. */
+async function certificateFor(
+  flags: ListenOptions,
+  { paths, clock }: Pick<Context, 'paths' | 'clock'>,
+): Promise<Certificate> {
+  const { http, cert, key } = flags;
+  if (http && (cert !== undefined || key !== undefined)) {
+    throw new UsageError('--http contradicts --cert and --key');
+  }
+  if (http) return { tls: undefined, caPath: undefined };
+  if (cert !== undefined && key !== undefined) {
+    return { tls: await readUserCertificate(cert, key, clock.now()), caPath: undefined };
+  }
+  if (cert !== undefined || key !== undefined) throw new UsageError('--cert and --key go together');
+  const { caPath, certPem, keyPem } = await ensureAuthority(paths.dataDir, clock);
+  return { tls: { certPem, keyPem }, caPath };
+}
+
+/** Between two checks, in milliseconds: certificates are renewed days before they expire. */
+const checkEveryMs = 3_600_000;
+
+interface CertificateRenewal {
+  /** The certificate that a receiver would use if it started now. */
+  readonly read: () => Promise<Certificate>;
+  readonly use: (pair: CertificatePair) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Uses a renewed certificate while the receiver runs, until `signal` aborts. An invalid one changes nothing. */
+async function renewCertificate(
+  { tls: first }: Certificate,
+  { read, use, signal }: CertificateRenewal,
+  { clock, messages }: Pick<Context, 'clock' | 'messages'>,
+): Promise<void> {
+  for (let inUse = first; inUse !== undefined;) {
+    try {
+      await clock.sleep(checkEveryMs, signal);
+    } catch {
+      return;
+    }
+    try {
+      const { tls = inUse } = await read();
+      if (tls.certPem === inUse.certPem && tls.keyPem === inUse.keyPem) continue;
+      use(tls);
+      inUse = tls;
+      messages.note('renewed', 'the certificate was renewed: new connections get the new one');
+    } catch (error) {
+      messages.note('not renewed', `the certificate was not renewed: ${messageOf(error)}`);
+    }
+  }
+}
+
+/** The address in one line; in the form for people also how to try it and how to reach it from outside. */
+function announce(
+  listening: Listening,
+  options: ListenOptions,
+  isInboxRemoved: boolean,
+  messages: Pick<Messages, 'say'>,
+): void {
+  const { url, inbox } = listening;
+  messages.say(`listening on ${url}${options.path ?? ''}, inbox ${inbox}`);
+  if (options.format !== 'pretty') return;
+  if (isInboxRemoved) messages.say('  inbox    removed at the end; --keep keeps it');
+  const command = curlCommand(listening, options);
+  if (command !== undefined) messages.say(`  try it   ${command}`);
+  else if (listening.caPath !== undefined) messages.say(`  trust    ${listening.caPath}`);
+  const { port } = new URL(url);
+  const plain = options.http ? '' : 'add --http, then ';
+  // Where nothing else guards, only requests for hosts that are named are taken.
+  const named = options.verify || options.publicUrl !== undefined ? '' : ', and --public-url with its URL';
+  messages.say(
+    `  tunnel   ${plain}cloudflared tunnel --url http://localhost:${port}, or ngrok http ${port}${named}`,
+  );
+}
+
+/** Says which flags let others than the service deliver leads. */
+function warnOfExposure(
+  options: Pick<ListenOptions, 'verify'>,
+  host: string,
+  messages: Pick<Messages, 'warn'>,
+): void {
+  if (!options.verify) messages.warn('--no-verify: anybody who can reach this port can deliver leads');
+  if (!isLoopback(host.includes(':') ? `[${host}]` : host)) {
+    messages.warn(`bound to ${host}: other machines can reach this port`);
+  }
+}
+
+/** Undefined for a scheme that signs: curl cannot. */
+function curlCommand({ url, caPath, scheme, path }: Listening, options: ListenOptions): string | undefined {
+  if (scheme !== 'token' && scheme !== 'none') return undefined;
+  const trust = caPath === undefined ? '' : ` --cacert ${shellWord(caPath)}`;
+  const header = scheme === 'none' ? '' : ` -H "x-webhook-token: ${shellToken(options)}"`;
+  return `curl${trust}${header} -H content-type:application/json -d '{"id":"try-1"}' ${url}${path ?? '/'}`;
+}
+
+/** Never the token itself: it must not get onto the screen or into the shell's history. */
+function shellToken({ token, tokenFile }: ListenOptions): string {
+  const file = tokenFile.find((name) => name !== '-');
+  if (file !== undefined) return `$(cat ${shellWord(file)})`;
+  return token.length > 0 ? 'YOUR-TOKEN' : '$LEADS_WEBHOOK_TOKEN';
+}
+
+/** The page for a person who opens the receiver's address in a browser. The empty icon spares a second request. */
+const browserPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="color-scheme" content="light dark">
+<title>leads listen</title>
+<link rel="icon" href="data:,">
+<h1>This is a receiver of leads</h1>
+<p>It takes <code>POST</code> requests with a lead in JSON, from the service that knows its token or secret.</p>
+<p>There is nothing to see in a browser: the terminal that runs <code>leads listen</code> shows what arrives.</p>
+</html>
+`;

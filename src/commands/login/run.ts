@@ -1,10 +1,9 @@
-import { readConfig } from '../../config/file/read-config.ts';
-import { bothKeys } from '../../config/key-command/both-keys.ts';
+import { readConfig } from '../../config/read-config.ts';
+import { bothKeys } from '../../config/check-config.ts';
 import { parseBaseUrl } from '../../config/base-url.ts';
-import { ask } from '../../config/prompt.ts';
-import { secretFromFile, secretFromPerson } from '../../config/secret-input.ts';
+import { ask, secretFromFile, secretFromPerson } from '../../config/prompt.ts';
 import type { Account } from '../../config/settings.ts';
-import { updateProfile } from '../../config/file/write-config.ts';
+import { updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import { listLeads } from '../../service/listing/listing.ts';

@@ -1,5 +1,5 @@
-import { readConfig } from '../../config/file/read-config.ts';
-import { updateProfile } from '../../config/file/write-config.ts';
+import { readConfig } from '../../config/read-config.ts';
+import { updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 

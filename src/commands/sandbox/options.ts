@@ -1,11 +1,45 @@
-import { interval, oneOf, text, wholeNumber } from '../../config/value-types.ts';
-import { nextForms, paginations } from '../../sandbox/api/api-options.ts';
+import { interval, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import {
+  type ApiFault,
+  apiFaults,
+  type DeliveryFault,
+  deliveryFaults,
+  type Faults,
+  parseFaults,
+} from '../../sandbox/faults.ts';
+import { defaultApi, nextForms, paginations } from '../../sandbox/sandbox-options.ts';
+import { httpUrl, pointInTime, requestRate, retrySchedule } from '../flags/flag-values.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { formatFlags } from '../flags/format-flags.ts';
-import { schemePartFlags } from '../flags/scheme/part-flags.ts';
-import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
-import { pointInTime, requestRate, retrySchedule } from '../flags/flag-values.ts';
-import { apiFaultList, apiPath, deliveryFaultList, parameterName, webhookUrl } from './sandbox-values.ts';
+import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
+import { formatFlags } from '../flags/shared-flags.ts';
+
+/** `since=createdAfter`; with nothing behind it, the parameter does not exist. */
+const parameterName: ValueType<readonly [string, string | null]> = {
+  parse: (typed) => {
+    const [, name = '', shown = ''] = /^([a-z]+)=(.*)$/.exec(typed) ?? [];
+    return name in defaultApi.params ? [name, shown === '' ? null : shown] : undefined;
+  },
+  expected: `NAME=OTHER, with NAME one of ${Object.keys(defaultApi.params).join(', ')}`,
+};
+
+/** As an absolute URL in its normal form. */
+const webhookUrl: ValueType<string> = { ...httpUrl, parse: (typed) => httpUrl.parse(typed)?.href };
+
+const apiPath: ValueType<string> = {
+  ...text,
+  parse: (typed) => (/^\/[^?#\s]*$/.test(typed) ? typed : undefined),
+  expected: 'a path that starts with /',
+};
+
+const apiFaultList: ValueType<Faults<ApiFault>> = {
+  parse: (typed) => parseFaults(typed, apiFaults),
+  expected: 'a list of faults such as status500=5%',
+};
+
+const deliveryFaultList: ValueType<Faults<DeliveryFault>> = {
+  parse: (typed) => parseFaults(typed, deliveryFaults),
+  expected: 'a list of faults such as duplicate=5%',
+};
 
 const leadFlags = {
   leads: {

@@ -3,15 +3,12 @@ import { isLoopback } from '../../config/base-url.ts';
 import { InterruptedError } from '../../errors.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
-import { write } from '../../output/write-stream.ts';
+import { write } from '../../output/stdout.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { mayShowKey } from './api-keys.ts';
-import { FailureNotes } from './failure-notes.ts';
+import { mayShowKey, sandboxOptionsFromFlags } from './sandbox-options.ts';
+import { eventLine, FailureNotes, readyBanner, readyRecord, summaryLine, summaryRecord } from './print.ts';
 import type { Options } from './options.ts';
-import { readyBanner, readyRecord } from './ready-banner.ts';
-import { sandboxOptionsFromFlags } from './sandbox-options-from-flags.ts';
-import { eventLine, summaryLine, summaryRecord } from './session-summary.ts';
 
 export async function run(flags: Options, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;

@@ -1,12 +1,16 @@
 import type { Context } from '../../context.ts';
+import {
+  curlCommand,
+  type CurlRequest,
+  type SecretVariable,
+  withVariables,
+} from '../../output/curl-command.ts';
+import { sanitize } from '../../output/sanitize.ts';
+import { write } from '../../output/stdout.ts';
+import { type OutgoingDelivery, type Signer, signRequest } from '../../sender/sign-request.ts';
 import { formatDuration } from '../../time/duration.ts';
-import { write } from '../../output/write-stream.ts';
-import type { OutgoingDelivery } from '../../sender/outgoing-delivery.ts';
-import { type Signer, signRequest } from '../../sender/sign-request.ts';
-import type { SecretVariable } from '../../output/curl-command.ts';
-import type { ResolvedTarget } from '../flags/target/resolve-target.ts';
+import type { ResolvedTarget } from '../flags/resolve-target.ts';
 import type { SendOptions } from './options.ts';
-import { curlText, httpText } from './print/request-text.ts';
 
 /** `--dry-run`: prints each signed request and sends nothing. */
 export async function printRequests(
@@ -52,4 +56,32 @@ function validity({ scheme, key }: Signer, now: number): string {
   if (scheme.toleranceMs === undefined) return `the signature of the scheme '${scheme.name}' does not expire`;
   const until = new Date(now + scheme.toleranceMs).toISOString();
   return `the signature is fresh until ${until}, for ${formatDuration(scheme.toleranceMs)}`;
+}
+
+/** `--dry-run`: the request as a command that sends it, one line. */
+const curlText = (request: CurlRequest): Buffer => Buffer.from(`${curlCommand(request)}\n`);
+
+/**
+ * `--dry-run=http`: the request as HTTP/1.1 sends it, with a variable in place of a secret; its bytes exactly, or, for a
+ * terminal, as it can be shown there. An empty line ends it, which may stand before the next request (RFC 9112, section 2.2).
+ */
+function httpText({ url, method, headers, body, secrets = [] }: CurlRequest, isTerminal: boolean): Buffer {
+  const { host, pathname, search } = new URL(url);
+  const sent = headers.some(([name]) => /^host$/i.test(name))
+    ? headers
+    : [['Host', host] as const, ...headers];
+  const lines = [
+    `${method} ${pathname}${search} HTTP/1.1`,
+    ...sent.map(([name, value]) => `${name}: ${withVariables(value, secrets)}`),
+    `Content-Length: ${body.length}`,
+  ];
+  if (!isTerminal) {
+    return Buffer.concat([
+      Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'),
+      body,
+      Buffer.from('\r\n\r\n'),
+    ]);
+  }
+  const text = Buffer.from(body).toString('utf8').split('\n');
+  return Buffer.from(`${[...lines, '', ...text, ''].map(sanitize).join('\n')}\n`);
 }

@@ -1,13 +1,10 @@
 import { interval, oneOf, text, wholeNumber } from '../../config/value-types.ts';
 import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
-import { filterFlags } from '../flags/filter-flags.ts';
+import { filterFlags, formatFlags, receiverUrl, trustFlags } from '../flags/shared-flags.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { requestRate, retrySchedule } from '../flags/flag-values.ts';
-import { formatFlags } from '../flags/format-flags.ts';
-import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
-import { schemePartFlags } from '../flags/scheme/part-flags.ts';
-import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
-import { receiverUrl, trustFlags } from '../flags/target/target-flags.ts';
+import { inboxFlags } from '../flags/inbox-flags.ts';
+import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
 import { header, memberPath, memberValue } from './send-values.ts';
 
 export const args = {

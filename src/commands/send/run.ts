@@ -1,25 +1,24 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { createPoster, type PostResult } from '../../http/client/post.ts';
-import { StdoutWriter } from '../../output/stdout-writer.ts';
-import { runDeliveries } from '../../sender/delivery-run.ts';
-import { waitsAskedFor } from '../../sender/retry-schedule.ts';
-import { RunTally } from '../../sender/run-tally.ts';
-import { createSender } from '../../sender/sender.ts';
+import { StdoutWriter } from '../../output/stdout.ts';
+import { runDeliveries, RunTally } from '../../sender/delivery-run.ts';
+import { createSender, waitsAskedFor } from '../../sender/sender.ts';
 import type { Signer } from '../../sender/sign-request.ts';
-import { unverified } from '../../webhook/schemes/unverified.ts';
+import { unverified } from '../../webhook/scheme.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { resolveScheme } from '../flags/scheme/resolve-scheme.ts';
-import { notReached, whyNotAcknowledged } from '../flags/target/not-reached.ts';
-import { type ResolvedTarget, resolveTarget } from '../flags/target/resolve-target.ts';
+import { resolveScheme } from '../flags/resolve-scheme.ts';
+import {
+  notReached,
+  type ResolvedTarget,
+  resolveTarget,
+  whyNotAcknowledged,
+} from '../flags/resolve-target.ts';
+import { answerReader } from './answer-text.ts';
 import { printRequests } from './dry-run.ts';
 import type { SendOptions } from './options.ts';
-import { answerReader } from './print/answer-text.ts';
-import { attemptPrinter } from './print/attempt-printer.ts';
-import { sendSummary } from './print/send-summary.ts';
-import { rejectContradictions } from './reject-contradictions.ts';
-import { openSource } from './source/open-source.ts';
-import { outgoingDeliveries } from './source/outgoing-deliveries.ts';
+import { type LeadSource, outgoingDeliveries } from './outgoing-deliveries.ts';
+import { attemptPrinter, sendSummary } from './print-attempts.ts';
 
 export async function run(options: SendOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
@@ -130,3 +129,97 @@ const closedWhy =
   "say so with 'Connection: close'";
 
 const isClosed = (result: PostResult): boolean => !result.ok && /^(ECONNRESET|EPIPE)$/.test(result.code);
+
+/** The leads that the flags ask for, changed as they say. Loads no more than this source needs. */
+async function openSource(options: SendOptions, context: Context): Promise<LeadSource> {
+  const source = await chosenSource(options, context);
+  const changes = [...options.set, ...options.unset];
+  if (changes.length === 0 && !options.newId) return source;
+  const { changedLeads } = await import('./changed-leads.ts');
+  return changedLeads(source, {
+    changes,
+    newIds: options.newId,
+    random: context.random,
+    onMissing: (path) =>
+      context.messages.note(`unset ${path}`, `--unset: there is no '${path}' in some lead`),
+  });
+}
+
+async function chosenSource(options: SendOptions, context: Context): Promise<LeadSource> {
+  const { lead, id, from } = options;
+  if (lead !== undefined) {
+    const { leadsOfFile } = await import('./lead-file.ts');
+    return leadsOfFile(lead, context);
+  }
+  if (id.length > 0) {
+    const { leadsById } = await import('./stored-leads.ts');
+    return leadsById(options, context);
+  }
+  if (from !== undefined) {
+    const { leadsOfInbox, leadsOfService } = await import('./stored-leads.ts');
+    return from === 'inbox' ? leadsOfInbox(options, context) : leadsOfService(options, context);
+  }
+  const { generatedLeads } = await import('./generated-leads.ts');
+  return generatedLeads(sampleCount(options), options.seed, context);
+}
+
+/** As many as a run with `--for` or `--count` takes, otherwise one. */
+function sampleCount({ sample, for: forMs, count }: SendOptions): number {
+  if (sample !== undefined) return sample;
+  return forMs === undefined && count === undefined ? 1 : Infinity;
+}
+
+/** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
+function rejectContradictions(options: SendOptions): void {
+  const { sample, lead, id, from, seed, rate, tokenFile, secretFile } = options;
+  const sources = {
+    '--sample': sample,
+    '--lead': lead,
+    '--id': id.length > 0 ? id : undefined,
+    '--from': from,
+  };
+  const [first, second] = Object.entries(sources).flatMap(([flag, value]) =>
+    value === undefined ? [] : [flag],
+  );
+  if (first !== undefined && second !== undefined) {
+    throw new UsageError(`${first} and ${second} are two sources of leads: give one`);
+  }
+  if (seed !== undefined && first !== undefined && first !== '--sample') {
+    throw new UsageError(`--seed is for generated leads, not for ${first}`);
+  }
+  if (lead === '-' && [...tokenFile, ...secretFile].includes('-')) {
+    throw new UsageError('stdin (-) can give either the leads or a secret');
+  }
+  rejectFilters(options);
+  if (rate !== undefined && options.dryRun !== undefined) {
+    throw new UsageError('--rate does not go with --dry-run, which sends nothing');
+  }
+  if (first === undefined) rejectEndlessRate(options);
+}
+
+/** Generated leads never run out. */
+function rejectEndlessRate({ rate, for: forMs, count, repeat }: SendOptions): void {
+  if (rate === undefined || forMs !== undefined || count !== undefined || repeat > 1) return;
+  throw new UsageError('--rate: nothing says when to end', {
+    hint: 'add a time or a number of deliveries, such as --for 10s or --count 500',
+  });
+}
+
+function rejectFilters({ from, status, category, since, until, where }: SendOptions): void {
+  const filters = {
+    '--status': status,
+    '--category': category.length > 0 || undefined,
+    '--since': since,
+    '--until': until,
+    '--where': where.length > 0 || undefined,
+  };
+  const [flag] = Object.entries(filters).find(([, value]) => value !== undefined) ?? [];
+  if (flag !== undefined && from === undefined) {
+    throw new UsageError(`${flag} chooses among stored leads: it needs --from inbox or --from service`);
+  }
+  if (status !== undefined && from === 'inbox') {
+    throw new UsageError('--status is judged by the service: it needs --from service', {
+      hint: "a lead's own field is chosen by --where, such as --where status=new",
+    });
+  }
+}

@@ -1,6 +1,6 @@
 import type { ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
-import { headerValue } from '../flags/header-value.ts';
+import { headerValue } from '../flags/flag-values.ts';
 import type { MemberChange } from '../../json/change-members.ts';
 
 /** `--set PATH=VALUE`: a JSON literal if the value is one, else a string. */

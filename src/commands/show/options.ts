@@ -1,8 +1,8 @@
 import { text } from '../../config/value-types.ts';
 import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
-import { formatFlags } from '../flags/format-flags.ts';
-import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
+import { formatFlags } from '../flags/shared-flags.ts';
+import { inboxFlags } from '../flags/inbox-flags.ts';
 import { fieldList } from '../flags/flag-values.ts';
 
 export const args = {

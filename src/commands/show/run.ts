@@ -1,25 +1,27 @@
-import { readCreatedAt } from '../../lead/created-at.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
-import { parseLead } from '../../lead/field.ts';
-import { FieldPresence } from '../../lead/field-presence.ts';
-import type { RawLead } from '../../lead/raw-lead.ts';
-import { FieldPaths } from '../../output/records/field-paths.ts';
-import { cellText, eachMember } from '../../output/records/json-members.ts';
-import { paletteFor } from '../../output/terminal/colour.ts';
-import { renderFields } from '../../output/table/fields.ts';
+import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { isInboxThere } from '../../inbox/open-inbox.ts';
+import { utf8 } from '../../json/bytes.ts';
+import { readCreatedAt } from '../../lead/created-at.ts';
+import { FieldPresence } from '../../lead/filter.ts';
+import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import { readLead } from '../../lead/read-lead.ts';
+import { renderFields } from '../../output/fields.ts';
+import { cellText, eachMember, FieldPaths } from '../../output/records/json-members.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
-import { relativeTime } from '../../output/table/relative-time.ts';
-import { write } from '../../output/write-stream.ts';
+import { write } from '../../output/stdout.ts';
+import { relativeTime } from '../../output/table.ts';
+import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
-import { listLeads } from '../../service/listing/listing.ts';
 import { openService } from '../../service/client/service.ts';
+import { listLeads } from '../../service/listing/listing.ts';
 import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { noteMissingFields } from '../flags/filter-notes.ts';
+import type { InboxFlags } from '../flags/inbox-flags.ts';
+import { noteMissingFields } from '../flags/resolve-filter.ts';
+import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { ShowOptions } from './options.ts';
-import { receivedLead } from './received-lead.ts';
-import { utf8 } from '../../json/bytes.ts';
 
 /** The service first, then the inbox, which also answers when the service cannot. */
 export async function run(options: ShowOptions, context: Context): Promise<Outcome> {
@@ -97,4 +99,23 @@ async function print(lead: RawLead, { fields }: ShowOptions, { stdout }: Context
   });
   await writer.write([lead]);
   await writer.end();
+}
+
+/** The lead as it was first received; undefined when it was not, or when there is no inbox. */
+async function receivedLead(id: string, flags: InboxFlags, context: Context): Promise<RawLead | undefined> {
+  const location = await resolveInbox(flags, await context.settings(), context);
+  if (location === ':memory:' || !isInboxThere(location)) return undefined;
+  const { openInboxReader } = await import('../../inbox/open-inbox.ts');
+  const inbox = await openInboxReader({ location, clock: context.clock });
+  try {
+    let first: RawLead | undefined;
+    for await (const delivery of inbox.list({ leadId: id })) {
+      const { verdict, body, place } = delivery;
+      const reading = verdict === 'rejected' ? undefined : readLead(leadBytes(body, place));
+      if (reading?.ok === true) first = reading.lead;
+    }
+    return first;
+  } finally {
+    await inbox.close();
+  }
 }

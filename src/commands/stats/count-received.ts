@@ -2,21 +2,21 @@ import { setImmediate } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
-import { maxRejectedKept, maxRepeatsKept } from '../../inbox/store-limits.ts';
-import { isObject } from '../../json/exact.ts';
+import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { maxRejectedKept, maxRepeatsKept } from '../../inbox/store-options.ts';
+import { utf8 } from '../../json/bytes.ts';
+import { isObject, type Json, parseExact } from '../../json/exact.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
-import { FieldPresence } from '../../lead/field-presence.ts';
-import { leadFilter } from '../../lead/filter.ts';
+import { FieldPresence, leadFilter } from '../../lead/filter.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
-import { FieldValues } from '../../stats/field-values.ts';
+import { FieldValues } from '../../stats/lead-counts.ts';
 import { ReceiptCounts } from '../../stats/receipt-counts.ts';
-import { noteFilters, noteMissingFields } from '../flags/filter-notes.ts';
-import { isInboxNamed } from '../flags/inbox/resolve-inbox.ts';
+import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
+import { isInboxNamed } from '../flags/resolve-inbox.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';
-import { type CountedWindows, countedWindows } from './counted-windows.ts';
 import { inboxFlagsOf, type StatsOptions } from './options.ts';
-import { isPrevious, type StatsPlan } from './stats-plan.ts';
-import { type ReceivedLead, receivedLead } from './received-record.ts';
+import { type CountedWindows, countedWindows, isPrevious, type StatsPlan } from './plan.ts';
 
 /** Deliveries that are counted before a signal, and the status line, get their turn. */
 const atOnce = 1000;
@@ -154,4 +154,39 @@ async function lastReceiptBefore(
     if (passes(receivedLead(delivery))) return delivery.receivedAt;
   }
   return undefined;
+}
+
+/** The lead of a delivery as a value, and as filters look at it. */
+interface ReceivedLead {
+  readonly record: Json;
+  readonly raw: RawLead;
+}
+
+/** Undefined where the body is not JSON, as that of a rejected delivery may be. */
+function receivedLead({ body, place, leadId }: StoredDelivery): ReceivedLead | undefined {
+  // A byte order mark is accepted, and is no JSON.
+  const json = utf8(leadBytes(body, place)).replace(/^\ufeff/, '');
+  const record = parsed(json);
+  if (record === undefined) return undefined;
+  const text = (name: string): string | undefined => {
+    const value = isObject(record) ? record[name] : undefined;
+    return typeof value === 'string' ? value : undefined;
+  };
+  const raw = {
+    id: leadId,
+    createdAt: text('createdAt'),
+    category: text('category'),
+    get bytes() {
+      return Buffer.from(json);
+    },
+  };
+  return { record, raw };
+}
+
+function parsed(json: string): Json | undefined {
+  try {
+    return parseExact(json);
+  } catch {
+    return undefined;
+  }
 }

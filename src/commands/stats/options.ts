@@ -1,13 +1,12 @@
 import { oneOf, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
-import { type Expectation, parseExpectations } from '../../stats/expectation.ts';
+import { type Expectation, parseExpectations } from '../../stats/expectations.ts';
 import { bucketUnits } from '../../stats/time-buckets.ts';
 import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
-import { filterFlags } from '../flags/filter-flags.ts';
+import { filterFlags, formatFlags } from '../flags/shared-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
 import { limit } from '../flags/flag-values.ts';
-import { formatFlags } from '../flags/format-flags.ts';
-import { type InboxFlags, inboxFlags } from '../flags/inbox/inbox-flags.ts';
+import { type InboxFlags, inboxFlags } from '../flags/inbox-flags.ts';
 
 /** One path or two: there is no matrix of more. */
 const paths: ValueType<readonly string[]> = {

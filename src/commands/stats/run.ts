@@ -1,16 +1,22 @@
 import type { Context } from '../../context.ts';
-import { escapeJson } from '../../output/sanitize.ts';
+import { readCreatedAt } from '../../lead/created-at.ts';
+import { FieldPresence, leadFilter } from '../../lead/filter.ts';
+import { parseLead } from '../../lead/raw-lead.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
-import { write } from '../../output/write-stream.ts';
-import { checkExpectations } from '../../stats/check-expectations.ts';
+import { escapeJson } from '../../output/sanitize.ts';
+import { write } from '../../output/stdout.ts';
+import { grouped, showProgress } from '../../output/terminal/progress.ts';
+import { openService } from '../../service/client/service.ts';
+import { listLeads } from '../../service/listing/listing.ts';
+import { checkExpectations } from '../../stats/expectations.ts';
+import { FieldValues } from '../../stats/lead-counts.ts';
 import { mostValues } from '../../stats/value-counts.ts';
-import { grouped } from '../../output/terminal/progress.ts';
+import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { countPulled } from './count-pulled.ts';
-import type { CountedWindows } from './counted-windows.ts';
+import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
+import { sayChecked } from './figure-text.ts';
 import { countsReceived, rejectContradictions, type StatsOptions } from './options.ts';
-import { planStats } from './stats-plan.ts';
-import { sayChecked } from './print/say-checked.ts';
+import { type CountedWindows, countedWindows, isPrevious, planStats, type StatsPlan } from './plan.ts';
 
 export async function run(options: StatsOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
@@ -46,14 +52,14 @@ async function print(
   const terminal = stdout.isTTY === true;
   const { format, top } = options;
   if (format === 'table') {
-    const { printTable } = await import('./print/stats-table.ts');
+    const { printTable } = await import('./print-table.ts');
     await printTable(counted, top ?? 10, context);
   } else if (format === 'json') {
-    const { statsDocument } = await import('./print/stats-document.ts');
+    const { statsDocument } = await import('./print-data.ts');
     const json = JSON.stringify(statsDocument(counted, checked, top ?? Infinity), null, 2);
     await write(stdout, `${terminal ? escapeJson(json) : json}\n`);
   } else {
-    const { figureColumns, statsRows } = await import('./print/stats-rows.ts');
+    const { figureColumns, statsRows } = await import('./print-data.ts');
     const fields = counted.previous === undefined ? figureColumns.slice(0, -1) : figureColumns;
     const writer = await recordWriter('csv', streamSink(stdout), { fields, terminal });
     const rows = statsRows(counted, top ?? Infinity);
@@ -92,4 +98,40 @@ function noteBounds({ current, previous }: CountedWindows, { messages }: Pick<Co
       `${what} no createdAt that can be read: counted, but in no ${current.series.unit}`,
     );
   }
+}
+
+/** Counts the leads of the service, by when they were created. Throws an `IncompleteError` where the walk proves no end. */
+async function countPulled(
+  options: StatsOptions,
+  plan: StatsPlan,
+  context: Context,
+): Promise<CountedWindows> {
+  const { messages, clock, status } = context;
+  const service = await openService(context);
+  const matcher = leadFilter(plan.filter);
+  const fields = new FieldPresence(options.by ?? []);
+  const values = new FieldValues(plan.facets);
+  const [leads, before] = [plan.newCounts(), plan.newCounts(plan.shiftMs)];
+  const walk = listLeads(service, {
+    query: plan.query,
+    prefetch: true,
+    acceptUnproven: unprovenHandler(options.acceptIncomplete, messages),
+  });
+  const progress = showProgress(status, clock);
+  try {
+    for await (const batch of walk) {
+      for (const lead of batch.leads) {
+        if (!matcher.matches(lead)) continue;
+        const time = readCreatedAt(lead.createdAt);
+        if (fields.searching) fields.look(parseLead(lead));
+        (isPrevious(plan, time) ? before : leads).add(values.ofBytes(lead), time);
+      }
+      progress.update(walk.stats.leads, walk.stats.total);
+    }
+  } finally {
+    progress.clear();
+  }
+  noteFilters(matcher, messages);
+  noteMissingFields('--by', fields, messages);
+  return countedWindows(plan, { leads, receipts: undefined }, { leads: before, receipts: undefined });
 }

@@ -1,13 +1,16 @@
 import type { Capture } from '../../capture/capture.ts';
+import { formatDuration } from '../../time/duration.ts';
 import { checkDelivery } from '../../webhook/check-delivery.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
+import { isPlausible } from '../../webhook/explain/custom-flags.ts';
 import { explain, type Explanation } from '../../webhook/explain/explain-delivery.ts';
 import { joinFlags } from '../../webhook/explain/finding.ts';
+import type { RejectReason } from '../../webhook/rejection.ts';
 import type { Authentic, Key, Scheme, Verification } from '../../webhook/scheme.ts';
+import { checkTimestamp } from '../../webhook/timestamp.ts';
 import type { LeadPlace } from '../flags/lead-at.ts';
-import type { ReadSecrets } from './input/read-secrets.ts';
-import type { Check, Report } from './report/report.ts';
-import { type CheckTimes, timeChecks } from './time-checks.ts';
+import type { Check, Report } from './report.ts';
+import type { ReadSecrets } from './scheme-secrets.ts';
 
 type Verdict = Omit<Report, 'form' | 'at' | 'notes' | 'scheme' | 'base'>;
 
@@ -109,4 +112,61 @@ export function furtherRejection(
   const checked = checkDelivery(delivery, { path: undefined, scheme, keys, ...place }, at);
   if (checked.kind === 'leads' || checked.status === 401) return undefined;
   return `'leads listen' would still answer ${checked.status}: ${checked.detail}`;
+}
+
+/** When a delivery is checked for, in milliseconds since the epoch. */
+interface CheckTimes {
+  readonly now: number;
+  /** `--at`. */
+  readonly asked: number | undefined;
+  /** The capture's own. */
+  readonly captured: number | undefined;
+}
+
+interface TimeVerdict {
+  readonly checks: readonly Check[];
+  /** Why the time makes the delivery one that must be rejected; undefined where it does not. */
+  readonly late: RejectReason | undefined;
+}
+
+/**
+ * Whether the signed time was near enough when the delivery came. Where nothing says when that was, a delivery that is too
+ * old by now is genuine nevertheless; so is one that was in time then.
+ */
+function timeChecks(
+  authentic: Authentic,
+  { toleranceMs }: Pick<Scheme, 'toleranceMs'>,
+  { now, asked, captured }: CheckTimes,
+): TimeVerdict {
+  const { timestamp } = authentic;
+  if (timestamp === undefined || toleranceMs === undefined) return { late: undefined, checks: [] };
+  const at = asked ?? captured;
+  const then = checkTimestamp(authentic, toleranceMs, at ?? now);
+  const tolerated = `${formatDuration(toleranceMs).replace(/ 0[smh]$/, '')} is tolerated`;
+  if (at === undefined && !then.ok && then.reason === 'stale_timestamp' && isPlausible(timestamp)) {
+    const hint = 'give the time at which it was received with --at';
+    return {
+      late: undefined,
+      checks: [{ name: 'now', ok: false, detail: `stale by now: ${then.detail}; ${hint}` }],
+    };
+  }
+  const what =
+    asked !== undefined ? 'the time asked for' : captured !== undefined ? 'it was captured' : 'now';
+  if (!then.ok) {
+    const detail = at === undefined ? then.detail : `at ${new Date(at).toISOString()}, ${then.detail}`;
+    return { late: then.reason, checks: [{ name: 'time', ok: false, detail }] };
+  }
+  const ageMs = (at ?? now) - timestamp;
+  const side = ageMs < 0 ? 'after' : 'before';
+  const inTime: Check = {
+    name: 'time',
+    ok: true,
+    detail: `signed ${formatDuration(Math.abs(ageMs))} ${side} ${what}; ${tolerated}`,
+  };
+  const today = checkTimestamp(authentic, toleranceMs, now);
+  if (at === undefined || today.ok) return { late: undefined, checks: [inTime] };
+  return {
+    late: undefined,
+    checks: [inTime, { name: 'now', ok: false, detail: `stale by now: ${today.detail}` }],
+  };
 }

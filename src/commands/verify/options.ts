@@ -1,12 +1,10 @@
 import { oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
-import { bodyFormNames } from '../../webhook/explain/body/body-form-names.ts';
+import { bodyFormNames } from '../../webhook/explain/body-form-names.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { httpUrl, pointInTime } from '../flags/flag-values.ts';
-import { formatFlags } from '../flags/format-flags.ts';
-import { headerValue } from '../flags/header-value.ts';
-import { inboxFlags } from '../flags/inbox/inbox-flags.ts';
-import { schemePartFlags } from '../flags/scheme/part-flags.ts';
-import { schemeFlags } from '../flags/scheme/scheme-flags.ts';
+import { headerValue, httpUrl, pointInTime } from '../flags/flag-values.ts';
+import { formatFlags } from '../flags/shared-flags.ts';
+import { inboxFlags } from '../flags/inbox-flags.ts';
+import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
 
 /** Kept as it is typed: a signature covers the exact text. */
 const exactUrl: ValueType<string> = {

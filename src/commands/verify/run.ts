@@ -1,21 +1,17 @@
-import { targetOf } from '../../capture/capture.ts';
-import type { Capture } from '../../capture/capture.ts';
+import { type Capture, targetOf } from '../../capture/capture.ts';
 import type { Context } from '../../context.ts';
-import { DataError } from '../../errors.ts';
+import { DataError, UsageError } from '../../errors.ts';
+import { type Secret, withoutSecrets } from '../../secret.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
+import { compareBases, messageBase } from '../../webhook/rfc9421/message-base.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/scheme/resolve-scheme.ts';
 import { leadPlaceOf } from '../flags/lead-at.ts';
-import { bodyAsAsked } from './input/body-as-asked.ts';
-import { detectScheme, isSchemeOpen, tellingHeaders } from './input/detect-scheme.ts';
+import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import { examine, furtherRejection, withheldHeaders, withoutCredential } from './examine.ts';
-import { openCapture, rejectConflicts } from './input/open-capture.ts';
+import { bodyAsAsked, openCapture, readBounded, rejectConflicts } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';
-import { printJson, printText } from './report/print-report.ts';
-import { readSecretsOf } from './input/read-secrets.ts';
-import { redact, redactReport } from './report/redact-report.ts';
-import type { Report } from './report/report.ts';
-import { signedBase } from './signed-base.ts';
+import { type Check, printJson, printText, redact, redactReport, type Report } from './report.ts';
+import { detectScheme, isSchemeOpen, readSecretsOf, tellingHeaders } from './scheme-secrets.ts';
 
 export async function run(options: VerifyOptions, context: Context): Promise<Outcome> {
   const { capture, resolved } = await openBoth(options, context);
@@ -112,3 +108,39 @@ const withheldError = (names: readonly string[]): DataError =>
       hint: `add it, from the sender's own log: --header '${names[0] ?? 'Name'}: …'`,
     },
   );
+
+/** What `--show-base` and `--their-base` ask for; nothing where neither is given. Without the secrets, if it holds one. */
+async function signedBase(
+  { showBase, theirBase }: VerifyOptions,
+  scheme: string,
+  delivery: Delivery,
+  secrets: readonly Secret[],
+  context: Context,
+): Promise<{ readonly base?: string; readonly checks: readonly Check[] }> {
+  if (!showBase && theirBase === undefined) return { checks: [] };
+  if (scheme !== 'rfc9421') {
+    throw new UsageError(
+      `--${showBase ? 'show' : 'their'}-base belongs to --scheme rfc9421, and the scheme is '${scheme}'`,
+    );
+  }
+  const found = messageBase(delivery);
+  if (found?.base === undefined) {
+    const detail =
+      found === undefined
+        ? 'there is no signature base: signature-input and signature name no signature that can be read'
+        : `there is no signature base: ${found.missing ?? 'a component'} is not in the request`;
+    return { checks: [{ name: 'base', ok: false, detail }] };
+  }
+  // Before they are compared: what is shown of a long line may end in the middle of a secret.
+  const redact = (bytes: Buffer): Buffer =>
+    Buffer.from(withoutSecrets(bytes.toString('latin1'), secrets, '[redacted]'), 'latin1');
+  const ours = redact(found.base);
+  const base = ours.toString('utf8');
+  if (theirBase === undefined) return { base, checks: [] };
+  const difference = compareBases(ours, redact(await readBounded(theirBase, 'the base', context)));
+  const check: Check =
+    difference === undefined
+      ? { name: 'base', ok: true, detail: 'theirs is the same: the keys differ, or the algorithms' }
+      : { name: 'base', ok: false, detail: difference };
+  return { ...(showBase && { base }), checks: [check] };
+}

@@ -1,15 +1,14 @@
-import type { Dialect } from '../../config/dialect.ts';
 import type { Dispatcher } from 'undici';
+import type { Dialect } from '../../config/dialect.ts';
 import { DataError, KeyRejectedError, ServiceError } from '../../errors.ts';
 import type { Service } from '../../service/client/service.ts';
-import { fetchPage } from '../../service/listing/fetch/fetch-page.ts';
-import { IncompleteError } from '../../service/listing/evidence/completion.ts';
+import { IncompleteError } from '../../service/listing/completion.ts';
+import { fetchPage } from '../../service/listing/fetch-page.ts';
 import { listLeads } from '../../service/listing/listing.ts';
-import type { PageFacts } from '../../service/pagination/page-facts.ts';
+import type { PageFacts } from '../../service/pagination/pagination-hints.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { type RequestParams, requestParamsOf } from '../../service/pagination/request-params.ts';
-import { driftOf } from '../service/clock-drift.ts';
-import { type RateHeaders, readRateHeaders } from './rate-headers.ts';
+import { driftOf } from '../clock-drift.ts';
 import { keyOf, mostCompared, type Seen, seenLead, type SeenLead } from './seen-page.ts';
 
 /** Query parameters by their names. */
@@ -216,3 +215,44 @@ const withoutNotes = (messages: Service['messages']): Service['messages'] => ({
   ...messages,
   note: () => undefined,
 });
+
+/** What an answer says about the rate limit. */
+export interface RateHeaders {
+  /** The names of the headers. */
+  readonly names: readonly string[];
+  readonly limit: number | undefined;
+  readonly remaining: number | undefined;
+  /** How long it is until more requests may be made, ms. */
+  readonly resetMs: number | undefined;
+}
+
+const prefixes = ['x-ratelimit-', 'x-rate-limit-', 'ratelimit-'];
+
+/** A larger number is a time since the epoch, in seconds. */
+const longestWaitSeconds = 86_400 * 31;
+
+/** Reads `X-RateLimit-Limit`, `-Remaining` and `-Reset`, and the same with `RateLimit-`; undefined without any. */
+export function readRateHeaders(
+  headers: Readonly<Record<string, string | undefined>>,
+  now: number,
+): RateHeaders | undefined {
+  const names = Object.keys(headers).filter(
+    (name) => name === 'ratelimit' || prefixes.some((prefix) => name.startsWith(prefix)),
+  );
+  if (names.length === 0) return undefined;
+  const number = (part: string): number | undefined => {
+    for (const prefix of prefixes) {
+      const found = /^\s*(\d{1,13})/.exec(headers[prefix + part] ?? '')?.[1];
+      if (found !== undefined) return Number(found);
+    }
+    return undefined;
+  };
+  const reset = number('reset');
+  const resetMs =
+    reset === undefined
+      ? undefined
+      : reset <= longestWaitSeconds
+        ? reset * 1000
+        : (reset > 1e11 ? reset : reset * 1000) - now;
+  return { names, limit: number('limit'), remaining: number('remaining'), resetMs };
+}

@@ -1,13 +1,15 @@
+import type { Dialect } from '../../config/dialect.ts';
 import type { LeadsError } from '../../errors.ts';
-import type { ClockSight } from '../service/clock-drift.ts';
-import type { FilterFinding } from './filters/find-filter.ts';
-import type { LimitFinding } from './paging/find-limit.ts';
-import type { PositionFinding } from './paging/find-position.ts';
-import type { TimeFilterFinding } from './filters/find-time-filter.ts';
-import type { LeadOrder } from './lead-order.ts';
-import type { CapFinding } from './paging/page-cap.ts';
-import type { StatusField } from './filters/find-status-field.ts';
-import type { RateHeaders } from './rate-headers.ts';
+import { formatDuration } from '../../time/duration.ts';
+import { checkNamed, type CheckResult } from '../check-result.ts';
+import type { ClockSight } from '../clock-drift.ts';
+import type { RateHeaders } from './dialect-asker.ts';
+import type { FilterFinding, StatusField } from './find-filter.ts';
+import type { LimitFinding } from './find-limit.ts';
+import type { PositionFinding } from './find-position.ts';
+import type { TimeFilterFinding } from './find-time-filter.ts';
+import type { CapFinding } from './page-cap.ts';
+import type { LeadOrder } from './seen-page.ts';
 
 /** What the list operation of a service turned out to be. */
 export interface DialectFindings extends ClockSight {
@@ -37,3 +39,134 @@ export type Examination =
   | DialectFindings
   /** The service could not be asked, or its answer holds no leads. */
   | (ClockSight & { readonly kind: 'failed'; readonly error: LeadsError });
+
+/** What the findings are for the operator: what works, what is ignored, and what to decide. */
+export function dialectChecks(
+  findings: DialectFindings,
+  inForce: Dialect,
+  isLearning: boolean,
+): CheckResult[] {
+  const { since, until, status, category } = findings;
+  const { params } = inForce;
+  const times = { since: params?.since ?? undefined, until: params?.until ?? undefined };
+  return [
+    checkEnvelope(findings),
+    checkPagination(findings),
+    checkPageSize(findings),
+    checkFilter('status', status, { isLearning, isSent: params?.status !== null }),
+    checkFilter('category', category, { isLearning, isSent: params?.category !== null }),
+    checkFilter('since', since, { isLearning, isSent: times.since !== undefined }),
+    checkFilter('until', until, { isLearning, isSent: times.until !== undefined }),
+    checkStatusField(findings),
+    checkOrder(findings),
+    checkRate(findings),
+  ];
+}
+
+function checkEnvelope({ items, count, id }: DialectFindings): CheckResult {
+  const check = checkNamed('dialect.envelope');
+  const where = items === '' ? 'the answer is the array' : `the leads are at ${items}`;
+  if (count === 0) return check.warn(`${where}, and there is none`, 'run it again when there are leads');
+  if (id.isThere) return check.pass(`${where}, ${count} without asking for more`);
+  const [first, second] = id.candidates;
+  const missing = `${where}, and some have no usable '${id.name}'`;
+  if (first === undefined) return check.warn(missing, 'name their id: leads config set api.id …');
+  const set = `leads config set api.id ${first}`;
+  return second === undefined
+    ? check.warn(`${missing}; each has another ${first}`, `if that is it: ${set}`)
+    : check.warn(
+        `${missing}; ${first} and ${second} both fit`,
+        `decide: ${set}, or leads config set api.id ${second}`,
+      );
+}
+
+function checkPagination({ position }: DialectFindings): CheckResult {
+  const check = checkNamed('dialect.pagination');
+  switch (position.kind) {
+    case 'found':
+      return check.pass(`${position.style}: ${position.evidence}`);
+    case 'none':
+      return check.pass(`none: ${position.evidence}`);
+    case 'undecided':
+      return check.warn(position.why, position.hint);
+  }
+}
+
+function checkPageSize({ limit, cap }: DialectFindings): CheckResult {
+  const check = checkNamed('dialect.page-size');
+  if (limit.kind === 'unknown') return check.skip(limit.why);
+  if (limit.kind === 'filtered' || limit.kind === 'rejected') {
+    return check.warn(`${limit.evidence}: it must not be sent`, 'leads config set api.params.limit null');
+  }
+  if (limit.kind === 'ignored') return check.warn(`${limit.name} is ignored: ${limit.evidence}`);
+  switch (cap.kind) {
+    case 'cap':
+      return check.pass(`${cap.size} a page: ${cap.evidence}`);
+    case 'none':
+      return check.pass(`${limit.name}, ${cap.size} a page and perhaps more`);
+    case 'unreached':
+      return check.pass(`${limit.name}; all ${cap.count} leads came at once, so no cap shows`);
+    default:
+      return check.pass(`${limit.name}: ${limit.evidence}`);
+  }
+}
+
+function checkFilter(
+  name: 'status' | 'category' | 'since' | 'until',
+  filter: FilterFinding,
+  { isLearning, isSent }: { readonly isLearning: boolean; readonly isSent: boolean },
+): CheckResult {
+  const check = checkNamed(`dialect.${name}`);
+  const look = isLearning ? undefined : "'leads doctor --learn' looks for another name";
+  const doNotSend = `leads config set api.params.${name} null`;
+  if (filter.kind === 'honoured') return check.pass(filter.evidence);
+  if (filter.kind === 'unknown') return check.skip(filter.why);
+  // What is not sent does no harm: times are held against each lead here.
+  if (!isSent) return check.skip(`no usual name is understood, so leads narrows here: ${filter.evidence}`);
+  if (filter.kind === 'ignored') {
+    return name === 'status'
+      ? check.warn(`silently ignored: ${filter.evidence}`, look ?? 'narrow here: --where FIELD=VALUE')
+      : check.warn(`silently ignored, so leads narrows here: ${filter.evidence}`, look);
+  }
+  const isWritten = filter.kind === 'rejected' || (filter.isLossy === true && name !== 'status');
+  return check.warn(filter.evidence, isLearning && isWritten ? undefined : doNotSend);
+}
+
+function checkStatusField({ statusFields }: DialectFindings): CheckResult {
+  const check = checkNamed('dialect.status-field');
+  const [first, second] = statusFields;
+  if (first === undefined) return check.skip('no field of a lead looks like a status');
+  const shown = statusFields
+    .map(({ name, values }) => `${name}: ${values.slice(0, 8).join(', ')}`)
+    .join('; ');
+  return second === undefined
+    ? check.pass(shown)
+    : check.warn(
+        `${first.name} and ${second.name} both look like it (${shown})`,
+        `decide: leads config set api.statusField ${first.name}, or leads config set api.statusField ${second.name}`,
+      );
+}
+
+function checkRate({ rate, refusedFor, requests }: DialectFindings): CheckResult {
+  const check = checkNamed('dialect.rate-limit');
+  if (refusedFor !== undefined) {
+    const when = refusedFor.ms === undefined ? 'later' : `in ${formatDuration(refusedFor.ms)}`;
+    return check.warn(
+      `reached after ${requests} requests, which ended the questions`,
+      `run it again ${when}, when requests are allowed again`,
+    );
+  }
+  if (rate === undefined) return check.pass('no header tells of one');
+  const { names, limit, remaining, resetMs } = rate;
+  const parts = [
+    limit === undefined ? undefined : `${limit} requests`,
+    remaining === undefined ? undefined : `${remaining} left`,
+    resetMs === undefined ? undefined : `more in ${formatDuration(Math.max(0, resetMs))}`,
+  ].filter((part) => part !== undefined);
+  return check.pass(`${parts.join(', ') || 'told'} (${names.join(', ')})`);
+}
+
+function checkOrder({ order }: DialectFindings): CheckResult {
+  const check = checkNamed('dialect.order');
+  return order === 'unknown' ? check.skip('the times of the leads do not show it') : check.pass(order);
+}

@@ -3,16 +3,12 @@ import { formatPointer } from '../../json/exact.ts';
 import type { Service } from '../../service/client/service.ts';
 import { DialectAsker } from './dialect-asker.ts';
 import type { DialectFindings, Examination } from './dialect-findings.ts';
-import { examineFilters } from './filters/examine-filters.ts';
-import { findLimit, tooFew } from './paging/find-limit.ts';
-import { findPosition, type PositionFinding } from './paging/find-position.ts';
-import { readLargestPage } from './paging/largest-page.ts';
-import { idFieldsOf } from './lead-id.ts';
-import { orderOf } from './lead-order.ts';
-import { findPageCap } from './paging/page-cap.ts';
-import type { PositionSearch } from './paging/position-search.ts';
-import { tryPosition } from './paging/try-position.ts';
-import { keysOf, type SeenPage } from './seen-page.ts';
+import { examineFilters } from './examine-filters.ts';
+import { findLimit, readLargestPage, tooFew } from './find-limit.ts';
+import { findPosition, type PositionFinding, tryPosition } from './find-position.ts';
+import { idFieldsOf, keysOf, orderOf, type SeenPage } from './seen-page.ts';
+import { findPageCap } from './page-cap.ts';
+import type { PositionSearch } from './position-names.ts';
 
 /** Leads on each of the two pages that are walked over. */
 const walkedSize = 5;

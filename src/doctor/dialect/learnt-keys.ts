@@ -1,10 +1,15 @@
+import { valueAt, withValue } from '../../config/check-config.ts';
 import type { Dialect } from '../../config/dialect.ts';
+import { readConfig } from '../../config/read-config.ts';
+import { settingKeys } from '../../config/setting-keys.ts';
+import { updateProfile } from '../../config/write-config.ts';
+import type { Context } from '../../context.ts';
 import type { DialectFindings } from './dialect-findings.ts';
-import type { FilterFinding } from './filters/find-filter.ts';
-import type { TimeFilterFinding } from './filters/find-time-filter.ts';
+import type { FilterFinding } from './find-filter.ts';
+import type { TimeFilterFinding } from './find-time-filter.ts';
 
 /** A key of the dialect that the answers prove. */
-export interface LearntKey {
+interface LearntKey {
   /** As `leads config` names it. */
   readonly key: string;
   readonly value: string | number | null;
@@ -77,3 +82,36 @@ const addItems = ({ items, count }: DialectFindings, add: Add): void =>
   );
 
 const formatOf = (finding: TimeFilterFinding) => (finding.kind === 'honoured' ? finding.format : undefined);
+
+type WriteContext = Pick<Context, 'paths' | 'pid' | 'clock' | 'signal'>;
+
+/** A learnt key, and what the profile held before. */
+export interface LearntChange extends LearntKey {
+  readonly path: readonly string[];
+  /** Undefined where the key was not set. */
+  readonly old: unknown;
+}
+
+/** The learnt keys with what the profile holds now. */
+export function compareWithProfile(
+  keys: readonly LearntKey[],
+  profile: string,
+  { paths }: Pick<WriteContext, 'paths'>,
+): LearntChange[] {
+  const stored = readConfig(paths.configDir).profiles?.[profile] ?? {};
+  return keys.flatMap((key) => {
+    const path = settingKeys.find(({ name }) => name === key.key)?.path;
+    return path === undefined ? [] : [{ ...key, path, old: valueAt(stored, path) }];
+  });
+}
+
+/** Writes all of them in one step. Throws a `ConfigError`, an `OutputError`. */
+export async function writeDialect(
+  changes: readonly LearntChange[],
+  profile: string,
+  context: WriteContext,
+): Promise<void> {
+  await updateProfile(context, profile, (stored) =>
+    changes.reduce((changed, { path, value }) => withValue(changed, path, value), stored),
+  );
+}

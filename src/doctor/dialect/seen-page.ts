@@ -1,10 +1,9 @@
 import type { LeadsError } from '../../errors.ts';
-import type { Json } from '../../json/exact.ts';
+import { isObject, type Json } from '../../json/exact.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
-import { parseLead } from '../../lead/field.ts';
-import type { RawLead } from '../../lead/raw-lead.ts';
-import type { PageFacts } from '../../service/pagination/page-facts.ts';
+import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import type { PageFacts } from '../../service/pagination/pagination-hints.ts';
 
 /** A lead of an answer, as far as comparisons need it. */
 export interface SeenLead {
@@ -53,3 +52,76 @@ export const seenLead = (lead: ScannedRecord): SeenLead => ({
 });
 
 export const keysOf = ({ leads }: Pick<SeenPage, 'leads'>): readonly string[] => leads.map(({ key }) => key);
+
+/**
+ * Whether an answer holds exactly those leads that a filter selects of a list, as far as the list is known: none that it
+ * does not select, and none of the known ones missing.
+ */
+export function isSelection(
+  seen: readonly SeenLead[],
+  known: readonly SeenLead[],
+  selects: (lead: SeenLead) => boolean,
+): boolean {
+  if (seen.length === 0 || !seen.every(selects)) return false;
+  const selected = known.filter(selects);
+  const keys = new Set(keysOf({ leads: seen }));
+  const knownKeys = new Set(keysOf({ leads: known }));
+  const others = seen.filter(({ key }) => !knownKeys.has(key)).length;
+  // Leads that arrived meanwhile, or that lie behind the known ones, may have taken the place of some on a full page.
+  const isFull = seen.length >= known.length;
+  const expected = isFull ? selected.slice(0, seen.length - others) : selected;
+  return selected.length > 0 && expected.every(({ key }) => keys.has(key));
+}
+
+/** Whether an answer is the known list again, but for leads that arrived meanwhile. */
+export function isUnfiltered(seen: readonly SeenLead[], known: readonly SeenLead[]): boolean {
+  const keys = new Set(keysOf({ leads: known }));
+  const shared = seen.filter(({ key }) => keys.has(key)).length;
+  return shared > 0 && shared >= known.length - 2;
+}
+
+/** Whether an answer with room for more holds none of the known leads that a filter selects. */
+export function isLoss(
+  seen: readonly SeenLead[],
+  known: readonly SeenLead[],
+  selects: (lead: SeenLead) => boolean,
+): boolean {
+  const keys = new Set(keysOf({ leads: seen }));
+  const selected = known.filter(selects);
+  return seen.length < known.length && selected.length > 0 && !selected.some(({ key }) => keys.has(key));
+}
+
+export type LeadOrder = 'newest first' | 'oldest first' | 'neither by time' | 'unknown';
+
+/** In which order a page lists its leads, by their time of creation. */
+export function orderOf(leads: readonly SeenLead[]): LeadOrder {
+  const times = leads.flatMap(({ createdAt }) => createdAt ?? []);
+  const steps = times.slice(1).map((time, i) => time - (times[i] ?? time));
+  if (steps.every((step) => step === 0)) return 'unknown';
+  if (steps.every((step) => step <= 0)) return 'newest first';
+  return steps.every((step) => step >= 0) ? 'oldest first' : 'neither by time';
+}
+
+const usualNames = [
+  '_id',
+  'leadId',
+  'lead_id',
+  'uuid',
+  'guid',
+  'key',
+  'reference',
+  'externalId',
+  'external_id',
+];
+
+/** Fields with usual names that hold another text or integer in every lead: where there is no `id`, one may be it. */
+export function idFieldsOf(leads: readonly SeenLead[]): string[] {
+  if (leads.length < 2) return [];
+  return usualNames.filter((name) => {
+    const values = leads.map(({ record }) => (isObject(record) ? record[name] : undefined));
+    const isUsable = values.every(
+      (value) => (typeof value === 'string' && value !== '') || Number.isInteger(value),
+    );
+    return isUsable && new Set(values).size === values.length;
+  });
+}

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { platform, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { ConfigError, messageOf } from '../../errors.ts';
-import { addonFolder, removeAbandonedAddons } from './abandoned-addons.ts';
 import { assetBytes, assetText } from './asset.ts';
 
 let loaded: unknown;
@@ -50,4 +49,29 @@ function checkDigest(path: string): void {
   throw new ConfigError("the database's code has another digest than when it was built", {
     hint: 'the executable file may be damaged: copy or build it again',
   });
+}
+
+/** The start of the name of a directory that an add-on is loaded from; six random characters follow. */
+export const addonFolder = 'leads-addon-';
+
+/** Longer than it takes to load an add-on that was written; ms. */
+const longestLoadMs = 60_000;
+
+/**
+ * Removes the directories, beside our own, of this user's processes that were killed while they loaded an add-on; on
+ * Windows those of all that have ended, since it refuses to remove what is in use.
+ */
+export function removeAbandonedAddons(own: string): void {
+  const { uid, mtimeMs: now } = lstatSync(own);
+  for (const name of readdirSync(dirname(own))) {
+    if (!name.startsWith(addonFolder) || name === basename(own)) continue;
+    const folder = join(dirname(own), name);
+    try {
+      const found = lstatSync(folder);
+      if (found.uid !== uid || now - found.mtimeMs < longestLoadMs) continue;
+      rmSync(folder, { recursive: true });
+    } catch {
+      // In use, or removed by another process.
+    }
+  }
 }

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type * as Sea from 'node:sea';
+import { ConfigError } from '../../errors.ts';
 
 /** What the executable file contains beside the program. */
 export type AssetName =
@@ -20,4 +22,18 @@ export function assetText(name: AssetName): string {
 /** Not every node that runs the package has this module. */
 function sea(): typeof Sea {
   return createRequire(import.meta.url)('node:sea') as typeof Sea;
+}
+
+/** One file of the page of `leads inspect`. Throws a `ConfigError` where it was not built. */
+export function pageFile(name: PageFileName): Uint8Array {
+  if (LEADS_SINGLE_FILE) return assetBytes(`inspect/${name}`);
+  const place = new URL(LEADS_PAGE_FOLDER + name, import.meta.url);
+  try {
+    return readFileSync(place);
+  } catch (error) {
+    throw new ConfigError(`the page is not installed: cannot read ${place.pathname}`, {
+      hint: 'install leads again; in a clone, run npm run build',
+      cause: error,
+    });
+  }
 }

@@ -1,8 +1,7 @@
 import type { InboxReader, StoredDelivery } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
-import { memberIds } from './member-ids.ts';
-import { idsOfContact, isContactOf, type Person } from './person.ts';
-import { readableIn } from './readable-in.ts';
+import { memberIds } from './erased-ids.ts';
+import { idsOfContact, isContactOf, type Person, readableIn } from './person.ts';
 
 /** A lead of the person. */
 interface FoundLead {

@@ -1,11 +1,10 @@
 import type { TakenKind } from '../decide-verdict.ts';
 import type { DeliveryContent, DeliverySummary } from '../delivery-record.ts';
-import { hasMemberId } from '../erase/member-ids.ts';
+import { hasMemberId } from '../erase/erased-ids.ts';
 import { remainingContent } from '../erase/remaining-delivery.ts';
-import { leadBytes } from '../lead-bytes.ts';
 import type { InboxQuery, StoredDelivery, StoredResult } from '../inbox.ts';
-import { maxRejectedKept, maxResultsKept } from '../store-limits.ts';
-import { bodyIn, BodyArena, headersIn, storeApart, type StoredBytes } from './body-arena.ts';
+import { leadBytes } from '../lead-bytes.ts';
+import { maxRejectedKept, maxResultsKept } from '../store-options.ts';
 
 interface Row extends StoredBytes {
   readonly seq: number;
@@ -222,4 +221,58 @@ function matches({ seq, summary }: Row, query: InboxQuery): boolean {
     summary.receivedAt >= (query.since ?? Number.NEGATIVE_INFINITY) &&
     summary.receivedAt < (query.until ?? Number.POSITIVE_INFINITY)
   );
+}
+
+/** Size of one buffer. */
+const bufferBytes = 1024 * 1024;
+
+/** Where a body is and, right behind it, the headers in JSON. */
+interface StoredBytes {
+  readonly buffer: Buffer;
+  readonly start: number;
+  readonly bodyEnd: number;
+  readonly end: number;
+}
+
+/**
+ * Many small pieces of bytes in few large buffers: a buffer for each would cost more than it holds, and the garbage
+ * collector would look at all of them over and over. A buffer is freed with the last piece in it.
+ */
+class BodyArena {
+  #buffer = Buffer.alloc(0);
+  #used = 0;
+
+  store(body: Uint8Array, headers: string): StoredBytes {
+    const size = body.length + Buffer.byteLength(headers);
+    if (this.#used + size > this.#buffer.length) {
+      this.#buffer = Buffer.allocUnsafeSlow(Math.max(size, bufferBytes));
+      this.#used = 0;
+    }
+    const stored = copyInto(this.#buffer, this.#used, body, headers, size);
+    this.#used = stored.end;
+    return stored;
+  }
+}
+
+/** The same in a buffer of its own, for what is soon dropped. */
+function storeApart(body: Uint8Array, headers: string): StoredBytes {
+  const size = body.length + Buffer.byteLength(headers);
+  return copyInto(Buffer.allocUnsafeSlow(size), 0, body, headers, size);
+}
+
+const bodyIn = ({ buffer, start, bodyEnd }: StoredBytes): Uint8Array => buffer.subarray(start, bodyEnd);
+
+const headersIn = ({ buffer, bodyEnd, end }: StoredBytes): [string, string][] =>
+  JSON.parse(buffer.toString('utf8', bodyEnd, end)) as [string, string][];
+
+function copyInto(
+  buffer: Buffer,
+  start: number,
+  body: Uint8Array,
+  headers: string,
+  size: number,
+): StoredBytes {
+  buffer.set(body, start);
+  buffer.write(headers, start + body.length);
+  return { buffer, start, bodyEnd: start + body.length, end: start + size };
 }

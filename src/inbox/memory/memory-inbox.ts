@@ -1,31 +1,78 @@
 import { messageOf } from '../../errors.ts';
 import { GroupCommit } from '../../files/group-commit.ts';
-import { cannotStore } from '../cannot-store-error.ts';
 import type { TakenKind } from '../decide-verdict.ts';
-import type { Erased, Erasure } from '../erase/erasure.ts';
-import type {
-  Arrival,
-  DroppedRepeats,
-  Inbox,
-  InboxQuery,
-  LeadQuery,
-  LeadState,
-  LeaseState,
-  Outstanding,
-  RejectedDelivery,
-  StoredDelivery,
-  StoredLead,
-  StoredRef,
-  TakeResult,
-  TargetLease,
+import type { InboxChanges, InboxExtent, PrunedLead, ReceivedLead, SearchStep } from '../inbox-queries.ts';
+import {
+  type Arrival,
+  type Backlog,
+  cannotStore,
+  type DroppedRepeats,
+  type Erased,
+  type Erasure,
+  type Inbox,
+  type InboxQuery,
+  inOrderOfLabels,
+  type LeadQuery,
+  type LeadState,
+  type LeaseState,
+  type Outstanding,
+  type RejectedDelivery,
+  type StoredDelivery,
+  type StoredLead,
+  type StoredRef,
+  type TakeResult,
+  type TargetLease,
 } from '../inbox.ts';
-import { type Backlog, inOrderOfLabels } from '../inbox-monitor.ts';
-import type { StoreOptions } from '../inbox-options.ts';
 import { leadBytes } from '../lead-bytes.ts';
-import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
+import type { StoreOptions } from '../store-options.ts';
 import { targetLabel } from '../target-name.ts';
-import { MemoryChanges } from './memory-changes.ts';
 import { MemoryWriter } from './memory-writer.ts';
+
+/** Deliveries that one step of a search gives, and bytes of their bodies, unless a single one has more. */
+const stepRows = 200;
+const stepBytes = 1024 * 1024;
+
+/** Answers what `InboxChanges` asks, of a store in memory. */
+class MemoryChanges implements InboxChanges {
+  readonly #writer: Pick<MemoryWriter, 'deliveries' | 'erased' | 'unsettled'>;
+
+  constructor(writer: Pick<MemoryWriter, 'deliveries' | 'erased' | 'unsettled'>) {
+    this.#writer = writer;
+  }
+
+  changeMark(): Promise<string> {
+    return Promise.resolve(String(this.#writer.deliveries.changes));
+  }
+
+  extent(): Promise<InboxExtent> {
+    const { deliveries, erased } = this.#writer;
+    return Promise.resolve({
+      newestSeq: deliveries.lastSeq,
+      oldestSeq: deliveries.oldestSeq,
+      erased: erased.size,
+    });
+  }
+
+  outcomeMarks(seqs: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    return Promise.resolve(this.#writer.deliveries.outcomeMarks(seqs));
+  }
+
+  /** Everything is a candidate. */
+  async *search(_text: string, query: InboxQuery): AsyncGenerator<SearchStep> {
+    const isOutstanding = (leadId: string): boolean => this.#writer.unsettled(leadId).length > 0;
+    let candidates: SearchStep['candidates'][number][] = [];
+    let bytes = 0;
+    for (const delivery of this.#writer.deliveries.newestFirst(query, isOutstanding)) {
+      candidates.push(delivery);
+      bytes += delivery.body.length;
+      if (candidates.length < stepRows && bytes < stepBytes) continue;
+      yield { candidates, looked: candidates.length };
+      [candidates, bytes] = [[], 0];
+    }
+    yield { candidates, looked: candidates.length };
+    await Promise.resolve();
+  }
+}
 
 /** A part of a batch; what it returns is the caller's result. */
 type Step = () => unknown;

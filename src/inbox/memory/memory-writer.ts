@@ -1,6 +1,7 @@
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Rejection } from '../../webhook/rejection.ts';
 import {
+  ComparisonBudget,
   decide,
   decideSettled,
   type KnownLead,
@@ -8,21 +9,24 @@ import {
   type TakenKind,
   type TakenVerdict,
 } from '../decide-verdict.ts';
-import { contentOf, rejectedContentOf, summaryOf } from '../delivery-record.ts';
-import type { ErasedCounts, Erasure } from '../erase/erasure.ts';
-import { splitErased } from '../erase/split-erased.ts';
-import { type Group, groupByDelivery } from '../group-arrivals.ts';
-import type { Arrival, DroppedRepeats, RejectedDelivery, TakeResult, TargetLease } from '../inbox.ts';
-import type { ReceivedLead } from '../received-leads.ts';
-import type { StoreOptions } from '../inbox-options.ts';
-import { ComparisonBudget } from '../comparison-budget.ts';
+import { contentOf, type Group, groupByDelivery, rejectedContentOf, summaryOf } from '../delivery-record.ts';
+import { erasedIdDigest, memberIds } from '../erase/erased-ids.ts';
+import { splitErased } from '../erase/remaining-delivery.ts';
+import type { ReceivedLead } from '../inbox-queries.ts';
+import type {
+  Arrival,
+  DroppedRepeats,
+  ErasedCounts,
+  ErasedLead,
+  Erasure,
+  RejectedDelivery,
+  TakeResult,
+  TargetLease,
+} from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
+import { maxRepeatsKept, noncesRemovedPerAdded, type StoreOptions } from '../store-options.ts';
 import { targetLabel } from '../target-name.ts';
 import { DeliveryLog } from './delivery-log.ts';
-import { eraseFromMemory } from './erase-from-memory.ts';
-import { ErasedLeads } from './erased-leads.ts';
-import { MemoryNonces } from './memory-nonces.ts';
-import { Repeats } from './repeats.ts';
 
 interface Lead {
   /** Number of its first delivery. */
@@ -240,3 +244,127 @@ export class MemoryWriter {
 }
 
 const digestOf = (body: Uint8Array): string => hash('sha256', body, 'base64');
+
+interface BoundNonce {
+  readonly digest: string;
+  /** Milliseconds since the epoch. */
+  readonly expires: number;
+}
+
+/** The replay guard of a store in memory: each nonce is good for one body, for as long as it could verify. */
+class MemoryNonces {
+  /** By nonce, first to expire first. */
+  readonly #bound = new Map<string, BoundNonce>();
+  readonly #lifetimeMs: number;
+
+  constructor(lifetimeMs: number) {
+    this.#lifetimeMs = lifetimeMs;
+  }
+
+  /** Binds the nonce to the body's digest; false when it is bound to another one. */
+  bind(nonce: string, digest: string, now: number): boolean {
+    const bound = this.#bound.get(nonce);
+    if (bound !== undefined && bound.expires > now) return bound.digest === digest;
+    this.#bound.delete(nonce);
+    this.#bound.set(nonce, { digest, expires: now + this.#lifetimeMs });
+    this.#removeExpired(now);
+    return true;
+  }
+
+  /** Only some of them at a time, so that a great many are no pause. */
+  #removeExpired(now: number): void {
+    let left = noncesRemovedPerAdded;
+    for (const [nonce, { expires }] of this.#bound) {
+      if (left === 0 || expires > now) return;
+      this.#bound.delete(nonce);
+      left -= 1;
+    }
+  }
+}
+
+/** The repeats of one lead: the newest are kept, the others counted. */
+class Repeats {
+  readonly #differing: number[] = [];
+  readonly #same: number[] = [];
+  #droppedDiffering = 0;
+  #droppedSame = 0;
+
+  get dropped(): DroppedRepeats {
+    return { differing: this.#droppedDiffering, same: this.#droppedSame };
+  }
+
+  /** Returns the number of the delivery that is to be dropped. `differs`: with another payload than the first one. */
+  add(seq: number, differs: boolean): number | undefined {
+    const kept = differs ? this.#differing : this.#same;
+    kept.push(seq);
+    if (kept.length <= maxRepeatsKept) return undefined;
+    if (differs) this.#droppedDiffering += 1;
+    else this.#droppedSame += 1;
+    return kept.shift();
+  }
+}
+
+/** The leads that were erased from a store in memory. */
+class ErasedLeads {
+  readonly #key = randomBytes(32);
+  readonly #leads = new Map<string, ErasedLead>();
+
+  get size(): number {
+    return this.#leads.size;
+  }
+
+  /** What was kept at an earlier time stays. */
+  add(leadId: string, lead: ErasedLead): void {
+    const digest = this.#digest(leadId);
+    if (!this.#leads.has(digest)) this.#leads.set(digest, lead);
+  }
+
+  find(leadId: string): ErasedLead | undefined {
+    return this.#leads.size === 0 ? undefined : this.#leads.get(this.#digest(leadId));
+  }
+
+  /** Whether a rejected delivery, of which nobody knows whether it is authentic, holds a lead that was erased. */
+  isIn({ leadId, delivery }: Pick<RejectedDelivery, 'leadId' | 'delivery'>): boolean {
+    if (this.#leads.size === 0) return false;
+    const ids = leadId === undefined ? memberIds(delivery.body) : [leadId];
+    return ids.some((id) => this.find(id) !== undefined);
+  }
+
+  #digest(leadId: string): string {
+    return erasedIdDigest(this.#key, leadId).toString('base64');
+  }
+}
+
+interface MemoryStore {
+  readonly deliveries: DeliveryLog;
+  /** Undefined for an id that is not known. */
+  readonly leadOf: (leadId: string) => (ErasedLead & { readonly isPending: boolean }) | undefined;
+  readonly replace: (leadId: string, erased: ErasedLead) => void;
+}
+
+/** `Inbox.erase`. */
+function eraseFromMemory({ leadIds, rejected }: Erasure, store: MemoryStore): ErasedCounts {
+  const { deliveries, leadOf, replace } = store;
+  const ids = new Set(leadIds);
+  const found = deliveries.summaries(
+    ({ seq, leadId, verdict }) =>
+      (leadId !== undefined && ids.has(leadId)) || (verdict === 'rejected' && rejected.includes(seq)),
+  );
+  const known = new Set<string>();
+  let leads = 0;
+  let pending = 0;
+  for (const leadId of ids) {
+    const lead = leadOf(leadId);
+    if (lead !== undefined) leads += 1;
+    if (lead?.isPending === true) pending += 1;
+    // Of an id that was only rejected, too, nothing is to be stored any more.
+    const first = found.find((one) => one.leadId === leadId);
+    const kept = lead ?? (first && { seq: first.seq, firstAt: first.receivedAt, attempts: 0 });
+    if (kept === undefined) continue;
+    replace(leadId, kept);
+    known.add(leadId);
+  }
+  deliveries.erase(new Set(found.map(({ seq }) => seq)), known);
+  const refused = found.filter(({ verdict }) => verdict === 'rejected').length;
+  return { leads, deliveries: found.length - refused, rejected: refused, pending };
+}

@@ -1,6 +1,6 @@
 import { ConfigError, DataError, LeadsError, messageOf } from '../../errors.ts';
-import { LiteralError } from './sql/sql.ts';
-import { cannotStore, CannotStoreError } from '../cannot-store-error.ts';
+import { LiteralError } from './sql.ts';
+import { cannotStore, CannotStoreError } from '../inbox.ts';
 
 /** What the database's codes mean for a person; the database's own words are kept as the cause. */
 const meanings: readonly (readonly [prefix: string, reason: string, hint?: string])[] = [

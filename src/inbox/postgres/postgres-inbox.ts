@@ -1,8 +1,10 @@
-import type { Backlog, ConnectionPool } from '../inbox-monitor.ts';
 import type { TakenKind } from '../decide-verdict.ts';
-import type { Erased, Erasure } from '../erase/erasure.ts';
 import type {
   Arrival,
+  Backlog,
+  ConnectionPool,
+  Erased,
+  Erasure,
   Inbox,
   LeaseState,
   RejectedDelivery,
@@ -10,23 +12,65 @@ import type {
   TakeResult,
   TargetLease,
 } from '../inbox.ts';
-import type { StoreOptions } from '../inbox-options.ts';
-import { Confirmations } from './commit/confirmations.ts';
-import { Lane } from './commit/lane.ts';
-import { eraseFromDatabase } from './erase/erase-from-database.ts';
-import type { MonthsAhead } from './months-ahead.ts';
-import type { OpenedSchema } from './open-schema.ts';
-import { cannotWrite } from './postgres-errors.ts';
+import type { StoreOptions } from '../store-options.ts';
+import type { Connections } from './connection/database-connections.ts';
+import type { DatabaseLocation } from './connection/database-location.ts';
+import { MonthsAhead } from './migrate.ts';
+import { type OpenedSchema, openSchema } from './open-schema.ts';
+import { cannotOpen, cannotWrite, sqlState } from './postgres-errors.ts';
 import { PostgresReader } from './postgres-reader.ts';
-import { pruneDeliveries } from './prune/prune-before.ts';
 import { backlogOf, unsettledLeads } from './read/outstanding.ts';
-import { SettlePlan } from './settle/settle-plan.ts';
-import { type SettleResult, type SettleWork, settleWork } from './settle/settle-work.ts';
-import { hexOf, statements } from './sql/sql.ts';
-import type { StoreContext } from './store-context.ts';
-import { TakePlan, type TakeResults } from './take/take-plan.ts';
-import { rejectWork, sizeOfWork, type TakeWork, takeWork } from './take/take-work.ts';
-import { WriteCheck } from './write-check.ts';
+import { hexOf, type Sql, sql, statements } from './sql.ts';
+import {
+  LeaseClock,
+  leaseOwner,
+  NonceClock,
+  removeDeadReceivers,
+  RunningReceiver,
+  type StoreContext,
+  storeLabels,
+  TargetNames,
+} from './store-context.ts';
+import { Confirmations } from './write/confirmations.ts';
+import { eraseFromDatabase } from './write/erase.ts';
+import { pruneDeliveries } from './write/prune.ts';
+import { SettlePlan, type SettleResult, type SettleWork, settleWork } from './write/settle-plan.ts';
+import { TakePlan, type TakeResults } from './write/take-plan.ts';
+import { rejectWork, sizeOfWork, type TakeWork, takeWork } from './write/take-questions.ts';
+import { Lane } from './write/transaction-queue.ts';
+import { begin } from './write/transaction.ts';
+
+/** Throws a `ConfigError`, or that the database cannot be reached. */
+export async function openPostgresInbox(
+  location: DatabaseLocation,
+  options: Omit<StoreOptions, 'location'>,
+): Promise<Inbox> {
+  const { clock, pid, targets, onDemand = [], warn } = options;
+  const opened = await openSchema(location, { now: clock.now(), warn });
+  const { connections, schema } = opened;
+  try {
+    return await connections.use(async (connection) => {
+      const months = new MonthsAhead({ schema, clock, warn });
+      await months.add(connection);
+      await removeDeadReceivers(connection, schema, { pid, now: clock.now() });
+      const names = new TargetNames(opened.targetKey);
+      const owner = await leaseOwner(pid);
+      const receiver = new RunningReceiver(schema, owner, clock.now());
+      const stored = targets.map((target) => names.storedName(target));
+      const labelled = [...targets, ...onDemand];
+      const labels = labelled.length > 0 ? storeLabels(schema, names, labelled) : undefined;
+      const added = stored.length > 0 ? receiver.added(stored) : undefined;
+      if (labels !== undefined) await connection.run(statements(labels, added));
+      const nonceClock = await NonceClock.open(connection, schema, clock);
+      const leaseClock = await LeaseClock.open(connection, clock);
+      const context = { ...opened, names, owner, receiver, nonceClock, leaseClock, options };
+      return new PostgresInbox(opened, context, months);
+    });
+  } catch (error) {
+    await connections.close();
+    throw cannotOpen(location.shown, error);
+  }
+}
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
@@ -35,7 +79,7 @@ const maxRejectedWaiting = 1000;
 const leaseSize = 2000;
 
 /** An inbox that many receivers share: one id is stored once among all of them. */
-export class PostgresInbox extends PostgresReader implements Inbox {
+class PostgresInbox extends PostgresReader implements Inbox {
   readonly #opened: OpenedSchema;
   readonly #context: StoreContext;
   readonly #redact: StoreOptions['redact'];
@@ -172,5 +216,39 @@ export class PostgresInbox extends PostgresReader implements Inbox {
       this.#writeCheck.failed(error);
       throw cannotWrite(this.location, error);
     }
+  }
+}
+
+/** What the largest delivery needs, in bytes: a body may have 1 MiB. */
+const roomBytes = 1.5 * 1024 * 1024;
+
+/** Finds out whether the next delivery can be made durable. */
+class WriteCheck {
+  readonly #connections: Connections;
+  readonly #schema: Sql;
+  #isFull = false;
+
+  constructor(connections: Connections, schema: Sql) {
+    this.#connections = connections;
+    this.#schema = schema;
+  }
+
+  /** A write failed with what the database threw. */
+  failed(error: unknown): void {
+    if (sqlState(error) === '53100') this.#isFull = true;
+  }
+
+  /**
+   * Commits a small write. A few bytes always fit somewhere, so that once a disk was full, as much as a delivery may have
+   * is written as well.
+   */
+  async run(): Promise<void> {
+    const filler = this.#isFull ? sql`decode(repeat('00', ${roomBytes}), 'hex')` : sql`NULL`;
+    await this.#connections.use(async (connection) => {
+      await connection.run(
+        sql`${begin} UPDATE ${this.#schema}.write_checks SET number = number + 1, filler = ${filler}; COMMIT;`,
+      );
+      this.#isFull = false;
+    });
   }
 }

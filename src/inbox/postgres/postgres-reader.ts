@@ -1,3 +1,4 @@
+import type { InboxExtent, PrunedLead, ReceivedLead, SearchStep } from '../inbox-queries.ts';
 import type {
   DroppedRepeats,
   InboxQuery,
@@ -8,20 +9,12 @@ import type {
   StoredDelivery,
   StoredLead,
 } from '../inbox.ts';
-import type { InboxExtent } from '../search/inbox-changes.ts';
-import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
-import type { SearchStep } from '../search/search-step.ts';
 import { cannotRead } from './postgres-errors.ts';
-import { databaseExtent, outcomeMarks, snapshotMark } from './read/database-changes.ts';
-import { searchDatabase } from './read/database-search.ts';
-import { deliveries } from './read/delivery-pages.ts';
-import { IdLookup } from './read/id-lookup.ts';
+import { deliveries, searchDatabase } from './read/delivery-queries.ts';
+import { IdLookup, leads, leadsBySeq } from './read/lead-queries.ts';
 import { type Asking, outstandingTargets } from './read/outstanding.ts';
-import { askOne, type ReadDatabase } from './read/read-database.ts';
-import { leads, leadsBySeq } from './read/stored-leads-reader.ts';
-import { numberOf } from './sql/result-row.ts';
-import { sql } from './sql/sql.ts';
-import { bytesOfText } from './sql/text-bytes.ts';
+import { askOne, horizon, type ReadDatabase } from './read/read-database.ts';
+import { bytesOfText, numberOf, sql, textOf } from './sql.ts';
 
 /** Reads what `Inbox` names, and writes nothing. */
 export class PostgresReader implements InboxReader {
@@ -125,4 +118,34 @@ export class PostgresReader implements InboxReader {
       throw cannotRead(this.location, error);
     }
   }
+}
+
+/** Another text after any transaction that wrote something in this server, or began or ended. */
+async function snapshotMark(database: ReadDatabase): Promise<string> {
+  const [row] = await askOne(database, sql`SELECT pg_current_snapshot()::text AS mark`);
+  return textOf(row?.['mark']);
+}
+
+async function databaseExtent(database: ReadDatabase): Promise<InboxExtent> {
+  const newestSeq = await horizon(database);
+  const [row] = await askOne(
+    database,
+    sql`SELECT (SELECT min(seq) FROM ${database.schema}.deliveries) AS oldest,
+      (SELECT count(*) FROM ${database.schema}.erased) AS erased`,
+  );
+  return { newestSeq, oldestSeq: numberOf(row?.['oldest'] ?? 0), erased: numberOf(row?.['erased']) };
+}
+
+async function outcomeMarks(
+  database: ReadDatabase,
+  seqs: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await askOne(
+    database,
+    sql`SELECT seq, verdict, md5(results) AS results FROM ${database.schema}.deliveries
+      WHERE seq = ANY(${seqs}::int8[])`,
+  );
+  return new Map(
+    rows.map((row) => [numberOf(row['seq']), `${textOf(row['verdict'])} ${textOf(row['results'])}`]),
+  );
 }

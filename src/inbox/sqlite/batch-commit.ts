@@ -1,5 +1,5 @@
 import { GroupCommit } from '../../files/group-commit.ts';
-import { CannotStoreError } from '../cannot-store-error.ts';
+import { CannotStoreError } from '../inbox.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Database } from './libsql.ts';
 import { sqliteCode } from './sqlite-errors.ts';

@@ -1,8 +1,7 @@
+import type { PrunedLead, ReceivedLead } from '../inbox-queries.ts';
 import type { StoredLead } from '../inbox.ts';
-import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
-import { fromColumn, textOf, toColumn } from './column.ts';
-import type { Statement } from './libsql.ts';
-import { leadOf, type ReadDatabase } from './reader.ts';
+import { leadOf, type ReadDatabase } from './delivery-queries.ts';
+import { fromColumn, type Statement, textOf, toColumn } from './libsql.ts';
 
 /** Rows of the table `leads` read at once: between two reads other work of this process gets its turn. */
 const pageRows = 10_000;

@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import type { Span } from '../../json/members.ts';
 
 /** `get` gives blobs as a Buffer, `all` as an ArrayBuffer. */
 export type Value = string | number | null | Uint8Array | ArrayBuffer;
@@ -50,3 +51,29 @@ export const readOnlyUrl = (path: string): string => `${pathToFileURL(path).href
 
 /** Of a file that nobody writes to, in a directory that cannot be written to either. A `-wal` beside it is not read. */
 export const immutableUrl = (path: string): string => `${pathToFileURL(path).href}?mode=ro&immutable=1`;
+
+/**
+ * The database ends text at a NUL and cannot hold half a surrogate pair, so that two such ids would become one: these
+ * are kept as JSON text, as is an id that looks like it.
+ */
+const unsafe = /\0|^json:"|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+export const toColumn = (id: string): string => (unsafe.test(id) ? `json:${JSON.stringify(id)}` : id);
+
+export const fromColumn = (text: string): string =>
+  text.startsWith('json:"') ? (JSON.parse(text.slice(5)) as string) : text;
+
+export const bytesOf = (value: Value | undefined): Uint8Array => {
+  if (value instanceof Uint8Array) return value;
+  return value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array();
+};
+
+export const textOf = (value: Value | undefined): string => (typeof value === 'string' ? value : '');
+
+/** Where the lead is in the body of a row of `deliveries`. */
+export const placeOf = ({ lead_start: start, lead_end: end }: Row): Span | undefined =>
+  typeof start === 'number' && typeof end === 'number' ? { start, end } : undefined;
+
+/** The number under which the row's body is shared with others. */
+export const sharedSeqOf = ({ first_seq: seq }: Row): number | undefined =>
+  typeof seq === 'number' ? seq : undefined;

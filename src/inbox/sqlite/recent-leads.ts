@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { ConfigError } from '../../errors.ts';
 import { leadBytes } from '../lead-bytes.ts';
-import { bytesOf, fromColumn, placeOf, sharedSeqOf, textOf } from './column.ts';
-import type { Row } from './libsql.ts';
+import { bytesOf, fromColumn, placeOf, type Row, sharedSeqOf, textOf } from './libsql.ts';
 import { type DatabasePages, readPages } from './pages/database-pages.ts';
 import { newestRows, rowAt } from './pages/table-rows.ts';
 

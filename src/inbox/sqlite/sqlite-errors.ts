@@ -1,5 +1,5 @@
 import { ConfigError, DataError, messageOf } from '../../errors.ts';
-import { cannotStore, CannotStoreError } from '../cannot-store-error.ts';
+import { cannotStore, CannotStoreError } from '../inbox.ts';
 
 /** What the database's codes mean for a person; the database's own words are kept as the cause. */
 const meanings: readonly (readonly [prefix: string, reason: string, hint?: string])[] = [

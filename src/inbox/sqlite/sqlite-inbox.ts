@@ -1,7 +1,9 @@
 import type { TakenKind } from '../decide-verdict.ts';
-import type { Erased, Erasure } from '../erase/erasure.ts';
 import type {
   Arrival,
+  Backlog,
+  Erased,
+  Erasure,
   Inbox,
   InboxReader,
   LeaseState,
@@ -10,31 +12,40 @@ import type {
   TakeResult,
   TargetLease,
 } from '../inbox.ts';
-import type { Backlog } from '../inbox-monitor.ts';
-import type { StoreOptions } from '../inbox-options.ts';
+import type { StoreOptions } from '../store-options.ts';
 import { BatchCommit } from './batch-commit.ts';
-import { bodiesWithIds } from './erase/bodies-with-ids.ts';
-import { eraseLeads } from './erase/erase-leads.ts';
-import { overwriteFile } from './erase/overwrite-file.ts';
-import { checkIntegrity, type IntegrityCheck } from './check-integrity.ts';
-import { FileIdentity } from './file/file-identity.ts';
-import { toColumn } from './column.ts';
-import { endDeadLeases, leaseOwner, removeDeadReceivers } from './lease-owner.ts';
-import type { Database } from './libsql.ts';
-import { currentVersion } from './schema/migrations.ts';
-import { failWhereLocked, openDatabase, openReadOnly } from './schema/open-database.ts';
-import { pruneDeliveries } from './prune-deliveries.ts';
-import { RoomCheck } from './file/room-check.ts';
-import { isOverwriteDue, shrink } from './schema/shrink.ts';
+import { nonceClockStart } from './delivery-tables.ts';
+import { bodiesWithIds, eraseLeads } from './erased-leads.ts';
+import {
+  checkIntegrity,
+  FileIdentity,
+  type IntegrityCheck,
+  RoomCheck,
+  StoreWarnings,
+} from './file-health.ts';
+import { type Database, toColumn } from './libsql.ts';
+import { currentVersion } from './migrations.ts';
+import {
+  failWhereLocked,
+  isOverwriteDue,
+  openDatabase,
+  openReadOnly,
+  overwriteFile,
+  shrink,
+} from './open-database.ts';
 import { cannotOpen, cannotWrite } from './sqlite-errors.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
-import { StoreWarnings } from './store-warnings.ts';
-import { readBacklog } from './tables/backlog.ts';
-import { nonceClockStart } from './tables/nonce-table.ts';
-import { ReceiverTable } from './tables/receiver-table.ts';
-import { unsettledPage } from './tables/target-leases.ts';
-import { storeLabels, TargetNames } from './tables/target-names.ts';
+import {
+  endDeadLeases,
+  leaseOwner,
+  readBacklog,
+  ReceiverTable,
+  removeDeadReceivers,
+  storeLabels,
+  TargetNames,
+  unsettledPage,
+} from './target-tables.ts';
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
 const maxRejectedWaiting = 1000;
@@ -207,4 +218,34 @@ class SqliteInbox extends SqliteReader implements Inbox {
       throw cannotWrite(this.location, error);
     }
   }
+}
+
+/** Deliveries that one transaction looks at, so that a receiver on the same inbox never waits long. */
+const batchRows = 500;
+
+/** Runs a part of the work in a transaction. */
+type Transact = <T>(work: () => T) => Promise<T>;
+
+/**
+ * Drops deliveries received before that time, but keeps the ids, and every lead that a target has not had. Resolves to
+ * the number of dropped deliveries.
+ */
+async function pruneDeliveries(database: Database, before: number, transact: Transact): Promise<number> {
+  const batch = `SELECT seq, received_at, lead FROM deliveries WHERE seq > ?1 ORDER BY seq LIMIT ${batchRows}`;
+  const end = database.prepare(`SELECT MAX(seq) AS seq FROM (${batch})`);
+  const drop = database.prepare(
+    `DELETE FROM deliveries WHERE seq IN (SELECT seq FROM (${batch}) AS old WHERE received_at < ?2
+     AND NOT EXISTS (SELECT 1 FROM work WHERE work.lead = old.lead AND done = 0))`,
+  );
+  let dropped = 0;
+  for (let start: number | null = 0; start !== null;) {
+    const after: number = start;
+    start = await transact(() => {
+      const last = end.get([after])?.['seq'];
+      if (typeof last !== 'number') return null;
+      dropped += drop.run([after, before]).changes;
+      return last;
+    });
+  }
+  return dropped;
 }

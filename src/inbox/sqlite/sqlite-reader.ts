@@ -1,3 +1,5 @@
+import { DataError } from '../../errors.ts';
+import type { InboxExtent, PrunedLead, ReceivedLead, SearchStep } from '../inbox-queries.ts';
 import type {
   DroppedRepeats,
   InboxQuery,
@@ -7,19 +9,14 @@ import type {
   Outstanding,
   StoredLead,
 } from '../inbox.ts';
-import type { InboxExtent } from '../search/inbox-changes.ts';
-import type { PrunedLead, ReceivedLead } from '../received-leads.ts';
-import type { SearchStep } from '../search/search-step.ts';
 import { targetLabel } from '../target-name.ts';
-import { textOf, toColumn } from './column.ts';
-import type { Database, Statement } from './libsql.ts';
+import { deliveries, leads, type ReadDatabase, searchFile } from './delivery-queries.ts';
+import { SharedContentTable } from './delivery-tables.ts';
+import { ErasedTable } from './erased-leads.ts';
+import { FileIdentity } from './file-health.ts';
 import { LeadLookup } from './lead-lookup.ts';
-import { FileChanges } from './look/file-changes.ts';
-import { searchFile } from './look/file-search.ts';
-import { deliveries, leads, type ReadDatabase } from './reader.ts';
+import { type Database, type Statement, textOf, toColumn } from './libsql.ts';
 import { cannotRead } from './sqlite-errors.ts';
-import { ErasedTable } from './tables/erased-table.ts';
-import { SharedContentTable } from './tables/shared-content.ts';
 
 interface SqliteReaderOptions {
   readonly location: string;
@@ -165,5 +162,65 @@ export class SqliteReader implements InboxReader {
     } catch (error) {
       throw cannotRead(this.location, error);
     }
+  }
+}
+
+/** Answers what `InboxChanges` asks, of one file; a `DataError` after it was deleted, moved or replaced. */
+class FileChanges {
+  readonly #database: Database;
+  readonly #written: Statement;
+  readonly #extent: Statement;
+  readonly #marks: Statement;
+  readonly #location: string;
+  readonly #file: FileIdentity;
+
+  constructor({ database, version }: Pick<ReadDatabase, 'database' | 'version'>, location: string) {
+    this.#database = database;
+    this.#location = location;
+    this.#file = new FileIdentity(location, [location]);
+    this.#written = database.prepare('SELECT total_changes() AS own');
+    this.#extent = database.prepare(
+      `SELECT (SELECT seq FROM counter) AS newest, (SELECT MIN(seq) FROM deliveries) AS oldest,
+       ${version > 3 ? '(SELECT COUNT(*) FROM erased)' : '0'} AS erased`,
+    );
+    const results = version > 1 ? '(SELECT MAX(number) FROM results WHERE results.seq = d.seq)' : '0';
+    this.#marks = database.prepare(
+      `SELECT seq, verdict, ${results} AS results FROM deliveries AS d
+       WHERE seq IN (SELECT value FROM json_each(?))`,
+    );
+  }
+
+  /** The number of what other connections have committed, and of what this one has written. */
+  changeMark(): string {
+    this.#verifyInPlace();
+    const [others] = this.#database.prepare('PRAGMA data_version').all([]);
+    const [own] = this.#written.all([]);
+    return `${Number(others?.['data_version'])} ${Number(own?.['own'])}`;
+  }
+
+  extent(): InboxExtent {
+    this.#verifyInPlace();
+    const [row] = this.#extent.all([]);
+    return {
+      newestSeq: Number(row?.['newest'] ?? 0),
+      oldestSeq: Number(row?.['oldest'] ?? 0),
+      erased: Number(row?.['erased'] ?? 0),
+    };
+  }
+
+  outcomeMarks(seqs: readonly number[]): ReadonlyMap<number, string> {
+    const rows = this.#marks.all([JSON.stringify(seqs)]);
+    return new Map(
+      rows.map((row) => [Number(row['seq']), `${textOf(row['verdict'])} ${Number(row['results'] ?? 0)}`]),
+    );
+  }
+
+  /** A file that is gone can still be read by those who have it open, and never changes again. */
+  #verifyInPlace(): void {
+    const change = this.#file.change();
+    if (change === undefined) return;
+    throw new DataError(`cannot read the inbox ${this.#location}: ${change} while in use`, {
+      hint: 'start leads again to read what is there now',
+    });
   }
 }

@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto';
-import { ComparisonBudget } from '../comparison-budget.ts';
-import type { Delivery } from '../../webhook/delivery.ts';
-import type { Rejection } from '../../webhook/rejection.ts';
 import {
+  ComparisonBudget,
   decide,
   decideSettled,
   type KnownLead,
@@ -10,24 +8,31 @@ import {
   type TakenKind,
   type TakenVerdict,
 } from '../decide-verdict.ts';
-import { contentOf, type DeliveryContent, rejectedContentOf, summaryOf } from '../delivery-record.ts';
-import { splitErased } from '../erase/split-erased.ts';
-import { type Group, groupByDelivery } from '../group-arrivals.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
+import type { Rejection } from '../../webhook/rejection.ts';
+import {
+  contentOf,
+  type DeliveryContent,
+  type Group,
+  groupByDelivery,
+  rejectedContentOf,
+  summaryOf,
+} from '../delivery-record.ts';
+import { splitErased } from '../erase/remaining-delivery.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import type { Arrival, LeaseState, RejectedDelivery, TakeResult, TargetLease } from '../inbox.ts';
-import type { StoreOptions } from '../inbox-options.ts';
-import { toColumn } from './column.ts';
-import type { Database, Statement } from './libsql.ts';
-import { DeliveryTable } from './tables/delivery-table.ts';
-import { ErasedTable } from './tables/erased-table.ts';
-import { LeadTable } from './tables/lead-table.ts';
-import { NonceTable } from './tables/nonce-table.ts';
-import { ReceiverTable } from './tables/receiver-table.ts';
-import { RepeatTable } from './tables/repeat-table.ts';
-import { SharedContentTable } from './tables/shared-content.ts';
-import { ResultTable } from './tables/result-table.ts';
-import { TargetLeases } from './tables/target-leases.ts';
-import type { TargetNames } from './tables/target-names.ts';
+import type { StoreOptions } from '../store-options.ts';
+import { type Database, type Statement, toColumn } from './libsql.ts';
+import {
+  DeliveryTable,
+  LeadTable,
+  NonceTable,
+  RepeatTable,
+  ResultTable,
+  SharedContentTable,
+} from './delivery-tables.ts';
+import { ErasedTable } from './erased-leads.ts';
+import { ReceiverTable, TargetLeases, type TargetNames } from './target-tables.ts';
 
 /** What a receiver reads once from the database it opened. */
 export interface OpenedStore {

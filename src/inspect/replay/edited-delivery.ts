@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { bufferOf } from '../../json/bytes.ts';
+import { bufferOf, compact } from '../../json/bytes.ts';
 import { changeMember } from '../../json/change-members.ts';
-import { compact } from '../../json/compact.ts';
-import { pathTo } from '../../json/element/path-to.ts';
+import { pathTo } from '../../json/members.ts';
 import type { Json } from '../../json/exact.ts';
 import { readDocument } from '../../json/read-document.ts';
 import { type LeadAt, readLeads } from '../../lead/read-leads.ts';

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { isLoopback } from '../../config/base-url.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
-import { replayHeader } from '../../receiver/targets/forward-request.ts';
+import { replayHeader, splitCredentials } from '../../receiver/targets/forward-request.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
-import { splitCredentials } from '../../receiver/targets/url-credentials.ts';
 import { signatureHeaders, type Signer } from '../../sender/sign-request.ts';
 import type { WireTarget } from '../wire.ts';
 

@@ -1,17 +1,15 @@
 import { messageOf } from '../../errors.ts';
 import type { Inbox, StoredDelivery } from '../../inbox/inbox.ts';
 import { targetLabel } from '../../inbox/target-name.ts';
-import { asReceived } from '../../receiver/redelivery/received-delivery.ts';
-import { retryDelivery } from '../../receiver/redelivery/retry-delivery.ts';
-import { storedDelivery } from '../../receiver/redelivery/delivery-by-number.ts';
+import { retryDelivery } from '../../receiver/retry-delivery.ts';
+import { asReceived, storedDelivery } from '../../receiver/stored-deliveries.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { Clock } from '../../time/clock.ts';
-import { badRequest, inboxFailed, notThere, type Problem } from '../http/problem-answer.ts';
-import type { WireReplay, WireReplayed } from '../wire.ts';
+import { badRequest, inboxFailed, notThere, type Problem } from '../problems.ts';
+import { whyNotReplayable } from '../queries/describe-delivery.ts';
+import type { WireReplay, WireReplayed, WireTarget } from '../wire.ts';
 import { editedDelivery } from './edited-delivery.ts';
-import { whyNotReplayable } from './replayable.ts';
 import type { ReplayTarget } from './replay-target.ts';
-import type { Replays } from './replays.ts';
 
 /** Replays that wait for the one ahead of them. */
 const mostWaiting = 16;
@@ -123,3 +121,13 @@ const busy: Problem = {
   code: 'busy',
   problem: 'A receiver hands this lead on at this moment.',
 };
+
+/** Sends stored deliveries once more, to targets that the operator named. */
+export interface Replays {
+  readonly targets: readonly WireTarget[];
+  /** The address of one of them, without credentials; undefined for any other name. */
+  urlOf(name: string): string | undefined;
+  /** Why it was not sent is a problem; that the target did not take it is a result. */
+  replay(asked: WireReplay): Promise<WireReplayed | Problem>;
+  close(): Promise<void>;
+}

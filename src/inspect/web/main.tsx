@@ -1,6 +1,94 @@
-import { render } from 'preact';
-import { Start } from './shell/start.tsx';
-import { reloadOnNewKey } from './server/page-session.ts';
+import { render, type VNode } from 'preact';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import type { WireInbox } from '../wire.ts';
+import { openSession, reloadOnNewKey } from './server/api.ts';
+import { type Problem, problemOf } from './server/problem.ts';
+import { Mark } from './shell/header.tsx';
+import { Page } from './shell/page.tsx';
+import { ModelProvider, PageModel, useValue } from './state/page-model.ts';
+import { sentence } from './text/format.ts';
+
+/** The page once there is a session, or why there is none. */
+function Start(): VNode | null {
+  const [model, setModel] = useState<PageModel | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const start = useCallback((): void => {
+    makeModel().then(
+      (made) => {
+        setProblem(null);
+        setModel(made);
+      },
+      (error: unknown) => setProblem(problemOf(error)),
+    );
+  }, []);
+  useEffect(start, [start]);
+  if (problem !== null) return <CannotStart problem={problem} onRetry={start} />;
+  return model === null ? null : <Started model={model} />;
+}
+
+async function makeModel(): Promise<PageModel> {
+  const api = await openSession();
+  const model = new PageModel(api, await api.get<WireInbox>('/api/inbox'));
+  model.start();
+  return model;
+}
+
+function Started({ model }: { model: PageModel }): VNode {
+  const { state, problem } = useValue(model.live.connection);
+  if (state === 'ended' && problem !== null) return <CannotStart problem={problem} onRetry={null} />;
+  return (
+    <ModelProvider value={model}>
+      <Page />
+    </ModelProvider>
+  );
+}
+
+const retryMs = 2_000;
+
+/** In place of the page. Where a new URL would not help, it is tried again from time to time. */
+function CannotStart({ problem, onRetry }: { problem: Problem; onRetry: (() => void) | null }): VNode {
+  useEffect(() => {
+    if (problem.needsNewUrl || onRetry === null) return undefined;
+    const timer = setTimeout(onRetry, retryMs);
+    return () => clearTimeout(timer);
+  }, [problem, onRetry]);
+  return (
+    <main class="cannot-start">
+      <Mark />
+      {problem.needsNewUrl ? <NewUrlNeeded problem={problem} /> : <NoAnswer problem={problem} />}
+      {!problem.needsNewUrl && onRetry !== null && (
+        <button type="button" class="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </main>
+  );
+}
+
+function NewUrlNeeded({ problem }: { problem: Problem }): VNode {
+  return (
+    <div role="alert">
+      <h1>Open the new URL</h1>
+      <p>
+        {problem.code === 'wrong-key' ? 'The key in this URL is not valid.' : 'This tab has no valid key.'}{' '}
+        Each start of <code>leads inspect</code> or <code>leads listen --inspect</code> prints a URL with a
+        new key in its terminal: open that one.
+      </p>
+    </div>
+  );
+}
+
+function NoAnswer({ problem }: { problem: Problem }): VNode {
+  return (
+    <div role="alert">
+      <h1>No connection</h1>
+      <p>
+        {sentence(problem.message)} {problem.hint !== undefined && sentence(problem.hint)} This page tries
+        again by itself.
+      </p>
+    </div>
+  );
+}
 
 const place = document.getElementById('app');
 if (place === null) throw new Error('the page is not whole');

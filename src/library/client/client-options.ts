@@ -1,8 +1,13 @@
-import { misplacedInProfile } from '../../config/file/check-config.ts';
+import { misplacedInProfile } from '../../config/check-config.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { UsageError } from '../../errors.ts';
 import type { Json } from '../../json/exact.ts';
+import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
+import type { LeadFilter } from '../../lead/filter.ts';
+import type { LeadQuery } from '../../service/listing/options.ts';
 import { longestTimerMs } from '../../time/duration.ts';
+import { parseInstant } from '../../time/instant.ts';
+import type { Checkpoint } from './lead-checkpoint.ts';
 
 /** One account, and how its service is asked. */
 export interface ClientOptions {
@@ -56,3 +61,83 @@ export function checkKey(apiKey: unknown): asserts apiKey is string {
 }
 
 const withoutUndefined = (dialect: object): Json => JSON.parse(JSON.stringify(dialect)) as Json;
+
+/** How one iteration runs. */
+export interface LeadsOptions {
+  /** Ends the iteration with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Takes what there is for everything where the service does not show that it is: no `IncompleteError` then. A function
+   * is given what was seen, as a sentence.
+   */
+  readonly acceptIncomplete?: boolean | ((why: string) => void) | undefined;
+  /**
+   * Told, once for each cause, what is no error and yet worth a line in a log, as a sentence: that the service lists leads of
+   * another status than the one that was asked for, that its one answer counts as everything, that it makes us wait for more
+   * than 3 s. What it throws ends the iteration.
+   */
+  readonly onNote?: ((note: string) => void) | undefined;
+  /**
+   * Goes on where an earlier iteration with the same client options and filter was interrupted; null: from the start. From the
+   * checkpoint of one that was complete nothing comes.
+   */
+  readonly from?: Checkpoint | null | undefined;
+}
+
+/** Which leads: the filters of `leads list` and `leads export`. Everything that is given must hold. */
+export interface LeadFilterOptions {
+  /** As the service judges it, such as `new`: it is sent, and not checked again. */
+  readonly status?: string | undefined;
+  /** Any of these. */
+  readonly category?: string | readonly string[] | undefined;
+  /**
+   * Created then or later: a `Date`, an ISO 8601 date or date-time (UTC without a zone), `today`, `yesterday`, or a
+   * duration such as `7d`, which means that long before the iteration first started. A lead whose `createdAt` cannot
+   * be read is not dropped by this.
+   */
+  readonly since?: string | Date | undefined;
+  /** Created before then, in the same forms. */
+  readonly until?: string | Date | undefined;
+  /** `PATH=VALUE`, all of these; also `!=`, `~` for contains, and `<` `<=` `>` `>=` for numbers and times. */
+  readonly where?: string | readonly string[] | undefined;
+}
+
+/** What is asked of the service and what is checked here. `now` in milliseconds. Throws a `UsageError`. */
+export function resolveFilterOptions(
+  { status, category = [], since, until, where = [], ...others }: LeadFilterOptions,
+  now: number,
+): { readonly query: LeadQuery; readonly filter: LeadFilter } {
+  // Types say the same, and JavaScript does not read them: all leads would come.
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    throw new UsageError(`'${unknown}' is no part of a filter`, {
+      hint: 'the parts are status, category, since, until and where',
+    });
+  }
+  const categories = [category].flat();
+  const times = { since: instantOf('since', since, now), until: instantOf('until', until, now) };
+  if (times.since !== undefined && times.until !== undefined && times.since > times.until) {
+    throw new UsageError('no lead can match: since is after until', { hint: 'since <= createdAt < until' });
+  }
+  return {
+    query: { status, categories, ...times },
+    filter: { categories, ...times, where: [where].flat().map(conditionOf), now },
+  };
+}
+
+function instantOf(name: string, value: string | Date | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  const time = value instanceof Date ? value.getTime() : parseInstant(value, now);
+  if (time !== undefined && !Number.isNaN(time)) return time;
+  throw new UsageError(`${name} is '${String(value)}', which is no point in time`, {
+    hint: 'a Date, 2026-01-31, a date-time, today, yesterday, or a duration such as 7d',
+  });
+}
+
+function conditionOf(text: string): Condition {
+  const condition = parseCondition(text);
+  if (condition !== undefined) return condition;
+  throw new UsageError(`where: '${text}' is no condition`, {
+    hint: "such as 'metadata.source=facebook' or 'score>=10'",
+  });
+}

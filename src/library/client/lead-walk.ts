@@ -12,13 +12,11 @@ import {
   storedIds,
   type StoredCheckpoint,
 } from './lead-checkpoint.ts';
-import type { LeadsOptions } from './leads-options.ts';
-import { type ClientAccount, openClientService } from './open-client-service.ts';
-import { LazyLead } from '../lead/lazy-lead.ts';
-import type { PulledLead } from './pulled-lead.ts';
-import { type LeadFilterOptions, resolveFilterOptions } from './resolve-filter-options.ts';
+import { type LeadFilterOptions, type LeadsOptions, resolveFilterOptions } from './client-options.ts';
+import { type ClientAccount, openClientService } from './client-service.ts';
+import { LazyLead, type PulledLead } from '../webhook/lead.ts';
 
-export type { ClientAccount } from './open-client-service.ts';
+export type { ClientAccount } from './client-service.ts';
 
 /** One reading of a service's list, and where it is. */
 export class LeadWalk {

@@ -3,11 +3,9 @@ import { backgroundClock, type Clock, systemClock } from '../../time/clock.ts';
 import { longestTimerMs } from '../../time/duration.ts';
 import type { Policy } from '../../webhook/check-delivery.ts';
 import { definedScheme } from '../webhook/defined-scheme.ts';
-import { leadPlace } from '../webhook/lead-place.ts';
-import { schemeOptions, withKeys } from '../webhook/make-verifier.ts';
-import { defaultBodyLimits } from '../webhook/request/body-limits.ts';
-import { errorText } from './error-text.ts';
-import { inboxError } from './inbox/inbox-error.ts';
+import { leadPlace, schemeOptions, withKeys } from '../webhook/make-verifier.ts';
+import { defaultBodyLimits } from '../webhook/body-limits.ts';
+import { errorText, inboxError } from '../webhook/option-names.ts';
 import type { ReceiverOptions } from './receiver-options.ts';
 
 /** The options with their defaults. Durations in milliseconds. */
@@ -60,7 +58,7 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
 }
 
 /** Calls a function of the application, which may throw, or return a promise that rejects. Never rejects itself. */
-export async function settled(call: () => unknown, onFailure: (error: unknown) => void): Promise<void> {
+export async function callHook(call: () => unknown, onFailure: (error: unknown) => void): Promise<void> {
   try {
     await call();
   } catch (error) {
@@ -77,7 +75,7 @@ const hook =
   (...what: T): void =>
     own === undefined
       ? otherwise(...what)
-      : void settled(
+      : void callHook(
           () => own(...what),
           (error) => showError(error, {}),
         );

@@ -1,9 +1,18 @@
-import { InFlightCount } from '../../receiver/in-flight-count.ts';
-import { callTarget } from '../../receiver/targets/call.ts';
-import { LazyLead } from '../lead/lazy-lead.ts';
-import type { CheckedOptions } from './checked-options.ts';
-import { handOverOutstanding } from './hand-over-outstanding.ts';
-import { type OpenReceiver, openReceiver } from './open-receiver.ts';
+import { CannotStoreError, type StoredRef } from '../../inbox/inbox.ts';
+import {
+  createReceiver as createCore,
+  InFlightCount,
+  type Receiver,
+} from '../../receiver/create-receiver.ts';
+import { deliverPending } from '../../receiver/deliver-pending.ts';
+import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
+import type { AnsweredDelivery } from '../../receiver/receiver-events.ts';
+import { functionTarget } from '../../receiver/targets/function.ts';
+import type { Target } from '../../receiver/targets/target.ts';
+import { LazyLead } from '../webhook/lead.ts';
+import { withOptionNames } from '../webhook/option-names.ts';
+import { callHook, type CheckedOptions } from './checked-options.ts';
+import type { ReceivedDelivery, ReceiverInbox } from './receiver-options.ts';
 
 /**
  * A receiver from its start to its end: opens the inbox, and hands over what is outstanding, now and from time to time. An
@@ -21,7 +30,7 @@ export class ReceiverLife {
   constructor(options: CheckedOptions) {
     const { name, onLead, onLeadTimeoutMs: timeoutMs, concurrency, clock, onError } = options;
     this.#options = options;
-    this.#target = callTarget({
+    this.#target = functionTarget({
       name,
       call: async ({ leadId, bytes, attempt }, signal) => {
         await onLead(new LazyLead(leadId, bytes), { attempt, signal });
@@ -91,4 +100,104 @@ export class ReceiverLife {
       }
     }
   }
+}
+
+/** A receiver whose inbox is open. */
+interface OpenReceiver {
+  readonly receiver: Receiver;
+  readonly inbox: ReceiverInbox;
+  /** Closes the inbox, unless it is the application's own. */
+  close(): Promise<void>;
+}
+
+/** Opens the inbox, and puts the CLI's receiver in front of it. Rejects when the inbox cannot be opened. */
+async function openReceiver(options: CheckedOptions, target: Target): Promise<OpenReceiver> {
+  const { policy, clock, onDelivery, onError, onWarning } = options;
+  const requirements = { ...inboxRequirements(policy, [target]), clock, warn: onWarning };
+  const isOwn = 'open' in options.inbox;
+  const inbox = 'open' in options.inbox ? await options.inbox.open(requirements) : options.inbox;
+  const receiver = createCore({
+    policy,
+    inbox: reportStorageErrors(inbox, onError),
+    targets: [target],
+    clock,
+    messages: { note: (_, text) => onWarning(text) },
+  });
+  receiver.events.subscribe((event) => {
+    // The lead is stored and handed over: a hook that fails is no reason to ask for it again.
+    void callHook(
+      () => onDelivery?.(deliveryOf(event)),
+      (error) => onError(error, { leadId: event.leadId }),
+    );
+  });
+  return { receiver, inbox, close: () => (isOwn ? inbox.close() : Promise.resolve()) };
+}
+
+function deliveryOf(event: AnsweredDelivery): ReceivedDelivery {
+  const { verdict, status, reason, detail, leadId, attempt, warnings, receivedAt, durationMs } = event;
+  const hint = detail === undefined ? undefined : withOptionNames(detail);
+  return { verdict, status, reason, hint, leadId, attempt, warnings, receivedAt, durationMs };
+}
+
+/** The part of an inbox that takes deliveries. */
+type Writing = Pick<ReceiverInbox, 'take' | 'reject' | 'settle' | 'release'>;
+
+/** The same, which tells `onError` what it cannot store: its sender learns no more than a 503. */
+function reportStorageErrors(
+  inbox: ReceiverInbox,
+  onError: (error: unknown, about: { readonly leadId?: string | undefined }) => unknown,
+): Writing {
+  const told = async <T>(refs: readonly Pick<StoredRef, 'leadId'>[], work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      // Any other error is told where it ends.
+      if (error instanceof CannotStoreError) {
+        onError(error, { leadId: refs.length === 1 ? refs[0]?.leadId : undefined });
+      }
+      throw error;
+    }
+  };
+  return {
+    take: (arrivals) => told(arrivals, inbox.take(arrivals)),
+    reject: (rejected) => inbox.reject(rejected),
+    settle: (leases) => told(leases, inbox.settle(leases)),
+    release: (leases) => told(leases, inbox.release(leases)),
+  };
+}
+
+interface OutstandingOptions extends Pick<CheckedOptions, 'clock' | 'concurrency' | 'onError'> {
+  readonly target: Target;
+  /** A lead that was tried later than that is left to the sender's own retries; milliseconds since the epoch. */
+  readonly triedBefore: number;
+  /** Ends the round: leads that are being handed over are finished, and no other one is started. */
+  readonly signal: AbortSignal;
+}
+
+/** One round: hands over each lead that is stored and that `onLead` has not taken. Rejects when the inbox cannot be read. */
+async function handOverOutstanding(
+  { receiver, inbox }: Pick<OpenReceiver, 'receiver' | 'inbox'>,
+  { target, signal, onError, ...options }: OutstandingOptions,
+): Promise<void> {
+  // Half of the places, so that a delivery never waits behind a round alone.
+  const most = Math.max(1, Math.floor(options.concurrency / 2));
+  const handOver = async (leadIds: readonly string[]): Promise<void> => {
+    await deliverPending(leadIds, {
+      ...options,
+      inbox,
+      receiver,
+      targets: [target],
+      attemptOf: ({ attempts, handed }) => Math.max(attempts, handed) + 1,
+      onUnreadable: (ids, error) => ids.forEach((leadId) => onError(error, { leadId })),
+    });
+  };
+  let some: string[] = [];
+  for await (const { leadId } of inbox.unsettled(target.name)) {
+    if (signal.aborted) return;
+    some.push(leadId);
+    if (some.length < most) continue;
+    await handOver(some);
+    some = [];
+  }
+  if (!signal.aborted) await handOver(some);
 }

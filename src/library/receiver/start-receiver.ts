@@ -1,9 +1,22 @@
+import type { Socket } from 'node:net';
 import { ConfigError } from '../../errors.ts';
-import { answerNode, invalidHead } from './answer-node.ts';
+import { defaultLimits } from '../../http/server/limits.ts';
+import { BodyBudget, type BufferedBody } from '../../http/server/request/body-budget.ts';
+import { type AnswerWriter, lingeringClose, sendAnswer } from '../../http/server/request/send-answer.ts';
+import { tooLarge, validateHeaders } from '../../http/server/request/validate-headers.ts';
+import { headerValues } from '../../webhook/delivery.ts';
+import { answerForOutcome, type DeliveryAnswer, type Rejection, rejection } from '../../webhook/rejection.ts';
+import { withHint } from '../webhook/option-names.ts';
+import { ParsedBodyError } from '../webhook/parsed-body-error.ts';
+import { bodySource, type ReadBody, readBody } from '../webhook/read-body.ts';
+import {
+  deliveryHead,
+  type FetchRequest,
+  type NodeRequest,
+  type WebhookRequest,
+} from '../webhook/request.ts';
 import type { CheckedOptions } from './checked-options.ts';
-import { RequestReceiver } from './receive-request.ts';
 import { ReceiverLife } from './receiver-life.ts';
-import type { WebhookReceiver } from './webhook-receiver.ts';
 
 /** Opens the inbox, begins to hand over what is outstanding, and takes requests. */
 export function startReceiver(options: CheckedOptions): WebhookReceiver {
@@ -26,3 +39,145 @@ export function startReceiver(options: CheckedOptions): WebhookReceiver {
     close: () => life.close(),
   };
 }
+
+/** Its functions can be passed on without their object. */
+export interface WebhookReceiver {
+  /** For Hono (`c.req.raw`), route handlers of Next, and whatever else has a Fetch `Request`. Never rejects. */
+  readonly fetch: (request: FetchRequest) => Promise<Response>;
+  /**
+   * For Express, `node:http`, and Fastify (`request.raw`, `reply.raw`, after `reply.hijack()`). Resolves when the answer is
+   * written. Never rejects: a body that was parsed before is answered 500 with the fix, and told to `onError`.
+   */
+  readonly node: (request: NodeRequest, response: NodeResponse) => Promise<void>;
+  /**
+   * Rejects with what opening the inbox failed with, and after `close`. Deliveries need not wait for it: they are answered
+   * 503 then.
+   */
+  readonly ready: () => Promise<void>;
+  /**
+   * Takes nothing more (503), waits for what is in flight, calls of `onLead` included, and closes the inbox that it
+   * opened. Takes at most twice `onLeadTimeoutMs` beside `bodyTimeoutMs`.
+   */
+  readonly close: () => Promise<void>;
+}
+
+/** An answer, and whether the request was read to its end: otherwise its connection is of no more use. */
+interface RequestAnswer {
+  readonly answer: Pick<DeliveryAnswer, 'status' | 'headers'> & { readonly body: object };
+  readonly isRead: boolean;
+}
+
+/** Takes requests of any framework to their answers. Never rejects: what fails is told to `onError`. */
+class RequestReceiver {
+  readonly #options: CheckedOptions;
+  readonly #life: ReceiverLife;
+  readonly #bodies = new BodyBudget(defaultLimits.bufferedBytes);
+
+  constructor(options: CheckedOptions, life: ReceiverLife) {
+    this.#options = options;
+    this.#life = life;
+  }
+
+  /** `invalid`: what is wrong with the request before its body is looked at. */
+  receive(request: WebhookRequest, invalid?: Rejection): Promise<RequestAnswer> {
+    return this.#life.counted(async () => {
+      const body: BufferedBody & { reject: (rejected: Rejection) => void } = {
+        cost: 0,
+        reject: () => undefined,
+        evict: () => body.reject(rejection('overloaded', 'all bodies together take too much memory')),
+      };
+      try {
+        return await this.#receive(request, body, invalid);
+      } catch (error) {
+        this.#options.onError(error, {});
+        if (error instanceof ParsedBodyError) return parsedBodyAnswer(error);
+        return { answer: answerForOutcome(rejection('cannot_store', '')), isRead: false };
+      } finally {
+        this.#bodies.release(body);
+      }
+    });
+  }
+
+  async #receive(
+    request: WebhookRequest,
+    buffered: BufferedBody & { reject: (rejected: Rejection) => void },
+    invalid: Rejection | undefined,
+  ): Promise<RequestAnswer> {
+    const { clock, maxBodyBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#options;
+    const head = deliveryHead(request, clock.now());
+    const source = await bodySource(request);
+    if (this.#life.isClosing) return closing();
+    const { receiver } = await this.#life.opened();
+    const declared = Number(headerValues(head, 'content-length')[0] ?? 0);
+    let read: ReadBody;
+    if (invalid !== undefined) read = invalid;
+    else if (declared > maxBytes) read = tooLarge(maxBytes);
+    else {
+      let isHeadChecked = false;
+      read = await readBody(source, {
+        maxBytes,
+        timeoutMs,
+        clock,
+        onStart: (reject) => (buffered.reject = reject),
+        onPiece: ({ length }, size) => {
+          this.#bodies.add(buffered, length);
+          // A sender without a credential must not make us keep a whole body.
+          if (isHeadChecked || size <= defaultLimits.uncheckedBytes) return undefined;
+          isHeadChecked = true;
+          return receiver.checkHead(head);
+        },
+      });
+    }
+    if (read.kind === 'rejected') {
+      return { answer: await receiver.handleRejected(head, read), isRead: false };
+    }
+    this.#bodies.complete(buffered);
+    const delivery = { ...head, body: read.bytes, receivedAt: clock.now() };
+    return { answer: await receiver.handle(delivery), isRead: true };
+  }
+}
+
+const closing = (): RequestAnswer => ({
+  answer: answerForOutcome(rejection('overloaded', 'the receiver is being closed')),
+  isRead: false,
+});
+
+/** The only fault of the application that is said to the sender: nobody could find it otherwise. */
+const parsedBodyAnswer = (error: ParsedBodyError): RequestAnswer => ({
+  answer: { status: 500, body: { error: error.code, message: withHint(error) } },
+  isRead: true,
+});
+
+/** A response of `node:http`, Express's, or Fastify's `reply.raw`; nothing of it is sent yet. */
+export interface NodeResponse extends AnswerWriter {
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
+  readonly destroyed: boolean;
+  readonly socket?: unknown;
+}
+
+/** What node's parser accepts and the CLI's receiver does not: too many headers, two of which one is dropped. */
+function invalidHead(request: NodeRequest): Rejection | undefined {
+  // HTTP/2 has no Host and no transfer coding.
+  if (!isHttp1(request)) return undefined;
+  // Its length is looked at later, against the receiver's own limit.
+  const limits = { headers: defaultLimits.headers, bodyBytes: Infinity };
+  const head = validateHeaders(request, limits);
+  return 'kind' in head ? head : undefined;
+}
+
+/** Sends the answer, unless the client is gone. */
+function answerNode(request: NodeRequest, response: NodeResponse, { answer, isRead }: RequestAnswer): void {
+  if (response.destroyed || response.writableEnded || response.headersSent) return;
+  const isLast = !isRead && isHttp1(request);
+  const { socket } = response;
+  // Node would close at once, and a client that is still sending would lose the answer.
+  if (isLast && isSocket(socket)) socket.destroySoon = () => lingeringClose(socket);
+  sendAnswer(response, answer, isLast);
+}
+
+const isHttp1 = ({ httpVersion }: NodeRequest): boolean => httpVersion.startsWith('1.');
+
+/** Loading `node:net` to ask would slow the start of every application down. */
+const isSocket = (socket: unknown): socket is Socket =>
+  typeof socket === 'object' && socket !== null && 'destroySoon' in socket;

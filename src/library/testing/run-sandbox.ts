@@ -1,21 +1,29 @@
+import * as z from 'zod/mini';
 import { isLoopback } from '../../config/base-url.ts';
 import { ConfigError, DataError, UsageError } from '../../errors.ts';
 import type { SandboxLead } from '../../sandbox/data/lead-set.ts';
 import { apiFaults, deliveryFaults, readFaults } from '../../sandbox/faults.ts';
-import type { SandboxOptions, WebhookOptions } from '../../sandbox/sandbox-options.ts';
+import {
+  nextForms,
+  paginations,
+  type SandboxOptions,
+  type WebhookOptions,
+} from '../../sandbox/sandbox-options.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
-import { rejectUnableToSign } from '../../sender/reject-unable-to-sign.ts';
-import type { Signer } from '../../sender/sign-request.ts';
+import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { systemClock } from '../../time/clock.ts';
-import { unverified } from '../../webhook/schemes/unverified.ts';
-import { LazyLead } from '../lead/lazy-lead.ts';
+import { longestTimerMs } from '../../time/duration.ts';
+import { unverified } from '../../webhook/scheme.ts';
+import { asBytes, LazyLead } from '../webhook/lead.ts';
 import { makeVerifier } from '../webhook/make-verifier.ts';
 import { nameOptions } from '../webhook/option-names.ts';
-import { asBytes } from '../webhook/request/as-bytes.ts';
-import { checkSandboxOptions } from './check-sandbox-options.ts';
-import { OpenDeliveries } from './open-deliveries.ts';
-import type { RunningSandbox, TestLead } from './running-sandbox.ts';
-import type { LeadSource, TestSandboxOptions, TestWebhook } from './test-sandbox-options.ts';
+import type {
+  LeadSource,
+  RunningSandbox,
+  TestLead,
+  TestSandboxOptions,
+  TestWebhook,
+} from './test-sandbox.ts';
 
 /** Starts the sandbox of the program with options for tests. */
 export async function runSandbox(options: TestSandboxOptions): Promise<RunningSandbox> {
@@ -102,3 +110,104 @@ function bytesOf(lead: LeadSource): Uint8Array {
 }
 
 const testLead = (lead: SandboxLead): TestLead => new LazyLead(lead.id, lead.text());
+
+const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  z.int().check(z.gte(least), z.lte(most));
+const milliseconds = z.number().check(z.gte(0), z.lte(longestTimerMs));
+const text = z.string().check(z.minLength(1));
+const path = z.string().check(z.regex(/^\/[^?#\s]*$/));
+/** Checked where it is read, by code that says more of it. */
+const other = z.unknown();
+
+const webhookSchema = z.partial(
+  z.strictObject({
+    url: other,
+    scheme: other,
+    secrets: other,
+    retryMs: z.array(milliseconds),
+    timeoutMs: milliseconds,
+    concurrency: wholeNumber(1),
+    ca: text,
+  }),
+);
+
+const optionsSchema = z.partial(
+  z.strictObject({
+    leads: z.union([wholeNumber(0), z.array(other)]),
+    seed: z.union([z.string(), z.number()]),
+    newest: z.date(),
+    apiKey: text,
+    params: z.record(z.string(), z.nullable(text)),
+    faults: other,
+    deliveryFaults: other,
+    webhook: webhookSchema,
+    port: wholeNumber(0, 65_535),
+    clock: other,
+    path,
+    pagination: z.enum(paginations),
+    next: z.enum(nextForms),
+    nextField: text,
+    envelope: text,
+    totals: z.boolean(),
+    order: z.enum(['newest', 'oldest']),
+    statusField: text,
+    defaultLimit: wholeNumber(1),
+    maxLimit: wholeNumber(1),
+    rateLimit: z.strictObject({ requests: wholeNumber(1), windowMs: milliseconds }),
+    gzip: z.boolean(),
+  }),
+);
+
+/** Throws a `UsageError` for an option that is unknown or of another form: a sandbox without it would test something else. */
+function checkSandboxOptions(options: unknown): void {
+  const { error } = z.safeParse(optionsSchema, options);
+  const [issue] = error?.issues ?? [];
+  if (issue === undefined) return;
+  const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
+  const name = [...issue.path, ...(unknown === undefined ? [] : [unknown])].join('.');
+  throw new UsageError(
+    unknown === undefined ? `${name} is not what this option can be` : `there is no option ${name}`,
+    { cause: error },
+  );
+}
+
+/** Waits until no delivery of a sandbox is open any more. */
+class OpenDeliveries {
+  readonly #pending: () => number;
+  #waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
+  /** Undefined while the sandbox runs; then whether some delivery was open at that moment. */
+  #wasCut: boolean | undefined;
+
+  constructor(pending: () => number) {
+    this.#pending = pending;
+  }
+
+  settled(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#look();
+    });
+  }
+
+  /** To be called at each attempt: what follows from it is known once the caller has returned. */
+  check(): void {
+    if (this.#waiting.length > 0) queueMicrotask(() => this.#look());
+  }
+
+  /** To be called before what is in flight is cut. */
+  close(): void {
+    this.#wasCut ??= this.#pending() > 0;
+    this.#look();
+  }
+
+  #look(): void {
+    const isSettled = this.#wasCut === undefined ? this.#pending() === 0 : !this.#wasCut;
+    if (!isSettled && this.#wasCut === undefined) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { resolve, reject } of waiting) {
+      if (isSettled) resolve();
+      else reject(new Error('the sandbox was closed before every delivery was settled'));
+    }
+  }
+}

@@ -1,11 +1,9 @@
 import { ConfigError } from '../../errors.ts';
-import { algorithms } from '../../webhook/crypto/algorithm.ts';
-import { encodings } from '../../webhook/crypto/encoding.ts';
-import { secretEncodings } from '../../webhook/crypto/symmetric-key.ts';
+import { algorithms } from '../../webhook/crypto/signature.ts';
+import { encodings, secretEncodings } from '../../webhook/crypto/symmetric-key.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
-import type { SchemeOptions } from '../../webhook/schemes/scheme-options.ts';
-import { schemePartKeys, schemesWith, strayPart } from '../../webhook/schemes/scheme-parts.ts';
+import { type SchemeOptions, schemePartKeys, schemesWith, strayPart } from '../../webhook/scheme-options.ts';
 import { timestampFormats } from '../../webhook/timestamp.ts';
 import { namingOptions } from './option-names.ts';
 

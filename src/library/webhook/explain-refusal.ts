@@ -1,8 +1,8 @@
 import { explain as search } from '../../webhook/explain/explain-delivery.ts';
 import { makeVerifier } from './make-verifier.ts';
-import { readDelivery } from './read-delivery.ts';
-import type { WebhookRequest } from './request/request-types.ts';
-import type { VerifyOptions } from './verify-options.ts';
+import { readDelivery } from './read-body.ts';
+import type { WebhookRequest } from './request.ts';
+import type { VerifyOptions } from './options.ts';
 
 export async function explainRefusal(
   request: WebhookRequest,

@@ -1,15 +1,16 @@
 import { ConfigError } from '../../errors.ts';
+import { parsePointer } from '../../json/exact.ts';
 import { Secret } from '../../secret.ts';
-import { presets } from '../../webhook/presets/all.ts';
+import type { Policy } from '../../webhook/check-delivery.ts';
+import { presets } from '../../webhook/presets.ts';
+import type { SchemeOptions } from '../../webhook/scheme-options.ts';
 import type { Key, Scheme, Verifier } from '../../webhook/scheme.ts';
-import { presetScheme } from '../../webhook/schemes/preset-scheme.ts';
-import { withPublicUrl } from '../../webhook/schemes/public-url.ts';
-import type { SchemeOptions } from '../../webhook/schemes/scheme-options.ts';
+import { presetScheme, withPublicUrl } from '../../webhook/schemes/preset-scheme.ts';
 import { pairAlgorithm } from '../../webhook/schemes/template-scheme.ts';
 import { token } from '../../webhook/schemes/token.ts';
+import { asBytes } from './lead.ts';
 import { namingOptions } from './option-names.ts';
-import { asBytes } from './request/as-bytes.ts';
-import type { SchemeChoice } from './scheme-choice.ts';
+import type { SchemeChoice } from './options.ts';
 
 /**
  * The scheme with its keys. Rejects with a `ConfigError` for an unknown scheme, parts that do not belong together, no
@@ -82,4 +83,11 @@ function secretsOf(given: SchemeChoice['secrets']): readonly Secret[] {
       hint: 'is the environment variable set that it comes from?',
     });
   });
+}
+
+/** Where the leads are in a body: `auto`, or a JSON Pointer (RFC 6901), of which an empty one is the body. */
+export function leadPlace(leadAt = 'auto'): Pick<Policy, 'leadAt' | 'leadAtSaidBy'> {
+  const place = leadAt === 'auto' ? leadAt : parsePointer(leadAt);
+  if (place !== undefined) return { leadAt: place, leadAtSaidBy: 'leadAt' };
+  throw new ConfigError(`leadAt '${leadAt}' is no JSON Pointer`, { hint: "such as '/data', or 'auto'" });
 }

@@ -1,4 +1,4 @@
-import { ConfigError, LeadsError } from '../../errors.ts';
+import { ConfigError, LeadsError, messageOf } from '../../errors.ts';
 
 /**
  * A message in which flags of the CLI are named as the options that they are here: `--lead-at` is `leadAt`. A command to be
@@ -24,3 +24,22 @@ export const nameOptions = ({ message, hint, cause }: LeadsError): ConfigError =
     hint: hint === undefined ? undefined : withOptionNames(hint),
     cause,
   });
+
+/** Message and hint as one text. */
+export const withHint = ({ message, hint }: Pick<LeadsError, 'message' | 'hint'>): string =>
+  hint === undefined ? message : `${message}. ${hint}`;
+
+/** For the console. Of an error of the application its stack, which says where; no property of it, which may be a secret. */
+export function errorText(error: unknown): string {
+  if (error instanceof LeadsError) return withHint(error);
+  return error instanceof Error && error.stack !== undefined ? error.stack : messageOf(error);
+}
+
+/** The same error of an inbox, with a hint that names options in place of the program's flags and variables. */
+export function inboxError(error: unknown): unknown {
+  if (!(error instanceof LeadsError) || error.hint === undefined) return error;
+  const hint = withOptionNames(
+    error.hint.replace('PGPASSWORD, and PGPASSFILE or ~/.pgpass', 'password and passwordFile'),
+  );
+  return Object.defineProperty(error, 'hint', { value: hint, enumerable: true });
+}

@@ -3,8 +3,8 @@ import { ConfigError } from '../../errors.ts';
 import { signRequest } from '../../sender/sign-request.ts';
 import { makeVerifier } from './make-verifier.ts';
 import { namingOptions } from './option-names.ts';
-import { asBytes } from './request/as-bytes.ts';
-import type { SignedDelivery, SignedLead, SignOptions } from './sign-options.ts';
+import { asBytes } from './lead.ts';
+import type { SignedDelivery, SignedLead, SignOptions } from './options.ts';
 
 export async function signDelivery(lead: SignedLead, options: SignOptions): Promise<SignedDelivery> {
   const { url, id = `msg_${randomUUID().replaceAll('-', '')}`, now = Date.now() } = options;

@@ -1,12 +1,11 @@
 import { checkDelivery } from '../../webhook/check-delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
-import { LazyLead } from '../lead/lazy-lead.ts';
-import { leadPlace } from './lead-place.ts';
-import { makeVerifier } from './make-verifier.ts';
+import { LazyLead } from './lead.ts';
+import { leadPlace, makeVerifier } from './make-verifier.ts';
 import { withOptionNames } from './option-names.ts';
-import { readDelivery } from './read-delivery.ts';
-import type { WebhookRequest } from './request/request-types.ts';
-import type { Refused, Verified, VerifyOptions } from './verify-options.ts';
+import { readDelivery } from './read-body.ts';
+import type { WebhookRequest } from './request.ts';
+import type { Refused, Verified, VerifyOptions } from './options.ts';
 
 export async function verifyDelivery(
   request: WebhookRequest,

@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { Context, Output } from '../../context.ts';
-import { DataError } from '../../errors.ts';
-import { DocumentSplitter } from './document-splitter.ts';
+import { DataError, OutputError } from '../../errors.ts';
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  isSpace,
+  openBrace,
+  openBracket,
+  quote,
+} from '../../json/bytes.ts';
+import { write } from '../stdout.ts';
 import { checkExpression, JqWorker } from './jq-worker.ts';
-import { write } from '../write-stream.ts';
 import { renderValues } from './render-values.ts';
 
 /** Documents that jq reads in one run, in bytes: a run costs a millisecond, and memory grows with it. */
@@ -193,3 +201,87 @@ const reasonOf = (stderr: string): string =>
     .replace(/^parse error: /, 'what the filter is to read is not JSON: ');
 
 const newline = Buffer.from('\n');
+
+/** Runs a command whose stdout jq reads. The expression is checked before anything else is done. */
+export async function runFiltered<T>(
+  expression: string,
+  context: Context,
+  run: (context: Context) => Promise<T>,
+): Promise<T> {
+  const output = await openFilteredOutput(expression, context);
+  // Getters stay getters: a command that never reads stdin must not open it.
+  const descriptors = Object.getOwnPropertyDescriptors(context);
+  const filtered = Object.defineProperties({}, { ...descriptors, stdout: { value: output } }) as Context;
+  try {
+    const outcome = await run(filtered);
+    await output.finish();
+    return outcome;
+  } catch (error) {
+    // What was written whole before it is shown as well, unless stdout takes no more.
+    if (!(error instanceof OutputError)) await output.drain();
+    throw error;
+  } finally {
+    await output.close();
+  }
+}
+
+/**
+ * Takes JSON values apart that stand one behind the other, while they arrive in chunks of any size. What is no JSON comes
+ * out as some value, for its reader to reject.
+ */
+class DocumentSplitter {
+  #held: Uint8Array[] = [];
+  #depth = 0;
+  #inString = false;
+  #isEscaped = false;
+  /** A number or a word at the top ends only where something else begins. */
+  #inWord = false;
+
+  /** The values that end in this chunk; copies, since a chunk's memory may be used again. */
+  push(chunk: Uint8Array): Buffer[] {
+    const documents: Buffer[] = [];
+    let start = 0;
+    const take = (end: number): void => {
+      documents.push(Buffer.concat([...this.#held, chunk.subarray(start, end)]));
+      this.#held = [];
+      start = end;
+    };
+    for (let i = 0; i < chunk.length; i += 1) {
+      const byte = chunk[i] as number;
+      if (this.#inString) {
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (byte === backslash) this.#isEscaped = true;
+        else if (byte === quote) {
+          this.#inString = false;
+          if (this.#depth === 0) take(i + 1);
+        }
+        continue;
+      }
+      const opens = byte === openBrace || byte === openBracket;
+      if (this.#inWord && (isSpace(byte) || opens || byte === quote)) {
+        this.#inWord = false;
+        take(i);
+      }
+      if (byte === quote) this.#inString = true;
+      else if (opens) this.#depth += 1;
+      else if (byte === closeBrace || byte === closeBracket) {
+        this.#depth -= 1;
+        if (this.#depth <= 0) {
+          this.#depth = 0;
+          take(i + 1);
+        }
+      } else if (this.#depth === 0) {
+        if (isSpace(byte)) start = this.#held.length === 0 ? i + 1 : start;
+        else this.#inWord = true;
+      }
+    }
+    if (start < chunk.length) this.#held.push(Buffer.from(chunk.subarray(start)));
+    return documents;
+  }
+
+  /** What is left at the end: a number, or a value that breaks off. */
+  end(): Buffer | undefined {
+    const rest = Buffer.concat(this.#held.splice(0));
+    return rest.every((byte) => isSpace(byte)) ? undefined : rest;
+  }
+}

@@ -1,6 +1,5 @@
 import { DataError } from '../../errors.ts';
-import { FieldPaths } from './field-paths.ts';
-import { cellText, eachMember } from './json-members.ts';
+import { cellText, eachMember, FieldPaths } from './json-members.ts';
 import { WriteBuffer } from './write-buffer.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
 import { sanitize } from '../sanitize.ts';

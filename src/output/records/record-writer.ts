@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { write } from '../write-stream.ts';
+import { write } from '../stdout.ts';
 import type { ByteSink, RecordFormat, RecordWriter, WriterOptions } from './record-types.ts';
 
 /** The writer for a form; only that form's code is loaded. */
@@ -9,8 +9,8 @@ export async function recordWriter(
   options: WriterOptions = {},
 ): Promise<RecordWriter> {
   if (format === 'csv') return (await import('./csv.ts')).csvWriter(sink, options);
-  if (format === 'json') return (await import('./json-array.ts')).jsonWriter(sink, options);
-  return (await import('./ndjson.ts')).ndjsonWriter(sink, options);
+  if (format === 'json') return (await import('./json-records.ts')).jsonWriter(sink, options);
+  return (await import('./json-records.ts')).ndjsonWriter(sink, options);
 }
 
 /** A stream such as stdout as a sink; it stays open. */

@@ -2,7 +2,7 @@ import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withOutputErrors } from '../../files/output-error.ts';
-import { linesIn } from '../../files/lines.ts';
+import { linesIn } from '../../files/read.ts';
 import type { RecordBytes } from './record-types.ts';
 
 const newline = Buffer.from('\n');

@@ -35,3 +35,26 @@ function showsColour(
   if (forced !== undefined) return forced !== '0' && forced !== 'false';
   return stream.isTTY === true && env['TERM'] !== 'dumb';
 }
+
+/** What stands before a line that says how a check ended, all of one width. */
+export interface Marks {
+  readonly pass: string;
+  readonly fail: string;
+  readonly warn: string;
+  readonly skip: string;
+}
+
+const drawn: Marks = { pass: '✓', fail: '✗', warn: '!', skip: '-' };
+const ascii: Marks = { pass: 'ok', fail: 'X ', warn: '! ', skip: '- ' };
+
+/** Signs, or plain ASCII where locale or `TERM` ask for it. */
+export const marksFor = (context: Pick<Context, 'env'>): Marks => (asksForAscii(context) ? ascii : drawn);
+
+/** Whether locale or `TERM` ask for plain ASCII. Where nothing is said, terminals of today can do more. */
+export function asksForAscii({ env }: Pick<Context, 'env'>): boolean {
+  const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find(
+    (value) => value !== undefined && value !== '',
+  );
+  // The console of Linux has a font of 256 or 512 characters.
+  return ['dumb', 'linux'].includes(env['TERM'] ?? '') || (locale !== undefined && !/utf-?8/i.test(locale));
+}

@@ -1,7 +1,7 @@
+import { Secret } from '../../secret.ts';
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { AttemptedLead } from './target.ts';
-import type { UrlCredentials } from './url-credentials.ts';
 
 interface ForwardRequestOptions {
   /** Without credentials. */
@@ -104,4 +104,33 @@ export function endToEndHeaders({ rawHeaders }: Pick<Delivery, 'rawHeaders'>): D
   return rawHeaders.filter(
     ([name]) => !hopByHop.test(name) && !namedByConnection.includes(name.toLowerCase()),
   );
+}
+
+/** The user and password of a URL, for the one header that carries them. */
+interface UrlCredentials {
+  /** `Basic …` (RFC 7617). */
+  readonly authorization: Secret;
+  /** Every text that must not be shown. */
+  readonly secrets: readonly Secret[];
+}
+
+/** Takes the credentials out of a URL, so that the rest can be shown and stored. */
+export function splitCredentials(url: URL): { readonly bare: URL; readonly credentials?: UrlCredentials } {
+  const [user, password] = [decoded(url.username), decoded(url.password)];
+  const bare = new URL(url);
+  bare.username = '';
+  bare.password = '';
+  if (user === '' && password === '') return { bare };
+  const basic = Buffer.from(`${user}:${password}`, 'utf8').toString('base64');
+  const secrets = [basic, password].filter((text) => text !== '').map((text) => new Secret(text));
+  return { bare, credentials: { authorization: new Secret(`Basic ${basic}`), secrets } };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // A percent sign that begins no escape stands for itself.
+    return part;
+  }
 }

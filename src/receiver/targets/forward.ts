@@ -2,9 +2,8 @@ import { createPoster } from '../../http/client/post.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
 import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/other-protocol.ts';
 import { withoutSecrets } from '../../secret.ts';
-import { forwardRequest, type HeadersOf } from './forward-request.ts';
+import { forwardRequest, type HeadersOf, splitCredentials } from './forward-request.ts';
 import type { Target, TargetResult } from './target.ts';
-import { splitCredentials } from './url-credentials.ts';
 
 interface ForwardOptions {
   /** May hold a user and a password. */

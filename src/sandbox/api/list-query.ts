@@ -1,6 +1,6 @@
 import { parseIsoTime } from '../../time/instant.ts';
 import type { LeadSet, SandboxLead } from '../data/lead-set.ts';
-import type { ApiOptions, ParameterNames } from './api-options.ts';
+import type { ApiOptions, ParameterNames } from '../sandbox-options.ts';
 
 /** What one request of the list operation asks for. */
 export interface ListQuery {

@@ -1,6 +1,112 @@
-import { recordArena, utf8 } from './record-arena.ts';
+import { otherPeople, type People, westernPeople } from './people.ts';
 import { drawsFrom, pick, scatter } from './seeded-random.ts';
-import { writePerson } from './write-person.ts';
+
+const blockBytes = 1 << 20;
+/** Every record is shorter than this, so it fits where so much is left of a block. */
+const longestRecord = 8192;
+const zero = 0x30;
+
+let block = new Uint8Array(0);
+let start = 0;
+let used = 0;
+
+/**
+ * Writes records piece by piece, many into one large block: a buffer for each of a hundred thousand records, or strings
+ * that become bytes at the end, cost more time than their content. For records that live as long as their neighbours.
+ */
+const recordArena = {
+  beginRecord(): void {
+    if (block.length - used < longestRecord) {
+      block = new Uint8Array(blockBytes);
+      used = 0;
+    }
+    start = used;
+  },
+  /** A loop, since the pieces are short: `set` takes longer than copying them. */
+  append(bytes: Uint8Array): void {
+    const { length } = bytes;
+    const [into, offset] = [block, used];
+    for (let i = 0; i < length; i += 1) into[offset + i] = bytes[i] ?? 0;
+    used = offset + length;
+  },
+  appendAscii(text: string): void {
+    const [into, offset] = [block, used];
+    for (let i = 0; i < text.length; i += 1) into[offset + i] = text.charCodeAt(i);
+    used = offset + text.length;
+  },
+  /** A whole number, with zeros in front where it has fewer than `minDigits` digits. */
+  appendDigits(value: number, minDigits = 1): void {
+    let length = 1;
+    for (let limit = 10; limit <= value || length < minDigits; limit *= 10) length += 1;
+    let rest = value;
+    for (let i = used + length - 1; i >= used; i -= 1) {
+      const tens = Math.floor(rest / 10);
+      block[i] = zero + rest - tens * 10;
+      rest = tens;
+    }
+    used += length;
+  },
+  /** Where the next byte goes. */
+  get position(): number {
+    return used;
+  },
+  overwriteDigit(position: number, digit: number): void {
+    block[position] = zero + digit;
+  },
+  /** The record's bytes. */
+  endRecord: (): Uint8Array => block.subarray(start, used),
+};
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** `People` in UTF-8, encoded once. */
+interface EncodedPeople {
+  readonly given: readonly (readonly Uint8Array[])[];
+  readonly family: readonly (readonly Uint8Array[])[];
+  readonly familyFirst: boolean;
+  readonly domains: readonly Uint8Array[];
+  readonly phones: readonly Uint8Array[];
+}
+
+const encode = ({ given, family, familyFirst, domains, phones }: People): EncodedPeople => ({
+  given: given.map((name) => name.map(utf8)),
+  family: family.map((name) => name.map(utf8)),
+  familyFirst: familyFirst === true,
+  domains: domains.map(utf8),
+  phones: phones.map(utf8),
+});
+
+const western = encode(westernPeople);
+const others = otherPeople.map(encode);
+const [space, dot, at, nothing] = [utf8(' '), utf8('.'), utf8('@'), utf8('')];
+const [nameIs, emailIs, phoneIs] = [utf8('"name":"'), utf8('","email":"'), utf8('","phone":"')];
+const hash = 0x23;
+
+/** Writes the name, e-mail address and phone of one person as JSON members: the same draws give the same person. */
+function writePerson(draw: () => number): void {
+  const people = draw() < 0.5 ? western : pick(others, draw);
+  const [given = nothing, mailGiven = nothing] = pick(people.given, draw);
+  const [family = nothing, mailFamily = nothing] = pick(people.family, draw);
+  const number = Math.floor(draw() * 1000);
+  recordArena.append(nameIs);
+  recordArena.append(people.familyFirst ? family : given);
+  if (!people.familyFirst) recordArena.append(space);
+  recordArena.append(people.familyFirst ? given : family);
+  recordArena.append(emailIs);
+  recordArena.append(mailGiven);
+  recordArena.append(dot);
+  recordArena.append(mailFamily);
+  recordArena.appendDigits(number);
+  recordArena.append(at);
+  recordArena.append(pick(people.domains, draw));
+  recordArena.append(phoneIs);
+  const pattern = pick(people.phones, draw);
+  const start = recordArena.position;
+  recordArena.append(pattern);
+  for (let i = 0; i < pattern.length; i += 1) {
+    if (pattern[i] === hash) recordArena.overwriteDigit(start + i, Math.floor(draw() * 10));
+  }
+}
 
 const categories = [
   'solar',

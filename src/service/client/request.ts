@@ -1,6 +1,6 @@
 import { loginCommand } from '../../config/login-command.ts';
 import { DataError } from '../../errors.ts';
-import { errorAnswer, requestIdIn } from './error-answer.ts';
+import { errorAnswer, requestIdIn } from './rejection.ts';
 import { exchange, type Response } from './exchange.ts';
 import type { Service } from './service.ts';
 

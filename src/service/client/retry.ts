@@ -1,5 +1,5 @@
-import { formatDuration } from '../../time/duration.ts';
 import { DataError, type LeadsError, ServiceError } from '../../errors.ts';
+import { formatDuration, formatSeconds } from '../../time/duration.ts';
 import type { Service } from './service.ts';
 
 /** A failure that another attempt may not meet. */
@@ -95,4 +95,59 @@ function tooLong(failure: LeadsError, waitMs: number, now: number): ServiceError
     requestId: failure.requestId,
     hint: `try again ${when}`,
   });
+}
+
+/**
+ * How long `Retry-After` (RFC 9110, section 10.2.3) asks to wait from now, in milliseconds: seconds, or a date, which
+ * is held against our clock and against the service's own `Date`, whichever asks for more. Undefined when it is
+ * missing or neither.
+ */
+export function retryAfterMs(
+  value: string | undefined,
+  now: number,
+  serviceDate: string | undefined,
+): number | undefined {
+  const text = value?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  // A bare Date.parse would take "-5" for the month of May.
+  const at = /[a-z]{3}|T\d/i.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) return undefined;
+  const theirs = Date.parse(serviceDate ?? '');
+  return Math.max(0, at - now, Number.isNaN(theirs) ? 0 : at - theirs);
+}
+
+interface Options {
+  /** Between two attempts, in milliseconds. */
+  readonly every: number;
+  /** An answer that is not what it must be may heal as well, since there was a good one before. */
+  readonly hasWorked: boolean;
+}
+
+/**
+ * Repeats a step of a run that polls until the service is there again, and says when an outage begins and when it ends.
+ * Passes on what does not heal by waiting: a rejected key, wrong usage, output that cannot be written, an interruption.
+ */
+export async function outliveOutages<T>(
+  step: () => Promise<T>,
+  { every, hasWorked }: Options,
+  { clock, signal, messages }: Pick<Service, 'clock' | 'signal' | 'messages'>,
+): Promise<T> {
+  let awaySince: number | undefined;
+  for (;;) {
+    try {
+      const result = await step();
+      if (awaySince !== undefined) {
+        messages.say(`the service answers again, after ${formatDuration(clock.now() - awaySince)}`);
+      }
+      return result;
+    } catch (error) {
+      const heals = error instanceof ServiceError || (hasWorked && error instanceof DataError);
+      if (!heals || signal.aborted) throw error;
+      if (awaySince === undefined)
+        messages.say(`${error.message}; trying again every ${formatSeconds(every)}`);
+      awaySince ??= clock.now();
+      const wait = { ms: every, why: error.message, isExpected: true };
+      await messages.waiting(wait, () => clock.sleep(every, signal));
+    }
+  }
 }

@@ -2,9 +2,8 @@ import type { Dispatcher } from 'undici';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Account, Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import type { Clock } from '../../time/clock.ts';
 import type { Messages } from '../../output/messages.ts';
-import { RateGate } from './rate-gate.ts';
+import type { Clock } from '../../time/clock.ts';
 
 /** One account at one service, and the means to ask it. */
 export interface Service {
@@ -24,7 +23,7 @@ export interface Service {
 async function keyedAccount(settings: Settings, context: Context): Promise<Account> {
   const account = settings.account();
   if ('apiKey' in account) return account;
-  const { commandAccount } = await import('../../config/key-command/command-account.ts');
+  const { commandAccount } = await import('../../config/key-command.ts');
   return commandAccount(account, context, settings);
 }
 
@@ -47,4 +46,29 @@ export async function openService(context: Context, other?: Account): Promise<Se
     timeoutMs,
     retries,
   };
+}
+
+/** Holds every request to one origin back while a `Retry-After` of one of them runs. */
+export class RateGate {
+  readonly #clock: Clock;
+  #until = -Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** No request goes out before this time; ms since the epoch. */
+  holdUntil(time: number): void {
+    this.#until = Math.max(this.#until, time);
+  }
+
+  /** Milliseconds until requests may go out; 0 or less: now. */
+  get waitMs(): number {
+    return this.#until - this.#clock.now();
+  }
+
+  /** Waits until requests may go out. */
+  async pass(signal: AbortSignal): Promise<void> {
+    for (let wait = this.waitMs; wait > 0; wait = this.waitMs) await this.#clock.sleep(wait, signal);
+  }
 }

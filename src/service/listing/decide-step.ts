@@ -1,16 +1,15 @@
 import type { DataError } from '../../errors.ts';
-import { hintsOf, nextPageOf, type NextPage } from '../pagination/next-page.ts';
-import type { Clock } from '../../time/clock.ts';
+import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
-import type { NullNext } from '../pagination/null-next.ts';
-import type { PaginationHints } from '../pagination/pagination-hints.ts';
-import { numberOf } from '../pagination/position-number.ts';
-import { afterOf, keyOf, type Position } from '../pagination/position.ts';
+import type { Clock } from '../../time/clock.ts';
+import { hintsOf, type NextPage, nextPageOf, type NullNext } from '../pagination/next-page.ts';
+import type { PageFacts, PaginationHints } from '../pagination/pagination-hints.ts';
+import { afterOf, keyOf, numberOf, type Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
-import { complete, type Evidence, unproven } from './evidence/completion.ts';
-import { looksFull } from './evidence/full-page.ts';
-import type { Totals } from './evidence/totals.ts';
-import type { Step, WholePage } from './page-outcome.ts';
+import type { Border } from './border-check.ts';
+import { complete, type Completion, type Evidence, unproven } from './completion.ts';
+import type { PageTally } from './passes.ts';
+import type { Totals } from './totals.ts';
 
 /** Empty pages of a numbered list in a row, each of which names a next one, before that is taken for its end. */
 const mostEmptyPages = 3;
@@ -190,3 +189,57 @@ const isAnnounced = ({ next, hasMore }: PaginationHints, page: NextPage): boolea
 
 const end = (completion: ReturnType<typeof unproven>): Step => ({ kind: 'end', completion });
 const proven = (evidence: Evidence): Step => ({ kind: 'end', completion: complete(evidence) });
+
+/** Why a walk has to find out by requests of its own where it goes on. */
+export type ProbeReason =
+  /** An answer says nothing about a next page, or the service rejected the one that was computed. */
+  | { readonly kind: 'silent' }
+  /** The service says that more follows, and nothing else; this is the last id. */
+  | { readonly kind: 'behind-id'; readonly id: string }
+  /** The offset that was found is ignored after all. */
+  | { readonly kind: 'ignored' };
+
+/** A page that came whole. */
+export interface WholePage {
+  readonly kind: 'page';
+  readonly facts: PageFacts;
+  /** New leads of the last part; the parts before it were handed out. */
+  readonly leads: readonly ScannedRecord[];
+  /** Of all parts. */
+  readonly tally: PageTally;
+  readonly firstId: string | undefined;
+  /** Of the first record and of the last one: they tell pages apart whose records have no ids. */
+  readonly firstMark: string;
+  readonly lastMark: string;
+}
+
+/** What reading one position came to. */
+export type PageOutcome =
+  | WholePage
+  /** Records may lie between the page before and this one: the list moved. */
+  | { readonly kind: 'moved'; readonly border: Exclude<Border, 'joined'> }
+  /** The service rejected the page size, or took it for a filter: the same position is to be read with another one. */
+  | { readonly kind: 'size-rejected' }
+  /** The service ignores the position that probes have found: the first page came again. */
+  | { readonly kind: 'ignored' }
+  /** The service rejected a position behind a page that was read. */
+  | { readonly kind: 'rejected'; readonly error: DataError };
+
+/** Where a walk goes from a page. */
+export type Step =
+  | { readonly kind: 'go'; readonly position: Position }
+  /** It has to be found out by requests of its own. */
+  | { readonly kind: 'probe'; readonly reason: ProbeReason }
+  | { readonly kind: 'end'; readonly completion: Completion };
+
+export const go = (position: Position): Step => ({ kind: 'go', position });
+
+const usualCaps = [10, 20, 25, 50, 100, 200, 250, 500];
+
+/** Whether `count` is a number at which services cut their pages. */
+export const isUsualCap = (count: number): boolean =>
+  usualCaps.includes(count) || (count > 0 && count % 1000 === 0);
+
+/** Whether a page of `count` may have been cut: at the size that was sent, or at a usual cap below it. */
+export const looksFull = (count: number, pageSize: number | undefined): boolean =>
+  count > 0 && (count === pageSize || ((pageSize === undefined || count <= pageSize) && isUsualCap(count)));

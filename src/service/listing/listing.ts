@@ -1,9 +1,10 @@
 import type { Service } from '../client/service.ts';
-import { type Completion, IncompleteError } from './evidence/completion.ts';
-import { paginate } from './paginator.ts';
-import type { Batch, Listing, ListingOptions, ListingStats } from './types.ts';
+import { requestParamsOf } from '../pagination/request-params.ts';
+import { type Completion, IncompleteError } from './completion.ts';
+import type { Batch, Listing, ListingOptions, ListingStats } from './options.ts';
+import { Walker } from './walker.ts';
 
-export type { Batch, Listing, ListingOptions, ListingStats } from './types.ts';
+export type { Batch, Listing, ListingOptions, ListingStats } from './options.ts';
 
 /**
  * Every lead that the service lists for a query, page by page, each id once. Leaving the loop early aborts what is in
@@ -35,4 +36,25 @@ export function listLeads(service: Service, options: ListingOptions): Listing {
     },
     [Symbol.asyncIterator]: iterate,
   };
+}
+
+/** The walk behind `listLeads`: aborts what is in flight when it ends, however it ends. */
+async function* paginate(
+  service: Service,
+  options: ListingOptions,
+  stats: ListingStats,
+): AsyncGenerator<Batch, Completion, undefined> {
+  const stop = new AbortController();
+  const params = requestParamsOf(service.account.baseUrl, service.dialect);
+  try {
+    return yield* new Walker(
+      service,
+      params,
+      options,
+      stats,
+      AbortSignal.any([service.signal, stop.signal]),
+    ).run();
+  } finally {
+    stop.abort(new DOMException('the walk has ended', 'AbortError'));
+  }
 }

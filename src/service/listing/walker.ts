@@ -1,31 +1,30 @@
 import { DataError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
-import { IdSet } from '../../lead/id-set.ts';
-import { Unidentified } from '../../lead/unidentified.ts';
+import { IdSet, Unidentified } from '../../lead/id-set.ts';
 import type { Service } from '../client/service.ts';
-import { NullNext } from '../pagination/null-next.ts';
-import { keyOf, type Position } from '../pagination/position.ts';
+import { NullNext } from '../pagination/next-page.ts';
+import { keyOf, numberOf, type Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
-import { numberOf } from '../pagination/position-number.ts';
-import type { Border } from './drift/border-check.ts';
-import { Continuity } from './drift/continuity.ts';
-import { StepDecider } from './decide-step.ts';
-import { addTallies, dropKnown, noRecords } from './dedupe.ts';
-import { complete, type Completion } from './evidence/completion.ts';
-import { settleNoPosition, settlePass } from './evidence/settle.ts';
-import { Probes } from './evidence/probes.ts';
-import { Totals } from './evidence/totals.ts';
-import { fetchPage } from './fetch/fetch-page.ts';
-import { PageSizes } from './fetch/page-sizes.ts';
-import { pageUrl } from './fetch/page-url.ts';
-import { peekAt } from './fetch/peek.ts';
-import { Prefetch } from './fetch/prefetch.ts';
-import { LoopGuard } from './loop-guard.ts';
-import { markOf } from './page-mark.ts';
-import { go, type PageOutcome, type ProbeReason, type Step, type WholePage } from './page-outcome.ts';
-import { Passes } from './drift/passes.ts';
-import { noteOtherStatus } from './status-note.ts';
-import type { Batch, ListingOptions, ListingStats } from './types.ts';
+import type { Border } from './border-check.ts';
+import { complete, type Completion, howToSet } from './completion.ts';
+import { Continuity } from './continuity.ts';
+import {
+  go,
+  type PageOutcome,
+  type ProbeReason,
+  type Step,
+  StepDecider,
+  type WholePage,
+} from './decide-step.ts';
+import { fetchPage, markOf, pageUrl } from './fetch-page.ts';
+import type { Batch, ListingOptions, ListingStats } from './options.ts';
+import { addTallies, dropKnown, noRecords, Passes } from './passes.ts';
+import { peekAt } from './peek.ts';
+import { Prefetch } from './prefetch.ts';
+import { Probes } from './probes.ts';
+import { settleNoPosition, settlePass } from './settle.ts';
+import { noteOtherStatus } from './status-field.ts';
+import { Totals } from './totals.ts';
 
 const start: Position = { style: 'start' };
 
@@ -245,5 +244,73 @@ export class Walker {
     this.#prefetch.clear();
     this.#totals = new Totals();
     return go(start);
+  }
+}
+
+/** Sent when the user named no size, the next one when the service rejects one; undefined: the service's default. */
+const usualSizes: readonly (number | undefined)[] = [1000, 100, undefined];
+
+/** How many leads to request a page. */
+class PageSizes {
+  #candidates: readonly (number | undefined)[];
+  readonly #isGuess: boolean;
+
+  /**
+   * `size` is what the user or the dialect says, `preferred` what would suit the caller; `isFree` is whether the service
+   * has a parameter for it, and another size may be tried.
+   */
+  constructor(size: number | undefined, preferred: number | undefined, isFree: boolean, isGuess: boolean) {
+    this.#isGuess = isGuess;
+    const usual = usualSizes.filter((one) => one === undefined || preferred === undefined || one < preferred);
+    if (size !== undefined || !isFree) this.#candidates = [size];
+    else this.#candidates = preferred === undefined ? usual : [preferred, ...usual];
+  }
+
+  get current(): number | undefined {
+    return this.#candidates[0];
+  }
+
+  /** Whether the first page was rejected for its size, and there is another one to try. The user's own size stands. */
+  fallBack({ status }: DataError): boolean {
+    if (this.#candidates.length === 1) return false;
+    if (![400, 413, 414, 416, 422].includes(status ?? 0)) return false;
+    this.#candidates = this.#candidates.slice(1);
+    return true;
+  }
+
+  /** Whether the first page is to be read again without a size: it was empty with one, which may have been a filter. */
+  dropGuess(): boolean {
+    if (!this.#isGuess || this.current === undefined) return false;
+    this.#candidates = [undefined];
+    return true;
+  }
+}
+
+/** Fails a walk that makes no progress: the same position again, or a page that brings nothing new (promise: no loop). */
+export class LoopGuard {
+  readonly #positions = new Set<string>();
+  #empty = 0;
+
+  /** Throws when the service names a position that was walked before. */
+  enter(key: string): void {
+    if (this.#positions.has(key)) {
+      throw new DataError('the service names a page as the next one that was read before', {
+        hint: howToSet,
+      });
+    }
+    this.#positions.add(key);
+  }
+
+  /** Forgets the positions: the list is walked again. */
+  reset(): void {
+    this.#positions.clear();
+  }
+
+  /** Empty pages may stand in the middle of a list, but not without end. */
+  countRecords(records: number, pages: number): void {
+    this.#empty = records === 0 ? this.#empty + 1 : 0;
+    if (this.#empty > 1000) {
+      throw new DataError(`the service sends one empty page after another (${pages} pages read)`);
+    }
   }
 }

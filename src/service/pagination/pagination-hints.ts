@@ -1,6 +1,5 @@
-import type { Envelope } from '../../json/page-envelope.ts';
 import { isObject, type Json, valueAt } from '../../json/exact.ts';
-import type { HeaderHints } from './header-hints.ts';
+import type { Envelope } from '../../json/page-scan.ts';
 import {
   countNames,
   lastNames,
@@ -15,7 +14,6 @@ import {
   totalNames,
   vagueNextNames,
 } from './hint-names.ts';
-import { nextHintOf, type NextHint } from './next-hint.ts';
 
 /** What an answer says about its place in the list, read from its headers and the rest of its body. */
 export interface PaginationHints {
@@ -88,12 +86,12 @@ function nest(object: Members, places: Members[], depth: number): void {
   for (const [name, value] of Object.entries(object)) {
     if (!nestingNames.includes(plainName(name))) continue;
     if (isObject(value)) nest(value, places, depth + 1);
-    else if (Array.isArray(value)) places.push(linksIn(value as readonly Json[]));
+    else if (Array.isArray(value)) places.push(linksByRelation(value as readonly Json[]));
   }
 }
 
 /** `[{"rel":"next","href":"…"}]` as an object of targets by their relation. */
-function linksIn(links: readonly Json[]): Members {
+function linksByRelation(links: readonly Json[]): Members {
   const targets: Record<string, Json> = {};
   for (const link of links) {
     if (!isObject(link) || typeof link['rel'] !== 'string') continue;
@@ -163,4 +161,113 @@ function strictBoolean(value: Json): boolean | undefined {
   if (typeof value === 'boolean') return value;
   if (typeof value !== 'string' || !/^(true|false)$/i.test(value)) return undefined;
   return value.toLowerCase() === 'true';
+}
+
+/** A next URL, cursor or number, and the field it stood in. */
+export interface NextHint {
+  /** The field's name without case, `_` and `-`. */
+  readonly name: string;
+  /** The field's name as it stands there. */
+  readonly field: string;
+  readonly value: string | number;
+}
+
+/** Values that mark the end of a list in services that always send the field. */
+const endMarkers: readonly Json[] = [null, false, '', 0, '0', -1, '-1', 'nil', 'null', 'false'];
+
+const urlMembers = ['href', 'url', 'link'];
+const cursorMembers = ['cursor', 'after', 'token'];
+/** Members of an object `next` that are numbers, and the field that means the same beside it. */
+const numberMembers = {
+  page: 'nextpage',
+  number: 'nextpage',
+  offset: 'nextoffset',
+  skip: 'nextoffset',
+  start: 'nextoffset',
+};
+
+/** Null: the field says that there is no next page. Undefined: it does not say anything that is understood. */
+export function nextHintOf(field: string, value: Json): NextHint | null | undefined {
+  if (endMarkers.includes(value)) return null;
+  if (typeof value === 'string' || typeof value === 'number') return { name: plainName(field), field, value };
+  if (!isObject(value)) return undefined;
+  for (const member of [...urlMembers, ...cursorMembers]) {
+    const inner = value[member];
+    if (inner === null) return null;
+    if (typeof inner === 'string' && inner !== '') {
+      const isCursor = cursorMembers.includes(member);
+      return {
+        name: isCursor ? 'nextcursor' : plainName(field),
+        field: isCursor ? member : field,
+        value: inner,
+      };
+    }
+  }
+  for (const [member, name] of Object.entries(numberMembers)) {
+    const inner = value[member];
+    if (inner === null) return null;
+    const isNumber = typeof inner === 'number' || (typeof inner === 'string' && /^\d{1,15}$/.test(inner));
+    if (isNumber) return { name, field: member, value: inner };
+  }
+  return undefined;
+}
+
+/** What the headers of an answer say about its place in the list. */
+interface HeaderHints {
+  readonly next: NextHint | null | undefined;
+  readonly page: number | undefined;
+  readonly pages: number | undefined;
+  readonly total: number | undefined;
+}
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+const headerNumber = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
+
+/** Reads `X-Next-Cursor`, `X-Next-Page`, `X-Page`, `X-Total-Pages`, `X-Total-Count`, `X-Total` and `Content-Range`. */
+export function readHeaderHints(headers: Headers): HeaderHints {
+  const cursor = headers['x-next-cursor'];
+  const page = headers['x-next-page'];
+  const next =
+    cursor === undefined
+      ? page === undefined
+        ? undefined
+        : nextHintOf('next_page', page.trim())
+      : nextHintOf('next_cursor', cursor.trim());
+  // `items 0-24/319` (RFC 9110, section 14.4); `*` is an unknown total.
+  const range = /^\s*[\w-]+\s+(?:\d+-\d+|\*)\s*\/\s*(\d{1,15})\s*$/.exec(headers['content-range'] ?? '')?.[1];
+  return {
+    next,
+    page: headerNumber(headers['x-page']),
+    pages: headerNumber(headers['x-total-pages']),
+    total: headerNumber(headers['x-total-count'] ?? headers['x-total'] ?? range),
+  };
+}
+
+/** The targets of a `Link` header by their relation (RFC 8288), or undefined when there is none. */
+export function linksIn(header: string | undefined): ReadonlyMap<string, string> | undefined {
+  if (header === undefined) return undefined;
+  const links = new Map<string, string>();
+  for (const [, target = '', parameters = ''] of header.matchAll(
+    /<([^>]*)>((?:\s*;\s*[^,;"]+(?:"[^"]*")?)*)/g,
+  )) {
+    const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(parameters);
+    for (const name of (relation?.[1] ?? relation?.[2] ?? '').toLowerCase().split(/\s+/)) {
+      if (name !== '' && !links.has(name)) links.set(name, target.trim());
+    }
+  }
+  return links;
+}
+
+/** What a page tells beside its leads, known when it is complete. */
+export interface PageFacts {
+  /** The address that answered, redirects followed. */
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly envelope: Envelope;
+  /** Records on the page. */
+  readonly count: number;
+  /** Id of its last record, if that has one. */
+  readonly lastId: string | undefined;
 }

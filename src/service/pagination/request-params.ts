@@ -1,7 +1,7 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { ConfigError } from '../../errors.ts';
 import { parsePointer } from '../../json/exact.ts';
-import { LeadReader } from '../../json/element/lead-reader.ts';
+import { LeadReader } from '../../json/lead-reader.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';
 
 /** How one service is asked: the dialect with its gaps filled. A parameter that is undefined is not sent. */

@@ -1,9 +1,108 @@
-import { constants, type KeyObject, sign, type SignKeyObjectInput, verify } from 'node:crypto';
+import {
+  constants,
+  createHmac,
+  hash,
+  type KeyObject,
+  sign,
+  type SignKeyObjectInput,
+  timingSafeEqual,
+  verify,
+} from 'node:crypto';
 import { ConfigError } from '../../errors.ts';
 import type { Key } from '../scheme.ts';
-import { type Algorithm, keyKinds, kindOf } from './algorithm.ts';
-import { equalMacs } from './constant-time-equal.ts';
-import { hmac } from './hmac.ts';
+
+export const hmacAlgorithms = ['hmac-sha1', 'hmac-sha256', 'hmac-sha512'] as const;
+
+type HmacAlgorithm = (typeof hmacAlgorithms)[number];
+
+const hashes = { 'hmac-sha1': 'sha1', 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' } as const;
+
+const macLength: Readonly<Record<HmacAlgorithm, number>> = {
+  'hmac-sha1': 20,
+  'hmac-sha256': 32,
+  'hmac-sha512': 64,
+};
+
+/** The HMAC of the parts, one after the other: so the body is neither copied nor decoded. */
+function hmac(algorithm: HmacAlgorithm, key: Key, parts: readonly Uint8Array[]): Buffer {
+  const mac = createHmac(hashes[algorithm], key.material);
+  for (const part of parts) mac.update(part);
+  return mac.digest();
+}
+
+/** Names of RFC 9421, section 3.3, where it has one. `-der`: the ECDSA signature as ASN.1 instead of r and s alone. */
+export const algorithms = [
+  ...hmacAlgorithms,
+  'ed25519',
+  'ecdsa-p256-sha256',
+  'ecdsa-p256-sha256-der',
+  'rsa-pss-sha512',
+  'rsa-v1_5-sha256',
+] as const;
+
+export type Algorithm = (typeof algorithms)[number];
+
+export type KeyKind = 'secret' | 'ed25519' | 'p256' | 'rsa' | 'rsa-pss';
+
+/** The kinds of key that an algorithm works with. */
+export const keyKinds: Readonly<Record<Algorithm, readonly KeyKind[]>> = {
+  'hmac-sha1': ['secret'],
+  'hmac-sha256': ['secret'],
+  'hmac-sha512': ['secret'],
+  ed25519: ['ed25519'],
+  'ecdsa-p256-sha256': ['p256'],
+  'ecdsa-p256-sha256-der': ['p256'],
+  'rsa-pss-sha512': ['rsa', 'rsa-pss'],
+  'rsa-v1_5-sha256': ['rsa'],
+};
+
+/** Undefined for a key that no algorithm here works with. */
+export function kindOf(material: KeyObject): KeyKind | undefined {
+  if (material.type === 'secret') return 'secret';
+  switch (material.asymmetricKeyType) {
+    case 'ed25519':
+      return 'ed25519';
+    case 'ec':
+      return material.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? 'p256' : undefined;
+    case 'rsa':
+    case 'rsa-pss':
+      return (material.asymmetricKeyDetails?.modulusLength ?? 0) < 2048
+        ? undefined
+        : material.asymmetricKeyType;
+    default:
+      return undefined;
+  }
+}
+
+/** Whether bytes have a length that a signature of this algorithm can have. */
+export function hasLengthOf(algorithm: Algorithm, { length }: Uint8Array): boolean {
+  switch (algorithm) {
+    case 'hmac-sha1':
+    case 'hmac-sha256':
+    case 'hmac-sha512':
+      return length === macLength[algorithm];
+    case 'ed25519':
+    case 'ecdsa-p256-sha256':
+      return length === 64;
+    case 'ecdsa-p256-sha256-der':
+      return length >= 8 && length <= 72;
+    case 'rsa-pss-sha512':
+    case 'rsa-v1_5-sha256':
+      return length >= 256 && length <= 1024;
+  }
+}
+
+/** Completes "is not …": what the bytes of a signature must be. */
+export const signatureForms: Readonly<Record<Algorithm, string>> = {
+  'hmac-sha1': '20 bytes',
+  'hmac-sha256': '32 bytes',
+  'hmac-sha512': '64 bytes',
+  ed25519: '64 bytes',
+  'ecdsa-p256-sha256': '64 bytes',
+  'ecdsa-p256-sha256-der': 'an ECDSA signature in DER',
+  'rsa-pss-sha512': 'an RSA signature',
+  'rsa-v1_5-sha256': 'an RSA signature',
+};
 
 /** A signature that a sender sent, decoded. */
 export interface Signature {
@@ -93,3 +192,19 @@ function keyInput(
       return ['sha256', { key, padding: constants.RSA_PKCS1_PADDING }];
   }
 }
+
+/**
+ * Whether two byte strings are the same, in a time that does not depend on how many bytes agree: only their digests, which
+ * always have 32 bytes, are compared. Every credential of every scheme is compared by this or by `equalMacs`.
+ */
+export function equalInConstantTime(expected: Uint8Array, received: Uint8Array): boolean {
+  return timingSafeEqual(digest(expected), digest(received));
+}
+
+/**
+ * The same for MACs, whose length is public: those of equal length are compared directly, without digests.
+ */
+const equalMacs = (expected: Uint8Array, received: Uint8Array): boolean =>
+  expected.length === received.length && timingSafeEqual(expected, received);
+
+const digest = (bytes: Uint8Array): Buffer => hash('sha256', bytes, 'buffer');

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { ConfigError } from '../../errors.ts';
+import { bufferOf } from '../../json/bytes.ts';
 import type { Secret } from '../../secret.ts';
-import { decode } from './encoding.ts';
 import type { Key } from '../scheme.ts';
 
 export const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
@@ -18,7 +18,7 @@ export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
   }
   const bytes = secret.revealBytes() ?? secretBytes(secret.reveal(), encoding);
   if (bytes === undefined) {
-    throw new ConfigError(`the webhook secret is not ${encodingNames[encoding]}`, {
+    throw new ConfigError(`the webhook secret is not ${secretEncodingNames[encoding]}`, {
       hint: encoding === 'whsec' ? 'copy the whole secret, from whsec_ to its end' : 'see --secret-encoding',
     });
   }
@@ -40,7 +40,7 @@ export function secretBytes(text: string, encoding: SecretEncoding): Buffer | un
   }
 }
 
-const encodingNames: Readonly<Record<SecretEncoding, string>> = {
+const secretEncodingNames: Readonly<Record<SecretEncoding, string>> = {
   utf8: 'text',
   hex: 'hex',
   base64: 'base64',
@@ -50,3 +50,29 @@ const encodingNames: Readonly<Record<SecretEncoding, string>> = {
 /** Secrets are often copied without their padding, so it may be missing; in signatures it may not. */
 const padded = (text: string): string =>
   text.endsWith('=') ? text : text.padEnd(Math.ceil(text.length / 4) * 4, '=');
+
+export const encodings = ['hex', 'hex-upper', 'base64', 'base64url'] as const;
+
+/** How a signature is written in its header. */
+export type Encoding = (typeof encodings)[number];
+
+export function encode(bytes: Uint8Array, encoding: Encoding): string {
+  if (encoding === 'hex-upper') return bufferOf(bytes).toString('hex').toUpperCase();
+  return bufferOf(bytes).toString(encoding);
+}
+
+/**
+ * The bytes that `text` encodes; undefined unless it is exactly what `encode` would write for them: node's own decoding
+ * stops at, or skips, characters that it does not know. `hex` is lower case; base64 is padded, base64url is not.
+ */
+export function decode(text: string, encoding: Encoding): Buffer | undefined {
+  const bytes = Buffer.from(text, encoding === 'hex-upper' ? 'hex' : encoding);
+  return encode(bytes, encoding) === text ? bytes : undefined;
+}
+
+export const encodingNames: Readonly<Record<Encoding, string>> = {
+  hex: 'lower-case hex',
+  'hex-upper': 'upper-case hex',
+  base64: 'base64',
+  base64url: 'base64url',
+};

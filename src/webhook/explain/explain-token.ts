@@ -1,5 +1,5 @@
 import type { Delivery } from '../delivery.ts';
-import { equalInConstantTime } from '../crypto/constant-time-equal.ts';
+import { equalInConstantTime } from '../crypto/signature.ts';
 import type { Key, Scheme } from '../scheme.ts';
 import { type Finding, joinFlags, type Search, secretFlag, shellWord } from './finding.ts';
 

@@ -1,7 +1,7 @@
 import type { Delivery } from '../delivery.ts';
-import { parseTemplate, valuesOf } from '../schemes/template.ts';
+import { parseTemplate, valuesOf } from '../schemes/template-scheme.ts';
 import { formatTimestamp, parseTimestamp, type TimestampFormat, timestampFormats } from '../timestamp.ts';
-import { type BodyForm, bodyForms } from './body/body-forms.ts';
+import { type BodyForm, bodyForms } from './body-forms.ts';
 
 /** A value that a header holds. */
 interface HeaderValue {

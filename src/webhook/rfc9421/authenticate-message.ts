@@ -1,11 +1,12 @@
-import { verifier } from '../crypto/signature.ts';
+import { ConfigError } from '../../errors.ts';
+import type { Secret } from '../../secret.ts';
+import { namesItsKind, readKey } from '../crypto/asymmetric-key.ts';
+import { type Algorithm, keyKinds, kindOf, verifier } from '../crypto/signature.ts';
+import { type SecretEncoding, symmetricKey } from '../crypto/symmetric-key.ts';
 import type { Delivery } from '../delivery.ts';
+import { soleHeader } from '../headers.ts';
 import { type Key, rejected, type Rejected, type Verification } from '../scheme.ts';
-import { soleHeader } from '../single-header.ts';
-import { componentOf } from './components.ts';
-import { digestMatches } from './content-digest.ts';
-import { algorithmsOf } from './message-key.ts';
-import { signatureBase, type SignatureInput } from './signature-base.ts';
+import { componentOf, digestMatches, signatureBase, type SignatureInput } from './signature-base.ts';
 import { type Member, parseDictionary } from './structured-fields.ts';
 
 /** The signature of the sender, and at most a few by proxies. */
@@ -130,3 +131,54 @@ function stringParameter(input: SignatureInput, name: string): string | undefine
   const parameter = input.params.get(name);
   return parameter?.kind === 'string' ? parameter.value : undefined;
 }
+
+/** Names of RFC 9421, section 3.3; of two for one kind of key, the first is used to sign. */
+const messageAlgorithms = [
+  'hmac-sha256',
+  'ed25519',
+  'ecdsa-p256-sha256',
+  'rsa-pss-sha512',
+  'rsa-v1_5-sha256',
+] as const satisfies readonly Algorithm[];
+
+export type MessageAlgorithm = (typeof messageAlgorithms)[number];
+
+export interface MessageKey extends Key {
+  readonly algorithms: readonly MessageAlgorithm[];
+}
+
+/** What a JWK's `alg` says of an RSA key (RFC 7518, section 3.1). */
+const rsaAlgorithms: Readonly<Record<string, MessageAlgorithm>> = {
+  PS512: 'rsa-pss-sha512',
+  RS256: 'rsa-v1_5-sha256',
+};
+
+/**
+ * Reads a PEM or JWK of an Ed25519, P-256 or RSA key, a JWK of a shared secret, or the shared secret itself. Throws a
+ * `ConfigError`, also for text that looks like a key and is damaged: it must not be taken for a shared secret.
+ */
+export function parseMessageKey(secret: Secret, encoding: SecretEncoding): MessageKey {
+  if (!namesItsKind(secret)) {
+    return { ...symmetricKey(secret, encoding), algorithms: ['hmac-sha256'] };
+  }
+  const { material, id, alg } = readKey(secret.reveal());
+  const kind = kindOf(material);
+  const algorithms = messageAlgorithms
+    .filter((algorithm) => kind !== undefined && keyKinds[algorithm].includes(kind))
+    .filter((algorithm) => kind !== 'rsa' || alg === undefined || rsaAlgorithms[alg] === algorithm);
+  if (algorithms.length === 0) {
+    const { asymmetricKeyType, asymmetricKeyDetails } = material;
+    const type = alg ?? asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? 'unknown';
+    throw new ConfigError(`a key of type '${type}' is not supported`, {
+      hint: 'use an Ed25519 or P-256 key, an RSA key of at least 2048 bits, or a shared secret',
+    });
+  }
+  return { secret, material, id, algorithms };
+}
+
+/**
+ * The algorithms that a key may be used with. The key decides: a sender who could choose would use the public key as the
+ * secret of an HMAC. Between the two of an RSA key, which are both safe with it, a signature's `alg` may choose.
+ */
+export const algorithmsOf = (key: Key): readonly MessageAlgorithm[] =>
+  'algorithms' in key ? (key as MessageKey).algorithms : [];

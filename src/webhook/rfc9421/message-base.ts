@@ -1,8 +1,7 @@
 import type { Delivery } from '../delivery.ts';
 import { labelledSignatures } from './authenticate-message.ts';
-import { componentOf } from './components.ts';
-import { serializeItem } from './serialize-fields.ts';
-import { signatureBase } from './signature-base.ts';
+import { componentOf, signatureBase } from './signature-base.ts';
+import { serializeItem } from './structured-fields.ts';
 
 /** The signature base of one signature of a request (RFC 9421, section 2.5). */
 export interface MessageBase {

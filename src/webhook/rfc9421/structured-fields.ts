@@ -1,4 +1,4 @@
-import { decode } from '../crypto/encoding.ts';
+import { decode } from '../crypto/symmetric-key.ts';
 
 /** A bare item; `text` is its value as RFC 8941 serialises it. */
 type BareItem =
@@ -154,3 +154,30 @@ class Reader {
 const decimalText = (text: string): string => text.replace(/(\.\d+?)0+$/, '$1').replace(/^-0\.0$/, '0.0');
 
 const trueItem: BareItem = { kind: 'boolean', value: true, text: '?1' };
+
+/** `(items);params`, serialised as in RFC 8941, section 4.1.1.1. */
+export const serializeInnerList = (items: readonly Item[], params: Parameters): string =>
+  `(${items.map(serializeItem).join(' ')})${serializeParameters(params)}`;
+
+export const serializeItem = ({ bare, params }: Item): string => bare.text + serializeParameters(params);
+
+const serializeParameters = (params: Parameters): string =>
+  [...params].map(([key, { value, text }]) => (value === true ? `;${key}` : `;${key}=${text}`)).join('');
+
+const serializeMember = (member: Member): string =>
+  'items' in member ? serializeInnerList(member.items, member.params) : serializeItem(member);
+
+/**
+ * A header's value as its strict serialisation (RFC 9421, section 2.1.1); undefined when it is no structured field. What
+ * reads both as a dictionary and as a list is written in the same way by both.
+ */
+export function serializeStrictly(text: string): string | undefined {
+  const dictionary = parseDictionary(text);
+  if (dictionary === undefined) return parseList(text)?.map(serializeMember).join(', ');
+  return [...dictionary].map(([key, member]) => serializeEntry(key, member)).join(', ');
+}
+
+function serializeEntry(key: string, member: Member): string {
+  const isTrue = 'bare' in member && member.bare.value === true;
+  return isTrue ? key + serializeParameters(member.params) : `${key}=${serializeMember(member)}`;
+}

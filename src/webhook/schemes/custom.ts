@@ -1,9 +1,8 @@
 import { ConfigError } from '../../errors.ts';
-import type { Algorithm } from '../crypto/algorithm.ts';
+import type { Algorithm } from '../crypto/signature.ts';
 import { asymmetricKey } from '../crypto/asymmetric-key.ts';
-import type { Encoding } from '../crypto/encoding.ts';
-import type { SecretEncoding } from '../crypto/symmetric-key.ts';
-import { fieldName } from '../field-name.ts';
+import type { Encoding, SecretEncoding } from '../crypto/symmetric-key.ts';
+import { fieldName } from '../headers.ts';
 import type { Scheme } from '../scheme.ts';
 import type { TimestampFormat } from '../timestamp.ts';
 import { templateScheme } from './template-scheme.ts';

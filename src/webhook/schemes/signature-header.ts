@@ -1,9 +1,8 @@
-import { type Algorithm, hasLengthOf, signatureForms } from '../crypto/algorithm.ts';
-import { decode, type Encoding, encodingNames } from '../crypto/encoding.ts';
-import type { Signature } from '../crypto/signature.ts';
+import { type Algorithm, hasLengthOf, type Signature, signatureForms } from '../crypto/signature.ts';
+import { decode, type Encoding, encodingNames } from '../crypto/symmetric-key.ts';
 import { type Delivery, headerValues } from '../delivery.ts';
 import { type Rejected, rejected } from '../scheme.ts';
-import { soleHeader } from '../single-header.ts';
+import { soleHeader } from '../headers.ts';
 
 /** How one header, or several of one name, hold signatures and perhaps the signed time. */
 export interface SignatureHeaderFormat {

@@ -1,16 +1,12 @@
 import { ConfigError } from '../../errors.ts';
-import { type Algorithm, keyKinds, kindOf } from '../crypto/algorithm.ts';
-import { encode, type Encoding } from '../crypto/encoding.ts';
-import { matchingKey, signatureOf } from '../crypto/signature.ts';
-import { type SecretEncoding, symmetricKey } from '../crypto/symmetric-key.ts';
 import type { Secret } from '../../secret.ts';
+import { type Algorithm, keyKinds, kindOf, matchingKey, signatureOf } from '../crypto/signature.ts';
+import { encode, type Encoding, type SecretEncoding, symmetricKey } from '../crypto/symmetric-key.ts';
 import type { Delivery } from '../delivery.ts';
+import { soleHeader } from '../headers.ts';
 import { type Key, type Rejected, rejected, type Scheme } from '../scheme.ts';
-import { soleHeader } from '../single-header.ts';
 import { formatTimestamp, parseTimestamp, type TimestampFormat } from '../timestamp.ts';
-import { rejectUnsigned } from './reject-unsigned.ts';
 import { type SignatureHeaderFormat, signatureHeaderReader } from './signature-header.ts';
-import { parseTemplate, valuesOf } from './template.ts';
 
 /** A scheme that sends a signature over a template in a header, as most services do. */
 export interface TemplateSchemeOptions extends Omit<
@@ -140,4 +136,96 @@ type Found = { readonly ok: true; readonly value: string } | Rejected;
 function pathAndQuery(url: string): string {
   const { pathname, search } = new URL(url);
   return pathname + search;
+}
+
+const slots = ['timestamp', 'nonce', 'id', 'method', 'url', 'decodedUrl', 'path', 'body'] as const;
+
+type Slot = (typeof slots)[number];
+
+type Piece = { readonly literal: Buffer } | { readonly slot: Slot };
+
+/** The content that is signed, such as `{timestamp}.{body}`. */
+export interface Template {
+  readonly slots: ReadonlySet<Slot>;
+  /** The signed bytes, in order. Values of headers must be the bytes that were sent. */
+  fill(value: (slot: Slot) => Uint8Array): readonly Uint8Array[];
+}
+
+/** Throws a `ConfigError` for an unknown name in braces, and for a template that does not cover the body. */
+export function parseTemplate(text: string): Template {
+  const pieces = text.split(/(\{[^{}]*\})/).map(pieceOf);
+  const used = new Set(pieces.flatMap((piece) => ('slot' in piece ? [piece.slot] : [])));
+  if (!used.has('body')) {
+    throw new ConfigError(
+      `the signed content '${text}' does not cover {body}: anybody could change the lead`,
+    );
+  }
+  return {
+    slots: used,
+    fill: (value) => pieces.map((piece) => ('slot' in piece ? value(piece.slot) : piece.literal)),
+  };
+}
+
+function pieceOf(text: string): Piece {
+  if (!text.startsWith('{')) return { literal: Buffer.from(text) };
+  const slot = slots.find((name) => `{${name}}` === text);
+  if (slot !== undefined) return { slot };
+  throw new ConfigError(`the signed content names ${text}, which is unknown`, {
+    hint: `it may hold ${slots.map((name) => `{${name}}`).join(' ')}`,
+  });
+}
+
+/** The parts of a request that a signature may cover, in addition to a time and an id. */
+export type Signable = Pick<Delivery, 'method' | 'url' | 'path' | 'body'>;
+
+/** Header values and request lines are bytes, which node decodes as Latin-1. Only the values that are needed are encoded. */
+export function valuesOf(request: Signable, timestamp: string, id: string): (slot: Slot) => Uint8Array {
+  return (slot) => {
+    if (slot === 'body') return request.body;
+    if (slot === 'timestamp') return Buffer.from(timestamp, 'latin1');
+    if (slot === 'decodedUrl') return Buffer.from(decodeDelimiters(request.url), 'latin1');
+    return Buffer.from(slot === 'nonce' || slot === 'id' ? id : request[slot], 'latin1');
+  };
+}
+
+/** The URL with the delimiters of RFC 3986 decoded, as HubSpot signs it; every other percent-encoding stays. */
+const decodeDelimiters = (url: string): string =>
+  url.replace(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi, (encoded) => decodeURIComponent(encoded));
+
+/** Where a scheme finds what it signs besides the request. */
+interface Sources {
+  readonly timestampHeader?: string | undefined;
+  readonly timestampPrefix?: string | undefined;
+  readonly nonceHeader?: string | undefined;
+}
+
+/**
+ * Throws a `ConfigError` where a time or nonce is sent but not signed, or signed but not sent. One that is not signed
+ * proves nothing: an attacker who replays a delivery can write a new one.
+ */
+function rejectUnsigned(sources: Sources, slots: ReadonlySet<Slot>): void {
+  const { timestampHeader, timestampPrefix, nonceHeader } = sources;
+  if (timestampHeader !== undefined && timestampPrefix !== undefined) {
+    throw new ConfigError(
+      'the signed time has two sources, a header of its own and the one of the signature',
+      {
+        hint: 'give --timestamp-header or --timestamp-prefix',
+      },
+    );
+  }
+  requireBoth('timestamp', slots.has('timestamp'), timestampHeader ?? timestampPrefix);
+  requireBoth('nonce', slots.has('nonce') || slots.has('id'), nonceHeader);
+}
+
+function requireBoth(what: 'timestamp' | 'nonce', isSigned: boolean, source: string | undefined): void {
+  if (isSigned && source === undefined) {
+    throw new ConfigError(`the signed content holds {${what}}, but no header is named that carries it`, {
+      hint: `name it with --${what}-header`,
+    });
+  }
+  if (!isSigned && source !== undefined) {
+    throw new ConfigError(`the ${what} is not part of the signed content, so it proves nothing`, {
+      hint: `add {${what}} to --signed-content, or leave out --${what}-header`,
+    });
+  }
 }

@@ -1,8 +1,7 @@
 import { ConfigError } from '../../errors.ts';
-import { equalInConstantTime } from '../crypto/constant-time-equal.ts';
-import { soleHeader } from '../single-header.ts';
+import { equalInConstantTime } from '../crypto/signature.ts';
+import { fieldName, soleHeader } from '../headers.ts';
 import { symmetricKey } from '../crypto/symmetric-key.ts';
-import { fieldName } from '../field-name.ts';
 import { rejected, type Scheme } from '../scheme.ts';
 
 /** Of the specification, section 5. */

@@ -1,7 +1,7 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openReceivedFile } from '../../../src/commands/audit/open-received-file.ts';
+import { openReceivedFile } from '../../../src/commands/audit/open-received.ts';
 import type { Context } from '../../../src/context.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome } from '../../support/run.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeProgram } from '../../../src/commands/help/data/program-data.ts';
+import { describeProgram } from '../../../src/commands/help/help-data.ts';
 import { InterruptedError } from '../../../src/errors.ts';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { parseArgv } from '../../../src/parse-argv.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { describeProgram } from '../../../src/commands/help/data/program-data.ts';
-import type { CommandData } from '../../../src/commands/help/data/command-data.ts';
-import { environmentVariables } from '../../../src/commands/help/environment.ts';
+import { type CommandData, describeProgram } from '../../../src/commands/help/help-data.ts';
+import { environmentVariables } from '../../../src/commands/help/topics.ts';
 import { settingKeys } from '../../../src/config/setting-keys.ts';
 import { commands } from '../../../src/program.ts';
 import { leads } from '../../support/run.ts';

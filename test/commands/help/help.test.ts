@@ -4,8 +4,7 @@ import { flagTerm, longName } from '../../../src/commands/flags/flag.ts';
 import { settingKeys } from '../../../src/config/setting-keys.ts';
 import { commands } from '../../../src/program.ts';
 import { leads } from '../../support/run.ts';
-import { presets } from '../../../src/webhook/presets/all.ts';
-import { schemeNames } from '../../../src/webhook/scheme-names.ts';
+import { presets, schemeNames } from '../../../src/webhook/presets.ts';
 
 /** Every command that there is, with the words that name it. */
 async function allCommands(): Promise<(readonly [path: readonly string[], spec: CommandSpec])[]> {

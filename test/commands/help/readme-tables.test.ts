@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeProgram } from '../../../src/commands/help/data/program-data.ts';
+import { describeProgram } from '../../../src/commands/help/help-data.ts';
 import { commands } from '../../../src/program.ts';
 import { readme } from '../../support/printed-lines.ts';
 

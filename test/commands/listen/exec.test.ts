@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { withoutInboxPassword } from '../../../src/commands/flags/inbox/resolve-inbox.ts';
+import { withoutInboxPassword } from '../../../src/commands/flags/resolve-inbox.ts';
 import { newInboxUrl } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { misplacedInConfig } from '../../../src/config/file/check-config.ts';
+import { misplacedInConfig } from '../../../src/config/check-config.ts';
 import { settingKeys } from '../../../src/config/setting-keys.ts';
 import type { Json } from '../../../src/json/exact.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import { runKeyCommand } from '../../../src/config/key-command/run-key-command.ts';
+import { runKeyCommand } from '../../../src/config/key-command.ts';
 import { InterruptedError } from '../../../src/errors.ts';
 import { freshHome, leads, startLeads } from '../../support/run.ts';
 import { type ScriptedService, scriptedService } from '../../support/scripted-service.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { faultOfWalk } from '../../../src/doctor/dialect/paging/behind-front.ts';
+import { faultOfWalk } from '../../../src/doctor/dialect/position-names.ts';
 
 const front = Array.from({ length: 12 }, (_, i) => `lead_${i}`);
 const walked = (first: readonly string[], second: readonly string[]) =>

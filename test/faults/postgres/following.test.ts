@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { CannotStoreError } from '../../../src/inbox/cannot-store-error.ts';
+import { CannotStoreError, type Inbox } from '../../../src/inbox/inbox.ts';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
-import type { Inbox } from '../../../src/inbox/inbox.ts';
 import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { arrivalOf } from '../../inbox/support.ts';

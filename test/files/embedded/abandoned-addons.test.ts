@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { addonFolder, removeAbandonedAddons } from '../../../src/files/embedded/abandoned-addons.ts';
+import { addonFolder, removeAbandonedAddons } from '../../../src/files/embedded/addon.ts';
 
 it('removes the add-ons of killed processes, and nothing else', async () => {
   const place = await mkdtemp(join(tmpdir(), 'leads-'));

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Connection } from '../../../src/inbox/postgres/connection/database-connections.ts';
-import { Confirmations } from '../../../src/inbox/postgres/commit/confirmations.ts';
-import { Lane } from '../../../src/inbox/postgres/commit/lane.ts';
-import { identifier, sql } from '../../../src/inbox/postgres/sql/sql.ts';
+import { Confirmations } from '../../../src/inbox/postgres/write/confirmations.ts';
+import { Lane } from '../../../src/inbox/postgres/write/transaction-queue.ts';
+import { identifier, sql } from '../../../src/inbox/postgres/sql.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 const commitMs = 10;

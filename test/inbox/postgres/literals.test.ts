@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bytesOfText, textOfBytes } from '../../../src/inbox/postgres/sql/text-bytes.ts';
-import { identifier, LiteralError, multirange, sql, words } from '../../../src/inbox/postgres/sql/sql.ts';
+import {
+  bytesOfText,
+  identifier,
+  LiteralError,
+  multirange,
+  sql,
+  textOfBytes,
+  words,
+} from '../../../src/inbox/postgres/sql.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 

@@ -1,7 +1,7 @@
 import {
   type DatabaseLocation,
   databaseLocation,
-} from '../../../src/inbox/postgres/connection/address/database-location.ts';
+} from '../../../src/inbox/postgres/connection/database-location.ts';
 
 interface LocationParts {
   readonly env?: Readonly<Record<string, string>>;

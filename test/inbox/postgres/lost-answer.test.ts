@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { CannotStoreError } from '../../../src/inbox/cannot-store-error.ts';
+import { CannotStoreError } from '../../../src/inbox/inbox.ts';
 import { TcpProxy } from '../../support/postgres/proxy.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { open, takeOne, takeStored } from '../stores.ts';

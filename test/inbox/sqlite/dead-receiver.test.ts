@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import type { TakeResult } from '../../../src/inbox/inbox.ts';
-import { openDatabase } from '../../../src/inbox/sqlite/schema/open-database.ts';
+import { openDatabase } from '../../../src/inbox/sqlite/open-database.ts';
 import { clock, open, takeOne } from '../stores.ts';
 import { arrivalOf, freshFile } from '../support.ts';
 

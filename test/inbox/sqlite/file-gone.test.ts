@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { CannotStoreError } from '../../../src/inbox/cannot-store-error.ts';
+import { CannotStoreError } from '../../../src/inbox/inbox.ts';
 import { open, takeOne } from '../stores.ts';
 import { arrivalOf, freshFile } from '../support.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DeliveryList } from '../../../src/inspect/web/state/delivery-list.ts';
-import { noFilter } from '../../../src/inspect/web/state/list-filter.ts';
+import { noFilter } from '../../../src/inspect/web/state/rows.ts';
 import type { WirePage, WireRow } from '../../../src/inspect/wire.ts';
 import { rowOf, rowsOf } from './row-of.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { changedPart } from '../../../src/inspect/web/compare/changed-part.ts';
-import { visibleParts } from '../../../src/inspect/web/text/control-characters.ts';
-import { jsonTokens } from '../../../src/inspect/web/text/json-colours.ts';
+import { changedPart } from '../../../src/inspect/web/panes/diff-blocks.ts';
+import { jsonTokens, visibleParts } from '../../../src/inspect/web/text/text-parts.ts';
 
 const seen = (text: string): string =>
   visibleParts(text)

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { diffBlocks } from '../../../src/inspect/web/compare/diff-blocks.ts';
+import { diffBlocks } from '../../../src/inspect/web/panes/diff-blocks.ts';
 import { delayPlace, delayTicks, countTicks } from '../../../src/inspect/web/charts/scales.ts';
-import { keepNewest, withChanged, withNewer, withPage } from '../../../src/inspect/web/state/merge-rows.ts';
-import { matches } from '../../../src/inspect/web/state/list-filter.ts';
+import {
+  keepNewest,
+  matches,
+  withChanged,
+  withNewer,
+  withPage,
+} from '../../../src/inspect/web/state/rows.ts';
 import type { WireDiffLine, WireRow } from '../../../src/inspect/wire.ts';
 import { rowOf, rowsOf } from './row-of.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LeadReader, type ItemPlace } from '../../../src/json/element/lead-reader.ts';
+import { LeadReader, type ItemPlace } from '../../../src/json/lead-reader.ts';
 import { PageScan } from '../../../src/json/page-scan.ts';
 import type { ScannedRecord } from '../../../src/json/scanned-record.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { CannotStoreError } from '../../../src/inbox/cannot-store-error.ts';
+import { CannotStoreError } from '../../../src/inbox/inbox.ts';
 import {
   ConfigError,
   createReceiver,
@@ -13,7 +13,7 @@ import {
   type ReceiverOptions,
   type WebhookReceiver,
 } from '../../../src/library/receiver.ts';
-import { errorText } from '../../../src/library/receiver/error-text.ts';
+import { errorText } from '../../../src/library/webhook/option-names.ts';
 import { sign } from '../../../src/library/webhook.ts';
 
 const choice = { scheme: 'github', secrets: 'octo' } as const;

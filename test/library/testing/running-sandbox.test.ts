@@ -2,8 +2,14 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { runInNewContext } from 'node:vm';
 import { expect, it, onTestFinished } from 'vitest';
-import { ConfigError, DataError, startSandbox, UsageError } from '../../../src/library/testing.ts';
-import type { SchemeName, TestSandboxOptions } from '../../../src/library/testing.ts';
+import {
+  ConfigError,
+  DataError,
+  type SchemeName,
+  startSandbox,
+  type TestSandboxOptions,
+  UsageError,
+} from '../../../src/library/testing.ts';
 import { verify } from '../../../src/library/webhook.ts';
 import { FakeClock } from '../../support/clock.ts';
 

@@ -14,7 +14,7 @@ import {
   verify,
   type VerifyOptions,
 } from '../../../src/library/webhook.ts';
-import { schemeNames } from '../../../src/webhook/scheme-names.ts';
+import { schemeNames } from '../../../src/webhook/presets.ts';
 import { vendors, whsec } from '../vendor-deliveries.ts';
 import { post } from '../receiver/post.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { bar } from '../../../src/output/chart/bar.ts';
-import { sparkline } from '../../../src/output/chart/sparkline.ts';
+import { bar, sparkline } from '../../../src/output/chart.ts';
 
 describe('a bar', () => {
   test.each([

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { annotation } from '../../../src/output/github/annotation.ts';
-import { withoutCommands } from '../../../src/output/github/workflow-command.ts';
-import { markdownTable } from '../../../src/output/github/step-summary.ts';
+import { annotation, markdownTable, withoutCommands } from '../../../src/output/github.ts';
 
 test('an annotation is one line whatever its texts hold', () => {
   const line = annotation('error', 'a: b, c', '50%\nnext\r::stop-commands::x ##[add-mask]y \u001b[31m');

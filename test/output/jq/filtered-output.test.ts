@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memory } from '../../support/run.ts';
 import { openFilteredOutput } from '../../../src/output/jq/filtered-output.ts';
-import { write } from '../../../src/output/write-stream.ts';
+import { write } from '../../../src/output/stdout.ts';
 
 interface Filtered {
   readonly out: string;

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Counter } from '../../../src/output/openmetrics/counter.ts';
-import { Histogram } from '../../../src/output/openmetrics/histogram.ts';
-import { gauge, openMetricsText } from '../../../src/output/openmetrics/metric-family.ts';
+import { Counter, gauge, Histogram, openMetricsText } from '../../../src/output/openmetrics.ts';
 import { parseOpenMetrics, valueOf } from '../../support/open-metrics.ts';
 
 describe('the text of metrics', () => {

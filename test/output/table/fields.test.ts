@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderFields } from '../../../src/output/table/fields.ts';
+import { renderFields } from '../../../src/output/fields.ts';
 
 const fields = [
   ['id', 'lead_1'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shortTimes } from '../../../src/output/table/short-times.ts';
+import { shortTimes } from '../../../src/output/table.ts';
 
 it('writes times of one day as hours, minutes and seconds', () => {
   expect(shortTimes(['2026-01-31T10:00:00Z', '', '2026-01-31T23:59:59.123Z'])).toEqual([

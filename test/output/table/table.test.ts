@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shortTimes } from '../../../src/output/table/short-times.ts';
-import { renderTable } from '../../../src/output/table/table.ts';
+import { renderTable, shortTimes } from '../../../src/output/table.ts';
 import { textWidth, truncate } from '../../../src/output/terminal/text-width.ts';
 
 const columns = ['ID', 'NAME', 'EMAIL'];

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { progressLine, showProgress } from '../../../src/output/terminal/progress.ts';
+import { progressLine, showProgress, summaryLine } from '../../../src/output/terminal/progress.ts';
 import { StatusLine } from '../../../src/output/terminal/status-line.ts';
-import { summaryLine } from '../../../src/output/walk-summary.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { memory } from '../../support/run.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { activityLine } from '../../../src/output/terminal/activity.ts';
-import { StatusLine } from '../../../src/output/terminal/status-line.ts';
+import { activityLine, StatusLine } from '../../../src/output/terminal/status-line.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { memory } from '../../support/run.ts';
 

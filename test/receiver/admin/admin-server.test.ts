@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { gauge } from '../../../src/output/openmetrics/metric-family.ts';
-import { openAdminServer } from '../../../src/receiver/admin/open-admin-server.ts';
-import { Readiness } from '../../../src/receiver/admin/readiness.ts';
+import { gauge } from '../../../src/output/openmetrics.ts';
+import { openAdminServer, Readiness } from '../../../src/receiver/admin-server.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { parseOpenMetrics, valueOf } from '../../support/open-metrics.ts';
 import { openWire, statuses } from '../../support/wire.ts';

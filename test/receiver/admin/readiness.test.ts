@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Readiness } from '../../../src/receiver/admin/readiness.ts';
+import { Readiness } from '../../../src/receiver/admin-server.ts';
 import { FakeClock } from '../../support/clock.ts';
 
 interface Inbox {

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { openMetricsText } from '../../../src/output/openmetrics/metric-family.ts';
-import type { AnsweredDelivery } from '../../../src/receiver/answered-delivery.ts';
-import { backlogFamilies } from '../../../src/receiver/metrics/backlog-families.ts';
-import { BacklogCache } from '../../../src/receiver/metrics/backlog-cache.ts';
-import { EventLoopDelay } from '../../../src/receiver/metrics/event-loop-delay.ts';
-import { poolFamilies } from '../../../src/receiver/metrics/pool-families.ts';
-import { ReceiverMetrics } from '../../../src/receiver/metrics/receiver-metrics.ts';
+import { openMetricsText } from '../../../src/output/openmetrics.ts';
+import type { AnsweredDelivery } from '../../../src/receiver/receiver-events.ts';
+import {
+  BacklogCache,
+  backlogFamilies,
+  EventLoopDelay,
+  poolFamilies,
+} from '../../../src/receiver/process-metrics.ts';
+import { ReceiverMetrics } from '../../../src/receiver/receiver-metrics.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { parseOpenMetrics, valueOf } from '../../support/open-metrics.ts';
 

@@ -2,9 +2,8 @@ import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
-import type { Algorithm } from '../../../src/webhook/crypto/algorithm.ts';
+import { type Algorithm, signatureOf } from '../../../src/webhook/crypto/signature.ts';
 import { asymmetricKey } from '../../../src/webhook/crypto/asymmetric-key.ts';
-import { signatureOf } from '../../../src/webhook/crypto/signature.ts';
 
 const ed = generateKeyPairSync('ed25519');
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });

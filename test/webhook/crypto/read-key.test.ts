@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
-import { namesItsKind, readKey } from '../../../src/webhook/crypto/read-key.ts';
+import { namesItsKind, readKey } from '../../../src/webhook/crypto/asymmetric-key.ts';
 
 const pair = generateKeyPairSync('ed25519');
 const pem = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { phpNumber, pythonNumber, rewriteJson } from '../../../src/webhook/explain/body/json-tokens.ts';
+import { phpNumber, pythonNumber, rewriteJson } from '../../../src/webhook/explain/json-forms.ts';
 
 test.each([
   ['1.0', '1.0'],

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { contentDigest } from '../../../src/webhook/rfc9421/content-digest.ts';
+import { contentDigest } from '../../../src/webhook/rfc9421/signature-base.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../verify.ts';
 import { delivered, outgoing, sampleBody } from '../delivery.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { componentOf } from '../../../src/webhook/rfc9421/components.ts';
+import { componentOf } from '../../../src/webhook/rfc9421/signature-base.ts';
 import { type Item, parseList } from '../../../src/webhook/rfc9421/structured-fields.ts';
 
 const valueOf = (identifier: string, path: string, rawHeaders: readonly [string, string][] = []) =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { contentDigest, digestMatches } from '../../../src/webhook/rfc9421/content-digest.ts';
+import { contentDigest, digestMatches } from '../../../src/webhook/rfc9421/signature-base.ts';
 
 const body = Buffer.from('{"id":1}');
 const of = (hash: string, bytes = body) => createHash(hash).update(bytes).digest('base64');

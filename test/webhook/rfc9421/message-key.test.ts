@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
-import { algorithmsOf, parseMessageKey } from '../../../src/webhook/rfc9421/message-key.ts';
+import { algorithmsOf, parseMessageKey } from '../../../src/webhook/rfc9421/authenticate-message.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { delivered, outgoing } from '../delivery.ts';
 

@@ -3,7 +3,7 @@ import { createSigner, httpbis } from 'http-message-signatures';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
-import { contentDigest } from '../../../src/webhook/rfc9421/content-digest.ts';
+import { contentDigest } from '../../../src/webhook/rfc9421/signature-base.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../verify.ts';
 import { delivered, outgoing, sampleBody } from '../delivery.ts';

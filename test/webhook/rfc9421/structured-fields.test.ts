@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { serializeInnerList, serializeStrictly } from '../../../src/webhook/rfc9421/serialize-fields.ts';
-import { parseDictionary } from '../../../src/webhook/rfc9421/structured-fields.ts';
+import {
+  parseDictionary,
+  serializeInnerList,
+  serializeStrictly,
+} from '../../../src/webhook/rfc9421/structured-fields.ts';
 
 const inner = (text: string): string | undefined => {
   const member = parseDictionary(`a=${text}`)?.get('a');

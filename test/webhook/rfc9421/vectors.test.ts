@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
 import { signatureOf, verifier } from '../../../src/webhook/crypto/signature.ts';
-import { componentOf, type Message } from '../../../src/webhook/rfc9421/components.ts';
-import { signatureBase, type SignatureInput } from '../../../src/webhook/rfc9421/signature-base.ts';
-import { contentDigest, digestMatches } from '../../../src/webhook/rfc9421/content-digest.ts';
-import { parseMessageKey } from '../../../src/webhook/rfc9421/message-key.ts';
-import { type Item, parseList } from '../../../src/webhook/rfc9421/structured-fields.ts';
-import { parseDictionary } from '../../../src/webhook/rfc9421/structured-fields.ts';
+import {
+  componentOf,
+  contentDigest,
+  digestMatches,
+  type Message,
+  signatureBase,
+  type SignatureInput,
+} from '../../../src/webhook/rfc9421/signature-base.ts';
+import { parseMessageKey } from '../../../src/webhook/rfc9421/authenticate-message.ts';
+import { type Item, parseDictionary, parseList } from '../../../src/webhook/rfc9421/structured-fields.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { delivered, outgoing } from '../delivery.ts';
 

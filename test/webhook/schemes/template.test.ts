@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
-import { parseTemplate, valuesOf } from '../../../src/webhook/schemes/template.ts';
+import { parseTemplate, valuesOf } from '../../../src/webhook/schemes/template-scheme.ts';
 
 const request = {
   method: 'POST',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
-import { unverified } from '../../../src/webhook/schemes/unverified.ts';
+import { unverified } from '../../../src/webhook/scheme.ts';
 import { delivered, outgoing } from '../delivery.ts';
 
 test('without verification every delivery is taken, no key matches, and nothing is signed', () => {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerForOutcome } from '../../../webhook/delivery-answer.ts';
+import { answerForOutcome, rejection } from '../../../webhook/rejection.ts';
 import type { Delivery } from '../../../webhook/delivery.ts';
-import { rejection } from '../../../webhook/rejection.ts';
 import type { Connection } from '../connection/connections.ts';
 import type { ServerState } from '../server-types.ts';
 import { prefersHtml } from './prefers-html.ts';

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerForOutcome } from '../../../webhook/delivery-answer.ts';
+import { answerForOutcome, type Rejection } from '../../../webhook/rejection.ts';
 import type { Delivery } from '../../../webhook/delivery.ts';
-import type { Rejection } from '../../../webhook/rejection.ts';
 import { awaitsAnswer, type Connection, hasSentRequestBytes } from '../connection/connections.ts';
 import { type Answer, lingeringClose, rawAnswer, sendAnswer, withHeaders } from './send-answer.ts';
 import type { ServerState } from '../server-types.ts';

@@ -1,4 +1,4 @@
-import type { ConnectionPool } from '../../inbox-monitor.ts';
+import type { ConnectionPool } from '../../inbox.ts';
 
 /** The rows of one statement. Integers of eight bytes come as text. */
 type Rows = readonly Readonly<Record<string, unknown>>[];

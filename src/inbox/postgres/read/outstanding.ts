@@ -1,9 +1,6 @@
-import type { Outstanding, StoredRef } from '../../inbox.ts';
-import { type Backlog, inOrderOfLabels } from '../../inbox-monitor.ts';
-import { numberOf, textOf } from '../sql/result-row.ts';
-import { sql } from '../sql/sql.ts';
-import { askOne, type ReadDatabase } from './read-database.ts';
-import { storedText } from './stored-columns.ts';
+import { type Backlog, inOrderOfLabels, type Outstanding, type StoredRef } from '../../inbox.ts';
+import { numberOf, sql, textOf } from '../sql.ts';
+import { askOne, type ReadDatabase, storedText } from './read-database.ts';
 
 /** Rows of the table `outstanding` read at once. */
 const pageRows = 10_000;

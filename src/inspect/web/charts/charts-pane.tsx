@@ -1,17 +1,12 @@
 import type { VNode } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { WireCharts } from '../../wire.ts';
+import { ClosePane, PaneProblem } from '../panes/pane-parts.tsx';
 import { useLoaded } from '../server/loaded.ts';
-import { ClosePane } from '../shell/close-pane.tsx';
-import { PaneProblem } from '../shell/pane-problem.tsx';
-import { useValue } from '../state/use-value.ts';
-import { useModel } from '../state/page-model.ts';
-import { exactTime } from '../text/shown-time.ts';
-import { AttemptsChart } from './attempts-chart.tsx';
-import { ChartSummary } from './chart-summary.tsx';
-import { DelayChart } from './delay-chart.tsx';
-import { RateChart } from './rate-chart.tsx';
-import { useEvery } from './use-every.ts';
+import { useModel, useValue } from '../state/page-model.ts';
+import { exactTime, shownCount } from '../text/format.ts';
+import { VerdictIcon, verdicts, verdictWords } from '../text/verdict.tsx';
+import { AttemptsChart, DelayChart, percent, RateChart } from './charts.tsx';
 
 const ranges = [
   { name: 'Last hour', ms: 3_600_000 },
@@ -64,4 +59,39 @@ export function ChartsPane(): VNode {
       )}
     </article>
   );
+}
+
+/** How many of each verdict, in the time of the charts. */
+function ChartSummary({ charts: { buckets } }: { charts: WireCharts }): VNode {
+  const counts = verdicts.map((verdict) => ({
+    verdict,
+    count: buckets.reduce((sum, bucket) => sum + bucket[verdict], 0),
+  }));
+  const all = counts.reduce((sum, { count }) => sum + count, 0);
+  return (
+    <dl class="chart-summary">
+      {counts.map(({ verdict, count }) => (
+        <div key={verdict}>
+          <dt>
+            <VerdictIcon verdict={verdict} /> {verdictWords[verdict]}
+          </dt>
+          <dd>
+            {shownCount(count)} <span class="share">{all === 0 ? '' : percent(count / all)}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Counts up as time passes, while the tab is seen. */
+function useEvery(ms: number): number {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) setCount((old) => old + 1);
+    }, ms);
+    return () => clearInterval(timer);
+  }, [ms]);
+  return count;
 }

@@ -2,11 +2,9 @@ import { Component, type VNode } from 'preact';
 import type { WireRow } from '../../wire.ts';
 import { openDelivery } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
-import { deliveryTitle } from '../text/delivery-title.ts';
+import { deliveryTitle, exactTime, plural, shortTime } from '../text/format.ts';
 import { ReceivedText } from '../text/received-text.tsx';
-import { exactTime, shortTime } from '../text/shown-time.ts';
 import { VerdictIcon, verdictWords } from '../text/verdict.tsx';
-import { attemptText, attemptTitle } from './attempt-text.ts';
 
 export const rowId = (seq: number): string => `row-${seq}`;
 
@@ -90,4 +88,25 @@ class Cells extends Component<CellsProps> {
       </>
     );
   }
+}
+
+/** `attempt 3 · 1 failed`: nothing of what is ordinary. */
+function attemptText({ attempt, failed, source }: WireRow): string {
+  const parts = [];
+  if (source !== 'push') parts.push(source);
+  if (attempt > 1) parts.push(`attempt ${attempt}`);
+  if (failed > 0) parts.push(`${failed} failed`);
+  return parts.join(' · ');
+}
+
+/** Among the deliveries of one lead. */
+export const attemptName = ({ attempt, source }: WireRow): string =>
+  source === 'push' ? `attempt ${attempt}` : source;
+
+function attemptTitle({ attempt, failed, delivered }: WireRow): string {
+  const handedOn = [
+    delivered > 0 ? `taken by ${plural(delivered, 'target')}` : '',
+    failed > 0 ? plural(failed, 'failed try', 'failed tries') : '',
+  ].filter((part) => part !== '');
+  return [`attempt ${attempt}`, ...handedOn].join(', ');
 }

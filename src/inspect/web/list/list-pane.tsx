@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
-import { useModel } from '../state/page-model.ts';
-import { useValue } from '../state/use-value.ts';
-import { ListState } from './list-state.tsx';
+import { useEffect } from 'preact/hooks';
+import type { ListState as ListStateValue } from '../state/delivery-list.ts';
+import { useModel, useValue } from '../state/page-model.ts';
+import { isFiltered, noFilter } from '../state/rows.ts';
+import type { SearchState } from '../state/search.ts';
+import { plural, sentence } from '../text/format.ts';
+import { SearchField, TimeFilter, VerdictFilter } from './list-filters.tsx';
 import { RowList } from './row-list.tsx';
-import { SearchField } from './search-field.tsx';
-import { SearchProgress } from './search-progress.tsx';
-import { TimeFilter } from './time-filter.tsx';
-import { VerdictFilter } from './verdict-filter.tsx';
 
 export function ListPane(): VNode {
   const model = useModel();
@@ -41,5 +41,71 @@ export function ListPane(): VNode {
         </p>
       )}
     </section>
+  );
+}
+
+/** In place of the rows where there are none. */
+function ListState({ list, search }: { list: ListStateValue; search: SearchState | null }): VNode | null {
+  const model = useModel();
+  const filter = useValue(model.filter);
+  if (search === null ? list.isLoading : search.status === 'running')
+    return <div class="list-state" id="list" tabIndex={-1} />;
+  const problem = (search ?? list).problem;
+  if (problem !== null) {
+    return (
+      <div class="list-state" id="list" tabIndex={-1} role="alert">
+        <h2>The inbox cannot be read</h2>
+        <p>{sentence(problem.message)}</p>
+        <button type="button" class="button" onClick={() => model.setFilter(filter)}>
+          Try again
+        </button>
+      </div>
+    );
+  }
+  if (search !== null || isFiltered(filter)) {
+    return (
+      <div class="list-state" id="list" tabIndex={-1}>
+        <h2>{search === null ? 'No delivery matches' : 'Nothing found'}</h2>
+        {isFiltered(filter) && (
+          <button type="button" class="button" onClick={() => model.setFilter(noFilter)}>
+            Show all verdicts and times
+          </button>
+        )}
+      </div>
+    );
+  }
+  return (
+    <div class="list-state" id="list" tabIndex={-1}>
+      <h2>No deliveries yet</h2>
+      <p>They appear here the moment they arrive.</p>
+      {!model.inbox.isReceiving && (
+        <p>
+          Nothing receives in this process: start <code>leads listen</code> with this inbox.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function SearchProgress({ search }: { search: SearchState }): VNode {
+  const { announcer, search: searching } = useModel();
+  const { status, rows, searched, next } = search;
+  const found = `${plural(rows.length, 'match', 'matches')}${next === null ? '' : ' so far'}`;
+  useEffect(() => {
+    if (status === 'done') announcer.say(found);
+  }, [status, found, announcer]);
+  return (
+    <p class={`search-progress is-${status}`}>
+      <span>
+        {found}, {plural(searched, 'delivery', 'deliveries')} searched
+      </span>
+      {status === 'running' && (
+        <button type="button" class="link" onClick={() => searching.cancel()}>
+          Stop
+        </button>
+      )}
+      {status === 'cancelled' && <span>stopped</span>}
+      {status === 'failed' && <span role="alert">{search.problem?.message}</span>}
+    </p>
   );
 }

@@ -1,13 +1,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { WireRow } from '../../wire.ts';
-import { useValue } from '../state/use-value.ts';
-import { useModel } from '../state/page-model.ts';
+import { useModel, useValue } from '../state/page-model.ts';
 import { route } from '../state/route.ts';
-import { plural } from '../text/shown-size.ts';
+import { plural } from '../text/format.ts';
 import { DeliveryRow, rowId } from './delivery-row.tsx';
-import { useHeldPlace } from './held-place.ts';
-import { useScrollPlace } from './scroll-place.ts';
 
 /** px; the same as in the style sheet. */
 const rowHeight = 60;
@@ -130,4 +127,61 @@ function useMinute(): number {
     return () => clearInterval(timer);
   }, []);
   return now;
+}
+
+interface ScrollPlace {
+  /** The first row that is seen, and how many are. */
+  readonly first: number;
+  readonly count: number;
+  readonly isAtTop: boolean;
+}
+
+/** What is seen of rows of one height; it changes only when another row comes into view. */
+function useScrollPlace(scroller: { current: HTMLElement | null }, rowHeight: number): ScrollPlace {
+  const [place, setPlace] = useState<ScrollPlace>({ first: 0, count: 30, isAtTop: true });
+  useLayoutEffect(() => {
+    const { current } = scroller;
+    if (current === null) return undefined;
+    const measure = (): void => {
+      // Not while the pane covers the list: it will be where it was.
+      if (current.clientHeight === 0) return;
+      const first = Math.floor(current.scrollTop / rowHeight);
+      const count = Math.ceil(current.clientHeight / rowHeight) + 1;
+      const isAtTop = current.scrollTop < rowHeight / 2;
+      setPlace((old) =>
+        old.first === first && old.count === count && old.isAtTop === isAtTop
+          ? old
+          : { first, count, isAtTop },
+      );
+    };
+    const resized = new ResizeObserver(measure);
+    resized.observe(current);
+    current.addEventListener('scroll', measure, { passive: true });
+    return () => {
+      resized.disconnect();
+      current.removeEventListener('scroll', measure);
+    };
+  }, [scroller, rowHeight]);
+  return place;
+}
+
+/**
+ * Keeps the selected row where it is seen while deliveries arrive above it, as long as it is open or the list has the focus:
+ * scrolls by what was inserted. From then on the list is scrolled down, and arrivals are only counted.
+ */
+function useHeldPlace(scroller: { current: HTMLElement | null }, rowHeight: number, isSearch: boolean): void {
+  const model = useModel();
+  const { inserted } = useValue(model.list.state);
+  const before = useRef(inserted);
+  useLayoutEffect(() => {
+    const added = inserted - before.current;
+    before.current = inserted;
+    const { current } = scroller;
+    if (added <= 0 || isSearch || current === null) return;
+    if (route.value.view !== 'delivery' && document.activeElement !== current) return;
+    const top = (model.rows.findIndex(({ seq }) => seq === model.selected.value) - added) * rowHeight;
+    if (top < 0 || top >= current.scrollTop + current.clientHeight) return;
+    current.scrollTop += added * rowHeight;
+    if (current.scrollTop >= rowHeight / 2) model.list.countUnseen(added);
+  }, [inserted]);
 }

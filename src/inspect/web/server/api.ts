@@ -1,7 +1,5 @@
-import { tokenHeader, type WireProblem } from '../../wire.ts';
-import type { AnswerSource } from './answer-source.ts';
-import { isAbort, Problem } from './problem.ts';
-import { readLines } from './read-lines.ts';
+import { keyParameter, tokenHeader, type WireProblem, type WireSession } from '../../wire.ts';
+import { type AnswerSource, isAbort, Problem } from './problem.ts';
 
 interface Options {
   readonly method?: 'POST';
@@ -53,7 +51,7 @@ export class Api implements AnswerSource {
   }
 }
 
-export async function send(path: string, options: Options): Promise<Response> {
+async function send(path: string, options: Options): Promise<Response> {
   let answer: Response;
   try {
     answer = await fetch(path, { cache: 'no-store', credentials: 'omit', redirect: 'error', ...options });
@@ -86,4 +84,65 @@ async function readWhole<Value>(
 function asProblem(error: unknown): unknown {
   if (isAbort(error) || !(error instanceof TypeError)) return error;
   return new Problem('unreachable', 'leads does not answer', 'check that it still runs in its terminal');
+}
+
+/** Lines that are not empty, as they arrive. `onAlive` is called for whatever arrives, empty lines too. */
+async function* readLines(body: ReadableStream<Uint8Array>, onAlive?: () => void): AsyncGenerator<string> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      onAlive?.();
+      const lines = (rest + decoder.decode(value, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (line.trim() !== '') yield line;
+    }
+  } finally {
+    // A caller that stops reading closes the connection with it; one that already broke off cannot be cancelled.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+export const keyFragment = `#${keyParameter}=`;
+const tokenItem = 'token';
+
+/** Until it was exchanged, so that it can be tried again where the program did not answer. */
+let key: string | null = null;
+
+/**
+ * Exchanges the key of the address for a token, which this tab keeps, or takes the token that it kept. Throws a `Problem`
+ * where there is neither, or where the key is of a program that ended.
+ */
+export async function openSession(): Promise<Api> {
+  const { hash } = location;
+  if (hash.startsWith(keyFragment)) {
+    // Before anything else: nobody who sees the screen, the history or a bookmark sees the key.
+    history.replaceState(null, '', '#/');
+    key = hash.slice(keyFragment.length);
+  }
+  if (key !== null) sessionStorage.setItem(tokenItem, await tokenFor(key));
+  key = null;
+  const token = sessionStorage.getItem(tokenItem);
+  if (token === null) throw new Problem('no-token', 'this address has no key');
+  return new Api(token);
+}
+
+async function tokenFor(exchanged: string): Promise<string> {
+  sessionStorage.removeItem(tokenItem);
+  const answer = await send('/api/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ key: exchanged }),
+  });
+  return ((await answer.json()) as WireSession).token;
+}
+
+/** A new URL of the program pasted into this tab changes only the fragment, which loads nothing by itself. */
+export function reloadOnNewKey(): void {
+  addEventListener('hashchange', () => {
+    if (location.hash.startsWith(keyFragment)) location.reload();
+  });
 }

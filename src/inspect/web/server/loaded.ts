@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { AnswerSource } from './answer-source.ts';
-import { isAbort, type Problem, problemOf } from './problem.ts';
+import { type AnswerSource, isAbort, type Problem, problemOf } from './problem.ts';
 
 export interface Loaded<Answer> {
   /** While another path is loaded, what was there before stays. */

@@ -1,11 +1,10 @@
 import type { VNode } from 'preact';
-import { useValue } from '../state/use-value.ts';
-import { useModel } from '../state/page-model.ts';
+import { useEffect } from 'preact/hooks';
+import type { Connection } from '../server/live-events.ts';
+import { useModel, useValue } from '../state/page-model.ts';
 import { go, route } from '../state/route.ts';
 import { ReceivedText } from '../text/received-text.tsx';
-import { ConnectionState } from './connection-state.tsx';
-import { Key } from '../keys/key.tsx';
-import { Mark } from './mark.tsx';
+import { Key } from './shortcuts.tsx';
 
 export function Header(): VNode {
   const model = useModel();
@@ -37,5 +36,49 @@ export function Header(): VNode {
         <Key name="?" />
       </button>
     </header>
+  );
+}
+
+const words: Record<Connection['state'], string> = {
+  connecting: 'Connecting',
+  live: 'Live',
+  lost: 'Connection lost, trying again',
+  paused: 'Paused',
+  ended: 'Ended',
+};
+
+function ConnectionState(): VNode {
+  const { live, announcer, inboxProblem } = useModel();
+  const { state } = useValue(live.connection);
+  const problem = useValue(inboxProblem);
+  useEffect(() => {
+    if (state === 'lost') announcer.say(words.lost);
+  }, [state, announcer]);
+  if (problem !== null && state === 'live') {
+    return (
+      <p class="connection is-lost" title={problem}>
+        <span class="dot" /> The inbox cannot be read now
+      </p>
+    );
+  }
+  return (
+    <p class={`connection is-${state}`}>
+      <span class="dot" /> {words[state]}
+      {state === 'lost' && (
+        <button type="button" class="link" onClick={() => live.retry()}>
+          Try now
+        </button>
+      )}
+    </p>
+  );
+}
+
+/** The program's sign. */
+export function Mark(): VNode {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
+      <rect width="32" height="32" rx="8" />
+      <path d="M7 17.5 10.2 8.8A1.3 1.3 0 0 1 11.4 8h9.2a1.3 1.3 0 0 1 1.2.8L25 17.5V23a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 7 23zm0 0h5.2l1.4 2.7h4.8l1.4-2.7H25" />
+    </svg>
   );
 }

@@ -1,17 +1,15 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { ChartsPane } from '../charts/charts-pane.tsx';
-import { ComparePane } from '../compare/compare-pane.tsx';
-import { DeliveryPane } from '../detail/delivery-pane.tsx';
+import { Dialogs } from '../dialogs/open-dialog.tsx';
 import { ListPane } from '../list/list-pane.tsx';
-import { useValue } from '../state/use-value.ts';
+import { ComparePane } from '../panes/compare-pane.tsx';
+import { DeliveryPane } from '../panes/delivery-pane.tsx';
+import { useModel, useValue } from '../state/page-model.ts';
 import { type Route, route } from '../state/route.ts';
-import { Dialogs } from './dialogs.tsx';
 import { Header } from './header.tsx';
-import { Messages } from './messages.tsx';
-import { NothingOpen } from './nothing-open.tsx';
-import { useKeptFocus } from '../keys/kept-focus.ts';
-import { usePageKeys } from '../keys/page-keys.ts';
+import { useKeptFocus, usePageKeys } from './page-keys.ts';
+import { ShortcutList, shortcuts } from './shortcuts.tsx';
 
 /** The list, and beside it, or above it where there is no room, what the address names. */
 export function Page(): VNode {
@@ -47,4 +45,33 @@ function pane(current: Route): VNode {
   if (current.view === 'delivery') return <DeliveryPane seq={current.seq} />;
   if (current.view === 'compare') return <ComparePane left={current.left} right={current.right} />;
   return current.view === 'charts' ? <ChartsPane /> : <NothingOpen />;
+}
+
+/** The live region, and the message that stays for a moment. */
+function Messages(): VNode {
+  const { announcer } = useModel();
+  const spoken = useValue(announcer.spoken);
+  const message = useValue(announcer.message);
+  return (
+    <>
+      <p class="only-spoken" role="status" aria-live="polite">
+        {spoken}
+      </p>
+      {message !== null && (
+        <p class="message" aria-hidden="true">
+          {message}
+        </p>
+      )}
+    </>
+  );
+}
+
+function NothingOpen(): VNode {
+  return (
+    <div class="nothing-open">
+      <h2>No delivery is open</h2>
+      <p>Choose one in the list to see its body, its headers and what became of it.</p>
+      <ShortcutList shortcuts={shortcuts.slice(0, 4)} />
+    </div>
+  );
 }

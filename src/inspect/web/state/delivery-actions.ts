@@ -1,6 +1,6 @@
 import type { WireCurl, WireDelivery } from '../../wire.ts';
 import { problemOf } from '../server/problem.ts';
-import { sentence } from '../text/sentence.ts';
+import { sentence } from '../text/format.ts';
 import type { PageModel } from './page-model.ts';
 import { go, route } from './route.ts';
 

@@ -1,8 +1,16 @@
 import type { WirePage, WireRow } from '../../wire.ts';
-import type { AnswerSource } from '../server/answer-source.ts';
-import { isAbort, type Problem, problemOf } from '../server/problem.ts';
-import { isFiltered, type ListFilter, matches, noFilter, queryOf } from './list-filter.ts';
-import { keepNewest, withChanged, withNewer, withPage } from './merge-rows.ts';
+import { type AnswerSource, isAbort, type Problem, problemOf } from '../server/problem.ts';
+import {
+  isFiltered,
+  keepNewest,
+  type ListFilter,
+  matches,
+  noFilter,
+  queryOf,
+  withChanged,
+  withNewer,
+  withPage,
+} from './rows.ts';
 import { Observable } from './observable.ts';
 
 export interface ListState {

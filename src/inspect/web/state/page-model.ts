@@ -1,13 +1,47 @@
 import { createContext } from 'preact';
-import { useContext } from 'preact/hooks';
+import { useContext, useLayoutEffect, useState } from 'preact/hooks';
 import type { WireDelivery, WireEvent, WireInbox, WireRow } from '../../wire.ts';
 import type { Api } from '../server/api.ts';
 import { LiveEvents } from '../server/live-events.ts';
-import { Announcer } from './announcer.ts';
+import { plural } from '../text/format.ts';
 import { DeliveryList } from './delivery-list.ts';
-import { isFiltered, type ListFilter, noFilter } from './list-filter.ts';
 import { Observable } from './observable.ts';
+import { isFiltered, type ListFilter, noFilter } from './rows.ts';
 import { Search } from './search.ts';
+
+/** Arrivals are added up, so that a screen reader is not kept busy by them; ms. */
+const arrivalsEveryMs = 5_000;
+
+/** How long a message stays; ms. */
+const shownMs = 4_000;
+
+/** What is said in the live region, and shown for a moment where it answers something that was done. */
+class Announcer {
+  readonly spoken = new Observable('');
+  readonly message = new Observable<string | null>(null);
+  #arrived = 0;
+  #hide: number | undefined;
+
+  say(text: string): void {
+    this.spoken.value = text;
+  }
+
+  show(text: string): void {
+    this.say(text);
+    this.message.value = text;
+    clearTimeout(this.#hide);
+    this.#hide = setTimeout(() => (this.message.value = null), shownMs);
+  }
+
+  arrived(count: number): void {
+    this.#arrived += count;
+    if (this.#arrived > count) return;
+    setTimeout(() => {
+      this.say(plural(this.#arrived, 'new delivery', 'new deliveries'));
+      this.#arrived = 0;
+    }, arrivalsEveryMs);
+  }
+}
 
 export type OpenDialog =
   | { readonly name: 'help' }
@@ -119,4 +153,15 @@ export function useModel(): PageModel {
   const model = useContext(Model);
   if (model === null) throw new Error('outside of the page');
   return model;
+}
+
+/** The value, and a new rendering whenever it changes. */
+export function useValue<Value>(observable: Observable<Value>): Value {
+  const [, render] = useState(observable.value);
+  useLayoutEffect(() => {
+    // It may have changed between rendering and this.
+    render(() => observable.value);
+    return observable.subscribe((value) => render(() => value));
+  }, [observable]);
+  return observable.value;
 }

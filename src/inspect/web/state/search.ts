@@ -1,8 +1,7 @@
 import type { WireFound, WireRow } from '../../wire.ts';
 import type { Api } from '../server/api.ts';
 import { isAbort, Problem, problemOf } from '../server/problem.ts';
-import { type ListFilter, queryOf } from './list-filter.ts';
-import { withChanged } from './merge-rows.ts';
+import { type ListFilter, queryOf, withChanged } from './rows.ts';
 import { Observable } from './observable.ts';
 
 export interface SearchState {

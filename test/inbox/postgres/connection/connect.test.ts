@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { connect } from '../../../../src/inbox/postgres/connection/connect.ts';
 import type { Connections } from '../../../../src/inbox/postgres/connection/database-connections.ts';
-import { DatabaseUnavailableError } from '../../../../src/inbox/postgres/connection/session/database-errors.ts';
+import { DatabaseUnavailableError } from '../../../../src/inbox/postgres/connection/database-errors.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { newDatabase, superuser, urlOf } from '../../../support/postgres/address.ts';
 import { TcpProxy } from '../../../support/postgres/proxy.ts';

@@ -1,0 +1,58 @@
+import type { ReceivedLeads } from '../inbox/inbox-queries.ts';
+import type { InboxReader } from '../inbox/inbox.ts';
+import { openBracket } from '../json/bytes.ts';
+import { elementsAt, spanAt } from '../json/members.ts';
+import { readDocument } from '../json/read-document.ts';
+import { readLead } from '../lead/read-lead.ts';
+import { type LeadAt, leadPlaces, readLeads } from '../lead/read-leads.ts';
+import type { FindingClass } from './audit-finding.ts';
+
+/** What was received, and what is known beside the leads. */
+export interface ReceivedSide {
+  readonly leads: ReceivedLeads;
+  /** What only a receiver's own record shows, where this is none. */
+  readonly untold: readonly FindingClass[];
+  /** Whether it is known when each lead was received. */
+  readonly hasTimes: boolean;
+  /** When the received leads were written down, ms; undefined where that is now. */
+  readonly writtenAt?: number | undefined;
+  /** Why deliveries were rejected, by the ids in their bodies: evidence that they came, and no more. */
+  rejections(): Promise<ReadonlyMap<string, string>>;
+}
+
+/** Why the deliveries were rejected that the inbox keeps, by the ids of their leads: of several, the newest reason. */
+export async function rejectionsIn(
+  inbox: Pick<InboxReader, 'list'>,
+  leadAt: LeadAt,
+): Promise<ReadonlyMap<string, string>> {
+  const reasons = new Map<string, string>();
+  for await (const { leadId, body, reason = 'rejected' } of inbox.list({ verdicts: ['rejected'] })) {
+    for (const id of leadId === undefined ? idsInBody(body, leadAt) : [leadId]) {
+      if (!reasons.has(id)) reasons.set(id, reason);
+    }
+  }
+  return reasons;
+}
+
+/**
+ * The ids of the leads in a body, of which nobody knows whether it is authentic. Of a long rejected body only the start is
+ * kept, which is no JSON: there are none in it.
+ */
+function idsInBody(body: Uint8Array, leadAt: LeadAt): readonly string[] {
+  const read = readLeads(body, leadAt);
+  return read.ok ? read.leads.flatMap(({ lead }) => lead.id ?? []) : idsAmongOthers(body, leadAt);
+}
+
+/** One lead that cannot be read, or two places where it may be, make a receiver reject all leads of its delivery. */
+function idsAmongOthers(body: Uint8Array, leadAt: LeadAt): readonly string[] {
+  const document = readDocument(body);
+  if (!document.ok) return [];
+  const { json, start } = document;
+  const places = leadAt === 'auto' ? leadPlaces(json, start) : [spanAt(json, leadAt, document) ?? []].flat();
+  return places
+    .flatMap((place) => (json[place.start] === openBracket ? elementsAt(json, place.start) : [place]))
+    .flatMap((place) => {
+      const read = readLead(json.subarray(place.start, place.end));
+      return read.ok ? (read.lead.id ?? []) : [];
+    });
+}

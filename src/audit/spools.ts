@@ -1,0 +1,79 @@
+import { TemporaryRecords } from '../output/records/temporary-records.ts';
+import { type Finding, type FindingClass, findingClasses } from './audit-finding.ts';
+
+/** A lead of the service's list. */
+export interface PulledLead {
+  readonly id: string;
+  /** As the lead says it. */
+  readonly createdAt: string | undefined;
+  /** The service's own, compact. */
+  readonly bytes: Uint8Array;
+}
+
+/** Between what is known of a lead and its bytes; neither can contain it. */
+const tab = 0x09;
+
+/** Pulled leads, any number of them: what does not fit into a little memory waits in a temporary file. */
+export class LeadSpool {
+  readonly #records = new TemporaryRecords();
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Copies its bytes. */
+  async add({ id, createdAt, bytes }: PulledLead): Promise<void> {
+    const head = Buffer.from(JSON.stringify([id, createdAt ?? null]));
+    this.#count += 1;
+    await this.#records.write([{ bytes: Buffer.concat([head, Buffer.of(tab), bytes]) }]);
+  }
+
+  /** In the order in which they were added. A batch is valid until the next one is requested. May be read again. */
+  async *leads(): AsyncGenerator<readonly PulledLead[]> {
+    for await (const batch of this.#records.records()) {
+      yield batch.map(({ bytes }) => {
+        const end = bytes.indexOf(tab);
+        const [id, createdAt] = JSON.parse(Buffer.from(bytes.subarray(0, end)).toString('utf8')) as [
+          string,
+          string | null,
+        ];
+        return { id, createdAt: createdAt ?? undefined, bytes: bytes.subarray(end + 1) };
+      });
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#records.close();
+  }
+}
+
+/** Findings by class, any number of them: what does not fit into a little memory waits in temporary files. */
+export class FindingSpool {
+  readonly #byClass = new Map<FindingClass, TemporaryRecords>();
+  readonly #counts = new Map<FindingClass, number>();
+
+  count(kind: FindingClass): number {
+    return this.#counts.get(kind) ?? 0;
+  }
+
+  async add(finding: Finding): Promise<void> {
+    const records = this.#byClass.get(finding.class) ?? (await TemporaryRecords.open());
+    this.#byClass.set(finding.class, records);
+    this.#counts.set(finding.class, this.count(finding.class) + 1);
+    await records.write([{ bytes: Buffer.from(JSON.stringify(finding)) }]);
+  }
+
+  /** Class by class, in the order in which they were found. May be read again. */
+  async *findings(classes: readonly FindingClass[] = findingClasses): AsyncGenerator<Finding> {
+    for (const kind of classes) {
+      for await (const batch of this.#byClass.get(kind)?.records() ?? []) {
+        for (const { bytes } of batch) yield JSON.parse(Buffer.from(bytes).toString('utf8')) as Finding;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const records of this.#byClass.values()) await records.close();
+  }
+}

@@ -1,0 +1,92 @@
+import {
+  bodyNote,
+  type Capture,
+  type CaptureOptions,
+  chooseEntry,
+  dateOf,
+  parseHeaderLine,
+  valueOf,
+} from './capture.ts';
+import { isCurlCommand, readCurlCommand } from './curl-command.ts';
+
+/** With `--trace-time` and `--trace-ids`, a line begins with a time and with numbers. */
+const stamp = String.raw`(?:\d\d:\d\d:\d\d\.\d{6} )?(?:\[[\d-]+\] )?`;
+const requestLine = new RegExp(String.raw`^${stamp}> ([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\s*$`, 'm');
+const stampPrefix = new RegExp(`^${stamp}`);
+
+export const isCurlDump = (text: string): boolean => requestLine.test(text.replaceAll('\r', '\n'));
+
+interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: [string, string][];
+  readonly answer: [string, string][];
+  readonly isTls: boolean;
+}
+
+/** What `curl -v` prints: the headers of each request, and of its answer. The body is in the command before it, if at all. */
+export async function readCurlDump(text: string, options: CaptureOptions): Promise<Capture> {
+  // A progress meter writes over its own line.
+  const lines = text.split(/\r?\n|\r/).map((line) => line.replace(stampPrefix, ''));
+  const exchanges = exchangesOf(lines);
+  const heads = exchanges.map(({ method, path, headers }) => ({
+    method,
+    url: path,
+    headerNames: headers.map(([name]) => name.toLowerCase()),
+  }));
+  const index = chooseEntry(heads, 'the output of curl -v', options);
+  const exchange = exchanges[index];
+  if (exchange === undefined) throw new TypeError('a chosen request that does not exist');
+  const { method, path, headers, answer, isTls } = exchange;
+  const host = valueOf(headers, 'host');
+  const request = {
+    form: "the output of 'curl -v'",
+    method,
+    path,
+    url: host === undefined ? undefined : `${isTls ? 'https' : 'http'}://${host}${path}`,
+    rawHeaders: headers,
+    at: dateOf(answer),
+  };
+  const command = commandBefore(text);
+  if (command === undefined || index > 0) {
+    const isEmpty = Number(valueOf(headers, 'content-length') ?? (method === 'GET' ? 0 : Number.NaN)) === 0;
+    const note = "'curl -v' prints no body: put the curl command before its output, or give --body FILE";
+    return {
+      ...request,
+      body: isEmpty ? new Uint8Array() : undefined,
+      notes: isEmpty ? [] : [bodyNote(note)],
+    };
+  }
+  const { body, notes } = await readCurlCommand(command, options);
+  return { ...request, form: "a curl command and its output of '-v'", body, notes };
+}
+
+function exchangesOf(lines: readonly string[]): readonly Exchange[] {
+  const exchanges: Exchange[] = [];
+  let isTls = false;
+  let isHead = false;
+  for (const line of lines) {
+    const [, method, path] = /^> ([A-Z][A-Z-]{0,19}) (\S+) HTTP\/\d(?:\.\d)?\s*$/.exec(line) ?? [];
+    const last = exchanges.at(-1);
+    if (/^\* .*\b(SSL|TLSv?1?|ALPN)\b/.test(line)) isTls = true;
+    if (method !== undefined && path !== undefined) {
+      exchanges.push({ method, path, headers: [], answer: [], isTls });
+      isHead = true;
+    } else if (/^>\s*$/.test(line)) isHead = false;
+    else if (isHead && line.startsWith('> ')) {
+      const header = parseHeaderLine(line.slice(2));
+      if (header !== undefined) last?.headers.push([...header]);
+    } else if (line.startsWith('< ')) {
+      const header = parseHeaderLine(line.slice(2));
+      if (header !== undefined) last?.answer.push([...header]);
+    }
+  }
+  return exchanges;
+}
+
+/** The text before the first line that curl printed. */
+function commandBefore(text: string): string | undefined {
+  const end = new RegExp(String.raw`(^|[\r\n])${stamp}(?:[*>] |  % Total)`).exec(text)?.index ?? 0;
+  const before = text.slice(0, end);
+  return isCurlCommand(`\n${before}\n`) ? before : undefined;
+}

@@ -1,0 +1,105 @@
+import { isObject, type Json, valueAt } from '../json/exact.ts';
+import { bodyNote, type Capture, type CaptureOptions, chooseEntry, unreadable } from './capture.ts';
+
+/** One delivery among the lines of `leads listen --json`; undefined for text without any. */
+export function readEventLines(text: string, options: CaptureOptions): Capture | undefined {
+  const events = text.split(/\r?\n/).flatMap((line) => {
+    const event = line.includes('"delivery"') ? parse(line) : undefined;
+    return event !== undefined && event['type'] === 'delivery' && 'verdict' in event ? [{ line, event }] : [];
+  });
+  if (events.length === 0) return undefined;
+  const heads = events.map(({ event }) => ({
+    method: 'POST',
+    url: `${String(event['verdict'])} ${String(event['leadId'] ?? event['reason'])}`,
+    headerNames: [],
+  }));
+  const found = events[chooseEntry(heads, 'the output of listen', options)];
+  if (found === undefined) return undefined;
+  const at = Date.parse(String(found.event['receivedAt']));
+  const leadCount = Number(found.event['leadCount'] ?? 1);
+  const lead = leadCount > 1 ? undefined : leadBytes(found.line, found.event['lead']);
+  return {
+    form: 'a line of the events of listen',
+    method: 'POST',
+    url: undefined,
+    path: '/',
+    rawHeaders: [],
+    body: lead,
+    at: Number.isNaN(at) ? undefined : at,
+    notes: [
+      bodyNote(
+        leadCount > 1
+          ? `the delivery held ${leadCount} leads, and an event holds one of them: give the body with --body FILE, or read it from the inbox with 'leads verify --id'`
+          : lead === undefined
+            ? 'an event of a rejected delivery holds no body: give it with --body FILE'
+            : "an event holds the lead without its white space, not the body as it came: 'leads verify --id' reads that from the inbox",
+      ),
+      {
+        about: 'headers',
+        text: "an event holds no headers: give those of the credential with --header 'Name: value'",
+      },
+    ],
+  };
+}
+
+/**
+ * One delivery of `leads inbox show --json`: a list, or an object a line; undefined for JSON that is none.
+ */
+export function readShownDelivery(json: Json, options: CaptureOptions): Capture | undefined {
+  const shown = (Array.isArray(json) ? (json as readonly Json[]) : [json]).filter(
+    (one) => isObject(one) && 'headers' in one && ('body' in one || 'bodyBase64' in one),
+  );
+  if (shown.length === 0) return undefined;
+  const heads = shown.map((one) => ({
+    method: 'POST',
+    url: `delivery ${JSON.stringify(valueAt(one, ['number']) ?? null)}`,
+    headerNames: [],
+  }));
+  const index = chooseEntry(heads, 'the output of inbox show', options);
+  const one = shown[index] ?? null;
+  const text = (name: string): string | undefined => {
+    const value = valueAt(one, [name]);
+    return typeof value === 'string' ? value : undefined;
+  };
+  const headers = valueAt(one, ['headers']);
+  if (!Array.isArray(headers)) throw unreadable('its headers are not a list');
+  const at = Date.parse(text('receivedAt') ?? '');
+  return {
+    form: "a delivery of 'leads inbox show'",
+    method: text('method') ?? 'POST',
+    url: undefined,
+    path: text('path') ?? '/',
+    rawHeaders: (headers as readonly Json[]).flatMap((header) => {
+      const [name, value] = Array.isArray(header) ? (header as readonly Json[]) : [];
+      return typeof name === 'string' && typeof value === 'string' ? [[name, value] as const] : [];
+    }),
+    body: Buffer.from(
+      text('body') ?? text('bodyBase64') ?? '',
+      text('body') === undefined ? 'base64' : 'utf8',
+    ),
+    at: Number.isNaN(at) ? undefined : at,
+    notes: [],
+  };
+}
+
+function parse(line: string): { readonly [key: string]: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The lead's own text in the line: read and written again, its numbers and escapes would be others. */
+function leadBytes(line: string, lead: unknown): Buffer | undefined {
+  if (typeof lead !== 'object' || lead === null) return undefined;
+  const wanted = JSON.stringify(lead);
+  for (const { index } of line.matchAll(/"lead"\s*:/g)) {
+    const start = line.indexOf(':', index) + 1;
+    const text = line.slice(start, line.lastIndexOf('}')).trim();
+    const value = parse(text);
+    if (value !== undefined && JSON.stringify(value) === wanted) return Buffer.from(text);
+  }
+  return Buffer.from(wanted);
+}

@@ -1,0 +1,95 @@
+import { isObject, type Json, valueAt } from '../json/exact.ts';
+import {
+  asHeaderBytes,
+  bodyNote,
+  type Capture,
+  type CaptureNote,
+  type CaptureOptions,
+  chooseEntry,
+  targetOf,
+  unreadable,
+} from './capture.ts';
+
+/** The entries of a HAR (HTTP Archive 1.2); undefined for JSON that is none. */
+export function harEntries(json: Json): readonly Json[] | undefined {
+  const entries = valueAt(json, ['log', 'entries']);
+  return Array.isArray(entries) ? (entries as readonly Json[]) : undefined;
+}
+
+/** One request of a HAR, as browsers and proxies save it. */
+export function readHar(entries: readonly Json[], options: CaptureOptions): Capture {
+  if (entries.length === 0) throw unreadable('the HAR holds no request');
+  const heads = entries.map((entry) => ({
+    method: textAt(entry, 'request', 'method') ?? '',
+    url: textAt(entry, 'request', 'url') ?? '',
+    headerNames: headersOf(entry).map(([name]) => name.toLowerCase()),
+  }));
+  const index = chooseEntry(heads, 'the HAR', options);
+  const [entry = null, head] = [entries[index], heads[index]];
+  const path = targetOf(head?.url ?? '');
+  if (head === undefined || head.method === '' || path === undefined) {
+    throw unreadable(`entry ${index + 1} of the HAR has no method or no URL`);
+  }
+  const at = Date.parse(textAt(entry, 'startedDateTime') ?? '');
+  return {
+    form: entries.length === 1 ? 'a HAR' : `a HAR, entry ${index + 1} of ${entries.length}`,
+    method: head.method,
+    url: head.url,
+    path,
+    rawHeaders: withHost(headersOf(entry), head.url),
+    at: Number.isNaN(at) ? undefined : at,
+    ...bodyOf(entry),
+  };
+}
+
+/** Without the pseudo-headers of HTTP/2, which Chromium saves as if they were headers. */
+function headersOf(entry: Json): readonly (readonly [string, string])[] {
+  const headers = valueAt(entry, ['request', 'headers']);
+  if (!Array.isArray(headers)) return [];
+  return (headers as readonly Json[]).flatMap((header) => {
+    const [name, value] = [textAt(header, 'name'), textAt(header, 'value')];
+    return name === undefined || value === undefined || name.startsWith(':')
+      ? []
+      : [[asHeaderBytes(name), asHeaderBytes(value)] as const];
+  });
+}
+
+function withHost(headers: Capture['rawHeaders'], url: string): Capture['rawHeaders'] {
+  const isNamed = headers.some(([name]) => name.toLowerCase() === 'host');
+  return isNamed || !URL.canParse(url) ? headers : [['host', new URL(url).host], ...headers];
+}
+
+/**
+ * `postData.text`, in base64 where an `encoding` says so (HAR 1.3), or the `_content` of HTTP Toolkit. A text holds only
+ * bodies that are UTF-8.
+ */
+function bodyOf(entry: Json): Pick<Capture, 'body' | 'notes'> {
+  const data = valueAt(entry, ['request', 'postData']);
+  const encoded = valueAt(entry, ['request', '_content']);
+  const source = textAt(data, 'text') === undefined && isObject(encoded) ? encoded : data;
+  const text = textAt(source, 'text');
+  const size = valueAt(entry, ['request', 'bodySize']);
+  const stored = textAt(data, '_file') ?? textAt(data, '_sha1');
+  if (text === undefined || (text === '' && stored !== undefined)) {
+    if (stored === undefined && size === 0) return { body: new Uint8Array(), notes: [] };
+    const where = stored === undefined ? 'holds no body' : `keeps the body in another file, ${stored}`;
+    return { body: undefined, notes: [bodyNote(`the HAR ${where}: give it with --body FILE`)] };
+  }
+  if (textAt(source, 'encoding') === 'base64') return { body: Buffer.from(text, 'base64'), notes: [] };
+  const body = Buffer.from(text, 'utf8');
+  const notes: CaptureNote[] = [];
+  if (text.includes('\ufffd') || /[\ud800-\udfff]/u.test(text)) {
+    notes.push(
+      bodyNote('the HAR holds the body as text, and some of its bytes were not UTF-8: they are lost'),
+    );
+  } else if (typeof size === 'number' && size > 0 && size !== body.length) {
+    const sizes = `the HAR says that the body had ${size} bytes, and its text has ${body.length}`;
+    notes.push(bodyNote(`${sizes}: it does not hold the exact bytes`));
+  }
+  return { body, notes };
+}
+
+function textAt(json: Json | undefined, ...path: readonly string[]): string | undefined {
+  const value = valueAt(json, path);
+  return typeof value === 'string' ? value : undefined;
+}

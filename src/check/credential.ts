@@ -1,0 +1,103 @@
+import type { SignedRequest } from '../sender/sign-request.ts';
+import type { CheckSession } from './session.ts';
+
+type Headers = SignedRequest['headers'];
+
+/** Signatures in hex or base64, and nothing else that headers of schemes hold but ids. */
+const signature = /[A-Za-z0-9+/_-]{20,}={0,2}/g;
+
+/** Lower-case name of the header that holds the credential itself, of those that are sent: the last of several. */
+export function credentialHeader(session: CheckSession): string {
+  const { credentialHeaders } = session.signer.scheme;
+  const sent = session.credential(Buffer.from('{}'), 'msg_leads-check').map(([name]) => name.toLowerCase());
+  return sent.findLast((name) => credentialHeaders.includes(name)) ?? '';
+}
+
+/** The headers with the token, or the signature inside its header, changed. */
+export function alterCredential(
+  session: CheckSession,
+  headers: Headers,
+  alter: (text: string) => string,
+): Headers {
+  const name = credentialHeader(session);
+  return headers.map(([own, value]) =>
+    own.toLowerCase() === name ? [own, alterValue(session, value, alter)] : [own, value],
+  );
+}
+
+function alterValue(session: CheckSession, value: string, alter: (text: string) => string): string {
+  if (!signs(session)) return alter(value);
+  const last = [...value.matchAll(signature)].at(-1);
+  if (last === undefined) return alter(value);
+  const end = last.index + last[0].length;
+  return value.slice(0, last.index) + alter(last[0]) + value.slice(end);
+}
+
+/** The signatures that these headers hold, or the token. */
+export function credentialTexts(session: CheckSession, headers: Headers): string[] {
+  const name = credentialHeader(session);
+  return headers
+    .filter(([own]) => own.toLowerCase() === name)
+    .flatMap(([, value]) => (signs(session) ? (value.match(signature) ?? []) : [value]));
+}
+
+/** Whether the credential depends on the body: a token does not. */
+export const signs = ({ signer: { scheme } }: CheckSession): boolean => scheme.ignoresBody !== true;
+
+export const noCredential = ({ signer }: CheckSession): string | undefined =>
+  signer.key === undefined ? 'no credential is sent (--no-verify)' : undefined;
+
+/** In characters. A shorter text would be found by chance, and is no secret. */
+const shortest = 4;
+
+/** In bytes: fewer of them, decoded from a text, are found by chance. */
+const shortestKey = 8;
+
+/** Bytes as programs usually write them; base64 without the signs at its end, which may be left off. */
+const writtenForms = (bytes: Buffer): string[] => {
+  const hex = bytes.toString('hex');
+  return [hex, hex.toUpperCase(), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')];
+};
+
+/** The secret as it was given, one character a byte, and as programs write it, or the key in it, otherwise. */
+export function secretTexts({ signer: { key } }: CheckSession): string[] {
+  if (key === undefined) return [];
+  const plain = Buffer.from(key.secret.reveal().trim(), 'utf8').toString('latin1');
+  const texts = [...new Set([plain, plain.replace(/^wh(sec|sk)_/, '')])];
+  const decoded = texts
+    .map((text) => Buffer.from(text, 'base64'))
+    .filter(({ length }) => length >= shortestKey);
+  const bytes = [...texts.map((text) => Buffer.from(text, 'latin1')), ...decoded];
+  return [...texts, ...bytes.flatMap(writtenForms)].filter((form) => form.length >= shortest);
+}
+
+/** Signatures as they are sent, and the same bytes in other encodings. */
+export function signatureTexts(session: CheckSession, headers: SignedRequest['headers']): string[] {
+  return credentialTexts(session, headers).flatMap((text) => {
+    const isHex = /^[0-9a-f]+$/i.test(text);
+    return [text, ...writtenForms(Buffer.from(text, isHex ? 'hex' : 'base64'))];
+  });
+}
+
+/**
+ * Text that the receiver sent, without what it must not disclose: the secret, whatever was made of the token, and every
+ * signature that was sent to it or withheld from it.
+ */
+export function withoutSensitive(session: CheckSession, text: string): string {
+  // A receiver may send back what it got, too: a genuine signature, or an altered token, which is almost the token.
+  const textsOf = signs(session) ? signatureTexts : credentialTexts;
+  const sent = session.exchanges.flatMap(({ request: { headers, withheld = [] } }) => [
+    ...withheld,
+    ...headers,
+  ]);
+  const credentials = noCredential(session) === undefined ? textsOf(session, sent) : [];
+  // The user's own headers may hold credentials too.
+  const own = (session.signer.headers ?? []).map(([, value]) => value);
+  const texts = [...new Set([...secretTexts(session), ...own, ...credentials])]
+    .filter((one) => one.length >= shortest)
+    .sort((a, b) => b.length - a.length);
+  return texts.reduce((shown, one) => {
+    const forms = new Set([one, Buffer.from(one, 'latin1').toString('utf8'), encodeURIComponent(one)]);
+    return [...forms].reduce((rest, form) => rest.replaceAll(form, '[redacted]'), shown);
+  }, text);
+}

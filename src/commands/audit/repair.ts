@@ -1,0 +1,214 @@
+import { type LeadDelivery, LeadStore, repairSchedule } from '../../audit/deliver-leads.ts';
+import { repair, repairedClasses, type RepairResult, unreceivedLeads } from '../../audit/repair.ts';
+import type { Context } from '../../context.ts';
+import { createPoster } from '../../http/client/post.ts';
+import type { Messages } from '../../output/messages.ts';
+import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
+import { createSender } from '../../sender/sender.ts';
+import type { Signer } from '../../sender/sign-request.ts';
+import { unverified } from '../../webhook/scheme.ts';
+import { resolveScheme } from '../flags/resolve-scheme.ts';
+import {
+  notReached,
+  type ResolvedTarget,
+  resolveTarget,
+  whyNotAcknowledged,
+} from '../flags/resolve-target.ts';
+import { outgoingDeliveries } from '../send/outgoing-deliveries.ts';
+import type { OpenedAudit } from './open-audit.ts';
+import type { OpenedReceived } from './open-received.ts';
+import type { RepairFlagOptions } from './options.ts';
+
+/** What a repair leaves. */
+export interface RepairedFindings {
+  readonly repaired: ReadonlySet<string>;
+  /** Leads that came by themselves after they were found missing. */
+  readonly arrived: ReadonlySet<string>;
+  /** To be thrown once the findings are printed. */
+  readonly failure: { readonly error: unknown } | undefined;
+}
+
+const nothing: RepairedFindings = { repaired: new Set(), arrived: new Set(), failure: undefined };
+
+/**
+ * Repairs what a whole audit has found, and says what it did, or why it did nothing: a list that may be incomplete proves
+ * no loss, and more findings than `--max-repair` have another cause. Throws the reason of an interruption, after it has
+ * said what was done until then.
+ */
+export async function repairFindings(
+  opened: OpenedAudit,
+  plan: RepairPlan | undefined,
+  context: Context,
+): Promise<RepairedFindings> {
+  const { audit, received, baseUrl } = opened;
+  const { clock, signal, messages, status } = context;
+  const { byClass } = audit.counts;
+  const found = repairedClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), 0);
+  if (plan === undefined || found === 0) return nothing;
+  if (!audit.isProven) {
+    messages.warn('nothing was repaired: the service does not show that its list is complete');
+    return nothing;
+  }
+  if (found > plan.most) {
+    const leads = counted(found, 'lead is', 'leads are');
+    messages.warn(
+      `nothing was repaired: ${leads} missing or refused, and --max-repair allows ${grouped(plan.most)}; ` +
+        'raise it once it is clear that they were really lost',
+    );
+    return nothing;
+  }
+  const delivery = plan.openDelivery();
+  const progress = showProgress(status, clock);
+  const arrived = new Set<string>();
+  const { sent } = plan;
+  let sentBefore = 0;
+  let result: RepairResult;
+  try {
+    result = await repair({
+      leads: unreceivedLeads(audit, received.leads, {
+        onArrived: (id) => arrived.add(id),
+        isSent(id) {
+          if (!sent.has(id)) return false;
+          sentBefore += 1;
+          return true;
+        },
+      }),
+      received: received.hasTimes ? received.leads : undefined,
+      store: received.store && new LeadStore({ inbox: received.store, baseUrl, clock }),
+      delivery,
+      signal,
+      onProgress: (leads) => progress.update(leads, found),
+    });
+  } finally {
+    progress.clear();
+    delivery?.close();
+  }
+  for (const id of result.acknowledged) sent.add(id);
+  const facts = { found: found - sentBefore, sentBefore, arrived: arrived.size, plan, received };
+  noteRepair(result, { ...facts, isInterrupted: signal.aborted }, messages);
+  signal.throwIfAborted();
+  return { repaired: result.repaired, arrived, failure: result.failure ?? unreached(result, plan) };
+}
+
+/** No attempt was answered, and none arrived. */
+function unreached({ tally, repaired }: RepairResult, { target }: RepairPlan): RepairedFindings['failure'] {
+  if (repaired.size > 0) return undefined;
+  if (target === undefined || tally?.firstFailure === undefined || tally.answered > 0) return undefined;
+  return { error: notReached(tally.firstFailure.result, target) };
+}
+
+/** What was asked for beside the comparison. */
+export interface RepairPlan {
+  readonly takeIn: boolean;
+  readonly target: ResolvedTarget | undefined;
+  readonly most: number;
+  /** Leads that the receiver acknowledged in an earlier round: another delivery would bring nothing new. */
+  readonly sent: Set<string>;
+  /** Opens connections as it needs them; `close` ends them. Undefined without a target. */
+  openDelivery(): (LeadDelivery & { close(): void }) | undefined;
+}
+
+/**
+ * Undefined where nothing is to be repaired. Throws before anything is compared what would fail at each delivery: a
+ * `UsageError` for plain HTTP beyond this machine, a `ConfigError` where nothing says how deliveries are signed.
+ */
+export async function openRepair(
+  options: RepairFlagOptions,
+  context: Context,
+): Promise<RepairPlan | undefined> {
+  const { takeIn, sendTo, maxRepair: most } = options;
+  if (!takeIn && sendTo === undefined) return undefined;
+  if (sendTo === undefined) {
+    return { takeIn, target: undefined, most, sent: new Set(), openDelivery: () => undefined };
+  }
+  const target = await resolveTarget(sendTo, options, context);
+  const settings = await context.settings();
+  const { scheme, keys } = await resolveScheme(options, settings, context, 'sends');
+  const signer: Signer = {
+    scheme: keys.length > 0 ? scheme : unverified,
+    key: keys[0],
+    headers: options.header,
+  };
+  const { clock, random } = context;
+  return {
+    takeIn,
+    target,
+    most,
+    sent: new Set(),
+    openDelivery() {
+      const { trust, proxy, url } = target;
+      const poster = createPoster({ connections: 4, trust, proxy, now: () => clock.steady() });
+      return {
+        clock,
+        createSender: (hasAcknowledged) =>
+          createSender({
+            signer,
+            schedule: repairSchedule(hasAcknowledged, () => clock.now()),
+            timeoutMs: settings.timeoutMs,
+            poster,
+            clock,
+          }),
+        deliveriesOf: (leads) => outgoingDeliveries(leads, { target: url.href, repeat: 1, random }),
+        close: () => poster.close(),
+      };
+    },
+  };
+}
+
+interface RepairFacts {
+  /** Leads that were to be repaired. */
+  readonly found: number;
+  /** Leads beside them that were acknowledged in an earlier round. */
+  readonly sentBefore: number;
+  readonly arrived: number;
+  readonly plan: Pick<RepairPlan, 'target' | 'takeIn'>;
+  readonly received: Pick<OpenedReceived, 'name' | 'hasTimes'>;
+  readonly isInterrupted: boolean;
+}
+
+/** Says what a repair did, and what it did not do. */
+function noteRepair(
+  { repaired, acknowledged: { size: acknowledged }, unseen, tally, isSilent }: RepairResult,
+  { found, sentBefore, arrived, plan: { target, takeIn }, received, isInterrupted }: RepairFacts,
+  messages: Pick<Messages, 'say' | 'warn' | 'note'>,
+): void {
+  if (sentBefore > 0) {
+    const they = `leads that were acknowledged in an earlier round and are still not in ${received.name}`;
+    messages.note('sent before', `${they} are not sent again`);
+    if (found === 0) return;
+  }
+  const of = `of ${grouped(found)}`;
+  const done =
+    target === undefined
+      ? `${grouped(repaired.size)} ${of} leads stored in ${received.name}`
+      : `${grouped(acknowledged)} ${of} leads acknowledged by ${target.url.origin}`;
+  if (isInterrupted) {
+    const rest = target === undefined ? '' : '; what was in flight may have arrived as well';
+    messages.warn(`interrupted: ${done} before that${rest}`);
+    return;
+  }
+  messages.say(done);
+  if (arrived > 0) messages.say(`${counted(arrived, 'lead', 'leads')} came meanwhile, without a repair`);
+  const first = tally?.firstFailure?.result;
+  const wasReached = tally !== undefined && (tally.answered > 0 || repaired.size > 0);
+  if (wasReached && first !== undefined && acknowledged + arrived < found) {
+    const left = counted(found - acknowledged - arrived, 'lead was', 'leads were');
+    const untried = found - arrived - acknowledged - tally.failed;
+    const rest = isSilent
+      ? '; nothing was acknowledged for five minutes, and the repair was ended'
+      : untried > 0
+        ? `; after ${grouped(tally.failed)} of them the others were not tried`
+        : '';
+    messages.warn(`${left} not acknowledged: ${whyNotAcknowledged(first)}${rest}`);
+  }
+  if (unseen > 0) {
+    const leads = counted(unseen, 'acknowledged lead is', 'acknowledged leads are');
+    messages.warn(
+      `${leads} not in ${received.name}, so the next audit would send ${unseen === 1 ? 'it' : 'them'} again: ` +
+        (takeIn ? 'they could not be stored there' : 'with --take-in what was acknowledged is stored there'),
+    );
+  }
+  if (!received.hasTimes && acknowledged > 0) {
+    messages.say(`${received.name} does not show them: compare with a new export before the next repair`);
+  }
+}

@@ -1,0 +1,232 @@
+import { groupOf, levels, type Probe } from '../../check/probe.ts';
+import type { Context } from '../../context.ts';
+import { withoutCommands } from '../../output/github.ts';
+import { escapeJson, sanitize } from '../../output/sanitize.ts';
+import { write } from '../../output/stdout.ts';
+import { renderTable } from '../../output/table.ts';
+import { type Marks, marksFor, type Palette, paletteFor } from '../../output/terminal/colour.ts';
+import { terminalWidth, wrapWidth } from '../../output/terminal/terminal-width.ts';
+import { formatDuration } from '../../time/duration.ts';
+import { wrap } from '../help/layout.ts';
+import type { DescribedReport, Summary } from './report.ts';
+
+/** Writes reports to stdout as they come. */
+export interface ReportPrinter {
+  probe(report: DescribedReport): Promise<void>;
+  end(summary: Summary): Promise<void>;
+}
+
+type PrintContext = Pick<Context, 'stdout' | 'env' | 'globals'>;
+
+/** `--json`: one object a line, in the order of `probes` however they end; the last one is the summary. */
+export function jsonPrinter(
+  target: string,
+  probes: readonly Probe[],
+  { stdout }: Pick<PrintContext, 'stdout'>,
+): ReportPrinter {
+  const waiting = probes.map(({ name }) => name);
+  const ended = new Map<string, DescribedReport>();
+  const line = (value: object): Promise<void> => {
+    const json = JSON.stringify(value);
+    return write(stdout, `${stdout.isTTY === true ? escapeJson(json) : json}\n`);
+  };
+  return {
+    async probe(report) {
+      ended.set(report.name, report);
+      for (let next = ended.get(waiting[0] ?? ''); next !== undefined; next = ended.get(waiting[0] ?? '')) {
+        waiting.shift();
+        await line(next);
+      }
+    },
+    end: ({ counts, accepted }) => line({ type: 'summary', target, ...counts, accepted }),
+  };
+}
+
+/** For people: a line for what passes in a group, and some for each probe that does not. */
+export async function prettyPrinter(
+  target: string,
+  probes: readonly Probe[],
+  context: PrintContext,
+): Promise<ReportPrinter> {
+  const { stdout } = context;
+  const colours = await paletteFor(stdout, context);
+  const width = wrapWidth(stdout);
+  const groups = new PrettyGroups(probes, { colours, marks: marksFor(context), width });
+  await write(stdout, `${colours.bold(`checking ${target}`)}\n`);
+  return {
+    async probe(report) {
+      const text = groups.add(report);
+      // The runner reads stdout as well, and the receiver's answers are in it.
+      if (text !== '') await write(stdout, context.env['GITHUB_ACTIONS'] ? withoutCommands(text) : text);
+    },
+    end: (summary) => write(stdout, `${summaryLines(summary, colours, width).join('\n')}\n`),
+  };
+}
+
+interface Style {
+  readonly colours: Palette;
+  readonly marks: Marks;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+/** Of the names of groups, in columns. */
+const groupWidth = 11;
+
+interface WaitingGroup {
+  readonly group: string;
+  readonly names: readonly string[];
+  readonly left: Set<string>;
+  readonly reports: DescribedReport[];
+}
+
+/** Collects reports, and gives each group as text once it and all before it are complete. */
+class PrettyGroups {
+  readonly #style: Style;
+  readonly #waiting: WaitingGroup[];
+
+  constructor(probes: readonly Probe[], style: Style) {
+    this.#style = style;
+    const groups = [...new Set(probes.map(groupOf))];
+    this.#waiting = groups.map((group) => {
+      const names = probes.filter((probe) => groupOf(probe) === group).map(({ name }) => name);
+      return { group, names, left: new Set(names), reports: [] };
+    });
+  }
+
+  /** What can be shown now that this report is there; perhaps nothing. */
+  add(report: DescribedReport): string {
+    const own = this.#waiting.find(({ group }) => group === report.group);
+    own?.reports.push(report);
+    own?.left.delete(report.name);
+    let text = '';
+    for (let next = this.#waiting[0]; next?.left.size === 0; next = this.#waiting[0]) {
+      const { group, names, reports } = next;
+      this.#waiting.shift();
+      const inOrder = reports.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name));
+      text += groupText(group, inOrder, this.#style);
+    }
+    return text;
+  }
+}
+
+function groupText(group: string, reports: readonly DescribedReport[], style: Style): string {
+  const { marks, colours } = style;
+  const short = ({ name }: DescribedReport): string => name.slice(group.length + 1);
+  const of = (result: string): readonly DescribedReport[] => reports.filter((one) => one.result === result);
+  const passed = of('pass').map(short).join(', ');
+  const withReasons = (result: 'warn' | 'skip', mark: string): string[] => {
+    const details = [...new Set(of(result).map(({ detail }) => detail))];
+    return details.flatMap((detail) => {
+      const alike = of(result).filter((one) => one.detail === detail);
+      const hints = [...new Set(alike.map(({ hint }) => hint))];
+      // Of several hints none belongs to all of them.
+      const hint = hints.length === 1 && hints[0] !== null ? `; ${hints[0] ?? ''}` : '';
+      return listed(mark, group, `${alike.map(short).join(', ')}: ${detail}${hint}`, style);
+    });
+  };
+  return [
+    ...(passed === '' ? [] : listed(colours.green(marks.pass), group, passed, style)),
+    ...of('fail').flatMap((report) => failureLines(report, style)),
+    ...withReasons('warn', colours.yellow(marks.warn)),
+    ...withReasons('skip', colours.dim(marks.skip)),
+    '',
+  ].join('\n');
+}
+
+/** A mark, the group, and a text that is wrapped beside it. */
+function listed(mark: string, group: string, text: string, { width, marks }: Style): string[] {
+  const indent = marks.pass.length + 1 + groupWidth + 1;
+  const [first = '', ...rest] = wrap(sanitize(text), width - indent);
+  return [
+    `${mark} ${group.padEnd(groupWidth)} ${first}`,
+    ...rest.map((line) => `${' '.repeat(indent)}${line}`),
+  ];
+}
+
+function failureLines(report: DescribedReport, { colours, marks, width }: Style): string[] {
+  const { name, level, expected, detail, seen, hint, curl, known } = report;
+  const indent = ' '.repeat(marks.pass.length + 3);
+  const inside = (text: string): string[] =>
+    wrap(sanitize(text), width - indent.length).map((line) => indent + line);
+  const took = seen === null || seen.status === null ? '' : ` after ${formatDuration(seen.ms)}`;
+  const knownText = known === true ? ', known' : '';
+  return [
+    `${colours.red(marks.fail)} ${colours.bold(name)} (${level}${knownText}): ${expected}`,
+    ...inside(`${detail}${took}${answerLine(seen?.answer)}`),
+    ...(hint === null ? [] : inside(hint)),
+    // One line, so that it can be pasted.
+    ...(curl === null ? [] : [colours.dim(indent + sanitize(curl))]),
+  ];
+}
+
+/** Of an answer's first line, in characters. */
+const shownLine = 200;
+
+function answerLine(answer: string | null | undefined): string {
+  const [line = ''] = (answer ?? '').trim().split('\n');
+  return line === '' ? '' : `: ${line.length > shownLine ? `${line.slice(0, shownLine)}…` : line}`;
+}
+
+/** What comes last. */
+function summaryLines(summary: Summary, colours: Palette, width: number): string[] {
+  const { counts, cut, accepted, healed, ms } = summary;
+  const verdict = summary.isInOrder ? colours.green : colours.red;
+  const warnings = `${counts.warn} warning${counts.warn === 1 ? '' : 's'}`;
+  const counted = `${counts.pass} passed, ${counts.fail} failed${levelsText(summary)}, ${warnings}, ${counts.skip} skipped in ${formatDuration(ms)}`;
+  return [
+    '',
+    ...wrap(counted, width).map(verdict),
+    ...(cut.length === 0
+      ? []
+      : wrap(`the receiver took so long that ${cut.length} probes did not run`, width)),
+    ...(healed.length === 0 ? [] : wrap(`pass now, and are in the baseline: ${healed.join(', ')}`, width)),
+    ...wrap(acceptedText(accepted), width),
+  ];
+}
+
+/** In the form in which a shell writes them out: `leads-check-k3f9x2-{1,2,5}`. */
+export function acceptedText(accepted: readonly string[]): string {
+  const [first] = accepted;
+  if (first === undefined) return 'no test lead was accepted';
+  if (accepted.length === 1) return `1 test lead was accepted: ${first}`;
+  const start = first.slice(0, first.lastIndexOf('-') + 1);
+  return `${accepted.length} test leads were accepted: ${start}{${accepted.map((id) => id.slice(start.length)).join(',')}}`;
+}
+
+/** Such as ` (1 must, 2 should)`. */
+function levelsText({ reports }: Summary): string {
+  const failed = reports.filter(({ finding }) => finding.result === 'fail').map(({ probe }) => probe.level);
+  const texts = levels
+    .map((level) => [level, failed.filter((one) => one === level).length] as const)
+    .filter(([, count]) => count > 0)
+    .map(([level, count]) => `${count} ${level}`);
+  return texts.length === 0 ? '' : ` (${texts.join(', ')})`;
+}
+
+/** `--list`: what there is to be asked, one probe a line. */
+export async function showCatalogue(
+  probes: readonly Probe[],
+  asJson: boolean,
+  context: Pick<Context, 'stdout' | 'env' | 'globals'>,
+): Promise<void> {
+  const { stdout } = context;
+  if (asJson) {
+    const lines = probes.map((probe) => {
+      const { name, rule, level, expected } = probe;
+      return JSON.stringify({ name, group: groupOf(probe), rule: `specification ${rule}`, level, expected });
+    });
+    await write(stdout, `${lines.join('\n')}\n`);
+    return;
+  }
+  const rows = probes.map(({ name, level, rule, expected }) => [name, level, rule, expected]);
+  const { bold } = await paletteFor(stdout, context);
+  const width = terminalWidth(stdout);
+  const table = renderTable(['NAME', 'LEVEL', 'SECTION', 'EXPECTED'], rows, {
+    width,
+    head: bold,
+    whole: ['NAME', 'LEVEL'],
+    narrowing: [{ drop: 'SECTION' }],
+  });
+  await write(stdout, table);
+}

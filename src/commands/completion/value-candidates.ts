@@ -1,0 +1,107 @@
+import { settingKeys } from '../../config/setting-keys.ts';
+import { schemeNames } from '../../webhook/presets.ts';
+import type { Argument, ValueFlag } from '../flags/flag.ts';
+import type { TypedLine } from './typed-line.ts';
+
+/** What is stored on this machine. Nothing in it is offered unless it is a plain word. */
+export interface LocalValues {
+  readonly profiles: () => readonly string[];
+  /** The newest first. */
+  readonly leadIds: (line: TypedLine) => readonly Candidate[];
+  readonly categories: (line: TypedLine) => readonly string[];
+  /** Dotted paths of the fields of leads. */
+  readonly fields: (line: TypedLine) => readonly string[];
+}
+
+const named = (values: readonly string[]): Candidate[] => values.map((value) => ({ value }));
+
+/** The values of a flag or argument that begin with what is typed. */
+export function valuesOf(
+  of: ValueFlag<unknown> | Argument,
+  typed: string,
+  line: TypedLine,
+  local: LocalValues,
+): Completion {
+  const { choices } = of.type;
+  const { known } = of;
+  if (choices !== undefined) return { candidates: matching(named(choices), typed) };
+  if (known === undefined) {
+    return 'value' in of && of.value === 'file' ? { candidates: [], files: true } : nothing;
+  }
+  switch (known) {
+    case 'files':
+      return { candidates: [], files: true };
+    case 'profiles':
+      return { candidates: matching(named(local.profiles()), typed) };
+    case 'settings':
+      return {
+        candidates: matching(
+          settingKeys.map(({ name, help }) => ({ value: name, help })),
+          typed,
+        ),
+      };
+    case 'setting-values':
+      return { candidates: matching(named(settingValues(line.args[0])), typed) };
+    case 'lead-ids':
+      return { candidates: matching(local.leadIds(line), typed) };
+    case 'categories':
+      return { candidates: matching(named(local.categories(line)), typed) };
+    case 'fields':
+      return { candidates: matching(named(local.fields(line)), typed) };
+    case 'field-list':
+      return fieldList(typed, local.fields(line));
+    case 'conditions':
+      return condition(typed, line, local);
+  }
+}
+
+function settingValues(name: string | undefined): readonly string[] {
+  if (name === 'webhook.scheme') return schemeNames;
+  return settingKeys.find((setting) => setting.name === name)?.type.choices ?? [];
+}
+
+/** `id,contact.em`: the last of them is completed. */
+function fieldList(typed: string, fields: readonly string[]): Completion {
+  if (!/^[\w.,@+-]*$/.test(typed)) return nothing;
+  const before = typed.slice(0, typed.lastIndexOf(',') + 1);
+  const further = fields.filter((field) => !before.split(',').includes(field));
+  return { candidates: matching(named(further), typed, before) };
+}
+
+/** `contact.em` as `contact.email=`, and `category=so` as `category=solar`. */
+function condition(typed: string, line: TypedLine, local: LocalValues): Completion {
+  const category = 'category=';
+  if (typed.startsWith(category)) {
+    return { candidates: matching(named(local.categories(line)), typed, category) };
+  }
+  const fields = local.fields(line);
+  return { candidates: matching(named(fields.map((field) => `${field}=`)), typed), isOpen: true };
+}
+
+/** One word that completes the typed one. */
+export interface Candidate {
+  readonly value: string;
+  /** A few words of ours for shells that show them; never anything that came from outside. */
+  readonly help?: string;
+}
+
+/** What a shell offers. */
+export interface Completion {
+  readonly candidates: readonly Candidate[];
+  /** Names of files, which the shell knows itself. */
+  readonly files?: boolean;
+  /** The word goes on behind a candidate: no space comes after it. */
+  readonly isOpen?: boolean;
+}
+
+export const nothing: Completion = { candidates: [] };
+
+/** Those that begin with what is typed, each behind `prefix`. */
+export const matching = (
+  candidates: readonly Candidate[],
+  typed: string,
+  prefix = '',
+): readonly Candidate[] =>
+  candidates
+    .map(({ value, ...help }) => ({ value: prefix + value, ...help }))
+    .filter(({ value }) => value.startsWith(typed));

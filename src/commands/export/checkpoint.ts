@@ -1,0 +1,66 @@
+import * as z from 'zod/mini';
+import { UsageError } from '../../errors.ts';
+import { bookmarkSchema, outputFile, readJsonState } from '../../files/bookmark.ts';
+import type { OutputPlace } from '../../files/output-place.ts';
+import { positionSchema } from '../../service/pagination/position-schema.ts';
+import type { ExportOptions } from './options.ts';
+
+const counts = z.object({ leads: z.int(), duplicates: z.int(), withoutId: z.int(), retries: z.int() });
+
+/** Where an interrupted export continues: everything that it says of the partial file is on disk. */
+const checkpointSchema = z.object({
+  version: z.literal(1),
+  /** When the first attempt began: relative times count from here; ms. */
+  startedAt: z.number(),
+  /** What must be the same when it is resumed: address, filters with resolved times, form. */
+  of: z.record(z.string(), z.unknown()),
+  /** Where the next page begins; null when the walk is complete. */
+  position: z.nullable(positionSchema),
+  /** Length of the partial file up to there. */
+  bytes: z.int(),
+  counts,
+  /** With a complete walk: what the bookmark file is to hold once the output has its name. */
+  bookmark: z.nullable(bookmarkSchema),
+  /** The file to which the partial one is appended; otherwise the partial one gets its name. */
+  appendTo: z.optional(z.nullable(outputFile)),
+});
+
+export type Checkpoint = z.output<typeof checkpointSchema>;
+export type Counts = z.output<typeof counts>;
+
+/** Undefined when there is none. */
+export const readCheckpoint = (path: string): Promise<Checkpoint | undefined> =>
+  readJsonState(path, checkpointSchema, 'checkpoint');
+
+/** Throws a `UsageError` that names what differs between an interrupted export and the flags of this run. */
+export function checkSameExport(checkpoint: Checkpoint, identity: Readonly<Record<string, unknown>>): void {
+  const keys = Object.keys({ ...checkpoint.of, ...identity }).filter(
+    (key) => JSON.stringify(identity[key]) !== JSON.stringify(checkpoint.of[key]),
+  );
+  if (keys.length === 0) return;
+  throw new UsageError(`the interrupted export had other flags: it differs in ${keys.join(', ')}`, {
+    hint: 'resume with the flags that it was started with, or start again without --resume',
+  });
+}
+
+export interface FilePaths {
+  readonly file: string;
+  readonly partial: string;
+  readonly checkpoint: string;
+  /** The records in the output's form, where that is another one than the partial file's. */
+  readonly drawn: string;
+  /** Permissions of the file that is replaced, if there is one. */
+  readonly mode: number | undefined;
+}
+
+export const filePaths = ({ path, mode }: Extract<OutputPlace, { kind: 'file' }>): FilePaths => ({
+  file: path,
+  partial: `${path}.partial`,
+  checkpoint: `${path}.checkpoint`,
+  drawn: `${path}.drawn`,
+  mode,
+});
+
+/** Whether the partial file already is what the output is to be; otherwise it holds whole records as NDJSON. */
+export const partialIsOutput = ({ format, fields }: Pick<ExportOptions, 'format' | 'fields'>): boolean =>
+  format === 'ndjson' && fields === undefined;

@@ -1,0 +1,96 @@
+import { stat } from 'node:fs/promises';
+import { UsageError } from '../../errors.ts';
+import { digestFile, type FileDigest, hexOf, isUnchanged } from '../../files/append-durably.ts';
+import type { Bookmark, OutputFile } from '../../files/bookmark.ts';
+import { withOutputErrors } from '../../files/output-error.ts';
+import type { ExportOptions } from './options.ts';
+
+/** A file that is as a bookmark knows it, and can be appended to. */
+export interface KnownFile {
+  readonly known: OutputFile;
+  readonly digest: FileDigest;
+}
+
+const otherPlace = 'name another file, or use --replace to keep only what is new';
+
+/**
+ * The file to append to; undefined: there is none yet, or an empty one. Throws a `UsageError` for a file that the bookmark
+ * does not know by its length and digest, so that nothing of another origin is appended to or lost.
+ */
+export async function findKnownFile(
+  path: string,
+  options: ExportOptions,
+  bookmark: Bookmark | undefined,
+): Promise<KnownFile | undefined> {
+  const size = await sizeOf(path);
+  if (size === undefined || size === 0) return undefined;
+  const known = bookmark?.file ?? undefined;
+  if (known === undefined) throw unknownFile(path, reasonFor(bookmark));
+  if (known.bytes !== size) {
+    throw unknownFile(path, `it has ${size} bytes, and had ${known.bytes} when the bookmark was written`);
+  }
+  const digest = await digestFile(path);
+  if (digest.bytes !== known.bytes || hexOf(digest) !== known.sha256) {
+    throw unknownFile(path, 'its content has changed since the bookmark was written');
+  }
+  checkForm(path, options, known);
+  return { known, digest };
+}
+
+/** The same file at the end of a walk, or after a crash: what stands behind the known bytes is for others to judge. */
+export async function reopenKnownFile(path: string, { known, digest }: KnownFile): Promise<KnownFile> {
+  if (await isUnchanged(path, digest)) return { known, digest };
+  return knownBeginning(path, known);
+}
+
+/** Throws a `UsageError` when the file does not begin with the known bytes any more. */
+export async function knownBeginning(path: string, known: OutputFile): Promise<KnownFile> {
+  const digest = await digestFile(path, known.bytes);
+  if (digest.bytes === known.bytes && hexOf(digest) === known.sha256) return { known, digest };
+  throw changedMeanwhile(path);
+}
+
+export const changedMeanwhile = (path: string): UsageError =>
+  new UsageError(`cannot append to ${path}: it has changed since this export began`, { hint: otherPlace });
+
+/** In bytes; undefined when there is none. */
+export async function sizeOf(path: string): Promise<number | undefined> {
+  return withOutputErrors(path, async () => {
+    try {
+      return (await stat(path)).size;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  });
+}
+
+function reasonFor(bookmark: Bookmark | undefined): string {
+  if (bookmark === undefined) return 'there is no bookmark yet';
+  return bookmark.version === 1
+    ? 'the bookmark was written by an older version'
+    : 'the last run with this bookmark wrote to another place';
+}
+
+const unknownFile = (path: string, why: string): UsageError =>
+  new UsageError(`${path} is not the file that this bookmark knows: ${why}`, { hint: otherPlace });
+
+function checkForm(path: string, { format, gzip, fields }: ExportOptions, known: OutputFile): void {
+  if (format === 'json') {
+    throw new UsageError(`cannot append to ${path}: a JSON array ends with its last lead`, {
+      hint: `use --format ndjson, ${otherPlace.replace('name', 'or name')}`,
+    });
+  }
+  const form = (name: string, isCompressed: boolean): string =>
+    `${name}${isCompressed ? ', compressed' : ''}`;
+  const [before, now] = [form(known.format, known.gzip), form(format, gzip)];
+  if (before !== now) {
+    throw new UsageError(`cannot append ${now} to ${path}: it holds ${before}`, { hint: otherPlace });
+  }
+  const columns = known.columns?.join(',') ?? '';
+  if (format === 'csv' && columns !== '' && fields !== undefined && fields.join(',') !== columns) {
+    throw new UsageError(`cannot append to ${path}: it has the columns ${columns}`, {
+      hint: otherPlace,
+    });
+  }
+}

@@ -1,0 +1,162 @@
+import { fstat, write } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { isatty } from 'node:tty';
+import { promisify } from 'node:util';
+import { InterruptedError, LeadsError, OutputError } from '../../errors.ts';
+import { writeBookmark } from '../../files/bookmark.ts';
+import { withOutputErrors } from '../../files/output-error.ts';
+import type { OutputPlace } from '../../files/output-place.ts';
+import { gzipSink } from '../../output/records/gzip.ts';
+import type { ByteSink } from '../../output/records/record-types.ts';
+import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { counted, showProgress } from '../../output/terminal/progress.ts';
+import { openFifo, pipeSink } from './pipe-sink.ts';
+import type { ExportContext, ExportPlan } from './plan.ts';
+import { firstWalk, pollUntilInterrupted, type Totals, transfer } from './walk.ts';
+
+/** An export whose bytes cannot be taken back: stdout, or a file that is a device or a pipe. */
+export async function exportToStream(
+  plan: ExportPlan,
+  context: ExportContext,
+  totals: Totals,
+  { sink, isTerminal, close }: StreamOutput,
+): Promise<void> {
+  const { options, window } = plan;
+  const { clock, status } = context;
+  const progress = showProgress(isTerminal ? undefined : status, clock);
+  const compressed = options.gzip ? gzipSink(sink) : undefined;
+  const records = await recordWriter(options.format, compressed ?? sink, {
+    fields: options.fields,
+    terminal: isTerminal,
+    escapeFormulas: options.escape,
+    byteOrderMark: options.bom,
+  });
+  let written = 0;
+  const walk = (current: ExportPlan): Promise<void> =>
+    transfer(
+      current,
+      undefined,
+      {
+        write: (leads) => records.write(leads),
+        async pageEnd(_, counts) {
+          await records.flush();
+          written = counts.leads;
+        },
+      },
+      totals,
+      context,
+      progress,
+    );
+  /** The leads that the output holds when an export breaks off: as far as the form allows, all that came. */
+  const leaveIncomplete = async (): Promise<number> => {
+    // The columns of a CSV file are known at the end only: until then nothing is written.
+    if (options.format === 'csv' && options.fields === undefined) return 0;
+    try {
+      await records.flush();
+      await (compressed ?? sink).end();
+      return totals.leads;
+    } catch {
+      return compressed === undefined ? written : 0;
+    }
+  };
+  try {
+    window?.beginWalk(plan.startedAt);
+    await firstWalk(plan, context, () => walk(plan));
+    window?.completeWalk();
+    if (options.follow === undefined) await records.end();
+    await saveBookmark(plan);
+    if (options.follow !== undefined) {
+      await pollUntilInterrupted(plan, context, totals, {
+        walk,
+        pollEnd: async () => {
+          await records.flush();
+          await saveBookmark(plan);
+        },
+      });
+      await records.end();
+    }
+  } catch (error) {
+    progress.clear();
+    throw await withWritten(error, leaveIncomplete, context);
+  } finally {
+    progress.clear();
+    await close?.();
+  }
+}
+
+/** Says how many leads were written before an export broke off; not when what broke is the output itself. */
+async function withWritten(
+  error: unknown,
+  leaveIncomplete: () => Promise<number>,
+  { signal, messages }: ExportContext,
+): Promise<unknown> {
+  const reason: unknown = signal.reason;
+  const isInterrupted = signal.aborted && reason instanceof InterruptedError;
+  if (!isInterrupted && (!(error instanceof LeadsError) || error instanceof OutputError)) return error;
+  if (error instanceof InterruptedError && error.signal === 'SIGPIPE') return error;
+  const leads = await leaveIncomplete();
+  const text = `${counted(leads, 'lead was', 'leads were')} written; the output is incomplete`;
+  if (isInterrupted) return new InterruptedError(reason.signal, { hint: text, cause: error });
+  if (leads > 0) messages.note('written', text);
+  return error;
+}
+
+async function saveBookmark({ options, window, account }: ExportPlan): Promise<void> {
+  if (options.bookmark === undefined || window === undefined) return;
+  await writeBookmark(options.bookmark, window.bookmark(account));
+}
+
+/** Where bytes go that cannot be taken back. */
+interface StreamOutput {
+  readonly sink: ByteSink;
+  readonly isTerminal: boolean;
+  /** However the export ends, also before the end of the sink; undefined for what others have opened. */
+  readonly close?: () => Promise<void>;
+}
+
+/** `name` is how the user called it. Throws an `OutputError` when it cannot be written. */
+export async function openStreamOutput(
+  place: Exclude<OutputPlace, { kind: 'file' }>,
+  name: string,
+  context: ExportContext,
+): Promise<StreamOutput> {
+  if (place.kind === 'descriptor') return openDescriptor(place.fd, name, context);
+  if (place.kind === 'fifo') {
+    return { sink: pipeSink(await openFifo(place.path, context), name, context), isTerminal: false };
+  }
+  const file = await withOutputErrors(name, () => open(place.path, 'w'));
+  return {
+    isTerminal: isatty(file.fd),
+    sink: {
+      write: (bytes) => withOutputErrors(name, () => file.writeFile(bytes)),
+      end: () => file.close(),
+    },
+    close: () => file.close(),
+  };
+}
+
+export const standardOutput = ({ stdout }: Pick<ExportContext, 'stdout'>): StreamOutput => ({
+  sink: streamSink(stdout),
+  isTerminal: stdout.isTTY === true,
+});
+
+/** What the shell opened stays open: it belongs to the shell, and may be written to by others. */
+async function openDescriptor(fd: number, name: string, context: ExportContext): Promise<StreamOutput> {
+  if (fd === 1) return standardOutput(context);
+  const found = await withOutputErrors(name, () => promisify(fstat)(fd));
+  if (found.isFIFO() || found.isSocket()) return { sink: pipeSink(fd, name, context), isTerminal: false };
+  const writeSome = promisify(write);
+  return {
+    isTerminal: isatty(fd),
+    sink: {
+      async write(bytes) {
+        await withOutputErrors(name, async () => {
+          for (let done = 0; done < bytes.length;) {
+            done += (await writeSome(fd, bytes, done, bytes.length - done)).bytesWritten;
+          }
+        });
+      },
+      end: () => Promise.resolve(),
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { isLoopback } from '../../config/base-url.ts';
+import type { Context } from '../../context.ts';
+import { ConfigError, ServiceError, UsageError } from '../../errors.ts';
+import type { PostResult } from '../../http/client/post.ts';
+import { proxyFor } from '../../http/client/proxy.ts';
+import type { TlsTrust } from '../../http/client/trust.ts';
+import { explainFailure } from '../../sender/explain-failure.ts';
+import { authorityPath, readAuthority } from '../../tls/local-authority.ts';
+import type { TrustOptions } from './shared-flags.ts';
+
+/** A receiver that may be delivered to, and how to reach it. */
+export interface ResolvedTarget {
+  readonly url: URL;
+  /** On this machine. */
+  readonly isLocal: boolean;
+  readonly trust: TlsTrust;
+  /** For `curl --cacert`: the file of `--ca`, or of our own authority; undefined: the usual authorities do. */
+  readonly caFile: string | undefined;
+  readonly proxy: URL | undefined;
+}
+
+/**
+ * Throws a `UsageError` for plain HTTP beyond this machine (specification, section 4.2: a webhook is HTTPS) and for
+ * `--insecure` there, and a `ConfigError` for a file of `--ca` that holds no certificate.
+ */
+export async function resolveTarget(
+  url: URL,
+  { ca, insecure }: TrustOptions,
+  { paths, env }: Pick<Context, 'paths' | 'env'>,
+): Promise<ResolvedTarget> {
+  const isLocal = isLoopback(url.hostname);
+  if (url.protocol === 'http:' && !isLocal) {
+    throw new UsageError(`${url.origin} is plain HTTP: leads and credentials would travel unencrypted`, {
+      hint: 'use https:// (plain http:// is for loopback addresses only)',
+    });
+  }
+  if (insecure && !isLocal) {
+    throw new UsageError(`--insecure is for this machine only, not for ${url.hostname}`, {
+      hint: 'name the authority of its certificate with --ca FILE',
+    });
+  }
+  const own = isLocal && url.protocol === 'https:' ? await readAuthority(paths.dataDir) : undefined;
+  const named = ca === undefined ? undefined : await readCertificates(ca);
+  return {
+    url,
+    isLocal,
+    trust: { authorities: [own, named].filter((pem) => pem !== undefined), insecure },
+    caFile: ca ?? (own === undefined ? undefined : authorityPath(paths.dataDir)),
+    proxy: proxyFor(url, env),
+  };
+}
+
+async function readCertificates(file: string): Promise<string> {
+  try {
+    const pem = await readFile(file, 'utf8');
+    new X509Certificate(pem);
+    return pem;
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    const what = /^E[A-Z]+$/.test(code) ? code : 'it holds no certificate in PEM';
+    throw new ConfigError(`--ca: cannot read the authority in ${file}: ${what}`, { cause });
+  }
+}
+
+/** Why a delivery was not acknowledged, in one sentence without a full stop. */
+export const whyNotAcknowledged = (result: PostResult): string =>
+  explainFailure(result.ok ? { status: result.status } : { error: result.code });
+
+/** The error of a run in which no attempt was answered. `result`: of the first one. */
+export function notReached(result: PostResult, { url, proxy }: ResolvedTarget): ServiceError {
+  const through = proxy === undefined ? '' : ` through the proxy ${proxy.host}`;
+  return new ServiceError(`${url.origin} was not reached${through}: ${whyNotAcknowledged(result)}`, {
+    hint: hintFor(result, url, proxy),
+  });
+}
+
+/** What to do where nothing was reached. */
+function hintFor(
+  result: PostResult,
+  { protocol, hostname }: URL,
+  proxy: URL | undefined,
+): string | undefined {
+  const code = result.ok ? '' : result.code;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'use a host name that its certificate names';
+  if (code === 'CERT_HAS_EXPIRED') return 'renew the certificate';
+  if (/CERT|SIGNATURE|ISSUER/.test(code)) {
+    const local = isLoopback(hostname) ? ', or take any certificate of this machine with --insecure' : '';
+    return `name the authority that issued it with --ca FILE${local}`;
+  }
+  if (proxy !== undefined) return 'the proxy comes from the environment; NO_PROXY lists hosts that need none';
+  if (code === 'ECONNREFUSED') return "is the receiver running? 'leads listen' is one to try with";
+  if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return 'if it speaks plain HTTP, use http://';
+  return code === 'ECONNRESET' && protocol === 'http:' ? 'if it speaks TLS, use https://' : undefined;
+}

@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import { readAll } from '../../config/prompt.ts';
+import type { Context } from '../../context.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
+import { Secret } from '../../secret.ts';
+
+/**
+ * The secrets of files, one each; `-` is stdin. One line break at the end is the editor's, not the secret's. Throws a
+ * `ConfigError` for a file that cannot be read.
+ */
+export async function readSecrets(
+  files: readonly string[],
+  context: Pick<Context, 'stdin'>,
+): Promise<Secret[]> {
+  if (files.filter((file) => file === '-').length > 1) {
+    throw new UsageError('stdin (-) can give one secret only');
+  }
+  const secrets: Secret[] = [];
+  for (const file of files) {
+    const text = file === '-' ? await readAll(context.stdin) : await readText(file);
+    secrets.push(new Secret(text.replace(/\r?\n$/, '')));
+  }
+  return secrets;
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new ConfigError(`cannot read the secret in ${file}: ${code ?? String(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,93 @@
+import { oneOf, text, type ValueType } from '../../config/value-types.ts';
+import { UsageError } from '../../errors.ts';
+import type { TypedValues } from './check-flags.ts';
+import { condition, httpUrl, pointInTime } from './flag-values.ts';
+import { type Flags, inGroup, type OptionsOf, type ValueFlag } from './flag.ts';
+
+/** Which leads: the same on every command that pulls. */
+export const filterFlags = inGroup('Filters', {
+  status: { value: 'status', type: text, help: 'as the service judges it, such as new' },
+  category: { value: 'name', type: text, repeatable: true, known: 'categories', help: 'any of these' },
+  since: { value: 'time', type: pointInTime, help: 'created then or later: 2026-01-31, yesterday, 7d' },
+  until: { value: 'time', type: pointInTime, help: 'created before then' },
+  where: {
+    value: 'condition',
+    type: condition,
+    repeatable: true,
+    known: 'conditions',
+    help: 'PATH=VALUE; also != < <= > >=, and ~ for contains',
+  },
+}) satisfies Flags;
+
+export type FilterOptions = OptionsOf<typeof filterFlags>;
+
+export const jqFlag = {
+  jq: {
+    value: 'expression',
+    type: text,
+    help: 'what this filter of jq makes of each JSON document, texts as they are; implies --json; arithmetic rounds, other numbers keep their digits',
+  },
+} satisfies Flags;
+
+/** `--format`, its short form `--json`, which means the first of `json` and `events` that the command has, and `--jq`. */
+export function formatFlags<const F extends string>(formats: readonly [F, ...F[]]) {
+  const json: string = (formats as readonly string[]).includes('json') ? 'json' : 'events';
+  return {
+    format: { value: 'form', type: oneOf(formats), default: formats[0] as string },
+    json: { help: `short for --format ${json}`, shortFor: ['format', json] },
+    ...jqFlag,
+  } as const;
+}
+
+const otherForms = ['table', 'csv', 'pretty', 'text'];
+
+/** `--jq` means `--json`, unless the command's form is JSON anyway. Throws a `UsageError` beside a form that is not. */
+export function withJson(flags: Flags, typed: TypedValues): TypedValues {
+  const format = flags['format'] as ValueFlag<unknown> | undefined;
+  if (typed['jq'] === undefined || format === undefined) return typed;
+  const named = typed['format'];
+  if (typeof named === 'string') {
+    if (!otherForms.includes(named) || format.type.parse(named) === undefined) return typed;
+    throw new UsageError(`--jq and --format ${named} do not go together`, {
+      hint: '--jq reads JSON: leave --format out',
+    });
+  }
+  const usual = format.default ?? format.type.choices?.[0] ?? '';
+  return otherForms.includes(usual) ? { ...typed, json: true } : typed;
+}
+
+/** The URL of a receiver. What follows `#` is never sent. Credentials in it would be shown with it. */
+export const receiverUrl: ValueType<URL> = {
+  ...httpUrl,
+  parse: (typed) => {
+    const url = httpUrl.parse(typed);
+    if (url === undefined) return undefined;
+    if (url.username !== '' || url.password !== '') {
+      throw new UsageError('the URL holds a user name or password', {
+        hint: "leave it out of the URL; a header is added with --header 'Authorization: Basic …'",
+      });
+    }
+    url.hash = '';
+    return url;
+  },
+};
+
+/** Where deliveries may be replayed to: the same on every command that serves the page over the inbox. */
+export const replayToFlag = {
+  value: 'url',
+  type: receiverUrl,
+  repeatable: true,
+  help: 'let the page send stored deliveries there once more, and nowhere else',
+} as const;
+
+/** Which certificates of a receiver are accepted: the same on every command that delivers to one. */
+export const trustFlags = inGroup('Trust', {
+  ca: {
+    value: 'file',
+    type: text,
+    help: "authority in PEM that issued the receiver's certificate; our own is trusted on this machine",
+  },
+  insecure: { help: 'take any certificate, of a receiver on this machine only' },
+}) satisfies Flags;
+
+export type TrustOptions = OptionsOf<typeof trustFlags>;

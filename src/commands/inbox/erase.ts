@@ -1,0 +1,216 @@
+import { ask } from '../../config/prompt.ts';
+import type { Context } from '../../context.ts';
+import { LeadNotFoundError, OutputError, UsageError } from '../../errors.ts';
+import { findPerson, type FoundPerson } from '../../inbox/erase/find-person.ts';
+import { normalizedEmail, normalizedPhone, type Person } from '../../inbox/erase/person.ts';
+import type { Erased } from '../../inbox/inbox.ts';
+import { write } from '../../output/stdout.ts';
+import { renderTable } from '../../output/table.ts';
+import { paletteFor } from '../../output/terminal/colour.ts';
+import { counted } from '../../output/terminal/progress.ts';
+import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { InboxEraseOptions } from './options.ts';
+import { withInbox, withInboxReader } from './with-inbox.ts';
+
+/** Shorter numbers would be found in too much. */
+const leastDigits = 5;
+
+export async function run(options: InboxEraseOptions, context: Context): Promise<Outcome> {
+  const person = personOf(options);
+  const { format } = options;
+  if (options.dryRun) {
+    const found = await withInboxReader(options, context, (inbox) => findPerson(inbox, person));
+    if (format === 'json') await printJson(found, undefined, context);
+    else if (found !== undefined) await drawFound(found, context);
+    if (found !== undefined) sayFound(found, context);
+    return outcomeOf(found, person);
+  }
+  const canAsk = context.stdin.isTTY === true;
+  if (!options.yes && !canAsk) {
+    throw new UsageError('what is erased cannot be brought back: --yes confirms it', {
+      hint: 'see with --dry-run what would be erased',
+    });
+  }
+  const done = await withInbox(options, context, async (inbox) => {
+    const found = await findPerson(inbox, person);
+    const isNothing = found.leads.length + found.rejected.length === 0;
+    if (!isNothing && format === 'table') await drawFound(found, context);
+    if (!isNothing && !options.yes) await confirm(found, context);
+    context.signal.throwIfAborted();
+    const erased = await inbox.erase({
+      leadIds: person.by === 'id' ? [person.value] : found.leads.map(({ leadId }) => leadId),
+      rejected: found.rejected.map(({ seq }) => seq),
+    });
+    return { found, erased, location: inbox.location };
+  });
+  if (format === 'json') await printJson(done?.found, done?.erased, context);
+  if (done !== undefined) {
+    sayErased(done.found, done.erased, context);
+    requireGone(done.erased, done.location);
+  }
+  return outcomeOf(done?.found, person);
+}
+
+/** Throws a `UsageError` for flags that name nobody, or several. */
+function personOf({ id, email, phone }: InboxEraseOptions): Person {
+  const given = Object.entries({ id, email, phone }).flatMap(([by, value]) =>
+    value === undefined ? [] : [{ by: by as Person['by'], value }],
+  );
+  const [person, ...more] = given;
+  if (person === undefined || more.length > 0) {
+    throw new UsageError('give one of --id, --email and --phone', {
+      hint: "such as 'leads inbox erase --email ada@example.com --dry-run'",
+    });
+  }
+  const { by, value } = person;
+  if (by === 'email' && !/^[^\s@]+@[^\s@]+$/.test(normalizedEmail(value))) {
+    throw new UsageError(`--email '${value}' is no e-mail address`);
+  }
+  if (by === 'phone' && normalizedPhone(value).length < leastDigits) {
+    throw new UsageError(`--phone '${value}' has fewer than ${leastDigits} digits`);
+  }
+  return person;
+}
+
+async function confirm(found: FoundPerson, context: Context): Promise<void> {
+  sayFound(found, context);
+  const answer = await ask('erase this for ever? [y/N] ', context);
+  if (/^y(es)?$/i.test(answer)) return;
+  throw new UsageError('not confirmed: nothing was erased');
+}
+
+function requireGone({ remains }: Erased, location: string): void {
+  if (remains === undefined) return;
+  throw new OutputError(`a copy of what was erased is still in the files of ${location}: ${remains}`, {
+    hint: 'end what else uses the inbox, and run this again: each command that writes to the inbox tries it again first',
+  });
+}
+
+/** An id that was erased before is as it was asked for. */
+function outcomeOf(found: FoundPerson | undefined, { by, value }: Person): Outcome {
+  const size = (found?.leads.length ?? 0) + (found?.rejected.length ?? 0);
+  if (size > 0 || found?.wasErased === true) return 'done';
+  const what = { id: 'the id', email: 'the e-mail address', phone: 'the phone number' }[by];
+  throw new LeadNotFoundError(`the inbox has no lead, and no rejected delivery, with ${what} '${value}'`);
+}
+
+/** Where a copy may be that no command reaches. */
+const everywhere = [
+  'backups and other copies of the inbox',
+  'exports, --output files and what was printed or logged',
+  'the apps and commands that the lead was handed to',
+];
+
+/** Ids that are named in a note. */
+const mostNamed = 5;
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** A line for each lead, and for each rejected delivery. */
+async function drawFound({ leads, rejected }: FoundPerson, context: Context): Promise<void> {
+  if (leads.length + rejected.length === 0) return;
+  const { stdout } = context;
+  const { dim } = await paletteFor(stdout, context);
+  const rows = [
+    ...leads.map(({ leadId, deliveries, receivedAt, isPending }) => [
+      leadId,
+      iso(receivedAt),
+      String(deliveries),
+      isPending ? 'outstanding' : '',
+    ]),
+    ...rejected.map(({ seq, receivedAt, reason = '' }) => [
+      '',
+      iso(receivedAt),
+      '1',
+      `rejected delivery ${seq}: ${reason}`,
+    ]),
+  ];
+  const heads = ['LEAD', 'FIRST RECEIVED', 'DELIVERIES', 'REMARK'];
+  const width = terminalWidth(stdout);
+  await write(stdout, renderTable(heads, rows, { whole: ['LEAD'], width, head: dim }));
+}
+
+/** What would be erased. */
+function sayFound(found: FoundPerson, context: Context): void {
+  const { leads, rejected } = found;
+  const counts = {
+    leads: leads.length,
+    deliveries: leads.reduce((sum, { deliveries }) => sum + deliveries, 0),
+    rejected: rejected.length,
+    pending: leads.filter(({ isPending }) => isPending).length,
+  };
+  if (leads.length + rejected.length > 0) context.messages.say(`would be erased: ${inWords(counts)}`);
+  sayElsewhere(found, context);
+}
+
+function sayErased(found: FoundPerson, erased: Erased, { messages, ...context }: Context): void {
+  const isNothing = erased.leads + erased.deliveries + erased.rejected === 0;
+  if (isNothing && found.wasErased) messages.say('the lead was erased before; nothing else of it is here');
+  if (!isNothing) {
+    messages.say(`erased: ${inWords(erased)}`);
+    const places = [...everywhere, ...erased.outOfReach];
+    messages.say(`not reached from here: ${places.join('; ')}`);
+  }
+  sayElsewhere(found, { messages, ...context });
+}
+
+/** One document. `erased` is undefined for a dry run, `found` where there is no inbox. */
+async function printJson(
+  found: FoundPerson | undefined,
+  erased: Erased | undefined,
+  { stdout }: Context,
+): Promise<void> {
+  const { leads = [], rejected = [], mentionedIn = [], wasErased = false } = found ?? {};
+  const document = {
+    dryRun: erased === undefined,
+    leads: leads.map(({ leadId: id, deliveries, receivedAt, isPending: pending }) => ({
+      id,
+      deliveries,
+      firstReceivedAt: iso(receivedAt),
+      pending,
+    })),
+    rejected: rejected.map(({ seq: number, receivedAt, reason }) => ({
+      number,
+      receivedAt: iso(receivedAt),
+      reason: reason ?? null,
+    })),
+    mentionedIn,
+    erasedBefore: wasErased,
+    erased:
+      erased === undefined
+        ? null
+        : {
+            leads: erased.leads,
+            deliveries: erased.deliveries,
+            rejected: erased.rejected,
+            pending: erased.pending,
+          },
+    remains: erased?.remains ?? null,
+    outOfReach: [...everywhere, ...(erased?.outOfReach ?? [])],
+  };
+  await write(stdout, `${JSON.stringify(document)}\n`);
+}
+
+function sayElsewhere({ mentionedIn }: FoundPerson, { messages }: Pick<Context, 'messages'>): void {
+  if (mentionedIn.length === 0) return;
+  const named = mentionedIn.slice(0, mostNamed).map((id) => `'${id}'`);
+  const more = mentionedIn.length > mostNamed ? `, and ${mentionedIn.length - mostNamed} more` : '';
+  const some = counted(mentionedIn.length, 'other lead has', 'other leads have');
+  const stay = mentionedIn.length === 1 ? 'stays' : 'stay';
+  messages.note('mentioned', `${some} it outside of the contact, and ${stay}: ${named.join(', ')}${more}`);
+}
+
+function inWords({
+  leads,
+  deliveries,
+  rejected,
+  pending,
+}: Pick<Erased, 'leads' | 'deliveries' | 'rejected' | 'pending'>): string {
+  const parts = [
+    `${counted(leads, 'lead', 'leads')} with ${counted(deliveries, 'delivery', 'deliveries')}`,
+    counted(rejected, 'rejected delivery', 'rejected deliveries'),
+    `${counted(pending, 'pending forward', 'pending forwards')} cancelled`,
+  ];
+  return parts.join(', ');
+}

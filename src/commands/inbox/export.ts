@@ -1,0 +1,28 @@
+import type { Context } from '../../context.ts';
+import { compact } from '../../json/bytes.ts';
+import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { InboxExportOptions } from './options.ts';
+import { withInboxReader } from './with-inbox.ts';
+
+export async function run(options: InboxExportOptions, context: Context): Promise<Outcome> {
+  const { stdout, clock, messages } = context;
+  const now = clock.now();
+  const writer = await recordWriter(options.format, streamSink(stdout), { terminal: stdout.isTTY === true });
+  const written = await withInboxReader(options, context, async (inbox) => {
+    let leads = 0;
+    const query = {
+      states: options.verdict.length === 0 ? undefined : options.verdict,
+      since: options.since?.(now),
+      until: options.until?.(now),
+    };
+    for await (const { body } of inbox.leads(query)) {
+      await writer.write([{ bytes: compact(body) }]);
+      leads += 1;
+    }
+    return leads;
+  });
+  await writer.end();
+  if (written !== undefined) messages.say(`${written} ${written === 1 ? 'lead' : 'leads'}`);
+  return 'done';
+}

@@ -1,0 +1,128 @@
+import { statSync } from 'node:fs';
+import type { Context } from '../../context.ts';
+import type { InboxQuery, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
+import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { write } from '../../output/stdout.ts';
+import { type FitOptions, renderTable, shortTimes } from '../../output/table.ts';
+import { paletteFor } from '../../output/terminal/colour.ts';
+import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import { deliverySummary } from './delivery-json.ts';
+import type { InboxListOptions } from './options.ts';
+import { withInboxReader } from './with-inbox.ts';
+
+export async function run(options: InboxListOptions, context: Context): Promise<Outcome> {
+  const now = context.clock.now();
+  const query = {
+    verdicts: options.verdict.length === 0 ? undefined : options.verdict,
+    since: options.since?.(now),
+    until: options.until?.(now),
+  };
+  const most = options.limit;
+  if (options.format === 'table') await table(options, query, most, context);
+  else await records(options, options.format, query, most, context);
+  return 'done';
+}
+
+/** How the table fits a narrow terminal: ids and times stay whole. */
+const fit: FitOptions = {
+  whole: ['NO', 'RECEIVED', 'LEAD'],
+  narrowing: [
+    { drop: 'FROM' },
+    { drop: 'ATTEMPT' },
+    { shorten: 'RECEIVED' },
+    { drop: 'STATUS' },
+    { drop: 'REMARK' },
+    { drop: 'VERDICT' },
+  ],
+  short: shortTimes,
+};
+
+async function table(
+  options: InboxListOptions,
+  query: InboxQuery,
+  most: number,
+  context: Context,
+): Promise<void> {
+  const { stdout, messages } = context;
+  const found: StoredDelivery[] = [];
+  let size = '';
+  const more = await withInboxReader(options, context, async (inbox) => {
+    size = inboxSize(inbox.location);
+    for await (const delivery of inbox.list(query)) {
+      if (found.length === most) return true;
+      found.push(delivery);
+    }
+    return false;
+  });
+  if (more === undefined) return;
+  if (found.length === 0) {
+    messages.say('no delivery matches');
+    messages.say(size);
+    return;
+  }
+  const { dim } = await paletteFor(stdout, context);
+  const width = terminalWidth(stdout);
+  const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
+  await write(stdout, renderTable(heads, found.map(rowOf), { ...fit, width, head: dim }));
+  if (more) messages.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
+  messages.say(size);
+}
+
+async function records(
+  options: InboxListOptions,
+  format: 'json' | 'ndjson' | 'csv',
+  query: InboxQuery,
+  most: number,
+  context: Context,
+): Promise<void> {
+  const writer = await recordWriter(format, streamSink(context.stdout), {
+    terminal: context.stdout.isTTY === true,
+  });
+  await withInboxReader(options, context, async (inbox) => {
+    context.messages.say(inboxSize(inbox.location));
+    for await (const delivery of firstOf(inbox, query, most)) {
+      await writer.write([{ bytes: Buffer.from(JSON.stringify(deliverySummary(delivery))) }]);
+    }
+  });
+  await writer.end();
+}
+
+async function* firstOf(inbox: InboxReader, query: InboxQuery, most: number): AsyncGenerator<StoredDelivery> {
+  let left = most;
+  for await (const delivery of inbox.list(query)) {
+    if (left === 0) return;
+    left -= 1;
+    yield delivery;
+  }
+}
+
+function rowOf(delivery: StoredDelivery): string[] {
+  const { seq, receivedAt, verdict, status, leadId, attempt, remote, reason, differs, source } = delivery;
+  const remarks = [reason, source === 'backfill' ? 'backfill' : undefined, differs && differsText(differs)];
+  return [
+    String(seq),
+    new Date(receivedAt).toISOString(),
+    verdict,
+    String(status),
+    leadId ?? '',
+    leadId === undefined ? '' : String(attempt),
+    remote,
+    remarks.filter((text) => text !== undefined).join(' '),
+  ];
+}
+
+const last = (found: readonly StoredDelivery[]): string =>
+  new Date(found.at(-1)?.receivedAt ?? 0).toISOString();
+
+const differsText = (differs: readonly string[]): string =>
+  differs[0] === '*' ? 'differs, not compared in detail' : `differs: ${differs.join(', ')}`;
+
+/** What the files of an inbox take, in words; of one in a database, only where it is. */
+function inboxSize(path: string): string {
+  if (/^postgres:\/\//.test(path)) return `the inbox is ${path}`;
+  const bytes = [path, `${path}-wal`]
+    .map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size, 0);
+  return `the inbox ${path} takes ${bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`}`;
+}

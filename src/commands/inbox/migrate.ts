@@ -1,0 +1,69 @@
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
+import { connect } from '../../inbox/postgres/connection/connect.ts';
+import type { Connection } from '../../inbox/postgres/connection/database-connections.ts';
+import type { DatabaseLocation } from '../../inbox/postgres/connection/database-location.ts';
+import {
+  migrate,
+  type Migrated,
+  plannedMigration,
+  requireUsable,
+  schemaVersion,
+} from '../../inbox/postgres/migrate.ts';
+import { checkServer } from '../../inbox/postgres/open-schema.ts';
+import { cannotOpen } from '../../inbox/postgres/postgres-errors.ts';
+import { identifier } from '../../inbox/postgres/sql.ts';
+import { write } from '../../output/stdout.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import { resolveInbox } from '../flags/resolve-inbox.ts';
+import type { InboxMigrateOptions } from './options.ts';
+
+export async function run(options: InboxMigrateOptions, context: Context): Promise<Outcome> {
+  const location = await resolveInbox(options, await context.settings(), context);
+  if (typeof location === 'string') {
+    throw new UsageError(`'leads inbox migrate' is for databases, and ${location} is a file`, {
+      hint: 'name one by --inbox postgres://HOST/DATABASE; a file is brought up to date when it is opened',
+    });
+  }
+  const connections = await connect(location, { connections: 1 });
+  try {
+    await connections.use((connection) => migrateSchema(connection, location, options.print, context));
+  } catch (error) {
+    throw cannotOpen(location.shown, error);
+  } finally {
+    await connections.close();
+  }
+  return 'done';
+}
+
+async function migrateSchema(
+  connection: Connection,
+  { url, shown }: DatabaseLocation,
+  isPrinted: boolean,
+  { stdout, messages, clock }: Context,
+): Promise<void> {
+  const schema = identifier(url.schema);
+  await checkServer(connection, shown, (text) => messages.warn(text));
+  const found = await schemaVersion(connection, schema);
+  if (found !== undefined) requireUsable(found, shown);
+  const options = { schema, now: clock.now() };
+  if (!isPrinted) {
+    say(await migrate(connection, options), shown, messages);
+    return;
+  }
+  const statements = await plannedMigration(connection, options);
+  if (statements === '') messages.say('the schema is up to date: nothing is to be done');
+  else await write(stdout, statements);
+}
+
+function say(
+  { from, to, months }: Migrated,
+  shown: string,
+  messages: Pick<Context['messages'], 'say'>,
+): void {
+  if (from === 0) messages.say(`made the inbox ${shown}, schema version ${to}`);
+  else if (from < to) messages.say(`brought the inbox ${shown} from schema version ${from} to ${to}`);
+  else messages.say(`the inbox ${shown} has schema version ${from} already`);
+  if (months.length === 0) messages.say('no partition was missing');
+  else messages.say(`made partitions for ${months.map((month) => month.replace('_', '-')).join(', ')}`);
+}

@@ -1,0 +1,146 @@
+import { isLoopback } from '../../config/base-url.ts';
+import type { Context, Output } from '../../context.ts';
+import { ServiceError, UsageError } from '../../errors.ts';
+import { proxyFor } from '../../http/client/proxy.ts';
+import type { Outstanding } from '../../inbox/inbox.ts';
+import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { sanitize } from '../../output/sanitize.ts';
+import { write } from '../../output/stdout.ts';
+import { leaseMarginMs, type Retried, retryDelivery } from '../../receiver/retry-delivery.ts';
+import { firstDeliveries, groupByRequest, pendingIds } from '../../receiver/stored-deliveries.ts';
+import { forwardTarget } from '../../receiver/targets/forward.ts';
+import { formatDuration } from '../../time/duration.ts';
+import { readAuthority } from '../../tls/local-authority.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import type { InboxRetryOptions } from './options.ts';
+import { withInbox } from './with-inbox.ts';
+
+export async function run(options: InboxRetryOptions, context: Context): Promise<Outcome> {
+  const to = checked(options);
+  const { timeoutMs } = await context.settings();
+  const target = forwardTarget({
+    url: to,
+    keepPath: false,
+    // The inbox does not keep which scheme verified a delivery.
+    scheme: undefined,
+    proxy: proxyFor(to, context.env),
+    timeoutMs,
+    bestEffort: false,
+    keepBody: false,
+    loopbackCa: await readAuthority(context.paths.dataDir),
+    signal: context.signal,
+  });
+  const { pid, clock, signal } = context;
+  const store = { pid, targets: [target.name], leaseMs: target.longestMs + leaseMarginMs };
+  const printer = await retryPrinter(options.format, context.stdout);
+  const retried: Retried[] = [];
+  try {
+    const rest = await withInbox(
+      options,
+      context,
+      async (inbox) => {
+        const ids = options.pending ? await pendingIds(inbox) : options.id;
+        for (const leads of groupByRequest(await firstDeliveries(inbox, ids))) {
+          signal.throwIfAborted();
+          for (const one of await retryDelivery(leads, { target, inbox, clock, hasMoved: options.pending })) {
+            retried.push(one);
+            await printer.write(one);
+          }
+        }
+        signal.throwIfAborted();
+        return options.pending ? await inbox.outstanding() : [];
+      },
+      store,
+    );
+    await printer.end();
+    if (rest !== undefined) say(retried, to, rest, context);
+  } finally {
+    await target.close?.();
+  }
+  return retried.every(({ ok }) => ok) ? 'done' : 'problems';
+}
+
+/** Throws a `UsageError` for flags that do not say what and where to. */
+function checked({ id, pending, to }: InboxRetryOptions): URL {
+  if (pending === id.length > 0) throw new UsageError('give the ids of leads, or --pending');
+  if (to === undefined) {
+    throw new UsageError('--to says where: the inbox keeps no addresses', {
+      hint: 'such as --to http://localhost:3000/webhook',
+    });
+  }
+  if (to.protocol === 'http:' && !isLoopback(to.hostname)) {
+    throw new UsageError('leads go over plain HTTP to this machine only', { hint: 'use https://' });
+  }
+  return to;
+}
+
+/** `rest`: what is outstanding afterwards. Throws a `ServiceError` where nothing answered at all. */
+function say(
+  retried: readonly Retried[],
+  to: URL,
+  rest: readonly Outstanding[],
+  { messages }: Pick<Context, 'messages'>,
+): void {
+  const [first] = retried;
+  if (first === undefined) {
+    messages.say(rest.length === 0 ? 'nothing is outstanding' : `nothing is outstanding for ${to.origin}`);
+    sayOutstanding(rest, messages);
+    return;
+  }
+  if (retried.every(({ reached }) => !reached)) {
+    throw new ServiceError(`cannot reach ${to.origin}: ${first.answer}`, {
+      hint: 'start the app, or check --to; what is outstanding stays so',
+    });
+  }
+  const leads = `${retried.length} ${retried.length === 1 ? 'lead' : 'leads'}`;
+  const delivered = retried.filter(({ isDelivered }) => isDelivered).length;
+  const failed = retried.filter(({ ok }) => !ok).length;
+  const settled = retried.length - delivered - failed;
+  const parts = [
+    delivered === retried.length ? `${leads} delivered` : `${delivered} of ${leads} delivered`,
+    settled > 0 ? `${settled} had been before` : undefined,
+    failed > 0 ? `${failed} failed` : undefined,
+  ];
+  messages.say(parts.filter((part) => part !== undefined).join(', '));
+  if (failed === 0) sayOutstanding(rest, messages);
+}
+
+function sayOutstanding(rest: readonly Outstanding[], messages: Pick<Context['messages'], 'note'>): void {
+  for (const { target, leads: count, wanted, wantedElsewhere } of rest) {
+    if (wanted) continue;
+    const what = count === 1 ? '1 lead is' : `${count} leads are`;
+    const why =
+      wantedElsewhere && target.startsWith('forward ')
+        ? ': a receiver that runs forwards to it; if the app has moved, stop that receiver and run this again'
+        : '';
+    messages.note(`outstanding ${target}`, `${what} still outstanding, for ${target}${why}`);
+  }
+}
+
+interface RetryPrinter {
+  write(retried: Retried): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** A line for each lead as soon as it was delivered, or failed. */
+async function retryPrinter(format: 'table' | 'json' | 'ndjson', stdout: Output): Promise<RetryPrinter> {
+  if (format === 'table') {
+    return {
+      write({ leadId, ok, isDelivered, answer, durationMs, insteadOf }) {
+        const what = isDelivered ? 'delivered' : ok ? 'settled  ' : 'failed   ';
+        const parts = [what, leadId, answer, formatDuration(durationMs)];
+        if (insteadOf !== undefined) parts.push(`instead of ${insteadOf}`);
+        return write(stdout, `${parts.map((part) => sanitize(part)).join('  ')}\n`);
+      },
+      end: () => Promise.resolve(),
+    };
+  }
+  const writer = await recordWriter(format, streamSink(stdout), { terminal: stdout.isTTY === true });
+  return {
+    write({ leadId, ok, answer, durationMs, at, insteadOf = null }) {
+      const record = { leadId, ok, answer, durationMs, at: new Date(at).toISOString(), insteadOf };
+      return writer.write([{ bytes: Buffer.from(JSON.stringify(record)) }]);
+    },
+    end: () => writer.end(),
+  };
+}

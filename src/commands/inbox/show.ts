@@ -1,0 +1,82 @@
+import type { Context } from '../../context.ts';
+import { LeadNotFoundError, UsageError } from '../../errors.ts';
+import type { DroppedRepeats, StoredDelivery } from '../../inbox/inbox.ts';
+import { renderFields } from '../../output/fields.ts';
+import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import { write } from '../../output/stdout.ts';
+import { paletteFor } from '../../output/terminal/colour.ts';
+import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import { formatDuration } from '../../time/duration.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import { deliveryDetails } from './delivery-json.ts';
+import type { InboxShowOptions } from './options.ts';
+import { withInboxReader } from './with-inbox.ts';
+
+export async function run(options: InboxShowOptions, context: Context): Promise<Outcome> {
+  const { id, number } = options;
+  if ((id === undefined) === (number === undefined)) {
+    throw new UsageError("give a lead's id, or --number N of the list");
+  }
+  const found: StoredDelivery[] = [];
+  let dropped: DroppedRepeats | undefined;
+  await withInboxReader(options, context, async (inbox) => {
+    for await (const delivery of inbox.list({ leadId: id, seq: number })) found.push(delivery);
+    if (id !== undefined) dropped = await inbox.droppedRepeats(id);
+  });
+  const [first] = found.reverse();
+  if (first === undefined) {
+    throw new LeadNotFoundError(
+      `the inbox has no delivery ${id === undefined ? `number ${number ?? ''}` : `of the lead '${id}'`}`,
+    );
+  }
+  if (options.raw) await write(context.stdout, first.body);
+  else if (options.format === 'table') await draw(found, context);
+  else await records(found, options.format, context);
+  if (dropped !== undefined) sayDropped(dropped, context);
+  return 'done';
+}
+
+async function draw(found: readonly StoredDelivery[], context: Context): Promise<void> {
+  const { stdout } = context;
+  const { bold, dim } = await paletteFor(stdout, context);
+  const width = terminalWidth(stdout);
+  const parts = found.map((delivery) => {
+    const { body, bodyBase64, lead, differs, ...rest } = deliveryDetails(delivery);
+    const { headers, results } = delivery;
+    const fields: [string, string][] = Object.entries(rest)
+      .filter(([name]) => name !== 'headers' && name !== 'results')
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [name, String(value)]);
+    if (Array.isArray(differs)) fields.push(['differs', differs.join(', ')]);
+    for (const { target, answer, durationMs, at } of results) {
+      fields.push([target, `${answer} (${formatDuration(durationMs)}) at ${new Date(at).toISOString()}`]);
+    }
+    for (const [name, value] of headers) fields.push([name, value]);
+    if (typeof lead === 'string') fields.push(['lead', lead]);
+    fields.push(['body', String(body ?? bodyBase64)]);
+    return renderFields(fields, { width, name: dim });
+  });
+  const title = (i: number): string => bold(`delivery ${i + 1} of ${found.length}`);
+  await write(stdout, parts.map((part, i) => `${title(i)}\n${part}`).join('\n'));
+}
+
+async function records(
+  found: readonly StoredDelivery[],
+  format: 'json' | 'ndjson',
+  { stdout }: Context,
+): Promise<void> {
+  const writer = await recordWriter(format, streamSink(stdout), { terminal: stdout.isTTY === true });
+  await writer.write(
+    found.map((delivery) => ({ bytes: Buffer.from(JSON.stringify(deliveryDetails(delivery))) })),
+  );
+  await writer.end();
+}
+
+function sayDropped({ differing, same }: DroppedRepeats, { messages }: Context): void {
+  if (differing + same === 0) return;
+  const parts = [
+    differing > 0 ? `${differing} with another payload than the first` : undefined,
+    same > 0 ? `${same} with the same payload` : undefined,
+  ];
+  messages.say(`older repeats are not kept: ${parts.filter((part) => part !== undefined).join(', ')}`);
+}

@@ -1,0 +1,89 @@
+import type { Context } from '../../context.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
+import { proxyFor } from '../../http/client/proxy.ts';
+import type { Inbox } from '../../inbox/inbox.ts';
+import type { InboxLocation } from '../../inbox/open-inbox.ts';
+import { localQueries } from '../../inspect/queries/local-queries.ts';
+import { type ReplayTarget, replayTarget } from '../../inspect/replay/replay-target.ts';
+import { Replayer } from '../../inspect/replay/replayer.ts';
+import type { Receiver } from '../../receiver/create-receiver.ts';
+import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
+import { readAuthority } from '../../tls/local-authority.ts';
+import type { Verifier } from '../../webhook/scheme.ts';
+import { replayTargets } from '../inspect/replay-targets.ts';
+import { openReads, servePage } from '../inspect/serve-page.ts';
+import type { ListenOptions } from './options.ts';
+
+interface InspectParts {
+  readonly port: number;
+  readonly verifier: Verifier;
+  readonly inbox: Inbox;
+  readonly location: InboxLocation;
+  readonly receiver: Pick<Receiver, 'events' | 'isDispatching'>;
+  /** Aborted when the run stops. */
+  readonly signal: AbortSignal;
+}
+
+export interface Inspect {
+  close(): Promise<void>;
+}
+
+/** `--inspect`: serves the page over the receiver's inbox until it is closed. */
+export async function startInspect(
+  { port, verifier, inbox, location, receiver, signal }: InspectParts,
+  flags: ListenOptions,
+  context: Context,
+): Promise<Inspect> {
+  const signer = signerOf(verifier);
+  const trustFlags = { ca: undefined, insecure: false };
+  const targets = [
+    ...(await forwards(flags, signer, context, signal)),
+    ...(await replayTargets(flags.replayTo, { signer, trustFlags, signal }, context)),
+  ];
+  // What is in memory has no other reader.
+  const reads = location === ':memory:' ? localQueries(inbox) : await openReads(location, context.clock);
+  const replays = new Replayer({
+    targets,
+    useInbox: (_, use) => use(inbox),
+    isDispatching: (leadId) => receiver.isDispatching(leadId),
+    clock: context.clock,
+  });
+  const place = { location: inbox.location, reads, replays, isReceiving: true };
+  const page = await servePage({ ...place, port, portFlag: '--inspect', open: false }, context);
+  const unsubscribe = receiver.events.subscribe(() => page.wake());
+  return {
+    async close() {
+      unsubscribe();
+      await page.close();
+    },
+  };
+}
+
+/** The app of `--forward-to`, at the address under which the inbox knows it. */
+async function forwards(
+  { forwardTo: url, forwardPath: keepPath }: ListenOptions,
+  signer: Signer | undefined,
+  context: Context,
+  signal: AbortSignal,
+): Promise<readonly ReplayTarget[]> {
+  if (url === undefined) return [];
+  const { clock, env, paths } = context;
+  const { timeoutMs } = await context.settings();
+  const loopbackCa = await readAuthority(paths.dataDir);
+  const proxy = proxyFor(url, env);
+  const now = (): number => clock.now();
+  return [replayTarget({ url, keepPath, signer, proxy, timeoutMs, loopbackCa, now, signal })];
+}
+
+/** The receiver's own secret signs where it can: what an app gets is then signed as what it gets from the service. */
+function signerOf({ scheme, keys: [key] }: Verifier): Signer | undefined {
+  if (key === undefined) return undefined;
+  try {
+    rejectUnableToSign(scheme, key, '');
+    return { scheme, key };
+  } catch (error) {
+    // A public key verifies only, and a scheme may sign what we do not send.
+    if (error instanceof ConfigError || error instanceof UsageError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+import { compact } from '../../json/bytes.ts';
+import { changeMember, type MemberChange } from '../../json/change-members.ts';
+import { type LeadSource, randomName, type SourceLead } from './outgoing-deliveries.ts';
+
+export interface LeadChanges {
+  readonly changes: readonly MemberChange[];
+  readonly newIds: boolean;
+  readonly random: () => number;
+  /** Called for a `--unset` that a lead does not have. */
+  readonly onMissing: (path: string) => void;
+}
+
+/** `--set`, `--unset` and `--new-id`; every other token of a lead keeps its bytes. */
+export async function* changedLeads(source: LeadSource, options: LeadChanges): LeadSource {
+  const runName = randomName(options.random);
+  let count = 0;
+  for await (const batch of source) {
+    yield batch.map((lead) => changed(lead, options, `leads-send-${runName}-${(count += 1)}`));
+  }
+}
+
+function changed({ leadId, body }: SourceLead, options: LeadChanges, newId: string): SourceLead {
+  const { changes, newIds, onMissing } = options;
+  let json: Buffer = compact(body);
+  for (const change of changes) {
+    const result = changeMember(json, change);
+    if (result === undefined) onMissing(change.path.join('.'));
+    else json = result;
+  }
+  const setsId = changes.some(({ path }) => path.length === 1 && path[0] === 'id');
+  if (newIds) json = changeMember(json, { path: ['id'], value: JSON.stringify(newId) }) ?? json;
+  return { leadId: newIds ? newId : setsId ? idOf(json) : leadId, body: json };
+}
+
+/** What `--set id=…` made of it. */
+function idOf(json: Buffer): string | undefined {
+  const { id } = JSON.parse(json.toString('utf8')) as { id?: unknown };
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined;
+}

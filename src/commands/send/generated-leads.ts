@@ -1,0 +1,32 @@
+import type { Context } from '../../context.ts';
+import { leadText, outline } from '../../sandbox/data/generate-lead.ts';
+import { hashText } from '../../sandbox/data/seeded-random.ts';
+import { type LeadSource, randomName, type SourceLead } from './outgoing-deliveries.ts';
+
+const batchSize = 32;
+const minuteMs = 60_000;
+/** Leads of a seed are always the same, their times too: one in each minute from then on. */
+const firstSeeded = Date.UTC(2026, 0, 1);
+
+/**
+ * So many leads as the sandbox makes them; Infinity: without end. Those of a seed have its ids and are always the same;
+ * without one they are new in each run, created now.
+ */
+export async function* generatedLeads(
+  count: number,
+  seed: string | undefined,
+  { clock, random }: Pick<Context, 'clock' | 'random'>,
+): LeadSource {
+  const runName = randomName(random);
+  const seedNumber = hashText(seed ?? runName);
+  const leadAt = (seq: number): SourceLead => {
+    const seeded = outline(seedNumber, seq);
+    const id = seed === undefined ? `leads-send-${runName}-${seq}` : seeded.id;
+    const createdAt = seed === undefined ? clock.now() : firstSeeded + seq * minuteMs;
+    return { leadId: id, body: leadText(seedNumber, seq, { ...seeded, id }, createdAt) };
+  };
+  for (let from = 1; from <= count; from += batchSize) {
+    const length = Math.min(batchSize, count - from + 1);
+    yield await Promise.resolve(Array.from({ length }, (_, i) => leadAt(from + i)));
+  }
+}

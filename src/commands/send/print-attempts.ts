@@ -1,0 +1,168 @@
+import type { Context } from '../../context.ts';
+import { escapeJson, sanitize } from '../../output/sanitize.ts';
+import { type Palette, paletteFor } from '../../output/terminal/colour.ts';
+import { counted, grouped } from '../../output/terminal/progress.ts';
+import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import { truncate } from '../../output/terminal/text-width.ts';
+import type { DeliveryRunResult, RunTally, TimedAttempt } from '../../sender/delivery-run.ts';
+import type { Percentiles } from '../../sender/latency-histogram.ts';
+import type { Attempt } from '../../sender/sender.ts';
+import { formatDuration } from '../../time/duration.ts';
+
+/** Makes the text of stdout, whole lines. */
+interface AttemptPrinter {
+  attempt(timed: TimedAttempt): string;
+  summary(summary: ReturnType<typeof sendSummary>, elapsedMs: number): string;
+}
+
+/** The printer for `--format`. */
+export async function attemptPrinter(
+  format: 'pretty' | 'json',
+  {
+    answerText,
+    showAnswer,
+  }: { readonly answerText: (attempt: Attempt) => string; readonly showAnswer: boolean },
+  context: Pick<Context, 'stdout' | 'env' | 'globals'>,
+): Promise<AttemptPrinter> {
+  const { stdout } = context;
+  if (format === 'json') {
+    const line = (record: object): string => {
+      const json = JSON.stringify(record);
+      return `${stdout.isTTY === true ? escapeJson(json) : json}\n`;
+    };
+    return {
+      attempt: ({ attempt, latencyMs }) => line(attemptRecord(attempt, latencyMs, answerText(attempt))),
+      summary: (summary) => line({ type: 'summary', ...summary }),
+    };
+  }
+  const colours = await paletteFor(stdout, context);
+  return {
+    attempt: ({ attempt }) =>
+      attemptLine(attempt, answerText(attempt), {
+        colours,
+        width: terminalWidth(stdout),
+        showAnswer,
+      }),
+    summary: (summary, elapsedMs) => `\n${summaryLines(summary, elapsedMs).join('\n')}\n`,
+  };
+}
+
+/** Its fields are public. */
+function attemptRecord(attempt: TimedAttempt['attempt'], latencyMs: number, answer: string): object {
+  const { delivery, number, result, retryInMs } = attempt;
+  return {
+    type: 'attempt',
+    id: delivery.leadId === '' ? null : delivery.leadId,
+    attempt: number,
+    status: result.ok ? result.status : null,
+    latencyMs: rounded(latencyMs),
+    serviceMs: rounded(result.durationMs),
+    answer,
+    ...(result.ok ? {} : { error: result.code }),
+    ...(retryInMs === undefined ? {} : { retryInMs }),
+  };
+}
+
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
+
+interface AttemptLineOptions {
+  readonly colours: Palette;
+  /** Of the terminal, in columns; undefined: lines are as long as they are. */
+  readonly width: number | undefined;
+  /** The whole answer below the line. */
+  readonly showAnswer: boolean;
+}
+
+/** `200   41ms  lead_1  {"status":"accepted"}`, with what comes next where the attempt is repeated. */
+function attemptLine(
+  { delivery, outcome, result, retryInMs }: Attempt,
+  answer: string,
+  { colours, width, showAnswer }: AttemptLineOptions,
+): string {
+  const status = result.ok ? String(result.status) : '---';
+  const paint = outcome === 'acknowledged' ? colours.green : colours.red;
+  const time = formatLatency(result.durationMs).padStart(6);
+  const retry = retryInMs === undefined ? [] : [`retry in ${formatDuration(retryInMs)}`];
+  const shown = showAnswer && result.ok ? [] : [sanitize(answer)];
+  const rest = [sanitize(delivery.leadId), ...retry, ...shown].filter((text) => text !== '').join('  ');
+  const fitting = width === undefined ? rest : truncate(rest, Math.max(20, width - 13));
+  const line = `${paint(status)}  ${time}  ${fitting}\n`;
+  if (!showAnswer || !result.ok || answer === '') return line;
+  return (
+    line +
+    answer
+      .trimEnd()
+      .split(/\r?\n/)
+      .map((text) => `    ${sanitize(text)}\n`)
+      .join('')
+  );
+}
+
+/** `0.8ms`, `41ms`, `1.2s`. */
+const formatLatency = (ms: number): string => (ms < 9.95 ? `${ms.toFixed(1)}ms` : formatDuration(ms));
+
+interface SendSummary {
+  readonly openLoop: boolean;
+  /** Leads times repeats, as far as they were started. */
+  readonly deliveries: number;
+  readonly attempts: number;
+  readonly acknowledged: number;
+  readonly failed: number;
+  readonly byStatus: Readonly<Record<string, number>>;
+  readonly latencyMs: Percentiles | null;
+  readonly serviceMs: Percentiles | null;
+  /** Deliveries a second. */
+  readonly achievedRate: number;
+  readonly late: number;
+}
+
+/** What a run did; its fields are public. */
+export function sendSummary(
+  tally: RunTally,
+  { started, late, elapsedMs }: DeliveryRunResult,
+  openLoop: boolean,
+): SendSummary {
+  const { attempts, acknowledged, failed, byStatus, latency, service } = tally;
+  return {
+    openLoop,
+    deliveries: started,
+    attempts,
+    acknowledged,
+    failed,
+    byStatus: Object.fromEntries([...byStatus].sort(([, a], [, b]) => b - a)),
+    latencyMs: latency.percentiles() ?? null,
+    serviceMs: service.percentiles() ?? null,
+    achievedRate: Math.round((started * 1_000_000) / Math.max(elapsedMs, 1)) / 1000,
+    late,
+  };
+}
+
+/** The same for a person, in a few lines. */
+function summaryLines(summary: SendSummary, elapsedMs: number): string[] {
+  const { openLoop, deliveries, attempts, acknowledged, failed, achievedRate, late } = summary;
+  const unsettled = deliveries - acknowledged - failed;
+  const parts = [
+    `${grouped(acknowledged)} of ${counted(deliveries, 'delivery', 'deliveries')} acknowledged`,
+    ...(attempts > deliveries ? [`in ${counted(attempts, 'attempt', 'attempts')}`] : []),
+    ...(unsettled > 0 ? [`${grouped(unsettled)} cut off`] : []),
+    `in ${formatDuration(elapsedMs)}`,
+    ...(deliveries > 1 ? [`${rateText(achievedRate)}/s, ${openLoop ? 'open' : 'closed'} loop`] : []),
+  ];
+  const statuses = Object.entries(summary.byStatus).map(([status, count]) => `${status} × ${grouped(count)}`);
+  return [
+    parts.join(', ').replace(', in', ' in'),
+    ...(statuses.length === 0 ? [] : [`status   ${statuses.join(', ')}`]),
+    ...percentileLine('latency', summary.latencyMs, openLoop ? ', from the intended start' : ''),
+    ...(openLoop ? percentileLine('service', summary.serviceMs, ', from the real one') : []),
+    ...(openLoop ? [`late     ${grouped(late)} waited for a free slot`] : []),
+  ];
+}
+
+function percentileLine(name: string, values: Percentiles | null, remark: string): string[] {
+  if (values === null) return [];
+  const { p50, p90, p99, max } = values;
+  const shown = Object.entries({ p50, p90, p99, max }).map(([key, ms]) => `${key} ${formatLatency(ms)}`);
+  return [`${name}  ${shown.join('  ')}${remark}`];
+}
+
+const rateText = (rate: number): string => (rate < 10 ? rate.toFixed(1) : grouped(Math.round(rate)));

@@ -1,0 +1,114 @@
+import type { Context } from '../../context.ts';
+import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
+import { leadBytes } from '../../inbox/lead-bytes.ts';
+import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-inbox.ts';
+import { leadFilter } from '../../lead/filter.ts';
+import { readLead } from '../../lead/read-lead.ts';
+import { openService } from '../../service/client/service.ts';
+import { listLeads } from '../../service/listing/listing.ts';
+import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
+import { noteFilters, resolveFilter } from '../flags/resolve-filter.ts';
+import { resolveInbox } from '../flags/resolve-inbox.ts';
+import { withInboxReader } from '../inbox/with-inbox.ts';
+import type { SendOptions } from './options.ts';
+import type { LeadSource, SourceLead } from './outgoing-deliveries.ts';
+
+/**
+ * `--id`: from the service, then from the inbox, which also answers where the service cannot. Throws a `LeadNotFoundError`
+ * before anything is sent when one of them is nowhere.
+ */
+export async function* leadsById(options: SendOptions, context: Context): LeadSource {
+  const found = new Map<string, SourceLead>();
+  const failure = await pull(options, found, context).catch((error: unknown) => {
+    if (error instanceof LeadsError && !context.signal.aborted) return error;
+    throw error;
+  });
+  const missing = (): string[] => options.id.filter((id) => !found.has(id));
+  if (missing().length > 0) await readInbox(missing(), options, found, context);
+  const [first] = missing();
+  if (first !== undefined) {
+    if (failure !== undefined && !(failure instanceof ConfigError)) throw failure;
+    const places = failure === undefined ? 'neither in the service nor in the inbox' : 'not in the inbox';
+    throw new LeadNotFoundError(`there is no lead '${first}', ${places}`, {
+      hint: failure === undefined ? undefined : `the service was not asked: ${failure.message}`,
+    });
+  }
+  yield options.id.flatMap((id) => found.get(id) ?? []);
+}
+
+/** The specification has no operation for one lead, so the list is walked until all of them came by. */
+async function pull(
+  { id, acceptIncomplete }: SendOptions,
+  found: Map<string, SourceLead>,
+  context: Context,
+): Promise<undefined> {
+  const service = await openService(context);
+  const wanted = new Set(id);
+  const acceptUnproven = unprovenHandler(acceptIncomplete, context.messages);
+  for await (const { leads } of listLeads(service, { query: {}, prefetch: true, acceptUnproven })) {
+    for (const lead of leads) {
+      if (lead.id === undefined || !wanted.delete(lead.id)) continue;
+      found.set(lead.id, { leadId: lead.id, body: Buffer.from(lead.bytes) });
+    }
+    if (wanted.size === 0) return;
+  }
+}
+
+/** Of each lead the bytes that were received first: its own, without what came around them. */
+async function readInbox(
+  ids: readonly string[],
+  flags: SendOptions,
+  found: Map<string, SourceLead>,
+  context: Context,
+): Promise<void> {
+  await withInboxReader(flags, context, async (inbox) => {
+    for (const leadId of ids) {
+      for await (const { verdict, body, place } of inbox.list({ leadId })) {
+        if (verdict !== 'rejected') found.set(leadId, { leadId, body: leadBytes(body, place) });
+      }
+    }
+  });
+}
+
+const batchSize = 64;
+
+/** `--from service`: every lead that matches, in the order and the bytes of the service. */
+export async function* leadsOfService(options: SendOptions, context: Context): LeadSource {
+  const { clock, messages } = context;
+  const service = await openService(context);
+  const { query, filter } = resolveFilter(options, clock.now(), messages);
+  const matcher = leadFilter(filter);
+  const acceptUnproven = unprovenHandler(options.acceptIncomplete, messages);
+  for await (const { leads } of listLeads(service, { query, prefetch: true, acceptUnproven })) {
+    const matching = leads.filter(matcher.matches);
+    if (matching.length > 0) yield matching.map(({ id, bytes }) => ({ leadId: id, body: bytes }));
+  }
+  noteFilters(matcher, messages);
+}
+
+/** `--from inbox`: every lead that matches as it was received, in order of arrival. */
+export async function* leadsOfInbox(options: SendOptions, context: Context): LeadSource {
+  const { clock, messages } = context;
+  const { filter } = resolveFilter(options, clock.now(), messages);
+  const matcher = leadFilter(filter);
+  const location = await resolveInbox(options, await context.settings(), context);
+  if (!isInboxThere(location)) {
+    throw new ConfigError(`nothing was received yet: there is no inbox at ${locationText(location)}`);
+  }
+  const inbox = await openInboxReader({ location, clock });
+  try {
+    let batch: SourceLead[] = [];
+    for await (const { leadId, body } of inbox.leads({ states: ['accepted', 'pending'] })) {
+      const read = readLead(body);
+      if (read.ok && !matcher.matches(read.lead)) continue;
+      batch.push({ leadId, body });
+      if (batch.length < batchSize) continue;
+      yield batch;
+      batch = [];
+    }
+    yield batch;
+  } finally {
+    await inbox.close();
+  }
+  noteFilters(matcher, messages);
+}

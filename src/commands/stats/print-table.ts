@@ -1,0 +1,229 @@
+import type { Context } from '../../context.ts';
+import { sparkline } from '../../output/chart.ts';
+import { renderFields } from '../../output/fields.ts';
+import { sanitize } from '../../output/sanitize.ts';
+import { write } from '../../output/stdout.ts';
+import { asksForAscii, paletteFor } from '../../output/terminal/colour.ts';
+import { counted, grouped } from '../../output/terminal/progress.ts';
+import { terminalWidth, wrapWidth } from '../../output/terminal/terminal-width.ts';
+import { textWidth, widestOf } from '../../output/terminal/text-width.ts';
+import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
+import type { BucketUnit, Series } from '../../stats/time-buckets.ts';
+import { noValue, otherValues } from '../../stats/value-counts.ts';
+import { formatDuration } from '../../time/duration.ts';
+import { wrap } from '../help/layout.ts';
+import { type BarRow, barSection, type ChartStyle, padded } from './bar-section.ts';
+import { changeText, figureText } from './figure-text.ts';
+import type { CountedWindow, CountedWindows, Window } from './plan.ts';
+import { type RankedFacet, rankedFacets, rankedMatrix, type RankedMatrix } from './ranked.ts';
+
+/** Everything that was counted, for a person: sections with bars that fit the terminal, or 80 columns in a pipe. */
+export async function printTable(windows: CountedWindows, top: number, context: Context): Promise<void> {
+  const { stdout } = context;
+  const style: ChartStyle = {
+    width: wrapWidth(stdout),
+    cutsLabels: terminalWidth(stdout) !== undefined,
+    ascii: asksForAscii(context),
+    colours: await paletteFor(stdout, context),
+  };
+  const sections = [
+    headLines(windows, style),
+    seriesSection(windows, style),
+    ...facetSections(windows, top, style),
+    matrixSection(windows.current, top, style),
+    windows.current.receipts === undefined
+      ? []
+      : receiptsSection(windows.current.receipts, windows.previous?.receipts, style),
+  ].filter((lines) => lines.length > 0);
+  const text = sections.map((lines) => lines.map((line) => line.trimEnd()).join('\n')).join('\n\n');
+  await write(stdout, `${text}\n`);
+}
+
+function headLines({ current, previous }: CountedWindows, { width, colours }: ChartStyle): string[] {
+  const { leads, receipts, window } = current;
+  const verb = receipts === undefined ? 'created' : 'received';
+  const head = `${counted(leads.total, 'lead', 'leads')} ${verb} ${windowText(window)}`;
+  const lines = wrap(head, width).map((line) => colours.bold(line));
+  if (previous === undefined) return lines;
+  const change = changeText(previous.leads.total, leads.total);
+  const before = `before: ${grouped(previous.leads.total)} ${windowText(previous.window)}; change: ${change}`;
+  return [...lines, ...wrap(before, width)];
+}
+
+function windowText({ since, until }: Window): string {
+  if (until === undefined) return since === undefined ? 'so far' : `since ${minute(since)} UTC`;
+  if (since === undefined) return `before ${minute(until)} UTC`;
+  return `from ${minute(since)} to ${minute(until)} UTC`;
+}
+
+const minute = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
+
+function facetSections(windows: CountedWindows, top: number, style: ChartStyle): string[][] {
+  return rankedFacets(windows, top)
+    .filter((facet) => !isAbsent(facet))
+    .map(({ title, rows }) =>
+      barSection(
+        title,
+        'LEADS',
+        rows.map(({ value, count, before }) => ({
+          label: value === '' ? '""' : value,
+          count,
+          before: windows.previous === undefined ? undefined : before,
+          isRest: value === otherValues,
+        })),
+        windows.current.leads.total,
+        style,
+      ),
+    );
+}
+
+/** A field that no lead has says nothing. */
+const isAbsent = ({ rows }: RankedFacet): boolean => rows.every(({ value }) => value === noValue);
+
+/** More buckets than that are a line, without a bar for each. */
+const mostBars = 31;
+
+/** Columns of a line over all buckets, on the widest terminal. */
+const longestLine = 100;
+
+/** Leads by time: a line over all of it, and a bar for each hour, day or week where they are few. */
+function seriesSection({ current, previous, buckets }: CountedWindows, style: ChartStyle): string[] {
+  const { unit } = current.series;
+  const lines = [
+    ...lineOf(current.series, '', style),
+    ...(previous === undefined ? [] : lineOf(previous.series, 'before: ', style)),
+  ];
+  if (buckets.length === 0 || buckets.length > mostBars) return lines;
+  const title = unit === 'week' ? 'WEEK (UTC)' : `${unit.toUpperCase()} (UTC)`;
+  const rows = buckets.map(({ start, ...counts }) => ({ label: bucketLabel(start, unit), ...counts }));
+  return [
+    ...lines,
+    ...(lines.length > 0 ? [''] : []),
+    ...barSection(title, 'LEADS', rows, current.leads.total, style),
+  ];
+}
+
+function lineOf({ unit, buckets }: Series, prefix: string, { width, ascii, colours }: ChartStyle): string[] {
+  const [first, second] = buckets;
+  const last = buckets.at(-1);
+  if (first === undefined || second === undefined || last === undefined) return [];
+  const peak = buckets.reduce((most, one) => (one.count > most.count ? one : most), first);
+  const line = sparkline(
+    buckets.map(({ count }) => count),
+    Math.min(width, longestLine),
+    ascii,
+  );
+  const together = Math.ceil(buckets.length / Math.min(width, longestLine));
+  const step = together > 1 ? `${together} ${unit}s a mark` : `by ${unit}`;
+  const most =
+    peak.count === 0
+      ? 'none'
+      : `most in one ${unit}: ${grouped(peak.count)}, ${bucketLabel(peak.start, unit)}`;
+  const span = `${bucketLabel(first.start, unit)} to ${bucketLabel(last.start, unit)} UTC`;
+  return [
+    colours.cyan(line),
+    ...wrap(`${prefix}${step}, ${span}; ${most}`, width).map((text) => colours.dim(text)),
+  ];
+}
+
+/** `2026-01-31`, or with the hour. */
+const bucketLabel = (start: number, unit: BucketUnit): string => {
+  const iso = new Date(start).toISOString();
+  return unit === 'hour' ? `${iso.slice(0, 10)} ${iso.slice(11, 16)}` : iso.slice(0, 10);
+};
+
+const gap = '  ';
+const widestHead = 14;
+
+/** Leads by two fields, with as many columns as fit; the rest is `(other)`. */
+function matrixSection(window: CountedWindow, top: number, style: ChartStyle): string[] {
+  // A column takes four columns of the terminal at least.
+  for (let columns = style.cutsLabels ? Math.min(top, Math.ceil(style.width / 4)) : top; ; columns -= 1) {
+    const matrix = rankedMatrix(window, top, columns);
+    if (matrix === undefined || matrix.rows.length === 0) return [];
+    columns = Math.min(columns, matrix.columns.length);
+    const lines = drawn(matrix, style);
+    const widest = widestOf(lines);
+    if (columns <= 1 || !style.cutsLabels || widest <= style.width) {
+      return [style.colours.dim(lines[0] ?? ''), ...lines.slice(1)];
+    }
+  }
+}
+
+function drawn({ rowKey, columnKey, rows, columns, cells }: RankedMatrix, style: ChartStyle): string[] {
+  const { ascii, cutsLabels, width } = style;
+  const title = sanitize(`${rowKey} by ${columnKey}`);
+  const labels = rows.map((row) => sanitize(row === '' ? '""' : row));
+  const natural = widestOf([title, ...labels]);
+  const labelWidth = cutsLabels ? Math.min(natural, Math.max(12, Math.floor(width / 3))) : natural;
+  const texts = cells.map((row) => row.map(grouped));
+  const widths = columns.map((column, c) => {
+    const head = textWidth(sanitize(column));
+    const cell = widestOf(texts.map((row) => row[c] ?? ''));
+    return Math.max(cutsLabels ? Math.min(head, widestHead) : head, cell);
+  });
+  const heads = columns.map((column, c) => {
+    const own = widths[c] ?? 0;
+    const cut = padded(sanitize(column), own, ascii).trimEnd();
+    return gap + ' '.repeat(Math.max(0, own - textWidth(cut))) + cut;
+  });
+  return [
+    padded(title, labelWidth, ascii) + heads.join(''),
+    ...labels.map(
+      (label, r) =>
+        padded(label, labelWidth, ascii) +
+        columns.map((_, c) => gap + (texts[r]?.[c] ?? '').padStart(widths[c] ?? 0)).join(''),
+    ),
+  ];
+}
+
+/** Deliveries by verdict and reason, how late they came, how often, and the longest silence. */
+function receiptsSection(
+  now: ReceiptFigures,
+  before: ReceiptFigures | undefined,
+  style: ChartStyle,
+): string[] {
+  const row = (label: string, of: (figures: ReceiptFigures) => number): BarRow => ({
+    label,
+    count: of(now),
+    before: before === undefined ? undefined : of(before),
+  });
+  const verdicts = (['accepted', 'duplicate', 'pending', 'rejected'] as const)
+    .map((verdict) => row(verdict, (figures) => figures[verdict]))
+    .filter(({ label, count, before: earlier = 0 }) => label !== 'pending' || count + earlier > 0);
+  const reasons = new Set([...now.byReason.keys(), ...(before?.byReason.keys() ?? [])]);
+  const rejections = [...reasons]
+    .map((reason) => row(reason, (figures) => figures.byReason.get(reason) ?? 0))
+    .sort((a, b) => b.count - a.count);
+  const fields = [...fieldsOf(now, ''), ...(before === undefined ? [] : fieldsOf(before, ' before'))];
+  const width = style.cutsLabels ? style.width : undefined;
+  return [
+    ...barSection('DELIVERIES', 'COUNT', verdicts, now.received, style),
+    ...(rejections.length === 0
+      ? []
+      : ['', ...barSection('REJECTED', 'COUNT', rejections, now.rejected, style)]),
+    '',
+    ...renderFields(fields, { width, name: style.colours.dim }).trimEnd().split('\n'),
+  ];
+}
+
+function fieldsOf(figures: ReceiptFigures, suffix: string): (readonly [string, string])[] {
+  const { delayMs, attemptsPerLead, longestGap, backfilled } = figures;
+  const shares = Object.entries(delayMs).flatMap(([name, ms]: readonly [string, number | null]) =>
+    ms === null ? [] : [`${name} ${formatDuration(ms)}`],
+  );
+  const since = longestGap && new Date(longestGap.start).toISOString().slice(0, 16).replace('T', ' ');
+  const gap =
+    longestGap === undefined
+      ? 'unknown: nothing came'
+      : `${formatDuration(longestGap.ms)}, from ${since ?? ''} UTC`;
+  return [
+    [`delay${suffix}`, shares.length === 0 ? 'none was measured' : `${shares.join('  ')} from creation`],
+    [
+      `attempts${suffix}`,
+      attemptsPerLead === null ? 'none' : `${figureText(attemptsPerLead, 'number')} a lead`,
+    ],
+    [`longest gap${suffix}`, gap],
+    ...(backfilled === 0 ? [] : [[`backfilled${suffix}`, figureText(backfilled, 'number')] as const]),
+  ];
+}

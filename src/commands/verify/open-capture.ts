@@ -1,0 +1,179 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
+import { bodyNote, type Capture, type CaptureNote, targetOf, valueOf } from '../../capture/capture.ts';
+import { readCapture } from '../../capture/read-capture.ts';
+import type { Context } from '../../context.ts';
+import { DataError, UsageError } from '../../errors.ts';
+import type { BodyFormName } from '../../webhook/explain/body-form-names.ts';
+import { bodyForms } from '../../webhook/explain/body-forms.ts';
+import type { Scheme } from '../../webhook/scheme.ts';
+import type { VerifyOptions } from './options.ts';
+
+/**
+ * The delivery to check: from a file, stdin, the inbox or flags alone, and what flags say in its place.
+ * `credentialHeaders`: by which it is recognized among several requests.
+ */
+export async function openCapture(
+  options: VerifyOptions,
+  credentialHeaders: readonly string[],
+  context: Context,
+): Promise<Capture> {
+  const capture = await capturedBy(options, credentialHeaders, context);
+  const { header: given, method = capture.method, url = capture.url } = options;
+  const names = given.map(([name]) => name.toLowerCase());
+  const isReplaced = (name: string): boolean => names.includes(name.toLowerCase());
+  const body = options.body === undefined ? undefined : await readBounded(options.body, 'the body', context);
+  return {
+    ...capture,
+    method: method.toUpperCase(),
+    url,
+    path: (options.url === undefined ? undefined : targetOf(options.url)) ?? capture.path,
+    rawHeaders: [...capture.rawHeaders.filter(([name]) => !isReplaced(name)), ...given],
+    withheld: (capture.withheld ?? []).filter((name) => !isReplaced(name)),
+    body: body ?? capture.body,
+    notes: capture.notes.filter(({ about }) =>
+      about === 'body' ? body === undefined : about !== 'headers' || given.length === 0,
+    ),
+  };
+}
+
+async function capturedBy(
+  options: VerifyOptions,
+  credentialHeaders: readonly string[],
+  context: Context,
+): Promise<Capture> {
+  const { file, id, body, header, entry } = options;
+  if (id !== undefined) {
+    const { storedCapture } = await import('./stored-capture.ts');
+    return storedCapture(id, options, context);
+  }
+  if (file === undefined && (body !== undefined || header.length > 0)) return fromFlags;
+  const bytes = await readBounded(file ?? '-', 'the capture', context);
+  const readFile = (path: string): Promise<Uint8Array> => readNamedFile(path, context);
+  return readCapture(bytes, { entry, credentialHeaders, readFile });
+}
+
+const fromFlags: Capture = {
+  form: 'flags',
+  method: 'POST',
+  url: undefined,
+  path: '/',
+  rawHeaders: [],
+  body: undefined,
+  at: undefined,
+  notes: [],
+};
+
+/** Throws a `UsageError` for flags that name no capture, or two. */
+export function rejectConflicts(options: VerifyOptions, { stdin }: Pick<Context, 'stdin'>): void {
+  const { file, id, body, header, entry, secretFile, tokenFile } = options;
+  if (id !== undefined && (file !== undefined || entry !== undefined)) {
+    throw new UsageError('--id takes a delivery of the inbox: it goes with neither FILE nor --entry');
+  }
+  const isBare = file === undefined && id === undefined && body === undefined && header.length === 0;
+  if (isBare && stdin.isTTY === true) {
+    throw new UsageError('no capture is named', {
+      hint: "give a FILE, - for stdin, --id of the inbox, or --body with --header; see 'leads verify --help'",
+    });
+  }
+  const readers = [isBare ? '-' : file, body, ...secretFile, ...tokenFile].filter((name) => name === '-');
+  if (readers.length > 1) throw new UsageError('stdin (-) can be read once only');
+}
+
+/** In bytes. A HAR of a long session has tens of megabytes; one delivery has at most a few. */
+const mostBytes = 64 * 1024 * 1024;
+
+/**
+ * A file, or stdin for `-`, read up to a limit: what is larger is no capture. Throws a `DataError` for what is too large or
+ * cannot be read. `what` names it in the error.
+ */
+export async function readBounded(
+  file: string,
+  what: string,
+  { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    const stream = addAbortSignal(signal, file === '-' ? stdin : createReadStream(file));
+    for await (const chunk of stream) {
+      const bytes = Buffer.from(chunk as Uint8Array | string);
+      size += bytes.length;
+      if (size > mostBytes) throw tooLarge(what);
+      chunks.push(bytes);
+    }
+  } catch (cause) {
+    if (cause instanceof DataError) throw cause;
+    signal.throwIfAborted();
+    throw unreadableFile(file, what, cause);
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * The same for a file that a capture names, which must be a regular file: somebody else wrote the capture, and reading a
+ * device or a pipe may never end.
+ */
+async function readNamedFile(file: string, context: Pick<Context, 'stdin' | 'signal'>): Promise<Buffer> {
+  const what = 'the body that the capture names';
+  try {
+    const handle = await open(file, 'r');
+    try {
+      if (!(await handle.stat()).isFile()) throw new DataError(`${what} is no file: ${file}`);
+    } finally {
+      await handle.close();
+    }
+  } catch (cause) {
+    if (cause instanceof DataError) throw cause;
+    throw unreadableFile(file, what, cause);
+  }
+  return readBounded(file, what, context);
+}
+
+const tooLarge = (what: string): DataError =>
+  new DataError(`${what} is larger than ${mostBytes / 1024 / 1024} MiB`, {
+    hint: 'save only the request that is meant',
+  });
+
+function unreadableFile(file: string, what: string, cause: unknown): DataError {
+  const { code } = cause as NodeJS.ErrnoException;
+  return new DataError(`cannot read ${what} in ${file}: ${code ?? String(cause)}`, {
+    cause,
+    hint: code === 'ENOENT' && what !== 'the capture' ? 'give it with --body FILE' : undefined,
+  });
+}
+
+/**
+ * The bytes that are checked: those of the capture, or, for `--body-form`, the same as another program writes them. Throws
+ * a `DataError` where the capture holds no body and the scheme needs one.
+ */
+export function bodyAsAsked(
+  capture: Capture,
+  scheme: Scheme,
+  form: BodyFormName | undefined,
+): { readonly body: Uint8Array; readonly notes: readonly CaptureNote[] } {
+  const { body, rawHeaders } = capture;
+  if (body === undefined) {
+    const [note] = capture.notes.filter(({ about }) => about === 'body');
+    if (scheme.ignoresBody === true) return { body: new Uint8Array(), notes: [] };
+    throw new DataError(note?.text ?? 'the capture holds no body', {
+      hint: 'what is signed is the exact bytes of the body: --body FILE',
+    });
+  }
+  const length = valueOf(rawHeaders, 'content-length');
+  const isOther = length !== undefined && /^\d{1,15}$/.test(length) && Number(length) !== body.length;
+  const notes = isOther
+    ? [
+        bodyNote(
+          `content-length says ${length} bytes and the body here has ${body.length}: it is not the body that was sent`,
+        ),
+      ]
+    : [];
+  if (form === undefined) return { body, notes };
+  const found = bodyForms(body).find(({ name }) => name === form);
+  if (found !== undefined) {
+    return { body: found.bytes, notes: [bodyNote(`checked is not the body as it came, but ${found.what}`)] };
+  }
+  return { body, notes: [...notes, bodyNote(`--body-form ${form} changes nothing in this body`)] };
+}

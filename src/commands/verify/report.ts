@@ -1,0 +1,111 @@
+import type { Context } from '../../context.ts';
+import { escapeJson, sanitize } from '../../output/sanitize.ts';
+import { write } from '../../output/stdout.ts';
+import { asksForAscii, marksFor, paletteFor } from '../../output/terminal/colour.ts';
+import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import { type Secret, withoutSecrets } from '../../secret.ts';
+import { wrap } from '../help/layout.ts';
+
+/** One thing that was checked. */
+export interface Check {
+  readonly name: 'secret' | 'header' | 'signature' | 'token' | 'time' | 'now' | 'base';
+  /** Null where it cannot be checked. */
+  readonly ok: boolean | null;
+  readonly detail: string;
+}
+
+/** What `verify` says of one delivery; never a secret, never an expected signature. */
+export interface Report {
+  /** Whether it is genuine; null where the capture does not hold what would show it. */
+  readonly ok: boolean | null;
+  readonly scheme: string;
+  /** Why it is not, as `listen` would name it. */
+  readonly reason: string | null;
+  readonly checks: readonly Check[];
+  /** What would match, and the flags with which `verify` takes it, where there are any. */
+  readonly wouldMatch: { readonly what: string; readonly fix: string | null } | null;
+  /** One sentence where nothing would match. */
+  readonly explanation: string | null;
+  /** How many combinations were tried. */
+  readonly tried: number;
+  readonly form: string;
+  /** The time for which it was checked, in ISO 8601. */
+  readonly at: string;
+  /** What the capture does not hold exactly, and what a receiver would reject besides. */
+  readonly notes: readonly string[];
+  /** The signature base of RFC 9421, where it is asked for. */
+  readonly base?: string;
+}
+
+/** In characters. A shorter text would be found by chance, in the words of a sentence too. */
+const shortestSecret = 8;
+
+/** A text without the secrets: a capture may hold them in its URL, or in a header that is shown. */
+export const redact = (text: string, secrets: readonly Secret[]): string =>
+  withoutSecrets(
+    text,
+    secrets.filter((secret) => secret.reveal().length >= shortestSecret),
+    '[redacted]',
+  );
+
+/** The report without the secrets, wherever a part of the capture stands in it. */
+export function redactReport(report: Report, secrets: readonly Secret[]): Report {
+  const clean = (text: string): string => redact(text, secrets);
+  const { checks, wouldMatch, explanation, form, notes, base } = report;
+  return {
+    ...report,
+    checks: checks.map((check) => ({ ...check, detail: clean(check.detail) })),
+    wouldMatch: wouldMatch && {
+      what: clean(wouldMatch.what),
+      fix: wouldMatch.fix === null ? null : clean(wouldMatch.fix),
+    },
+    explanation: explanation === null ? null : clean(explanation),
+    form: clean(form),
+    notes: notes.map(clean),
+    ...(base !== undefined && { base: clean(base) }),
+  };
+}
+
+/** One JSON document. */
+export async function printJson(report: Report, { stdout }: Context): Promise<void> {
+  const json = JSON.stringify(report, null, 2);
+  await write(stdout, `${stdout.isTTY === true ? escapeJson(json) : json}\n`);
+}
+
+/** A line for each check, then what it comes to; fixes stand unbroken, to be copied. */
+export async function printText(report: Report, head: string, context: Context): Promise<void> {
+  const { stdout } = context;
+  const { bold, dim, green, red, yellow } = await paletteFor(stdout, context);
+  const isAscii = asksForAscii(context);
+  const width = Math.max(40, terminalWidth(stdout) ?? Number.POSITIVE_INFINITY);
+  const drawn = (text: string): string => (isAscii ? sanitize(text).replaceAll('…', '...') : sanitize(text));
+  const lines = (text: string, indent = 0): string[] =>
+    wrap(drawn(text), width - indent).map((line, i) => (i === 0 ? line : ' '.repeat(indent) + line));
+  const marks = marksFor(context);
+  const markOf = ({ ok, name }: Check): string => {
+    if (ok === true) return green(marks.pass);
+    return ok === null || name === 'now' ? yellow(marks.warn) : red(marks.fail);
+  };
+  const indent = marks.pass.length + 13;
+  const out = [dim(lines(head).join('\n'))];
+  for (const check of report.checks) {
+    out.push(`${markOf(check)} ${check.name.padEnd(11)} ${lines(check.detail, indent).join('\n')}`);
+  }
+  for (const note of report.notes)
+    out.push(`${yellow(marks.warn)} ${'note'.padEnd(11)} ${lines(note, indent).join('\n')}`);
+  if (report.base !== undefined) {
+    out.push('signature base:', ...report.base.split('\n').map((line) => `  ${drawn(line)}`));
+  }
+  const { ok, reason, wouldMatch, explanation, tried } = report;
+  if (ok === true) out.push(bold(green('genuine')));
+  else if (ok === null) out.push(bold(yellow('cannot be shown')));
+  else out.push(bold(red(`not genuine: ${reason ?? ''}`)));
+  const sentence = wouldMatch?.what ?? explanation;
+  const count = tried > 0 ? ` (${tried} combinations tried)` : '';
+  if (sentence !== null) out.push(lines(`${sentence}${count}`).join('\n'));
+  const fix = wouldMatch?.fix ?? null;
+  if (fix !== null) out.push(`fix: ${bold(drawn(fix))}`);
+  const [variable] = /LEADS_WEBHOOK_\w+/.exec(fix ?? '') ?? [];
+  if (variable !== undefined) out.push(...lines(`(with ${variable} set to the secret that was given)`));
+  await write(stdout, `${out.join('\n')}\n`);
+}

@@ -1,0 +1,61 @@
+import { chmodSync, lstatSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { ConfigError } from '../errors.ts';
+import type { Json } from '../json/exact.ts';
+import { isConfig, misplacedInConfig } from './check-config.ts';
+import { configFile } from './directories.ts';
+import type { Config } from './settings.ts';
+
+/**
+ * The configuration file, checked; an absent one is empty. A file or directory that others may read is tightened to
+ * 0600 and 0700. Throws a `ConfigError` for a file that is corrupt, unreadable or reached through a symbolic link of
+ * another user: it is never overwritten and never silently ignored.
+ */
+export function readConfig(configDir: string): Config {
+  const path = configFile(configDir);
+  try {
+    checkOwnFile(configDir, 0o700);
+    checkOwnFile(path, 0o600);
+    return parseConfig(readFileSync(path, 'utf8'), path);
+  } catch (cause) {
+    if (cause instanceof ConfigError) throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return {};
+    throw new ConfigError(`cannot read the configuration file ${path}: ${code ?? String(cause)}`, {
+      hint: code === 'EACCES' ? 'it must belong to you' : undefined,
+      cause,
+    });
+  }
+}
+
+/** A symbolic link of another user could make this program read, or overwrite, a file of theirs. */
+function checkOwnFile(path: string, mode: number): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (stat.isSymbolicLink()) {
+    if (stat.uid === userInfo().uid) return;
+    throw new ConfigError(`${path} is a symbolic link that belongs to another user`, {
+      hint: 'remove it, or name another directory with LEADS_CONFIG_DIR',
+    });
+  }
+  // A sticky directory, such as /tmp, is shared: closing it to others would do harm.
+  if ((stat.mode & 0o077) !== 0 && (stat.mode & 0o1000) === 0) chmodSync(path, mode);
+}
+
+function parseConfig(text: string, path: string): Config {
+  let json: Json;
+  try {
+    json = JSON.parse(text) as Json;
+  } catch (cause) {
+    throw new ConfigError(`the configuration file ${path} is not JSON`, {
+      hint: 'repair it, or move it away and log in again; leads does not overwrite it',
+      cause,
+    });
+  }
+  if (isConfig(json)) return json;
+  const where = misplacedInConfig(json) ?? [];
+  const at = where.length === 0 ? '' : ` at '${where.join('.')}'`;
+  throw new ConfigError(`the configuration file ${path} is not valid${at}`, {
+    hint: 'repair it with an editor; leads does not overwrite it',
+  });
+}

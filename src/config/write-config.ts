@@ -1,0 +1,50 @@
+import Conf from 'conf';
+import type { Context } from '../context.ts';
+import { lock } from '../files/lock.ts';
+import { makeDirectory } from '../files/make-directory.ts';
+import { withOutputErrors } from '../files/output-error.ts';
+import { configFile } from './directories.ts';
+import { readConfig } from './read-config.ts';
+import type { Config, Profile } from './settings.ts';
+
+type WriteContext = Pick<Context, 'paths' | 'pid' | 'clock' | 'signal'>;
+
+/**
+ * Changes the configuration under a lock, so that of two writers neither loses the other's change, and replaces the
+ * file atomically, 0600 in a 0700 directory. Throws a `ConfigError` instead of overwriting a file that is not ours.
+ */
+export async function updateConfig(context: WriteContext, change: (config: Config) => Config): Promise<void> {
+  const { configDir } = context.paths;
+  const path = configFile(configDir);
+  await withOutputErrors(path, async () => {
+    makeDirectory(configDir, 0o700);
+    const held = await lock(path, context, { waitMs: 10_000 });
+    try {
+      const store = { ...change(readConfig(configDir)) };
+      const conf = new Conf<Record<string, unknown>>({
+        cwd: configDir,
+        configName: 'config',
+        projectName: 'leads',
+        configFileMode: 0o600,
+        accessPropertiesByDotNotation: false,
+        serialize: (value) => `${JSON.stringify(value, null, 2)}\n`,
+      });
+      conf.store = store;
+    } finally {
+      await held.release();
+    }
+  });
+}
+
+/** Changes one profile and leaves the others alone; a profile that ends up empty is removed. */
+export function updateProfile(
+  context: WriteContext,
+  name: string,
+  change: (profile: Profile) => Profile,
+): Promise<void> {
+  return updateConfig(context, (config) => {
+    const { [name]: current = {}, ...others } = config.profiles ?? {};
+    const next = change(current);
+    return { ...config, profiles: Object.keys(next).length === 0 ? others : { ...others, [name]: next } };
+  });
+}

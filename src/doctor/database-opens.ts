@@ -1,0 +1,83 @@
+import { LeadsError } from '../errors.ts';
+import { connect } from '../inbox/postgres/connection/connect.ts';
+import type { Connection, Connections } from '../inbox/postgres/connection/database-connections.ts';
+import type { DatabaseLocation } from '../inbox/postgres/connection/database-location.ts';
+import { missingMonths, requireUsable, schemaVersion } from '../inbox/postgres/migrate.ts';
+import { checkServer, checkTables } from '../inbox/postgres/open-schema.ts';
+import { cannotOpen, sqlState } from '../inbox/postgres/postgres-errors.ts';
+import { identifier } from '../inbox/postgres/sql.ts';
+import type { Clock } from '../time/clock.ts';
+import { checkNamed, type CheckResult } from './check-result.ts';
+import { type OtherClock, readNewest } from './inbox-opens.ts';
+
+export interface OpenedStore {
+  readonly checks: readonly CheckResult[];
+  readonly clock: OtherClock;
+  /** When the newest delivery came, ms. */
+  readonly newestDelivery: number | undefined;
+}
+
+const clockName = "the database's clock";
+const state = `SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') AS read_only,
+  floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now`;
+const migrateHint = "run 'leads inbox migrate' with the role that owns it";
+
+/** Whether the database of an inbox takes deliveries, and keeps what it is given. A schema that is not there is not made. */
+export async function checkDatabase(location: DatabaseLocation, clock: Clock): Promise<OpenedStore> {
+  let connections: Connections | undefined;
+  let at: number | undefined;
+  const ended = (checks: readonly CheckResult[], newestDelivery?: number): OpenedStore => ({
+    checks,
+    clock: { name: clockName, at },
+    newestDelivery,
+  });
+  try {
+    connections = await connect(location, { connections: 1 });
+    const [[found = {}] = []] = await connections.use((connection) => connection.run({ text: state }));
+    at = Number(found['now']);
+    const checks = await connections.use((connection) => checkContents(connection, location, found, clock));
+    const isThere = checks.length > 1;
+    return ended(checks, isThere ? await readNewest(location, clock) : undefined);
+  } catch (error) {
+    if (!(error instanceof LeadsError) && sqlState(error) === '') throw error;
+    const { message, hint } = cannotOpen(location.shown, error);
+    return ended([opens.fail(message, hint)]);
+  } finally {
+    await connections?.close();
+  }
+}
+
+const opens = checkNamed('receiver.inbox');
+const partitions = checkNamed('receiver.partitions');
+
+/** One result where there is no inbox yet, and two where there is. */
+async function checkContents(
+  connection: Connection,
+  { shown, url }: DatabaseLocation,
+  { version, read_only: readOnly }: Readonly<Record<string, unknown>>,
+  clock: Clock,
+): Promise<CheckResult[]> {
+  const schema = identifier(url.schema);
+  const warnings: string[] = [];
+  await checkServer(connection, shown, (text) => warnings.push(text));
+  if (readOnly === 'on') {
+    const hint = 'a standby? name all hosts in the URL, and target_session_attrs=read-write';
+    return [opens.fail('the database takes no writes', hint)];
+  }
+  const found = await schemaVersion(connection, schema);
+  if (found === undefined) return [opens.warn(`there is no inbox in ${shown}`, migrateHint)];
+  requireUsable(found, shown);
+  await checkTables(connection, schema, shown);
+  const missing = await missingMonths(connection, schema, clock.now());
+  const [warning] = warnings;
+  const server = `${shown} opens, and syncs to disk: PostgreSQL ${String(version)}`;
+  return [
+    warning === undefined ? opens.pass(server) : opens.warn(warning),
+    missing.length === 0
+      ? partitions.pass('made for the next three months')
+      : partitions.warn(
+          `missing for ${missing.map(({ name }) => name.replace('_', '-')).join(', ')}`,
+          migrateHint,
+        ),
+  ];
+}

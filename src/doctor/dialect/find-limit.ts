@@ -1,0 +1,178 @@
+import type { DialectAsker, Query } from './dialect-asker.ts';
+import { narrowNames, type Shown } from './narrow-names.ts';
+import { usualNames } from './parameter-names.ts';
+import type { Seen, SeenPage } from './seen-page.ts';
+
+/** What a service does with a parameter that it does not know. */
+export type Reaction = 'ignores' | 'rejects' | 'filters';
+
+export type LimitFinding =
+  | {
+      readonly kind: 'honoured';
+      readonly name: string;
+      /** Without these the service does not understand it. */
+      readonly companions: Query;
+      readonly evidence: string;
+    }
+  | { readonly kind: 'ignored' | 'rejected' | 'filtered'; readonly name: string; readonly evidence: string }
+  | { readonly kind: 'unknown'; readonly why: string };
+
+export interface FoundLimit {
+  readonly limit: LimitFinding;
+  /** Undefined where it was not found out. */
+  readonly reaction: Reaction | undefined;
+}
+
+/** A name that no service has. */
+const nonsense: Query = { leads_doctor: '1' };
+
+/** Tried one by one where a service does not ignore what it does not know. */
+const mostAlone = 8;
+
+/** json-server understands `_per_page` only beside `_page`. */
+const companionsOf = (name: string): Query => (name === '_per_page' ? { _page: '1' } : {});
+
+/** Which parameter sets the number of leads; `others`: whether other names than the one in force are tried. */
+export async function findLimit(asker: DialectAsker, first: SeenPage, others: boolean): Promise<FoundLimit> {
+  const { count } = first;
+  if (count < 2) return { limit: { kind: 'unknown', why: tooFew(count) }, reaction: undefined };
+  const inForce = asker.params.limit;
+  const name = inForce ?? 'limit';
+  const wanted = count > 3 ? 3 : 1;
+  const isLimited = (seen: Seen): boolean => seen.kind === 'page' && seen.count === wanted;
+  const asked = { [name]: String(wanted) };
+  const together = await asker.ask({ ...asked, ...nonsense });
+  if (together.kind === 'unasked')
+    return { limit: { kind: 'unknown', why: noRequestLeft }, reaction: undefined };
+  if (isLimited(together)) return { limit: honoured(name, wanted), reaction: 'ignores' };
+  if (together.kind === 'page' && together.count >= count) {
+    const ignored = { kind: 'ignored', name, evidence: `${name}=${wanted} brought ${count} leads` } as const;
+    const found = others ? await narrow(asker, count, namesBut(name)) : undefined;
+    return { limit: found ?? ignored, reaction: 'ignores' };
+  }
+  const reaction = together.kind === 'rejected' ? 'rejects' : 'filters';
+  const alone = await asker.ask(asked);
+  if (isLimited(alone)) return { limit: honoured(name, wanted), reaction };
+  for (const other of others ? oneByOne(name) : []) {
+    const companions = companionsOf(other);
+    if (isLimited(await asker.ask({ ...companions, [other]: String(wanted) }))) {
+      return { limit: honoured(other, wanted, companions), reaction };
+    }
+  }
+  return { limit: withoutEffect(name, wanted, alone, count), reaction };
+}
+
+function withoutEffect(name: string, wanted: number, seen: Seen, count: number): LimitFinding {
+  const asked = `${name}=${wanted}`;
+  if (seen.kind === 'unasked') return { kind: 'unknown', why: noRequestLeft };
+  if (seen.kind === 'rejected' && (seen.status ?? 0) >= 500)
+    return { kind: 'unknown', why: `${asked} was answered ${seen.status}` };
+  if (seen.kind === 'rejected')
+    return { kind: 'rejected', name, evidence: `${asked} was rejected (${seen.status ?? seen.message})` };
+  if (seen.count === 0) return { kind: 'filtered', name, evidence: `${asked} brought no lead` };
+  if (seen.count >= count) return { kind: 'ignored', name, evidence: `${asked} brought ${seen.count} leads` };
+  return { kind: 'unknown', why: `${asked} brought ${seen.count} leads` };
+}
+
+async function narrow(
+  asker: DialectAsker,
+  count: number,
+  names: readonly string[],
+): Promise<LimitFinding | undefined> {
+  const values = Array.from({ length: Math.min(count - 1, names.length) }, (_, i) => i + 1);
+  const found = await narrowNames(
+    names,
+    values,
+    async (sent): Promise<Shown<number>> => {
+      const query = Object.fromEntries([...sent].map(([name, value]) => [name, String(value)]));
+      const seen = await asker.ask({ ...(sent.has('_per_page') ? companionsOf('_per_page') : {}), ...query });
+      if (seen.kind === 'unasked') return seen;
+      if (seen.kind === 'rejected' || seen.count === 0) return { kind: 'unclear' };
+      return values.includes(seen.count) ? { kind: 'value', value: seen.count } : { kind: 'nothing' };
+    },
+    asker,
+  );
+  if (found.kind !== 'found') return undefined;
+  // Alone, and with another number: what the others do beside it does not count.
+  const wanted = found.value === 1 && count > 2 ? 2 : 1;
+  const companions = companionsOf(found.name);
+  const alone = await asker.ask({ ...companions, [found.name]: String(wanted) });
+  const isProven = alone.kind === 'page' && alone.count === wanted;
+  return isProven ? honoured(found.name, wanted, companions) : undefined;
+}
+
+const honoured = (name: string, wanted: number, companions: Query = {}): LimitFinding => ({
+  kind: 'honoured',
+  name,
+  companions,
+  evidence: `${name}=${wanted} brought ${wanted} lead${wanted === 1 ? '' : 's'}`,
+});
+
+const namesBut = (name: string): readonly string[] => usualNames.limit.filter((other) => other !== name);
+
+/** Those first that services have which take other names for fields of a lead. */
+const oneByOne = (name: string): readonly string[] => {
+  const first = ['$limit', '_limit', '_per_page', 'per_page', 'page_size', 'pageSize', 'first'];
+  return [...first, ...namesBut(name).filter((other) => !first.includes(other))].slice(0, mostAlone);
+};
+
+export const tooFew = (count: number): string =>
+  count === 0 ? 'the service lists no lead' : 'the service lists one lead only';
+export const noRequestLeft = 'no request was left for it, or none got through';
+
+/** The longest page from the front of the list, which later answers are compared with. */
+export interface Reference {
+  readonly page: SeenPage;
+  /** What it was asked with. */
+  readonly query: Query;
+  /** The size that was asked for; undefined: none. */
+  readonly asked: number | undefined;
+  /** The smallest size that was rejected, and how. */
+  readonly rejected: { readonly size: number; readonly status: number | undefined } | undefined;
+}
+
+const largest = 1000;
+/** After a first rejection, a size is looked for in these, from the middle on. */
+const usualCaps = [10, 20, 25, 50, 100, 200, 250, 500];
+
+/** Reads as long a page as the service gives. */
+export async function readLargestPage(
+  asker: DialectAsker,
+  first: SeenPage,
+  limit: LimitFinding,
+): Promise<Reference> {
+  const plain: Reference = { page: first, query: {}, asked: undefined, rejected: undefined };
+  if (limit.kind !== 'honoured') return plain;
+  const { name, companions } = limit;
+  const ask = async (size: number): Promise<Reference | { message: string; status: number | undefined }> => {
+    const query = { ...companions, [name]: String(size) };
+    const seen = await asker.ask(query);
+    if (seen.kind === 'page' && seen.count > 0)
+      return { page: seen, query, asked: size, rejected: undefined };
+    return seen.kind === 'rejected' ? seen : { message: '', status: undefined };
+  };
+  const whole = await ask(largest);
+  if ('page' in whole) return whole;
+  if (whole.status === undefined) return plain;
+  let rejected = { size: largest, status: whole.status as number | undefined };
+  let best: Reference | undefined;
+  let candidates = [...new Set([...usualCaps, ...namedSizes(whole.message)])].toSorted((a, b) => a - b);
+  let next = namedSizes(whole.message)[0] ?? 100;
+  while (asker.left > 12) {
+    const one = await ask(next);
+    if ('page' in one) best = one;
+    else rejected = { size: next, status: one.status };
+    const [low, high] = [best?.asked ?? 0, rejected.size];
+    candidates = candidates.filter((size) => size > low && size < high);
+    const middle = candidates[Math.floor(candidates.length / 2)];
+    if (middle === undefined) break;
+    next = middle;
+  }
+  return { ...(best ?? plain), rejected };
+}
+
+/** Numbers in an error's text that may be the largest size. */
+const namedSizes = (message: string): number[] =>
+  (message.match(/\b\d{1,3}\b/g) ?? [])
+    .map(Number)
+    .filter((size) => size > 0 && size !== 400 && size !== 422);

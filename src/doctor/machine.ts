@@ -1,0 +1,73 @@
+import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
+import { configFile } from '../config/directories.ts';
+import type { Settings } from '../config/settings.ts';
+import type { LeadsError } from '../errors.ts';
+import { checkNamed, type CheckResult } from './check-result.ts';
+
+/** What the configuration file was like before it was read, since reading tightens its permissions. */
+export interface FoundConfig {
+  readonly path: string;
+  readonly file: Stats | undefined;
+  readonly directory: Stats | undefined;
+}
+
+export function findConfig(configDir: string): FoundConfig {
+  const path = configFile(configDir);
+  return { path, file: statOf(path), directory: statOf(configDir) };
+}
+
+/** `read` is what reading it gave. */
+export function checkConfig(
+  { path, file, directory }: FoundConfig,
+  read: Pick<Settings, 'profile'> | LeadsError,
+): CheckResult {
+  const check = checkNamed('machine.config');
+  if (read instanceof Error) return check.fail(read.message, read.hint);
+  if (file === undefined) return check.pass(`no file ${path} yet; flags and environment count`);
+  const wasOpen = [file, directory].some((stat) => stat !== undefined && isOpen(stat));
+  if (wasOpen) {
+    const mode = (file.mode & 0o777).toString(8).padStart(4, '0');
+    return check.warn(
+      `${path} was readable by others (${mode}), and is not any more`,
+      'if somebody else uses this machine, replace the API key',
+    );
+  }
+  if (!isWritable(path)) {
+    return check.warn(`${path} cannot be written`, 'settings cannot be changed until it belongs to you');
+  }
+  return check.pass(`${path}, readable by you alone, profile ${read.profile}`);
+}
+
+/** A sticky directory, such as /tmp, is shared on purpose. */
+const isOpen = (stat: Stats): boolean =>
+  !stat.isSymbolicLink() && (stat.mode & 0o077) !== 0 && (stat.mode & 0o1000) === 0;
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Reading the file says what is wrong with the way to it.
+    return undefined;
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The oldest version that is supported; `engines` in package.json says the same. */
+const oldest = [20, 19] as const;
+
+export function checkNodeVersion(version: string): CheckResult {
+  const check = checkNamed('machine.node');
+  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
+  const isOld = major < oldest[0] || (major === oldest[0] && minor < oldest[1]);
+  return isOld
+    ? check.fail(`node ${version} is older than ${oldest.join('.')}`, 'install a current version of node')
+    : check.pass(`node ${version}`);
+}

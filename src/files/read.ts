@@ -1,0 +1,52 @@
+import { type FileHandle, readFile } from 'node:fs/promises';
+
+const chunkSize = 256 * 1024;
+const newline = 0x0a;
+
+/** The lines of a file without their line ends, in batches; a batch is valid until the next one is requested. */
+export async function* linesOf(
+  file: FileHandle,
+  end = Number.MAX_SAFE_INTEGER,
+): AsyncGenerator<readonly { readonly bytes: Uint8Array }[], void, undefined> {
+  yield* linesIn(chunksOf(file, end));
+}
+
+/** The same for bytes in chunks of any size. */
+export async function* linesIn(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly { readonly bytes: Uint8Array }[], void, undefined> {
+  let rest: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    const lines: { bytes: Uint8Array }[] = [];
+    let start = 0;
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, start)) {
+      const piece = chunk.subarray(start, at);
+      lines.push({ bytes: rest.length === 0 ? piece : Buffer.concat([...rest, piece]) });
+      rest = [];
+      start = at + 1;
+    }
+    if (start < chunk.length) rest.push(Buffer.from(chunk.subarray(start)));
+    if (lines.length > 0) yield lines;
+  }
+  if (rest.length > 0) yield [{ bytes: Buffer.concat(rest) }];
+}
+
+async function* chunksOf(file: FileHandle, end: number): AsyncGenerator<Uint8Array, void, undefined> {
+  const buffer = Buffer.allocUnsafe(chunkSize);
+  for (let position = 0; position < end;) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(chunkSize, end - position), position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+/** The text of a file in UTF-8; undefined when it does not exist. Throws the system's error for anything else. */
+export async function readIfExists(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

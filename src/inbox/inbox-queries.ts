@@ -1,0 +1,109 @@
+import type { Span } from '../json/members.ts';
+import type { VerdictKind } from './decide-verdict.ts';
+
+/** Where a lead came from: the service pushed it, or `--backfill` fetched it. */
+export type Source = 'push' | 'backfill';
+
+/** Names one stored delivery. */
+export interface StoredRef {
+  readonly leadId: string;
+  /** The delivery's number in the inbox, growing. */
+  readonly seq: number;
+}
+
+/** A lead in the inbox. */
+export interface StoredLead extends StoredRef {
+  readonly receivedAt: number;
+  readonly source: Source;
+  /** The lead's own bytes, as they came. */
+  readonly body: Uint8Array;
+}
+
+/** What is known of a lead that was received, without its bytes. */
+export interface ReceivedLead {
+  /** The number of its first delivery. */
+  readonly seq: number;
+  /** Of its first delivery, in milliseconds since the epoch. */
+  readonly receivedAt: number;
+  /** SHA-256 of the lead's own bytes as they first came, in lower-case hex; undefined when the lead was erased. */
+  readonly digest: string | undefined;
+  /** Whether some target has not had it. */
+  readonly isPending: boolean;
+}
+
+/** A lead that was received, and of which nothing else is left. */
+export interface PrunedLead extends StoredRef {
+  /** In milliseconds since the epoch. */
+  readonly receivedAt: number;
+}
+
+/** Leads that were received, looked up in batches of at most 1,000: what comparing them with another list takes. */
+export interface ReceivedLeads {
+  /** One for each id, in order; undefined where no delivery of that id was ever taken in. An erased lead was. */
+  lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]>;
+  /** The numbers of all leads that were first received then or later (ms since the epoch), in batches, in no order. */
+  seqsSince(since: number): AsyncIterable<readonly number[]>;
+  /** Of the leads with that number or a greater one, those that were fetched and never pushed, in batches, by number. */
+  backfilledSeqs(from: number): AsyncIterable<readonly number[]>;
+  /** The leads of those numbers, in no order; those whose body was pruned are left out. */
+  leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]>;
+  /** Leads whose body was pruned, and that were first received then or later (ms since the epoch), in batches, in no order. */
+  prunedSince(since: number): AsyncIterable<readonly PrunedLead[]>;
+}
+
+/** Which deliveries an inbox holds. */
+export interface InboxExtent {
+  /** The number of the newest delivery that can be read; 0 where there was never one. */
+  readonly newestSeq: number;
+  /** Of the oldest one; 0 where there is none. */
+  readonly oldestSeq: number;
+  /** Leads that were erased so far. */
+  readonly erased: number;
+}
+
+/** What somebody asks who watches an inbox that others write to. */
+export interface InboxChanges {
+  /** Another text after something was written, by whichever process; so cheap that it is asked ten times a second. */
+  changeMark(): Promise<string>;
+  extent(): Promise<InboxExtent>;
+  /**
+   * For each of these deliveries that is there, a text that is another one after its verdict changed or a result was
+   * kept.
+   */
+  outcomeMarks(seqs: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /**
+   * Looks for deliveries whose id or body may hold the text, newest first, in small steps between which other work gets its
+   * turn. A store leaves out what it can tell by cheap means: the caller looks at the others itself.
+   */
+  search(text: string, query: InboxQuery): AsyncIterable<SearchStep>;
+}
+
+/** All conditions must hold. Times are milliseconds since the epoch, half-open: since <= receivedAt < until. */
+export interface InboxQuery {
+  /** `pending`: what is outstanding now, as the newest delivery of each such lead that was answered so. */
+  readonly verdicts?: readonly VerdictKind[] | undefined;
+  readonly leadId?: string | undefined;
+  readonly seq?: number | undefined;
+  /** Numbers below that one, and above this one: both are left out themselves. */
+  readonly before?: number | undefined;
+  readonly after?: number | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+}
+
+/** A delivery that may hold the text that is looked for, as it is stored. */
+export interface Candidate {
+  readonly seq: number;
+  readonly leadId: string | undefined;
+  readonly body: Uint8Array;
+  /** The lead's own bytes in the body; undefined when the body is the lead. */
+  readonly place: Span | undefined;
+}
+
+/** One step of a search. */
+export interface SearchStep {
+  /** Newest first. */
+  readonly candidates: readonly Candidate[];
+  /** How many deliveries were looked at in this step. */
+  readonly looked: number;
+}

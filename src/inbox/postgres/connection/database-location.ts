@@ -1,0 +1,101 @@
+import { homedir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError } from '../../../errors.ts';
+import { Secret } from '../../../secret.ts';
+import { type DatabaseUrl, isLocal, parseDatabaseUrl, sslModeFor } from './database-url.ts';
+import type { PasswordFile } from './password-file.ts';
+
+/** Where passwords are looked for that do not stand in the URL. */
+interface PasswordSources {
+  /** Of `PGPASSWORD`. */
+  readonly environment: Secret | undefined;
+  /** `PGPASSFILE`, or `.pgpass` in the home directory; undefined: none is read. */
+  readonly file: PasswordFile | undefined;
+}
+
+/** An inbox in a PostgreSQL database: what is needed to connect to it. */
+export interface DatabaseLocation {
+  readonly url: DatabaseUrl;
+  readonly passwords: PasswordSources;
+  /** As it is shown: without password, and without parameters that name files. */
+  readonly shown: string;
+  /** Says what the operator has to know of the connection. */
+  readonly warn: (text: string) => void;
+}
+
+interface LocationOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: string;
+  /** Of `--inbox-insecure`: `sslmode=disable` is good for any host. */
+  readonly allowsPlain: boolean;
+  readonly warn: (text: string) => void;
+}
+
+/** Reads the URL of an inbox, and rejects one that would go unencrypted to another machine. Throws a `ConfigError`. */
+export function databaseLocation(text: string, options: LocationOptions): DatabaseLocation {
+  const { env, platform, allowsPlain, warn } = options;
+  const url = parseDatabaseUrl(text, () => env['PGUSER'] || systemUser());
+  const shown = shownUrl(url);
+  for (const host of url.hosts.filter((one) => !isLocal(one))) {
+    const mode = sslModeFor(url, host);
+    const where = `the connection to the database on ${host.name}`;
+    if (mode === 'disable' && !allowsPlain) {
+      throw new ConfigError(`${where} would be unencrypted (sslmode=disable)`, {
+        hint: 'leave sslmode out of the URL, or add --inbox-insecure on a network that nobody else is in',
+      });
+    }
+    if (mode !== 'verify-full') warn(`${where} ${weakness[mode]} (sslmode=${mode}); verify-full is safe`);
+  }
+  const password = env['PGPASSWORD'];
+  return {
+    url,
+    passwords: {
+      environment: password === undefined || password === '' ? undefined : new Secret(password),
+      file: { path: env['PGPASSFILE'] || usualFile(env, platform), hasMode: platform !== 'win32' },
+    },
+    shown,
+    warn,
+  };
+}
+
+/** As libpq takes it. A container may run under a number that has no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch (cause) {
+    throw new ConfigError('the URL of the database names no user, and this process runs under none', {
+      hint: 'write postgres://USER@HOST/DATABASE',
+      cause,
+    });
+  }
+}
+
+const weakness = {
+  disable: 'is UNENCRYPTED: leads and the password can be read on the way',
+  require: 'is encrypted, but NOT VERIFIED: another machine could stand in for the database',
+  'verify-ca':
+    'is NOT VERIFIED BY NAME: any machine with a certificate of that authority could stand in for it',
+} as const;
+
+/** Where libpq looks for it. */
+function usualFile(env: LocationOptions['env'], platform: string): string {
+  if (platform === 'win32') return join(env['APPDATA'] ?? homedir(), 'postgresql', 'pgpass.conf');
+  return join(env['HOME'] || homedir(), '.pgpass');
+}
+
+function shownUrl({ user, hosts, database, schema }: DatabaseUrl): string {
+  const inPath = hosts.every(({ isSocket }) => !isSocket);
+  const authority = hosts.map(({ name, port }) => {
+    const host = name.includes(':') ? `[${name}]` : name;
+    return port === 5432 ? host : `${host}:${port}`;
+  });
+  const query = [
+    ...(inPath ? [] : [`host=${hosts.map(({ name }) => name).join(',')}`]),
+    ...(inPath || hosts.every(({ port }) => port === 5432)
+      ? []
+      : [`port=${hosts.map(({ port }) => port).join(',')}`]),
+    ...(schema === 'leads' ? [] : [`schema=${encodeURIComponent(schema)}`]),
+  ];
+  const tail = query.length === 0 ? '' : `?${query.join('&')}`;
+  return `postgres://${encodeURIComponent(user)}@${inPath ? authority.join(',') : ''}/${encodeURIComponent(database)}${tail}`;
+}

@@ -1,0 +1,249 @@
+import { isLoopback } from '../../../config/base-url.ts';
+import { ConfigError } from '../../../errors.ts';
+import { Secret } from '../../../secret.ts';
+
+/** How far the connection is protected (PostgreSQL, "SSL Mode Descriptions"). */
+type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full';
+
+/** What a server must be for an inbox: any one that answers, or one that takes writes. */
+type SessionAttributes = 'any' | 'read-write' | 'primary';
+
+export interface DatabaseHost {
+  /** A host name or address, IPv6 without brackets, or the directory of a unix socket. */
+  readonly name: string;
+  readonly port: number;
+  readonly isSocket: boolean;
+}
+
+/** A PostgreSQL URL, checked; nothing of it was looked up. */
+export interface DatabaseUrl {
+  /** In the order in which they are tried. */
+  readonly hosts: readonly DatabaseHost[];
+  readonly user: string;
+  readonly password: Secret | undefined;
+  readonly database: string;
+  /** Of the inbox. */
+  readonly schema: string;
+  /** As written; undefined: not written. */
+  readonly sslMode: SslMode | undefined;
+  /** Paths of PEM files. `system` as the first is the machine's own authorities. */
+  readonly sslRootCert: string | undefined;
+  readonly sslCert: string | undefined;
+  readonly sslKey: string | undefined;
+  readonly sessionAttributes: SessionAttributes;
+  /** Milliseconds, for each host. */
+  readonly connectTimeoutMs: number;
+  readonly applicationName: string;
+}
+
+const parameterNames = [
+  'schema',
+  'host',
+  'port',
+  'user',
+  'password',
+  'dbname',
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'target_session_attrs',
+  'connect_timeout',
+  'application_name',
+];
+
+/** Reads a URL in libpq's forms. `ownName`: the user where the URL names none. Throws a `ConfigError`. */
+export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseUrl {
+  const parts = splitUrl(text);
+  const { parameters } = parts;
+  for (const name of parameters.keys()) {
+    if (!parameterNames.includes(name)) {
+      throw new ConfigError(`the URL of the database has a parameter that is not known: ${name}`, {
+        hint: `known are ${parameterNames.join(', ')}`,
+      });
+    }
+  }
+  const given = (name: string): string | undefined => parameters.get(name) || undefined;
+  const user = given('user') ?? parts.user ?? ownName();
+  const password = given('password') ?? parts.password;
+  const sslKey = given('sslkey');
+  const sslCert = given('sslcert');
+  if ((sslKey === undefined) !== (sslCert === undefined)) {
+    throw new ConfigError('the URL of the database needs sslcert and sslkey together, or neither');
+  }
+  return {
+    hosts: hostsOf(parts),
+    user,
+    password: password === undefined ? undefined : new Secret(password),
+    database: given('dbname') ?? parts.database ?? user,
+    schema: schemaOf(given('schema')),
+    sslMode: sslModeOf(given('sslmode')),
+    sslRootCert: given('sslrootcert'),
+    sslCert,
+    sslKey,
+    sessionAttributes: sessionAttributesOf(given('target_session_attrs')),
+    connectTimeoutMs: connectTimeoutOf(given('connect_timeout')),
+    applicationName: given('application_name') ?? 'leads',
+  };
+}
+
+/** Whether nothing but this machine is reached by it. */
+export const isLocal = ({ name, isSocket }: DatabaseHost): boolean =>
+  isSocket || isLoopback(name.includes(':') ? `[${name}]` : name);
+
+function hostsOf({ hosts, parameters }: UrlParts): DatabaseHost[] {
+  const names = parameters.get('host')?.split(',') ?? hosts.map(({ name }) => name ?? '');
+  const ports = parameters.get('port')?.split(',') ?? hosts.map(({ port }) => port ?? '');
+  if (ports.length !== 1 && ports.length !== names.length) {
+    throw new ConfigError(
+      `the URL of the database names ${names.length} hosts and ${ports.length} ports: one port for all, or one for each`,
+    );
+  }
+  return names.map((written, i) => {
+    const name = written === '' ? 'localhost' : written;
+    const port = Number((ports.length === 1 ? ports[0] : ports[i]) || '5432');
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+      throw new ConfigError('the URL of the database names a port that is not a number from 1 to 65535');
+    }
+    return { name, port, isSocket: name.startsWith('/') };
+  });
+}
+
+/** PostgreSQL would cut a longer name short in silence. */
+const longestNameBytes = 63;
+
+function schemaOf(name = 'leads'): string {
+  const isTooLong = Buffer.byteLength(name) > longestNameBytes;
+  if (!isTooLong && !/^pg_/i.test(name) && name !== 'information_schema') return name;
+  throw new ConfigError(`the inbox cannot be in a schema called '${name}'`, {
+    hint: isTooLong
+      ? `PostgreSQL's names have at most ${longestNameBytes} bytes`
+      : 'PostgreSQL keeps such names for itself',
+  });
+}
+
+function sslModeOf(mode: string | undefined): SslMode | undefined {
+  if (mode === 'prefer' || mode === 'allow') {
+    throw new ConfigError(
+      `sslmode=${mode} in the URL of the database is no protection: it goes on unencrypted when that is offered`,
+      { hint: 'leave sslmode out, which is verify-full, or choose sslmode=require' },
+    );
+  }
+  return choice('sslmode', mode, ['disable', 'require', 'verify-ca', 'verify-full']);
+}
+
+function sessionAttributesOf(attributes: string | undefined): SessionAttributes {
+  return choice('target_session_attrs', attributes, ['any', 'read-write', 'primary']) ?? 'any';
+}
+
+function connectTimeoutOf(seconds = '5'): number {
+  if (/^[1-9]\d{0,3}$/.test(seconds)) return Number(seconds) * 1000;
+  throw new ConfigError(
+    `connect_timeout=${seconds} in the URL of the database is not a number of seconds from 1 to 9999`,
+  );
+}
+
+function choice<const V extends string>(
+  name: string,
+  value: string | undefined,
+  choices: readonly V[],
+): V | undefined {
+  if (value === undefined) return undefined;
+  const found = choices.find((one) => one === value);
+  if (found !== undefined) return found;
+  throw new ConfigError(`${name}=${value} in the URL of the database is not one of ${choices.join(', ')}`);
+}
+
+/** The parts of a PostgreSQL URL, percent-decoded; empty parts are left out. */
+interface UrlParts {
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  readonly hosts: readonly { readonly name: string | undefined; readonly port: string | undefined }[];
+  readonly database: string | undefined;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/**
+ * Takes a URL apart as libpq does (PostgreSQL, "Connection URIs"): several hosts are allowed, which `URL` does not read.
+ * Throws a `ConfigError`, which does not quote the URL, since a password may stand in it.
+ */
+function splitUrl(text: string): UrlParts {
+  const found = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/is.exec(text);
+  if (found === null) throw new ConfigError('the URL of the database does not start with postgres://');
+  const [, authority = '', path = '', query = ''] = found;
+  if (path.includes('@') || query.includes('@')) {
+    // What follows is a part of a password, and must not get into a message as the name of something.
+    throw new ConfigError('the URL of the database has an @ behind its hosts', { hint: encodingHint });
+  }
+  const at = authority.lastIndexOf('@');
+  const [user, password] = cut(at === -1 ? '' : authority.slice(0, at), ':');
+  return {
+    user: part(user, 'user'),
+    password: part(password, 'password'),
+    hosts: authority
+      .slice(at + 1)
+      .split(',')
+      .map(splitHost),
+    database: part(path, 'database'),
+    parameters: splitQuery(query),
+  };
+}
+
+const encodingHint = 'in user and password, write @ as %40, : as %3A, / as %2F and ? as %3F';
+
+function splitHost(text: string): UrlParts['hosts'][number] {
+  const [, bracketed, plain, port] = /^(?:\[([\da-f:.%]+)\]|([^[\]:]*))(?::(\d*))?$/i.exec(text) ?? [];
+  if (bracketed === undefined && plain === undefined) {
+    throw new ConfigError('the URL of the database names a host that cannot be read', {
+      hint: `HOST, HOST:PORT or [IPV6]:PORT, several of them with commas; ${encodingHint}`,
+    });
+  }
+  return { name: part(bracketed ?? plain, 'host'), port: part(port, 'port') };
+}
+
+function splitQuery(query: string): Map<string, string> {
+  const parameters = new Map<string, string>();
+  for (const pair of query.split('&').filter((one) => one !== '')) {
+    const [key, value = ''] = cut(pair, '=');
+    const name = decode(key, 'a parameter');
+    if (parameters.has(name)) throw new ConfigError(`the URL of the database gives ${name} twice`);
+    parameters.set(name, decode(value, name));
+  }
+  return parameters;
+}
+
+function cut(text: string, separator: string): [before: string, after: string | undefined] {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+const part = (text: string | undefined, what: string): string | undefined =>
+  text === undefined || text === '' ? undefined : decode(text, what);
+
+function decode(text: string, what: string): string {
+  try {
+    const decoded = decodeURIComponent(text);
+    if (!decoded.includes('\0')) return decoded;
+  } catch {
+    // Said below, without the text itself.
+  }
+  throw new ConfigError(`the URL of the database is not well percent-encoded in its ${what}`, {
+    hint: 'write % as %25',
+  });
+}
+
+type SslParts = Pick<DatabaseUrl, 'sslMode' | 'sslRootCert' | 'sslCert'>;
+
+/**
+ * The mode that is in force for one of the hosts. Beyond this machine it is `verify-full` unless the URL says weaker; a
+ * unix socket has no TLS. With `sslrootcert`, libpq's `require` verifies the authority.
+ */
+export function sslModeFor({ sslMode, sslRootCert, sslCert }: SslParts, host: DatabaseHost): SslMode {
+  if (host.isSocket) return 'disable';
+  if (sslMode === 'require' && sslRootCert !== undefined) {
+    return sslRootCert === 'system' ? 'verify-full' : 'verify-ca';
+  }
+  if (sslMode !== undefined) return sslMode;
+  const asksForTls = sslRootCert !== undefined || sslCert !== undefined;
+  return isLocal(host) && !asksForTls ? 'disable' : 'verify-full';
+}

@@ -1,0 +1,84 @@
+import { readFile, stat } from 'node:fs/promises';
+import { Secret } from '../../../secret.ts';
+import type { DatabaseHost } from './database-url.ts';
+
+export interface PasswordFile {
+  readonly path: string;
+  /** False on a system whose files have no modes (Windows). */
+  readonly hasMode: boolean;
+}
+
+interface Account {
+  readonly host: DatabaseHost;
+  readonly database: string;
+  readonly user: string;
+}
+
+/**
+ * The password of a file in libpq's format (PostgreSQL, "The Password File"): the first line whose four fields match. A
+ * missing file holds none; one that others may read is left out, as libpq does, with a warning.
+ */
+export async function passwordFromFile(
+  file: PasswordFile | undefined,
+  account: Account,
+  warn: (text: string) => void,
+): Promise<Secret | undefined> {
+  const text = file && (await readPrivately(file, warn));
+  const password = text === undefined ? undefined : findPassword(text, account);
+  return password === undefined ? undefined : new Secret(password);
+}
+
+async function readPrivately(
+  { path, hasMode }: PasswordFile,
+  warn: (text: string) => void,
+): Promise<string | undefined> {
+  const ignored = (why: string): undefined => {
+    warn(`the password file ${path} is ignored: ${why}`);
+    return undefined;
+  };
+  try {
+    const found = await stat(path);
+    if (!found.isFile()) {
+      ignored('it is not a plain file');
+      return;
+    }
+    if (hasMode && (found.mode & 0o077) !== 0 && !isCredential(found)) {
+      ignored("others may read it; make it private with 'chmod 0600'");
+      return;
+    }
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    ignored(`it cannot be read (${code ?? String(error)})`);
+    return;
+  }
+}
+
+/** systemd shows the access list of a credential, which belongs to root, as permissions of a group. */
+const isCredential = ({ uid, mode }: { readonly uid: number; readonly mode: number }): boolean =>
+  uid === 0 && (mode & 0o777) === 0o440;
+
+/** Exported for the tests of the format. */
+export function findPassword(text: string, { host, database, user }: Account): string | undefined {
+  const wanted = [
+    host.isSocket ? [host.name, 'localhost'] : [host.name],
+    [String(host.port)],
+    [database],
+    [user],
+  ];
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith('#')) continue;
+    const fields = line.match(/(?:\\.|[^\\:])+/g) ?? [];
+    const password = fields[4];
+    if (password === undefined) continue;
+    const isMatch = wanted.every((values, i) => {
+      const field = fields[i] ?? '';
+      return field === '*' || values.includes(unescaped(field));
+    });
+    if (isMatch) return unescaped(password);
+  }
+  return undefined;
+}
+
+const unescaped = (field: string): string => field.replace(/\\(.)/g, '$1');

@@ -1,0 +1,215 @@
+import type { VerdictKind } from '../../decide-verdict.ts';
+import type { SearchStep } from '../../inbox-queries.ts';
+import type { InboxQuery, Source, StoredDelivery } from '../../inbox.ts';
+import { searchTerms } from '../../search-terms.ts';
+import { bytesOf, bytesOfText, isNull, numberOf, type Row, type Sql, sql, textOf, words } from '../sql.ts';
+import {
+  ask,
+  askOne,
+  ContentReader,
+  headersIn,
+  horizon,
+  optionalText,
+  placeOf,
+  type ReadDatabase,
+  resultsIn,
+  storedText,
+} from './read-database.ts';
+
+/** Rows read at once, and their bytes, unless a single row has more. */
+const pageRows = 200;
+const pageBytes = 4 * 1024 * 1024;
+
+/** Newest first, of those that were there when the reading began. */
+export async function* deliveries(database: ReadDatabase, query: InboxQuery): AsyncGenerator<StoredDelivery> {
+  const contents = new ContentReader(database);
+  const last = await horizon(database);
+  const outstanding = query.verdicts?.includes('pending') === true ? await outstandingSeqs(database) : [];
+  const isOnlyOutstanding = query.verdicts?.join() === 'pending';
+  const start = Math.min(last + 1, query.before ?? Number.MAX_SAFE_INTEGER);
+  for (let below = start, skipped = 0; ;) {
+    const seqs = isOnlyOutstanding ? outstanding.slice(skipped, skipped + pageRows) : outstanding;
+    if (isOnlyOutstanding && seqs.length === 0) return;
+    const rows = await askOne(database, page(database.schema, query, below, seqs));
+    for (const row of rows) yield await deliveryOf(row, contents);
+    const [end] = rows.slice(-1);
+    if (end !== undefined) below = numberOf(end['seq']);
+    else if (!isOnlyOutstanding) return;
+    // A page may hold less than it was asked for: the rest of its numbers are asked for again.
+    if (isOnlyOutstanding) {
+      if (end === undefined) skipped += seqs.length;
+      else skipped = firstBelow(outstanding, below);
+    }
+  }
+}
+
+const firstBelow = (descending: readonly number[], below: number): number => {
+  const found = descending.findIndex((seq) => seq < below);
+  return found === -1 ? descending.length : found;
+};
+
+/** Of each lead with an outstanding target, its newest delivery that was answered so. Descending. */
+async function outstandingSeqs(database: ReadDatabase): Promise<readonly number[]> {
+  const { schema } = database;
+  const [row] = await askOne(
+    database,
+    sql`SELECT string_agg(seq::text, ',' ORDER BY seq DESC) AS seqs FROM (SELECT coalesce(
+      (SELECT max(seq) FROM ${schema}.deliveries WHERE lead = undone.lead AND attempt > 1 AND verdict = 'pending'),
+      undone.seq) AS seq FROM (SELECT DISTINCT lead, seq FROM ${schema}.outstanding) AS undone) AS newest`,
+  );
+  const joined = textOf(row?.['seqs']);
+  return joined === '' ? [] : joined.split(',').map(Number);
+}
+
+/** One answer is given to a delivery of several leads: one of them that is pending decides for all of them. */
+const page = (schema: Sql, query: InboxQuery, below: number, outstanding: readonly number[]): Sql => sql`
+WITH chosen AS (SELECT * FROM ${schema}.deliveries AS d WHERE seq < ${below} ${conditions(schema, query, outstanding)}
+  ORDER BY seq DESC LIMIT ${pageRows}
+), page AS (SELECT *, row_number() OVER newest AS place, sum(octet_length(body) + octet_length(headers)) OVER newest AS bytes
+  FROM chosen WINDOW newest AS (ORDER BY seq DESC)
+)
+SELECT seq, received_at, encode(lead, 'hex') AS lead, verdict, reason, encode(detail, 'hex') AS detail, attempt, source,
+  coalesce(CASE WHEN first_seq IS NOT NULL THEN (SELECT status FROM ${schema}.deliveries AS other WHERE
+    other.first_seq = page.first_seq AND other.received_at = page.received_at AND other.verdict = 'pending' LIMIT 1) END,
+    status) AS status,
+  encode(differs, 'hex') AS differs, encode(remote, 'hex') AS remote, encode(method, 'hex') AS method,
+  encode(path, 'hex') AS path, encode(headers, 'hex') AS headers, encode(body, 'hex') AS body, lead_start, lead_end,
+  first_seq, encode(results, 'hex') AS results
+FROM page WHERE place = 1 OR bytes <= ${pageBytes} ORDER BY seq DESC`;
+
+function conditions(schema: Sql, query: InboxQuery, outstanding: readonly number[]): Sql {
+  let all = sql``;
+  const add = (part: Sql): void => {
+    all = sql`${all} AND ${part}`;
+  };
+  if (query.seq !== undefined) add(sql`seq = ${query.seq}`);
+  if (query.after !== undefined) add(sql`seq > ${query.after}`);
+  if (query.since !== undefined) add(sql`received_at >= ${Math.ceil(query.since)}`);
+  if (query.until !== undefined) add(sql`received_at < ${Math.ceil(query.until)}`);
+  if (query.verdicts !== undefined) add(verdictIs(query.verdicts, outstanding));
+  if (query.leadId !== undefined) {
+    // Three small searches instead of an index over every delivery: the first one, its repeats, and the rejected ones.
+    const id = bytesOfText(query.leadId);
+    add(sql`seq = ANY(ARRAY(SELECT seq FROM ${schema}.ids WHERE id = ${id}
+      UNION SELECT seq FROM ${schema}.deliveries WHERE lead = ${id} AND attempt > 1
+      UNION SELECT seq FROM ${schema}.deliveries WHERE reason IS NOT NULL AND lead = ${id}))`);
+  }
+  return all;
+}
+
+function verdictIs(verdicts: readonly VerdictKind[], outstanding: readonly number[]): Sql {
+  const others = verdicts.filter((verdict) => verdict !== 'pending');
+  if (others.length === 0) return sql`seq = ANY(${outstanding}::int8[])`;
+  // Only a condition in these very words finds the index of the rejected ones.
+  const listed =
+    others.join() === 'rejected' ? sql`reason IS NOT NULL` : sql`verdict = ANY(${words(others)})`;
+  return outstanding.length === 0 ? listed : sql`(${listed} OR seq = ANY(${outstanding}::int8[]))`;
+}
+
+async function deliveryOf(row: Row, contents: ContentReader): Promise<StoredDelivery> {
+  const firstSeq = isNull(row['first_seq']) ? undefined : numberOf(row['first_seq']);
+  const receivedAt = numberOf(row['received_at']);
+  const content = firstSeq === undefined ? undefined : await contents.find(firstSeq, receivedAt);
+  const differs = optionalText(row['differs']);
+  return {
+    seq: numberOf(row['seq']),
+    receivedAt,
+    leadId: optionalText(row['lead']),
+    verdict: row['verdict'] as VerdictKind,
+    reason: isNull(row['reason']) ? undefined : textOf(row['reason']),
+    detail: optionalText(row['detail']),
+    status: numberOf(row['status']),
+    attempt: numberOf(row['attempt']),
+    source: row['source'] as Source,
+    remote: storedText(row['remote']),
+    method: storedText(row['method']),
+    path: storedText(row['path']),
+    headers: content?.headers ?? headersIn(row['headers']),
+    body: content?.body ?? bytesOf(row['body']),
+    place: placeOf(row),
+    firstSeq,
+    differs: differs === undefined ? undefined : (JSON.parse(differs) as string[]),
+    results: resultsIn(storedText(row['results'])).map(([target, ok, answer, at, durationMs]) => ({
+      target,
+      ok,
+      answer,
+      at,
+      durationMs,
+    })),
+  };
+}
+
+/**
+ * Deliveries that one statement looks at, and bytes of bodies: a search that nobody wants any more ends behind it. A step
+ * has as many rows as the bodies of the one before it let expect, and the first one a few.
+ */
+const firstRows = 200;
+const mostRows = 2000;
+const scannedBytes = 8 * 1024 * 1024;
+
+/** Of the bodies that one statement brings, unless a single one has more. */
+const stepBytes = 2 * 1024 * 1024;
+
+/** As `InboxChanges` says. */
+export async function* searchDatabase(
+  database: ReadDatabase,
+  text: string,
+  query: InboxQuery,
+): AsyncGenerator<SearchStep> {
+  const { schema } = database;
+  const last = await horizon(database);
+  const outstanding = query.verdicts?.includes('pending') === true ? await outstandingSeqs(database) : [];
+  const wanted = conditions(schema, query, outstanding);
+  let most = firstRows;
+  for (let top = Math.min(last + 1, query.before ?? Number.MAX_SAFE_INTEGER); ;) {
+    const [[edge] = []] = await ask(
+      database,
+      sql`SELECT min(seq) AS bottom, count(*) AS looked, sum(octet_length(body)) AS bytes FROM
+        (SELECT seq, body FROM ${schema}.deliveries WHERE seq < ${top} ORDER BY seq DESC LIMIT ${most}) AS step;`,
+    );
+    const looked = numberOf(edge?.['looked'] ?? 0);
+    if (looked === 0) return;
+    const bottom = numberOf(edge?.['bottom']);
+    const perRow = Math.max(1, numberOf(edge?.['bytes'] ?? 0) / looked);
+    most = Math.max(1, Math.min(mostRows, most * 4, Math.floor(scannedBytes / perRow)));
+    for (let below = top; ;) {
+      const range = sql`seq < ${below} AND seq >= ${bottom} ${wanted}`;
+      const [rows = []] = await ask(database, candidatesIn(schema, range, mayHold(text)));
+      const candidates = rows.map((row) => ({
+        seq: numberOf(row['seq']),
+        leadId: isNull(row['lead']) ? undefined : optionalText(row['lead']),
+        body: bytesOf(row['body']),
+        place: placeOf(row),
+      }));
+      yield { candidates, looked: 0 };
+      const end = candidates.at(-1);
+      if (end === undefined) break;
+      below = end.seq;
+    }
+    yield { candidates: [], looked };
+    if (bottom <= (query.after ?? 0) + 1) return;
+    top = bottom;
+  }
+}
+
+/** The first of them, as far as their bodies are not too much at once. */
+const candidatesIn = (schema: Sql, range: Sql, mayHoldIt: Sql): Sql => sql`
+WITH chosen AS (SELECT d.seq, d.lead, d.lead_start, d.lead_end, coalesce((SELECT c.body FROM ${schema}.contents AS c
+    WHERE c.seq = d.first_seq AND c.received_at = d.received_at), d.body) AS whole
+  FROM ${schema}.deliveries AS d WHERE ${range}
+), matching AS (SELECT *, row_number() OVER newest AS place, sum(octet_length(whole)) OVER newest AS bytes FROM chosen
+  WHERE ${mayHoldIt} WINDOW newest AS (ORDER BY seq DESC)
+)
+SELECT seq, encode(lead, 'hex') AS lead, encode(whole, 'hex') AS body, lead_start, lead_end FROM matching
+WHERE place = 1 OR bytes <= ${stepBytes} ORDER BY seq DESC;`;
+
+/** A condition on the id and the body; it leaves out no delivery that holds the text. */
+function mayHold(text: string): Sql {
+  const { plain, escape } = searchTerms(text);
+  if (plain === undefined) return sql`true`;
+  // Bytes beyond ASCII become octal numbers, so that this is text in every encoding; some locales have an i of their own.
+  const isIn = (column: Sql): Sql =>
+    sql`strpos(lower(encode(${column}, 'escape') COLLATE "C"), encode(${bytesOfText(plain)}, 'escape')) > 0`;
+  return sql`(${isIn(sql`coalesce(lead, '')`)} OR ${isIn(sql`whole`)}
+    OR position(${bytesOfText(escape)} IN whole) > 0)`;
+}

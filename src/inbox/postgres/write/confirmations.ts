@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { multirange, type Row, type Sql, sql, statements, textOf, uuid } from '../sql.ts';
+import { atOnce } from './transaction.ts';
+
+/**
+ * Who has accepted a lead, and whether they know it. A connection that is cut between COMMIT and its answer leaves leads
+ * accepted of which no receiver ever learnt: their senders were answered 503, or nothing. So a transaction that accepts
+ * leads also notes their numbers (of the leads' first deliveries) in the table `unconfirmed`, in the row of its lane, and
+ * the lane empties the row once the COMMIT was answered, in front of its next transaction or, when none follows, by itself.
+ *
+ * The rule: a lead whose number stands in the row of another lane is not known to be accepted. If that lane lost its
+ * answer (it says so as soon as it can, and goes on under another name), or said nothing for two seconds, because its
+ * receiver was killed, then the lane that takes the next delivery of the lead accepts it and takes its number over. Otherwise
+ * the lane has only just committed, and the delivery is taken again a moment later.
+ *
+ * So a lead is accepted once, unless a receiver is stopped for longer than that between the answer to a COMMIT and the
+ * note of it, or the database is killed less than a second after the last delivery of a lane, which then has no other:
+ * then it may be accepted twice, and never not at all.
+ */
+export class Confirmations {
+  readonly #schema: Sql;
+  /** Of this receiver, this one's among them. */
+  readonly #lanes: Set<string>;
+  #lane = randomUUID();
+  #isShared = false;
+  /** Whether the lane has a row, and whether numbers stand in it that are to be removed. */
+  #hasRow = false;
+  #hasNumbers = false;
+  #lost: { readonly lane: string; readonly numbers: readonly number[] }[] = [];
+
+  /** `lanes`: those of the receiver, which they enter themselves. */
+  constructor(schema: Sql, lanes = new Set<string>()) {
+    this.#schema = schema;
+    this.#lanes = lanes.add(this.#lane);
+  }
+
+  /** Whether another receiver accepted leads in the second before this one asked. */
+  get isShared(): boolean {
+    return this.#isShared;
+  }
+
+  /** What is to be said when no transaction follows; undefined when there is nothing. */
+  get due(): Sql | undefined {
+    return this.#hasNumbers || this.#lost.length > 0 ? this.beforeNext : undefined;
+  }
+
+  /**
+   * What is to be said before the next transaction. It is said again although it was: a database that was killed just
+   * after may have forgotten it.
+   */
+  get beforeNext(): Sql | undefined {
+    const parts = this.#lost.map(
+      ({ lane, numbers }) =>
+        // Skipped while that transaction still runs: two seconds later it counts as lost without these words.
+        sql`UPDATE ${this.#schema}.unconfirmed SET lost = true, seqs = seqs * ${multirange(multirangeOf(numbers))}
+          WHERE lane IN (SELECT lane FROM ${this.#schema}.unconfirmed WHERE lane = ${uuid(lane)} FOR UPDATE SKIP LOCKED);`,
+    );
+    if (this.#hasRow) {
+      parts.push(
+        sql`UPDATE ${this.#schema}.unconfirmed SET seqs = '{}' WHERE lane = ${uuid(this.#lane)} AND seqs <> '{}';`,
+      );
+    }
+    return parts.length === 0 ? undefined : atOnce(statements(...parts));
+  }
+
+  /** What was due was said. */
+  said(): void {
+    this.#lost = [];
+    this.#hasNumbers = false;
+  }
+
+  /**
+   * Asks for the numbers of all other lanes, after the leads were locked, and for the lanes that were active just now. A
+   * note from the future was made before the database's clock was set back, or before a failover to another clock: nobody
+   * should wait until that time comes.
+   */
+  get question(): Sql {
+    return sql`SELECT lane::text, seqs::text,
+        lost OR at NOT BETWEEN clock_timestamp() - interval '2s' AND clock_timestamp() + interval '2s' AS is_lost,
+        at > clock_timestamp() - interval '1s' AS is_active
+      FROM ${this.#schema}.unconfirmed
+      WHERE (seqs <> '{}' OR at > clock_timestamp() - interval '1s') AND lane <> ${uuid(this.#lane)};`;
+  }
+
+  /** The answer to `question`; undefined where it was not asked. */
+  heard(rows: readonly Row[] | undefined): void {
+    if (rows === undefined) return;
+    this.#isShared = rows.some((row) => row['is_active'] === true && !this.#lanes.has(textOf(row['lane'])));
+  }
+
+  /** Notes the leads that the open transaction accepts. `takenOver`: those of them that another lane had accepted. */
+  note(numbers: readonly number[], takenOver: readonly number[]): Sql | undefined {
+    if (numbers.length === 0) return undefined;
+    const mine = sql`INSERT INTO ${this.#schema}.unconfirmed VALUES (${uuid(this.#lane)},
+        ${multirange(multirangeOf(numbers))}, false, clock_timestamp())
+      ON CONFLICT (lane) DO UPDATE SET seqs = excluded.seqs, lost = false, at = excluded.at;`;
+    if (takenOver.length === 0) return mine;
+    const others = multirange(multirangeOf(takenOver));
+    return sql`UPDATE ${this.#schema}.unconfirmed SET seqs = seqs - ${others} WHERE seqs && ${others}; ${mine}`;
+  }
+
+  /** The transaction that noted them was committed, and its answer came. */
+  committed(numbers: readonly number[]): void {
+    this.#hasNumbers ||= numbers.length > 0;
+    this.#hasRow ||= numbers.length > 0;
+  }
+
+  /** It may have been committed: nobody will ever know from an answer. */
+  lostAnswer(numbers: readonly number[]): void {
+    if (numbers.length === 0) return;
+    this.#lost.push({ lane: this.#lane, numbers });
+    this.#lane = randomUUID();
+    this.#lanes.add(this.#lane);
+    this.#hasRow = false;
+    this.#hasNumbers = false;
+  }
+
+  /** The lane ends. */
+  get removal(): Sql {
+    return sql`DELETE FROM ${this.#schema}.unconfirmed WHERE lane = ${uuid(this.#lane)}
+      OR at < clock_timestamp() - interval '30 days';`;
+  }
+}
+
+/** How the acceptance of a lead stands: confirmed, or not yet, or never. */
+export type Confirmation = 'confirmed' | 'not yet' | 'lost';
+
+/** Reads the answer to `question`. */
+export function confirmationOf(rows: readonly Row[], number: number): Confirmation {
+  const row = rows.find(({ seqs }) => hasNumber(textOf(seqs), number));
+  if (row === undefined) return 'confirmed';
+  return row['is_lost'] === true ? 'lost' : 'not yet';
+}
+
+/** Numbers as an `int8multirange` of PostgreSQL: neighbours are one range. */
+function multirangeOf(numbers: readonly number[]): string {
+  const ranges: [start: number, end: number][] = [];
+  for (const number of [...numbers].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last !== undefined && number <= last[1]) last[1] = Math.max(last[1], number + 1);
+    else ranges.push([number, number + 1]);
+  }
+  return `{${ranges.map(([start, end]) => `[${start},${end})`).join()}}`;
+}
+
+/** Whether a multirange, as the database writes it, holds a number. */
+function hasNumber(multirange: string, number: number): boolean {
+  for (const [, start, end] of multirange.matchAll(/\[(\d+),(\d+)\)/g)) {
+    if (number >= Number(start) && number < Number(end)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,155 @@
+import type { ComparisonBudget, KnownLead, TakenVerdict } from '../../decide-verdict.ts';
+import { maxComparedBytes } from '../../store-options.ts';
+import { storedNameLength } from '../../target-name.ts';
+import type { Connection } from '../connection/database-connections.ts';
+import { bytesOf, numberOf, type Rows, type Sql, sql, textOf } from '../sql.ts';
+import type { StoreContext } from '../store-context.ts';
+import type { DistinctLead, TakenDelivery, TakenLead } from './take-questions.ts';
+
+/** A lead as the database has it, before this transaction. */
+export interface StoredLeadState {
+  /** Of its first delivery. */
+  readonly seq: number;
+  readonly firstAt: number;
+  readonly digest: Uint8Array;
+  readonly attempts: number;
+  readonly accepted: boolean;
+  /** Wanted targets that have had it, and those that another receiver holds a lease on. */
+  readonly settled: readonly string[];
+  readonly leasedElsewhere: readonly string[];
+  /** Its first payload; undefined when it was not looked up, or was pruned. */
+  readonly payload: Uint8Array | undefined;
+}
+
+/** One lead during a transaction, which may take several deliveries of it. */
+export class LeadInBatch {
+  readonly #before: StoredLeadState | undefined;
+  readonly #comparison: ComparisonBudget;
+  #first: Pick<StoredLeadState, 'seq' | 'firstAt' | 'digest' | 'payload'> | undefined;
+  #attempts: number;
+  #accepted: boolean;
+
+  constructor(before: StoredLeadState | undefined, comparison: ComparisonBudget) {
+    this.#before = before;
+    this.#comparison = comparison;
+    this.#first = before;
+    this.#attempts = before?.attempts ?? 0;
+    this.#accepted = before?.accepted ?? false;
+  }
+
+  get isNew(): boolean {
+    return this.#before === undefined;
+  }
+
+  /** Of its first delivery; undefined before that is taken. */
+  get seq(): number | undefined {
+    return this.#first?.seq;
+  }
+
+  get isAccepted(): boolean {
+    return this.#accepted;
+  }
+
+  /** What is known of it when the next delivery of it is taken; undefined for the first one of all. */
+  known({ digest, payload }: TakenLead): KnownLead | undefined {
+    const first = this.#first;
+    if (first === undefined) return undefined;
+    const isSame = Buffer.compare(first.digest, digest) === 0;
+    return {
+      firstAt: first.firstAt,
+      attempts: this.#attempts,
+      accepted: this.#accepted,
+      firstBody: isSame ? 'same' : this.#comparison.spend(first.payload, payload),
+      settled: this.#before?.settled ?? [],
+      leasedElsewhere: this.#before?.leasedElsewhere ?? [],
+    };
+  }
+
+  taken(lead: TakenLead, verdict: TakenVerdict, seq: number): void {
+    this.#attempts = verdict.attempt;
+    this.#accepted ||= verdict.kind === 'accepted';
+    this.#first ??= { seq, firstAt: verdict.firstAt, digest: lead.digest, payload: lead.payload };
+  }
+}
+
+/** What the database has of the leads that came before, by their keys. `known`: as `insertLeads` gives it. */
+export function storedLeads(
+  context: StoreContext,
+  known: string,
+  outstanding: Rows,
+  inBatch: readonly DistinctLead[],
+): Map<string, StoredLeadState> {
+  const { names, options, owner, leaseClock } = context;
+  const now = leaseClock.now();
+  const taken = new Map(inBatch.map(({ lead, attempts }) => [lead.key, attempts]));
+  const leased = new Map<string, Set<string>>();
+  for (const row of outstanding) {
+    if (Buffer.compare(bytesOf(row['owner']), owner) === 0 || numberOf(row['lease']) <= now) continue;
+    const targets = leased.get(textOf(row['lead'])) ?? new Set<string>();
+    leased.set(textOf(row['lead']), targets.add(textOf(row['target'])));
+  }
+  const wanted = options.targets.map(
+    (target) => [target, Buffer.from(names.storedName(target)).toString('hex')] as const,
+  );
+  const found = new Map<string, StoredLeadState>();
+  for (const lead of known === '' ? [] : known.split(',')) {
+    const [key = '', seq, firstAt, digest = '', attempts, accepted, settled = ''] = lead.split(':');
+    const had = namesIn(settled);
+    found.set(key, {
+      seq: Number(seq),
+      firstAt: Number(firstAt),
+      digest: Buffer.from(digest, 'hex'),
+      attempts: Number(attempts) - (taken.get(key) ?? 0),
+      accepted: accepted === 't' || accepted === 'true',
+      settled: wanted.filter(([, name]) => had.has(name)).map(([target]) => target),
+      leasedElsewhere: wanted.filter(([, name]) => leased.get(key)?.has(name)).map(([target]) => target),
+      payload: undefined,
+    });
+  }
+  return found;
+}
+
+/** Names of targets, in hex, that stand after each other. */
+export const namesIn = (hex: string): ReadonlySet<string> =>
+  new Set(hex.match(new RegExp(`.{${2 * storedNameLength}}`, 'g')));
+
+/** The same leads with their first payloads, where a delivery has another one and they may be compared. */
+export async function findPayloads(
+  connection: Connection,
+  schema: Sql,
+  known: Map<string, StoredLeadState>,
+  deliveries: readonly TakenDelivery[],
+): Promise<ReadonlyMap<string, StoredLeadState>> {
+  const wanted = new Map<number, string>();
+  for (const { leads } of deliveries) {
+    for (const { key, digest, payload } of leads) {
+      const lead = known.get(key);
+      if (
+        lead === undefined ||
+        payload.length > maxComparedBytes ||
+        Buffer.compare(lead.digest, digest) === 0
+      )
+        continue;
+      wanted.set(lead.seq, key);
+    }
+  }
+  if (wanted.size === 0) return known;
+  const firsts = [...wanted].map(([seq, key]) => ({ seq, at: known.get(key)?.firstAt ?? 0 }));
+  const [rows = []] = await connection.run(payloadsOf(schema, firsts));
+  for (const row of rows) {
+    const key = wanted.get(numberOf(row['seq'])) ?? '';
+    const lead = known.get(key);
+    if (lead !== undefined) known.set(key, { ...lead, payload: bytesOf(row['payload']) });
+  }
+  return known;
+}
+
+/** Those that are small enough to be compared. */
+const payloadsOf = (schema: Sql, firsts: readonly { readonly seq: number; readonly at: number }[]): Sql =>
+  sql`SELECT seq, encode(payload, 'hex') AS payload FROM (
+  SELECT d.seq, CASE WHEN d.lead_start IS NULL THEN d.body
+    ELSE substr(coalesce(c.body, d.body), d.lead_start + 1, d.lead_end - d.lead_start) END AS payload
+  FROM unnest(${firsts.map(({ seq }) => seq)}, ${firsts.map(({ at }) => at)}) AS asked (seq, at)
+  JOIN ${schema}.deliveries AS d ON d.seq = asked.seq AND d.received_at = asked.at
+  LEFT JOIN ${schema}.contents AS c ON c.seq = d.first_seq AND c.received_at = d.received_at
+) AS found WHERE octet_length(payload) <= ${maxComparedBytes}`;

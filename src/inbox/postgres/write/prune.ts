@@ -1,0 +1,142 @@
+import type { Connection, Connections } from '../connection/database-connections.ts';
+import { existingMonths, type Month, partitionName } from '../migrate.ts';
+import { isAnswered, isForbidden, isLocked } from '../postgres-errors.ts';
+import { bare, numberOf, type Sql, sql, textOf } from '../sql.ts';
+import { rejectsLock } from '../store-context.ts';
+import { begin } from './transaction.ts';
+
+/** Deliveries that one transaction drops, so that a receiver never waits long. */
+const batchRows = 500;
+
+/** How often a month is tried that somebody reads or writes at the moment. */
+const maxTries = 5;
+
+interface PruneOptions {
+  readonly connections: Connections;
+  readonly schema: Sql;
+  readonly lockKey: number;
+  /** Milliseconds since the epoch. */
+  readonly before: number;
+}
+
+interface DroppedBatch {
+  /** The last delivery that was looked at; undefined: there was none. */
+  readonly last: number | undefined;
+  readonly dropped: number;
+}
+
+/**
+ * Drops deliveries received before that time, but keeps the ids, and every lead that a target has not had: whole months
+ * as partitions, the rest in batches, and so a month that cannot be locked or whose partitions the role may not drop.
+ * Resolves to the number of dropped deliveries.
+ */
+export async function pruneDeliveries(options: PruneOptions): Promise<number> {
+  const { connections, schema, before } = options;
+  const months = await connections.use((connection) => existingMonths(connection, schema));
+  let dropped = 0;
+  for (const month of months) {
+    if (month.end <= before) dropped += await dropOrSkip(options, month);
+  }
+  for (let after: number | undefined = 0; after !== undefined;) {
+    const start: number = after;
+    const batch = await connections.use((connection) => dropBatch(connection, options, start));
+    dropped += batch.dropped;
+    after = batch.last;
+  }
+  await connections.use((connection) => connection.run(dropContents(options), 60_000));
+  return dropped;
+}
+
+/** 0 when the month stays. */
+async function dropOrSkip({ connections, schema }: PruneOptions, month: Month): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await connections.use((connection) => dropMonth(connection, schema, month));
+    } catch (error) {
+      if (isForbidden(error) || (isLocked(error) && tries === maxTries)) return 0;
+      if (!isLocked(error)) throw error;
+    }
+  }
+}
+
+/**
+ * Locks the ids of its leads, sorted, as every receiver does, so that none of them becomes outstanding meanwhile. What is
+ * dropped are the deliveries whose leads were locked: while that was waited for, another process may have dropped some.
+ */
+async function dropBatch(
+  connection: Connection,
+  { schema, lockKey, before }: PruneOptions,
+  after: number,
+): Promise<DroppedBatch> {
+  try {
+    const locked = await connection.run(
+      sql`${begin}
+WITH batch AS MATERIALIZED (
+  SELECT seq, lead FROM ${schema}.deliveries WHERE seq > ${after} AND received_at < ${Math.ceil(before)}
+  ORDER BY seq LIMIT ${batchRows}
+), locked AS MATERIALIZED (
+  SELECT id FROM ${schema}.ids WHERE id IN (SELECT lead FROM batch WHERE lead IS NOT NULL) ORDER BY ids.id FOR UPDATE
+) SELECT string_agg(seq::text, ',') AS seqs, (SELECT count(*) FROM locked) AS leads FROM batch;`,
+    );
+    const joined = textOf(locked.at(-1)?.[0]?.['seqs']);
+    const seqs = joined === '' ? [] : joined.split(',').map(Number);
+    const dropped = await connection.run(
+      sql`SELECT pg_advisory_xact_lock(${lockKey}, ${rejectsLock});
+WITH gone AS (
+  DELETE FROM ${schema}.deliveries AS d WHERE d.seq = ANY(${seqs}::int8[]) AND d.received_at < ${Math.ceil(before)}
+    AND NOT EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = d.lead) RETURNING 1
+) SELECT count(*) AS dropped FROM gone;
+COMMIT;`,
+    );
+    const last = seqs.length === 0 ? undefined : Math.max(...seqs);
+    return { last, dropped: numberOf(dropped.at(-1)?.[0]?.['dropped']) };
+  } catch (error) {
+    if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
+    throw error;
+  }
+}
+
+/** What no delivery shares any more. */
+const dropContents = ({ schema, before }: PruneOptions): Sql =>
+  sql`DELETE FROM ${schema}.contents AS c WHERE received_at < ${Math.ceil(before)} AND NOT EXISTS (
+    SELECT FROM ${schema}.deliveries AS d WHERE d.first_seq = c.seq AND d.received_at = c.received_at)`;
+
+/** How long to wait for a lock on the whole table, in milliseconds: everybody else waits behind it. */
+const lockMs = 1000;
+
+/** How long a statement may take that counts or moves, in milliseconds. */
+const slowMs = 600_000;
+
+/**
+ * Drops the partitions of a month, once what is outstanding was moved to the default partition. Returns the number of
+ * deliveries that are gone. Throws what the database throws, such as that somebody else holds a lock (55P03).
+ */
+async function dropMonth(connection: Connection, schema: Sql, month: Month): Promise<number> {
+  const deliveries = sql`${schema}.${partitionName('deliveries', month)}`;
+  const contents = sql`${schema}.${partitionName('contents', month)}`;
+  const isKept = sql`lead IN (SELECT lead FROM ${schema}.outstanding)`;
+  try {
+    const [, , counted = []] = await connection.run(
+      sql`BEGIN ISOLATION LEVEL READ COMMITTED;
+SELECT set_config('lock_timeout', '${bare(lockMs)}', true), set_config('statement_timeout', '0', true);
+LOCK TABLE ${contents}, ${deliveries} IN SHARE MODE;
+SELECT true AS is_locked;
+SELECT count(*) FILTER (WHERE lead IS NULL OR NOT (${isKept})) AS gone FROM ${deliveries};`,
+      slowMs,
+    );
+    // From here on everybody waits, so only what is outstanding is moved.
+    await connection.run(
+      sql`ALTER TABLE ${schema}.contents DETACH PARTITION ${contents};
+ALTER TABLE ${schema}.deliveries DETACH PARTITION ${deliveries};
+INSERT INTO ${schema}.contents SELECT * FROM ${contents} WHERE seq IN (SELECT first_seq FROM ${deliveries} WHERE ${isKept});
+INSERT INTO ${schema}.deliveries SELECT * FROM ${deliveries} WHERE ${isKept};
+DROP TABLE ${contents}, ${deliveries};
+COMMIT;`,
+      slowMs,
+    );
+    return numberOf(counted[0]?.['gone']);
+  } catch (error) {
+    if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
+    throw error;
+  }
+}

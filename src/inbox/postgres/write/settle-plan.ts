@@ -1,0 +1,221 @@
+import { decideSettled, type TakenKind } from '../../decide-verdict.ts';
+import type { TargetLease } from '../../inbox.ts';
+import { erasedLeads, erasedQuestion } from '../erased-rows.ts';
+import { UnknownLeadError } from '../postgres-errors.ts';
+import {
+  bytesOf,
+  bytesOfText,
+  hexOf,
+  numberOf,
+  type Rows,
+  type Sql,
+  sql,
+  statements,
+  textOf,
+  textOfBytes,
+} from '../sql.ts';
+import type { StoreContext, TargetNames } from '../store-context.ts';
+import { confirmationOf, type Confirmations } from './confirmations.ts';
+import { namesIn } from './known-leads.ts';
+import { type OutstandingTarget, SettledDeliveries, SettledLead } from './settled-leads.ts';
+import type { Decision, Plan } from './transaction.ts';
+
+type Results = readonly SettleResult[];
+
+/** What several callers settle, release and lease, in one transaction that locks the leads' ids, sorted. */
+export class SettlePlan implements Plan<SettleWork, Results> {
+  readonly questions: Readonly<Record<string, Sql>>;
+  readonly #works: readonly SettleWork[];
+  readonly #context: StoreContext;
+
+  constructor(works: readonly SettleWork[], context: StoreContext, confirmations: Confirmations) {
+    this.#works = works;
+    this.#context = context;
+    const { schema } = context;
+    const leases = works.flatMap((work) => work.leases);
+    const sorted = [...new Map(leases.map(({ key, id }) => [key, id]))].sort(([a], [b]) => (a < b ? -1 : 1));
+    const ids = sql`${sorted.map(([, id]) => id)}::bytea[]`;
+    this.questions = {
+      leads: sql`SELECT encode(id, 'hex') AS id, seq, first_at, accepted, encode(settled, 'hex') AS settled
+        FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY ids.id FOR UPDATE;`,
+      outstanding: sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, encode(owner, 'hex') AS owner,
+        lease, encode(label, 'hex') AS label FROM ${schema}.outstanding LEFT JOIN ${schema}.targets ON name = target
+        WHERE lead = ANY(${ids});`,
+      deliveries: SettledDeliveries.question(schema, [...new Set(leases.map(({ lease }) => lease.seq))]),
+      receivers: works.some(({ kind }) => kind === 'settle moved')
+        ? sql`SELECT DISTINCT encode(target, 'hex') AS target FROM ${schema}.receivers;`
+        : sql`SELECT NULL AS target;`,
+      erased: erasedQuestion(context, new Set(leases.map(({ lease }) => lease.leadId))),
+      unconfirmed: confirmations.question,
+    };
+  }
+
+  decide(answers: Readonly<Record<string, Rows>>): Promise<Decision<SettleWork, Results>> {
+    const leads = this.#leads(answers);
+    const takenOver: number[] = [];
+    const early = new Set<string>();
+    for (const [key, lead] of leads) {
+      const confirmation = lead.accepted
+        ? confirmationOf(answers['unconfirmed'] ?? [], lead.seq)
+        : 'confirmed';
+      if (confirmation === 'not yet') early.add(key);
+      if (confirmation === 'lost') {
+        lead.isLost = true;
+        lead.accepted = false;
+      }
+    }
+    if (early.size > 0) {
+      const works = this.#works.filter(({ leases }) => leases.some(({ key }) => early.has(key)));
+      return Promise.resolve({ kind: 'not yet', works: new Set(works) });
+    }
+    const deliveries = new SettledDeliveries(this.#context.schema, answers['deliveries'] ?? []);
+    const wanted = new Set((answers['receivers'] ?? []).map(({ target }) => textOf(target)));
+    const ids = this.#works.flatMap(({ leases }) => leases.map(({ lease }) => lease.leadId));
+    const erased = erasedLeads(this.#context, ids, answers['erased'] ?? []);
+    const accepted: number[] = [];
+    const settle = (lead: SettledLead, seq: number, target: string): TakenKind => {
+      const unsettled = lead.settle(target);
+      const verdict = decideSettled(unsettled, lead);
+      if (verdict === 'pending') return verdict;
+      if (!lead.accepted) {
+        lead.accepted = true;
+        lead.isChanged = true;
+        accepted.push(lead.seq);
+        if (lead.isLost) takenOver.push(lead.seq);
+      }
+      deliveries.conclude(seq, verdict);
+      return verdict;
+    };
+    const one = (kind: SettleWork['kind'], stored: StoredLease): SettleResult => {
+      const { lease, key, targetKey } = stored;
+      const lead = leads.get(key);
+      if (lead === undefined) {
+        if (kind === 'lease') return 'not outstanding';
+        // Erased while a target was handed the lead.
+        if (erased.has(lease.leadId)) return kind === 'settle' ? 'duplicate' : undefined;
+        throw new UnknownLeadError('there is no lead of this id to settle');
+      }
+      if (kind !== 'lease') deliveries.addResult(lease);
+      if (kind === 'settle') return settle(lead, lease.seq, targetKey);
+      if (kind === 'lease') return lead.lease(targetKey);
+      if (kind === 'release') {
+        lead.release(targetKey);
+        return undefined;
+      }
+      const moved = lead.settleMoved(targetKey, (target) => wanted.has(target));
+      if (moved === undefined) return undefined;
+      const [target, label] = moved;
+      lead.settle(target);
+      settle(lead, lease.seq, targetKey);
+      return label;
+    };
+    const results = this.#works.map(({ kind, leases }) => leases.map((lease) => one(kind, lease)));
+    const statements = settleWrites(this.#context, leads, deliveries);
+    return Promise.resolve({ kind: 'write', statements, results, accepted, takenOver });
+  }
+
+  #leads(answers: Readonly<Record<string, Rows>>): ReadonlyMap<string, SettledLead> {
+    const { options, owner, names, leaseClock } = this.#context;
+    const now = leaseClock.now();
+    const receiver = {
+      owner: hexOf(owner),
+      leaseEnd: Math.round(now + options.leaseMs),
+      now,
+      wanted: options.targets.map((target) => hexOf(names.storedName(target))),
+    };
+    const outstanding = new Map<string, [string, OutstandingTarget][]>();
+    for (const row of answers['outstanding'] ?? []) {
+      const target = {
+        owner: textOf(row['owner']),
+        lease: numberOf(row['lease']),
+        label: textOfBytes(bytesOf(row['label'])),
+      };
+      const key = textOf(row['lead']);
+      outstanding.set(key, [...(outstanding.get(key) ?? []), [textOf(row['target']), target]]);
+    }
+    return new Map(
+      (answers['leads'] ?? []).map((row) => {
+        const key = textOf(row['id']);
+        const lead = {
+          seq: numberOf(row['seq']),
+          firstAt: numberOf(row['first_at']),
+          accepted: row['accepted'] === true,
+          settled: namesIn(textOf(row['settled'])),
+          outstanding: outstanding.get(key) ?? [],
+        };
+        return [key, new SettledLead(lead, receiver)];
+      }),
+    );
+  }
+}
+
+/** A lease of one caller, with its names as they are stored. */
+interface StoredLease {
+  readonly lease: TargetLease;
+  readonly id: Uint8Array;
+  /** The id in hex, which sorts as the bytes do. */
+  readonly key: string;
+  readonly target: Uint8Array;
+  /** In hex. */
+  readonly targetKey: string;
+}
+
+/** What one caller asks for. */
+export interface SettleWork {
+  readonly kind: 'settle' | 'settle moved' | 'release' | 'lease';
+  readonly leases: readonly StoredLease[];
+}
+
+/** What one lease became: a `TakenKind`, the label of a target that has moved, nothing, or a `LeaseState`, by the kind of the work. */
+export type SettleResult = string | undefined;
+
+export const settleWork = (
+  kind: SettleWork['kind'],
+  leases: readonly TargetLease[],
+  names: TargetNames,
+): SettleWork => ({
+  kind,
+  leases: leases.map((lease) => {
+    const id = bytesOfText(lease.leadId);
+    const target = names.storedName(lease.target);
+    return { lease, id, key: hexOf(id), target, targetKey: hexOf(target) };
+  }),
+});
+
+/** What changed of the leads, by their keys (ids in hex), and of the deliveries. */
+function settleWrites(
+  { schema }: StoreContext,
+  leads: ReadonlyMap<string, SettledLead>,
+  deliveries: SettledDeliveries,
+): Sql {
+  const changed = [...leads].filter(([, { isChanged }]) => isChanged);
+  const removed = [...leads].flatMap(([key, { removed }]) => [...removed].map((target) => ({ key, target })));
+  const leased = [...leads].flatMap(([key, { leased, outstanding }]) =>
+    [...leased].flatMap((target) => {
+      const found = outstanding.get(target);
+      return found === undefined ? [] : [{ key, target, ...found }];
+    }),
+  );
+  return statements(
+    changed.length === 0
+      ? undefined
+      : sql`UPDATE ${schema}.ids SET accepted = new.accepted, settled = new.settled
+          FROM unnest(${changed.map(([key]) => bytes(key))}, ${changed.map(([, { accepted, isLost }]) => accepted || isLost)},
+            ${changed.map(([, { settled }]) => bytes([...settled].join('')))}) AS new (id, accepted, settled)
+          WHERE ids.id = new.id;`,
+    removed.length === 0
+      ? undefined
+      : sql`DELETE FROM ${schema}.outstanding AS o USING unnest(${removed.map(({ key }) => bytes(key))},
+            ${removed.map(({ target }) => bytes(target))}) AS old (lead, target)
+          WHERE o.lead = old.lead AND o.target = old.target;`,
+    leased.length === 0
+      ? undefined
+      : sql`UPDATE ${schema}.outstanding AS o SET owner = new.owner, lease = new.lease
+          FROM unnest(${leased.map(({ key }) => bytes(key))}, ${leased.map(({ target }) => bytes(target))},
+            ${leased.map(({ owner }) => bytes(owner))}, ${leased.map(({ lease }) => lease)}) AS new (lead, target, owner, lease)
+          WHERE o.lead = new.lead AND o.target = new.target;`,
+    deliveries.statements,
+  );
+}
+
+const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');

@@ -1,0 +1,184 @@
+import type { TakenKind } from '../../decide-verdict.ts';
+import type { LeaseState, TargetLease } from '../../inbox.ts';
+import { maxResultsKept } from '../../store-options.ts';
+import { targetLabel } from '../../target-name.ts';
+import { resultsIn, type StoredResultFields } from '../read/read-database.ts';
+import {
+  bytesOf,
+  bytesOfText,
+  numberOf,
+  type Rows,
+  type Sql,
+  sql,
+  textOf,
+  textOfBytes,
+  words,
+} from '../sql.ts';
+
+/** A target that has not had a lead. */
+export interface OutstandingTarget {
+  /** In hex, as is the target's key. */
+  readonly owner: string;
+  readonly lease: number;
+  /** Of the target. */
+  readonly label: string;
+}
+
+interface Receiver {
+  /** In hex. */
+  readonly owner: string;
+  /** When its lease ends that it takes now, in milliseconds since the epoch. */
+  readonly leaseEnd: number;
+  readonly now: number;
+  /** Keys of the targets that it hands each lead to. */
+  readonly wanted: readonly string[];
+}
+
+/** A lead and its targets during a transaction, and what changed. Targets are named by their keys. */
+export class SettledLead {
+  readonly seq: number;
+  readonly firstAt: number;
+  readonly settled: Set<string>;
+  readonly outstanding: Map<string, OutstandingTarget>;
+  readonly #receiver: Receiver;
+  accepted: boolean;
+  /** Another lane has accepted it, and does not know. */
+  isLost = false;
+  isChanged = false;
+  readonly removed = new Set<string>();
+  readonly leased = new Set<string>();
+
+  constructor(
+    lead: {
+      readonly seq: number;
+      readonly firstAt: number;
+      readonly accepted: boolean;
+      readonly settled: Iterable<string>;
+      readonly outstanding: Iterable<readonly [string, OutstandingTarget]>;
+    },
+    receiver: Receiver,
+  ) {
+    this.seq = lead.seq;
+    this.firstAt = lead.firstAt;
+    this.accepted = lead.accepted;
+    this.settled = new Set(lead.settled);
+    this.outstanding = new Map(lead.outstanding);
+    this.#receiver = receiver;
+  }
+
+  /** Notes that the target has had the lead. Returns the wanted targets that have not. */
+  settle(target: string): string[] {
+    if (!this.settled.has(target)) {
+      this.settled.add(target);
+      this.isChanged = true;
+    }
+    if (this.outstanding.delete(target)) this.removed.add(target);
+    this.leased.delete(target);
+    return this.#receiver.wanted.filter((wanted) => !this.settled.has(wanted));
+  }
+
+  /**
+   * Notes that the target has had the lead, and gives the only other forward that is outstanding for it, unless a receiver
+   * that runs wants that one; undefined where there is none, or several.
+   */
+  settleMoved(
+    target: string,
+    isWanted: (target: string) => boolean,
+  ): [target: string, label: string] | undefined {
+    this.settle(target);
+    const forwards = [...this.outstanding].filter(([, { label }]) => label.startsWith('forward '));
+    const [[other, found] = []] = forwards;
+    if (other === undefined || found === undefined || forwards.length > 1) return undefined;
+    return this.#isLeasedElsewhere(found) || isWanted(other) ? undefined : [other, found.label];
+  }
+
+  release(target: string): void {
+    const found = this.outstanding.get(target);
+    if (found?.owner !== this.#receiver.owner) return;
+    this.outstanding.set(target, { ...found, lease: 0 });
+    this.leased.add(target);
+  }
+
+  lease(target: string): LeaseState {
+    if (this.settled.has(target)) return 'settled';
+    const found = this.outstanding.get(target);
+    if (found === undefined) return 'not outstanding';
+    if (this.#isLeasedElsewhere(found)) return 'busy';
+    const { owner, leaseEnd } = this.#receiver;
+    this.outstanding.set(target, { ...found, owner, lease: leaseEnd });
+    this.leased.add(target);
+    return 'leased';
+  }
+
+  #isLeasedElsewhere({ owner, lease }: OutstandingTarget): boolean {
+    return owner !== this.#receiver.owner && lease > this.#receiver.now;
+  }
+}
+
+interface Delivery {
+  readonly seq: number;
+  readonly receivedAt: number;
+  verdict: string;
+  status: number;
+  results: readonly StoredResultFields[];
+  isChanged: boolean;
+}
+
+/** The deliveries that leases name, during a transaction. Of one that was pruned nothing is kept. */
+export class SettledDeliveries {
+  readonly #schema: Sql;
+  readonly #found: ReadonlyMap<number, Delivery>;
+
+  constructor(schema: Sql, rows: Rows) {
+    this.#schema = schema;
+    this.#found = new Map(
+      rows.map((row) => [
+        numberOf(row['seq']),
+        {
+          seq: numberOf(row['seq']),
+          receivedAt: numberOf(row['received_at']),
+          verdict: textOf(row['verdict']),
+          status: numberOf(row['status']),
+          results: resultsIn(textOfBytes(bytesOf(row['results']))),
+          isChanged: false,
+        },
+      ]),
+    );
+  }
+
+  /** What the constructor is to be given. */
+  static question(schema: Sql, seqs: readonly number[]): Sql {
+    return sql`SELECT seq, received_at, verdict, status, encode(results, 'hex') AS results FROM ${schema}.deliveries
+      WHERE seq = ANY(${seqs}::int8[]);`;
+  }
+
+  /** Gives a delivery that is pending its last verdict. */
+  conclude(seq: number, verdict: Exclude<TakenKind, 'pending'>): void {
+    const found = this.#found.get(seq);
+    if (found?.verdict !== 'pending') return;
+    found.verdict = verdict;
+    found.status = 200;
+    found.isChanged = true;
+  }
+
+  addResult({ seq, target, result }: TargetLease): void {
+    const found = this.#found.get(seq);
+    if (found === undefined || result === undefined) return;
+    const { ok, answer, at, durationMs } = result;
+    const added: StoredResultFields = [targetLabel(target), ok, answer, at, durationMs];
+    found.results = [...found.results, added].slice(-maxResultsKept);
+    found.isChanged = true;
+  }
+
+  /** Undefined when nothing changed. */
+  get statements(): Sql | undefined {
+    const changed = [...this.#found.values()].filter(({ isChanged }) => isChanged);
+    if (changed.length === 0) return undefined;
+    return sql`UPDATE ${this.#schema}.deliveries AS d SET verdict = new.verdict, status = new.status::int4,
+  results = CASE WHEN new.results <> '' THEN new.results END
+FROM unnest(${changed.map(({ seq }) => seq)}, ${changed.map(({ receivedAt }) => receivedAt)},
+  ${words(changed.map(({ verdict }) => verdict))}, ${changed.map(({ status }) => status)},
+  ${changed.map(({ results }) => bytesOfText(results.length === 0 ? '' : JSON.stringify(results)))}
+) AS new (seq, received_at, verdict, status, results) WHERE d.seq = new.seq AND d.received_at = new.received_at;`;
+  }
+}

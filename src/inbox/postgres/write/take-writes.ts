@@ -1,0 +1,215 @@
+import type { Rejection } from '../../../webhook/rejection.ts';
+import type { TakenVerdict } from '../../decide-verdict.ts';
+import { type DeliveryContent, type DeliverySummary, summaryOf } from '../../delivery-record.ts';
+import { maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../../store-options.ts';
+import { bytesOfText, type Sql, sql, statements, words } from '../sql.ts';
+import { rejectsLock, type StoreContext } from '../store-context.ts';
+import type { LeadInBatch } from './known-leads.ts';
+import type { TakenLead } from './take-questions.ts';
+
+type Rejected = Parameters<typeof summaryOf>[0] & {
+  readonly rejection: Rejection;
+  readonly content: DeliveryContent;
+};
+
+interface Granted {
+  readonly lead: Uint8Array;
+  readonly target: Uint8Array;
+  readonly seq: number;
+  readonly firstAt: number;
+}
+
+/** A lead that was accepted without an answer. `seq`: of its first delivery. */
+export interface LostLead {
+  readonly seq: number;
+  readonly id: Uint8Array;
+}
+
+/** Collects what the second message of a transaction writes. All of it belongs to ids that are locked already. */
+export class TakeWrites {
+  readonly deliveries: DeliveryRows;
+  /** Numbers of the first deliveries of the leads that are accepted now. */
+  readonly accepted: number[] = [];
+  readonly #context: StoreContext;
+  readonly #nowAccepted = new Map<string, Uint8Array>();
+  readonly #granted = new Map<string, Granted>();
+  readonly #trimmed = new Map<string, { readonly id: Uint8Array; readonly differs: boolean }>();
+  #unanswered: readonly LostLead[] = [];
+  #nonces = 0;
+  #rejected = 0;
+
+  constructor(context: StoreContext) {
+    this.#context = context;
+    this.deliveries = new DeliveryRows(context.schema);
+  }
+
+  addRejected(seq: number, rejected: Rejected): void {
+    const { rejection, content, leadId } = rejected;
+    this.#rejected += 1;
+    const id = leadId === undefined ? undefined : bytesOfText(leadId);
+    this.deliveries.add(seq, id, summaryOf(rejected, rejection, content.path), content);
+  }
+
+  /** The consequences for the lead, once it has `taken` the delivery. */
+  addVerdict({ id, key }: TakenLead, verdict: TakenVerdict, lead: LeadInBatch): void {
+    const { kind, attempt, differs, firstAt } = verdict;
+    const { seq } = lead;
+    if (seq === undefined) return;
+    if (kind === 'accepted') {
+      this.accepted.push(seq);
+      if (!lead.isNew) this.#nowAccepted.set(key, id);
+    }
+    if (kind === 'pending') {
+      for (const target of verdict.targets) {
+        const name = this.#context.names.storedName(target);
+        this.#granted.set(`${key} ${target}`, { lead: id, target: name, seq, firstAt });
+      }
+    }
+    if (attempt > maxRepeatsKept + 1) {
+      this.#trimmed.set(`${key} ${String(differs !== undefined)}`, { id, differs: differs !== undefined });
+    }
+  }
+
+  countNonce(): void {
+    this.#nonces += 1;
+  }
+
+  /** Leads whose acceptance nobody learnt of: their deliveries were stored, and not answered. */
+  unanswered(leads: readonly LostLead[]): void {
+    this.#unanswered = leads;
+  }
+
+  get statements(): Sql {
+    const { schema, nonceClock, receiver, options } = this.#context;
+    return statements(
+      // Before this transaction's own deliveries, one of which is accepted.
+      this.#unanswered.length === 0 ? undefined : unaccept(schema, this.#unanswered),
+      this.deliveries.statements,
+      this.#nowAccepted.size === 0
+        ? undefined
+        : sql`UPDATE ${schema}.ids SET accepted = true WHERE id = ANY(${[...this.#nowAccepted.values()]}::bytea[]);`,
+      this.#granted.size === 0 ? undefined : grant(this.#context, [...this.#granted.values()]),
+      ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
+      this.#rejected === 0 ? undefined : trimRejected(this.#context),
+      this.#nonces === 0 ? undefined : removeNonces(this.#context, this.#nonces),
+      nonceClock.note(schema),
+      receiver.renewed(options.clock.now()),
+    );
+  }
+}
+
+/** Its accepted delivery may be a repeat: an answer may be lost more than once. */
+const unaccept = (schema: Sql, leads: readonly LostLead[]): Sql =>
+  sql`UPDATE ${schema}.deliveries SET verdict = 'pending', status = 503 WHERE verdict = 'accepted' AND
+    (seq = ANY(${leads.map(({ seq }) => seq)}) OR (lead = ANY(${leads.map(({ id }) => id)}) AND attempt > 1));`;
+
+function grant({ schema, owner, leaseClock, options }: StoreContext, granted: readonly Granted[]): Sql {
+  return sql`INSERT INTO ${schema}.outstanding (lead, target, seq, first_at, owner, lease)
+SELECT lead, target, seq, first_at, ${owner}, ${Math.round(leaseClock.now() + options.leaseMs)}
+FROM unnest(${granted.map(({ lead }) => lead)}, ${granted.map(({ target }) => target)}, ${granted.map(({ seq }) => seq)},
+  ${granted.map(({ firstAt }) => firstAt)}) AS new (lead, target, seq, first_at)
+ON CONFLICT (lead, target) DO UPDATE SET owner = excluded.owner, lease = excluded.lease;`;
+}
+
+/** Keeps the newest repeats of one lead, and counts the others. */
+const trimRepeats = (schema: Sql, id: Uint8Array, differs: boolean): Sql =>
+  sql`WITH dropped AS (
+  DELETE FROM ${schema}.deliveries AS d USING (
+    SELECT seq, received_at FROM ${schema}.deliveries WHERE lead = ${id} AND attempt > 1 AND (differs IS NOT NULL) = ${differs}
+    ORDER BY seq DESC OFFSET ${maxRepeatsKept}
+  ) AS old WHERE d.seq = old.seq AND d.received_at = old.received_at RETURNING 1
+)
+INSERT INTO ${schema}.dropped_repeats AS kept (lead, differing, same)
+SELECT ${id}, CASE WHEN ${differs} THEN count(*) ELSE 0 END, CASE WHEN ${differs} THEN 0 ELSE count(*) END
+FROM dropped HAVING count(*) > 0
+ON CONFLICT (lead) DO UPDATE SET differing = kept.differing + excluded.differing, same = kept.same + excluded.same;`;
+
+/** One receiver at a time, and nobody waits for it: the next rejected delivery removes what stays. */
+const trimRejected = ({ schema, lockKey }: StoreContext): Sql =>
+  sql`WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${lockKey}, ${rejectsLock}) AS is_mine)
+DELETE FROM ${schema}.deliveries AS d USING (
+  SELECT seq, received_at FROM ${schema}.deliveries, turn WHERE is_mine AND reason IS NOT NULL
+  ORDER BY seq DESC OFFSET ${maxRejectedKept}
+) AS old WHERE d.seq = old.seq AND d.received_at = old.received_at;`;
+
+const removeNonces = ({ schema, nonceClock }: StoreContext, added: number): Sql =>
+  sql`DELETE FROM ${schema}.nonces WHERE nonce IN (SELECT nonce FROM ${schema}.nonces WHERE expires <= ${nonceClock.now()}
+  ORDER BY expires LIMIT ${added * noncesRemovedPerAdded} FOR UPDATE SKIP LOCKED);`;
+
+interface DeliveryRow {
+  readonly seq: number;
+  readonly lead: Uint8Array | undefined;
+  readonly summary: DeliverySummary;
+  /** Of the delivery, unless it is stored as a row of `contents`. */
+  readonly content: Pick<DeliveryContent, 'headers' | 'body'>;
+}
+
+const noBytes = new Uint8Array();
+const none = { headers: [], body: noBytes };
+
+/** The rows of `deliveries` and `contents` that one transaction inserts. An array holds no null: they are made of other values. */
+class DeliveryRows {
+  readonly #schema: Sql;
+  readonly #rows: DeliveryRow[] = [];
+  readonly #contents: {
+    readonly seq: number;
+    readonly receivedAt: number;
+    readonly content: DeliveryContent;
+  }[] = [];
+
+  constructor(schema: Sql) {
+    this.#schema = schema;
+  }
+
+  /** With headers and body of its own, unless it shares those of `summary.firstSeq`. */
+  add(seq: number, lead: Uint8Array | undefined, summary: DeliverySummary, content: DeliveryContent): void {
+    this.#rows.push({ seq, lead, summary, content: summary.firstSeq === undefined ? content : none });
+  }
+
+  /** Headers and body that several rows share, under the number of the first. */
+  addContent(seq: number, receivedAt: number, content: DeliveryContent): void {
+    this.#contents.push({ seq, receivedAt, content });
+  }
+
+  /** The contents first: see `partitions.ts`. */
+  get statements(): Sql {
+    return statements(
+      this.#contents.length === 0 ? undefined : this.#insertContents(),
+      this.#rows.length === 0 ? undefined : this.#insertDeliveries(),
+    );
+  }
+
+  #insertContents(): Sql {
+    const all = this.#contents;
+    return sql`INSERT INTO ${this.#schema}.contents (seq, received_at, headers, body) SELECT * FROM unnest(
+      ${all.map(({ seq }) => seq)}, ${all.map(({ receivedAt }) => receivedAt)},
+      ${all.map(({ content }) => headerBytes(content.headers))}, ${all.map(({ content }) => content.body)});`;
+  }
+
+  #insertDeliveries(): Sql {
+    const rows = this.#rows;
+    const numbers = (of: (summary: DeliverySummary) => number): number[] =>
+      rows.map(({ summary }) => of(summary));
+    const texts = (of: (summary: DeliverySummary) => string): Uint8Array[] =>
+      rows.map(({ summary }) => bytesOfText(of(summary)));
+    return sql`INSERT INTO ${this.#schema}.deliveries (seq, received_at, lead, verdict, reason, detail, status, attempt,
+  source, differs, remote, method, path, headers, body, lead_start, lead_end, first_seq)
+SELECT seq, received_at, CASE WHEN has_lead THEN lead END, verdict, reason, CASE WHEN reason IS NOT NULL THEN detail END,
+  status, attempt, source, CASE WHEN differs <> '' THEN differs END, remote, method, path, headers, body,
+  nullif(lead_start, -1), nullif(lead_end, -1), nullif(first_seq, -1)
+FROM unnest(${rows.map(({ seq }) => seq)}, ${numbers(({ receivedAt }) => receivedAt)},
+  ${rows.map(({ lead }) => lead !== undefined)}, ${rows.map(({ lead }) => lead ?? noBytes)},
+  ${words(rows.map(({ summary }) => summary.verdict))}, ${words(rows.map(({ summary }) => summary.reason))},
+  ${texts(({ detail = '' }) => detail)}, ${numbers(({ status }) => status)}, ${numbers(({ attempt }) => attempt)},
+  ${words(rows.map(({ summary }) => summary.source))},
+  ${texts(({ differs }) => (differs === undefined ? '' : JSON.stringify(differs)))},
+  ${texts(({ remote }) => remote)}, ${texts(({ method }) => method)}, ${texts(({ path }) => path)},
+  ${rows.map(({ content }) => headerBytes(content.headers))}, ${rows.map(({ content }) => content.body)},
+  ${numbers(({ place }) => place?.start ?? -1)}, ${numbers(({ place }) => place?.end ?? -1)},
+  ${numbers(({ firstSeq = -1 }) => firstSeq)}
+) AS new (seq, received_at, has_lead, lead, verdict, reason, detail, status, attempt, source, differs, remote, method, path,
+  headers, body, lead_start, lead_end, first_seq);`;
+  }
+}
+
+const headerBytes = (headers: DeliveryContent['headers']): Uint8Array => bytesOfText(JSON.stringify(headers));

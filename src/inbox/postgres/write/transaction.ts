@@ -1,0 +1,53 @@
+import type { Connection } from '../connection/database-connections.ts';
+import { bare, type Rows, type Sql, sql } from '../sql.ts';
+
+/** What a transaction does for several works at once: it asks, decides, and writes. */
+export interface Plan<Work, Result> {
+  /**
+   * Statements that lock and read, by name, in the order in which they run. Each gives rows. `unconfirmed` is the question
+   * of the lane's `Confirmations`.
+   */
+  readonly questions: Readonly<Record<string, Sql>>;
+  /** `answers` by the name of the question. The connection is for what only the answers show to be needed. */
+  decide(answers: Readonly<Record<string, Rows>>, connection: Connection): Promise<Decision<Work, Result>>;
+}
+
+export type Decision<Work, Result> =
+  | WriteDecision<Result>
+  /** Nothing is written: this plan is to be carried out instead. */
+  | { readonly kind: 'again'; readonly plan: Plan<Work, Result> }
+  /** Nothing is written: these works are to be done a moment later, and the others now. */
+  | { readonly kind: 'not yet'; readonly works: ReadonlySet<Work> };
+
+export interface WriteDecision<Result> {
+  readonly kind: 'write';
+  /** Without COMMIT. */
+  readonly statements: Sql;
+  /** One for each work, in order. */
+  readonly results: readonly Result[];
+  /** Numbers of the first deliveries of the leads that are accepted now. */
+  readonly accepted: readonly number[];
+  /** Those of them that another lane had accepted without knowing it. */
+  readonly takenOver: readonly number[];
+}
+
+/** How long a statement may take, and wait for a lock, in milliseconds: less than the wait for its answer. */
+const statementMs = 4500;
+const lockMs = 4000;
+
+/** After so long without the next statement the database ends the session: its receiver has gone. */
+const abandonedMs = 10_000;
+
+/**
+ * Begins a transaction that depends on no setting of the role, the database or a pooler, and leaves none behind. An
+ * acknowledged lead must survive a power cut: `synchronous_commit` is `on`, or what is stronger.
+ */
+export const begin: Sql = sql`BEGIN ISOLATION LEVEL READ COMMITTED;
+SELECT set_config('statement_timeout', '${bare(statementMs)}', true), set_config('lock_timeout', '${bare(lockMs)}', true),
+  set_config('idle_in_transaction_session_timeout', '${bare(abandonedMs)}', true), set_config('jit', 'off', true),
+  set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
+    ELSE 'on' END, true);`;
+
+/** A transaction of its own, not waited for until it is on disk: what it writes may be lost with the database. */
+export const atOnce = (work: Sql): Sql =>
+  sql`BEGIN; SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '1s', true); ${work} COMMIT;`;

@@ -1,0 +1,290 @@
+import type { VerdictKind } from '../decide-verdict.ts';
+import type { Candidate, SearchStep } from '../inbox-queries.ts';
+import type { InboxQuery, LeadQuery, Source, StoredDelivery, StoredLead, StoredResult } from '../inbox.ts';
+import { leadBytes } from '../lead-bytes.ts';
+import { searchTerms } from '../search-terms.ts';
+import { sharedAnswers, type SharedContentTable } from './delivery-tables.ts';
+import type { ErasedTable } from './erased-leads.ts';
+import {
+  bytesOf,
+  type Database,
+  fromColumn,
+  placeOf,
+  type Row,
+  sharedSeqOf,
+  type Statement,
+  textOf,
+  toColumn,
+  type Value,
+} from './libsql.ts';
+
+/** Rows read at once: between two reads other work of this process gets its turn, and no transaction stays open. */
+const pageRows = 200;
+
+/** Of rows with their bodies: the first page, since many readers need no more, and how many bytes are to be read at once. */
+const firstRows = 25;
+const pageBytes = 4 * 1024 * 1024;
+
+const resultsColumn = `(SELECT json_group_array(json_array(label, ok, answer, at, duration_ms)) FROM
+  (SELECT * FROM results LEFT JOIN targets ON name = target WHERE results.seq = deliveries.seq ORDER BY number))`;
+
+/** Leads with an outstanding target, each as its newest delivery that was answered so. */
+const outstanding = `SELECT COALESCE(
+  (SELECT MAX(seq) FROM deliveries WHERE lead = undone.lead AND attempt > 1 AND verdict = 'pending'),
+  (SELECT seq FROM leads WHERE id = undone.lead)) FROM (SELECT DISTINCT lead FROM work WHERE done = 0) AS undone`;
+
+export interface ReadDatabase {
+  readonly database: Database;
+  /** Of the schema: one before the current one can be read as it is. */
+  readonly version: number;
+  /** These are undefined for a version that has none. */
+  readonly shared: SharedContentTable | undefined;
+  readonly erased: ErasedTable | undefined;
+}
+
+/** Newest first. A database of the first version has no results. */
+export async function* deliveries(
+  { database, version, shared }: ReadDatabase,
+  query: InboxQuery,
+): AsyncGenerator<StoredDelivery> {
+  const { sql, values } = conditions(query);
+  const page = database.prepare(
+    `SELECT *, ${version > 1 ? resultsColumn : "'[]'"} AS results FROM deliveries
+     WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ?`,
+  );
+  const answer = version > 2 ? sharedAnswers(database) : undefined;
+  shared?.forget();
+  const size = new PageSize();
+  for await (const row of rowsOf(page, query.before ?? Number.MAX_SAFE_INTEGER, values, size)) {
+    const delivery = deliveryOf(row, shared);
+    const { firstSeq, status } = delivery;
+    yield firstSeq === undefined ? delivery : { ...delivery, status: answer?.(firstSeq, status) ?? status };
+  }
+}
+
+const stateConditions = {
+  accepted: "state = 'accepted'",
+  pending: 'EXISTS (SELECT 1 FROM work WHERE work.lead = leads.id AND done = 0)',
+};
+
+/** Every lead once, in order of arrival. */
+export async function* leads(
+  { database, version, shared }: ReadDatabase,
+  { states = ['accepted'], since, until }: LeadQuery,
+): AsyncGenerator<StoredLead> {
+  const { sql, values } = conditions({ since, until });
+  shared?.forget();
+  const wanted = states.map((state) => stateConditions[state]).join(' OR ');
+  const page = database.prepare(
+    `SELECT seq, lead, received_at, source, body${version > 2 ? ', lead_start, lead_end, first_seq' : ''} FROM deliveries WHERE seq > ? ${sql}
+     AND seq = (SELECT leads.seq FROM leads WHERE leads.id = lead AND (${wanted}))
+     ORDER BY seq LIMIT ?`,
+  );
+  for await (const row of rowsOf(page, 0, values, new PageSize())) yield leadOf(row, shared);
+}
+
+/** How many rows to read next: more while they are small, so that bodies of a megabyte do not fill the memory. */
+class PageSize {
+  rows = firstRows;
+
+  read(rows: readonly Row[]): void {
+    const bytes = rows.reduce((sum, row) => sum + bytesOf(row['body']).length, 0);
+    const perRow = Math.max(1, bytes / Math.max(1, rows.length));
+    this.rows = Math.max(1, Math.min(pageRows, this.rows * 2, Math.floor(pageBytes / perRow)));
+  }
+}
+
+/**
+ * Page by page. The statement's first parameter is the `seq` that its page starts behind, the last one the number of
+ * rows.
+ */
+async function* rowsOf(
+  page: Statement,
+  start: number,
+  values: readonly Value[],
+  size: PageSize,
+): AsyncGenerator<Row> {
+  let seq = start;
+  for (;;) {
+    const most = size.rows;
+    const rows = page.all([seq, ...values, most]);
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < most) return;
+    seq = Number(last['seq']);
+    size.read(rows);
+    await Promise.resolve();
+  }
+}
+
+function conditions(query: InboxQuery): { sql: string; values: Value[] } {
+  const parts: string[] = [];
+  const values: Value[] = [];
+  const add = (part: string, ...parameters: Value[]): void => {
+    parts.push(`AND ${part}`);
+    values.push(...parameters);
+  };
+  if (query.seq !== undefined) add('seq = ?', query.seq);
+  if (query.after !== undefined) add('seq > ?', query.after);
+  if (query.since !== undefined) add('received_at >= ?', query.since);
+  if (query.until !== undefined) add('received_at < ?', query.until);
+  if (query.verdicts !== undefined) {
+    const others = query.verdicts.filter((verdict) => verdict !== 'pending');
+    // Only a condition in these very words finds the index of the rejected ones.
+    const isRejected = query.verdicts.join() === 'rejected';
+    const listed = isRejected ? "verdict = 'rejected'" : `verdict IN (${others.map(() => '?').join(', ')})`;
+    const values = isRejected ? [] : others;
+    add(query.verdicts.includes('pending') ? `(${listed} OR seq IN (${outstanding}))` : listed, ...values);
+  }
+  if (query.leadId !== undefined) {
+    // Three small searches instead of an index over every delivery: the first one, its repeats, and the rejected ones.
+    const id = toColumn(query.leadId);
+    add(
+      `seq IN (SELECT seq FROM leads WHERE id = ? UNION SELECT seq FROM deliveries WHERE lead = ? AND attempt > 1
+       UNION SELECT seq FROM deliveries WHERE verdict = 'rejected' AND lead = ?)`,
+      id,
+      id,
+      id,
+    );
+  }
+  return { sql: parts.join(' '), values };
+}
+
+function deliveryOf(row: Row, shared: SharedContentTable | undefined): StoredDelivery {
+  const firstSeq = sharedSeqOf(row);
+  const content = firstSeq === undefined ? undefined : shared?.find(firstSeq);
+  return {
+    seq: Number(row['seq']),
+    receivedAt: Number(row['received_at']),
+    leadId: row['lead'] === null ? undefined : fromColumn(textOf(row['lead'])),
+    verdict: row['verdict'] as VerdictKind,
+    reason: optional(row['reason']),
+    detail: optional(row['detail']),
+    status: Number(row['status']),
+    attempt: Number(row['attempt']),
+    source: row['source'] as Source,
+    remote: textOf(row['remote']),
+    method: textOf(row['method']),
+    path: textOf(row['path']),
+    headers: content?.headers ?? (JSON.parse(textOf(row['headers'])) as [string, string][]),
+    body: content?.body ?? bytesOf(row['body']),
+    place: placeOf(row),
+    firstSeq,
+    differs: row['differs'] === null ? undefined : (JSON.parse(textOf(row['differs'])) as string[]),
+    results: (JSON.parse(textOf(row['results'])) as ResultRow[]).map(resultOf),
+  };
+}
+
+type ResultRow = readonly [label: string | null, ok: number, answer: string, at: number, durationMs: number];
+
+const resultOf = ([label, ok, answer, at, durationMs]: ResultRow): StoredResult => ({
+  target: label ?? '',
+  ok: ok === 1,
+  answer,
+  at,
+  durationMs,
+});
+
+export function leadOf(row: Row, shared: SharedContentTable | undefined): StoredLead {
+  const firstSeq = sharedSeqOf(row);
+  const content = firstSeq === undefined ? undefined : shared?.find(firstSeq);
+  return {
+    leadId: fromColumn(textOf(row['lead'])),
+    seq: Number(row['seq']),
+    receivedAt: Number(row['received_at']),
+    source: row['source'] as Source,
+    body: leadBytes(content?.body ?? bytesOf(row['body']), placeOf(row)),
+  };
+}
+
+const optional = (value: Value | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+/**
+ * Deliveries that one step looks at, and bytes of bodies: some milliseconds, in which nothing else is done in this thread. A
+ * step has as many rows as the bodies of the one before it let expect, and the first one a few.
+ */
+const firstSearchedRows = 100;
+const mostSearchedRows = 1000;
+const scannedBytes = 8 * 1024 * 1024;
+
+/** Of the bodies that are read at once, unless a single one has more. */
+const candidateBytes = 4 * 1024 * 1024;
+
+/** As `InboxChanges` says. */
+export async function* searchFile(
+  { database, version }: Pick<ReadDatabase, 'database' | 'version'>,
+  text: string,
+  query: InboxQuery,
+): AsyncGenerator<SearchStep> {
+  const { sql, values } = conditions(query);
+  // Several leads of one delivery share its body.
+  const body =
+    version > 2
+      ? 'CASE WHEN first_seq IS NULL THEN body ELSE (SELECT body FROM shared_content AS s WHERE s.seq = d.first_seq) END'
+      : 'body';
+  const { sql: mayHold, values: held } = mayHoldText(text, body);
+  const range = database.prepare(
+    `SELECT MIN(seq) AS bottom, COUNT(*) AS looked, SUM(size) AS bytes FROM
+     (SELECT seq, length(${body}) AS size FROM deliveries AS d WHERE seq < ? ORDER BY seq DESC LIMIT ?)`,
+  );
+  const found = database.prepare(
+    `SELECT seq, length(${body}) AS size FROM deliveries AS d
+     WHERE seq < ? AND seq >= ? ${sql} AND ${mayHold} ORDER BY seq DESC`,
+  );
+  const bodies = database.prepare(
+    `SELECT seq, lead, ${body} AS body${version > 2 ? ', lead_start, lead_end' : ''} FROM deliveries AS d
+     WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC`,
+  );
+  const candidates = (seqs: readonly number[]): Candidate[] =>
+    bodies.all([JSON.stringify(seqs)]).map((row) => ({
+      seq: Number(row['seq']),
+      leadId: row['lead'] === null ? undefined : fromColumn(textOf(row['lead'])),
+      body: bytesOf(row['body']),
+      place: placeOf(row),
+    }));
+  let rows = firstSearchedRows;
+  for (let top = query.before ?? Number.MAX_SAFE_INTEGER; ;) {
+    const [edge] = range.all([top, rows]);
+    const looked = Number(edge?.['looked'] ?? 0);
+    if (looked === 0) return;
+    const perRow = Math.max(1, Number(edge?.['bytes'] ?? 0) / looked);
+    rows = Math.max(1, Math.min(mostSearchedRows, rows * 4, Math.floor(scannedBytes / perRow)));
+    const bottom = Number(edge?.['bottom']);
+    for (const seqs of bySize(found.all([top, bottom, ...values, ...held]))) {
+      yield { candidates: candidates(seqs), looked: 0 };
+    }
+    yield { candidates: [], looked };
+    if (bottom <= (query.after ?? 0) + 1) return;
+    top = bottom;
+    await Promise.resolve();
+  }
+}
+
+/** A condition on the id and the body; it leaves out no delivery that holds the text. */
+function mayHoldText(text: string, body: string): { sql: string; values: Value[] } {
+  const { plain, escape } = searchTerms(text);
+  if (plain === undefined) return { sql: 'TRUE', values: [] };
+  const pattern = `%${plain.replace(/[%_~]/g, '~$&')}%`;
+  return {
+    // What an escape of a character of ASCII stands for is looked at by the caller, and so is a body that is no JSON and has
+    // a NUL, at which LIKE ends.
+    sql: `(lead LIKE ? ESCAPE '~' OR CAST(${body} AS TEXT) LIKE ? ESCAPE '~' OR instr(${body}, CAST(? AS BLOB)) > 0
+      OR (verdict = 'rejected' AND instr(${body}, x'00') > 0))`,
+    values: [pattern, pattern, escape],
+  };
+}
+
+function* bySize(rows: readonly Readonly<Record<string, Value>>[]): Generator<readonly number[]> {
+  let seqs: number[] = [];
+  let bytes = 0;
+  for (const { seq, size } of rows) {
+    if (seqs.length > 0 && bytes + Number(size) > candidateBytes) {
+      yield seqs;
+      [seqs, bytes] = [[], 0];
+    }
+    seqs.push(Number(seq));
+    bytes += Number(size);
+  }
+  if (seqs.length > 0) yield seqs;
+}

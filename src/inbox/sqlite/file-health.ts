@@ -1,0 +1,172 @@
+import { statSync } from 'node:fs';
+import { open, rm, statfs } from 'node:fs/promises';
+import { messageOf } from '../../errors.ts';
+import { cannotStore, type CannotStoreError } from '../inbox.ts';
+import type { StoreOptions } from '../store-options.ts';
+import { loadLibsqlAsync, readOnlyUrl, textOf } from './libsql.ts';
+import { cannotWrite, isDamage, recoverCommand, sqliteCode } from './sqlite-errors.ts';
+
+/** What the operator of a receiver has to know about the file, each said once. */
+export class StoreWarnings {
+  readonly #file: FileIdentity;
+  readonly #options: Pick<StoreOptions, 'location' | 'warn'>;
+  #gone: CannotStoreError | undefined;
+  #isDamageSaid = false;
+
+  constructor(file: FileIdentity, options: Pick<StoreOptions, 'location' | 'warn'>) {
+    this.#file = file;
+    this.#options = options;
+  }
+
+  /** Throws a `CannotStoreError` in every call after the file was deleted or replaced: what is written would be lost. */
+  verifyInPlace(): void {
+    const change = this.#gone === undefined ? this.#file.change() : undefined;
+    if (change !== undefined) {
+      const { location, warn } = this.#options;
+      this.#gone = cannotStore(location, { reason: `${change} while in use` }, undefined);
+      warn(
+        `${change} while it was in use: every delivery is answered 503 until this receiver is restarted, ` +
+          'and what was stored before is only in the file that is gone',
+      );
+    }
+    if (this.#gone !== undefined) throw this.#gone;
+  }
+
+  damaged(detail: string): void {
+    if (this.#isDamageSaid) return;
+    this.#isDamageSaid = true;
+    const { location, warn } = this.#options;
+    warn(
+      `the inbox ${location} is damaged (${detail}): leads in the damaged part are answered 503; ` +
+        `stop this receiver and run '${recoverCommand(location)}', which saves what the inbox still holds`,
+    );
+  }
+
+  /** A step failed with what the database threw. */
+  failed(error: unknown): void {
+    if (isDamage(error)) this.damaged((error as Error).message);
+  }
+}
+
+/**
+ * The files of an open database as they were when it was opened. The system lets others delete or replace a file that is
+ * in use, and what is then written to it is gone with the process.
+ */
+export class FileIdentity {
+  readonly #files: readonly { readonly path: string; readonly identity: string | undefined }[];
+
+  /** `files`: a reader's own is the database alone, since others make and remove its log. */
+  constructor(path: string, files: readonly string[] = [path, `${path}-wal`]) {
+    this.#files = files.map((file) => ({ path: file, identity: identityOf(file) }));
+  }
+
+  /** What happened to them in a few words; undefined while they are in place. */
+  change(): string | undefined {
+    for (const { path, identity } of this.#files) {
+      const now = identityOf(path);
+      if (now !== identity) return `${path} was ${now === undefined ? 'deleted or moved' : 'replaced'}`;
+    }
+    return undefined;
+  }
+}
+
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? undefined : `${found.dev}:${found.ino}`;
+}
+
+/** What the largest delivery needs, in bytes: a body may have 1 MiB. */
+const roomBytes = 1.5 * 1024 * 1024;
+
+/** Named as the database names it, so that both are told in the same words. */
+class DiskFullError extends Error {
+  readonly code = 'SQLITE_FULL';
+}
+
+/**
+ * Whether there is room for a delivery, once one did not fit or the disk says that it is nearly full. A few bytes always
+ * fit somewhere, so that a file of the size that a delivery may have is written beside the database: that finds out about
+ * quotas, and about what is kept free for this user, too.
+ */
+export class RoomCheck {
+  readonly #location: string;
+  #cause: unknown;
+
+  constructor(location: string) {
+    this.#location = location;
+  }
+
+  /** A write failed with what the database threw. */
+  failed(error: unknown): void {
+    if (/^SQLITE_(FULL|IOERR)/.test(sqliteCode(error))) this.#cause = error;
+  }
+
+  /** Rejects with a `CannotStoreError` as long as there is no room. */
+  async check(): Promise<void> {
+    if (this.#cause === undefined && !(await this.#isNearlyFull())) return;
+    const path = `${this.#location}.room`;
+    try {
+      const file = await open(path, 'w', 0o600);
+      try {
+        await file.writeFile(Buffer.alloc(roomBytes));
+        await file.datasync();
+      } finally {
+        await file.close();
+        await rm(path, { force: true });
+      }
+      this.#cause = undefined;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOSPC' || code === 'EDQUOT') {
+        throw cannotWrite(this.#location, this.#cause ?? new DiskFullError('no room', { cause: error }));
+      }
+      throw cannotStore(this.#location, { reason: messageOf(error) }, error);
+    }
+  }
+
+  /** Of what cannot be asked, such as some network drives, only a delivery that does not fit tells. */
+  async #isNearlyFull(): Promise<boolean> {
+    try {
+      const { bavail, bsize } = await statfs(this.#location);
+      return bavail * bsize < roomBytes;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** A check that takes longer stops, in milliseconds: of a large file only a part is looked at. */
+const longestMs = 1000;
+
+/** A check that goes on in a thread of its own. */
+export interface IntegrityCheck {
+  /** What is damaged, in the database's words; undefined when nothing was found. Never rejects. */
+  readonly found: Promise<string | undefined>;
+  stop(): void;
+}
+
+/** Looks for damage without keeping the event loop waiting. */
+export async function checkIntegrity(path: string): Promise<IntegrityCheck> {
+  const Libsql = await loadLibsqlAsync();
+  const database = new Libsql(readOnlyUrl(path), { timeout: 0 });
+  let isOver = false;
+  const stop = (): void => {
+    if (!isOver) database.interrupt();
+  };
+  const timer = setTimeout(stop, longestMs);
+  const check = async (): Promise<string | undefined> => {
+    try {
+      const statement = await database.prepare('PRAGMA quick_check(1)');
+      const [row] = await statement.all([]);
+      const result = textOf(row?.['quick_check']);
+      return result === 'ok' || result === '' ? undefined : result;
+    } catch (error) {
+      return /^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error)) ? (error as Error).message : undefined;
+    } finally {
+      isOver = true;
+      clearTimeout(timer);
+      database.close();
+    }
+  };
+  return { found: check(), stop };
+}

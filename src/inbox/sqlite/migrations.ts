@@ -1,0 +1,115 @@
+import { ConfigError } from '../../errors.ts';
+import type { Database } from './libsql.ts';
+import { nameTargetsByKey } from './target-tables.ts';
+
+/** Brings the schema to its next version. `now` in milliseconds since the epoch. */
+type Migration = (database: Database, now: number) => void;
+
+/** `user_version` counts those that a database has had. */
+const migrations: readonly Migration[] = [
+  (database) =>
+    database.exec(`
+  CREATE TABLE counter (seq INTEGER NOT NULL);
+  INSERT INTO counter VALUES (0);
+  CREATE TABLE leads (
+    id TEXT PRIMARY KEY, seq INTEGER NOT NULL, state TEXT NOT NULL,
+    first_at INTEGER NOT NULL, attempts INTEGER NOT NULL, digest BLOB NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE deliveries (
+    seq INTEGER PRIMARY KEY, received_at INTEGER NOT NULL, lead TEXT, verdict TEXT NOT NULL, reason TEXT, detail TEXT,
+    status INTEGER NOT NULL, attempt INTEGER NOT NULL, source TEXT NOT NULL, differs TEXT,
+    remote TEXT NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL, headers TEXT NOT NULL, body BLOB NOT NULL
+  );
+  CREATE INDEX repeats ON deliveries (lead) WHERE attempt > 1;
+  CREATE INDEX rejects ON deliveries (seq) WHERE verdict = 'rejected';
+  CREATE TABLE work (
+    lead TEXT NOT NULL, target TEXT NOT NULL, done INTEGER NOT NULL, owner TEXT NOT NULL, lease INTEGER NOT NULL,
+    PRIMARY KEY (lead, target)
+  ) WITHOUT ROWID;
+  CREATE INDEX undone ON work (target) WHERE done = 0;
+  CREATE TABLE nonces (nonce TEXT PRIMARY KEY, digest BLOB NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX nonces_by_time ON nonces (expires);
+  `),
+  (database, now) => {
+    database.exec(`
+    CREATE TABLE target_key (key BLOB NOT NULL, overwrite_due INTEGER NOT NULL);
+    CREATE TABLE targets (name TEXT PRIMARY KEY, label TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE results (
+      seq INTEGER NOT NULL, number INTEGER NOT NULL, target TEXT NOT NULL, ok INTEGER NOT NULL, answer TEXT NOT NULL,
+      at INTEGER NOT NULL, duration_ms INTEGER NOT NULL, PRIMARY KEY (seq, number)
+    ) WITHOUT ROWID;
+    CREATE TRIGGER delivery_dropped AFTER DELETE ON deliveries BEGIN DELETE FROM results WHERE seq = OLD.seq; END;
+    CREATE TABLE dropped_repeats (lead TEXT PRIMARY KEY, differing INTEGER NOT NULL, same INTEGER NOT NULL) WITHOUT ROWID;
+    DROP INDEX repeats;
+    CREATE INDEX repeats ON deliveries (lead, differs IS NULL, seq) WHERE attempt > 1;
+    CREATE TABLE nonce_clock (at INTEGER NOT NULL);
+    `);
+    // The nonces of the version before expire by the system's time: theirs goes on from it.
+    database.prepare('INSERT INTO nonce_clock VALUES (?)').run([now]);
+    nameTargetsByKey(database);
+  },
+  (database) =>
+    database.exec(`
+  ALTER TABLE deliveries ADD COLUMN lead_start INTEGER;
+  ALTER TABLE deliveries ADD COLUMN lead_end INTEGER;
+  ALTER TABLE deliveries ADD COLUMN first_seq INTEGER;
+  CREATE TABLE receivers (
+    owner TEXT NOT NULL, target TEXT NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (owner, target)
+  ) WITHOUT ROWID;
+  CREATE TABLE shared_content (seq INTEGER PRIMARY KEY, headers TEXT NOT NULL, body BLOB NOT NULL);
+  CREATE INDEX sharing ON deliveries (first_seq) WHERE first_seq IS NOT NULL;
+  CREATE TRIGGER last_sharing_dropped AFTER DELETE ON deliveries
+    WHEN OLD.first_seq IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries WHERE first_seq = OLD.first_seq)
+    BEGIN DELETE FROM shared_content WHERE seq = OLD.first_seq; END;
+  `),
+  (database) =>
+    database.exec(`
+  CREATE TABLE erased (
+    digest BLOB PRIMARY KEY, seq INTEGER NOT NULL, first_at INTEGER NOT NULL, attempts INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  `),
+];
+
+/** Marks the file as ours ("lead"), so that another program's database is never written to. */
+const applicationId = 0x6c656164;
+
+export const currentVersion = migrations.length;
+
+/** Throws a `ConfigError` for a database of another program, or one that a newer version of this program made. */
+export function migrate(database: Database, path: string, now: number, version = currentVersion): void {
+  if (versionOf(database, path) === version) return;
+  // What is removed must not stay readable in the file.
+  database.prepare('PRAGMA secure_delete = ON').all([]);
+  // Another process may be doing the same at this moment: look again once the lock is held.
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    for (const step of migrations.slice(versionOf(database, path), version)) step(database, now);
+    database.exec(`PRAGMA application_id = ${applicationId}`);
+    database.exec(`PRAGMA user_version = ${version}`);
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.inTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+  database.prepare('PRAGMA secure_delete = OFF').all([]);
+}
+
+/** How many migrations a database has had. Only reads; throws as `migrate` does. */
+export function versionOf(database: Database, path: string): number {
+  const version = pragma(database, 'user_version');
+  const isEmpty = database.prepare('SELECT name FROM sqlite_master LIMIT 1').get([]) === undefined;
+  if (!isEmpty && pragma(database, 'application_id') !== applicationId) {
+    throw new ConfigError(`${path} is the database of another program, not an inbox`, {
+      hint: 'name another file with --inbox',
+    });
+  }
+  if (version > migrations.length) {
+    throw new ConfigError(`the inbox ${path} was made by a newer version of leads`, {
+      hint: 'update leads, or name another --inbox',
+    });
+  }
+  return version;
+}
+
+const pragma = (database: Database, name: string): number =>
+  Number(database.prepare(`PRAGMA ${name}`).get([])?.[name] ?? 0);

@@ -1,0 +1,290 @@
+import { hash, randomBytes } from 'node:crypto';
+import { link, open, rm } from 'node:fs/promises';
+import { UsageError } from '../../errors.ts';
+import { withOutputErrors } from '../../files/output-error.ts';
+import { leadBytes } from '../lead-bytes.ts';
+import {
+  bytesOf,
+  type Database,
+  loadLibsql,
+  placeOf,
+  type Row,
+  sharedSeqOf,
+  type Statement,
+  textOf,
+  type Value,
+} from './libsql.ts';
+import { migrate } from './migrations.ts';
+import { openReadOnly } from './open-database.ts';
+import { isDamage } from './sqlite-errors.ts';
+
+/** What was saved of a damaged inbox. */
+export interface RecoveredInbox {
+  readonly deliveries: number;
+  readonly leads: number;
+  /** Numbers that could not be read, where a delivery may have been. */
+  readonly unreadable: number;
+  /** Whether every id that was ever taken was found; otherwise those that are in no delivery any more may be missing. */
+  readonly idsComplete: boolean;
+}
+
+/** By table, the columns of its key. */
+const keys: Readonly<Record<string, readonly string[]>> = {
+  work: ['lead', 'target'],
+  nonces: ['nonce'],
+  targets: ['name'],
+  results: ['seq', 'number'],
+  dropped_repeats: ['lead'],
+  erased: ['digest'],
+};
+
+/** Tables of one row, which a new inbox has as well. */
+const oneRow = ['counter', 'target_key', 'nonce_clock'];
+
+/**
+ * Copies what can be read of the inbox `from` into a new one, which appears when it is complete. Throws a `UsageError`
+ * when `to` exists, a `ConfigError` when `from` cannot be opened at all or is empty, an `OutputError` when `to` cannot be written.
+ */
+export async function recoverInbox(from: string, to: string, now: number): Promise<RecoveredInbox> {
+  const { database: source, version } = await openReadOnly(from);
+  const temporary = `${to}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    return await withOutputErrors(to, async () => {
+      await (await open(temporary, 'wx', 0o600)).close();
+      const Libsql = await loadLibsql();
+      const target = new Libsql(temporary, { timeout: 0 });
+      let recovered: RecoveredInbox;
+      try {
+        migrate(target, temporary, now, version);
+        target.exec('BEGIN IMMEDIATE');
+        recovered = copyAll(source, target);
+        target.exec('COMMIT');
+      } finally {
+        target.close();
+      }
+      await linkNew(temporary, to);
+      return recovered;
+    });
+  } finally {
+    source.close();
+    await rm(temporary, { force: true });
+  }
+}
+
+function copyAll(from: Database, to: Database): RecoveredInbox {
+  const copier = new RowCopier(to);
+  const oneRowsWhole = oneRow.map((table) => copyOneRow(table, from, to, copier));
+  const counter = Number(to.prepare('SELECT seq FROM counter').all([])[0]?.['seq'] ?? 0);
+  const unreadable = readDeliveries(from, Math.max(counter, lastNumber(from)), (rows) =>
+    copier.copy('deliveries', rows),
+  );
+  // Before the ids: a digest may have to be made of a lead in it.
+  copyTable('shared_content', ['seq'], from, to, copier);
+  const leadsWhole = readFromBothEnds(from, 'leads', ['id'], (rows) => copier.copy('leads', rows));
+  if (!leadsWhole) completeLeads(from, to, copier);
+  const whole = Object.entries(keys).filter(([table, columns]) =>
+    copyTable(table, columns, from, to, copier),
+  );
+  // The ids of erased leads are known by their digests, which nobody can compare without the inbox's key.
+  const erasedWhole =
+    whole.some(([table]) => table === 'erased') && oneRowsWhole[oneRow.indexOf('target_key')];
+  const idsComplete = leadsWhole && erasedWhole === true;
+  to.exec('UPDATE counter SET seq = MAX(seq, COALESCE((SELECT MAX(seq) FROM deliveries), 0))');
+  return { deliveries: count(to, 'deliveries'), leads: count(to, 'leads'), unreadable, idsComplete };
+}
+
+/** Returns whether all of it could be read. */
+function copyTable(
+  table: string,
+  columns: readonly string[],
+  from: Database,
+  to: Database,
+  copier: RowCopier,
+): boolean {
+  return !hasTable(to, table) || readFromBothEnds(from, table, columns, (rows) => copier.copy(table, rows));
+}
+
+/** The same of one row; without it a new one stays. */
+function copyOneRow(table: string, from: Database, to: Database, copier: RowCopier): boolean {
+  if (!hasTable(to, table)) return true;
+  const rows = rowsOrDamage(from, `SELECT * FROM ${table}`, []);
+  if (rows === 'damaged' || rows.length === 0) return false;
+  to.exec(`DELETE FROM ${table}`);
+  copier.copy(table, rows);
+  return true;
+}
+
+function lastNumber(from: Database): number {
+  const rows = rowsOrDamage(from, 'SELECT MAX(seq) AS seq FROM deliveries', []);
+  return rows === 'damaged' ? 0 : Number(rows[0]?.['seq'] ?? 0);
+}
+
+const hasTable = (database: Database, table: string): boolean =>
+  database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').all([table]).length > 0;
+
+const count = (database: Database, table: string): number =>
+  Number(database.prepare(`SELECT COUNT(*) AS n FROM ${table}`).all([])[0]?.['n'] ?? 0);
+
+/** Unlike a rename, a link never replaces what is there. */
+async function linkNew(temporary: string, to: string): Promise<void> {
+  try {
+    await link(temporary, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new UsageError(`${to} exists, and is not overwritten`, { hint: 'name a new file with -o' });
+  }
+}
+
+/** Rows read at once. */
+const pageRows = 200;
+
+type Use = (rows: readonly Row[]) => void;
+
+/** The rows, or `damaged`. Each statement is made anew, since one that has thrown cannot be used again. */
+function rowsOrDamage(database: Database, sql: string, values: readonly Value[]): Row[] | 'damaged' {
+  try {
+    return database.prepare(sql).all(values);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return 'damaged';
+  }
+}
+
+/**
+ * Gives the rows of a table that can be read from its first key on, and then those from its last key back, some of them
+ * twice. Returns whether that was all of them; in between, what is damaged and what lies between two damaged parts is
+ * left out.
+ */
+function readFromBothEnds(database: Database, table: string, keys: readonly string[], use: Use): boolean {
+  return readFrom('ASC', database, table, keys, use) || (readFrom('DESC', database, table, keys, use), false);
+}
+
+function readFrom(
+  order: 'ASC' | 'DESC',
+  database: Database,
+  table: string,
+  keys: readonly string[],
+  use: Use,
+): boolean {
+  const tuple = `(${keys.join(', ')})`;
+  const behind = `${tuple} ${order === 'ASC' ? '>' : '<'} (${keys.map(() => '?').join(', ')})`;
+  const ordered = keys.map((key) => `${key} ${order}`).join(', ');
+  let last: readonly Value[] | undefined;
+  for (let limit = pageRows; ;) {
+    const where = last === undefined ? '' : `WHERE ${behind}`;
+    const sql = `SELECT * FROM ${table} ${where} ORDER BY ${ordered} LIMIT ${limit}`;
+    const rows = rowsOrDamage(database, sql, last ?? []);
+    if (rows === 'damaged') {
+      if (limit === 1) return false;
+      limit = 1;
+      continue;
+    }
+    use(rows);
+    const end = rows.at(-1);
+    if (end === undefined || rows.length < limit) return true;
+    last = keys.map((key) => end[key] ?? null);
+  }
+}
+
+/** Writes rows as they were read into a database with the same tables; one that is there already stays. */
+class RowCopier {
+  readonly #to: Database;
+  readonly #inserts = new Map<string, Statement>();
+
+  constructor(to: Database) {
+    this.#to = to;
+  }
+
+  copy(table: string, rows: readonly Row[]): void {
+    for (const row of rows) {
+      const values = Object.entries(row)
+        .filter(([name]) => name !== '_metadata')
+        .map(([, value]) => (value instanceof ArrayBuffer ? new Uint8Array(value) : value));
+      this.#insertInto(table, values).run(values);
+    }
+  }
+
+  #insertInto(table: string, values: readonly Value[]): Statement {
+    let insert = this.#inserts.get(table);
+    if (insert === undefined) {
+      const places = values.map(() => '?').join(', ');
+      insert = this.#to.prepare(`INSERT OR IGNORE INTO ${table} VALUES (${places})`);
+      this.#inserts.set(table, insert);
+    }
+    return insert;
+  }
+}
+
+/** Rows read at once. */
+const deliveryRows = 200;
+
+/**
+ * Gives every delivery that can be read: by pages, and one number at a time through a damaged part. Returns how many
+ * numbers could not be read, where a delivery may have been.
+ */
+function readDeliveries(database: Database, lastSeq: number, use: (rows: readonly Row[]) => void): number {
+  let unreadable = 0;
+  for (let seq = 0; seq < lastSeq;) {
+    const rows = rowsOrDamage(
+      database,
+      `SELECT * FROM deliveries WHERE seq > ? ORDER BY seq LIMIT ${deliveryRows}`,
+      [seq],
+    );
+    if (rows !== 'damaged') {
+      use(rows);
+      if (rows.length < deliveryRows) break;
+      seq = Number(rows.at(-1)?.['seq']);
+      continue;
+    }
+    // Up to the first delivery that can be read behind the damage.
+    for (let isBehind = false, wasDamaged = false; !isBehind && seq < lastSeq;) {
+      seq += 1;
+      const one = rowsOrDamage(database, 'SELECT * FROM deliveries WHERE seq = ?', [seq]);
+      if (one === 'damaged') unreadable += 1;
+      else use(one);
+      isBehind = wasDamaged && one !== 'damaged' && one.length > 0;
+      wasDamaged ||= one === 'damaged';
+    }
+  }
+  return unreadable;
+}
+
+/** Gives each delivered id whose row was not found from the ends a row: the old one, or what its deliveries tell. */
+function completeLeads(from: Database, to: Database, copier: RowCopier): void {
+  const missing = to
+    .prepare(
+      `SELECT lead, MIN(seq) AS seq, MIN(received_at) AS first_at, MAX(attempt) AS attempts,
+       MAX(verdict <> 'pending') AS accepted FROM deliveries
+       WHERE verdict <> 'rejected' AND lead NOT IN (SELECT id FROM leads) GROUP BY lead`,
+    )
+    .all([]);
+  for (const row of missing) {
+    const id = textOf(row['lead']);
+    const old = rowsOrDamage(from, 'SELECT * FROM leads WHERE id = ?', [id]);
+    if (old !== 'damaged' && old.length > 0) {
+      copier.copy('leads', old);
+      continue;
+    }
+    const digest = hash('sha256', leadOf(to, Number(row['seq'])), 'buffer');
+    const state = row['accepted'] === 1 ? 'accepted' : 'pending';
+    to.prepare('INSERT INTO leads VALUES (?, ?, ?, ?, ?, ?)').run([
+      id,
+      Number(row['seq']),
+      state,
+      Number(row['first_at']),
+      Number(row['attempts']),
+      digest,
+    ]);
+  }
+}
+
+/** The own bytes of the lead of a delivery. */
+function leadOf(database: Database, seq: number): Uint8Array {
+  const [row = {}] = database.prepare('SELECT * FROM deliveries WHERE seq = ?').all([seq]);
+  const sharedSeq = sharedSeqOf(row);
+  const [shared] =
+    sharedSeq === undefined
+      ? [row]
+      : database.prepare('SELECT body FROM shared_content WHERE seq = ?').all([sharedSeq]);
+  return leadBytes(bytesOf(shared?.['body']), placeOf(row));
+}

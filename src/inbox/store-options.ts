@@ -1,0 +1,48 @@
+import type { Clock } from '../time/clock.ts';
+import type { Delivery } from '../webhook/delivery.ts';
+
+/** What may be stored and shown of a delivery's path and headers: everything but credentials. */
+export interface RedactDelivery {
+  readonly path: (delivery: Delivery) => string;
+  readonly headers: (delivery: Delivery) => Delivery['rawHeaders'];
+}
+
+/** What every store is made with. */
+export interface StoreOptions {
+  /** Path of the file, or `:memory:`. */
+  readonly location: string;
+  readonly clock: Clock;
+  /** Every target that this receiver hands each new lead to. */
+  readonly targets: readonly string[];
+  /** Targets that are handed a lead when an operator asks for it, and want none. */
+  readonly onDemand?: readonly string[] | undefined;
+  /** How long a lease on a target holds when its receiver goes away, in milliseconds. */
+  readonly leaseMs: number;
+  /** How long a nonce is good for one body only, in milliseconds; a later delivery with it fails its timestamp check. */
+  readonly nonceLifetimeMs: number;
+  readonly redact: RedactDelivery;
+  /** Of this process, for the name on its leases. */
+  readonly pid: number;
+  /** Says what the operator has to know of the store, such as that its file is damaged; the same thing once. */
+  readonly warn: (text: string) => void;
+  /** Told after each transaction how many writes shared it. */
+  readonly onCommit?: ((writes: number) => void) | undefined;
+}
+
+/** Rejected deliveries that are kept: the newest. */
+export const maxRejectedKept = 1000;
+
+/** Of a rejected delivery's body, in bytes. */
+export const maxRejectedBody = 16 * 1024;
+
+/** Expired nonces that are removed for each one that is added: they become fewer faster than they become more. */
+export const noncesRemovedPerAdded = 2;
+
+/** Repeats of one id that are kept, the newest: so many with another payload than the first one, and so many with the same. */
+export const maxRepeatsKept = 100;
+
+/** Of one delivery, the newest: attempts to hand its lead to a target whose results are kept. */
+export const maxResultsKept = 100;
+
+/** Payloads that are compared field by field in one transaction, in bytes: others wait for it to end. */
+export const maxComparedBytes = 256 * 1024;

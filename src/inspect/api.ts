@@ -1,0 +1,278 @@
+import { messageOf } from '../errors.ts';
+import type { Answer, BodyWriter, StreamedAnswer } from '../http/server/request/send-answer.ts';
+import { isObject, type Json } from '../json/exact.ts';
+import type { Delivery } from '../webhook/delivery.ts';
+import { type EventFeed, EventStreamWriter } from './event-feed.ts';
+import { badRequest, inboxFailed, notThere, problemAnswer } from './problems.ts';
+import type { InboxQueries } from './queries/inbox-queries.ts';
+import { QueryError, QueryValues } from './query-values.ts';
+import type { Replays } from './replay/replayer.ts';
+import { type InspectKey, unwantedRequest } from './request-guard.ts';
+import type { WireCurl, WireInbox, WireReplay, WireSession } from './wire.ts';
+
+interface Route {
+  readonly method: 'GET' | 'POST';
+  readonly path: RegExp;
+  readonly answer: (parts: ApiParts, request: ApiRequest) => ApiAnswer;
+}
+
+const routes = (): readonly Route[] => [
+  { method: 'POST', path: /^\/api\/session$/, answer: sessionAnswer },
+  { method: 'GET', path: /^\/api\/inbox$/, answer: inboxAnswer },
+  { method: 'GET', path: /^\/api\/deliveries$/, answer: pageAnswer },
+  { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})$/, answer: deliveryAnswer },
+  { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})\/body$/, answer: bodyAnswer },
+  { method: 'GET', path: /^\/api\/deliveries\/([1-9]\d{0,14})\/curl$/, answer: curlAnswer },
+  { method: 'GET', path: /^\/api\/search$/, answer: searchAnswers() },
+  { method: 'GET', path: /^\/api\/diff$/, answer: diffAnswer },
+  { method: 'GET', path: /^\/api\/charts$/, answer: chartsAnswer },
+  { method: 'GET', path: /^\/api\/events$/, answer: eventsAnswer },
+  { method: 'POST', path: /^\/api\/replays$/, answer: replayAnswer },
+];
+
+/** Answers the page's requests, those of nobody else. `onError` is told of a failure that is a bug. */
+export function apiAnswers(parts: ApiParts): (request: Delivery) => ApiAnswer {
+  const known = routes();
+  return async (request) => {
+    const unwanted = unwantedRequest(request, parts.key);
+    if (unwanted !== undefined) return problemAnswer(unwanted);
+    const path = request.path.replace(/\?.*$/s, '');
+    const route = known.find((one) => one.path.test(path));
+    if (route === undefined) {
+      return problemAnswer({ status: 404, code: 'not-found', problem: 'There is nothing at this path.' });
+    }
+    if (request.method !== route.method) {
+      const problem = `This path takes ${route.method} only.`;
+      return problemAnswer({ status: 405, code: 'bad-request', problem }, { allow: route.method });
+    }
+    const seq = Number(route.path.exec(path)?.[1] ?? 0);
+    try {
+      return await route.answer(parts, { query: new QueryValues(request.path), seq, body: request.body });
+    } catch (error) {
+      if (error instanceof QueryError) return problemAnswer(badRequest(messageOf(error)));
+      return problemAnswer(inboxFailed(error));
+    }
+  };
+}
+
+/** One request of the page, which its guard has let pass. */
+interface ApiRequest {
+  readonly query: QueryValues;
+  /** The number in the path; 0 where it has none. */
+  readonly seq: number;
+  readonly body: Uint8Array;
+}
+
+type ApiAnswer = Promise<Answer | StreamedAnswer>;
+
+/** What requests are answered from. */
+interface ApiParts {
+  /** Path of the file, `:memory:`, or the URL of the database without its password. */
+  readonly location: string;
+  readonly isReceiving: boolean;
+  readonly key: InspectKey;
+  /** Told that a page has exchanged the key. */
+  readonly onSession?: (() => void) | undefined;
+  readonly reads: InboxQueries;
+  readonly feed: EventFeed;
+  readonly replays: Replays;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that nobody sets. */
+  readonly steady: () => number;
+}
+
+const defaultRows = 100;
+const mostRows = 200;
+
+const defaultBuckets = 60;
+const mostBuckets = 240;
+const defaultWindowMs = 86_400_000;
+
+async function inboxAnswer({ location, isReceiving, reads, replays }: ApiParts): ApiAnswer {
+  const body: WireInbox = {
+    location,
+    newestSeq: await reads.newestSeq(),
+    targets: replays.targets,
+    isReceiving,
+    program: `leads ${LEADS_VERSION}`,
+  };
+  return { status: 200, body };
+}
+
+async function pageAnswer({ reads }: ApiParts, { query }: ApiRequest): ApiAnswer {
+  const page = await reads.page({
+    before: query.number('before'),
+    verdicts: query.verdicts(),
+    since: query.number('since'),
+    until: query.number('until'),
+    leadId: query.text('lead'),
+    limit: query.number('limit', 1, mostRows) ?? defaultRows,
+  });
+  return { status: 200, body: page };
+}
+
+async function deliveryAnswer({ reads }: ApiParts, { seq }: ApiRequest): ApiAnswer {
+  const delivery = await reads.delivery(seq);
+  return delivery === undefined ? notFound(seq) : { status: 200, body: delivery };
+}
+
+/** Never as something that a browser shows: what was received may be a page with scripts. */
+async function bodyAnswer({ reads }: ApiParts, { seq }: ApiRequest): ApiAnswer {
+  const content = await reads.body(seq);
+  if (content === undefined) return notFound(seq);
+  return {
+    status: 200,
+    text: { type: 'application/octet-stream', content },
+    headers: { 'content-disposition': `attachment; filename="delivery-${seq}.json"` },
+  };
+}
+
+async function curlAnswer({ reads, replays }: ApiParts, { query, seq }: ApiRequest): ApiAnswer {
+  const target = query.text('target');
+  const url = target === undefined ? undefined : replays.urlOf(target);
+  if (target !== undefined && url === undefined) {
+    return problemAnswer(badRequest('The target is none of those that were named.'));
+  }
+  const command = await reads.curl(seq, url);
+  const body: WireCurl | undefined = command === undefined ? undefined : { command };
+  return body === undefined ? notFound(seq) : { status: 200, body };
+}
+
+async function diffAnswer({ reads }: ApiParts, { query }: ApiRequest): ApiAnswer {
+  const [left, right] = [query.required('left'), query.required('right')];
+  const diff = await reads.diff(left, right);
+  return diff === undefined
+    ? problemAnswer(notThere('One of the two deliveries'))
+    : { status: 200, body: diff };
+}
+
+async function chartsAnswer({ reads, now }: ApiParts, { query }: ApiRequest): ApiAnswer {
+  const until = query.number('until') ?? now();
+  const since = query.number('since') ?? until - defaultWindowMs;
+  if (since >= until) return problemAnswer(badRequest("The query's since must be before its until."));
+  const buckets = query.number('buckets', 1, mostBuckets) ?? defaultBuckets;
+  return { status: 200, body: await reads.charts({ since, until, buckets }) };
+}
+
+const notFound = (seq: number): Awaited<ApiAnswer> => problemAnswer(notThere(`Delivery ${seq}`));
+
+const jsonLines = 'application/x-ndjson; charset=utf-8';
+
+/** In characters, of what is searched for. */
+const longestText = 500;
+
+/** Searches at one time. */
+const mostSearches = 4;
+
+/** `GET /api/events` */
+async function eventsAnswer({ reads, feed, steady }: ApiParts, { query }: ApiRequest): ApiAnswer {
+  const after = query.number('after') ?? (await reads.newestSeq());
+  if (!feed.reserve()) {
+    const problem = 'Too many pages follow this inbox at the same time.';
+    const hint = 'close some of them';
+    // A client that opens a thousand streams is not to hold a thousand connections.
+    return problemAnswer({ status: 429, code: 'too-many-streams', problem, hint }, { connection: 'close' });
+  }
+  return {
+    status: 200,
+    stream: {
+      type: jsonLines,
+      write: (response, signal) => feed.follow(new EventStreamWriter(response, after, steady), signal),
+    },
+  };
+}
+
+/** Answers `GET /api/search`, a few at one time. */
+function searchAnswers(): (parts: ApiParts, request: ApiRequest) => ApiAnswer {
+  let running = 0;
+  return ({ reads }, { query }) => {
+    const text = query.text('q')?.trim() ?? '';
+    if (text === '' || text.length > longestText) {
+      const problem = `The query's q must be a text of 1 to ${longestText} characters.`;
+      return Promise.resolve(problemAnswer(badRequest(problem)));
+    }
+    if (running >= mostSearches) {
+      const problem = 'Too many searches are under way.';
+      return Promise.resolve(problemAnswer({ status: 429, code: 'busy', problem }));
+    }
+    const found = reads.search({
+      text,
+      before: query.number('before'),
+      verdicts: query.verdicts(),
+      since: query.number('since'),
+      until: query.number('until'),
+    });
+    const write = async (response: BodyWriter, signal: AbortSignal): Promise<void> => {
+      running += 1;
+      try {
+        for await (const line of found) {
+          if (signal.aborted) return;
+          if (!response.write(`${JSON.stringify(line)}\n`)) await drained(response, signal);
+        }
+      } finally {
+        running -= 1;
+      }
+    };
+    return Promise.resolve({ status: 200, stream: { type: jsonLines, write } });
+  };
+}
+
+/** Resolves when the client has read what was written, or is gone. */
+function drained(response: BodyWriter, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('drain', end);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    response.once('drain', end);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
+}
+
+/** `POST /api/session` */
+function sessionAnswer({ key, onSession }: ApiParts, { body }: ApiRequest): ApiAnswer {
+  const value = parsed(body);
+  const given = isObject(value) ? value['key'] : undefined;
+  const token = typeof given === 'string' ? key.tokenFor(given) : undefined;
+  if (token === undefined) {
+    const problem = 'The key is not the one of this server, which may have been started anew.';
+    const hint = 'Open the address that it printed last.';
+    return Promise.resolve(problemAnswer({ status: 401, code: 'wrong-key', problem, hint }));
+  }
+  onSession?.();
+  const session: WireSession = { token };
+  return Promise.resolve({ status: 200, body: session });
+}
+
+/** `POST /api/replays` */
+async function replayAnswer({ replays, feed }: ApiParts, { body }: ApiRequest): ApiAnswer {
+  const asked = replayIn(parsed(body));
+  if (asked === undefined) {
+    return problemAnswer(
+      badRequest('The body must be {"seq": a number, "target": a text, "body": a text or none}.'),
+    );
+  }
+  const replayed = await replays.replay(asked);
+  feed.touch(asked.seq);
+  return 'code' in replayed ? problemAnswer(replayed) : { status: 200, body: replayed };
+}
+
+function replayIn(value: Json | undefined): WireReplay | undefined {
+  if (!isObject(value)) return undefined;
+  const { seq, target, body } = value;
+  if (!Number.isSafeInteger(seq) || typeof seq !== 'number' || typeof target !== 'string') return undefined;
+  if (body === undefined || body === null) return { seq, target };
+  return typeof body === 'string' ? { seq, target, body } : undefined;
+}
+
+function parsed(body: Uint8Array): Json | undefined {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as Json;
+  } catch {
+    // The answer says what the body must be.
+    return undefined;
+  }
+}

@@ -1,0 +1,112 @@
+import { isUtf8 } from 'node:buffer';
+import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
+import { maxRejectedBody } from '../../inbox/store-options.ts';
+import { utf8 } from '../../json/bytes.ts';
+import { storedDelivery } from '../../receiver/stored-deliveries.ts';
+import type { RejectReason } from '../../webhook/rejection.ts';
+import type { WireDelivery, WireRow } from '../wire.ts';
+import { formatJson } from './format-json.ts';
+import { rowOf } from './wire-row.ts';
+
+/** Of the body, in bytes. */
+const shownBytes = 1024 * 1024;
+
+const mostAttempts = 100;
+
+export async function describeDelivery(
+  inbox: Pick<InboxReader, 'list'>,
+  seq: number,
+): Promise<WireDelivery | undefined> {
+  const delivery = await storedDelivery(inbox, seq);
+  if (delivery === undefined) return undefined;
+  const { body, place, leadId, results } = delivery;
+  return {
+    ...rowOf(delivery),
+    remote: delivery.remote,
+    method: delivery.method,
+    path: delivery.path,
+    headers: delivery.headers,
+    text: utf8(body.subarray(0, shownBytes)),
+    isCut: body.length > shownBytes,
+    hasInvalidText: !isUtf8(body),
+    missing: whatIsMissing(delivery),
+    formatted: formatJson(body) ?? null,
+    place: place ?? null,
+    firstSeq: delivery.firstSeq ?? null,
+    differs: delivery.differs ?? null,
+    explanation: explainStored(delivery) ?? null,
+    results: results.map(({ target, ok, answer, durationMs, at }) => ({
+      target,
+      ok,
+      answer,
+      durationMs,
+      at,
+    })),
+    attempts: leadId === undefined ? [] : await attemptsOf(inbox, leadId),
+    notReplayable: whyNotReplayable(delivery) ?? null,
+  };
+}
+
+/** Oldest first: the newest of them. */
+async function attemptsOf(inbox: Pick<InboxReader, 'list'>, leadId: string): Promise<readonly WireRow[]> {
+  const rows: WireRow[] = [];
+  for await (const delivery of inbox.list({ leadId })) {
+    rows.push(rowOf(delivery));
+    if (rows.length === mostAttempts) break;
+  }
+  return rows.reverse();
+}
+
+function whatIsMissing({ verdict, body }: StoredDelivery): string | null {
+  if (verdict !== 'rejected' || body.length < maxRejectedBody) return null;
+  return `Only the first ${maxRejectedBody / 1024} KiB of a rejected body are kept.`;
+}
+
+const credential =
+  "The inbox keeps no credentials, so nothing here shows what was sent; 'leads listen --explain' prints what the next one matches.";
+const clock = 'Compare the clocks of both machines; --tolerance says how far they may be apart.';
+const sender = 'This is for the sender to change.';
+
+/** What the operator can do about it. */
+const advice: Readonly<Partial<Record<RejectReason, string>>> = {
+  foreign_host: 'A page in a browser may have sent it; name the host with --public-url if it is yours.',
+  wrong_path: 'The receiver takes deliveries at the path of --path only.',
+  wrong_method: sender,
+  missing_credential:
+    'Check that the sender signs its deliveries, and that the receiver runs with its scheme.',
+  repeated_credential: sender,
+  malformed_credential: 'Check that both sides use the same scheme.',
+  wrong_credential: credential,
+  missing_timestamp: 'Check that both sides use the same scheme.',
+  malformed_timestamp: 'Check --timestamp-format, and that both sides use the same scheme.',
+  stale_timestamp: clock,
+  future_timestamp: clock,
+  missing_nonce: 'Check that both sides use the same scheme.',
+  replayed_nonce: 'A retry brings the same body; another body under a used nonce may be an attack.',
+  wrong_content_type: sender,
+  encoded_body: sender,
+  not_json: 'The stored body shows what came.',
+  not_a_lead: 'If the lead is inside of an envelope, --lead-at says where.',
+  too_large: sender,
+  too_slow: 'The network or the sender was slow: nothing is wrong with what it sends.',
+  overloaded: 'The sender was asked to send it again later.',
+  cannot_store: 'The sender was asked to send it again later.',
+  told_to_fail: 'The receiver was started with --respond or --fail-first.',
+};
+
+/** Why a stored delivery was rejected, a sentence each; undefined where it was not. */
+function explainStored({ verdict, reason, detail }: StoredDelivery): readonly string[] | undefined {
+  if (verdict !== 'rejected') return undefined;
+  const what = detail ?? reason ?? 'no reason was kept';
+  const hint = advice[reason as RejectReason];
+  return [`${what.charAt(0).toUpperCase()}${what.slice(1)}.`, ...(hint === undefined ? [] : [hint])];
+}
+
+/** Why a stored delivery is never replayed, in one sentence; undefined where it may be. */
+export function whyNotReplayable({
+  verdict,
+  leadId,
+}: Pick<StoredDelivery, 'verdict' | 'leadId'>): string | undefined {
+  if (verdict === 'rejected') return 'A rejected delivery is never replayed: nobody knows who sent it.';
+  return leadId === undefined ? 'The delivery holds no lead.' : undefined;
+}

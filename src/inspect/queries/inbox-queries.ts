@@ -1,0 +1,60 @@
+import type { VerdictKind } from '../../inbox/decide-verdict.ts';
+import type { WireCharts, WireDelivery, WireDiff, WireFound, WirePage, WireRow } from '../wire.ts';
+
+/** Times are milliseconds since the epoch. */
+export interface PageQuery {
+  readonly before?: number | undefined;
+  readonly verdicts?: readonly VerdictKind[] | undefined;
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly leadId?: string | undefined;
+  readonly limit: number;
+}
+
+export interface SearchQuery extends Omit<PageQuery, 'leadId' | 'limit'> {
+  readonly text: string;
+}
+
+export interface ChartQuery {
+  readonly since: number;
+  readonly until: number;
+  readonly buckets: number;
+}
+
+/** Deliveries that came behind one number. */
+export interface Arrived {
+  /** Oldest first, the newest 100 of them. */
+  readonly rows: readonly WireRow[];
+  readonly skipped: number;
+  readonly newestSeq: number;
+}
+
+/** What became different since it was last asked. */
+export interface Changes {
+  readonly newestSeq: number;
+  /** At most 100; the others come with the next ones. */
+  readonly changed: readonly WireRow[];
+  /** Deliveries were pruned or erased. */
+  readonly isRemoved: boolean;
+}
+
+/**
+ * What the page asks of an inbox, in this thread or in another one. A delivery that is not there is undefined. Rejects with
+ * an error of `errors.ts` when the inbox cannot be read.
+ */
+export interface InboxQueries {
+  newestSeq(): Promise<number>;
+  page(query: PageQuery): Promise<WirePage>;
+  search(query: SearchQuery): AsyncIterable<WireFound>;
+  delivery(seq: number): Promise<WireDelivery | undefined>;
+  /** As it is stored. */
+  body(seq: number): Promise<Uint8Array | undefined>;
+  diff(left: number, right: number): Promise<WireDiff | undefined>;
+  /** `url`: where the command sends it; undefined: a placeholder. */
+  curl(seq: number, url: string | undefined): Promise<string | undefined>;
+  charts(query: ChartQuery): Promise<WireCharts>;
+  since(after: number): Promise<Arrived>;
+  /** For one caller, who asks again and again. `touched`: deliveries that are told as changed in any case. */
+  changes(touched: readonly number[]): Promise<Changes>;
+  close(): Promise<void>;
+}

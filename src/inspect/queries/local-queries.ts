@@ -1,0 +1,83 @@
+import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
+import { curlCommand } from '../../output/curl-command.ts';
+import { redacted, storedDelivery } from '../../receiver/stored-deliveries.ts';
+import { endToEndHeaders } from '../../receiver/targets/forward-request.ts';
+import { Secret } from '../../secret.ts';
+import type { WirePage, WireRow } from '../wire.ts';
+import { countCharts } from './count-charts.ts';
+import { describeDelivery } from './describe-delivery.ts';
+import { diffDeliveries } from './diff-deliveries.ts';
+import type { InboxQueries, PageQuery } from './inbox-queries.ts';
+import { searchInbox } from './search-inbox.ts';
+import { arrivedSince, InboxWatch } from './watch-inbox.ts';
+import { rowOf } from './wire-row.ts';
+
+/** Reads an inbox in this thread, in small steps. Closing it closes the inbox, unless that is somebody else's. */
+export function localQueries(inbox: Omit<InboxReader, 'close'>, close?: () => Promise<void>): InboxQueries {
+  const watch = new InboxWatch(inbox);
+  return {
+    newestSeq: async () => (await inbox.extent()).newestSeq,
+    page: (query) => listPage(inbox, query),
+    search: (query) => searchInbox(inbox, query),
+    delivery: (seq) => describeDelivery(inbox, seq),
+    body: async (seq) => (await storedDelivery(inbox, seq))?.body,
+    async diff(left, right) {
+      const [one, other] = [await storedDelivery(inbox, left), await storedDelivery(inbox, right)];
+      return one === undefined || other === undefined ? undefined : diffDeliveries(one, other);
+    },
+    async curl(seq, url) {
+      const delivery = await storedDelivery(inbox, seq);
+      return delivery && curlOfDelivery(delivery, url);
+    },
+    charts: (query) => countCharts(inbox, query),
+    since: (after) => arrivedSince(inbox, after),
+    changes: (touched) => watch.changes(touched),
+    close: () => close?.() ?? Promise.resolve(),
+  };
+}
+
+/** One page of the list, newest first. */
+async function listPage(
+  inbox: Pick<InboxReader, 'list' | 'lookUp'>,
+  { limit, ...query }: PageQuery,
+): Promise<WirePage> {
+  const rows: WireRow[] = [];
+  let hasMore = false;
+  for await (const delivery of inbox.list(query)) {
+    if (rows.length === limit) {
+      hasMore = true;
+      break;
+    }
+    rows.push(rowOf(delivery));
+  }
+  const next = hasMore ? (rows.at(-1)?.seq ?? null) : null;
+  const { leadId } = query;
+  return { rows, next, lead: leadId === undefined ? null : await stateOf(inbox, leadId, rows) };
+}
+
+/** Why the list lacks what the inbox had of a lead. */
+async function stateOf(
+  inbox: Pick<InboxReader, 'lookUp'>,
+  leadId: string,
+  rows: readonly WireRow[],
+): Promise<WirePage['lead']> {
+  const [lead] = await inbox.lookUp([leadId]);
+  if (lead === undefined) return null;
+  if (lead.digest === undefined) return 'erased';
+  return rows.some(({ verdict }) => verdict !== 'rejected') ? null : 'pruned';
+}
+
+/** Where nothing says which receiver is meant. */
+const placeholder = 'https://receiver.example';
+
+/** The delivery as a command for a shell. Credentials are not stored: `$CREDENTIAL` stands for each. */
+function curlOfDelivery({ method, path, headers, body }: StoredDelivery, url: string | undefined): string {
+  const own = path.startsWith('/') ? path : '/';
+  return curlCommand({
+    method: method === '' ? 'POST' : method,
+    url: url ?? `${placeholder}${own}`,
+    headers: endToEndHeaders({ rawHeaders: headers }),
+    body,
+    secrets: [{ secret: new Secret(redacted), variable: 'CREDENTIAL' }],
+  });
+}

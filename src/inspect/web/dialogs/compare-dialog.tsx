@@ -1,0 +1,87 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import type { WireDelivery, WireRow } from '../../wire.ts';
+import { attemptName } from '../list/delivery-row.tsx';
+import { orderedPair } from '../panes/delivery-sections.tsx';
+import { focusOn } from '../state/delivery-actions.ts';
+import { useModel } from '../state/page-model.ts';
+import { go } from '../state/route.ts';
+import { deliveryTitle, exactTime, shortTime } from '../text/format.ts';
+import { ReceivedText } from '../text/received-text.tsx';
+import { VerdictBadge } from '../text/verdict.tsx';
+import { Dialog } from './dialog.tsx';
+
+/** With which one: the other deliveries of this lead, then the ones around it in the list. */
+export function CompareDialog({ delivery }: { delivery: WireDelivery }): VNode {
+  const model = useModel();
+  const { ofLead, around } = comparable(delivery, model.rows);
+  const [other, setOther] = useState((ofLead[0] ?? around[0])?.seq ?? null);
+  const compare = (event: Event): void => {
+    event.preventDefault();
+    if (other === null) return;
+    model.dialog.value = null;
+    go(orderedPair(delivery.seq, other));
+    focusOn('pane');
+  };
+  const group = (title: string, rows: readonly WireRow[]): VNode | null =>
+    rows.length === 0 ? null : (
+      <fieldset class="options">
+        <legend>{title}</legend>
+        {rows.map((row) => (
+          <label key={row.seq} class="option">
+            <input
+              type="radio"
+              name="other"
+              checked={row.seq === other}
+              onChange={() => setOther(row.seq)}
+              data-focus-first={row.seq === other ? true : undefined}
+            />
+            <VerdictBadge verdict={row.verdict} />
+            <span class="option-name">
+              {rows === ofLead ? attemptName(row) : <ReceivedText text={deliveryTitle(row)} />}
+            </span>
+            <time title={exactTime(row.receivedAt)}>{shortTime(row.receivedAt, Date.now())}</time>
+          </label>
+        ))}
+      </fieldset>
+    );
+  return (
+    <Dialog title="Compare with">
+      <form onSubmit={compare}>
+        <div class="option-groups">
+          {group('Deliveries of the same lead', ofLead)}
+          {group('Others in the list', around)}
+          {other === null && <p>There is no other delivery in the list.</p>}
+        </div>
+        <div class="dialog-actions">
+          <button type="submit" class="button primary" disabled={other === null}>
+            Compare
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** How many of a lead's deliveries are offered, and how many of the list on each side. */
+const mostOfLead = 20;
+const mostOnEachSide = 5;
+
+/** What a delivery may be compared with; the likeliest first. */
+function comparable(
+  delivery: WireDelivery,
+  rows: readonly WireRow[],
+): { ofLead: readonly WireRow[]; around: readonly WireRow[] } {
+  const others = delivery.attempts.filter(({ seq }) => seq !== delivery.seq);
+  const distance = ({ seq }: WireRow): number =>
+    seq < delivery.seq ? delivery.seq - seq : seq - delivery.seq + 0.5;
+  const ofLead = [...others].sort((a, b) => distance(a) - distance(b)).slice(0, mostOfLead);
+  const known = new Set([delivery.seq, ...others.map(({ seq }) => seq)]);
+  const index = rows.findIndex(({ seq }) => seq <= delivery.seq);
+  const from = Math.max(0, (index === -1 ? rows.length : index) - mostOnEachSide);
+  const around = rows
+    .slice(from, from + 2 * mostOnEachSide + 1)
+    .filter(({ seq }) => !known.has(seq))
+    .sort((a, b) => distance(a) - distance(b));
+  return { ofLead, around };
+}

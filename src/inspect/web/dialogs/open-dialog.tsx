@@ -1,0 +1,41 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { ShortcutList, shortcuts } from '../shell/shortcuts.tsx';
+import { useModel, useValue } from '../state/page-model.ts';
+import { CompareDialog } from './compare-dialog.tsx';
+import { Dialog } from './dialog.tsx';
+import { ReplayDialog } from './replay-dialog.tsx';
+
+export function Dialogs(): VNode | null {
+  const open = useValue(useModel().dialog);
+  if (open === null) return null;
+  if (open.name === 'help') return <HelpDialog />;
+  if (open.name === 'curl') return <CurlDialog command={open.command} />;
+  if (open.name === 'compare') return <CompareDialog delivery={open.delivery} />;
+  return <ReplayDialog delivery={open.delivery} />;
+}
+
+function HelpDialog(): VNode {
+  const { inbox } = useModel();
+  return (
+    <Dialog title="Keys">
+      <ShortcutList shortcuts={shortcuts} />
+      <p class="note">{inbox.program}</p>
+    </Dialog>
+  );
+}
+
+/** Where the clipboard is closed to the page. */
+function CurlDialog({ command }: { command: string }): VNode {
+  const text = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    text.current?.focus();
+    text.current?.select();
+  }, []);
+  return (
+    <Dialog title="Copy as curl">
+      <p>This browser does not let the page write to the clipboard. The command is selected: copy it.</p>
+      <textarea ref={text} class="text-area" rows={10} readOnly aria-label="Command" value={command} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,152 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { WireVerdict } from '../../wire.ts';
+import { Key } from '../shell/shortcuts.tsx';
+import { focusOn } from '../state/delivery-actions.ts';
+import { useModel, useValue } from '../state/page-model.ts';
+import { VerdictIcon, verdicts, verdictWords } from '../text/verdict.tsx';
+
+/** A search begins when nothing was typed for this long; ms. */
+const pauseMs = 120;
+
+export function SearchField(): VNode {
+  const model = useModel();
+  const search = useValue(model.search.state);
+  const [text, setText] = useState('');
+  const timer = useRef<number | undefined>(undefined);
+  const find = (query: string): void => {
+    clearTimeout(timer.current);
+    const wanted = query.trim();
+    const { value: current } = model.search.state;
+    // What was found, or is being found, stays.
+    const isThere = current?.text === wanted && (current.status === 'done' || current.status === 'running');
+    if (!isThere) model.find(wanted);
+  };
+  // It was ended elsewhere.
+  useEffect(() => {
+    if (search === null) setText('');
+  }, [search === null]);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') {
+      find(text);
+      focusOn('list');
+    } else if (event.key === 'Escape' && search?.status === 'running') model.search.cancel();
+    else if (event.key === 'Escape' && text !== '') {
+      setText('');
+      find('');
+    } else if (event.key === 'Escape') focusOn('list');
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="search-field">
+      <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+        <path d="M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9m3.3 7.8 3.2 3.2" />
+      </svg>
+      <input
+        id="search"
+        type="search"
+        autocomplete="off"
+        spellcheck={false}
+        aria-label="Search id, name, e-mail, phone and body"
+        aria-keyshortcuts="/"
+        placeholder="Search"
+        value={text}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value);
+          clearTimeout(timer.current);
+          timer.current = setTimeout(() => find(currentTarget.value), pauseMs);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {text === '' && <Key name="/" />}
+    </div>
+  );
+}
+
+const ranges: readonly { readonly name: string; readonly ms: number | null }[] = [
+  { name: 'Any time', ms: null },
+  { name: 'Last 15 minutes', ms: 900_000 },
+  { name: 'Last hour', ms: 3_600_000 },
+  { name: 'Last 24 hours', ms: 86_400_000 },
+  { name: 'Last 7 days', ms: 604_800_000 },
+  { name: 'Last 30 days', ms: 2_592_000_000 },
+];
+const between = 'between';
+
+/** As the fields have them. */
+const noEnds = { since: '', until: '' };
+
+export function TimeFilter(): VNode {
+  const model = useModel();
+  const filter = useValue(model.filter);
+  const [range, setRange] = useState('0');
+  const [ends, setEnds] = useState(noEnds);
+  // Another part of the page showed all again.
+  const isAll = filter.since === null && filter.until === null;
+  useEffect(() => {
+    if (!isAll) return;
+    setRange((old) => (old === between ? old : '0'));
+    setEnds(noEnds);
+  }, [isAll]);
+  const choose = (value: string): void => {
+    setRange(value);
+    const ms = ranges[Number(value)]?.ms ?? null;
+    model.setFilter({ ...filter, since: ms === null ? null : Date.now() - ms, until: null });
+  };
+  const setEnd = (name: 'since' | 'until', value: string): void => {
+    setEnds({ ...ends, [name]: value });
+    const at = new Date(value).getTime();
+    model.setFilter({ ...filter, [name]: Number.isNaN(at) ? null : at });
+  };
+  return (
+    <div class="time-filter">
+      <select aria-label="Time" value={range} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        {ranges.map(({ name }, i) => (
+          <option key={name} value={String(i)}>
+            {name}
+          </option>
+        ))}
+        <option value={between}>Between…</option>
+      </select>
+      {range === between &&
+        (['since', 'until'] as const).map((name) => (
+          <label key={name}>
+            <span>{name === 'since' ? 'From' : 'Until'}</span>
+            <input
+              type="datetime-local"
+              value={ends[name]}
+              onChange={({ currentTarget }) => setEnd(name, currentTarget.value)}
+            />
+          </label>
+        ))}
+    </div>
+  );
+}
+
+/** Any of the pressed ones; none pressed: all. */
+export function VerdictFilter(): VNode {
+  const model = useModel();
+  const filter = useValue(model.filter);
+  const toggle = (verdict: WireVerdict): void => {
+    const others = filter.verdicts.filter((one) => one !== verdict);
+    const wasPressed = others.length < filter.verdicts.length;
+    model.setFilter({ ...filter, verdicts: wasPressed ? others : [...others, verdict] });
+  };
+  return (
+    <div class="verdict-filter" role="group" aria-label="Verdict">
+      {verdicts.map((verdict) => (
+        <button
+          key={verdict}
+          type="button"
+          class="chip"
+          aria-pressed={filter.verdicts.includes(verdict)}
+          onClick={() => toggle(verdict)}
+        >
+          <VerdictIcon verdict={verdict} />
+          {verdictWords[verdict]}
+        </button>
+      ))}
+    </div>
+  );
+}

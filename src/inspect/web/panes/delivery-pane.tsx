@@ -1,0 +1,198 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { WireDelivery } from '../../wire.ts';
+import { useLoaded } from '../server/loaded.ts';
+import { Key } from '../shell/shortcuts.tsx';
+import { copyCurl, copyText, downloadBody, openCompare, openReplay } from '../state/delivery-actions.ts';
+import { useModel, useValue } from '../state/page-model.ts';
+import { go } from '../state/route.ts';
+import { deliveryTitle, exactTime, sentence, shortTime, shownSize } from '../text/format.ts';
+import { ReceivedText, shown } from '../text/received-text.tsx';
+import { VerdictBadge } from '../text/verdict.tsx';
+import { BodySection, HeaderSection, LeadAttempts, ResultSection } from './delivery-sections.tsx';
+import { ClosePane, PaneProblem } from './pane-parts.tsx';
+
+export function DeliveryPane({ seq }: { seq: number }): VNode {
+  const model = useModel();
+  const version = useValue(model.version);
+  const { answer, problem, path } = useLoaded<WireDelivery>(model.api, `/api/deliveries/${seq}`, version);
+  useEffect(() => {
+    model.shown.value = answer;
+    return () => (model.shown.value = null);
+  }, [model, answer, seq]);
+  // However it was opened: by a key, by a click, by Back.
+  useEffect(() => {
+    document.getElementById('pane')?.scrollTo(0, 0);
+  }, [answer?.seq]);
+  useEffect(() => {
+    model.selected.value = seq;
+  }, [model, seq]);
+  if (problem !== null && path === `/api/deliveries/${seq}`) {
+    return (
+      <PaneProblem
+        problem={problem}
+        title={problem.code === 'not-found' ? `Delivery ${seq} is not in the inbox` : 'It cannot be shown'}
+      />
+    );
+  }
+  if (answer === null) return <div class="pane-loading" aria-busy="true" />;
+  return (
+    <article class="delivery" aria-busy={answer.seq !== seq} key={answer.seq}>
+      <DeliveryHead delivery={answer} />
+      <Notices delivery={answer} />
+      <DeliveryFacts delivery={answer} />
+      <ResultSection results={answer.results} />
+      <LeadAttempts delivery={answer} />
+      <BodySection delivery={answer} />
+      <HeaderSection headers={answer.headers} />
+    </article>
+  );
+}
+
+function DeliveryHead({ delivery }: { delivery: WireDelivery }): VNode {
+  const model = useModel();
+  const { verdict, name, leadId, seq, notReplayable } = delivery;
+  const canReplay = notReplayable === null && model.inbox.targets.length > 0;
+  return (
+    <header class="delivery-head">
+      <div class="delivery-title">
+        <VerdictBadge verdict={verdict} />
+        <h2>
+          <ReceivedText text={deliveryTitle({ seq, name, leadId: null })} />
+        </h2>
+        <ClosePane />
+      </div>
+      {leadId !== null && (
+        <p class="delivery-id">
+          <code>
+            <ReceivedText text={leadId} />
+          </code>
+          <button type="button" class="link" onClick={() => void copyText(model, leadId)}>
+            Copy id
+          </button>
+        </p>
+      )}
+      <div class="actions" role="group" aria-label="Actions">
+        <button
+          type="button"
+          class={`button${canReplay ? ' primary' : ''}`}
+          aria-keyshortcuts="r"
+          onClick={() => void openReplay(model)}
+        >
+          Replay <Key name="r" />
+        </button>
+        <button type="button" class="button" aria-keyshortcuts="d" onClick={() => void openCompare(model)}>
+          Compare <Key name="d" />
+        </button>
+        <button type="button" class="button" aria-keyshortcuts="c" onClick={() => void copyCurl(model)}>
+          Copy as curl <Key name="c" />
+        </button>
+        <button type="button" class="button" onClick={() => void downloadBody(model)}>
+          Download body
+        </button>
+      </div>
+    </header>
+  );
+}
+
+/** What is not ordinary about a delivery: why it was rejected first. */
+function Notices({ delivery }: { delivery: WireDelivery }): VNode {
+  const { verdict, explanation, differs, missing, hasInvalidText, firstSeq, seq } = delivery;
+  return (
+    <>
+      {verdict === 'rejected' && <Rejection delivery={delivery} />}
+      {verdict === 'pending' && (
+        <div class="notice is-pending">
+          <h3>Stored, but not handed on yet</h3>
+          <p>A target that was asked for has not taken it.</p>
+        </div>
+      )}
+      {explanation === null && differs !== null && differs.length > 0 && (
+        <div class="notice">
+          <h3>Differs from this lead’s first delivery</h3>
+          <ul class="field-names">
+            {differs.map((field) => (
+              <li key={field}>
+                <code>{shown(field)}</code>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {firstSeq !== null && firstSeq !== seq && (
+        <p class="notice">
+          One of several leads in one request, which began with{' '}
+          <button type="button" class="link" onClick={() => go({ view: 'delivery', seq: firstSeq })}>
+            delivery {firstSeq}
+          </button>
+          .
+        </p>
+      )}
+      {missing !== null && <p class="notice">{sentence(missing)}</p>}
+      {hasInvalidText && (
+        <p class="notice">
+          Bytes of the body that are not UTF-8 are shown as �. The download has them as they came.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Rejection({ delivery: { reason, explanation, status } }: { delivery: WireDelivery }): VNode {
+  return (
+    <div class="notice is-rejected">
+      <h3>
+        Rejected: {reason ?? 'no reason was kept'} <span class="notice-status">answered {status}</span>
+      </h3>
+      {explanation?.map((text, i) => (
+        <p key={i}>{shown(text)}</p>
+      ))}
+    </div>
+  );
+}
+
+const sources: Record<WireDelivery['source'], string> = {
+  push: '',
+  backfill: 'read back from the service',
+  replay: 'sent as a replay',
+};
+
+function DeliveryFacts({ delivery }: { delivery: WireDelivery }): VNode {
+  const { receivedAt, status, attempt, remote, method, path, size, source, category, seq } = delivery;
+  return (
+    <dl class="facts">
+      <Fact name="Received">
+        <time dateTime={new Date(receivedAt).toISOString()}>{shortTime(receivedAt, Date.now())}</time>
+        <span class="fact-more">{exactTime(receivedAt)}</span>
+      </Fact>
+      <Fact name="Answer">
+        {status} <span class="fact-more">to attempt {attempt}</span>
+      </Fact>
+      <Fact name="Request">
+        <code>
+          {method} <ReceivedText text={path} />
+        </code>
+        <span class="fact-more">{shownSize(size)}</span>
+      </Fact>
+      <Fact name="Sender">
+        <ReceivedText text={remote} />
+        <span class="fact-more">{sources[source]}</span>
+      </Fact>
+      {category !== null && (
+        <Fact name="Category">
+          <ReceivedText text={category} />
+        </Fact>
+      )}
+      <Fact name="Number">{seq}</Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }): VNode {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

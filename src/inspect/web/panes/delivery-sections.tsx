@@ -1,0 +1,188 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import type { WireDelivery, WireResult } from '../../wire.ts';
+import { attemptName } from '../list/delivery-row.tsx';
+import { copyText, openDelivery } from '../state/delivery-actions.ts';
+import { useModel } from '../state/page-model.ts';
+import { go } from '../state/route.ts';
+import { exactTime, shortTime, shownCount, shownDuration, shownSize } from '../text/format.ts';
+import { Code, ReceivedText } from '../text/received-text.tsx';
+import { VerdictBadge } from '../text/verdict.tsx';
+
+interface SectionProps {
+  readonly title: string;
+  readonly count?: number;
+  /** On the line of the title. */
+  readonly tools?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export function Section({ title, count, tools, children }: SectionProps): VNode {
+  const id = useId();
+  return (
+    <section class="section" aria-labelledby={id}>
+      <div class="section-head">
+        <h3 id={id}>
+          {title} {count !== undefined && <span class="count">{shownCount(count)}</span>}
+        </h3>
+        {tools}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** Every time it was handed to a target. */
+export function ResultSection({ results }: { results: readonly WireResult[] }): VNode | null {
+  if (results.length === 0) return null;
+  const now = Date.now();
+  return (
+    <Section title="Handed on" count={results.length}>
+      <ol class="results">
+        {results.map(({ target, ok, answer, durationMs, at }, i) => (
+          <li key={i} class={ok ? 'is-ok' : 'is-failed'}>
+            <span class="result-state">{ok ? 'Taken' : 'Failed'}</span>
+            <span>
+              <ReceivedText text={target} />
+            </span>
+            <span class="result-answer">
+              <ReceivedText text={answer} />
+            </span>
+            <span class="result-time">
+              {shownDuration(durationMs)}
+              <time dateTime={new Date(at).toISOString()} title={exactTime(at)}>
+                {shortTime(at, now)}
+              </time>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+/** All deliveries of this lead, where there are others. */
+export function LeadAttempts({ delivery }: { delivery: WireDelivery }): VNode | null {
+  const model = useModel();
+  const { attempts, seq } = delivery;
+  if (attempts.length < 2) return null;
+  const now = Date.now();
+  return (
+    <Section title="Deliveries of this lead" count={attempts.length}>
+      <ol class="lead-attempts">
+        {attempts.map((row) => (
+          <li key={row.seq} class={row.seq === seq ? 'is-this' : ''}>
+            <VerdictBadge verdict={row.verdict} />
+            <span class="attempt-number">
+              {attemptName(row)}, {row.status}
+            </span>
+            <time dateTime={new Date(row.receivedAt).toISOString()} title={exactTime(row.receivedAt)}>
+              {shortTime(row.receivedAt, now)}
+            </time>
+            {row.seq === seq ? (
+              <span class="this-one">shown here</span>
+            ) : (
+              <span class="attempt-actions">
+                <button
+                  type="button"
+                  class="link"
+                  aria-label={`Open delivery ${row.seq}`}
+                  onClick={() => openDelivery(model, row.seq)}
+                >
+                  Open
+                </button>
+                <button
+                  type="button"
+                  class="link"
+                  aria-label={`Compare with delivery ${row.seq}`}
+                  onClick={() => go(orderedPair(seq, row.seq))}
+                >
+                  Compare
+                </button>
+              </span>
+            )}
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+/** The older one is on the left. */
+export function orderedPair(a: number, b: number): { view: 'compare'; left: number; right: number } {
+  return { view: 'compare', left: Math.min(a, b), right: Math.max(a, b) };
+}
+
+type Form = 'formatted' | 'raw';
+
+/** Of this page's visit: who reads raw bodies reads the next one raw, too. */
+let preferred: Form = 'formatted';
+
+export function BodySection({ delivery }: { delivery: WireDelivery }): VNode {
+  const model = useModel();
+  const [chosen, setChosen] = useState(preferred);
+  const { formatted, text, isCut, size, missing } = delivery;
+  const form = formatted === null ? 'raw' : chosen;
+  const shownText = form === 'formatted' && formatted !== null ? formatted : text;
+  const choose = (next: Form): void => {
+    preferred = next;
+    setChosen(next);
+  };
+  const tools = (
+    <div class="section-tools">
+      {formatted !== null && (
+        <div class="choice" role="group" aria-label="Form of the body">
+          {(['formatted', 'raw'] as const).map((one) => (
+            <button key={one} type="button" aria-pressed={form === one} onClick={() => choose(one)}>
+              {one === 'formatted' ? 'Formatted' : 'Raw'}
+            </button>
+          ))}
+        </div>
+      )}
+      {shownText !== '' && (
+        <button
+          type="button"
+          class="link"
+          aria-label="Copy the body"
+          onClick={() => void copyText(model, shownText)}
+        >
+          Copy
+        </button>
+      )}
+    </div>
+  );
+  return (
+    <Section title="Body" tools={tools}>
+      {text === '' ? (
+        <p class="empty-body">{missing === null ? 'The body is empty.' : 'There is no body to show.'}</p>
+      ) : (
+        <Code key={form} text={shownText} isJson={formatted !== null} label="Text of the body" />
+      )}
+      {isCut && (
+        <p class="note">
+          The first {shownSize(text.length)} of {shownSize(size)}. The download has all of it.
+        </p>
+      )}
+    </Section>
+  );
+}
+
+export function HeaderSection({ headers }: { headers: WireDelivery['headers'] }): VNode | null {
+  if (headers.length === 0) return null;
+  return (
+    <Section title="Headers" count={headers.length}>
+      <dl class="headers">
+        {headers.map(([name, value], i) => (
+          <div key={i}>
+            <dt>
+              <ReceivedText text={name} />
+            </dt>
+            <dd>
+              <ReceivedText text={value} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}

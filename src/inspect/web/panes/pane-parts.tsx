@@ -1,0 +1,43 @@
+import type { VNode } from 'preact';
+import type { Problem } from '../server/problem.ts';
+import { closePane } from '../state/delivery-actions.ts';
+import { useModel } from '../state/page-model.ts';
+import { sentence } from '../text/format.ts';
+
+/** An arrow where the pane covers the list, a cross where it stands beside it. */
+export function ClosePane(): VNode {
+  const model = useModel();
+  return (
+    <button
+      type="button"
+      class="button quiet close-pane"
+      aria-label="Back"
+      title="Back (Esc)"
+      onClick={() => closePane(model)}
+    >
+      <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+        <path class="back" d="M9.5 3.5 5 8l4.5 4.5" />
+        <path class="close" d="m4 4 8 8m0-8-8 8" />
+      </svg>
+    </button>
+  );
+}
+
+/** In place of what the pane cannot show. */
+export function PaneProblem({ problem, title }: { problem: Problem; title: string }): VNode {
+  const model = useModel();
+  return (
+    <div class="pane-problem" role="alert">
+      <h2>{title}</h2>
+      <p>{problem.code === 'not-found' ? 'It may have been pruned or erased.' : sentence(problem.message)}</p>
+      <div class="actions">
+        <button type="button" class="button" onClick={() => model.version.value++}>
+          Try again
+        </button>
+        <button type="button" class="button quiet" onClick={() => closePane(model)}>
+          Back to the list
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import type { VNode } from 'preact';
+
+interface Shortcut {
+  readonly keys: readonly string[];
+  readonly text: string;
+}
+
+/** What the page's keys do, in the order in which they are shown. */
+export const shortcuts: readonly Shortcut[] = [
+  { keys: ['j', 'k'], text: 'Next and previous delivery' },
+  { keys: ['Enter'], text: 'Open the delivery' },
+  { keys: ['/'], text: 'Search' },
+  { keys: ['?'], text: 'All keys' },
+  { keys: ['r'], text: 'Replay the delivery' },
+  { keys: ['d'], text: 'Compare it with another one' },
+  { keys: ['c'], text: 'Copy it as a curl command' },
+  { keys: ['Esc'], text: 'Close what is open, stop a search' },
+];
+
+export function ShortcutList({ shortcuts }: { shortcuts: readonly Shortcut[] }): VNode {
+  return (
+    <dl class="shortcuts">
+      {shortcuts.map(({ keys, text }) => (
+        <div key={text}>
+          <dt>
+            {keys.map((name) => (
+              <Key key={name} name={name} />
+            ))}
+            <span class="only-spoken">{keys.join(' or ')}</span>
+          </dt>
+          <dd>{text}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The key that does what it stands beside; said by `aria-keyshortcuts` to those who do not see it. */
+export function Key({ name }: { name: string }): VNode {
+  return (
+    <kbd class="key" aria-hidden="true">
+      {name}
+    </kbd>
+  );
+}

@@ -1,0 +1,207 @@
+import { tooLarge } from '../../http/server/request/validate-headers.ts';
+import { type Clock, systemClock } from '../../time/clock.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
+import { type Rejection, rejection } from '../../webhook/rejection.ts';
+import { defaultBodyLimits } from './body-limits.ts';
+import { asBytes } from './lead.ts';
+import { ParsedBodyError } from './parsed-body-error.ts';
+import {
+  deliveryHead,
+  type FetchRequest,
+  isFetchRequest,
+  isNodeRequest,
+  type NodeRequest,
+  type WebhookRequest,
+} from './request.ts';
+
+/** What a client may cost. */
+export interface RequestLimits {
+  /** In bytes. Default 1 MiB. */
+  readonly maxBodyBytes?: number | undefined;
+  /** Until the body is complete, in milliseconds. Default 15 s. */
+  readonly bodyTimeoutMs?: number | undefined;
+}
+
+/** A stream can be read once: what was read of a request is kept as long as the request itself. */
+const read = new WeakMap<object, Promise<ReadBody>>();
+
+/**
+ * The whole request. `now` in milliseconds since the epoch. Rejects with a `ParsedBodyError` where the body was read by
+ * somebody else, and with a `ConfigError` for what is no request.
+ */
+export async function readDelivery(
+  request: WebhookRequest,
+  { maxBodyBytes, bodyTimeoutMs }: RequestLimits,
+  now: number,
+): Promise<Delivery | Rejection> {
+  const head = deliveryHead(request, now);
+  let reading = read.get(request);
+  if (reading === undefined) {
+    const source = await bodySource(request);
+    reading = readBody(source, {
+      maxBytes: maxBodyBytes ?? defaultBodyLimits.maxBytes,
+      timeoutMs: bodyTimeoutMs ?? defaultBodyLimits.timeoutMs,
+      clock: systemClock,
+    });
+    if (typeof source === 'function') read.set(request, reading);
+  }
+  const body = await reading;
+  return body.kind === 'body' ? { ...head, body: body.bytes } : body;
+}
+
+/** Gets a body in pieces; `end` or `fail` comes last, once. */
+interface BodyConsumer {
+  piece(bytes: Uint8Array): void;
+  end(): void;
+  /** The connection ended before the body did. */
+  fail(): void;
+}
+
+/** A body that is there already, or what starts to read one and returns what ends that early. */
+type BodySource = Uint8Array | ((consumer: BodyConsumer) => () => void);
+
+/** Rejects at once with a `ParsedBodyError` where the bytes of the body are lost. */
+export async function bodySource(request: object): Promise<BodySource> {
+  const found = findBody(request);
+  if (!('lost' in found)) return found;
+  const { hintFor } = await import('./parsed-body-hint.ts');
+  throw new ParsedBodyError(
+    `the body of the request was read before its signature was checked: ${describeBody(found.lost)}`,
+    { hint: hintFor(request) },
+  );
+}
+
+function describeBody(body: unknown): string {
+  if (typeof body === 'string') return 'its bytes were decoded to a text';
+  return body === undefined || body === null ? 'nothing is left of it' : 'it is an object that was parsed';
+}
+
+/** What is there instead of the bytes of a body. */
+interface LostBody {
+  readonly lost: unknown;
+}
+
+function findBody(request: object): BodySource | LostBody {
+  if (isFetchRequest(request)) return fetchSource(request);
+  if (isNodeRequest(request)) return nodeSource(request);
+  const body = 'body' in request ? request.body : undefined;
+  if (typeof body === 'string') return Buffer.from(body);
+  const bytes = body === undefined || body === null ? new Uint8Array() : asBytes(body);
+  return bytes ?? { lost: body };
+}
+
+interface ByteReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** A stream of the Fetch standard, as far as it is used. */
+interface ByteStream {
+  readonly locked: boolean;
+  getReader(): ByteReader;
+}
+
+function fetchSource(request: FetchRequest): BodySource | LostBody {
+  const body = ('body' in request ? request.body : null) as ByteStream | null | undefined;
+  if (request.bodyUsed || body?.locked === true) return { lost: undefined };
+  if (body === null || body === undefined) return new Uint8Array();
+  return (consumer) => {
+    const reader = body.getReader();
+    let isStopped = false;
+    const pump = async (): Promise<void> => {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (isStopped) return;
+        if (done) break;
+        if (value !== undefined) consumer.piece(value);
+      }
+      consumer.end();
+    };
+    pump().catch(() => consumer.fail());
+    return () => {
+      isStopped = true;
+      // What was sent further is not wanted, and neither is an error about it.
+      reader.cancel().catch(() => undefined);
+    };
+  };
+}
+
+function nodeSource(request: NodeRequest): BodySource | LostBody {
+  const body = 'body' in request ? request.body : undefined;
+  const kept = asBytes('rawBody' in request ? request.rawBody : undefined) ?? asBytes(body);
+  if (kept !== undefined) return kept;
+  // Parsers that leave a request alone may still set an empty object.
+  if (request.readableDidRead || request.readableEnded) return { lost: body };
+  // Bytes that are no UTF-8 would not be what was signed.
+  if (typeof request.readableEncoding === 'string') return { lost: '' };
+  return (consumer) => {
+    const piece = (bytes: Uint8Array): void => consumer.piece(bytes);
+    const end = (): void => consumer.end();
+    const fail = (): void => consumer.fail();
+    // The client went away before anybody listened: no event comes any more.
+    if (request.destroyed) consumer.fail();
+    request.on('data', piece);
+    request.on('end', end);
+    request.on('close', fail);
+    request.on('error', fail);
+    // A listener alone does not continue what somebody has paused.
+    request.resume();
+    // Without a listener the rest is read and dropped, so that the client can read the answer. An error that comes later
+    // still has a listener, and so ends no process.
+    return () => {
+      request.off('data', piece);
+      request.off('end', end);
+      request.off('close', fail);
+    };
+  };
+}
+
+export interface BodyLimits {
+  /** In bytes. */
+  readonly maxBytes: number;
+  /** From the first look at the body to its last byte, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly clock: Pick<Clock, 'sleep'>;
+  /** Told how to end the reading from outside. */
+  readonly onStart?: ((reject: (rejected: Rejection) => void) => void) | undefined;
+  /** Told each piece before it is kept; what it returns ends the reading. */
+  readonly onPiece?: ((piece: Uint8Array, size: number) => Rejection | undefined) | undefined;
+}
+
+export type ReadBody = { readonly kind: 'body'; readonly bytes: Uint8Array } | Rejection;
+
+/** Reads a whole body within the limits. Never rejects: a client that stops or sends too much is a `Rejection`. */
+export async function readBody(source: BodySource, limits: BodyLimits): Promise<ReadBody> {
+  if (typeof source !== 'function') {
+    return source.length > limits.maxBytes ? tooLarge(limits.maxBytes) : { kind: 'body', bytes: source };
+  }
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  const over = new AbortController();
+  let stop = (): void => undefined;
+  try {
+    return await new Promise<ReadBody>((resolve) => {
+      limits.onStart?.(resolve);
+      stop = source({
+        piece(bytes) {
+          size += bytes.length;
+          const rejected = size > limits.maxBytes ? tooLarge(limits.maxBytes) : limits.onPiece?.(bytes, size);
+          if (rejected === undefined) pieces.push(bytes);
+          else resolve(rejected);
+        },
+        end: () => resolve({ kind: 'body', bytes: Buffer.concat(pieces) }),
+        fail: () => resolve(rejection('incomplete_body', `the connection ended after ${size} bytes`)),
+      });
+      const seconds = limits.timeoutMs / 1000;
+      const tooSlow = rejection('too_slow', `the body was not complete after ${seconds} s`);
+      // The sleep rejects when reading is over: nobody is too slow then.
+      limits.clock.sleep(limits.timeoutMs, over.signal).then(
+        () => resolve(tooSlow),
+        () => undefined,
+      );
+    });
+  } finally {
+    over.abort();
+    stop();
+  }
+}

@@ -1,0 +1,137 @@
+import { ConfigError } from '../../errors.ts';
+import { type Delivery, headerValues } from '../../webhook/delivery.ts';
+
+/** A Fetch `Request` whose body nobody has read: Hono's `c.req.raw`, the argument of a route handler of Next. */
+export interface FetchRequest {
+  readonly method: string;
+  /** With scheme and host. */
+  readonly url: string;
+  readonly headers: { forEach(callback: (value: string, name: string) => void): void };
+  readonly bodyUsed: boolean;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/** A request of `node:http`, or Express's: its body unread, or kept as bytes in `body` or `rawBody`. */
+export interface NodeRequest {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly rawHeaders: readonly string[];
+  readonly httpVersion: string;
+  readonly readableDidRead: boolean;
+  readonly readableEnded: boolean;
+  /** Of `setEncoding`. */
+  readonly readableEncoding?: string | null | undefined;
+  readonly destroyed: boolean;
+  resume(): unknown;
+  on(event: string, listener: (piece: Uint8Array) => void): unknown;
+  off(event: string, listener: (piece: Uint8Array) => void): unknown;
+}
+
+/** The parts of a request, for every other server: Fastify's `request`, an event of AWS Lambda. */
+export interface PlainRequest {
+  readonly method: string;
+  /** Whole, or path and query; a scheme that signs the URL then takes the host from the headers, and https. */
+  readonly url: string;
+  /** A list of values is a header that was sent so many times. */
+  readonly headers:
+    | Readonly<Record<string, string | readonly string[] | undefined>>
+    | FetchRequest['headers']
+    | readonly (readonly [name: string, value: string])[];
+  /** As it was sent. A text stands for its bytes in UTF-8: base64 (`isBase64Encoded`) has to be decoded first. */
+  readonly body: Uint8Array | ArrayBuffer | string | null | undefined;
+}
+
+export type WebhookRequest = FetchRequest | NodeRequest | PlainRequest;
+
+export const isFetchRequest = (request: object): request is FetchRequest =>
+  'arrayBuffer' in request && 'bodyUsed' in request && 'headers' in request;
+
+export const isNodeRequest = (request: object): request is NodeRequest =>
+  'rawHeaders' in request && 'readableEnded' in request && 'on' in request;
+
+const isPlainRequest = (request: object): request is PlainRequest =>
+  'method' in request && 'url' in request && 'headers' in request && 'body' in request;
+
+/**
+ * A request without its body. `receivedAt` in milliseconds since the epoch. Throws a `ConfigError` for what is no request.
+ */
+export function deliveryHead(request: object, receivedAt: number): Delivery {
+  const { method, target, rawHeaders, remote = '', protocol = 'https' } = partsOf(request);
+  const isWhole = /^https?:\/\//i.test(target);
+  const [host = ''] = headerValues({ rawHeaders }, 'host').concat(headerValues({ rawHeaders }, ':authority'));
+  return {
+    method,
+    path: isWhole ? pathAndQuery(target) : target,
+    url: isWhole ? target : `${protocol}://${host}${target}`,
+    rawHeaders,
+    body: new Uint8Array(),
+    remote,
+    receivedAt,
+  };
+}
+
+interface Parts {
+  readonly method: string;
+  /** A whole URL, or path and query. */
+  readonly target: string;
+  readonly rawHeaders: Delivery['rawHeaders'];
+  readonly remote?: string | undefined;
+  readonly protocol?: 'http' | 'https' | undefined;
+}
+
+function partsOf(request: object): Parts {
+  if (isFetchRequest(request)) {
+    return { method: request.method, target: request.url, rawHeaders: headerPairs(request.headers) };
+  }
+  if (isNodeRequest(request)) {
+    const { method = '', rawHeaders: raw } = request;
+    // Express takes off the part of the path that a router is mounted at.
+    const original = 'originalUrl' in request ? request.originalUrl : undefined;
+    const target = typeof original === 'string' ? original : (request.url ?? '/');
+    const rawHeaders = raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1] ?? ''] as const] : []));
+    return { method, target, rawHeaders, ...peerOf(request) };
+  }
+  if (isPlainRequest(request)) {
+    const { method, url, headers } = request;
+    return { method, target: url, rawHeaders: headerPairs(headers) };
+  }
+  throw new ConfigError('what was given to check is no request', {
+    hint: "give a Fetch Request (Hono's c.req.raw), a request of node:http or Express, or { method, url, headers, body }",
+  });
+}
+
+function peerOf(request: object): Pick<Parts, 'remote' | 'protocol'> {
+  const socket: unknown = 'socket' in request ? request.socket : undefined;
+  if (typeof socket !== 'object' || socket === null) return {};
+  const remote = 'remoteAddress' in socket ? socket.remoteAddress : undefined;
+  return {
+    remote: typeof remote === 'string' ? remote : undefined,
+    protocol: 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http',
+  };
+}
+
+function headerPairs(headers: PlainRequest['headers']): Delivery['rawHeaders'] {
+  if (isPairs(headers)) return headers;
+  const pairs: [string, string][] = [];
+  if (isIterated(headers)) {
+    headers.forEach((value, name) => pairs.push([name, value]));
+    return pairs;
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    for (const one of typeof value === 'string' ? [value] : (value ?? [])) pairs.push([name, one]);
+  }
+  return pairs;
+}
+
+const isPairs = (headers: PlainRequest['headers']): headers is readonly (readonly [string, string])[] =>
+  Array.isArray(headers);
+
+const isIterated = (
+  headers: PlainRequest['headers'],
+): headers is Extract<PlainRequest['headers'], { forEach(callback: never): void }> =>
+  typeof headers['forEach' as keyof typeof headers] === 'function';
+
+function pathAndQuery(url: string): string {
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/#.*/, '');
+  return path.startsWith('/') ? path : `/${path}`;
+}

@@ -1,0 +1,22 @@
+import { LeadsError, messageOf, type Problem } from '../errors.ts';
+import type { Message, Words } from './message.ts';
+
+/** All rooms' messages by kind. */
+const catalogue: Readonly<Record<string, (found: never) => Message>> = {
+  // ...jsonMessages, …
+};
+
+const messageFor = (problem: Problem): Message | undefined =>
+  (catalogue[problem.kind] as ((found: Problem) => Message) | undefined)?.(problem);
+
+/** The neutral sentence of what was thrown: it names no flag and no option. */
+export function sentenceOf(thrown: unknown): string {
+  const problem = thrown instanceof LeadsError ? thrown.problem : undefined;
+  return (problem && messageFor(problem)?.message) ?? messageOf(thrown);
+}
+
+/** What the user can do about it, in the words of a front. */
+export function hintOf(thrown: unknown, words: Words): string | undefined {
+  if (!(thrown instanceof LeadsError)) return undefined;
+  return thrown.problem === undefined ? thrown.hint : messageFor(thrown.problem)?.hint?.(words);
+}

@@ -1,0 +1,25 @@
+import type { Problem } from '../errors.ts';
+
+/** How a front names what the user sets: the command line by commands and flags, the library by options. */
+export interface Words {
+  /** How to give a setting a value: `leads config set api.items data`, or `dialect.items: 'data'`; `…` without a value. */
+  set(setting: string, value?: string): string;
+  /** Where a setting's value is seen: `'leads config get base-url'`, or `baseUrl`. */
+  get(setting: string): string;
+  /** An option of the run: `--accept-incomplete`, or `acceptIncomplete`. */
+  option(name: string, value?: string): string;
+  /** A command that mends it: `'leads inbox migrate'`. */
+  command(line: string): string;
+}
+
+export interface Message {
+  /** What was asked and what was found, without a full stop. */
+  readonly message: string;
+  /** What the user can do about it, in one sentence. */
+  readonly hint?: ((words: Words) => string | undefined) | undefined;
+}
+
+/** The message of each kind of problem that a room finds. */
+export type Messages<P extends Problem> = {
+  readonly [K in P['kind']]: (found: Extract<P, { readonly kind: K }>) => Message;
+};

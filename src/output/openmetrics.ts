@@ -1,0 +1,142 @@
+/** Names and values of one series. Every value comes from a closed list or from the command line, never from a request. */
+type Labels = Readonly<Record<string, string>>;
+
+/** One line of a family: its name is the family's with the suffix that the type asks for. */
+interface Sample {
+  readonly suffix: '' | '_total' | '_bucket' | '_sum' | '_count' | '_info';
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+/** One metric with all its series. */
+export interface MetricFamily {
+  /** Without a suffix; it ends in the unit where there is one. */
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'info';
+  readonly unit?: 'seconds' | 'bytes' | undefined;
+  readonly help: string;
+  readonly samples: readonly Sample[];
+}
+
+/** Of `openMetricsText`, for the header `content-type`. */
+export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+
+/**
+ * The families in the text format of OpenMetrics 1.0
+ * (https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md, "Text format").
+ */
+export function openMetricsText(families: readonly MetricFamily[]): string {
+  return `${families.map(familyText).join('')}# EOF\n`;
+}
+
+function familyText({ name, type, unit, help, samples }: MetricFamily): string {
+  const lines = [`# TYPE ${name} ${type}`];
+  if (unit !== undefined) lines.push(`# UNIT ${name} ${unit}`);
+  lines.push(`# HELP ${name} ${escaped(help)}`);
+  for (const { suffix, labels, value } of samples) {
+    lines.push(`${name}${suffix}${labelsText(labels)} ${numberText(value)}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function labelsText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
+
+const escaped = (text: string): string => text.replace(/[\\"\n]/g, (character) => escapes[character] ?? '');
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+}
+
+/** A family of one value without labels, or of one for each of several labels. */
+export const gauge = (
+  { name, unit, help }: Pick<MetricFamily, 'name' | 'unit' | 'help'>,
+  values: number | readonly (readonly [labels: Labels, value: number])[],
+): MetricFamily => ({
+  name,
+  type: 'gauge',
+  unit,
+  help,
+  samples: (typeof values === 'number' ? [[{}, values] as const] : values).map(([labels, value]) => ({
+    suffix: '',
+    labels,
+    value,
+  })),
+});
+
+/** One growing number. */
+export interface Series {
+  value: number;
+}
+
+/** A metric that only grows, one number for each set of labels. */
+export class Counter {
+  readonly #about: Pick<MetricFamily, 'name' | 'help' | 'unit'>;
+  readonly #series: { readonly labels: Labels; readonly series: Series }[] = [];
+
+  constructor(about: Pick<MetricFamily, 'name' | 'help' | 'unit'>) {
+    this.#about = about;
+  }
+
+  /** A new series that starts at 0: known before its first event, so that a rate over that is right, too. */
+  add(labels: Labels): Series {
+    const series = { value: 0 };
+    this.#series.push({ labels, series });
+    return series;
+  }
+
+  family(): MetricFamily {
+    return {
+      ...this.#about,
+      type: 'counter',
+      samples: this.#series.map(({ labels, series }) => ({ suffix: '_total', labels, value: series.value })),
+    };
+  }
+}
+
+/** How many values were at most each of some bounds, and their sum. */
+export class Histogram {
+  readonly #bounds: readonly number[];
+  /** By the smallest bound that the value does not exceed; the last one for values above all. */
+  readonly #counts: Float64Array;
+  #sum = 0;
+
+  /** `bounds` in growing order. */
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    const bounds = this.#bounds;
+    let index = 0;
+    while (index < bounds.length && value > (bounds[index] ?? 0)) index += 1;
+    this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+    this.#sum += value;
+  }
+
+  /** The lines of it, with these labels. */
+  samples(labels: Labels = {}): Sample[] {
+    let count = 0;
+    const samples: Sample[] = [];
+    for (const [index, added] of this.#counts.entries()) {
+      count += added;
+      const le = boundText(this.#bounds[index] ?? Number.POSITIVE_INFINITY);
+      samples.push({ suffix: '_bucket', labels: { ...labels, le }, value: count });
+    }
+    samples.push({ suffix: '_count', labels, value: count }, { suffix: '_sum', labels, value: this.#sum });
+    return samples;
+  }
+
+  family(about: Pick<MetricFamily, 'name' | 'help' | 'unit'>): MetricFamily {
+    return { ...about, type: 'histogram', samples: this.samples() };
+  }
+}
+
+/** Bounds are compared as text: a whole number is written as `1.0` ("Canonical numbers"). */
+const boundText = (bound: number): string => (Number.isInteger(bound) ? `${bound}.0` : numberText(bound));

@@ -1,0 +1,99 @@
+import type { Writable } from 'node:stream';
+import type { Output } from '../context.ts';
+import { LeadsError, OutputError } from '../errors.ts';
+import { outputError } from '../files/output-error.ts';
+
+/** Writes and waits until the stream took it. Throws `OutputError` (disk full, I/O), or `InterruptedError` (EPIPE). */
+export function write(stream: Writable, data: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(data, (error) => {
+      if (error) reject(outputError(error));
+      else resolve();
+    });
+  });
+}
+
+/** Characters that may wait for a slow reader before deliveries wait as well. */
+const mostUnsent = 1024 * 1024;
+
+/**
+ * stdout of a process that may outlive its reader: a failed write is reported once and never thrown into the middle of
+ * a delivery. Text written in one turn of the event loop leaves in one piece.
+ */
+export class StdoutWriter {
+  readonly #stream: Output;
+  readonly #onFailure: (error: Error) => void;
+  readonly #onBehind: () => void;
+  #abandoned: OutputError | undefined;
+  #waiting = '';
+  #unsent = 0;
+  #scheduled = false;
+  #failed = false;
+  #idle: (() => void)[] = [];
+
+  /** `onBehind` is called whenever a write has to wait for the reader. */
+  constructor(stream: Output, onFailure: (error: Error) => void, onBehind: () => void = () => undefined) {
+    this.#stream = stream;
+    this.#onFailure = onFailure;
+    this.#onBehind = onBehind;
+  }
+
+  /** Set when the reader was given up before it had read everything. */
+  get abandoned(): OutputError | undefined {
+    return this.#abandoned;
+  }
+
+  /** Gives the reader up after that time: a pipe that is never read must not keep the process. */
+  giveUpAfter(ms: number): void {
+    const timer = setTimeout(() => {
+      if (this.#failed || this.#unsent === 0) return;
+      this.#abandoned = new OutputError('cannot write to stdout: its reader stopped reading');
+      this.#fail(this.#abandoned);
+      for (const resolve of this.#idle.splice(0)) resolve();
+    }, ms);
+    timer.unref();
+  }
+
+  /** Undefined when there is room for more; otherwise resolves when the reader has caught up. */
+  write(text: string): Promise<void> | void {
+    if (text === '' || this.#failed) return;
+    this.#waiting += text;
+    if (!this.#scheduled) {
+      this.#scheduled = true;
+      setImmediate(() => this.#flush());
+    }
+    if (this.#unsent <= mostUnsent) return;
+    this.#onBehind();
+    return this.drained();
+  }
+
+  /** Resolves when everything written so far has left, or cannot leave any more. */
+  drained(): Promise<void> {
+    this.#flush();
+    if (this.#unsent === 0 || this.#failed) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    const text = this.#waiting;
+    this.#waiting = '';
+    if (text === '' || this.#failed) return;
+    this.#unsent += text.length;
+    const left = (error?: Error | null): void => {
+      this.#unsent -= text.length;
+      if (error) this.#fail(error instanceof LeadsError ? error : outputError(error, 'to stdout'));
+      if (this.#unsent === 0 || this.#failed) for (const resolve of this.#idle.splice(0)) resolve();
+    };
+    this.#stream.write(text, (error) => {
+      if (error || this.#stream.drain === undefined) left(error);
+      else this.#stream.drain().then(() => left(), left);
+    });
+  }
+
+  #fail(error: Error): void {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#onFailure(error);
+  }
+}

@@ -1,0 +1,178 @@
+import { isLoopback } from '../config/base-url.ts';
+import { messageOf } from '../errors.ts';
+import { openHttpsServer } from '../http/server/https-server.ts';
+import type { Limits } from '../http/server/limits.ts';
+import type { Answer } from '../http/server/request/send-answer.ts';
+import type { HttpServer } from '../http/server/server-types.ts';
+import type { InboxMonitor } from '../inbox/inbox.ts';
+import { type MetricFamily, openMetricsText, openMetricsType } from '../output/openmetrics.ts';
+import type { Clock } from '../time/clock.ts';
+import { type Delivery, headerValues } from '../webhook/delivery.ts';
+import { hostGuard, type HostGuard } from './host-guard.ts';
+
+/** Probes and scrapers are few, near and quick: what one of them may cost is far less than what a delivery may. */
+const adminLimits = {
+  connections: 64,
+  requestMs: 6_000,
+  answerMs: 6_000,
+  // Shorter than a scraper's interval: connections that somebody keeps open must not keep a probe out.
+  idleMs: 3_000,
+  bodyBytes: 1024,
+  uncheckedBytes: 1024,
+  bufferedBytes: 64 * 1024,
+};
+
+interface AdminServerOptions {
+  /** `::1` without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly readiness: Readiness;
+  readonly metrics: () => Promise<readonly MetricFamily[]>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly onError: (error: unknown) => void;
+  /** Limits that differ from those above. */
+  readonly limits?: Partial<Limits> | undefined;
+}
+
+/** Opens the socket of `--admin`, plain HTTP. Throws a `ConfigError` or `UsageError` when the address cannot be had. */
+export function openAdminServer(options: AdminServerOptions): Promise<HttpServer> {
+  const { host, port, readiness, metrics, clock, onError, limits } = options;
+  return openHttpsServer({
+    host,
+    port,
+    addressFlag: '--admin',
+    tls: undefined,
+    limits: { ...adminLimits, ...limits },
+    clock,
+    handle: adminAnswers({
+      readiness,
+      metrics,
+      // A page in a browser on this machine could read it by a name of its own (DNS rebinding).
+      hostGuard: isLoopbackAddress(host) ? hostGuard([], () => undefined) : undefined,
+    }),
+    onError,
+  });
+}
+
+/** Whether only this machine reaches it. */
+export const isLoopbackAddress = (host: string): boolean =>
+  isLoopback(host.includes(':') ? `[${host}]` : host);
+
+interface AdminAnswersOptions {
+  readonly readiness: Pick<Readiness, 'whyNot'>;
+  readonly metrics: () => Promise<readonly MetricFamily[]>;
+  /** Undefined where other machines are to ask. */
+  readonly hostGuard: HostGuard | undefined;
+}
+
+type AdminAnswer = (request: Delivery) => Promise<Answer>;
+
+/** Answers `/livez`, `/readyz` and `/metrics`. Nothing here needs a credential, shows one, or changes anything. */
+function adminAnswers({ readiness, metrics, hostGuard }: AdminAnswersOptions): AdminAnswer {
+  const routes: Readonly<Record<string, () => Promise<Answer>>> = {
+    '/livez': () => Promise.resolve(line(200, 'alive')),
+    '/readyz': async () => {
+      const problem = await readiness.whyNot();
+      return problem === undefined ? line(200, 'ready') : line(503, `not ready: ${problem}`);
+    },
+    '/metrics': async () => text(200, openMetricsText(await metrics()), openMetricsType),
+  };
+  return async (request) => {
+    // HTTP/1.0 has no Host, and no browser speaks it.
+    if (headerValues(request, 'host').length > 0 && hostGuard?.(request) !== undefined) {
+      return line(403, 'this is for another Host or Origin');
+    }
+    const path = pathOf(request);
+    const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+    if (route === undefined) {
+      return line(404, `there is nothing here: try ${Object.keys(routes).join(', ')}`);
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return withHeaders(line(405, 'GET or HEAD only'), { allow: 'GET, HEAD' });
+    }
+    return route();
+  };
+}
+
+/** A target may be a whole URL (RFC 9112, section 3.2.2). */
+function pathOf({ path }: Delivery): string {
+  if (path.startsWith('/')) return path.split('?')[0] ?? '';
+  return URL.canParse(path) ? new URL(path).pathname : '';
+}
+
+const text = (status: number, content: string, type: string): Answer => ({
+  status,
+  text: { type, content },
+  headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },
+});
+
+const line = (status: number, content: string): Answer =>
+  text(status, `${content}\n`, 'text/plain; charset=utf-8');
+
+const withHeaders = (answer: Answer, headers: NonNullable<Answer['headers']>): Answer => ({
+  ...answer,
+  headers: { ...answer.headers, ...headers },
+});
+
+/** So old an answer of the inbox is still good, and so long it may take: in milliseconds. */
+const freshMs = 1000;
+const longestMs = 2000;
+
+interface ReadinessOptions {
+  readonly inbox: Pick<InboxMonitor, 'checkWritable'>;
+  readonly clock: Pick<Clock, 'steady' | 'sleep'>;
+  /** Aborted as soon as the run is to end. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Whether deliveries are to be sent here. The inbox is asked to write, since what failed last would never be tried again
+ * once nobody sends anything here.
+ */
+export class Readiness {
+  readonly #options: ReadinessOptions;
+  #isServing = false;
+  #asked: { readonly at: number; readonly answer: Promise<string | undefined> } | undefined;
+
+  constructor(options: ReadinessOptions) {
+    this.#options = options;
+  }
+
+  /** The socket for deliveries is open. */
+  serving(): void {
+    this.#isServing = true;
+  }
+
+  /** Why nothing is to be sent here, in one line; undefined when it is ready. */
+  async whyNot(): Promise<string | undefined> {
+    const { stopping } = this.#options;
+    if (!this.#isServing) return 'starting';
+    if (stopping.aborted) return 'draining: it is about to end';
+    const problem = await this.#problem();
+    return problem?.replace(/\s+/g, ' ');
+  }
+
+  /** Many who ask at the same time cost one write. */
+  #problem(): Promise<string | undefined> {
+    const at = this.#options.clock.steady();
+    if (this.#asked === undefined || at - this.#asked.at >= freshMs) {
+      this.#asked = { at, answer: this.#ask() };
+    }
+    return this.#asked.answer;
+  }
+
+  async #ask(): Promise<string | undefined> {
+    const { inbox, clock } = this.#options;
+    const answered = new AbortController();
+    const tooLong = clock.sleep(longestMs, answered.signal).then(
+      () => `the inbox has not written for ${longestMs / 1000} s`,
+      () => undefined,
+    );
+    const written = inbox.checkWritable().then(() => undefined, messageOf);
+    try {
+      return await Promise.race([written, tooLong]);
+    } finally {
+      answered.abort();
+    }
+  }
+}

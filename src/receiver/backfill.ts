@@ -1,0 +1,326 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Inbox } from '../inbox/inbox.ts';
+import { leadFilter } from '../lead/filter.ts';
+import type { RawLead } from '../lead/raw-lead.ts';
+import { counted, noteUnreadableTimes } from '../output/terminal/progress.ts';
+import type { Service } from '../service/client/service.ts';
+import { IncompleteError } from '../service/listing/completion.ts';
+import { listLeads } from '../service/listing/listing.ts';
+import type { Clock } from '../time/clock.ts';
+import type { CheckedDelivery } from '../webhook/check-delivery.ts';
+import type { Receiver } from './create-receiver.ts';
+import { deliverPending } from './deliver-pending.ts';
+import type { Target } from './targets/target.ts';
+
+interface BackfillOptions extends Omit<RoundOptions, 'since' | 'outstanding' | 'triedBefore'> {
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  /** How far back a round reaches, in milliseconds. */
+  readonly windowMs: number;
+  /** From the end of a round to the next one, in milliseconds; undefined: there is only one. */
+  readonly everyMs: number | undefined;
+  /** Told of every round when it has ended. */
+  readonly onRound: (round: BackfillRound) => Promise<void> | void;
+}
+
+/**
+ * Lists the service's leads of the last `windowMs`, again and again, and has the receiver handle those that the inbox
+ * lacks, as if they had been pushed. A round reaches farther back where the ones before it did not take in what they
+ * should have, or were too long ago. Resolves when `signal` aborts, or after the only round. A failure ends its round, not
+ * the receiver.
+ */
+export async function backfill(options: BackfillOptions): Promise<void> {
+  const { clock, signal, everyMs, windowMs, onRound } = options;
+  /** Leads that were created before that were seen by some round, as far as windows reach. */
+  let seenUntil = Infinity;
+  const outstanding = new Set<string>();
+  for (let number = 1; !signal.aborted; number += 1) {
+    const startedAt = clock.now();
+    // What was tried a moment ago is left to the service's own retries; a new process knows of none.
+    const triedBefore = number === 1 || everyMs === undefined ? startedAt : startedAt - everyMs / 2;
+    // Earlier times than the first of the calendar cannot be asked for, and no lead is older.
+    const since = Math.max(0, Math.min(startedAt - windowMs, seenUntil));
+    const ended = await runRound({ ...options, since, outstanding, triedBefore });
+    seenUntil = ended.end.kind === 'failed' || ended.notStored > 0 ? since : startedAt;
+    await onRound({ ...ended, number, startedAt, everyMs, durationMs: clock.now() - startedAt });
+    if (everyMs === undefined) return;
+    try {
+      await clock.sleep(everyMs, signal);
+    } catch {
+      return;
+    }
+  }
+}
+
+interface RoundOptions {
+  readonly service: Service;
+  readonly inbox: Pick<Inbox, 'states' | 'list' | 'lease' | 'release'>;
+  readonly receiver: Pick<Receiver, 'handleChecked' | 'handleLeased' | 'isDispatching'>;
+  /** Of the receiver. */
+  readonly targets: readonly Pick<Target, 'name' | 'concurrency'>[];
+  readonly clock: Pick<Clock, 'now'>;
+  /** Ends the round early: leads that are being handled are finished, and no other one is started. */
+  readonly signal: AbortSignal;
+  /** Leads that were created before that are left out; milliseconds since the epoch. */
+  readonly since: number;
+  /** Ids of leads that were left pending by rounds of this run; a round adds its own, and removes those that are done. */
+  readonly outstanding: Set<string>;
+  /** A pending lead that was tried later than that is left alone; milliseconds since the epoch. */
+  readonly triedBefore: number;
+}
+
+/** How a round ended. */
+export type RoundEnd =
+  | { readonly kind: 'complete' }
+  /** The service did not show that it listed everything. */
+  | { readonly kind: 'unproven'; readonly why: string }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  /** The receiver stops. */
+  | { readonly kind: 'interrupted' };
+
+/** Leads of one round, by what became of them. */
+interface RoundCounts {
+  /** The inbox did not have them, and has them now. */
+  fetched: number;
+  /** The inbox had them before. */
+  known: number;
+  /** Of the known ones: they were pending, and every target has had them now. */
+  handedOn: number;
+  /** In the inbox, while a target has not had them. */
+  pending: number;
+  /** The inbox could not take them. */
+  notStored: number;
+}
+
+/** One reading of the service's list, and what it brought. Times are milliseconds. */
+export interface BackfillRound extends Readonly<RoundCounts> {
+  /** From 1. */
+  readonly number: number;
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly end: RoundEnd;
+  /** From its end to the next one; undefined: it was the only one. */
+  readonly everyMs: number | undefined;
+}
+
+type LeadWithId = RawLead & { readonly id: string };
+
+/** Leads that are looked up in one turn of the event loop. */
+const slice = 200;
+
+/** Ids of pending leads that are remembered beyond the window. */
+const mostOutstanding = 100_000;
+
+/** Leads that share a transaction where there is no target. */
+const batch = 50;
+
+/** One round. Never rejects. */
+async function runRound(options: RoundOptions): Promise<RoundCounts & { end: RoundEnd }> {
+  const { service, signal, since, outstanding } = options;
+  // The window may have left them behind while a target did not answer.
+  const unlisted = new Set(outstanding);
+  const counts: RoundCounts = { fetched: 0, known: 0, handedOn: 0, pending: 0, notStored: 0 };
+  const window = leadFilter({ categories: [], since, until: undefined, where: [] });
+  let withoutId = 0;
+  const isCandidate = (lead: RawLead): lead is LeadWithId => {
+    if (!window.matches(lead)) return false;
+    if (lead.id === undefined) withoutId += 1;
+    return lead.id !== undefined;
+  };
+  const walk = async (): Promise<void> => {
+    for await (const { leads } of listLeads({ ...service, signal }, { query: { since } })) {
+      const candidates = leads.filter(isCandidate);
+      for (let i = 0; i < candidates.length && !signal.aborted; i += slice) {
+        const some = candidates.slice(i, i + slice);
+        for (const { id } of some) unlisted.delete(id);
+        await takeIn(some, counts, options);
+        // Deliveries get their turn between two parts of a page, which may all be known.
+        await setImmediate();
+      }
+      if (signal.aborted) break;
+    }
+  };
+  const walked = await endOf(walk, signal);
+  const handedOn = await endOf(() => deliverUnlisted([...unlisted], counts, options), signal);
+  noteUnreadableTimes(window.unreadableTimes, service.messages);
+  noteWithoutId(withoutId, service.messages);
+  return { ...counts, end: walked.kind === 'complete' ? handedOn : walked };
+}
+
+async function endOf(work: () => Promise<void>, signal: AbortSignal): Promise<RoundEnd> {
+  try {
+    await work();
+    return { kind: signal.aborted ? 'interrupted' : 'complete' };
+  } catch (error) {
+    if (signal.aborted) return { kind: 'interrupted' };
+    if (error instanceof IncompleteError) return { kind: 'unproven', why: error.why };
+    return { kind: 'failed', error };
+  }
+}
+
+/** Counts what becomes of some leads of a page, and has the receiver handle those that it lacks. */
+async function takeIn(
+  leads: readonly LeadWithId[],
+  counts: RoundCounts,
+  options: RoundOptions,
+): Promise<void> {
+  const { inbox, receiver, service, clock, signal } = options;
+  const states = await inbox.states(leads.map(({ id }) => id));
+  const missing = leads.filter(({ id }) => !states.has(id));
+  const pending = leads.filter(({ id }) => states.get(id) === 'pending');
+  counts.known += leads.length - missing.length;
+  const concurrency = shareOf(options.targets);
+  for (let i = 0; i < missing.length && !signal.aborted; i += concurrency) {
+    const some = missing.slice(i, i + concurrency);
+    // While the ones before were forwarded, these may have been pushed.
+    const before = await inbox.states(some.map(({ id }) => id));
+    const lacking = some.filter(({ id }) => !before.has(id));
+    counts.known += before.size;
+    const deliveries = lacking.map((lead) =>
+      deliveryOfPulledLead(lead, service.account.baseUrl, clock.now()),
+    );
+    await Promise.all(deliveries.map((checked) => receiver.handleChecked(checked, 'backfill')));
+    const ids = lacking.map(({ id }) => id);
+    const { known, pending: left } = await countPending(ids, options);
+    counts.fetched += known;
+    counts.pending += left;
+    counts.notStored += lacking.length - known;
+  }
+  await deliverAndCount(pending, pending, counts, options);
+}
+
+/** Hands on, among those left pending by earlier rounds, what the service did not list in this one. */
+async function deliverUnlisted(
+  ids: readonly string[],
+  counts: RoundCounts,
+  options: RoundOptions,
+): Promise<void> {
+  for (let i = 0; i < ids.length && !options.signal.aborted; i += slice) {
+    const some = ids.slice(i, i + slice);
+    const states = await options.inbox.states(some);
+    // They may have been pushed again, or erased.
+    for (const id of some) if (states.get(id) !== 'pending') options.outstanding.delete(id);
+    const pending = some.filter((id) => states.get(id) === 'pending');
+    counts.known += pending.length;
+    await deliverAndCount(
+      pending.map((id) => ({ id })),
+      [],
+      counts,
+      options,
+    );
+  }
+}
+
+async function deliverAndCount(
+  pending: readonly { readonly id: string }[],
+  listed: readonly LeadWithId[],
+  counts: RoundCounts,
+  options: RoundOptions,
+): Promise<void> {
+  const concurrency = shareOf(options.targets);
+  for (let i = 0; i < pending.length && !options.signal.aborted; i += concurrency) {
+    const ids = pending.slice(i, i + concurrency).map(({ id }) => id);
+    await deliverOrTakeIn(ids, listed.slice(i, i + concurrency), options);
+    const { known, pending: left } = await countPending(ids, options);
+    counts.pending += left;
+    counts.handedOn += known - left;
+  }
+}
+
+/** Of these leads, how many the inbox has, and how many of them are pending. */
+async function countPending(
+  ids: readonly string[],
+  { inbox, outstanding }: RoundOptions,
+): Promise<{ known: number; pending: number }> {
+  const states = await inbox.states(ids);
+  let pending = 0;
+  for (const [id, state] of states) {
+    if (state !== 'pending') outstanding.delete(id);
+    else {
+      pending += 1;
+      if (outstanding.size < mostOutstanding) outstanding.add(id);
+    }
+  }
+  return { known: states.size, pending };
+}
+
+/** Says once in a run that there are leads that no inbox can hold, since it tells them apart by their ids. */
+function noteWithoutId(leads: number, messages: RoundOptions['service']['messages']): void {
+  if (leads === 0) return;
+  const some = counted(leads, 'lead of the service has', 'leads of the service have');
+  messages.note(
+    'backfill-without-id',
+    `${some} no id: the backfill cannot take ${leads === 1 ? 'it' : 'them'} in`,
+  );
+}
+
+/** Half of what the targets take at the same time, so that a delivery never waits behind a round alone. */
+const shareOf = (targets: RoundOptions['targets']): number =>
+  Math.max(
+    1,
+    Math.floor(Math.min(2 * batch, ...targets.map(({ concurrency = 2 * batch }) => concurrency)) / 2),
+  );
+
+type PendingOptions = Pick<
+  RoundOptions,
+  'service' | 'inbox' | 'receiver' | 'targets' | 'clock' | 'triedBefore'
+>;
+
+/**
+ * Hands on leads that are pending in the inbox, and says which of them cannot be read. `listed`: those of them that the
+ * service lists now.
+ */
+async function deliverOrTakeIn(
+  ids: readonly string[],
+  listed: readonly (RawLead & { readonly id: string })[],
+  options: PendingOptions,
+): Promise<void> {
+  const { service, receiver, clock } = options;
+  const unwanted = await deliverPending(ids, {
+    ...options,
+    onUnreadable(some, { message }) {
+      const names = some.map((id) => `'${id}'`).join(', ');
+      const are = some.length === 1 ? 'is' : 'are';
+      service.messages.note(`hand-on ${names}`, `${message}; ${names} ${are} not handed on`);
+    },
+  });
+  // What is outstanding for the targets of another run alone is taken in by this one, as a push of it would be.
+  await Promise.all(
+    listed
+      .filter(({ id }) => unwanted.has(id))
+      .map((lead) =>
+        receiver.handleChecked(deliveryOfPulledLead(lead, service.account.baseUrl, clock.now()), 'backfill'),
+      ),
+  );
+}
+
+/**
+ * A lead of the service's list as a checked delivery, so that it can be stored and dispatched like a pushed one. Copies
+ * its bytes, since a page's memory is used again. `now` in milliseconds since the epoch.
+ */
+export function deliveryOfPulledLead(
+  lead: RawLead & { readonly id: string },
+  baseUrl: URL,
+  now: number,
+): CheckedDelivery {
+  const bytes = Buffer.from(lead.bytes);
+  return {
+    kind: 'leads',
+    delivery: {
+      method: 'GET',
+      path: baseUrl.pathname,
+      url: baseUrl.href,
+      rawHeaders: [['content-type', 'application/json']],
+      body: bytes,
+      remote: baseUrl.host,
+      receivedAt: now,
+    },
+    leads: [
+      {
+        lead: { bytes, id: lead.id, createdAt: lead.createdAt, category: lead.category },
+        leadId: lead.id,
+        warnings: [],
+      },
+    ],
+    key: -1,
+  };
+}

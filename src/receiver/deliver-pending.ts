@@ -1,0 +1,113 @@
+import { DataError, LeadNotFoundError } from '../errors.ts';
+import type { Inbox, TargetLease } from '../inbox/inbox.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Receiver } from './create-receiver.ts';
+import type { PendingLead } from './dispatcher.ts';
+import {
+  asReceived,
+  firstDeliveries,
+  type FirstDelivery,
+  groupByRequest,
+  storedDelivery,
+} from './stored-deliveries.ts';
+import type { Target } from './targets/target.ts';
+
+export interface DeliverPendingOptions {
+  readonly inbox: Pick<Inbox, 'list' | 'lease' | 'release'>;
+  readonly receiver: Pick<Receiver, 'handleLeased' | 'isDispatching'>;
+  /** Of the receiver. */
+  readonly targets: readonly Pick<Target, 'name'>[];
+  readonly clock: Pick<Clock, 'now'>;
+  /** A pending lead that was tried later than that is left alone; milliseconds since the epoch. */
+  readonly triedBefore: number;
+  /** The attempt that targets are given. Default: the number of the lead's last delivery. */
+  readonly attemptOf?: ((lead: FirstDelivery) => number) | undefined;
+  /** Leads that cannot be read, so that they are not handed on. */
+  readonly onUnreadable: (leadIds: readonly string[], error: DataError | LeadNotFoundError) => void;
+}
+
+/** A lead's first delivery, and the targets that it is handed to now. */
+interface LeasedLead {
+  readonly first: FirstDelivery;
+  readonly targets: readonly string[];
+}
+
+/**
+ * Hands leads that the inbox holds, but some target has not had, to that target, as they came: stored is nothing but the
+ * result. One that was tried a short time ago, or that a receiver hands on now, is left alone; one that cannot be read is
+ * no reason to leave the others. Resolves to the ids of leads that are outstanding for none of the targets.
+ */
+export async function deliverPending(
+  leadIds: readonly string[],
+  options: DeliverPendingOptions,
+): Promise<ReadonlySet<string>> {
+  const { inbox, receiver, clock, triedBefore, onUnreadable } = options;
+  const unreadable = (some: readonly string[]) => (error: unknown) => {
+    if (!(error instanceof DataError || error instanceof LeadNotFoundError)) throw error;
+    onUnreadable(some, error);
+    return [];
+  };
+  const found: FirstDelivery[] = [];
+  for (const id of leadIds) {
+    found.push(...(await firstDeliveries(inbox, [id]).catch(unreadable([id]))));
+  }
+  const now = clock.now();
+  const due = found.filter(
+    ({ leadId, lastTriedAt: at }) =>
+      // Since the future some clock was set back: nobody knows how long ago that was.
+      (at <= triedBefore || at > now) && !receiver.isDispatching(leadId),
+  );
+  const unwanted = await Promise.all(
+    groupByRequest(due).map(async (group) => {
+      const { leased, others } = await leaseAll(group, options);
+      await redeliver(leased, options).catch(unreadable(leased.map(({ first }) => first.leadId)));
+      return others;
+    }),
+  );
+  return new Set(unwanted.flat());
+}
+
+/** `others`: ids of leads that are outstanding for none of the targets. */
+async function leaseAll(
+  group: readonly FirstDelivery[],
+  { inbox, targets }: Pick<DeliverPendingOptions, 'inbox' | 'targets'>,
+): Promise<{ leased: readonly LeasedLead[]; others: readonly string[] }> {
+  const leases = group.flatMap(({ leadId, seq }) =>
+    targets.map(({ name }): TargetLease => ({ leadId, seq, target: name })),
+  );
+  const states = await inbox.lease(leases);
+  const leased: LeasedLead[] = [];
+  const others: string[] = [];
+  const given: TargetLease[] = [];
+  for (const [i, first] of group.entries()) {
+    const own = (_: unknown, n: number): boolean => Math.floor(n / targets.length) === i;
+    const mine = leases.filter((lease, n) => own(lease, n) && states[n] === 'leased');
+    if (states.filter(own).includes('busy')) given.push(...mine);
+    else if (mine.length === 0) others.push(first.leadId);
+    else leased.push({ first, targets: mine.map(({ target }) => target) });
+  }
+  if (given.length > 0) await inbox.release(given);
+  return { leased, others };
+}
+
+/** The leads came in one request, and go out in one. */
+async function redeliver(
+  leased: readonly LeasedLead[],
+  { inbox, receiver, clock, attemptOf = ({ attempts }) => attempts }: DeliverPendingOptions,
+): Promise<void> {
+  const [one] = leased;
+  if (one === undefined) return;
+  const stored = await storedDelivery(inbox, one.first.seq);
+  if (stored === undefined) return;
+  const checked = asReceived(
+    { ...stored, receivedAt: clock.now() },
+    leased.map(({ first }) => first),
+  );
+  const pending = checked.leads.flatMap((lead, i): PendingLead[] => {
+    const { first, targets } = leased[i] ?? one;
+    const { leadId, seq, firstAt } = first;
+    const attempt = attemptOf(first);
+    return [{ lead, stored: { kind: 'pending', leadId, seq, attempt, firstAt, targets, busy: false } }];
+  });
+  await receiver.handleLeased(checked, pending, 'backfill');
+}

@@ -1,0 +1,166 @@
+import type { Backlog, ConnectionPool, InboxMonitor } from '../inbox/inbox.ts';
+import { targetLabel } from '../inbox/target-name.ts';
+import { gauge, Histogram, type MetricFamily } from '../output/openmetrics.ts';
+import type { Clock } from '../time/clock.ts';
+
+/** Between two measurements, in milliseconds. */
+const everyMs = 100;
+
+/** In seconds. */
+const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/**
+ * By how much timers come late, since other work held up the event loop. A histogram of our own and not node's, because
+ * its percentiles would have to be reset at each scrape, and two scrapers would take each other's measurements.
+ */
+export class EventLoopDelay {
+  readonly #delays = new Histogram(bounds);
+
+  /** Measures until `signal` aborts. */
+  async measure(clock: Pick<Clock, 'steady' | 'sleep'>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const before = clock.steady();
+      try {
+        await clock.sleep(everyMs, signal);
+      } catch {
+        return;
+      }
+      this.#delays.observe(Math.max(0, clock.steady() - before - everyMs) / 1000);
+    }
+  }
+
+  family(): MetricFamily {
+    return this.#delays.family({
+      name: 'leads_event_loop_delay_seconds',
+      unit: 'seconds',
+      help: 'By how much a timer was late, measured ten times a second.',
+    });
+  }
+}
+
+/** The shortest time for which what was read is good, in milliseconds, and how many times as long as reading it took. */
+const freshMs = 1000;
+const timesReading = 50;
+
+/** Reads what is outstanding for those who ask for metrics, so seldom that it takes one fiftieth of the time at most. */
+export class BacklogCache {
+  readonly #inbox: Pick<InboxMonitor, 'backlog'>;
+  readonly #clock: Pick<Clock, 'steady'>;
+  #reading: Promise<readonly Backlog[]> | undefined;
+  #goodUntil = 0;
+
+  constructor(inbox: Pick<InboxMonitor, 'backlog'>, clock: Pick<Clock, 'steady'>) {
+    this.#inbox = inbox;
+    this.#clock = clock;
+  }
+
+  read(): Promise<readonly Backlog[]> {
+    if (this.#reading === undefined || this.#clock.steady() >= this.#goodUntil) {
+      this.#goodUntil = Number.POSITIVE_INFINITY;
+      this.#reading = this.#readNow();
+    }
+    return this.#reading;
+  }
+
+  async #readNow(): Promise<readonly Backlog[]> {
+    const startedAt = this.#clock.steady();
+    try {
+      return await this.#inbox.backlog();
+    } finally {
+      const now = this.#clock.steady();
+      this.#goodUntil = now + Math.max(freshMs, (now - startedAt) * timesReading);
+    }
+  }
+}
+
+/** For all targets of other runs together: they may be many. */
+const otherTargets = 'other';
+
+/** Leads that wait for each target of this run, none included, and the age of the oldest. `targets`: their names. */
+export function backlogFamilies(
+  backlog: readonly Backlog[],
+  targets: readonly string[],
+  now: number,
+): MetricFamily[] {
+  const found = new Map<string, Omit<Backlog, 'target'>>();
+  for (const label of [...targets.map(targetLabel), otherTargets]) {
+    found.set(label, { leads: 0, oldestAt: Number.POSITIVE_INFINITY });
+  }
+  for (const { target, leads, oldestAt } of backlog) {
+    const label = target !== undefined && found.has(target) ? target : otherTargets;
+    const before = found.get(label);
+    found.set(label, {
+      leads: (before?.leads ?? 0) + leads,
+      oldestAt: Math.min(before?.oldestAt ?? oldestAt, oldestAt),
+    });
+  }
+  const waiting = [...found].map(([target, { leads, oldestAt }]) => ({
+    labels: { target },
+    leads,
+    seconds: leads === 0 ? 0 : Math.max(0, now - oldestAt) / 1000,
+  }));
+  return [
+    gauge(
+      {
+        name: 'leads_pending',
+        help: "Leads that a target has not had; 'other' are targets of other runs.",
+      },
+      waiting.map(({ labels, leads }) => [labels, leads]),
+    ),
+    gauge(
+      {
+        name: 'leads_pending_oldest_age_seconds',
+        unit: 'seconds',
+        help: 'Since the oldest of them was first received; 0 when there is none.',
+      },
+      waiting.map(({ labels, seconds }) => [labels, seconds]),
+    ),
+  ];
+}
+
+/** The connections to a store on another machine. */
+export const poolFamilies = ({ open, busy, waiting, errors }: ConnectionPool): MetricFamily[] => [
+  gauge({ name: 'leads_inbox_connections', help: 'Connections to the database.' }, [
+    [{ state: 'busy' }, busy],
+    [{ state: 'idle' }, Math.max(0, open - busy)],
+  ]),
+  gauge({ name: 'leads_inbox_waiting', help: 'Statements that wait for a connection.' }, waiting),
+  {
+    name: 'leads_inbox_connection_errors',
+    type: 'counter',
+    help: 'Connections and statements that failed.',
+    samples: [{ suffix: '_total', labels: {}, value: errors }],
+  },
+];
+
+/** What a process has used; it starts at some time in milliseconds since the epoch. */
+export interface ResourceUsage {
+  readonly startedAt: number;
+  /** User and system time. */
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+}
+
+/** Under the names that every Prometheus client uses. */
+export function processFamilies(usage: ResourceUsage): MetricFamily[] {
+  const { startedAt, cpuSeconds, residentBytes, heapBytes } = usage;
+  return [
+    {
+      name: 'process_cpu_seconds',
+      type: 'counter',
+      unit: 'seconds',
+      help: 'User and system time.',
+      samples: [{ suffix: '_total', labels: {}, value: cpuSeconds }],
+    },
+    gauge(
+      { name: 'process_resident_memory_bytes', unit: 'bytes', help: 'Memory that the process takes.' },
+      residentBytes,
+    ),
+    gauge({ name: 'nodejs_heap_size_used_bytes', unit: 'bytes', help: 'JavaScript heap in use.' }, heapBytes),
+    gauge(
+      { name: 'process_start_time_seconds', unit: 'seconds', help: 'When it started, since the epoch.' },
+      startedAt / 1000,
+    ),
+  ];
+}

@@ -1,0 +1,139 @@
+import type { VerdictKind } from '../inbox/decide-verdict.ts';
+import type { Source } from '../inbox/inbox.ts';
+import { targetLabel } from '../inbox/target-name.ts';
+import { Counter, Histogram, type MetricFamily, type Series } from '../output/openmetrics.ts';
+import type { Clock } from '../time/clock.ts';
+import { type RejectReason, rejectReasons } from '../webhook/rejection.ts';
+import type { AnsweredDelivery, ReceiverObserver } from './receiver-events.ts';
+import type { Target, TargetResult } from './targets/target.ts';
+
+/** In seconds: a group commit takes one to ten milliseconds, and a sender gives up after some ten seconds. */
+const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+const batchBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/** What goes wrong beside rejected deliveries. */
+const errorKinds = ['store', 'internal', 'handshake', 'connection_limit'] as const;
+export type ErrorKind = (typeof errorKinds)[number];
+
+const forwardResults = ['ok', 'http_3xx', 'http_4xx', 'http_5xx', 'failed'] as const;
+
+/** Counts what a receiver does. Costs a few additions for each delivery, and its memory does not grow. */
+export class ReceiverMetrics implements ReceiverObserver {
+  readonly #clock: Pick<Clock, 'steady'>;
+  readonly #verdicts = new Counter({
+    name: 'leads_deliveries',
+    help: 'Deliveries by verdict, reason and source; one that holds several leads counts once for each of them.',
+  });
+  readonly #byVerdict = new Map<string, Series>();
+  readonly #forwards = new Counter({
+    name: 'leads_forwards',
+    help: 'Leads that were handed to a target (forward, exec, output), by what came of it.',
+  });
+  readonly #byResult = new Map<string, Series>();
+  readonly #errors = new Counter({
+    name: 'leads_errors',
+    help: 'Deliveries that could not be stored or failed here, failed TLS handshakes, connections over the limit.',
+  });
+  readonly #byKind = new Map<ErrorKind, Series>();
+  readonly #answered = new Histogram(durationBounds);
+  readonly #stored = new Histogram(durationBounds);
+  readonly #batches = new Histogram(batchBounds);
+
+  constructor(clock: Pick<Clock, 'steady'>, targets: readonly Pick<Target, 'name'>[]) {
+    this.#clock = clock;
+    for (const source of ['push', 'backfill'] as const) {
+      for (const verdict of ['accepted', 'duplicate', 'pending'] as const) {
+        this.#addVerdict({ verdict, reason: undefined, source });
+      }
+    }
+    for (const reason of rejectReasons) this.#addVerdict({ verdict: 'rejected', reason, source: 'push' });
+    for (const { name } of targets) {
+      const [to = ''] = name.split(' ');
+      for (const result of to === 'forward' ? forwardResults : (['ok', 'failed'] as const)) {
+        this.#byResult.set(`${to} ${result}`, this.#forwards.add({ target: targetLabel(name), result }));
+      }
+    }
+    for (const kind of errorKinds) this.#byKind.set(kind, this.#errors.add({ kind }));
+  }
+
+  now(): number {
+    return this.#clock.steady();
+  }
+
+  answered(ms: number): void {
+    this.#answered.observe(ms / 1000);
+  }
+
+  stored(ms: number): void {
+    this.#stored.observe(ms / 1000);
+  }
+
+  notStored(): void {
+    this.failed('store');
+  }
+
+  /** So many writes shared one transaction. */
+  committed(writes: number): void {
+    this.#batches.observe(writes);
+  }
+
+  failed(kind: ErrorKind): void {
+    const series = this.#byKind.get(kind);
+    if (series !== undefined) series.value += 1;
+  }
+
+  /** For the receiver's events. */
+  delivered({ verdict, reason, source, targetResults }: AnsweredDelivery): void {
+    const key = verdictKey(verdict, reason, source);
+    (this.#byVerdict.get(key) ?? this.#addVerdict({ verdict, reason, source })).value += 1;
+    if (targetResults === undefined) return;
+    for (const result of targetResults) {
+      const series = this.#byResult.get(`${result.to} ${resultLabel(result)}`);
+      if (series !== undefined) series.value += 1;
+    }
+  }
+
+  families(): MetricFamily[] {
+    return [
+      this.#verdicts.family(),
+      this.#answered.family({
+        name: 'leads_answer_duration_seconds',
+        unit: 'seconds',
+        help: 'From the receipt of a delivery to its answer, forwards included.',
+      }),
+      this.#stored.family({
+        name: 'leads_commit_duration_seconds',
+        unit: 'seconds',
+        help: 'From the moment a delivery is given to the inbox until it is durable.',
+      }),
+      this.#batches.family({
+        name: 'leads_commit_batch_size',
+        help: 'Writes to the inbox that shared one transaction.',
+      }),
+      this.#forwards.family(),
+      this.#errors.family(),
+    ];
+  }
+
+  #addVerdict({ verdict, reason, source }: Counted): Series {
+    const series = this.#verdicts.add({ verdict, reason: reason ?? '', source });
+    this.#byVerdict.set(verdictKey(verdict, reason, source), series);
+    return series;
+  }
+}
+
+interface Counted {
+  readonly verdict: VerdictKind;
+  readonly reason: RejectReason | undefined;
+  readonly source: Source;
+}
+
+const verdictKey = (verdict: VerdictKind, reason: RejectReason | undefined, source: Source): string =>
+  `${verdict} ${reason ?? ''} ${source}`;
+
+function resultLabel({ to, ok, status }: TargetResult): (typeof forwardResults)[number] {
+  if (ok) return 'ok';
+  if (to !== 'forward' || status === undefined) return 'failed';
+  return status < 300 ? 'failed' : status < 400 ? 'http_3xx' : status < 500 ? 'http_4xx' : 'http_5xx';
+}

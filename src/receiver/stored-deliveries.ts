@@ -1,0 +1,111 @@
+import { DataError, LeadNotFoundError } from '../errors.ts';
+import type { Inbox, StoredDelivery } from '../inbox/inbox.ts';
+import { leadBytes } from '../inbox/lead-bytes.ts';
+import { readLead } from '../lead/read-lead.ts';
+import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
+
+/** A delivery without what it brought. Times are milliseconds since the epoch. */
+export interface FirstDelivery extends Pick<StoredDelivery, 'seq' | 'firstSeq' | 'attempt' | 'place'> {
+  readonly leadId: string;
+  readonly firstAt: number;
+  /** Deliveries of the lead so far. */
+  readonly attempts: number;
+  /** How often a target was handed it, as far as results are kept. */
+  readonly handed: number;
+  /** When the lead last came, or a target was last handed it. */
+  readonly lastTriedAt: number;
+}
+
+/** The ids of leads that are outstanding for some target, oldest first. */
+export async function pendingIds(inbox: Pick<Inbox, 'list'>): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for await (const { leadId } of inbox.list({ verdicts: ['pending'] })) {
+    if (leadId !== undefined) ids.push(leadId);
+  }
+  return ids.reverse();
+}
+
+/** Of each lead the delivery that came first. Throws a `LeadNotFoundError` for an id of which nothing is stored. */
+export async function firstDeliveries(
+  inbox: Pick<Inbox, 'list'>,
+  ids: readonly string[],
+): Promise<readonly FirstDelivery[]> {
+  const found: FirstDelivery[] = [];
+  for (const leadId of ids) {
+    let first: FirstDelivery | undefined;
+    // Bodies are read again later: those of all leads may be too much to hold.
+    for await (const { body: _, ...delivery } of inbox.list({ leadId })) {
+      if (delivery.verdict !== 'rejected') first = earlier(delivery, leadId, first);
+    }
+    if (first === undefined) throw new LeadNotFoundError(`the inbox has no delivery of the lead '${leadId}'`);
+    found.push(first);
+  }
+  return found;
+}
+
+/** `later`: what is known of the deliveries that came after this one. */
+function earlier(
+  { seq, firstSeq, attempt, place, receivedAt, results }: Omit<StoredDelivery, 'body'>,
+  leadId: string,
+  later: FirstDelivery | undefined,
+): FirstDelivery {
+  const lastTriedAt = Math.max(receivedAt, later?.lastTriedAt ?? 0, ...results.map(({ at }) => at));
+  const attempts = Math.max(attempt, later?.attempts ?? 0);
+  const handed = results.length + (later?.handed ?? 0);
+  return { leadId, seq, firstSeq, attempt, place, firstAt: receivedAt, attempts, handed, lastTriedAt };
+}
+
+/** Leads that came in one request go out in one. */
+export function groupByRequest(found: readonly FirstDelivery[]): readonly (readonly FirstDelivery[])[] {
+  const groups = new Map<number, FirstDelivery[]>();
+  for (const one of found) {
+    const number = one.firstSeq ?? one.seq;
+    const group = groups.get(number);
+    if (group === undefined) groups.set(number, [one]);
+    else group.push(one);
+  }
+  return [...groups.values()];
+}
+
+/** The delivery of that number; undefined where there is none. */
+export async function storedDelivery(
+  inbox: Pick<Inbox, 'list'>,
+  seq: number,
+): Promise<StoredDelivery | undefined> {
+  for await (const delivery of inbox.list({ seq })) return delivery;
+  return undefined;
+}
+
+/** Credentials are not stored: a header that held one is left out. */
+export const redacted = '[redacted]';
+
+/** One lead of a stored delivery. */
+export type LeadOfDelivery = Pick<StoredDelivery, 'seq' | 'leadId' | 'place'>;
+
+/** A stored delivery as it was received, with some of its leads. Throws a `DataError` where one of them is none. */
+export function asReceived(stored: StoredDelivery, leads: readonly LeadOfDelivery[]): CheckedDelivery {
+  const { method, path, headers, body, remote, receivedAt } = stored;
+  const rawHeaders = headers.filter(([, value]) => !value.includes(redacted));
+  return {
+    kind: 'leads',
+    delivery: { method, path, url: '', rawHeaders, body, remote, receivedAt },
+    leads: leads.map((lead) => leadIn(stored, lead)),
+    key: -1,
+  };
+}
+
+function leadIn({ body, source }: StoredDelivery, { seq, leadId, place }: LeadOfDelivery): CheckedLead {
+  const bytes = leadBytes(body, place);
+  const read = readLead(bytes);
+  if (leadId !== undefined && read.ok) return { lead: read.lead, leadId, place, warnings: read.warnings };
+  if (leadId === undefined || source !== 'backfill') {
+    throw new DataError(`delivery number ${seq} of the inbox holds no lead`);
+  }
+  // A service may name the id otherwise, and it was read by that name when the lead was pulled.
+  return {
+    lead: { bytes, id: leadId, createdAt: undefined, category: undefined },
+    leadId,
+    place,
+    warnings: [],
+  };
+}

@@ -1,0 +1,89 @@
+import { messageOf } from '../../errors.ts';
+import type { Clock } from '../../time/clock.ts';
+import { type AttemptedLead, ConcurrencyLimit, type Target, type TargetResult } from './target.ts';
+
+/** A lead that a function of the same process is called with. */
+interface CalledLead {
+  readonly leadId: string;
+  /** Compact. */
+  readonly bytes: Uint8Array;
+  /** Which delivery of this id it is, from 1. */
+  readonly attempt: number;
+}
+
+interface CallOptions {
+  /** Distinguishes the function from others that get the leads of the same inbox. */
+  readonly name: string;
+  /** Takes a lead by resolving; the signal aborts when that is too late. */
+  readonly call: (lead: CalledLead, signal: AbortSignal) => Promise<unknown>;
+  /** Of one call, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Calls at the same time. */
+  readonly concurrency: number;
+  readonly clock: Pick<Clock, 'sleep' | 'steady'>;
+  /** Told what a call failed with, and whose lead it was. */
+  readonly onError: (error: unknown, leadId: string) => void;
+}
+
+/**
+ * Calls a function with each lead. A lead waits `timeoutMs` at most until its call may start, and the call has as long at
+ * most: one that goes on although its signal aborted may overlap with the next attempt.
+ */
+export function functionTarget({ name, call, timeoutMs, concurrency, clock, onError }: CallOptions): Target {
+  const limit = new ConcurrencyLimit(concurrency);
+  const elapsed = (since: number): number => Math.round(clock.steady() - since);
+  const failed = (answer: string, since: number): TargetResult => ({
+    to: 'call',
+    ok: false,
+    answer: answer.slice(0, keptAnswer),
+    durationMs: elapsed(since),
+  });
+  const run = async ({ leadId, lead, attempt }: AttemptedLead): Promise<TargetResult> => {
+    const queued = clock.steady();
+    if (!(await limit.acquire(timeoutMs))) return failed('others were still running', queued);
+    const started = clock.steady();
+    try {
+      await withTimeout((signal) => call({ leadId, bytes: lead.bytes, attempt }, signal), timeoutMs, clock);
+      return { to: 'call', ok: true, answer: 'resolved', durationMs: elapsed(started) };
+    } catch (error) {
+      onError(error, leadId);
+      return failed(messageOf(error), started);
+    } finally {
+      limit.release();
+    }
+  };
+  return {
+    name: `call ${name}`,
+    longestMs: 2 * timeoutMs + 1000,
+    concurrency,
+    deliver: (_, leads) => leads.map(run),
+  };
+}
+
+/** Of what a call failed with, in characters. */
+const keptAnswer = 200;
+
+/** Rejects after `timeoutMs`, whatever the work does then; its signal aborts at that moment. */
+async function withTimeout(
+  work: (signal: AbortSignal) => Promise<unknown>,
+  timeoutMs: number,
+  clock: Pick<Clock, 'sleep'>,
+): Promise<void> {
+  const late = new AbortController();
+  const done = new AbortController();
+  const timeout = clock.sleep(timeoutMs, done.signal).then(
+    () => {
+      const error = new Error(`no result within ${timeoutMs / 1000} s`);
+      error.name = 'TimeoutError';
+      late.abort(error);
+      throw error;
+    },
+    // The sleep is ended when the work is done.
+    () => undefined,
+  );
+  try {
+    await Promise.race([work(late.signal), timeout]);
+  } finally {
+    done.abort();
+  }
+}

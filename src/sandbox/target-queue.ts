@@ -1,0 +1,269 @@
+import { setMaxListeners } from 'node:events';
+import { ConfigError } from '../errors.ts';
+import { canForge, type Forgery, forgeryKinds } from '../sender/forge-request.ts';
+import type { Attempt, AttemptOutcome, Sender } from '../sender/sender.ts';
+import type { OutgoingDelivery, Signer } from '../sender/sign-request.ts';
+import { SlotQueue } from '../sender/slot-queue.ts';
+import type { Clock } from '../time/clock.ts';
+import type { SandboxLead } from './data/lead-set.ts';
+import { hashText } from './data/seeded-random.ts';
+import type { DeliveryFault, FaultInjector, Faults } from './faults.ts';
+
+export interface TargetQueueOptions {
+  /** URL. */
+  readonly target: string;
+  /** Place among the targets: chance depends on it, and not on the URL with its port. */
+  readonly index: number;
+  readonly seed: number;
+  readonly sender: Sender;
+  readonly injector: FaultInjector<DeliveryFault>;
+  /** Requests in flight at one time. */
+  readonly concurrency: number;
+  readonly clock: Clock;
+  readonly onAttempt: (attempt: RecordedAttempt) => void;
+  /** Called once for each lead that was enqueued, unless it was cancelled. */
+  readonly onSettled: (lead: SandboxLead, acknowledged: boolean) => void;
+}
+
+const defaultDelayMs = 2000;
+/** A delivery that is to be overtaken waits this long for another one. */
+const overtakenWithinMs = 1000;
+
+/** Everything between two cancellations. */
+interface Session {
+  readonly stop: AbortController;
+  /** Deliveries that are not settled. */
+  pending: number;
+  /** Starts each delivery that waits to be overtaken. */
+  readonly overtaken: Set<() => void>;
+  /** Id of the delivery that was acknowledged last. */
+  usedId: string | undefined;
+}
+
+/** Decides when each lead is delivered to one target: in order, unless a fault says otherwise. */
+export class TargetQueue {
+  readonly #options: TargetQueueOptions;
+  readonly #slots: SlotQueue;
+  #session = newSession();
+
+  constructor(options: TargetQueueOptions) {
+    this.#options = options;
+    this.#slots = new SlotQueue(options.concurrency);
+  }
+
+  /** Deliveries that are not settled. */
+  get pending(): number {
+    return this.#session.pending;
+  }
+
+  enqueue(lead: SandboxLead): void {
+    const session = this.#session;
+    session.pending += 1;
+    this.#slots.enqueue((release) => this.#start(lead, release, session));
+  }
+
+  pause(): void {
+    this.#slots.pause();
+  }
+
+  resume(): void {
+    this.#slots.resume();
+  }
+
+  /** Forgets what is not settled, and cuts what is in flight. */
+  cancel(): void {
+    this.#session.stop.abort();
+    this.#session = newSession();
+    this.#slots.clear();
+  }
+
+  /** Draws what happens before the first attempt: the delivery is lost, late, or overtaken. */
+  #start(lead: SandboxLead, release: () => void, session: Session): void {
+    const { injector, index } = this.#options;
+    const drawn = injector.drawFirst(['drop', 'delay', 'reorder'], `${lead.id} ${index}`);
+    const faults = drawn === undefined ? [] : [drawn.name];
+    if (drawn === undefined) {
+      void this.#deliver(lead, faults, release, session);
+      return;
+    }
+    const deliverLater = (): void =>
+      this.#slots.enqueue((later) => void this.#deliver(lead, faults, later, session));
+    if (drawn.name === 'drop') this.#drop(lead, session);
+    else if (drawn.name === 'delay') {
+      void this.#after(drawn.fault.amountMs ?? defaultDelayMs, session, deliverLater);
+    } else {
+      session.overtaken.add(deliverLater);
+      void this.#after(drawn.fault.amountMs ?? overtakenWithinMs, session, () => {
+        if (session.overtaken.delete(deliverLater)) deliverLater();
+      });
+    }
+    release();
+  }
+
+  #drop(lead: SandboxLead, session: Session): void {
+    const { clock, onAttempt, onSettled } = this.#options;
+    onAttempt(recordDrop(this.#delivery(lead), clock.now()));
+    onSettled(lead, false);
+    session.pending -= 1;
+  }
+
+  /** The first attempt uses the slot that is at hand; each further one waits for a slot of its own. */
+  async #deliver(
+    lead: SandboxLead,
+    faults: readonly DeliveryFault[],
+    release: () => void,
+    session: Session,
+  ): Promise<void> {
+    const { sender, injector, index } = this.#options;
+    const key = `${lead.id} ${index}`;
+    const attempts = sender.deliver(this.#delivery(lead), {
+      signal: session.stop.signal,
+      acquire: async (number) => {
+        const releaseSlot = number === 1 ? release : await this.#slot();
+        return () => this.#finishAttempt(releaseSlot, session);
+      },
+      forge: (number) => drawForgery(injector, `${key} ${number}`, session.usedId),
+    });
+    for await (const attempt of attempts) {
+      this.#options.onAttempt(recordAttempt(attempt, attempt.number === 1 ? faults : []));
+      this.#settle(lead, attempt, session);
+    }
+  }
+
+  #settle(lead: SandboxLead, attempt: Attempt, session: Session): void {
+    const { injector, index, onSettled } = this.#options;
+    const acknowledged = attempt.outcome === 'acknowledged';
+    if (!acknowledged && attempt.retryInMs !== undefined) return;
+    session.pending -= 1;
+    if (acknowledged) session.usedId = attempt.delivery.id;
+    onSettled(lead, acknowledged);
+    if (!acknowledged || injector.draw('duplicate', `${lead.id} ${index}`) === undefined) return;
+    session.pending += 1;
+    this.#slots.enqueue((release) => void this.#deliverAgain(attempt, release, session));
+  }
+
+  /** A second copy of an acknowledged delivery: its answer settles nothing. */
+  async #deliverAgain({ delivery, number }: Attempt, release: () => void, session: Session): Promise<void> {
+    const { signal } = session.stop;
+    const attempt = await this.#options.sender.attempt(delivery, number + 1, { signal });
+    if (!signal.aborted) this.#options.onAttempt(recordAttempt(attempt, ['duplicate']));
+    session.pending -= 1;
+    this.#finishAttempt(release, session);
+  }
+
+  /** Whatever was to be overtaken has been. */
+  #finishAttempt(release: () => void, session: Session): void {
+    for (const deliverLater of [...session.overtaken]) {
+      session.overtaken.delete(deliverLater);
+      deliverLater();
+    }
+    release();
+  }
+
+  #slot(): Promise<() => void> {
+    return new Promise((resolve) => this.#slots.enqueue(resolve));
+  }
+
+  async #after(ms: number, { stop: { signal } }: Session, run: () => void): Promise<void> {
+    try {
+      await this.#options.clock.sleep(ms, signal);
+    } catch {
+      // Cancelled.
+    }
+    if (!signal.aborted) run();
+  }
+
+  #delivery(lead: SandboxLead): OutgoingDelivery {
+    const { target, index, seed } = this.#options;
+    return { id: deliveryId(seed, index, lead.id), leadId: lead.id, target, body: lead.text() };
+  }
+}
+
+function newSession(): Session {
+  const stop = new AbortController();
+  // Every delivery that waits listens to it.
+  setMaxListeners(0, stop.signal);
+  return { stop, pending: 0, overtaken: new Set(), usedId: undefined };
+}
+
+/** One attempt to deliver a lead as the control endpoints show it; its fields are public. */
+export interface RecordedAttempt {
+  /** Of the delivery: the same for every attempt, and the nonce of schemes that have one. */
+  readonly deliveryId: string;
+  readonly leadId: string;
+  readonly target: string;
+  /** From 1; a dropped one was never sent. */
+  readonly attempt: number;
+  /** When it was sent, ISO 8601. */
+  readonly at: string;
+  readonly outcome: AttemptOutcome | 'dropped';
+  readonly durationMs: number;
+  /** Of the answer, when there was one. */
+  readonly status?: number;
+  /** Why there was none. */
+  readonly error?: string;
+  readonly faults: readonly DeliveryFault[];
+  /** True when a receiver that verifies must reject it. */
+  readonly forged: boolean;
+}
+
+/** A delivery that is lost before its first attempt: it is recorded, and never sent. `at` in milliseconds. */
+const recordDrop = (delivery: OutgoingDelivery, at: number): RecordedAttempt => ({
+  deliveryId: delivery.id,
+  leadId: delivery.leadId,
+  target: delivery.target,
+  attempt: 1,
+  at: new Date(at).toISOString(),
+  outcome: 'dropped',
+  durationMs: 0,
+  faults: ['drop'],
+  forged: false,
+});
+
+/** `faults`: what happened to the delivery since the attempt before, besides a forgery. */
+function recordAttempt(attempt: Attempt, faults: readonly DeliveryFault[]): RecordedAttempt {
+  const { delivery, number, sentAt, outcome, result, forgery } = attempt;
+  return {
+    deliveryId: delivery.id,
+    leadId: delivery.leadId,
+    target: delivery.target,
+    attempt: number,
+    at: new Date(sentAt).toISOString(),
+    outcome,
+    durationMs: result.durationMs,
+    ...(result.ok ? { status: result.status } : { error: result.code }),
+    faults: forgery === undefined ? faults : [...faults, forgery.kind],
+    forged: forgery !== undefined,
+  };
+}
+
+/** How the attempt that `key` names is forged, if at all. Before something was acknowledged no id can be reused. */
+function drawForgery(
+  injector: FaultInjector<DeliveryFault>,
+  key: string,
+  usedId: string | undefined,
+): Forgery | undefined {
+  const possible = forgeryKinds.filter((kind) => kind !== 'reusedNonce' || usedId !== undefined);
+  const kind = injector.drawFirst(possible, key)?.name;
+  if (kind !== 'reusedNonce') return kind && { kind };
+  return usedId === undefined ? undefined : { kind, usedId };
+}
+
+/**
+ * Throws a `ConfigError` for a forgery that this scheme cannot show: a receiver would be right to accept what the
+ * record of attempts calls forged.
+ */
+export function rejectImpossibleForgeries(signer: Signer, faults: Faults<DeliveryFault>): void {
+  const impossible = forgeryKinds.find((kind) => faults[kind] !== undefined && !canForge(signer, kind));
+  if (impossible === undefined) return;
+  throw new ConfigError(`the scheme '${signer.scheme.name}' cannot show the fault ${impossible}`, {
+    hint: 'it does not sign what that fault forges; use another --scheme, or leave the fault out',
+  });
+}
+
+/** The same for the same seed, lead and place among the targets. */
+function deliveryId(seed: number, targetIndex: number, leadId: string): string {
+  const half = (salt: string): string =>
+    hashText(`${salt} ${targetIndex} ${leadId}`, seed).toString(32).padStart(7, '0');
+  return `msg_${half('a')}${half('b')}`;
+}

@@ -1,0 +1,160 @@
+import { DataError, LeadsError } from '../../errors.ts';
+import { type Call, exchange, type Response } from './exchange.ts';
+import { networkFailure } from './failure.ts';
+import { errorAnswer } from './rejection.ts';
+import { Attempts, TransientError } from './retry.ts';
+import type { Service } from './service.ts';
+
+/** An answer as it came, of any status. */
+export interface RawAnswer extends Omit<Response, 'discard' | 'body'> {
+  readonly body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Why this answer is not a success: its body is the service's, and this ends the run. */
+  readonly failure: LeadsError | undefined;
+}
+
+/** A body that is not longer is read whole before it is handed out, so that an attempt that breaks off leaves no trace; in bytes. */
+const longestHeld = 2 * 1024 * 1024;
+
+/**
+ * One call with all its retries, which only GET and HEAD have. `isHeld` reads every body whole before it is handed out;
+ * without it, one whose length is not known streams. Throws a `ServiceError` where no answer came, or no whole one.
+ */
+export async function rawCall(
+  service: Service,
+  call: Call,
+  signal: AbortSignal,
+  isHeld = false,
+): Promise<RawAnswer> {
+  const attempts = new Attempts(service, () => undefined);
+  const mayRepeat = call.method === 'GET' || call.method === 'HEAD';
+  for (;;) {
+    try {
+      const response = await exchange(service, { ...call, wantsRawHeaders: true }, signal);
+      if (response.status < 300) return await succeeded(response, isHeld, signal);
+      const body = new KeptBody(response.body);
+      const reason = await failureOf(service, response, body);
+      const failure =
+        reason instanceof TransientError
+          ? mayRepeat
+            ? await lastFailure(attempts, reason, signal)
+            : reason.failure
+          : reason;
+      if (failure !== undefined) {
+        // A service that refuses a request may quote the key.
+        return { ...response, body: response.redactBody(unbroken(body.all(), response, signal)), failure };
+      }
+      await response.discard();
+    } catch (error) {
+      const failure = networkError(error, call.url.origin, signal);
+      if (!(failure instanceof TransientError)) throw failure;
+      if (!mayRepeat) throw failure.failure;
+      await attempts.next(failure, signal);
+    }
+  }
+}
+
+async function succeeded(response: Response, isHeld: boolean, signal: AbortSignal): Promise<RawAnswer> {
+  const length = Number(response.headers['content-length'] ?? Number.NaN);
+  if (!isHeld && !(length <= longestHeld)) {
+    return { ...response, body: unbroken(response.body, response, signal), failure: undefined };
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body) chunks.push(chunk);
+  return { ...response, body: chunks, failure: undefined };
+}
+
+/** The same bytes; where they break off, the error says so. */
+async function* unbroken(
+  body: AsyncIterable<Uint8Array>,
+  { url }: Pick<Response, 'url'>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const chunks = body[Symbol.asyncIterator]();
+  for (;;) {
+    let next: IteratorResult<Uint8Array, unknown>;
+    try {
+      next = await chunks.next();
+    } catch (error) {
+      const failure = networkError(error, url.origin, signal);
+      throw failure instanceof TransientError ? failure.failure : failure;
+    }
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+function networkError(error: unknown, origin: string, signal: AbortSignal): Error {
+  signal.throwIfAborted();
+  return networkFailure(error, origin);
+}
+
+/** A redirect is not followed: nobody asked for a request to another place, and the key is for one origin. */
+async function failureOf(
+  service: Service,
+  response: Response,
+  body: KeptBody,
+): Promise<LeadsError | TransientError> {
+  const { status, headers, redact } = response;
+  const location = headers['location'];
+  if (status < 400 && location !== undefined) {
+    return new DataError(`the service redirects to ${redact(location)} (${status}), which is not followed`, {
+      status,
+      hint: 'if that is the place that was meant, ask for it',
+    });
+  }
+  const failure = await errorAnswer(service, response, body.beginning());
+  if (!(failure instanceof DataError)) return failure;
+  // Its hint is about the list operation.
+  return new DataError(failure.message, { status, requestId: failure.requestId });
+}
+
+/** Waits for the next attempt; gives the failure instead when there is none. */
+async function lastFailure(
+  attempts: Attempts,
+  reason: TransientError,
+  signal: AbortSignal,
+): Promise<LeadsError | undefined> {
+  try {
+    await attempts.next(reason, signal);
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof LeadsError) return error;
+    throw error;
+  }
+}
+
+/**
+ * A body of which the beginning is read before anybody knows who needs the whole: `beginning` gives what was read so far
+ * and reads on, `all` gives everything from the first byte on.
+ */
+class KeptBody {
+  readonly #rest: AsyncIterator<Uint8Array>;
+  readonly #kept: Uint8Array[] = [];
+  #isWhole = false;
+
+  constructor(body: AsyncIterable<Uint8Array>) {
+    this.#rest = body[Symbol.asyncIterator]();
+  }
+
+  /** Stopping early leaves the rest of the body where it is. */
+  async *beginning(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* this.#kept;
+    for (let chunk = await this.#next(); chunk !== undefined; chunk = await this.#next()) {
+      this.#kept.push(chunk);
+      yield chunk;
+    }
+  }
+
+  async *all(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* this.#kept.splice(0);
+    for (let chunk = await this.#next(); chunk !== undefined; chunk = await this.#next()) yield chunk;
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
+    if (this.#isWhole) return undefined;
+    const result = await this.#rest.next();
+    if (result.done === true) this.#isWhole = true;
+    return result.done === true ? undefined : result.value;
+  }
+}

@@ -1,0 +1,326 @@
+import type { ScannedRecord } from '../../json/scanned-record.ts';
+import type { IdSet } from '../../lead/id-set.ts';
+import { afterOf, keyOf, numberOf, type Position, withNumber } from '../pagination/position.ts';
+import { type Border, BorderCheck } from './border-check.ts';
+import type { Peek } from './peek.ts';
+
+/**
+ * Makes sure that a page continues where the one before it ended: records that vanish or move while a list is read
+ * move the others forward, over the border of a page that was read. Offsets overlap by one record; the borders of
+ * numbered pages are checked, unless the total of the list is to settle it. If records may lie between, the walk steps
+ * back until a page begins with a known record. Positions that only the service understands are left to the service.
+ */
+export class Continuity {
+  readonly #seen: IdSet;
+  readonly #check: BorderCheck;
+  readonly #isEarly: (position: Position) => boolean;
+  readonly #firstPage: number;
+  /** Where the list begins. */
+  readonly front = new Front();
+  readonly steps = new StepsBack();
+  /** Whether every border is checked, instead of comparing totals at the end. */
+  verifies = false;
+  /** The parameter for which the front of the list came back empty: the service may take it for a filter. */
+  emptied: string | undefined;
+  /** Whether records stood elsewhere than before, in this pass. */
+  hasShifted = false;
+  /** Whether leads that were read stood further behind again, in front of others: these may have done so unread. */
+  hasMovedBack = false;
+  /** Borders of pages that were left to the totals. */
+  unchecked = 0;
+  #firstNumber: number | undefined;
+  /** That number is one less than it was taken for at first. */
+  #isRecounted = false;
+  #length: number | 'mixed' | undefined;
+  #lastLength = 0;
+  #longest = 0;
+  /** The page that is read again when a page walk is resumed, or after a step back. */
+  #readAgain: Position | undefined;
+  #isResumed = false;
+  /** Keys of the positions in front of which the list was read once more. */
+  readonly #reread = new Set<string>();
+  /** The pass of `seen` with which the list was last started; 0 where a resumed walk goes on with what was read before. */
+  #passStart: number;
+
+  /** `isEarly` is whether a page was requested before the page in front of it was read. */
+  constructor(seen: IdSet, peek: Peek, firstPage: number, isEarly: (position: Position) => boolean) {
+    this.#seen = seen;
+    this.#isEarly = isEarly;
+    this.#passStart = seen.pass;
+    this.#check = new BorderCheck(this.#isRead, peek);
+    this.#firstPage = firstPage;
+  }
+
+  /** Whether this pass over the list has met an id. What only an earlier one has met may lie behind a gap of this one. */
+  readonly #isRead = (id: string): boolean => this.#seen.isMetSince(id, this.#passStart);
+
+  /** Creates no string for most leads. */
+  readonly #isLeadRead = (lead: ScannedRecord): boolean => {
+    if (lead.hasPlainId)
+      return this.#seen.isMetSinceBytes(lead.source, lead.idStart, lead.idEnd, this.#passStart);
+    return lead.id !== undefined && this.#isRead(lead.id);
+  };
+
+  get isExhausted(): boolean {
+    return this.emptied !== undefined || this.steps.isExhausted;
+  }
+
+  /** Whether pages that are requested early are of use: their borders can be checked afterwards. */
+  get canReadAhead(): boolean {
+    return !this.verifies || this.#check.isSmallSizeHonoured !== false;
+  }
+
+  /** Where a walk really begins: a page walk reads the page before its position again. */
+  startAt(from: Position): Position {
+    if (from.style !== 'start') {
+      this.#passStart = 0;
+      // Borders before it were left to the totals, where there are any: they count as one.
+      this.verifies = from.totals === undefined;
+      this.unchecked = this.verifies ? 0 : 1;
+    }
+    const number = numberOf(from);
+    if (number?.kind !== 'page' || afterOf(from) === undefined) return from;
+    if (number.value <= this.#firstPage) return from;
+    this.#isResumed = true;
+    this.#firstNumber = this.#firstPage;
+    this.#readAgain = withNumber(from, number.value - 1, afterOf(from));
+    return this.#readAgain;
+  }
+
+  /** The list is read from its front once more, as a new pass of `seen`. */
+  beginPass(isFrontAlone: boolean): void {
+    this.#passStart = this.#seen.pass;
+    this.front.beginReading(isFrontAlone);
+    this.hasShifted = false;
+    this.#isResumed = false;
+    this.verifies = true;
+    this.unchecked = 0;
+    this.steps.reset();
+    this.#readAgain = undefined;
+  }
+
+  /** Whether anything lies between this page and what was read before. To be called before its ids are met. */
+  async borderOf(
+    position: Position,
+    leads: readonly ScannedRecord[],
+    size: number | undefined,
+  ): Promise<Border> {
+    const number = numberOf(position);
+    if (number === undefined || this.isExhausted) return 'joined';
+    if (number.kind === 'page' && position !== this.#readAgain) this.#firstNumber ??= number.value - 1;
+    // No lead in front, where some were: the service may take the parameter for a filter.
+    if (this.#isFront(number.kind, number.value)) {
+      if (leads.length > 0 || this.#seen.size === 0) return 'joined';
+      // There is no page with that number.
+      if (this.#isRecounted && this.#firstNumber !== undefined) this.#firstNumber += 1;
+      else this.emptied = 'param' in position ? position.param : 'a page number';
+      this.#isRecounted = false;
+      return 'gap';
+    }
+    const after = afterOf(position);
+    const first = leads[0];
+    const isFirstRead = first?.id !== undefined && this.#isRead(first.id);
+    if (position === this.#readAgain) {
+      if (this.#isResumed && leads.at(-1)?.id !== after) this.hasShifted = true;
+      if (this.#isResumed && leads.some((lead) => lead.id === after)) return 'joined';
+      return isFirstRead || (first !== undefined && first.id === undefined) ? 'joined' : 'known';
+    }
+    if (after === undefined) return 'joined';
+    const at = leads.findIndex((lead) => lead.id === after);
+    if (at > 0 || (at === 0 && number.kind === 'page')) this.hasShifted = true;
+    // Leads that arrive in front push the last one that was read along with the others.
+    const areAllRead = this.#areRead(leads);
+    if (at < 0 && !areAllRead && leads.some(this.#isLeadRead)) this.hasMovedBack = true;
+    // At the end of the list, known leads alone behind it, where none arrived in front: it may have moved to the end with them.
+    const isLast = leads.length > (number.kind === 'offset' ? 1 : 0) && leads.length < this.#longest;
+    if (at === 0 && isLast && areAllRead && this.mayReread(position)) return 'known';
+    if (at >= 0 && this.#areRead(leads.slice(0, at))) return 'joined';
+    if (number.kind === 'offset') return isFirstRead ? 'known' : 'gap';
+    if (first !== undefined && first.id === undefined) return 'joined';
+    if (!this.verifies) {
+      this.unchecked += 1;
+      return 'joined';
+    }
+    // Known leads alone, where none arrived in front, have moved to the end: the one in front of them may have, too.
+    const isMixed = leads.length > 0 && areAllRead;
+    return this.#check.look(position, first?.id, {
+      firstNumber: this.#firstNumber ?? this.#firstPage,
+      length: isMixed || this.#length === 'mixed' ? undefined : this.#length,
+      before: this.#lastLength,
+      size,
+      isEarly: this.#isEarly(position),
+    });
+  }
+
+  /** Whether what stands in front of a page is to be read once more: only once for each position. */
+  mayReread(position: Position): boolean {
+    const key = keyOf(position);
+    if (numberOf(position) === undefined || this.#reread.has(key)) return false;
+    this.#reread.add(key);
+    return true;
+  }
+
+  /** A position further in front, twice as far each time, down to the first. */
+  stepBack(position: Position, border: Border): Position {
+    const back = this.steps.add(border);
+    this.hasShifted = true;
+    this.#isResumed = false;
+    const number = numberOf(position);
+    if (number === undefined) return position;
+    const step = number.kind === 'page' ? back : back * Math.max(100, this.#longest);
+    const value = number.value - step;
+    const isFront = number.kind === 'page' ? value <= this.#frontNumber : value <= 0;
+    const isNamed = position.style === 'page' || position.style === 'offset';
+    if (isFront && (!isNamed || this.front.isUnknown)) {
+      // A walk that was resumed does not know with which number pages begin.
+      this.#firstNumber = undefined;
+      return { style: 'start' };
+    }
+    // The record before it is unknown there: any known record at its beginning will do.
+    const at = withNumber(
+      position,
+      isFront ? (number.kind === 'page' ? this.#frontNumber : 0) : value,
+      afterOf(position),
+    );
+    this.#readAgain = at;
+    return at;
+  }
+
+  /** The records of a page that are to be looked at: those behind the record that a resumed page walk ended with. */
+  unreadOf(position: Position, leads: readonly ScannedRecord[]): readonly ScannedRecord[] {
+    this.#longest = Math.max(this.#longest, leads.length);
+    this.steps.reset();
+    const after = afterOf(position);
+    if (numberOf(position)?.kind === 'offset' && after !== undefined && leads[0]?.id === after)
+      return leads.slice(1);
+    if (position !== this.#readAgain) return leads;
+    this.#readAgain = undefined;
+    return this.#isResumed ? leads.slice(leads.findIndex((lead) => lead.id === after) + 1) : leads;
+  }
+
+  /** Probes have found what follows the first page; `verifies` is whether every border is checked. */
+  noteFirst(count: number, verifies: boolean): void {
+    this.notePageLength(count);
+    this.verifies = verifies;
+  }
+
+  /** The number that the first page turned out to have. */
+  countFrom(first: number | undefined): void {
+    if (first === undefined) return;
+    this.#isRecounted = this.#firstNumber === first + 1;
+    this.#firstNumber = first;
+  }
+
+  /** A page before the last one is complete. */
+  notePageLength(count: number): void {
+    this.#lastLength = count;
+    if (this.#length !== undefined && this.#length !== count) this.#length = 'mixed';
+    else this.#length = count;
+  }
+
+  #areRead(leads: readonly ScannedRecord[]): boolean {
+    return leads.every(this.#isLeadRead);
+  }
+
+  get #frontNumber(): number {
+    return this.#firstNumber ?? this.#firstPage;
+  }
+
+  #isFront(kind: 'page' | 'offset', value: number): boolean {
+    return kind === 'offset' ? value === 0 : value <= this.#frontNumber;
+  }
+}
+
+/** Ids that are kept of each reading. */
+const length = 1000;
+
+/** Where the list begins, as each pass found it: what moves or arrives there is found by reading it again. */
+class Front {
+  /** Places in the reading before this one. */
+  #before: ReadonlyMap<string, number> = new Map();
+  #now = new Map<string, number>();
+  #isOldPage = false;
+  #isOfFront = false;
+  #idle = 0;
+
+  /** True in a resumed walk, which has not read the beginning of the list. */
+  get isUnknown(): boolean {
+    return this.#before.size + this.#now.size === 0;
+  }
+
+  /**
+   * The list is read from its beginning once more. With `isFrontAlone`, that is held against what the last reading of
+   * the whole list found: a lead that moved there may stand behind others that moved after it.
+   */
+  beginReading(isFrontAlone: boolean): void {
+    if (this.#now.size > 0 && !(isFrontAlone && this.#isOfFront)) this.#before = this.#now;
+    this.#isOfFront = isFrontAlone;
+    this.#now = new Map();
+  }
+
+  /** To be called with the first records of each page. Changes nothing in a pass that did not read the beginning. */
+  notePage(leads: readonly ScannedRecord[], isStart: boolean, isFront: boolean): void {
+    const isFull = this.#now.size >= length;
+    if (!isFront && !isStart && (isFull || this.#now.size === 0)) return;
+    const ids = leads.slice(0, length).flatMap(({ id }) => (id === undefined ? [] : [id]));
+    for (const id of ids)
+      if (this.#now.size < length && !this.#now.has(id)) this.#now.set(id, this.#now.size);
+    const places = ids.flatMap((id) => this.#before.get(id) ?? []);
+    this.#isOldPage = places.length * 2 > ids.length && this.#areAsBefore(places);
+  }
+
+  /** In the order of then, and what stood between them has been met further in front: it moved there. */
+  #areAsBefore(places: readonly number[]): boolean {
+    const order = [...this.#before.keys()];
+    return places.every((place, i) => {
+      const previous = places[i - 1] ?? place - 1;
+      return previous < place && order.slice(previous + 1, place).every((id) => this.#now.has(id));
+    });
+  }
+
+  /**
+   * Whether it was read as far as leads may have moved there: to a page without a new lead that consists, for the
+   * greater part, of what stood there before, as it stood. Leads that moved may hide others behind them.
+   */
+  isReadUpTo(isIdle: boolean): boolean {
+    this.#idle = isIdle ? this.#idle + 1 : 0;
+    return this.#before.size === 0 ? this.#idle > 1 : isIdle && this.#isOldPage;
+  }
+}
+
+/** After so many steps back without a new lead, a list that never stops moving is read on: it stays unproven. */
+const mostWithoutNew = 50;
+const most = 1000;
+
+/** How often a walk has stepped back over pages that it had read, and how far the next step goes. */
+class StepsBack {
+  count = 0;
+  /** Of these, because records went away in front. */
+  gaps = 0;
+  #withoutNew = 0;
+  #distance = 0;
+
+  get isExhausted(): boolean {
+    return this.#withoutNew >= mostWithoutNew || this.count >= most;
+  }
+
+  /** One step more. Returns how far it goes: twice as far each time, until a page joins what was read before. */
+  add(border: Border): number {
+    this.count += 1;
+    // Where leads only arrive, the steps end without this limit.
+    if (!this.isExhausted && border === 'gap') this.#withoutNew += 1;
+    if (border === 'gap') this.gaps += 1;
+    this.#distance = this.#distance === 0 ? 1 : this.#distance * 2;
+    return this.#distance;
+  }
+
+  /** A page joins what was read before. */
+  reset(): void {
+    this.#distance = 0;
+  }
+
+  /** A page brought a new lead. */
+  noteNew(): void {
+    if (!this.isExhausted) this.#withoutNew = 0;
+  }
+}

@@ -1,0 +1,218 @@
+import { DataError, ServiceError } from '../../errors.ts';
+import { openBrace, openBracket, skipSpace } from '../../json/bytes.ts';
+import { PageScan } from '../../json/page-scan.ts';
+import type { ScannedRecord } from '../../json/scanned-record.ts';
+import { networkFailure } from '../client/failure.ts';
+import { rejectionIn, rejectionInBytes } from '../client/rejection.ts';
+import { type Answer, request } from '../client/request.ts';
+import { Attempts, TransientError } from '../client/retry.ts';
+import type { Service } from '../client/service.ts';
+import type { PageFacts } from '../pagination/pagination-hints.ts';
+import type { Position } from '../pagination/position.ts';
+import type { RequestParams } from '../pagination/request-params.ts';
+import type { LeadQuery } from './options.ts';
+
+/** Counted while a page is fetched, since a caller may show it meanwhile. */
+export interface RequestCounters {
+  requests: number;
+  retries: number;
+}
+
+/**
+ * One page with all its retries. Only a page beyond 2 MiB comes in several parts. Throws like `request`, and a
+ * `ServiceError` when every attempt failed.
+ */
+export async function* fetchPage(
+  service: Service,
+  params: RequestParams,
+  url: URL,
+  counters: RequestCounters,
+  signal: AbortSignal,
+): AsyncGenerator<PagePart, void, undefined> {
+  const attempts = new Attempts(service, () => (counters.retries += 1));
+  let handedOut = 0;
+  for (;;) {
+    try {
+      counters.requests += 1;
+      const answer = await request(service, url, signal);
+      const again = handedOut > 0;
+      let count = 0;
+      for await (const part of partsOf(answer, params, attempts)) {
+        const known = Math.max(0, handedOut - count);
+        count += part.leads.length;
+        handedOut = Math.max(handedOut, count);
+        // What has no id cannot be recognised: its place on the page has to do.
+        const leads = again
+          ? part.leads.filter((lead, i) => i >= known || lead.id !== undefined)
+          : part.leads;
+        yield { leads, again, facts: part.facts };
+      }
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      const failure = networkFailure(error, url.origin);
+      if (!(failure instanceof TransientError)) throw failure;
+      await attempts.next(failure, signal);
+    }
+  }
+}
+
+/** A page is handed out whole up to this size, in bytes, so that an attempt that breaks off leaves no trace. */
+const partSize = 2 * 1024 * 1024;
+
+/** An answer with an error in it is not longer, in bytes. */
+const longestRejection = 64 * 1024;
+
+/** Bytes a second; slower than that, an answer does not outlive the deadline. */
+const slowest = 1024;
+
+/** The records of one answer in parts, the last one with its facts. Throws a `TransientError` when it was cut off. */
+async function* partsOf(
+  answer: Answer,
+  params: RequestParams,
+  attempts: Attempts,
+): AsyncGenerator<Omit<PagePart, 'again'>, void, undefined> {
+  const scan = new PageScan(params.items);
+  const leftAtStart = attempts.left;
+  let leads: ScannedRecord[] = [];
+  let size = 0;
+  let read = 0;
+  const beginning: Uint8Array[] = [];
+  let count = 0;
+  let last: ScannedRecord | undefined;
+  for await (const chunk of answer.body) {
+    if (read === 0) refuseOtherThanJson(answer, chunk);
+    read += chunk.length;
+    size += chunk.length;
+    if (read <= longestRejection) beginning.push(chunk);
+    const scanned = leads.length;
+    scan.push(chunk, leads);
+    params.leads.read(leads, scanned, count);
+    if (attempts.left < 0 && read < ((leftAtStart - attempts.left) / 1000) * slowest) {
+      throw new TransientError(new ServiceError('the answer comes too slowly'));
+    }
+    if (size <= partSize || leads.length === 0) continue;
+    last = leads.at(-1);
+    count += leads.length;
+    yield { leads, facts: undefined };
+    leads = [];
+    size = 0;
+  }
+  if (answer.status === 204) {
+    yield {
+      leads,
+      facts: { ...about(answer), envelope: { root: null, path: [] }, count: 0, lastId: undefined },
+    };
+    return;
+  }
+  if (read === 0 && answer.headers['content-length'] === '0') throw new DataError('the answer is empty');
+  const scanned = leads.length;
+  const envelope = endOf(scan, leads, count === 0 && read <= longestRejection ? beginning : [], answer);
+  params.leads.read(leads, scanned, count);
+  if (envelope === undefined) throw cutOff(answer);
+  const rejection = count + leads.length === 0 ? rejectionIn(envelope.root, answer.redact) : undefined;
+  if (rejection !== undefined) throw rejection;
+  count += leads.length;
+  yield {
+    leads,
+    facts: {
+      ...about(answer),
+      envelope,
+      count,
+      lastId: (leads.at(-1) ?? last)?.id,
+    },
+  };
+}
+
+const about = ({ url, headers }: Answer): Pick<PageFacts, 'url' | 'headers'> => ({ url, headers });
+
+/** A small answer without leads may be an error that came with status 200: then its own words say more. */
+function endOf(
+  scan: PageScan,
+  leads: ScannedRecord[],
+  body: readonly Uint8Array[],
+  { redact }: Answer,
+): ReturnType<PageScan['end']> {
+  try {
+    return scan.end(leads);
+  } catch (error) {
+    throw rejectionInBytes(Buffer.concat(body), redact) ?? error;
+  }
+}
+
+/**
+ * JSON that ends too early. A body that is only ended by closing the connection shows in no other way that it was cut;
+ * one that came whole is the service's answer.
+ */
+function cutOff({ headers, requestId }: Answer): TransientError {
+  const isWhole = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  return new TransientError(
+    isWhole
+      ? new DataError('the answer is not valid JSON: it ends too early, although it came whole', {
+          requestId,
+        })
+      : new ServiceError('the answer was cut off', { requestId }),
+  );
+}
+
+/** A page for people, such as a login form, is named for what it is. */
+function refuseOtherThanJson({ headers, requestId }: Answer, chunk: Uint8Array): void {
+  const type = headers['content-type']?.split(';')[0]?.trim() ?? '';
+  const first = chunk[skipSpace(chunk, 0, chunk.length)];
+  if (type === '' || /json/i.test(type) || first === openBrace || first === openBracket) return;
+  throw new DataError(`the service answered with ${type}, not with JSON`, {
+    requestId,
+    hint: "the base URL or the path may be another one: 'leads config get base-url', 'leads config get api.path'",
+  });
+}
+
+const day = 86_400_000;
+
+/** The address of the page at a position, filters and page size included. */
+export function pageUrl(
+  params: RequestParams,
+  query: LeadQuery,
+  size: number | undefined,
+  position: Position,
+): URL {
+  if (position.style === 'url') {
+    const url = new URL(position.url);
+    // A position may come from a file; the key goes to one origin only.
+    if (url.origin === params.url.origin) return url;
+    throw new DataError(`the page to go on with lies at ${url.origin}, another origin`);
+  }
+  const url = new URL(params.url);
+  const set = (name: string | undefined, value: string | undefined): void => {
+    if (name !== undefined && value !== undefined) url.searchParams.set(name, value);
+  };
+  set(params.limit, size === undefined ? undefined : String(size));
+  set(params.status, query.status);
+  const categories = query.categories ?? [];
+  set(params.category, categories.length === 1 ? categories[0] : undefined);
+  // A day wider, since the service's idea of a day's borders may differ; `leadFilter` decides.
+  set(params.since, query.since === undefined ? undefined : date(query.since - day, params.dateFormat));
+  set(params.until, query.until === undefined ? undefined : date(query.until + day, params.dateFormat));
+  if (position.style === 'cursor') set(position.param, position.cursor);
+  else if (position.style === 'page') set(position.param, String(position.page));
+  else if (position.style === 'offset') set(position.param, String(position.offset));
+  else if (params.pagination === 'page') set(params.page, String(params.firstPage));
+  else if (params.pagination === 'offset') set(params.offset ?? 'offset', '0');
+  return url;
+}
+
+function date(ms: number, format: RequestParams['dateFormat']): string {
+  if (format === 'iso') return new Date(ms).toISOString();
+  return String(format === 'unix' ? Math.floor(ms / 1000) : ms);
+}
+
+export interface PagePart {
+  readonly leads: readonly ScannedRecord[];
+  /** An earlier attempt broke off after it had handed out leads: some of these may have come before. */
+  readonly again: boolean;
+  /** Set on the last part. */
+  readonly facts: PageFacts | undefined;
+}
+
+/** A record's bytes as text: tells pages apart whose records have no ids. */
+export const markOf = (lead: ScannedRecord | undefined): string =>
+  lead === undefined ? '' : Buffer.from(lead.bytes).toString('latin1');

@@ -1,0 +1,71 @@
+import type { IdSet } from '../../lead/id-set.ts';
+import type { RawLead } from '../../lead/raw-lead.ts';
+import type { Position } from '../pagination/position.ts';
+import type { Completion, Unproven } from './completion.ts';
+
+/** Some leads of one page, in the service's order. A large page comes in several batches. */
+export interface Batch {
+  /** Not met before in this walk and not preloaded into `seen`; not filtered (`leadFilter` does that). */
+  readonly leads: readonly RawLead[];
+  /** Where the next page begins: set on a page's final batch only, once the service has shown how it pages. */
+  readonly next: Position | undefined;
+  /** No further batch comes. */
+  readonly last: boolean;
+}
+
+/** Counters of a walk, up to date whenever a batch is handed out. */
+export interface ListingStats {
+  requests: number;
+  retries: number;
+  pages: number;
+  /** Records handed out. */
+  leads: number;
+  /** Records that the service sent again, dropped. */
+  duplicates: number;
+  /** Records without a usable id: handed out, and not deduplicated. */
+  withoutId: number;
+  /** How often the list had moved while it was read, so that a part of it was walked again. */
+  restarts: number;
+  /** Number of matching leads, where the service tells one. */
+  total: number | undefined;
+}
+
+export interface ListingOptions {
+  readonly query: LeadQuery;
+  /** Records asked for per page; otherwise the dialect's `pageSize`, or as many as the service gives, up to 1000. */
+  readonly pageSize?: number | undefined;
+  /** A page size that is only a wish: another one is tried where the service rejects it. */
+  readonly preferredSize?: number | undefined;
+  /**
+   * Where to begin: a `next` of an earlier walk with the same query and page size. Page and offset walks then read the
+   * record in front of it again, and go back as far as they must when it is not there: `seen` has to hold the ids that
+   * were handed out before.
+   */
+  readonly from?: Position | undefined;
+  /** Ids that are not handed out again; filled with every id that the walk meets. A fresh one by default. */
+  readonly seen?: IdSet | undefined;
+  /** Requests in flight at once where positions can be computed (page, offset); batches keep their order. */
+  readonly concurrency?: number | undefined;
+  /** Takes a walk that proves nothing for an ordinary end, and is given what was seen. */
+  readonly acceptUnproven?: ((end: Unproven) => void) | undefined;
+  /** Asks for the next page while the current one is being used. Not for a reader that may stop early. */
+  readonly prefetch?: boolean | undefined;
+}
+
+/** Iterating ends normally only when the walk was complete; it throws an `IncompleteError` otherwise. */
+export interface Listing extends AsyncIterable<Batch> {
+  readonly stats: Readonly<ListingStats>;
+  /** The evidence, once the last batch was taken; undefined where the reader stopped before. */
+  readonly completion: Completion | undefined;
+}
+
+/** What is asked of the service; whether it listens is checked again by `leadFilter`, status aside. */
+export interface LeadQuery {
+  readonly status?: string | undefined;
+  /** Any of these; sent only when there is exactly one. */
+  readonly categories?: readonly string[] | undefined;
+  /** Milliseconds since the epoch, inclusive; sent a day wider where the dialect knows how. */
+  readonly since?: number | undefined;
+  /** Milliseconds since the epoch, exclusive; sent a day wider where the dialect knows how. */
+  readonly until?: number | undefined;
+}

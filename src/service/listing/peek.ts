@@ -1,0 +1,62 @@
+import { DataError } from '../../errors.ts';
+import { UnreadableElementError } from '../../json/page-errors.ts';
+import type { Service } from '../client/service.ts';
+import { numberIn, type Position } from '../pagination/position.ts';
+import { limitParams, type RequestParams } from '../pagination/request-params.ts';
+import { fetchPage, markOf, pageUrl, type RequestCounters } from './fetch-page.ts';
+import type { LeadQuery } from './options.ts';
+
+/** A page that is looked at and not handed out. */
+export type Peeked =
+  | {
+      readonly kind: 'page';
+      readonly count: number;
+      readonly ids: readonly (string | undefined)[];
+      /** Of the first record: tells pages apart whose records have no ids. */
+      readonly firstMark: string;
+    }
+  /** The service rejected the request with a 4xx, or answered something else than a page. */
+  | { readonly kind: 'rejected'; readonly status: number | undefined };
+
+/**
+ * Reads a page at a position with another page size than the walk's; undefined: the service's own. With `isPart`, no
+ * more of a large page than its beginning.
+ */
+export type Peek = (position: Position, size: number | undefined, isPart?: boolean) => Promise<Peeked>;
+
+/** `counters` also count the requests of peeks. Throws like `fetchPage`, a `DataError` aside. */
+export function peekAt(
+  service: Service,
+  params: RequestParams,
+  query: LeadQuery,
+  counters: RequestCounters,
+  signal: AbortSignal,
+): Peek {
+  return async (position, size, isPart = false) => {
+    const url =
+      position.style === 'url' ? sized(position.url, size, params) : pageUrl(params, query, size, position);
+    const ids: (string | undefined)[] = [];
+    let firstMark = '';
+    try {
+      for await (const { leads } of fetchPage(service, params, url, counters, signal)) {
+        for (const lead of leads) ids.push(lead.id);
+        if (ids.length === leads.length) firstMark = markOf(leads[0]);
+        if (isPart && ids.length > 0) break;
+      }
+    } catch (error) {
+      if (error instanceof DataError && !(error instanceof UnreadableElementError))
+        return { kind: 'rejected', status: error.status };
+      throw error;
+    }
+    return { kind: 'page', count: ids.length, ids, firstMark };
+  };
+}
+
+/** A URL of the service with another page size, by the parameter that it has for that. */
+function sized(target: string, size: number | undefined, params: RequestParams): URL {
+  const url = new URL(target);
+  if (size === undefined || numberIn(url) === undefined) return url;
+  const name = limitParams.find((one) => url.searchParams.has(one)) ?? params.limit;
+  if (name !== undefined) url.searchParams.set(name, String(size));
+  return url;
+}

@@ -1,0 +1,323 @@
+import type { ScannedRecord } from '../../json/scanned-record.ts';
+import type { IdSet } from '../../lead/id-set.ts';
+import { hintsOf, positionById } from '../pagination/next-page.ts';
+import type { PageFacts } from '../pagination/pagination-hints.ts';
+import type { Position } from '../pagination/position.ts';
+import type { RequestParams } from '../pagination/request-params.ts';
+import { looksFull, type ProbeReason, type WholePage } from './decide-step.ts';
+import type { Peek, Peeked } from './peek.ts';
+
+const nothingFound: ProbeResult = {
+  kind: 'no-position',
+  honoursLimit: true,
+  isRejected: false,
+  isCut: false,
+};
+
+/** The probes of one walk: they are made once, behind its first page. */
+export class Probes {
+  readonly #params: RequestParams;
+  readonly #peek: Peek;
+  readonly #seen: IdSet;
+  #page: SilentPage | undefined;
+  #isUsed = false;
+  #rest: RestOfProbes = { last: 'last-id', honoursLimit: true, isRejected: false, isCut: false };
+  #isFirst = false;
+  /** Where the second page begins: the first page does not say. */
+  second: Position | undefined;
+
+  constructor(params: RequestParams, peek: Peek, seen: IdSet) {
+    this.#params = params;
+    this.#peek = peek;
+    this.#seen = seen;
+  }
+
+  /** Remembers the first page, with the page size that was sent. */
+  noteFirst({ facts, firstId, firstMark }: WholePage, size: number | undefined): void {
+    // A walk that is resumed, or reads the list again, knows the leads of other pages, too.
+    const { pass } = this.#seen;
+    const isKnown = (id: string): boolean => this.#seen.isMetSince(id, pass);
+    const { pageSize: shownSize } = hintsOf(this.#params, facts);
+    this.#page ??= { isKnown, count: facts.count, firstId, lastId: facts.lastId, firstMark, size, shownSize };
+  }
+
+  get first(): Pick<SilentPage, 'count' | 'size' | 'shownSize'> {
+    return this.#page ?? { count: 0, size: undefined, shownSize: undefined };
+  }
+
+  async run(reason: ProbeReason): Promise<ProbeResult> {
+    const page = this.#page;
+    if (page === undefined) return nothingFound;
+    const found = await this.#limited(await this.#run(reason, page), page);
+    if (found.kind === 'next') {
+      this.second = { ...found.position, size: page.size };
+      this.#rest = found.rest ?? this.#rest;
+      this.#isFirst = found.isFirst === true;
+    }
+    return found;
+  }
+
+  /** An offset that was rejected says nothing of the limit of 1 that was sent with it, which a full page depends on. */
+  async #limited(found: ProbeResult, page: SilentPage): Promise<ProbeResult> {
+    if (found.kind !== 'no-position' || !found.isRejected || !looksFull(page.count, page.size)) return found;
+    const one = await this.#peek({ style: 'start' }, 1, true);
+    return { ...found, honoursLimit: one.kind === 'page' && one.count === 1 && page.count > 1 };
+  }
+
+  async #run(reason: ProbeReason, page: SilentPage): Promise<ProbeResult> {
+    if (reason.kind === 'ignored') return probeRest(this.#params, page, this.#peek, this.#rest);
+    if (this.#isUsed) return nothingFound;
+    this.#isUsed = true;
+    if (reason.kind === 'silent') return probePositions(this.#params, page, this.#peek);
+    const position = await probeById(this.#params, reason.id, page, this.#peek);
+    return position === undefined ? nothingFound : { kind: 'next', position };
+  }
+
+  /**
+   * The first page's number where leads are missing in front of the second one: as many leads as a page holds may have
+   * arrived, and made the second page look like the first.
+   */
+  recount(position: Position): number | undefined {
+    const { firstPage } = this.#params;
+    if (this.second?.style !== 'page' || position.style !== 'page') return undefined;
+    if (this.second.page !== firstPage + 1 || position.page !== this.second.page) return undefined;
+    this.second = { ...this.second, page: firstPage };
+    return firstPage - 1;
+  }
+
+  /** The second page, as it stands behind this reading of the first one: the list may have moved since the probes. */
+  secondBehind({ count, lastId }: PageFacts): Position | undefined {
+    if (this.#isFirst && this.second?.style === 'page')
+      this.second = { ...this.second, page: this.second.page + 1 };
+    this.#isFirst = false;
+    if (this.second !== undefined && lastId !== undefined) this.second = behind(this.second, count, lastId);
+    return this.second;
+  }
+
+  /**
+   * A lead that arrived in front may have looked like one behind the offset: then the first page comes again. A lead of
+   * the first page that moved behind the offset is no sign of that: most of the others are new then.
+   */
+  isIgnored(position: Position, leads: readonly ScannedRecord[]): boolean {
+    const page = this.#page;
+    if (position !== this.second || position.style !== 'offset' || page?.firstId === undefined) return false;
+    const ids = leads.map(({ id }) => id);
+    const found = compare(page, { kind: 'page', count: ids.length, ids, firstMark: '' });
+    if (found === 'cut') this.#rest = { ...this.#rest, isCut: true };
+    return (found === 'same' || found === 'cut') && isInFront(page, this.#rest.probed, ids);
+  }
+}
+
+function behind(second: Position, count: number, after: string): Position {
+  if (second.style === 'page') return { ...second, after };
+  if (second.style === 'cursor') return { ...second, cursor: after };
+  if (second.style !== 'offset') return second;
+  return count < 2 ? { ...second, offset: count, after: undefined } : { ...second, offset: count - 1, after };
+}
+
+type ProbeResult =
+  /** The service honours a position: the walk goes on there; and what is left to ask where it is ignored after all. */
+  | {
+      readonly kind: 'next';
+      readonly position: Position;
+      readonly rest?: RestOfProbes;
+      /** It is the first page once more, which has changed. */
+      readonly isFirst?: boolean;
+    }
+  /** The service honours a position, and nothing is behind the last record. */
+  | { readonly kind: 'nothing-behind' }
+  /** The service honours no position. */
+  | {
+      readonly kind: 'no-position';
+      readonly honoursLimit: boolean;
+      /** The first page came again with others in the place of some leads: it does not hold all of them. */
+      readonly isCut: boolean;
+      /** It rejects an offset. */
+      readonly isRejected: boolean;
+    };
+
+/** What the probes before the last one found, and which the last one is. */
+interface RestOfProbes {
+  readonly last: 'first-number' | 'last-id' | 'last-id, first-number' | 'zero' | 'none';
+  readonly honoursLimit: boolean;
+  readonly isRejected: boolean;
+  readonly isCut: boolean;
+  /** The lead that was found at the offset. */
+  readonly probed?: string | undefined;
+}
+
+const next = (position: Position, isFirst = false): ProbeResult => ({ kind: 'next', position, isFirst });
+const numbered = ({ page: param }: RequestParams, number: number, { lastId }: SilentPage): Position => ({
+  ...{ style: 'page', param, page: number, after: lastId },
+});
+
+/**
+ * Finds out how a service pages whose first page names no next one, with three requests at most: by page number, by
+ * offset (with a limit of 1), by the last id; and a fourth one, by the first number, where each of them is rejected.
+ */
+async function probePositions(params: RequestParams, page: SilentPage, peek: Peek): Promise<ProbeResult> {
+  const { url, firstPage } = params;
+  const { count, lastId: after, size } = page;
+  const offset: Position = { style: 'offset', param: params.offset ?? 'offset', offset: count };
+  const overlapping: Position =
+    after === undefined || count < 2 ? offset : { ...offset, offset: count - 1, after };
+  const lookAt = (number: number): Promise<Peeked> => peek(numbered(params, number, page), size, true);
+
+  let last: RestOfProbes['last'] = 'last-id';
+  let isCut = false;
+  if (params.offset === undefined || url.searchParams.has(params.page)) {
+    const second = compare(page, await lookAt(firstPage + 1));
+    if (second === 'different' || second === 'empty' || second === 'no-such-page') {
+      const isNumberKnown = url.searchParams.has(params.page) && second !== 'no-such-page';
+      const again = isNumberKnown ? undefined : await lookAt(firstPage);
+      const first = again === undefined ? 'same' : compare(page, again);
+      const hasOthers = again !== undefined && holdsOthers(page, again);
+      const isFirst = first === 'same' || first === 'cut';
+      if (second === 'different') return next(numbered(params, isFirst ? firstPage + 1 : firstPage, page));
+      // Page 1 is the second one where they are counted from 0; or the list moved, and a lead from behind stands there.
+      if (first === 'different' || hasOthers) return next(numbered(params, firstPage, page), isFirst);
+      if (second === 'no-such-page') {
+        if (first === 'empty') return next(numbered(params, firstPage - 1, page), true);
+        last = 'none';
+      } else {
+        if (first !== 'empty') return { kind: 'nothing-behind' };
+        // Both pages empty: the parameter may be taken for a filter, and then the offset, too.
+        // A whole page: where the offset is ignored, it shows a lead that moved up meanwhile.
+        const one = await peek(offset, page.size, true);
+        const found = compare(page, one);
+        const probed = one.kind === 'page' ? one.ids[0] : undefined;
+        const rest = { last: 'zero', honoursLimit: true, isCut, isRejected: false, probed } as const;
+        if (found === 'different') return { kind: 'next', position: overlapping, rest };
+        if (found === 'empty') return { kind: 'no-position', ...rest };
+        // Pages are counted from 0, and the only one may have changed.
+        const isAll = found === 'same' && !holdsOthers(page, one);
+        return isAll ? { kind: 'nothing-behind' } : probeRest(params, page, peek, rest);
+      }
+    }
+    isCut = second === 'cut';
+    // Of two parameters it rejects one and ignores the other: it knows the first, and its pages may be counted from 0.
+    if (second === 'rejected') last = 'first-number';
+  }
+  const one = await peek(offset, params.limit === undefined ? undefined : 1, true);
+  const behind = compare(page, one);
+  const rest = {
+    last: last === 'first-number' && behind === 'rejected' ? 'last-id, first-number' : last,
+    honoursLimit: one.kind === 'page' && one.count === 1 && count > 1,
+    isCut: isCut || behind === 'cut',
+    isRejected: behind === 'rejected',
+  } as const;
+  if (behind === 'different') {
+    const probed = one.kind === 'page' ? one.ids[0] : undefined;
+    return { kind: 'next', position: overlapping, rest: { ...rest, probed } };
+  }
+  // A lead that vanished may have moved the last one over the border: the walk shows it, since it overlaps.
+  if (behind === 'empty') return overlapping === offset ? { kind: 'nothing-behind' } : next(overlapping);
+  return probeRest(params, page, peek, rest);
+}
+
+/** The last of the probes; alone, where the walk found that the service ignores the offset after all. */
+async function probeRest(
+  params: RequestParams,
+  page: SilentPage,
+  peek: Peek,
+  { last, honoursLimit, isRejected, isCut }: RestOfProbes,
+): Promise<ProbeResult> {
+  if (last === 'zero') return next(numbered(params, params.firstPage - 1, page), true);
+  let isCutHere = isCut;
+  if (last.startsWith('last-id') && page.lastId !== undefined) {
+    const position = positionById(params, undefined, page.lastId);
+    const answer = await peek(position, page.size, true);
+    const found = compare(page, answer);
+    if (found === 'different') return next(position);
+    if (found === 'empty') return { kind: 'nothing-behind' };
+    // An offset that is rejected may lie behind the end of a list that has become shorter: others moved up from there.
+    if (found === 'cut' || (isRejected && holdsOthers(page, answer))) isCutHere = true;
+    if (found !== 'rejected') return { kind: 'no-position', honoursLimit, isRejected, isCut: isCutHere };
+  }
+  if (last.endsWith('first-number')) {
+    const position = numbered(params, params.firstPage, page);
+    const first = await peek(position, page.size, true);
+    const found = compare(page, first);
+    if (found === 'different' || found === 'cut' || (found === 'same' && holdsOthers(page, first)))
+      return next(position, found !== 'different');
+  }
+  return { kind: 'no-position', honoursLimit, isRejected, isCut: isCutHere };
+}
+
+/** The parameter that takes the last id, where a service says `has_more` and nothing else. */
+async function probeById(
+  params: RequestParams,
+  id: string,
+  page: SilentPage,
+  peek: Peek,
+): Promise<Position | undefined> {
+  const names = params.cursor === undefined ? ['starting_after', 'cursor', 'after'] : [params.cursor];
+  for (const name of names) {
+    const position = positionById(params, name, id);
+    const found = compare(page, await peek(position, page.size, true));
+    if (found === 'different' || found === 'empty') return position;
+  }
+  return undefined;
+}
+
+/** A page that names no next one. */
+interface SilentPage {
+  readonly count: number;
+  readonly firstId: string | undefined;
+  readonly lastId: string | undefined;
+  readonly firstMark: string;
+  /** Whether a lead with this id was on the page. */
+  readonly isKnown: (id: string) => boolean;
+  /** The page size that was sent. */
+  readonly size: number | undefined;
+  /** The page size that the answer shows. */
+  readonly shownSize: number | undefined;
+}
+
+type Found =
+  | 'different'
+  | 'empty'
+  /** The first page came again. */
+  | 'same'
+  /** It came again, and leads that arrived took the place of others: the service cuts its answer there. */
+  | 'cut'
+  | 'no-such-page'
+  | 'rejected';
+
+/** What a page is that was asked for by a parameter which the service may ignore, while leads arrive and vanish. */
+function compare(page: SilentPage, peeked: Peeked): Found {
+  if (peeked.kind === 'rejected') return peeked.status === 404 ? 'no-such-page' : 'rejected';
+  if (peeked.count === 0) return 'empty';
+  const { firstId, lastId, count, isKnown } = page;
+  if (firstId === undefined) return peeked.firstMark === page.firstMark ? 'same' : 'different';
+  const { ids } = peeked;
+  const isOld = (id: string | undefined): boolean => id !== undefined && isKnown(id);
+  const old = ids.filter(isOld);
+  if (old.length >= count) return 'same';
+  const isFirstThere = ids.includes(firstId);
+  // One record that is another one than the first: the list has grown by as much.
+  if (ids.length === 1) return isFirstThere ? 'same' : 'different';
+  const isLong = ids.length >= count;
+  const isMostlyOld = old.filter((id) => id !== lastId).length * 2 > Math.max(count, ids.length);
+  if (!isMostlyOld && !(isLong && isFirstThere)) return 'different';
+  // A longer page shows that the first one was not cut where it ended.
+  return ids.length === count && old.length < ids.length ? 'cut' : 'same';
+}
+
+/** Whether a page holds leads that were not on the first one. */
+const holdsOthers = ({ isKnown }: SilentPage, peeked: Peeked): boolean =>
+  peeked.kind === 'page' && peeked.ids.some((id) => id !== undefined && !isKnown(id));
+
+/**
+ * Whether a page is the first one although an offset was asked for: what a probe found there, instead of the first
+ * lead, stands in front of it.
+ */
+function isInFront(
+  page: SilentPage,
+  probed: string | undefined,
+  ids: readonly (string | undefined)[],
+): boolean {
+  const at = ids.indexOf(probed);
+  const first = ids.indexOf(page.firstId);
+  return first < 0 ? at === 0 : at >= 0 && at < first;
+}

@@ -1,0 +1,44 @@
+import type { Dialect } from '../../config/dialect.ts';
+import { isObject } from '../../json/exact.ts';
+import { fieldAt, parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import type { Service } from '../client/service.ts';
+
+/** The specification names neither the field nor its values (section 2, gaps). */
+export const statusFields: readonly string[] = [
+  'status',
+  'deliveryStatus',
+  'delivery_status',
+  'leadStatus',
+  'lead_status',
+  'state',
+];
+
+/** Records looked at per page: a filter that is ignored shows soon. */
+const sample = 20;
+
+/** Dotted names under which a lead of this service may show its delivery status. */
+export const statusFieldsOf = ({ statusField = 'auto' }: Pick<Dialect, 'statusField'>): readonly string[] =>
+  statusField === 'auto' ? statusFields : [statusField];
+
+/** Says once when leads of another status come than the wanted one, and how to narrow here. */
+export function noteOtherStatus(
+  service: Service,
+  wanted: string | undefined,
+  leads: readonly RawLead[],
+): void {
+  if (wanted === undefined) return;
+  const fields = statusFieldsOf(service.dialect);
+  for (const lead of leads.slice(0, sample)) {
+    const record = parseLead(lead);
+    if (!isObject(record)) continue;
+    for (const field of fields) {
+      const status = fieldAt(record, field.split('.'));
+      if (typeof status !== 'string' || status === wanted) continue;
+      service.messages.note(
+        'status',
+        `the service also lists leads with ${field} '${status}'; to narrow here: --where ${field}=${wanted}`,
+      );
+      return;
+    }
+  }
+}
