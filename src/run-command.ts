@@ -41,7 +41,7 @@ function createContext(
     return loadSettings({ globals, env: host.env, paths, allowsNewProfile });
   });
   const http = once(async () => {
-    const { createProcessAgent } = await import('./http/client/process-agent.ts');
+    const { createProcessAgent } = await import('./http/client/agent.ts');
     const { timeoutMs } = await settings();
     const agent = await createProcessAgent({ env: host.env, dataDir: paths.dataDir, timeoutMs });
     opened.push(() => agent.destroy());

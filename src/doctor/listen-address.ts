@@ -6,7 +6,7 @@ import { request as requestTls } from 'node:https';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
-import { authorityPath, readAuthority, renewBefore } from '../tls/local-authority.ts';
+import { authorityPath, readAuthority, renewAuthorityBefore } from '../tls/local-authority.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
 
 /** A program on this machine answers at once, or is none of ours; ms. */
@@ -90,7 +90,7 @@ export async function checkAuthority(dataDir: string, now: number): Promise<Chec
     }
     const end = Date.parse(certificate.validTo);
     const until = new Date(end).toISOString().slice(0, 10);
-    return end - now <= renewBefore
+    return end - now <= renewAuthorityBefore
       ? check.warn(
           `${path} ${end <= now ? 'ended on' : 'is valid until'} ${until}`,
           'the next listen makes another one, which clients have to trust anew',

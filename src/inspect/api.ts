@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.ts';
-import type { Answer, BodyWriter, StreamedAnswer } from '../http/server/request/send-answer.ts';
+import type { Answer, BodyWriter, StreamedAnswer } from '../http/server/send-answer.ts';
 import { isObject, type Json } from '../json/exact.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { type EventFeed, EventStreamWriter } from './event-feed.ts';

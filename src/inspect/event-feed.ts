@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { messageOf } from '../errors.ts';
-import type { BodyWriter } from '../http/server/request/send-answer.ts';
+import type { BodyWriter } from '../http/server/send-answer.ts';
 import type { Arrived, InboxQueries } from './queries/inbox-queries.ts';
 import type { WireEvent, WireRow } from './wire.ts';
 

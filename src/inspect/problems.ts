@@ -1,5 +1,5 @@
 import { LeadsError, messageOf } from '../errors.ts';
-import type { Answer } from '../http/server/request/send-answer.ts';
+import type { Answer } from '../http/server/send-answer.ts';
 import { rejection, type Rejection } from '../webhook/rejection.ts';
 import type { WireProblem } from './wire.ts';
 

@@ -1,12 +1,11 @@
 import { LeadsError } from '../errors.ts';
-import { isFromThisMachine } from '../http/server/local-only.ts';
+import { isFromThisMachine, type PlainRequest } from '../http/server/plain-server.ts';
 import {
   errorResponse,
   jsonBytesResponse,
   jsonResponse,
   type PlainResponse,
 } from '../http/server/plain-response.ts';
-import type { PlainRequest } from '../http/server/plain-server.ts';
 import { apiFaults, deliveryFaults, readFaults, showFaults } from './faults.ts';
 import type { SandboxState } from './sandbox-state.ts';
 

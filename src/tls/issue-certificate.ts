@@ -1,20 +1,62 @@
-import type { X509Certificate } from 'node:crypto';
-import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
-import { isIP } from 'node:net';
 import {
-  bitString,
-  integer,
-  octetString,
-  oid,
-  sequence,
-  set,
-  contextConstructed,
-  contextPrimitive,
-  time,
-  utf8String,
-  booleanTrue,
-} from './der.ts';
-import type { CertificatePair } from './types.ts';
+  createHash,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  type X509Certificate,
+} from 'node:crypto';
+import { isIP } from 'node:net';
+
+/** One DER element (X.690, section 8.1): tag, length, and the parts as its content. */
+function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
+  const content = Buffer.concat(parts);
+  if (content.length < 0x80) return Buffer.concat([Buffer.of(tag, content.length), content]);
+  const length = Buffer.from(evenHex(content.length), 'hex');
+  return Buffer.concat([Buffer.of(tag, 0x80 | length.length), length, content]);
+}
+
+const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, ...parts);
+const set = (...parts: readonly Uint8Array[]): Buffer => der(0x31, ...parts);
+const octetString = (...parts: readonly Uint8Array[]): Buffer => der(0x04, ...parts);
+const utf8String = (text: string): Buffer => der(0x0c, Buffer.from(text));
+const booleanTrue = (): Buffer => der(0x01, Buffer.of(0xff));
+
+/** A non-negative integer from its big-endian bytes; a leading zero keeps the sign positive. */
+function integer(bytes: Uint8Array): Buffer {
+  const start = bytes.findIndex((byte) => byte !== 0);
+  const digits = start < 0 ? Buffer.of(0) : bytes.subarray(start);
+  return der(0x02, (digits[0] ?? 0) >= 0x80 ? Buffer.of(0) : Buffer.of(), digits);
+}
+
+/** `unused`: how many of the low bits of the last byte do not count. */
+const bitString = (bytes: Uint8Array, unused = 0): Buffer => der(0x03, Buffer.of(unused), bytes);
+
+/** `[n]`, constructed. */
+const contextConstructed = (n: number, ...parts: readonly Uint8Array[]): Buffer => der(0xa0 | n, ...parts);
+/** `[n] IMPLICIT` over a primitive type. */
+const contextPrimitive = (n: number, bytes: Uint8Array): Buffer => der(0x80 | n, bytes);
+
+function oid(dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+  return der(0x06, Buffer.from([first * 40 + second, ...rest].flatMap(base128)));
+}
+
+function base128(arc: number): number[] {
+  const low = arc & 0x7f;
+  return arc < 0x80 ? [low] : [...base128(arc >>> 7).map((byte) => byte | 0x80), low];
+}
+
+/** UTCTime until 2049, GeneralizedTime from 2050 on (RFC 5280, section 4.1.2.5). In whole seconds. */
+function time(ms: number): Buffer {
+  const text = `${new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)}Z`;
+  return text < '2050' ? der(0x17, Buffer.from(text.slice(2))) : der(0x18, Buffer.from(text));
+}
+
+function evenHex(n: number): string {
+  const hex = n.toString(16);
+  return hex.length % 2 === 0 ? hex : `0${hex}`;
+}
 
 const day = 86_400_000;
 /** Ten years: a user who trusted the authority once should not have to do it again. */
@@ -146,4 +188,18 @@ function generalName(name: string): Buffer {
   if (isIP(name) === 4) return contextPrimitive(7, Buffer.from(name.split('.').map(Number)));
   if (name === '::1') return contextPrimitive(7, Buffer.concat([Buffer.alloc(15), Buffer.of(1)]));
   return contextPrimitive(2, Buffer.from(name, 'ascii'));
+}
+
+/** A certificate and its key as PEM texts. */
+export interface CertificatePair {
+  readonly certPem: string;
+  readonly keyPem: string;
+}
+
+/** An authority that can sign, with its certificate. */
+export interface Authority {
+  /** The certificate as it is in its file. */
+  readonly pem: string;
+  readonly certificate: X509Certificate;
+  readonly key: KeyObject;
 }

@@ -3,13 +3,12 @@ import { chmod, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../time/clock.ts';
 import { ConfigError, OutputError } from '../errors.ts';
+import { makeDirectory } from '../files/make-directory.ts';
 import { readIfExists } from '../files/read.ts';
 import { replaceFile } from '../files/replace.ts';
-import { ensureServerCertificate } from './server-certificate.ts';
-import type { Authority, CertificatePair } from './types.ts';
-import { makeDirectory } from '../files/make-directory.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Authority, CertificatePair } from './issue-certificate.ts';
 
 /** The certificate of a receiver on this machine, and the authority that its clients must trust. */
 export interface LocalCertificate extends CertificatePair {
@@ -19,7 +18,7 @@ export interface LocalCertificate extends CertificatePair {
 }
 
 /** The authority must be valid for longer than a server certificate that it issues; it is replaced this long before, ms. */
-export const renewBefore = 400 * 86_400_000;
+export const renewAuthorityBefore = 400 * 86_400_000;
 
 /**
  * The local authority, and a server certificate that it issued for `localhost`, `127.0.0.1`, `::1` and the host name; both
@@ -70,7 +69,8 @@ async function ensureAuthorityIn(
   now: number,
 ): Promise<Authority> {
   const existing = await readAuthorityIn(directory);
-  if (existing !== undefined && Date.parse(existing.certificate.validTo) - now > renewBefore) return existing;
+  if (existing !== undefined && Date.parse(existing.certificate.validTo) - now > renewAuthorityBefore)
+    return existing;
   if (existing !== undefined) {
     // The serial number in the name: of several processes only one can move this authority away.
     await renameUnlessReplaced(
@@ -134,4 +134,44 @@ function certificateError(error: unknown, directory: string): unknown {
     hint: 'remove that directory to have a new one made',
     cause,
   });
+}
+
+const renewServerBefore = 60 * 86_400_000;
+
+/** The certificate that `authority` issued for this machine, kept at `path`; a new one when it is missing, damaged or expires soon. */
+async function ensureServerCertificate(
+  path: string,
+  authority: Authority,
+  names: readonly string[],
+  now: number,
+): Promise<CertificatePair> {
+  const existing = parseUsablePair(await readIfExists(path), authority, now);
+  if (existing !== undefined) return existing;
+  const { issueServerCertificate: issueServer } = await import('./issue-certificate.ts');
+  const issued = issueServer(authority, [...names, '127.0.0.1', '::1'], now);
+  // One file, so that certificate and key are replaced together.
+  await replaceFile(path, issued.certPem + issued.keyPem, { mode: 0o600 });
+  return issued;
+}
+
+function parseUsablePair(
+  text: string | undefined,
+  authority: Authority,
+  now: number,
+): CertificatePair | undefined {
+  const keyStart = text?.indexOf('-----BEGIN PRIVATE KEY-----') ?? -1;
+  if (text === undefined || keyStart < 0) return undefined;
+  const [certPem, keyPem] = [text.slice(0, keyStart), text.slice(keyStart)];
+  try {
+    const certificate = new X509Certificate(certPem);
+    const isUsable =
+      certificate.verify(authority.certificate.publicKey) &&
+      certificate.checkPrivateKey(createPrivateKey(keyPem)) &&
+      Date.parse(certificate.validTo) - now > renewServerBefore &&
+      Date.parse(certificate.validFrom) <= now;
+    return isUsable ? { certPem, keyPem } : undefined;
+  } catch {
+    // Damaged, or not ours: a new one costs nothing, since clients trust the authority and not this certificate.
+    return undefined;
+  }
 }

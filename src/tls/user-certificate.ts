@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { ConfigError, messageOf } from '../errors.ts';
-import type { CertificatePair } from './types.ts';
+import type { CertificatePair } from './issue-certificate.ts';
 
 /**
  * Reads the PEM files of `--cert` and `--key`, and checks that a TLS server can use them at `now` (milliseconds since the

@@ -4,8 +4,7 @@ import { connect, type AddressInfo, createServer as createTcpServer } from 'node
 import { join } from 'node:path';
 import { createPrivateKey } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import { issueAuthority, issueServerCertificate } from '../../src/tls/issue-certificate.ts';
-import type { Authority } from '../../src/tls/types.ts';
+import { type Authority, issueAuthority, issueServerCertificate } from '../../src/tls/issue-certificate.ts';
 import { freshHome } from '../support/run.ts';
 import { startReceiver } from './obedient-receiver.ts';
 import { check, type CheckRun } from './support.ts';

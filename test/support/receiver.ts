@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Answer } from '../../src/http/server/request/send-answer.ts';
+import type { Answer } from '../../src/http/server/send-answer.ts';
 import type {
   FailedHandshake,
   HttpServer,

@@ -9,7 +9,7 @@ import type { Messages } from '../../output/messages.ts';
 import type { Receiver } from '../../receiver/create-receiver.ts';
 import type { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
-import type { CertificatePair } from '../../tls/types.ts';
+import type { CertificatePair } from '../../tls/issue-certificate.ts';
 import { readUserCertificate } from '../../tls/user-certificate.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Verifier } from '../../webhook/scheme.ts';

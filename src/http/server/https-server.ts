@@ -7,18 +7,15 @@ import {
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { aeadCiphers } from '../../tls/ciphers.ts';
 import { rejection } from '../../webhook/rejection.ts';
-import { type Connection, Connections } from './connection/connections.ts';
-import { listenError } from './connection/connection-errors.ts';
-import { BodyBudget } from './request/body-budget.ts';
-import { handleRequest } from './request/handle-request.ts';
-import { type Handle, startInTurn } from './request/in-turn.ts';
-import { connectionLimit } from './connection-limit.ts';
-import { checkIntervalMs, defaultLimits, type Limits, requestDeadlineMs } from './limits.ts';
-import { rejectConnection, rejectRequest } from './request/reject-request.ts';
+import { BodyBudget } from './body-budget.ts';
+import { listenError } from './connection-errors.ts';
+import { type Connection, Connections } from './connections.ts';
+import { type Handle, handleRequest, startInTurn } from './handle-request.ts';
+import { checkIntervalMs, connectionLimit, defaultLimits, type Limits, requestDeadlineMs } from './limits.ts';
+import { rejectConnection, rejectRequest } from './reject-request.ts';
 import type { HttpServer, HttpServerOptions, ServerState } from './server-types.ts';
-import { closeOverdue, watchConnections } from './connection/watch-connections.ts';
+import { closeOverdue, watchConnections } from './watch-connections.ts';
 
 /**
  * Listens for deliveries over HTTP/1.1, with TLS 1.2 or 1.3 unless plain HTTP is configured, and limits what any client
@@ -143,3 +140,19 @@ function hostInUrl(host: string): string {
   if (/^(localhost|127(\.\d+){3}|::1|0\.0\.0\.0|::)$/.test(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }
+
+/**
+ * Authenticated encryption with forward secrecy only, for TLS 1.3 and 1.2: the suites with CBC of TLS 1.2 are open to
+ * padding oracles (RFC 9325, section 4.2). In OpenSSL's names, the preferred first.
+ */
+const aeadCiphers = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':');

@@ -6,9 +6,9 @@ import {
 } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { listenError } from './connection/connection-errors.ts';
-import type { PlainResponse } from './plain-response.ts';
-import { writeResponse } from './write-response.ts';
+import { isLoopback } from '../../config/base-url.ts';
+import { listenError } from './connection-errors.ts';
+import { type PlainResponse, writeResponse } from './plain-response.ts';
 
 export interface PlainRequest {
   readonly method: string;
@@ -103,4 +103,29 @@ function readRequest(request: IncomingMessage, maxBodyBytes: number): PlainReque
       return length > maxBodyBytes ? undefined : Buffer.concat(chunks);
     },
   };
+}
+
+/**
+ * Whether a request comes from a program on this machine, and not from a page in its browser: the peer must be a
+ * loopback address, `Host` must name one (a page could let its own name resolve to us), and `Origin`, which browsers
+ * send with requests across origins, must be ours.
+ */
+export function isFromThisMachine(
+  { remote, headers: { host, origin } }: Pick<PlainRequest, 'remote' | 'headers'>,
+  ownOrigin: string,
+): boolean {
+  const hostUrl = `http://${host ?? ''}`;
+  return (
+    /^(127\.|::1$|::ffff:127\.)/.test(remote) &&
+    URL.canParse(hostUrl) &&
+    isLoopback(new URL(hostUrl).hostname) &&
+    (origin === undefined || isOwnOrigin(origin, new URL(ownOrigin)))
+  );
+}
+
+/** Every loopback name of this machine is ours, as long as protocol and port are the same. */
+function isOwnOrigin(origin: string, own: URL): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { protocol, hostname, port } = new URL(origin);
+  return protocol === own.protocol && isLoopback(hostname) && port === own.port;
 }

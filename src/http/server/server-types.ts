@@ -1,8 +1,8 @@
 import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
-import type { BodyBudget } from './request/body-budget.ts';
-import type { Answer, StreamedAnswer } from './request/send-answer.ts';
+import type { BodyBudget } from './body-budget.ts';
+import type { Answer, StreamedAnswer } from './send-answer.ts';
 import type { Limits } from './limits.ts';
 
 /** A request that the server rejected before it was a complete delivery. */

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { ConfigError } from '../../errors.ts';
 import { defaultLimits } from '../../http/server/limits.ts';
-import { BodyBudget, type BufferedBody } from '../../http/server/request/body-budget.ts';
-import { type AnswerWriter, lingeringClose, sendAnswer } from '../../http/server/request/send-answer.ts';
-import { tooLarge, validateHeaders } from '../../http/server/request/validate-headers.ts';
+import { BodyBudget, type BufferedBody } from '../../http/server/body-budget.ts';
+import { type AnswerWriter, lingeringClose, sendAnswer } from '../../http/server/send-answer.ts';
+import { tooLarge, validateHeaders } from '../../http/server/validate-headers.ts';
 import { headerValues } from '../../webhook/delivery.ts';
 import { answerForOutcome, type DeliveryAnswer, type Rejection, rejection } from '../../webhook/rejection.ts';
 import { withHint } from '../webhook/option-names.ts';

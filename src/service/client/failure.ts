@@ -1,8 +1,7 @@
 import { DataError, KeyRejectedError, LeadsError, ServiceError } from '../../errors.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import { loginCommand } from '../../config/login-command.ts';
-import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/other-protocol.ts';
-import { TunnelError } from '../../http/client/tunnel-error.ts';
+import { isClosedOnPlainHttp, isPlainHttpAnswer, TunnelError } from '../../http/client/failed-connection.ts';
 import { TransientError } from './retry.ts';
 
 interface NetworkError {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
-import type { Answer } from '../../../src/http/server/request/send-answer.ts';
+import type { Answer } from '../../../src/http/server/send-answer.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
 

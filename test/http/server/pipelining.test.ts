@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Answer } from '../../../src/http/server/request/send-answer.ts';
+import type { Answer } from '../../../src/http/server/send-answer.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';

@@ -1,4 +1,4 @@
-import { rejection, type Rejection } from '../../../webhook/rejection.ts';
+import { rejection, type Rejection } from '../../webhook/rejection.ts';
 
 /** The parts of a valid request head that are used later. */
 export interface RequestHead {

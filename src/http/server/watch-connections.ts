@@ -8,9 +8,9 @@ import {
   tooSlow,
 } from './connection-errors.ts';
 import { closedAfterHandshake, type Connection, type Connections, isStalled } from './connections.ts';
-import { requestDeadlineMs } from '../limits.ts';
-import { rejectConnection } from '../request/reject-request.ts';
-import type { ServerState } from '../server-types.ts';
+import { requestDeadlineMs } from './limits.ts';
+import { rejectConnection } from './reject-request.ts';
+import type { ServerState } from './server-types.ts';
 
 /** Registers every connection of a server, and reports those that fail before they carry a request. */
 export function watchConnections(server: Server, state: ServerState, connections: Connections): void {

@@ -1,6 +1,6 @@
-import { ConfigError, UsageError, type LeadsError } from '../../../errors.ts';
-import { rejection, type Rejection } from '../../../webhook/rejection.ts';
-import type { Limits } from '../limits.ts';
+import { ConfigError, type LeadsError, UsageError } from '../../errors.ts';
+import { rejection, type Rejection } from '../../webhook/rejection.ts';
+import type { Limits } from './limits.ts';
 
 /** What node reports where it cannot read a request. */
 export type ParserError = Error & { code?: string; reason?: string; rawPacket?: Buffer };

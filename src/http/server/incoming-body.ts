@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { rejection, type Rejection } from '../../../webhook/rejection.ts';
-import type { Connection } from '../connection/connections.ts';
-import type { ServerState } from '../server-types.ts';
+import { rejection, type Rejection } from '../../webhook/rejection.ts';
 import type { BufferedBody } from './body-budget.ts';
+import type { Connection } from './connections.ts';
+import type { ServerState } from './server-types.ts';
 import { type RequestHead, tooLarge } from './validate-headers.ts';
 
 /** What becomes of a body: exactly one of `complete`, `rejected` and `ended` is called, once. */

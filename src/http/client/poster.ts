@@ -1,4 +1,4 @@
-import type { TlsTrust } from '../trust.ts';
+import type { TlsTrust } from './trust.ts';
 
 /** One request to send: order, case and repetition of headers, and every byte of the body, are sent as they are here. */
 export interface PostRequest {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerForOutcome, type Rejection } from '../../../webhook/rejection.ts';
-import type { Delivery } from '../../../webhook/delivery.ts';
-import { awaitsAnswer, type Connection, hasSentRequestBytes } from '../connection/connections.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
+import { answerForOutcome, type Rejection } from '../../webhook/rejection.ts';
+import { awaitsAnswer, type Connection, hasSentRequestBytes } from './connections.ts';
 import { type Answer, lingeringClose, rawAnswer, sendAnswer, withHeaders } from './send-answer.ts';
-import type { ServerState } from '../server-types.ts';
+import type { ServerState } from './server-types.ts';
 
 /**
  * Answers a request whose body is not wanted, or not further, and closes its connection. `received` is the request with
@@ -78,3 +78,19 @@ export function rejectConnection(
 
 const answerTo = (rejected: Rejection, { options }: Pick<ServerState, 'options'>): Answer =>
   withHeaders((options.rejectionAnswer ?? answerForOutcome)(rejected), options.headers);
+
+/**
+ * Whether `Accept` names HTML and prefers it to JSON, as browsers do when a person opens an address (RFC 9110, section
+ * 12.5.1).
+ */
+export function prefersHtml(accept: string | undefined): boolean {
+  const weights = new Map<string, number>();
+  for (const range of (accept ?? '').toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='));
+    weights.set(type, weight === undefined ? 1 : Number(weight.slice(2)));
+  }
+  const html = weights.get('text/html') ?? 0;
+  const json = weights.get('application/json') ?? weights.get('application/*') ?? weights.get('*/*') ?? 0;
+  return html > json;
+}

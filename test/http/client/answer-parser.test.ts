@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AnswerError, AnswerParser } from '../../../../src/http/client/post/answer-parser.ts';
+import { AnswerError, AnswerParser } from '../../../src/http/client/answer-parser.ts';
 
 interface Read {
   readonly status: number;

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { Connections, isStalled } from '../../../../src/http/server/connection/connections.ts';
+import { Connections, isStalled } from '../../../src/http/server/connections.ts';
 
 /** A connection whose socket says that so much was written, and so much of it is not taken yet. */
 function connectionWith(sizes: { written: number; waiting: number }) {

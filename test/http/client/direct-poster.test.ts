@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createSecureServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
-import { createDirectPoster } from '../../../../src/http/client/post/direct-poster.ts';
-import type { PosterOptions } from '../../../../src/http/client/post/poster.ts';
-import { issueAuthority, issueServerCertificate } from '../../../../src/tls/issue-certificate.ts';
+import { createDirectPoster } from '../../../src/http/client/direct-poster.ts';
+import type { PosterOptions } from '../../../src/http/client/poster.ts';
+import { issueAuthority, issueServerCertificate } from '../../../src/tls/issue-certificate.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 

@@ -6,8 +6,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { tunnelAgent } from '../../../../src/http/client/post/proxied-request.ts';
-import { ensureAuthority } from '../../../../src/tls/local-authority.ts';
+import { tunnelAgent } from '../../../src/http/client/proxied-poster.ts';
+import { ensureAuthority } from '../../../src/tls/local-authority.ts';
 
 const tls = await ensureAuthority(mkdtempSync(join(tmpdir(), 'leads-proxy-')), { now: Date.now });
 
