@@ -57,17 +57,17 @@ async function completeWord(
   if (awaiting === undefined) return withoutAwaited(line, current, commands, local);
   if (awaiting.bare === undefined || flagsEnded) return valuesOf(awaiting, current, line, local);
   // The flag may stand alone, so that what comes may also be something else.
-  const value = valuesOf(awaiting, current, line, local);
-  const other = withoutAwaited(line, current, commands, local);
+  const value = await valuesOf(awaiting, current, line, local);
+  const other = await withoutAwaited(line, current, commands, local);
   return { ...value, candidates: [...value.candidates, ...other.candidates] };
 }
 
-function withoutAwaited(
+async function withoutAwaited(
   line: TypedLine,
   current: string,
   commands: readonly ListedCommand[],
   local: LocalValues,
-): Completion {
+): Promise<Completion> {
   if (current.startsWith('-') && !line.flagsEnded) {
     const equals = current.indexOf('=');
     return equals === -1
@@ -82,11 +82,16 @@ function withoutAwaited(
 }
 
 /** `--format=cs` */
-function joinedValue(prefix: string, current: string, line: TypedLine, local: LocalValues): Completion {
+async function joinedValue(
+  prefix: string,
+  current: string,
+  line: TypedLine,
+  local: LocalValues,
+): Promise<Completion> {
   const flag = flagsByName(line.spec).get(prefix.slice(0, -1));
   if (flag === undefined || isSwitch(flag)) return nothing;
   const typed = current.slice(prefix.length);
-  const { candidates, ...rest } = valuesOf(flag, typed, line, local);
+  const { candidates, ...rest } = await valuesOf(flag, typed, line, local);
   return { candidates: matching(candidates, current, prefix), ...rest };
 }
 

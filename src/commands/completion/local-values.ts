@@ -3,7 +3,6 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { configFile, findPaths, type Paths } from '../../config/directories.ts';
 import type { Host } from '../../context.ts';
-import { recentBodies, recentLeads } from '../../inbox/sqlite/recent-leads.ts';
 import { ownInbox } from '../flags/inbox-flags.ts';
 import type { TypedLine } from './typed-line.ts';
 import type { LocalValues } from './value-candidates.ts';
@@ -40,28 +39,30 @@ interface StoredConfig {
 export function localValues({ env, platform }: Pick<Host, 'env' | 'platform'>): LocalValues {
   const paths = findPaths(env, platform);
   const inbox = (line: TypedLine): string | undefined => inboxOf(line, env, paths);
-  const bodies = (line: TypedLine): readonly unknown[] => {
+  const bodies = async (line: TypedLine): Promise<readonly unknown[]> => {
     const path = inbox(line);
-    return path === undefined ? [] : readableBodies(path).map(parsed);
+    return path === undefined ? [] : (await readableBodies(path)).map(parsed);
   };
   return {
     profiles: () => Object.keys(storedConfig(paths).profiles ?? {}).filter(isPlain),
-    leadIds(line) {
+    async leadIds(line) {
       const path = inbox(line);
       if (path === undefined) return [];
-      return recentLeads(path, most)
+      const { recentLeads } = await import('../../inbox/sqlite/recent-leads.ts');
+      const found = await recentLeads(path, most);
+      return found
         .filter(({ leadId }) => isPlain(leadId))
         .map(({ leadId, receivedAt }) => ({
           value: leadId,
           help: `received ${new Date(receivedAt).toISOString().slice(0, 16).replace('T', ' ')}`,
         }));
     },
-    categories(line) {
-      const found = bodies(line).map((lead) => (lead as { category?: unknown } | null)?.category);
+    async categories(line) {
+      const found = (await bodies(line)).map((lead) => (lead as { category?: unknown } | null)?.category);
       return [...new Set(found.filter((category) => typeof category === 'string'))].filter(isPlain).sort();
     },
-    fields(line) {
-      const found = bodies(line).flatMap((lead) => fieldPathsOf(lead));
+    async fields(line) {
+      const found = (await bodies(line)).flatMap((lead) => fieldPathsOf(lead));
       const further = [...new Set(found.filter(isPlain))].slice(0, mostFields).sort();
       return [...new Set([...usualFields, ...further])];
     },
@@ -80,9 +81,10 @@ function inboxOf({ given }: TypedLine, env: Host['env'], paths: Paths): string |
 }
 
 /** Without an inbox, the fields of the specification are still offered. */
-function readableBodies(path: string): readonly Uint8Array[] {
+async function readableBodies(path: string): Promise<readonly Uint8Array[]> {
   try {
-    return recentBodies(path, most);
+    const { recentBodies } = await import('../../inbox/sqlite/recent-leads.ts');
+    return await recentBodies(path, most);
   } catch {
     return [];
   }

@@ -7,21 +7,21 @@ import type { TypedLine } from './typed-line.ts';
 export interface LocalValues {
   readonly profiles: () => readonly string[];
   /** The newest first. */
-  readonly leadIds: (line: TypedLine) => readonly Candidate[];
-  readonly categories: (line: TypedLine) => readonly string[];
+  readonly leadIds: (line: TypedLine) => Promise<readonly Candidate[]>;
+  readonly categories: (line: TypedLine) => Promise<readonly string[]>;
   /** Dotted paths of the fields of leads. */
-  readonly fields: (line: TypedLine) => readonly string[];
+  readonly fields: (line: TypedLine) => Promise<readonly string[]>;
 }
 
 const named = (values: readonly string[]): Candidate[] => values.map((value) => ({ value }));
 
 /** The values of a flag or argument that begin with what is typed. */
-export function valuesOf(
+export async function valuesOf(
   of: ValueFlag<unknown> | Argument,
   typed: string,
   line: TypedLine,
   local: LocalValues,
-): Completion {
+): Promise<Completion> {
   const { choices } = of.type;
   const { known } = of;
   if (choices !== undefined) return { candidates: matching(named(choices), typed) };
@@ -43,13 +43,13 @@ export function valuesOf(
     case 'setting-values':
       return { candidates: matching(named(settingValues(line.args[0])), typed) };
     case 'lead-ids':
-      return { candidates: matching(local.leadIds(line), typed) };
+      return { candidates: matching(await local.leadIds(line), typed) };
     case 'categories':
-      return { candidates: matching(named(local.categories(line)), typed) };
+      return { candidates: matching(named(await local.categories(line)), typed) };
     case 'fields':
-      return { candidates: matching(named(local.fields(line)), typed) };
+      return { candidates: matching(named(await local.fields(line)), typed) };
     case 'field-list':
-      return fieldList(typed, local.fields(line));
+      return fieldList(typed, await local.fields(line));
     case 'conditions':
       return condition(typed, line, local);
   }
@@ -69,12 +69,12 @@ function fieldList(typed: string, fields: readonly string[]): Completion {
 }
 
 /** `contact.em` as `contact.email=`, and `category=so` as `category=solar`. */
-function condition(typed: string, line: TypedLine, local: LocalValues): Completion {
+async function condition(typed: string, line: TypedLine, local: LocalValues): Promise<Completion> {
   const category = 'category=';
   if (typed.startsWith(category)) {
-    return { candidates: matching(named(local.categories(line)), typed, category) };
+    return { candidates: matching(named(await local.categories(line)), typed, category) };
   }
-  const fields = local.fields(line);
+  const fields = await local.fields(line);
   return { candidates: matching(named(fields.map((field) => `${field}=`)), typed), isOpen: true };
 }
 

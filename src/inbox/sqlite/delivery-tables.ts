@@ -282,3 +282,14 @@ export class NonceTable {
 /** When the clock that gives `steady` now was at 0, on the clock of the nonces. */
 export const nonceClockStart = (database: Database, steady: number): number =>
   Number(database.prepare('SELECT at FROM nonce_clock').get([])?.['at'] ?? 0) - steady;
+
+/** The own bytes of the lead of a delivery that is there, in a database of any version. */
+export function leadBytesAt(database: Database, seq: number): Uint8Array {
+  const [row = {}] = database.prepare('SELECT * FROM deliveries WHERE seq = ?').all([seq]);
+  const sharedSeq = sharedSeqOf(row);
+  const [shared] =
+    sharedSeq === undefined
+      ? [row]
+      : database.prepare('SELECT body FROM shared_content WHERE seq = ?').all([sharedSeq]);
+  return leadBytes(bytesOf(shared?.['body']), placeOf(row));
+}

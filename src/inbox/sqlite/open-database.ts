@@ -64,14 +64,35 @@ export async function openReadOnly(path: string): Promise<{ database: Database; 
       return open(readOnlyUrl(path));
     } catch (error) {
       // Beside a file of a file system that is read-only, the index of its log cannot be made.
-      const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
-      if (error instanceof ConfigError || (log?.size ?? 0) > 0) throw error;
+      if (error instanceof ConfigError || hasLog(path)) throw error;
       return open(immutableUrl(path));
     }
   } catch (error) {
     throw error instanceof ConfigError ? error : cannotOpen(path, error);
   }
 }
+
+/**
+ * Opens a database that exists to look at for a moment: without waiting for anybody, and without making or changing a
+ * file, not even those beside it. Throws where that cannot be, and where it is no inbox.
+ */
+export async function openForGlance(path: string): Promise<Database> {
+  const Libsql = await loadLibsql();
+  // To open a named pipe would wait for its writer.
+  if (!statSync(path).isFile()) throw notAFile(path);
+  // The database makes an empty log where there is none. One that is there is read, with its index as others keep it.
+  const url = hasLog(path) ? `${readOnlyUrl(path)}&readonly_shm=1` : immutableUrl(path);
+  const database = new Libsql(url, { timeout: 0 });
+  try {
+    versionOf(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+const hasLog = (path: string): boolean => (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */
 function makeFile(path: string): void {

@@ -2,18 +2,8 @@ import { hash, randomBytes } from 'node:crypto';
 import { link, open, rm } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
-import { leadBytes } from '../lead-bytes.ts';
-import {
-  bytesOf,
-  type Database,
-  loadLibsql,
-  placeOf,
-  type Row,
-  sharedSeqOf,
-  type Statement,
-  textOf,
-  type Value,
-} from './libsql.ts';
+import { leadBytesAt } from './delivery-tables.ts';
+import { type Database, loadLibsql, type Row, type Statement, textOf, type Value } from './libsql.ts';
 import { migrate } from './migrations.ts';
 import { openReadOnly } from './open-database.ts';
 import { isDamage } from './sqlite-errors.ts';
@@ -265,7 +255,7 @@ function completeLeads(from: Database, to: Database, copier: RowCopier): void {
       copier.copy('leads', old);
       continue;
     }
-    const digest = hash('sha256', leadOf(to, Number(row['seq'])), 'buffer');
+    const digest = hash('sha256', leadBytesAt(to, Number(row['seq'])), 'buffer');
     const state = row['accepted'] === 1 ? 'accepted' : 'pending';
     to.prepare('INSERT INTO leads VALUES (?, ?, ?, ?, ?, ?)').run([
       id,
@@ -276,15 +266,4 @@ function completeLeads(from: Database, to: Database, copier: RowCopier): void {
       digest,
     ]);
   }
-}
-
-/** The own bytes of the lead of a delivery. */
-function leadOf(database: Database, seq: number): Uint8Array {
-  const [row = {}] = database.prepare('SELECT * FROM deliveries WHERE seq = ?').all([seq]);
-  const sharedSeq = sharedSeqOf(row);
-  const [shared] =
-    sharedSeq === undefined
-      ? [row]
-      : database.prepare('SELECT body FROM shared_content WHERE seq = ?').all([sharedSeq]);
-  return leadBytes(bytesOf(shared?.['body']), placeOf(row));
 }
