@@ -13,12 +13,17 @@ export interface Preset extends Omit<TemplateSchemeOptions, 'toleranceMs'> {
   readonly otherNames?: readonly HeaderNames[];
 }
 
+const namesWith = (brand: string): HeaderNames => ({
+  signatureHeader: `${brand}-signature`,
+  timestampHeader: `${brand}-timestamp`,
+  nonceHeader: `${brand}-id`,
+});
+
 /**
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md; with a public key after
  * `whpk_`, the Ed25519 signature `v1a,…` is checked instead. Signatures of other versions are ignored.
  */
-const standardWebhooks: Preset = {
-  name: 'standard-webhooks',
+const standardWebhooks: Omit<Preset, 'name'> = {
   ...namesWith('webhook'),
   encoding: 'base64',
   prefix: 'v1,',
@@ -31,237 +36,200 @@ const standardWebhooks: Preset = {
   secret: 'whsec_ and base64, or an Ed25519 key after whpk_',
 };
 
-/** The headers of a vendor that uses the scheme under its own brand, and the unbranded ones. */
-export const branded = (brand: string): Preset => ({
-  ...standardWebhooks,
+/** The scheme of a vendor that uses Standard Webhooks under its own brand: its headers, and the unbranded ones. */
+export const branded = <P extends Omit<Preset, 'name'>>(preset: P, brand: string): P => ({
+  ...preset,
   ...namesWith(brand),
   otherNames: [namesWith('webhook')],
 });
 
-function namesWith(brand: string) {
-  return {
-    signatureHeader: `${brand}-signature`,
-    timestampHeader: `${brand}-timestamp`,
-    nonceHeader: `${brand}-id`,
-  };
-}
-
-/** https://docs.svix.com/receiving/verifying-payloads/how-manual */
-const svix: Preset = { ...branded('svix'), name: 'svix', secret: 'whsec_ and base64' };
-
-/** https://developer.calendly.com/api-docs/ZG9jOjM2MzE2MDM4-webhook-signatures; its example tolerates three minutes. */
-const calendly: Preset = {
-  name: 'calendly',
-  signatureHeader: 'calendly-webhook-signature',
+/** The time and the signature in one header, `t=…,v1=…`, as Stripe has made it usual. */
+const timeInHeader = {
   timestampPrefix: 't=',
   prefix: 'v1=',
   separator: ',',
   content: '{timestamp}.{body}',
-  toleranceMs: 180_000,
-  secret: "the subscription's signing key",
-};
-
-/** https://docs.discord.com/developers/interactions/overview#validating-security-request-headers */
-const discord: Preset = {
-  name: 'discord',
-  signatureHeader: 'x-signature-ed25519',
-  algorithm: 'ed25519',
-  content: '{timestamp}{body}',
-  timestampHeader: 'x-signature-timestamp',
-  secret: "the application's public key, in hex",
-};
-
-/** https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation (version 3) */
-const hubspot: Preset = {
-  name: 'hubspot',
-  signatureHeader: 'x-hubspot-signature-v3',
-  encoding: 'base64',
-  content: '{method}{decodedUrl}{body}{timestamp}',
-  timestampHeader: 'x-hubspot-request-timestamp',
-  timestampFormat: 'milliseconds',
-  secret: "the app's client secret",
-};
-
-/** https://www.mux.com/docs/core/verify-webhook-signatures */
-const mux: Preset = {
-  name: 'mux',
-  signatureHeader: 'mux-signature',
-  timestampPrefix: 't=',
-  prefix: 'v1=',
-  separator: ',',
-  content: '{timestamp}.{body}',
-  secret: "the webhook's signing secret",
-};
-
-/** https://developer.paddle.com/webhooks/signature-verification */
-const paddle: Preset = {
-  name: 'paddle',
-  signatureHeader: 'paddle-signature',
-  timestampPrefix: 'ts=',
-  prefix: 'h1=',
-  separator: ';',
-  content: '{timestamp}:{body}',
-  secret: "the notification destination's secret key",
-};
-
-/**
- * https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features
- */
-const sendgrid: Preset = {
-  name: 'sendgrid',
-  signatureHeader: 'x-twilio-email-event-webhook-signature',
-  algorithm: 'ecdsa-p256-sha256-der',
-  encoding: 'base64',
-  content: '{timestamp}{body}',
-  timestampHeader: 'x-twilio-email-event-webhook-timestamp',
-  secret: 'the public key, in base64',
-};
-
-/** https://docs.slack.dev/authentication/verifying-requests-from-slack */
-const slack: Preset = {
-  name: 'slack',
-  signatureHeader: 'x-slack-signature',
-  prefix: 'v0=',
-  content: 'v0:{timestamp}:{body}',
-  timestampHeader: 'x-slack-request-timestamp',
-  secret: "the app's signing secret",
-};
-
-/** https://docs.stripe.com/webhooks/signature; the key is the text of the secret, signatures of other versions are ignored. */
-const stripe: Preset = {
-  name: 'stripe',
-  signatureHeader: 'stripe-signature',
-  timestampPrefix: 't=',
-  prefix: 'v1=',
-  separator: ',',
-  content: '{timestamp}.{body}',
-  secret: "the endpoint's whole secret, whsec_ included",
-};
-
-/** https://dev.twitch.tv/docs/eventsub/handling-webhook-events/#verifying-the-event-message */
-const twitch: Preset = {
-  name: 'twitch',
-  signatureHeader: 'twitch-eventsub-message-signature',
-  prefix: 'sha256=',
-  content: '{id}{timestamp}{body}',
-  timestampHeader: 'twitch-eventsub-message-timestamp',
-  timestampFormat: 'iso',
-  nonceHeader: 'twitch-eventsub-message-id',
-  toleranceMs: 600_000,
-  secret: "the subscription's secret",
-};
-
-/** https://workos.com/docs/events/data-syncing/webhooks; its libraries tolerate three minutes. */
-const workos: Preset = {
-  name: 'workos',
-  signatureHeader: 'workos-signature',
-  timestampPrefix: 't=',
-  prefix: 'v1=',
-  separator: ', ',
-  content: '{timestamp}.{body}',
-  timestampFormat: 'milliseconds',
-  toleranceMs: 180_000,
-  secret: "the endpoint's secret",
-};
-
-/** https://developer.zendesk.com/documentation/webhooks/verifying/ */
-const zendesk: Preset = {
-  name: 'zendesk',
-  signatureHeader: 'x-zendesk-webhook-signature',
-  encoding: 'base64',
-  content: '{timestamp}{body}',
-  timestampHeader: 'x-zendesk-webhook-signature-timestamp',
-  timestampFormat: 'iso',
-  secret: "the webhook's signing secret",
-};
-
-/** https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries; the older SHA-1 header is ignored. */
-const github: Preset = {
-  name: 'github',
-  signatureHeader: 'x-hub-signature-256',
-  prefix: 'sha256=',
-  content: '{body}',
-  secret: "the webhook's secret",
-};
-
-/** https://developers.intercom.com/docs/webhooks/setting-up-webhooks#signed-notifications */
-const intercom: Preset = {
-  name: 'intercom',
-  signatureHeader: 'x-hub-signature',
-  algorithm: 'hmac-sha1',
-  prefix: 'sha1=',
-  content: '{body}',
-  secret: "the app's client secret",
-};
-
-/** https://linear.app/developers/webhooks#securing-webhooks; its time stands in the body and is not checked. */
-const linear: Preset = {
-  name: 'linear',
-  signatureHeader: 'linear-signature',
-  content: '{body}',
-  secret: "the webhook's signing secret",
-};
-
-/** https://developers.facebook.com/docs/graph-api/webhooks/getting-started#validate-payloads */
-const meta: Preset = {
-  name: 'meta',
-  signatureHeader: 'x-hub-signature-256',
-  prefix: 'sha256=',
-  content: '{body}',
-  secret: 'the app secret',
-};
-
-/** https://shopify.dev/docs/apps/build/webhooks/subscribe/https */
-const shopify: Preset = {
-  name: 'shopify',
-  signatureHeader: 'x-shopify-hmac-sha256',
-  encoding: 'base64',
-  content: '{body}',
-  secret: "the app's client secret",
-};
-
-/** https://developer.squareup.com/docs/webhooks/step3validate; the URL is the notification URL as Square knows it. */
-const square: Preset = {
-  name: 'square',
-  signatureHeader: 'x-square-hmacsha256-signature',
-  encoding: 'base64',
-  content: '{url}{body}',
-  secret: "the subscription's signature key",
-};
-
-/** https://www.typeform.com/developers/webhooks/secure-your-webhooks/ */
-const typeform: Preset = {
-  name: 'typeform',
-  signatureHeader: 'typeform-signature',
-  encoding: 'base64',
-  prefix: 'sha256=',
-  content: '{body}',
-  secret: "the webhook's secret",
-};
+} as const;
 
 /** Every vendor's scheme: those of many vendors first, then by name. Data only: help reads it without any code. */
-export const presets: readonly Preset[] = [
-  standardWebhooks,
-  svix,
-  stripe,
-  github,
-  slack,
-  shopify,
-  calendly,
-  discord,
-  hubspot,
-  intercom,
-  linear,
-  meta,
-  mux,
-  paddle,
-  sendgrid,
-  square,
-  twitch,
-  typeform,
-  workos,
-  zendesk,
-];
+const vendors = table({
+  'standard-webhooks': standardWebhooks,
+
+  // https://docs.svix.com/receiving/verifying-payloads/how-manual
+  svix: { ...branded(standardWebhooks, 'svix'), secret: 'whsec_ and base64' },
+
+  // https://docs.stripe.com/webhooks/signature; the key is the text of the secret, signatures of other versions are ignored.
+  stripe: {
+    signatureHeader: 'stripe-signature',
+    ...timeInHeader,
+    secret: "the endpoint's whole secret, whsec_ included",
+  },
+
+  // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries; the older SHA-1 header is ignored.
+  github: {
+    signatureHeader: 'x-hub-signature-256',
+    prefix: 'sha256=',
+    content: '{body}',
+    secret: "the webhook's secret",
+  },
+
+  // https://docs.slack.dev/authentication/verifying-requests-from-slack
+  slack: {
+    signatureHeader: 'x-slack-signature',
+    prefix: 'v0=',
+    content: 'v0:{timestamp}:{body}',
+    timestampHeader: 'x-slack-request-timestamp',
+    secret: "the app's signing secret",
+  },
+
+  // https://shopify.dev/docs/apps/build/webhooks/subscribe/https
+  shopify: {
+    signatureHeader: 'x-shopify-hmac-sha256',
+    encoding: 'base64',
+    content: '{body}',
+    secret: "the app's client secret",
+  },
+
+  // https://developer.calendly.com/api-docs/ZG9jOjM2MzE2MDM4-webhook-signatures; its example tolerates three minutes.
+  calendly: {
+    signatureHeader: 'calendly-webhook-signature',
+    ...timeInHeader,
+    toleranceMs: 180_000,
+    secret: "the subscription's signing key",
+  },
+
+  // https://docs.discord.com/developers/interactions/overview#validating-security-request-headers
+  discord: {
+    signatureHeader: 'x-signature-ed25519',
+    algorithm: 'ed25519',
+    content: '{timestamp}{body}',
+    timestampHeader: 'x-signature-timestamp',
+    secret: "the application's public key, in hex",
+  },
+
+  // https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation (version 3)
+  hubspot: {
+    signatureHeader: 'x-hubspot-signature-v3',
+    encoding: 'base64',
+    content: '{method}{decodedUrl}{body}{timestamp}',
+    timestampHeader: 'x-hubspot-request-timestamp',
+    timestampFormat: 'milliseconds',
+    secret: "the app's client secret",
+  },
+
+  // https://developers.intercom.com/docs/webhooks/setting-up-webhooks#signed-notifications
+  intercom: {
+    signatureHeader: 'x-hub-signature',
+    algorithm: 'hmac-sha1',
+    prefix: 'sha1=',
+    content: '{body}',
+    secret: "the app's client secret",
+  },
+
+  // https://linear.app/developers/webhooks#securing-webhooks; its time stands in the body and is not checked.
+  linear: {
+    signatureHeader: 'linear-signature',
+    content: '{body}',
+    secret: "the webhook's signing secret",
+  },
+
+  // https://developers.facebook.com/docs/graph-api/webhooks/getting-started#validate-payloads
+  meta: {
+    signatureHeader: 'x-hub-signature-256',
+    prefix: 'sha256=',
+    content: '{body}',
+    secret: 'the app secret',
+  },
+
+  // https://www.mux.com/docs/core/verify-webhook-signatures
+  mux: {
+    signatureHeader: 'mux-signature',
+    ...timeInHeader,
+    secret: "the webhook's signing secret",
+  },
+
+  // https://developer.paddle.com/webhooks/signature-verification
+  paddle: {
+    signatureHeader: 'paddle-signature',
+    timestampPrefix: 'ts=',
+    prefix: 'h1=',
+    separator: ';',
+    content: '{timestamp}:{body}',
+    secret: "the notification destination's secret key",
+  },
+
+  // https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features
+  sendgrid: {
+    signatureHeader: 'x-twilio-email-event-webhook-signature',
+    algorithm: 'ecdsa-p256-sha256-der',
+    encoding: 'base64',
+    content: '{timestamp}{body}',
+    timestampHeader: 'x-twilio-email-event-webhook-timestamp',
+    secret: 'the public key, in base64',
+  },
+
+  // https://developer.squareup.com/docs/webhooks/step3validate; the URL is the notification URL as Square knows it.
+  square: {
+    signatureHeader: 'x-square-hmacsha256-signature',
+    encoding: 'base64',
+    content: '{url}{body}',
+    secret: "the subscription's signature key",
+  },
+
+  // https://dev.twitch.tv/docs/eventsub/handling-webhook-events/#verifying-the-event-message
+  twitch: {
+    signatureHeader: 'twitch-eventsub-message-signature',
+    prefix: 'sha256=',
+    content: '{id}{timestamp}{body}',
+    timestampHeader: 'twitch-eventsub-message-timestamp',
+    timestampFormat: 'iso',
+    nonceHeader: 'twitch-eventsub-message-id',
+    toleranceMs: 600_000,
+    secret: "the subscription's secret",
+  },
+
+  // https://www.typeform.com/developers/webhooks/secure-your-webhooks/
+  typeform: {
+    signatureHeader: 'typeform-signature',
+    encoding: 'base64',
+    prefix: 'sha256=',
+    content: '{body}',
+    secret: "the webhook's secret",
+  },
+
+  // https://workos.com/docs/events/data-syncing/webhooks; its libraries tolerate three minutes.
+  workos: {
+    signatureHeader: 'workos-signature',
+    ...timeInHeader,
+    separator: ', ',
+    timestampFormat: 'milliseconds',
+    toleranceMs: 180_000,
+    secret: "the endpoint's secret",
+  },
+
+  // https://developer.zendesk.com/documentation/webhooks/verifying/
+  zendesk: {
+    signatureHeader: 'x-zendesk-webhook-signature',
+    encoding: 'base64',
+    content: '{timestamp}{body}',
+    timestampHeader: 'x-zendesk-webhook-signature-timestamp',
+    timestampFormat: 'iso',
+    secret: "the webhook's signing secret",
+  },
+});
+
+/** Keeps the names of the rows as a type. */
+function table<N extends string>(rows: Readonly<Record<N, Omit<Preset, 'name'>>>): typeof rows {
+  return rows;
+}
+
+/** A vendor whose scheme is known by its name. */
+export type PresetName = keyof typeof vendors;
+
+export const presets: readonly Preset[] = Object.entries(vendors).map(([name, preset]) => ({
+  name,
+  ...preset,
+}));
 
 /** Every scheme, apart from the code that signs and verifies: help names them and loads nothing else. */
 export const schemeNames: readonly string[] = [

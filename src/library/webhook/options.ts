@@ -1,33 +1,12 @@
 import type { RejectReason } from '../../webhook/rejection.ts';
 import type { SchemeOptions } from '../../webhook/scheme-options.ts';
+import type { PresetName } from '../../webhook/presets.ts';
 import type { CustomOptions } from '../../webhook/schemes/custom.ts';
 import type { Lead } from './lead.ts';
 import type { RequestLimits } from './read-body.ts';
 
 /** How a delivery is authenticated; `leads help schemes` says what each of them signs. */
-export type SchemeName =
-  | 'token'
-  | 'standard-webhooks'
-  | 'svix'
-  | 'stripe'
-  | 'github'
-  | 'slack'
-  | 'shopify'
-  | 'calendly'
-  | 'discord'
-  | 'hubspot'
-  | 'intercom'
-  | 'linear'
-  | 'meta'
-  | 'mux'
-  | 'paddle'
-  | 'sendgrid'
-  | 'square'
-  | 'twitch'
-  | 'typeform'
-  | 'workos'
-  | 'zendesk'
-  | 'rfc9421';
+export type SchemeName = 'token' | PresetName | 'rfc9421';
 
 /** A scheme with options of its own. */
 export type SchemeDefinition =

@@ -13,7 +13,7 @@ export function presetScheme(
   readPair: ReadPair,
 ): Scheme {
   const isBranded = preset.name === 'standard-webhooks' && headerPrefix !== undefined;
-  const named = isBranded ? branded(fieldName(headerPrefix)) : preset;
+  const named = isBranded ? branded(preset, fieldName(headerPrefix)) : preset;
   const options = { ...named, toleranceMs: toleranceMs ?? named.toleranceMs ?? defaultToleranceMs };
   const scheme = templateScheme(options, readPair);
   if (named.otherNames === undefined) return scheme;
