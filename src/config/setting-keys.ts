@@ -1,35 +1,9 @@
 import { parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/duration.ts';
+import { isOfCustom, schemePartKeys, schemeParts } from '../webhook/scheme-options.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { dateFormats, paginationStyles, type ParameterName } from './dialect.ts';
 import { anyText, oneOf, parseSecret, text, type ValueType, wholeNumber } from './value-types.ts';
-
-/** Parts of schemes other than `custom`; each is checked as the flag of that name is, where it is used. */
-const schemeParts = {
-  tokenHeader: 'header that holds the shared token (default: x-webhook-token)',
-  headerPrefix: "of standard-webhooks: the vendor's own name of its headers in place of webhook",
-  require: 'of rfc9421: what a signature must cover (default: method,target,digest)',
-} as const;
-
-export type SchemePartKey = keyof typeof schemeParts;
-
-/** The parts of `--scheme custom`; each is checked as the flag of that name is, where it is used. */
-const customScheme = {
-  signatureHeader: 'header that holds the signature',
-  signatureHeaders: 'whether that header may be sent more than once: one (default) or several',
-  algorithm: 'hmac-sha256 (default), hmac-sha512, hmac-sha1, ed25519, ecdsa-p256-sha256[-der], …',
-  encoding: 'of the signature: hex (default), hex-upper, base64 or base64url',
-  prefix: 'before the signature, such as sha256=',
-  separator: 'between several values in the signature header',
-  signedContent: 'template of {timestamp} {nonce} {id} {method} {url} {path} {body}',
-  timestampHeader: 'header that holds the signed time',
-  timestampPrefix: 'before the signed time where it stands in the signature header, such as t=',
-  timestampFormat: 'unix (default), milliseconds or iso',
-  nonceHeader: 'header that holds the signed nonce or delivery id',
-  secretEncoding: 'of the secret: utf8 (default), hex, base64 or whsec',
-} as const;
-
-export type CustomSchemeKey = keyof typeof customScheme;
 
 /** A program and its arguments, as JSON. */
 const argumentList: ValueType<readonly string[]> = {
@@ -170,13 +144,15 @@ const general: readonly SettingKey[] = [
     type: pointerOrAuto,
     help: 'JSON Pointer to the lead in the body of a delivery, or auto; an empty text: the body itself',
   },
-  ...Object.entries(schemeParts).map(([name, help]) => ({
-    name: `webhook.${name}`,
-    path: ['webhook', name],
-    type: text,
-    checkedOnUse: true as const,
-    help,
-  })),
+  ...schemePartKeys
+    .filter((part) => !isOfCustom(part))
+    .map((part) => ({
+      name: `webhook.${part}`,
+      path: ['webhook', part],
+      type: text,
+      checkedOnUse: true as const,
+      help: schemeParts[part].help,
+    })),
 ];
 
 const parameters: Readonly<Record<ParameterName, string>> = {
@@ -264,11 +240,11 @@ const dialect: readonly SettingKey[] = [
 
 export const settingKeys: readonly SettingKey[] = [
   ...general,
-  ...Object.entries(customScheme).map(([name, help]) => ({
-    name: `webhook.custom.${name}`,
-    path: ['webhook', 'custom', name],
+  ...schemePartKeys.filter(isOfCustom).map((part) => ({
+    name: `webhook.custom.${part}`,
+    path: ['webhook', 'custom', part],
     type: anyText,
-    help,
+    help: schemeParts[part].help,
   })),
   ...dialect,
 ];

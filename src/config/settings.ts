@@ -1,6 +1,6 @@
 import type { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
-import type { CustomSchemeKey, SchemePartKey } from './setting-keys.ts';
+import type { CustomOptions, PartKey } from '../webhook/scheme-options.ts';
 
 /** What is needed to talk to the service. */
 export interface Account {
@@ -46,7 +46,9 @@ export interface Settings {
   /** The profile's parts of the scheme `custom` as texts, unchecked. */
   readonly webhookCustom: StoredCustomScheme;
   /** The profile's parts of other schemes as texts, unchecked, and the tolerance as a duration. */
-  readonly webhookParts: Readonly<Partial<Record<SchemePartKey | 'tolerance', string | undefined>>>;
+  readonly webhookParts: Readonly<
+    Partial<Record<Exclude<PartKey, keyof CustomOptions> | 'tolerance', string | undefined>>
+  >;
   /** For one request, headers and each wait for more of the body. Default 30 s. */
   readonly timeoutMs: number;
   /** How often a failed request is tried again. Default 5. */
@@ -54,7 +56,7 @@ export interface Settings {
 }
 
 /** The parts of `--scheme custom`, as the user wrote them; checked where they are used. */
-type StoredCustomScheme = { readonly [K in CustomSchemeKey]?: string | undefined };
+type StoredCustomScheme = { readonly [K in keyof CustomOptions]?: string | undefined };
 
 /** What one account has stored. Secrets are plain text in the file, which is why it is 0600. */
 export interface Profile {

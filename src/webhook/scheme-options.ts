@@ -1,4 +1,54 @@
-import type { CustomOptions } from './schemes/custom.ts';
+/** Names of RFC 9421, section 3.3, where it has one. `-der`: the ECDSA signature as ASN.1 instead of r and s alone. */
+export const algorithms = [
+  'hmac-sha256',
+  'hmac-sha512',
+  'hmac-sha1',
+  'ed25519',
+  'ecdsa-p256-sha256',
+  'ecdsa-p256-sha256-der',
+  'rsa-pss-sha512',
+  'rsa-v1_5-sha256',
+] as const;
+
+export type Algorithm = (typeof algorithms)[number];
+
+export const encodings = ['hex', 'hex-upper', 'base64', 'base64url'] as const;
+
+/** How a signature is written in its header. */
+export type Encoding = (typeof encodings)[number];
+
+export const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
+
+/** How a secret encodes the key's bytes. `whsec` is base64 after an optional `whsec_` (Standard Webhooks). */
+export type SecretEncoding = (typeof secretEncodings)[number];
+
+export const timestampFormats = ['unix', 'milliseconds', 'iso'] as const;
+
+export type TimestampFormat = (typeof timestampFormats)[number];
+
+/** The scheme of a service that has no preset here; everything but the signature header has a default. */
+export interface CustomOptions {
+  readonly signatureHeader?: string | undefined;
+  /** Whether the header may be sent several times, one signature each. Default `one`. */
+  readonly signatureHeaders?: 'one' | 'several' | undefined;
+  /** Default `hmac-sha256`. */
+  readonly algorithm?: Algorithm | undefined;
+  /** Default `hex`. */
+  readonly encoding?: Encoding | undefined;
+  readonly prefix?: string | undefined;
+  /** Between several values in the signature header. Default: there is one value; a comma where it also holds the time. */
+  readonly separator?: string | undefined;
+  /** `\\n` means a line break. Default `{body}`, or `{timestamp}.{body}` where a time is sent. */
+  readonly signedContent?: string | undefined;
+  readonly timestampHeader?: string | undefined;
+  /** Before the time, where it stands in the signature header. */
+  readonly timestampPrefix?: string | undefined;
+  /** Default `unix`. */
+  readonly timestampFormat?: TimestampFormat | undefined;
+  readonly nonceHeader?: string | undefined;
+  /** Default `utf8`. */
+  readonly secretEncoding?: SecretEncoding | undefined;
+}
 
 /** What a scheme is made with, besides its name. */
 export interface SchemeOptions extends CustomOptions {
@@ -17,31 +67,72 @@ export interface SchemeOptions extends CustomOptions {
 /** An option that few schemes have. */
 export type PartKey = Exclude<keyof SchemeOptions, 'toleranceMs' | 'publicUrl'>;
 
+interface Part {
+  /** The schemes that it belongs to. */
+  readonly of: readonly string[];
+  /** Every value that it may have, where these can be listed. */
+  readonly values?: readonly string[];
+  /** As a setting of a profile. */
+  readonly help: string;
+}
+
 const custom = ['custom'] as const;
 
-/** The schemes that a part belongs to. */
-const ownersOf: Readonly<Record<PartKey, readonly string[]>> = {
-  tokenHeader: ['token'],
-  headerPrefix: ['standard-webhooks'],
-  require: ['rfc9421'],
-  signatureHeader: custom,
-  signatureHeaders: custom,
-  algorithm: custom,
-  encoding: custom,
-  prefix: custom,
-  separator: custom,
-  signedContent: custom,
-  timestampHeader: custom,
-  timestampPrefix: custom,
-  timestampFormat: custom,
-  nonceHeader: custom,
-  secretEncoding: ['custom', 'rfc9421'],
+/** What is known of each option. Data only: help and completion load it without any code. */
+export const schemeParts: Readonly<Record<PartKey, Part>> = {
+  tokenHeader: {
+    of: ['token'],
+    help: 'header that holds the shared token (default: x-webhook-token)',
+  },
+  headerPrefix: {
+    of: ['standard-webhooks'],
+    help: "of standard-webhooks: the vendor's own name of its headers in place of webhook",
+  },
+  require: {
+    of: ['rfc9421'],
+    help: 'of rfc9421: what a signature must cover (default: method,target,digest)',
+  },
+  signatureHeader: { of: custom, help: 'header that holds the signature' },
+  signatureHeaders: {
+    of: custom,
+    values: ['one', 'several'],
+    help: 'whether that header may be sent more than once: one (default) or several',
+  },
+  algorithm: {
+    of: custom,
+    values: algorithms,
+    help: 'hmac-sha256 (default), hmac-sha512, hmac-sha1, ed25519, ecdsa-p256-sha256[-der], …',
+  },
+  encoding: {
+    of: custom,
+    values: encodings,
+    help: 'of the signature: hex (default), hex-upper, base64 or base64url',
+  },
+  prefix: { of: custom, help: 'before the signature, such as sha256=' },
+  separator: { of: custom, help: 'between several values in the signature header' },
+  signedContent: {
+    of: custom,
+    help: 'template of {timestamp} {nonce} {id} {method} {url} {path} {body}',
+  },
+  timestampHeader: { of: custom, help: 'header that holds the signed time' },
+  timestampPrefix: {
+    of: custom,
+    help: 'before the signed time where it stands in the signature header, such as t=',
+  },
+  timestampFormat: { of: custom, values: timestampFormats, help: 'unix (default), milliseconds or iso' },
+  nonceHeader: { of: custom, help: 'header that holds the signed nonce or delivery id' },
+  secretEncoding: {
+    of: ['custom', 'rfc9421'],
+    values: secretEncodings,
+    help: 'of the secret: utf8 (default), hex, base64 or whsec',
+  },
 };
 
-export const schemePartKeys = Object.keys(ownersOf) as readonly PartKey[];
+export const schemePartKeys = Object.keys(schemeParts) as readonly PartKey[];
 
-export const schemesWith = (part: PartKey): readonly string[] => ownersOf[part];
+/** Whether a profile keeps it with those of `custom`. */
+export const isOfCustom = (part: PartKey): boolean => schemeParts[part].of.includes('custom');
 
 /** A part that is given and that this scheme would ignore: something else is checked than was meant. */
 export const strayPart = (parts: Partial<Record<PartKey, unknown>>, scheme: string): PartKey | undefined =>
-  schemePartKeys.find((key) => parts[key] !== undefined && !schemesWith(key).includes(scheme));
+  schemePartKeys.find((key) => parts[key] !== undefined && !schemeParts[key].of.includes(scheme));

@@ -1,8 +1,5 @@
 import { type Authentic, type Rejected, rejected } from './scheme.ts';
-
-export const timestampFormats = ['unix', 'milliseconds', 'iso'] as const;
-
-export type TimestampFormat = (typeof timestampFormats)[number];
+import type { TimestampFormat } from './scheme-options.ts';
 
 /** Five minutes: what Stripe, Slack, Svix and Standard Webhooks advise. */
 export const defaultToleranceMs = 300_000;

@@ -6,7 +6,7 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign } from '../../sender/sign-request.ts';
 import { schemeNames } from '../../webhook/presets.ts';
-import { schemePartKeys, schemesWith, strayPart } from '../../webhook/scheme-options.ts';
+import { schemePartKeys, schemeParts, strayPart } from '../../webhook/scheme-options.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
 import { flagName, type OptionsOf } from './flag.ts';
@@ -89,7 +89,7 @@ function rejectConflicts(options: SchemeOptions): void {
 function rejectStrayParts(options: SchemeOptions, name: string): void {
   const stray = strayPart(options, name);
   if (stray === undefined) return;
-  const owners = schemesWith(stray).join(' or ');
+  const owners = schemeParts[stray].of.join(' or ');
   throw new UsageError(`--${flagName(stray)} belongs to --scheme ${owners}, and the scheme is '${name}'`);
 }
 

@@ -1,9 +1,12 @@
 import { anyText, duration, oneOf, text, type ValueType } from '../../config/value-types.ts';
-import type { Algorithm } from '../../webhook/crypto/signature.ts';
-import type { Encoding, SecretEncoding } from '../../webhook/crypto/symmetric-key.ts';
 import { schemeNames } from '../../webhook/presets.ts';
-import type { PartKey } from '../../webhook/scheme-options.ts';
-import type { TimestampFormat } from '../../webhook/timestamp.ts';
+import {
+  algorithms,
+  encodings,
+  type PartKey,
+  secretEncodings,
+  timestampFormats,
+} from '../../webhook/scheme-options.ts';
 import { secret } from './flag-values.ts';
 import { type Flags, inGroup, type OptionsOf } from './flag.ts';
 
@@ -47,21 +50,6 @@ export const schemeFlags = (heading: string): typeof everyday => inGroup(heading
 /** What the scheme flags give. `publicUrl`: of commands that receive. */
 export type SchemeOptions = OptionsOf<typeof everyday> &
   OptionsOf<typeof schemePartFlags> & { readonly publicUrl?: URL | undefined };
-
-// These repeat src/webhook, and their types hold the two together: help must not load the code that signs and verifies.
-const algorithms = [
-  'hmac-sha256',
-  'hmac-sha512',
-  'hmac-sha1',
-  'ed25519',
-  'ecdsa-p256-sha256',
-  'ecdsa-p256-sha256-der',
-  'rsa-pss-sha512',
-  'rsa-v1_5-sha256',
-] as const satisfies readonly Algorithm[];
-const encodings = ['hex', 'hex-upper', 'base64', 'base64url'] as const satisfies readonly Encoding[];
-const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const satisfies readonly SecretEncoding[];
-const timestampFormats = ['unix', 'milliseconds', 'iso'] as const satisfies readonly TimestampFormat[];
 
 const nameList: ValueType<readonly string[]> = {
   parse: (typed) => {

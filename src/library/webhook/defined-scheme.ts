@@ -1,20 +1,8 @@
 import { ConfigError } from '../../errors.ts';
-import { algorithms } from '../../webhook/crypto/signature.ts';
-import { encodings, secretEncodings } from '../../webhook/crypto/symmetric-key.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
-import { type SchemeOptions, schemePartKeys, schemesWith, strayPart } from '../../webhook/scheme-options.ts';
-import { timestampFormats } from '../../webhook/timestamp.ts';
+import { type SchemeOptions, schemePartKeys, schemeParts, strayPart } from '../../webhook/scheme-options.ts';
 import { namingOptions } from './option-names.ts';
-
-/** The parts that are one of a few words. */
-const choices: Readonly<Record<string, readonly string[]>> = {
-  algorithm: algorithms,
-  encoding: encodings,
-  secretEncoding: secretEncodings,
-  timestampFormat: timestampFormats,
-  signatureHeaders: ['one', 'several'],
-};
 
 /**
  * Any scheme, from its name or its definition. Throws a `ConfigError` for one that is unknown or incomplete, and for parts
@@ -41,25 +29,27 @@ function definitionOf(given: unknown): { readonly name: string } & Record<string
  */
 function checkParts(name: string, parts: Readonly<Record<string, unknown>>): void {
   for (const [key, value] of Object.entries(parts)) {
-    if (!schemePartKeys.some((known) => known === key)) {
+    const part = schemePartKeys.find((known) => known === key);
+    if (part === undefined) {
       throw new ConfigError(`'${key}' is no part of a scheme`, {
         hint: `the parts are name, ${schemePartKeys.join(', ')}`,
       });
     }
     if (value === undefined) continue;
-    const isText =
-      key === 'require'
-        ? Array.isArray(value) && value.every((one) => typeof one === 'string')
-        : typeof value === 'string';
-    const wrong = !isText || choices[key]?.includes(value as string) === false;
-    if (wrong) {
-      const expected = choices[key]?.join(', ') ?? (key === 'require' ? 'a list of texts' : 'a text');
+    const { values } = schemeParts[part];
+    const isList = part === 'require';
+    const isText = isList ? isTextList(value) : typeof value === 'string';
+    if (!isText || values?.includes(value as string) === false) {
+      const expected = values?.join(', ') ?? (isList ? 'a list of texts' : 'a text');
       throw new ConfigError(`the scheme's ${key} must be ${expected.replace(/^(.*), /, '$1 or ')}`);
     }
   }
   const stray = strayPart(parts, name);
   if (stray === undefined) return;
   throw new ConfigError(
-    `${stray} belongs to the scheme ${schemesWith(stray).join(' or ')}, and this one is '${name}'`,
+    `${stray} belongs to the scheme ${schemeParts[stray].of.join(' or ')}, and this one is '${name}'`,
   );
 }
+
+const isTextList = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');

@@ -1,7 +1,6 @@
 import type { RejectReason } from '../../webhook/rejection.ts';
-import type { SchemeOptions } from '../../webhook/scheme-options.ts';
+import type { CustomOptions, SchemeOptions } from '../../webhook/scheme-options.ts';
 import type { PresetName } from '../../webhook/presets.ts';
-import type { CustomOptions } from '../../webhook/schemes/custom.ts';
 import type { Lead } from './lead.ts';
 import type { RequestLimits } from './read-body.ts';
 

@@ -3,7 +3,8 @@ import { ConfigError } from '../../errors.ts';
 import { bufferOf } from '../../json/bytes.ts';
 import type { Secret } from '../../secret.ts';
 import type { Key } from '../scheme.ts';
-import { type Algorithm, type KeyKind, keyKinds, kindOf } from './signature.ts';
+import type { Algorithm } from '../scheme-options.ts';
+import { type KeyKind, kindOf, takesKey } from './signature.ts';
 import { secretBytes } from './symmetric-key.ts';
 
 /**
@@ -18,7 +19,7 @@ export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
     ? readKey(text)
     : { material: readRaw(secret.revealBytes() ?? decodeRaw(text)), id: undefined };
   const kind = kindOf(material);
-  if (kind !== undefined && keyKinds[algorithm].includes(kind)) return { secret, material, id };
+  if (takesKey(algorithm, kind)) return { secret, material, id };
   throw new ConfigError(`the key is ${describeKind(material, kind)}, and ${algorithm} needs another`, {
     hint: `give ${neededKeys[algorithm]}`,
   });

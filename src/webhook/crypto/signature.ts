@@ -10,51 +10,41 @@ import {
 } from 'node:crypto';
 import { ConfigError } from '../../errors.ts';
 import type { Key } from '../scheme.ts';
-
-export const hmacAlgorithms = ['hmac-sha1', 'hmac-sha256', 'hmac-sha512'] as const;
-
-type HmacAlgorithm = (typeof hmacAlgorithms)[number];
-
-const hashes = { 'hmac-sha1': 'sha1', 'hmac-sha256': 'sha256', 'hmac-sha512': 'sha512' } as const;
-
-const macLength: Readonly<Record<HmacAlgorithm, number>> = {
-  'hmac-sha1': 20,
-  'hmac-sha256': 32,
-  'hmac-sha512': 64,
-};
-
-/** The HMAC of the parts, one after the other: so the body is neither copied nor decoded. */
-function hmac(algorithm: HmacAlgorithm, key: Key, parts: readonly Uint8Array[]): Buffer {
-  const mac = createHmac(hashes[algorithm], key.material);
-  for (const part of parts) mac.update(part);
-  return mac.digest();
-}
-
-/** Names of RFC 9421, section 3.3, where it has one. `-der`: the ECDSA signature as ASN.1 instead of r and s alone. */
-export const algorithms = [
-  ...hmacAlgorithms,
-  'ed25519',
-  'ecdsa-p256-sha256',
-  'ecdsa-p256-sha256-der',
-  'rsa-pss-sha512',
-  'rsa-v1_5-sha256',
-] as const;
-
-export type Algorithm = (typeof algorithms)[number];
+import type { Algorithm } from '../scheme-options.ts';
 
 export type KeyKind = 'secret' | 'ed25519' | 'p256' | 'rsa' | 'rsa-pss';
 
-/** The kinds of key that an algorithm works with. */
-export const keyKinds: Readonly<Record<Algorithm, readonly KeyKind[]>> = {
-  'hmac-sha1': ['secret'],
-  'hmac-sha256': ['secret'],
-  'hmac-sha512': ['secret'],
-  ed25519: ['ed25519'],
-  'ecdsa-p256-sha256': ['p256'],
-  'ecdsa-p256-sha256-der': ['p256'],
-  'rsa-pss-sha512': ['rsa', 'rsa-pss'],
-  'rsa-v1_5-sha256': ['rsa'],
+interface AlgorithmFacts {
+  /** The kinds of key that it works with. */
+  readonly kinds: readonly KeyKind[];
+  /** The fewest and the most bytes of a signature. */
+  readonly lengths: readonly [least: number, most: number];
+  /** Completes "is not …": what the bytes of a signature must be. */
+  readonly form: string;
+}
+
+const facts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
+  'hmac-sha1': { kinds: ['secret'], lengths: [20, 20], form: '20 bytes' },
+  'hmac-sha256': { kinds: ['secret'], lengths: [32, 32], form: '32 bytes' },
+  'hmac-sha512': { kinds: ['secret'], lengths: [64, 64], form: '64 bytes' },
+  ed25519: { kinds: ['ed25519'], lengths: [64, 64], form: '64 bytes' },
+  'ecdsa-p256-sha256': { kinds: ['p256'], lengths: [64, 64], form: '64 bytes' },
+  'ecdsa-p256-sha256-der': { kinds: ['p256'], lengths: [8, 72], form: 'an ECDSA signature in DER' },
+  'rsa-pss-sha512': { kinds: ['rsa', 'rsa-pss'], lengths: [256, 1024], form: 'an RSA signature' },
+  'rsa-v1_5-sha256': { kinds: ['rsa'], lengths: [256, 1024], form: 'an RSA signature' },
 };
+
+/** Whether an algorithm works with keys of this kind; undefined is a kind that none works with. */
+export const takesKey = (algorithm: Algorithm, kind: KeyKind | undefined): boolean =>
+  kind !== undefined && facts[algorithm].kinds.includes(kind);
+
+/** Whether bytes have a length that a signature of this algorithm can have. */
+export function hasLengthOf(algorithm: Algorithm, { length }: Uint8Array): boolean {
+  const [least, most] = facts[algorithm].lengths;
+  return length >= least && length <= most;
+}
+
+export const signatureForm = (algorithm: Algorithm): string => facts[algorithm].form;
 
 /** Undefined for a key that no algorithm here works with. */
 export function kindOf(material: KeyObject): KeyKind | undefined {
@@ -74,35 +64,14 @@ export function kindOf(material: KeyObject): KeyKind | undefined {
   }
 }
 
-/** Whether bytes have a length that a signature of this algorithm can have. */
-export function hasLengthOf(algorithm: Algorithm, { length }: Uint8Array): boolean {
-  switch (algorithm) {
-    case 'hmac-sha1':
-    case 'hmac-sha256':
-    case 'hmac-sha512':
-      return length === macLength[algorithm];
-    case 'ed25519':
-    case 'ecdsa-p256-sha256':
-      return length === 64;
-    case 'ecdsa-p256-sha256-der':
-      return length >= 8 && length <= 72;
-    case 'rsa-pss-sha512':
-    case 'rsa-v1_5-sha256':
-      return length >= 256 && length <= 1024;
-  }
-}
+type HmacAlgorithm = Extract<Algorithm, `hmac-${string}`>;
 
-/** Completes "is not …": what the bytes of a signature must be. */
-export const signatureForms: Readonly<Record<Algorithm, string>> = {
-  'hmac-sha1': '20 bytes',
-  'hmac-sha256': '32 bytes',
-  'hmac-sha512': '64 bytes',
-  ed25519: '64 bytes',
-  'ecdsa-p256-sha256': '64 bytes',
-  'ecdsa-p256-sha256-der': 'an ECDSA signature in DER',
-  'rsa-pss-sha512': 'an RSA signature',
-  'rsa-v1_5-sha256': 'an RSA signature',
-};
+/** The HMAC of the parts, one after the other: so the body is neither copied nor decoded. */
+function hmac(algorithm: HmacAlgorithm, key: Key, parts: readonly Uint8Array[]): Buffer {
+  const mac = createHmac(algorithm.slice('hmac-'.length), key.material);
+  for (const part of parts) mac.update(part);
+  return mac.digest();
+}
 
 /** A signature that a sender sent, decoded. */
 export interface Signature {
@@ -121,7 +90,7 @@ export function matchingKey(
 
 function matchesAny(key: Key, parts: readonly Uint8Array[], signatures: readonly Signature[]): boolean {
   const kind = kindOf(key.material);
-  const own = signatures.filter(({ algorithm }) => kind !== undefined && keyKinds[algorithm].includes(kind));
+  const own = signatures.filter(({ algorithm }) => takesKey(algorithm, kind));
   const algorithms = new Set(own.map(({ algorithm }) => algorithm));
   // Each algorithm's verifier is made once: with it, an HMAC is computed once for all its candidates.
   return [...algorithms]
@@ -171,7 +140,7 @@ export function signatureOf(algorithm: Algorithm, key: Key, parts: readonly Uint
   }
 }
 
-type Asymmetric = Exclude<Algorithm, `hmac-${string}`>;
+type Asymmetric = Exclude<Algorithm, HmacAlgorithm>;
 
 /** The hash and the key with its parameters, as node's `sign` and `verify` take them. */
 function keyInput(

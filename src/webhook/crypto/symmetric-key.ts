@@ -3,11 +3,7 @@ import { ConfigError } from '../../errors.ts';
 import { bufferOf } from '../../json/bytes.ts';
 import type { Secret } from '../../secret.ts';
 import type { Key } from '../scheme.ts';
-
-export const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
-
-/** How a secret encodes the key's bytes. `whsec` is base64 after an optional `whsec_` (Standard Webhooks). */
-export type SecretEncoding = (typeof secretEncodings)[number];
+import type { Encoding, SecretEncoding } from '../scheme-options.ts';
 
 /** Throws a `ConfigError` for a secret that is empty or not in this encoding; one that was given as bytes has none. */
 export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
@@ -50,11 +46,6 @@ const secretEncodingNames: Readonly<Record<SecretEncoding, string>> = {
 /** Secrets are often copied without their padding, so it may be missing; in signatures it may not. */
 const padded = (text: string): string =>
   text.endsWith('=') ? text : text.padEnd(Math.ceil(text.length / 4) * 4, '=');
-
-export const encodings = ['hex', 'hex-upper', 'base64', 'base64url'] as const;
-
-/** How a signature is written in its header. */
-export type Encoding = (typeof encodings)[number];
 
 export function encode(bytes: Uint8Array, encoding: Encoding): string {
   if (encoding === 'hex-upper') return bufferOf(bytes).toString('hex').toUpperCase();

@@ -1,4 +1,5 @@
-import { parseTimestamp, timestampFormats } from '../timestamp.ts';
+import { timestampFormats } from '../scheme-options.ts';
+import { parseTimestamp } from '../timestamp.ts';
 import { joinFlags, secretFlag, shellWord } from './finding.ts';
 import type { SignatureMatch } from './search-signature.ts';
 

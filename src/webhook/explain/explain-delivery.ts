@@ -1,8 +1,9 @@
+import type { TimestampFormat } from '../scheme-options.ts';
 import type { Delivery } from '../delivery.ts';
 import { schemeNames } from '../presets.ts';
 import { schemeNamed } from '../scheme-registry.ts';
 import type { Authentic, Key, Scheme, Verification, Verifier } from '../scheme.ts';
-import { checkTimestamp, type TimestampFormat } from '../timestamp.ts';
+import { checkTimestamp } from '../timestamp.ts';
 import { customFlags, isPlausible } from './custom-flags.ts';
 import { explainToken } from './explain-token.ts';
 import {

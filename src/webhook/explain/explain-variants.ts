@@ -1,5 +1,4 @@
 import { ConfigError } from '../../errors.ts';
-import { hmacAlgorithms } from '../crypto/signature.ts';
 import type { Delivery } from '../delivery.ts';
 import { schemeNames } from '../presets.ts';
 import type { MessageKey } from '../rfc9421/authenticate-message.ts';
@@ -9,7 +8,7 @@ import { type BodyForm, bodyForms } from './body-forms.ts';
 import { customFlags } from './custom-flags.ts';
 import { type Finding, joinFlags, type Search, secretFlag, shellWord } from './finding.ts';
 import { searchSignature } from './search-signature.ts';
-import { keyForms, type SecretForm, secretForms } from './secret-forms.ts';
+import { hmacAlgorithms, keyForms, type SecretForm, secretForms } from './secret-forms.ts';
 
 /** Tries the same scheme and keys on a delivery that differs a little. */
 export function explainChangedDelivery(

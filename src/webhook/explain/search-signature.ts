@@ -1,5 +1,6 @@
-import { type Algorithm, algorithms, hasLengthOf, verifier } from '../crypto/signature.ts';
-import { decode, type Encoding, encodings } from '../crypto/symmetric-key.ts';
+import { type Algorithm, algorithms, type Encoding, encodings } from '../scheme-options.ts';
+import { hasLengthOf, verifier } from '../crypto/signature.ts';
+import { decode } from '../crypto/symmetric-key.ts';
 import type { Delivery } from '../delivery.ts';
 import type { Search } from './finding.ts';
 import type { KeyForm } from './secret-forms.ts';

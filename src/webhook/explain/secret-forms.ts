@@ -1,9 +1,10 @@
 import { createSecretKey } from 'node:crypto';
+import { type Algorithm, algorithms, type SecretEncoding } from '../scheme-options.ts';
 import { ConfigError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { asymmetricKey } from '../crypto/asymmetric-key.ts';
-import { type Algorithm, algorithms, hmacAlgorithms, keyKinds, kindOf } from '../crypto/signature.ts';
-import { secretBytes, type SecretEncoding } from '../crypto/symmetric-key.ts';
+import { kindOf, takesKey } from '../crypto/signature.ts';
+import { secretBytes } from '../crypto/symmetric-key.ts';
 import type { Key } from '../scheme.ts';
 
 /** Another way to read the same secret. */
@@ -91,6 +92,8 @@ export interface KeyForm {
   readonly shell: string | undefined;
 }
 
+export const hmacAlgorithms = ['hmac-sha1', 'hmac-sha256', 'hmac-sha512'] as const;
+
 /** Every way to read the secrets: as shared ones in all their forms, and as keys of asymmetric algorithms. */
 export function keyForms(keys: readonly Key[]): readonly KeyForm[] {
   const shared = keys.flatMap(({ secret }) =>
@@ -105,8 +108,8 @@ function asymmetricForms({ secret }: Key): readonly KeyForm[] {
   for (const algorithm of ['ed25519', 'ecdsa-p256-sha256', 'rsa-v1_5-sha256'] as const) {
     try {
       const key = asymmetricKey(secret, algorithm);
-      const kind = kindOf(key.material) ?? 'secret';
-      const fitting = algorithms.filter((name) => keyKinds[name].includes(kind));
+      const kind = kindOf(key.material);
+      const fitting = algorithms.filter((name) => takesKey(name, kind));
       const what = 'taken as a public or private key';
       return [{ key, algorithms: fitting, what, encoding: 'none', shell: undefined }];
     } catch (error) {

@@ -1,6 +1,7 @@
+import { type TimestampFormat, timestampFormats } from '../scheme-options.ts';
 import type { Delivery } from '../delivery.ts';
 import { parseTemplate, valuesOf } from '../schemes/template-scheme.ts';
-import { formatTimestamp, parseTimestamp, type TimestampFormat, timestampFormats } from '../timestamp.ts';
+import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
 import { type BodyForm, bodyForms } from './body-forms.ts';
 
 /** A value that a header holds. */

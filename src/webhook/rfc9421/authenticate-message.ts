@@ -1,8 +1,9 @@
+import type { Algorithm, SecretEncoding } from '../scheme-options.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
 import { namesItsKind, readKey } from '../crypto/asymmetric-key.ts';
-import { type Algorithm, keyKinds, kindOf, verifier } from '../crypto/signature.ts';
-import { type SecretEncoding, symmetricKey } from '../crypto/symmetric-key.ts';
+import { takesKey, kindOf, verifier } from '../crypto/signature.ts';
+import { symmetricKey } from '../crypto/symmetric-key.ts';
 import type { Delivery } from '../delivery.ts';
 import { soleHeader } from '../headers.ts';
 import { type Key, rejected, type Rejected, type Verification } from '../scheme.ts';
@@ -164,7 +165,7 @@ export function parseMessageKey(secret: Secret, encoding: SecretEncoding): Messa
   const { material, id, alg } = readKey(secret.reveal());
   const kind = kindOf(material);
   const algorithms = messageAlgorithms
-    .filter((algorithm) => kind !== undefined && keyKinds[algorithm].includes(kind))
+    .filter((algorithm) => takesKey(algorithm, kind))
     .filter((algorithm) => kind !== 'rsa' || alg === undefined || rsaAlgorithms[alg] === algorithm);
   if (algorithms.length === 0) {
     const { asymmetricKeyType, asymmetricKeyDetails } = material;

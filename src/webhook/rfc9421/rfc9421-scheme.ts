@@ -1,6 +1,6 @@
+import type { SecretEncoding } from '../scheme-options.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { signatureOf } from '../crypto/signature.ts';
-import type { SecretEncoding } from '../crypto/symmetric-key.ts';
 import { fieldName } from '../headers.ts';
 import { type Rejected, rejected, type Scheme } from '../scheme.ts';
 import { algorithmsOf, authenticateMessage, parseMessageKey } from './authenticate-message.ts';

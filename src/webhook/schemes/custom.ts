@@ -1,35 +1,9 @@
 import { ConfigError } from '../../errors.ts';
-import type { Algorithm } from '../crypto/signature.ts';
 import { asymmetricKey } from '../crypto/asymmetric-key.ts';
-import type { Encoding, SecretEncoding } from '../crypto/symmetric-key.ts';
 import { fieldName } from '../headers.ts';
 import type { Scheme } from '../scheme.ts';
-import type { TimestampFormat } from '../timestamp.ts';
+import type { CustomOptions } from '../scheme-options.ts';
 import { templateScheme } from './template-scheme.ts';
-
-/** The scheme of a service that has no preset here; everything but the signature header has a default. */
-export interface CustomOptions {
-  readonly signatureHeader?: string | undefined;
-  /** Whether the header may be sent several times, one signature each. Default `one`. */
-  readonly signatureHeaders?: 'one' | 'several' | undefined;
-  /** Default `hmac-sha256`. */
-  readonly algorithm?: Algorithm | undefined;
-  /** Default `hex`. */
-  readonly encoding?: Encoding | undefined;
-  readonly prefix?: string | undefined;
-  /** Between several values in the signature header. Default: there is one value; a comma where it also holds the time. */
-  readonly separator?: string | undefined;
-  /** `\\n` means a line break. Default `{body}`, or `{timestamp}.{body}` where a time is sent. */
-  readonly signedContent?: string | undefined;
-  readonly timestampHeader?: string | undefined;
-  /** Before the time, where it stands in the signature header. */
-  readonly timestampPrefix?: string | undefined;
-  /** Default `unix`. */
-  readonly timestampFormat?: TimestampFormat | undefined;
-  readonly nonceHeader?: string | undefined;
-  /** Default `utf8`. */
-  readonly secretEncoding?: SecretEncoding | undefined;
-}
 
 /** Throws a `ConfigError` for options that are incomplete or would check less than they seem to. */
 export function custom(options: CustomOptions, toleranceMs: number): Scheme {

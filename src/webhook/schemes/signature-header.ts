@@ -1,5 +1,6 @@
-import { type Algorithm, hasLengthOf, type Signature, signatureForms } from '../crypto/signature.ts';
-import { decode, type Encoding, encodingNames } from '../crypto/symmetric-key.ts';
+import type { Algorithm, Encoding } from '../scheme-options.ts';
+import { hasLengthOf, type Signature, signatureForm } from '../crypto/signature.ts';
+import { decode, encodingNames } from '../crypto/symmetric-key.ts';
 import { type Delivery, headerValues } from '../delivery.ts';
 import { type Rejected, rejected } from '../scheme.ts';
 import { soleHeader } from '../headers.ts';
@@ -61,7 +62,7 @@ export function signatureHeaderReader(
       'malformed_credential',
       after(prefix).length === 0
         ? `the header ${header} has no signature '${prefix}…'`
-        : `the signature in ${header} is not ${signatureForms[algorithm]} in ${encodingNames[encoding]}`,
+        : `the signature in ${header} is not ${signatureForm(algorithm)} in ${encodingNames[encoding]}`,
     );
   };
 }

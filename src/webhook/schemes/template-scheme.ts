@@ -1,11 +1,12 @@
+import type { Algorithm, Encoding, SecretEncoding, TimestampFormat } from '../scheme-options.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
-import { type Algorithm, keyKinds, kindOf, matchingKey, signatureOf } from '../crypto/signature.ts';
-import { encode, type Encoding, type SecretEncoding, symmetricKey } from '../crypto/symmetric-key.ts';
+import { takesKey, kindOf, matchingKey, signatureOf } from '../crypto/signature.ts';
+import { encode, symmetricKey } from '../crypto/symmetric-key.ts';
 import type { Delivery } from '../delivery.ts';
 import { soleHeader } from '../headers.ts';
 import { type Key, type Rejected, rejected, type Scheme } from '../scheme.ts';
-import { formatTimestamp, parseTimestamp, type TimestampFormat } from '../timestamp.ts';
+import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
 import { type SignatureHeaderFormat, signatureHeaderReader } from './signature-header.ts';
 
 /** A scheme that sends a signature over a template in a header, as most services do. */
@@ -43,7 +44,7 @@ export function pairAlgorithm(
   { algorithm = 'hmac-sha256', ed25519Prefix }: Pick<TemplateSchemeOptions, 'algorithm' | 'ed25519Prefix'>,
   secret: Secret,
 ): Algorithm | undefined {
-  if (!keyKinds[algorithm].includes('secret')) return algorithm;
+  if (!takesKey(algorithm, 'secret')) return algorithm;
   const isText = ed25519Prefix !== undefined && secret.revealBytes() === undefined;
   return isText && /^wh[sp]k_/.test(secret.reveal()) ? 'ed25519' : undefined;
 }
@@ -124,7 +125,7 @@ export function templateScheme(options: TemplateSchemeOptions, readPair: ReadPai
   }
 
   function prefixed(key: Key, sign: (algorithm: Algorithm) => string): string {
-    const isOwn = keyKinds[algorithm].includes(kindOf(key.material) ?? 'secret');
+    const isOwn = takesKey(algorithm, kindOf(key.material) ?? 'secret');
     if (isOwn) return prefix + sign(algorithm);
     if (options.ed25519Prefix !== undefined) return options.ed25519Prefix + sign('ed25519');
     throw new ConfigError(`the key does not belong to the algorithm ${algorithm}`);

@@ -1,8 +1,9 @@
 import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { Algorithm } from '../../../src/webhook/scheme-options.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
-import { type Algorithm, signatureOf } from '../../../src/webhook/crypto/signature.ts';
+import { signatureOf } from '../../../src/webhook/crypto/signature.ts';
 import { asymmetricKey } from '../../../src/webhook/crypto/asymmetric-key.ts';
 
 const ed = generateKeyPairSync('ed25519');

@@ -3,15 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, test } from 'vitest';
+import {
+  algorithms,
+  encodings,
+  secretEncodings,
+  timestampFormats,
+} from '../../../../src/webhook/scheme-options.ts';
 import { resolveScheme } from '../../../../src/commands/flags/resolve-scheme.ts';
 import { schemeFlags, schemePartFlags } from '../../../../src/commands/flags/scheme-flags.ts';
 import type { Settings } from '../../../../src/config/settings.ts';
 import { ConfigError, UsageError } from '../../../../src/errors.ts';
 import { Secret } from '../../../../src/secret.ts';
-import { encodings, secretEncodings } from '../../../../src/webhook/crypto/symmetric-key.ts';
-import { algorithms } from '../../../../src/webhook/crypto/signature.ts';
 import { schemeNames } from '../../../../src/webhook/presets.ts';
-import { timestampFormats } from '../../../../src/webhook/timestamp.ts';
 import { optionsOf } from '../../../support/options.ts';
 
 type Stored = Partial<
