@@ -1,6 +1,38 @@
-import { ConfigError, DataError, LeadsError, messageOf } from '../../errors.ts';
+import { ConfigError, DataError, LeadsError, messageOf, type Problem } from '../../errors.ts';
 import type { WireFound } from '../wire.ts';
 import type { InboxQueries } from './inbox-queries.ts';
+
+/** What has one answer. */
+type Question = Exclude<keyof InboxQueries, 'search'>;
+
+/**
+ * What the thread that reads is asked. `id` names the question in its answer, and a search in all questions about it:
+ * `search` starts one, `next` asks for one more line, and `end` says that no more is wanted.
+ */
+export interface QueryRequest {
+  readonly id: number;
+  readonly question: Question | 'search' | 'next' | 'end';
+  readonly values: readonly unknown[];
+}
+
+type QueryResponse =
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  | {
+      readonly kind: 'failure';
+      readonly id: number;
+      readonly found: Problem | string;
+      readonly hint: string | undefined;
+      /** Of an error of `errors.ts`. */
+      readonly code: string | undefined;
+    };
+
+/** A thread's end of the messages. */
+interface QueryPort {
+  on(event: 'message', listener: (message: QueryRequest) => void): unknown;
+  postMessage(message: QueryResponse): void;
+  /** The thread ends when what it does is done. */
+  close(): void;
+}
 
 /** The other thread: `Worker` of node. */
 interface QueryThread {
@@ -10,16 +42,12 @@ interface QueryThread {
   on(event: 'exit', listener: () => void): unknown;
 }
 
-function errorOf({ message, hint, code }: Extract<QueryResponse, { kind: 'failure' }>): Error {
-  return code === 'config' ? new ConfigError(message, { hint }) : new DataError(message, { hint });
-}
-
 interface Pending {
-  readonly resolve: (value: unknown) => void;
+  readonly resolve: (value: never) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Asks another thread, which reads by `serveReads`. */
+/** Asks another thread, which answers by `serveQueries`. */
 export function remoteQueries(thread: QueryThread): InboxQueries {
   const pending = new Map<number, Pending>();
   let lastId = 0;
@@ -32,7 +60,7 @@ export function remoteQueries(thread: QueryThread): InboxQueries {
   thread.on('message', (response) => {
     const waiting = pending.get(response.id);
     pending.delete(response.id);
-    if (response.kind === 'answer') waiting?.resolve(response.value);
+    if (response.kind === 'answer') waiting?.resolve(response.value as never);
     else waiting?.reject(errorOf(response));
   });
   thread.on('error', end);
@@ -42,32 +70,29 @@ export function remoteQueries(thread: QueryThread): InboxQueries {
       resolve();
     });
   });
-  const newId = (): number => (lastId += 1);
-  const send = <T>(request: QueryRequest, id: number): Promise<T> => {
+  const send = <T>(question: QueryRequest['question'], values: unknown[], id = ++lastId): Promise<T> => {
     if (ended !== undefined) return Promise.reject(ended);
     return new Promise<T>((resolve, reject) => {
-      pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      thread.postMessage(request);
+      pending.set(id, { resolve, reject });
+      thread.postMessage({ id, question, values });
     });
   };
   const ask =
     <Q extends Question>(question: Q) =>
-    (...values: Parameters<InboxQueries[Q]>): ReturnType<InboxQueries[Q]> => {
-      const id = newId();
-      return send({ kind: 'ask', id, question, values }, id) as ReturnType<InboxQueries[Q]>;
-    };
+    (...values: Parameters<InboxQueries[Q]>): ReturnType<InboxQueries[Q]> =>
+      send(question, values) as ReturnType<InboxQueries[Q]>;
   // One question is under way at a time for each search, so that one number is enough for all of them.
   async function* search(query: Parameters<InboxQueries['search']>[0]): AsyncGenerator<WireFound> {
-    const id = newId();
-    await send({ kind: 'search', id, query }, id);
+    const id = ++lastId;
+    await send('search', [query], id);
     try {
       for (;;) {
-        const next = await send<IteratorResult<WireFound> | undefined>({ kind: 'next', id }, id);
+        const next = await send<IteratorResult<WireFound> | undefined>('next', [], id);
         if (next === undefined || next.done === true) return;
         yield next.value;
       }
     } finally {
-      if (ended === undefined) await send({ kind: 'end', id }, id);
+      if (ended === undefined) await send('end', [], id);
     }
   }
   return {
@@ -82,15 +107,18 @@ export function remoteQueries(thread: QueryThread): InboxQueries {
     since: ask('since'),
     changes: ask('changes'),
     async close() {
-      const id = newId();
       try {
-        if (ended === undefined) await send({ kind: 'close', id }, id);
+        if (ended === undefined) await send('close', []);
       } finally {
         // Terminated inside of its database's code, it would end the whole process.
         await exited;
       }
     },
   };
+}
+
+function errorOf({ found, hint, code }: Extract<QueryResponse, { kind: 'failure' }>): Error {
+  return code === 'config' ? new ConfigError(found, { hint }) : new DataError(found, { hint });
 }
 
 /**
@@ -101,81 +129,30 @@ export function serveQueries(port: QueryPort, opened: Promise<InboxQueries>): vo
   // Each question is answered with this failure, also where the first one comes behind it.
   opened.catch(() => undefined);
   const searches = new Map<number, AsyncIterator<unknown>>();
-  const answers = {
-    async ask({ question, values }: Extract<QueryRequest, { kind: 'ask' }>) {
-      const reads: Readonly<Record<Question, (...values: never[]) => Promise<unknown>>> = await opened;
-      return reads[question](...(values as never[]));
-    },
-    async search({ id, query }: Extract<QueryRequest, { kind: 'search' }>) {
-      const reads = await opened;
-      searches.set(id, reads.search(query)[Symbol.asyncIterator]());
-    },
-    next: async ({ id }: Extract<QueryRequest, { kind: 'next' }>) => searches.get(id)?.next(),
-    async end({ id }: Extract<QueryRequest, { kind: 'end' }>) {
+  const answerTo = async ({ id, question, values }: QueryRequest): Promise<unknown> => {
+    if (question === 'next') return searches.get(id)?.next();
+    if (question === 'end') {
       const search = searches.get(id);
       searches.delete(id);
       await search?.return?.();
-    },
-    async close(_: Extract<QueryRequest, { kind: 'close' }>) {
-      const reads = await opened;
-      // What is under way fails at its next step.
-      await reads.close();
-    },
-  };
-  const answerTo = (request: QueryRequest): Promise<unknown> => {
-    switch (request.kind) {
-      case 'ask':
-        return answers.ask(request);
-      case 'search':
-        return answers.search(request);
-      case 'next':
-        return answers.next(request);
-      case 'end':
-        return answers.end(request);
-      case 'close':
-        return answers.close(request);
+      return undefined;
     }
+    // Of `close`: what is under way fails at its next step.
+    const queries: Readonly<Record<Question | 'search', (...values: never[]) => unknown>> = await opened;
+    const answer = queries[question](...(values as never[]));
+    if (question !== 'search') return answer;
+    searches.set(id, (answer as AsyncIterable<unknown>)[Symbol.asyncIterator]());
+    return undefined;
   };
   port.on('message', (request) => {
+    const { id } = request;
     const answered = answerTo(request)
-      .then((value): QueryResponse => ({ kind: 'answer', id: request.id, value }))
+      .then((value): QueryResponse => ({ kind: 'answer', id, value }))
       .catch((error: unknown): QueryResponse => {
-        const { hint, code } = error instanceof LeadsError ? error : {};
-        return { kind: 'failure', id: request.id, message: messageOf(error), hint, code };
+        const { problem, hint, code } = error instanceof LeadsError ? error : {};
+        return { kind: 'failure', id, found: problem ?? messageOf(error), hint, code };
       })
       .then((response) => port.postMessage(response));
-    if (request.kind === 'close') void answered.finally(() => port.close());
+    if (request.question === 'close') void answered.finally(() => port.close());
   });
-}
-
-/** The questions that have one answer. */
-type Question = Exclude<keyof InboxQueries, 'search' | 'close'>;
-
-/** What the thread that reads is asked; `id` names the question in what it answers. */
-export type QueryRequest =
-  | { readonly kind: 'ask'; readonly id: number; readonly question: Question; readonly values: unknown[] }
-  | { readonly kind: 'search'; readonly id: number; readonly query: Parameters<InboxQueries['search']>[0] }
-  /** One more line of a search. */
-  | { readonly kind: 'next'; readonly id: number }
-  /** A search is not wanted any more. */
-  | { readonly kind: 'end'; readonly id: number }
-  | { readonly kind: 'close'; readonly id: number };
-
-type QueryResponse =
-  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
-  | {
-      readonly kind: 'failure';
-      readonly id: number;
-      readonly message: string;
-      readonly hint: string | undefined;
-      /** Of an error of `errors.ts`. */
-      readonly code: string | undefined;
-    };
-
-/** A thread's end of the messages. */
-interface QueryPort {
-  on(event: 'message', listener: (message: QueryRequest) => void): unknown;
-  postMessage(message: QueryResponse): void;
-  /** The thread ends when what it does is done. */
-  close(): void;
 }

@@ -1,6 +1,7 @@
 import { render, type VNode } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { WireInbox } from '../wire.ts';
+import { Button } from './elements.tsx';
 import { openSession, reloadOnNewKey } from './server/api.ts';
 import { type Problem, problemOf } from './server/problem.ts';
 import { Mark } from './shell/header.tsx';
@@ -57,9 +58,9 @@ function CannotStart({ problem, onRetry }: { problem: Problem; onRetry: (() => v
       <Mark />
       {problem.needsNewUrl ? <NewUrlNeeded problem={problem} /> : <NoAnswer problem={problem} />}
       {!problem.needsNewUrl && onRetry !== null && (
-        <button type="button" class="button" onClick={onRetry}>
+        <Button class="button" onClick={onRetry}>
           Try again
-        </button>
+        </Button>
       )}
     </main>
   );

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { WireCharts } from '../../wire.ts';
+import { RangeSelect } from '../elements.tsx';
 import { ClosePane, PaneProblem } from '../panes/pane-parts.tsx';
 import { useLoaded } from '../server/loaded.ts';
 import { useModel, useValue } from '../state/page-model.ts';
@@ -31,17 +32,12 @@ export function ChartsPane(): VNode {
     <article class="charts" aria-busy={charts === null}>
       <header class="charts-head">
         <h2>Charts</h2>
-        <select
-          aria-label="Time of the charts"
+        <RangeSelect
+          label="Time of the charts"
+          ranges={ranges}
           value={String(range)}
-          onChange={({ currentTarget }) => setRange(Number(currentTarget.value))}
-        >
-          {ranges.map(({ name }, i) => (
-            <option key={name} value={String(i)}>
-              {name}
-            </option>
-          ))}
-        </select>
+          onChoose={(value) => setRange(Number(value))}
+        />
         <ClosePane />
       </header>
       {charts !== null && (

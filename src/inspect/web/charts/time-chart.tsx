@@ -2,42 +2,60 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { WireBucket, WireCharts } from '../../wire.ts';
 
-interface TimeChartProps {
+interface Tick {
+  /** Of the scale, 0 at the bottom. */
+  readonly share: number;
+  readonly text: string;
+}
+
+/** The left edge of a bucket and its width; px. */
+export interface Place {
+  readonly x: number;
+  readonly width: number;
+}
+
+interface TimeChartProps<Bucket extends WireBucket> {
   readonly title: string;
   /** What the chart shows, in one sentence, for those who do not see it. */
   readonly summary: string;
   readonly charts: WireCharts;
-  readonly legend: ComponentChildren;
-  readonly ticks: readonly { readonly share: number; readonly text: string }[];
+  readonly legend: readonly (readonly [mark: VNode, name: string])[];
+  readonly ticks: readonly Tick[];
+  /** The buckets of the charts, null where there is nothing to show. */
+  readonly shown: readonly (Bucket | null)[];
   /** Of a bucket under the pointer, in words. */
-  readonly reading: (bucket: WireBucket) => string;
-  readonly draw: (width: number) => ComponentChildren;
-  readonly children: ComponentChildren;
+  readonly reading: (bucket: Bucket) => string;
+  /** Of the table beside the time. */
+  readonly columns: readonly (readonly [name: string, text: (bucket: Bucket) => string])[];
+  readonly draw: (bucket: Bucket, place: Place) => ComponentChildren;
 }
 
-/** The frame of a chart over time: title, scales, what is under the pointer, and the numbers as a table. */
-export function TimeChart(props: TimeChartProps): VNode {
-  const { title, summary, charts, legend, ticks, reading, draw, children } = props;
+/** A chart over time: title, scales, bars, what is under the pointer, and the numbers as a table. */
+export function TimeChart<Bucket extends WireBucket>(props: TimeChartProps<Bucket>): VNode {
+  const { title, summary, charts, legend, ticks, shown, reading, draw } = props;
   const element = useRef<HTMLDivElement>(null);
   const width = useWidth(element);
   const [pointed, setPointed] = useState<number | null>(null);
-  const id = useId();
   const { buckets } = charts;
-  const bucket = pointed === null ? undefined : buckets[pointed];
+  const bucketWidth = (width - frame.left) / Math.max(buckets.length, 1);
+  const placeOf = (index: number): Place => ({ x: frame.left + index * bucketWidth, width: bucketWidth });
   const onPointerMove = (event: PointerEvent): void => {
     const x = event.clientX - (element.current?.getBoundingClientRect().left ?? 0) - frame.left;
     const index = Math.floor((x / (width - frame.left)) * buckets.length);
     setPointed(index >= 0 && index < buckets.length ? index : null);
   };
-  const place = bucketPlace(pointed ?? 0, buckets.length, width);
+  const pointedAt = pointed === null ? undefined : buckets[pointed]?.at;
+  const bucket = shown[pointed ?? 0] ?? null;
+  const caption =
+    pointedAt === undefined
+      ? legend.map(([mark, name]) => (
+          <span key={name} class="legend-item">
+            {mark} {name}
+          </span>
+        ))
+      : `${bucketTime(pointedAt, charts)}: ${bucket === null ? 'none' : reading(bucket)}`;
   return (
-    <figure class="chart" aria-labelledby={id}>
-      <figcaption>
-        <h3 id={id}>{title}</h3>
-        <p class="chart-legend">
-          {bucket === undefined ? legend : `${bucketTime(bucket.at, charts)}: ${reading(bucket)}`}
-        </p>
-      </figcaption>
+    <ChartFigure title={title} legend={caption}>
       <div
         ref={element}
         class="chart-place"
@@ -46,17 +64,11 @@ export function TimeChart(props: TimeChartProps): VNode {
       >
         {width > 0 && (
           <svg role="img" aria-label={summary} width={width} height={frame.height}>
-            {bucket !== undefined && (
-              <rect
-                class="pointed"
-                x={place.x}
-                width={place.width}
-                y={frame.top}
-                height={frame.height - frame.top - frame.bottom}
-              />
+            {pointedAt !== undefined && (
+              <rect class="pointed" {...placeOf(pointed ?? 0)} y={frame.top} height={plotHeight} />
             )}
             <ScaleLines width={width} ticks={ticks} />
-            {draw(width)}
+            {shown.map((one, i) => one !== null && <g key={one.at}>{draw(one, placeOf(i))}</g>)}
             <TimeAxis charts={charts} width={width} />
           </svg>
         )}
@@ -64,9 +76,29 @@ export function TimeChart(props: TimeChartProps): VNode {
       <details>
         <summary>As a table</summary>
         <div class="table-frame" tabIndex={0} role="region" aria-label={`${title} as a table`}>
-          {children}
+          <BucketTable {...props} />
         </div>
       </details>
+    </ChartFigure>
+  );
+}
+
+interface ChartFigureProps {
+  readonly title: string;
+  readonly legend?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A chart below its title. */
+export function ChartFigure({ title, legend, children }: ChartFigureProps): VNode {
+  const id = useId();
+  return (
+    <figure class="chart" aria-labelledby={id}>
+      <figcaption>
+        <h3 id={id}>{title}</h3>
+        {legend !== undefined && <p class="chart-legend">{legend}</p>}
+      </figcaption>
+      {children}
     </figure>
   );
 }
@@ -78,12 +110,6 @@ const plotHeight = frame.height - frame.top - frame.bottom;
 
 /** Of a share of the scale, 0 at the bottom. */
 export const yOf = (share: number): number => frame.top + plotHeight * (1 - share);
-
-/** The left edge of a bucket and its width. */
-export function bucketPlace(index: number, count: number, width: number): { x: number; width: number } {
-  const each = (width - frame.left) / Math.max(count, 1);
-  return { x: frame.left + index * each, width: each };
-}
 
 /** The width of an element, px; charts are drawn in pixels, so that texts and lines keep their size. */
 function useWidth(element: { current: HTMLElement | null }): number {
@@ -100,12 +126,7 @@ function useWidth(element: { current: HTMLElement | null }): number {
   return width;
 }
 
-interface ScaleLinesProps {
-  readonly width: number;
-  readonly ticks: readonly { readonly share: number; readonly text: string }[];
-}
-
-function ScaleLines({ width, ticks }: ScaleLinesProps): VNode {
+function ScaleLines({ width, ticks }: { width: number; ticks: readonly Tick[] }): VNode {
   return (
     <g class="axis">
       {ticks.map(({ share, text }) => (
@@ -120,40 +141,67 @@ function ScaleLines({ width, ticks }: ScaleLinesProps): VNode {
   );
 }
 
+type BucketTableProps<Bucket extends WireBucket> = Pick<
+  TimeChartProps<Bucket>,
+  'charts' | 'columns' | 'shown'
+>;
+
+function BucketTable<Bucket extends WireBucket>(props: BucketTableProps<Bucket>): VNode {
+  const { charts, columns, shown } = props;
+  return (
+    <table class="numbers">
+      <thead>
+        <tr>
+          {['From', ...columns.map(([name]) => name)].map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {shown
+          .filter((bucket) => bucket !== null)
+          .map((bucket) => (
+            <tr key={bucket.at}>
+              <th scope="row">{bucketTime(bucket.at, charts)}</th>
+              {columns.map(([name, text]) => (
+                <td key={name}>{text(bucket)}</td>
+              ))}
+            </tr>
+          ))}
+      </tbody>
+    </table>
+  );
+}
+
 const timeOfDay = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
-const dayMs = 86_400_000;
+const dayAndTime = (at: number): string => `${day.format(at)}, ${timeOfDay.format(at)}`;
 
-export const bucketTime = (at: number, charts: WireCharts): string =>
-  charts.until - charts.since > 1.5 * dayMs
-    ? `${day.format(at)}, ${timeOfDay.format(at)}`
-    : timeOfDay.format(at);
+const isOverDays = ({ since, until }: WireCharts): boolean => until - since > 1.5 * 86_400_000;
+
+const bucketTime = (at: number, charts: WireCharts): string =>
+  isOverDays(charts) ? dayAndTime(at) : timeOfDay.format(at);
 
 /** Times below a chart, as many as have room. */
 function TimeAxis({ charts, width }: { charts: WireCharts; width: number }): VNode {
   const { since, until } = charts;
-  const isLong = until - since > 1.5 * dayMs;
   const isOverMidnight = new Date(since).toDateString() !== new Date(until).toDateString();
-  // The first of a day and a night says which day it is, since the last one may be of the same time of day.
-  const text = (at: number): string =>
-    isLong
-      ? day.format(at)
-      : at === since && isOverMidnight
-        ? `${day.format(at)}, ${timeOfDay.format(at)}`
-        : timeOfDay.format(at);
+  const text = (at: number): string => {
+    if (isOverDays(charts)) return day.format(at);
+    // The first of a day and a night says which day it is, since the last one may be of the same time of day.
+    return at === since && isOverMidnight ? dayAndTime(at) : timeOfDay.format(at);
+  };
   const count = Math.max(2, Math.min(6, Math.floor((width - frame.left) / 90)));
   return (
     <g class="axis">
       {Array.from({ length: count }, (_, i) => {
         const share = i / (count - 1);
+        const x = frame.left + share * (width - frame.left);
         const anchor = i === 0 ? 'start' : i === count - 1 ? 'end' : 'middle';
         return (
-          <text
-            key={i}
-            x={frame.left + share * (width - frame.left)}
-            y={frame.height - 4}
-            text-anchor={anchor}
-          >
+          <text key={i} x={x} y={frame.height - 4} text-anchor={anchor}>
             {text(since + share * (until - since))}
           </text>
         );

@@ -1,15 +1,16 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { WireDelivery, WireRow } from '../../wire.ts';
+import { Time } from '../elements.tsx';
 import { attemptName } from '../list/delivery-row.tsx';
 import { orderedPair } from '../panes/delivery-sections.tsx';
 import { focusOn } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
 import { go } from '../state/route.ts';
-import { deliveryTitle, exactTime, shortTime } from '../text/format.ts';
+import { deliveryTitle } from '../text/format.ts';
 import { ReceivedText } from '../text/received-text.tsx';
 import { VerdictBadge } from '../text/verdict.tsx';
-import { Dialog } from './dialog.tsx';
+import { Dialog, Option, Options } from './dialog.tsx';
 
 /** With which one: the other deliveries of this lead, then the ones around it in the list. */
 export function CompareDialog({ delivery }: { delivery: WireDelivery }): VNode {
@@ -25,25 +26,23 @@ export function CompareDialog({ delivery }: { delivery: WireDelivery }): VNode {
   };
   const group = (title: string, rows: readonly WireRow[]): VNode | null =>
     rows.length === 0 ? null : (
-      <fieldset class="options">
-        <legend>{title}</legend>
+      <Options title={title}>
         {rows.map((row) => (
-          <label key={row.seq} class="option">
-            <input
-              type="radio"
-              name="other"
-              checked={row.seq === other}
-              onChange={() => setOther(row.seq)}
-              data-focus-first={row.seq === other ? true : undefined}
-            />
+          <Option
+            key={row.seq}
+            of="other"
+            isChosen={row.seq === other}
+            onChoose={() => setOther(row.seq)}
+            isFocused={row.seq === other}
+          >
             <VerdictBadge verdict={row.verdict} />
             <span class="option-name">
               {rows === ofLead ? attemptName(row) : <ReceivedText text={deliveryTitle(row)} />}
             </span>
-            <time title={exactTime(row.receivedAt)}>{shortTime(row.receivedAt, Date.now())}</time>
-          </label>
+            <Time at={row.receivedAt} />
+          </Option>
         ))}
-      </fieldset>
+      </Options>
     );
   return (
     <Dialog title="Compare with">

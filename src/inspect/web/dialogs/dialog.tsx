@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button, Icon } from '../elements.tsx';
 import { useModel } from '../state/page-model.ts';
 
 /** A modal dialog: the browser keeps the focus in it, closes it at Escape and gives the focus back. */
@@ -37,19 +38,45 @@ export function Dialog({ title, children }: { title: string; children: Component
       <div class="dialog-content">
         <div class="dialog-head">
           <h2 id={titleId}>{title}</h2>
-          <button
-            type="button"
-            class="button quiet"
-            aria-label="Close"
-            onClick={() => element.current?.close()}
-          >
-            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+          <Button class="button quiet" aria-label="Close" onClick={() => element.current?.close()}>
+            <Icon>
               <path d="m4 4 8 8m0-8-8 8" />
-            </svg>
-          </button>
+            </Icon>
+          </Button>
         </div>
         {children}
       </div>
     </dialog>
   );
 }
+
+/** A group of options in a dialog, of which one is chosen. */
+export const Options = ({ title, children }: { title: string; children: ComponentChildren }): VNode => (
+  <fieldset class="options">
+    <legend>{title}</legend>
+    {children}
+  </fieldset>
+);
+
+interface OptionProps {
+  /** The same for all options of a dialog. */
+  readonly of: string;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+  /** Gets the focus when the dialog opens. */
+  readonly isFocused?: boolean;
+  readonly children: ComponentChildren;
+}
+
+export const Option = ({ of, isChosen, onChoose, isFocused = false, children }: OptionProps): VNode => (
+  <label class="option">
+    <input
+      type="radio"
+      name={of}
+      checked={isChosen}
+      onChange={onChoose}
+      data-focus-first={isFocused ? true : undefined}
+    />
+    {children}
+  </label>
+);

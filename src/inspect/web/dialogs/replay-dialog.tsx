@@ -5,7 +5,7 @@ import { type Problem, problemOf } from '../server/problem.ts';
 import { useModel } from '../state/page-model.ts';
 import { sentence, shownDuration } from '../text/format.ts';
 import { ReceivedText } from '../text/received-text.tsx';
-import { Dialog } from './dialog.tsx';
+import { Dialog, Option, Options } from './dialog.tsx';
 
 export function ReplayDialog({ delivery }: { delivery: WireDelivery }): VNode {
   const { inbox } = useModel();
@@ -14,7 +14,8 @@ export function ReplayDialog({ delivery }: { delivery: WireDelivery }): VNode {
   const [chosen, setChosen] = useState(inbox.targets[0]?.name ?? null);
   const target = targets.find(({ name }) => name === chosen) ?? targets[0] ?? null;
   const { outcome, isSending, send, forget } = useReplay(delivery.seq);
-  const obstacle = inbox.targets.length === 0 ? noTargets : obstacleOf(delivery);
+  const obstacle =
+    inbox.targets.length === 0 ? noTargets : delivery.notReplayable && sentence(delivery.notReplayable);
   if (obstacle !== null) {
     return (
       <Dialog title="This delivery cannot be replayed">
@@ -66,9 +67,6 @@ const noTargets = (
   </>
 );
 
-const obstacleOf = ({ notReplayable }: WireDelivery): string | null =>
-  notReplayable === null ? null : sentence(notReplayable);
-
 interface TargetChoiceProps {
   readonly targets: readonly WireTarget[];
   readonly chosen: WireTarget | null;
@@ -80,23 +78,21 @@ function TargetChoice({ targets, chosen, onChoose }: TargetChoiceProps): VNode {
     return <p class="notice">An edited delivery is sent to this machine only, and no target is on it.</p>;
   }
   return (
-    <fieldset class="options">
-      <legend>{targets.length === 1 ? 'Target' : 'Choose a target'}</legend>
+    <Options title={targets.length === 1 ? 'Target' : 'Choose a target'}>
       {targets.map((target) => (
-        <label key={target.name} class="option">
-          <input
-            type="radio"
-            name="target"
-            checked={target === chosen}
-            onChange={() => onChoose(target.name)}
-          />
+        <Option
+          key={target.name}
+          of="target"
+          isChosen={target === chosen}
+          onChoose={() => onChoose(target.name)}
+        >
           <span class="option-name">
             <ReceivedText text={target.name} />
           </span>
           <span class="option-note">{target.scheme === null ? 'unsigned' : `signed: ${target.scheme}`}</span>
-        </label>
+        </Option>
       ))}
-    </fieldset>
+    </Options>
   );
 }
 
@@ -167,15 +163,8 @@ type Outcome =
   | { readonly replayed: WireReplayed; readonly problem: null }
   | { readonly replayed: null; readonly problem: Problem };
 
-interface Replay {
-  readonly outcome: Outcome | null;
-  readonly isSending: boolean;
-  readonly forget: () => void;
-  readonly send: (target: string, body: string | null) => Promise<void>;
-}
-
 /** One at a time; the delivery that is shown is read again after it. */
-function useReplay(seq: number): Replay {
+function useReplay(seq: number) {
   const model = useModel();
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [isSending, setSending] = useState(false);

@@ -1,8 +1,9 @@
 import { Component, type VNode } from 'preact';
 import type { WireRow } from '../../wire.ts';
+import { Time } from '../elements.tsx';
 import { openDelivery } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
-import { deliveryTitle, exactTime, plural, shortTime } from '../text/format.ts';
+import { deliveryTitle, plural } from '../text/format.ts';
 import { ReceivedText } from '../text/received-text.tsx';
 import { VerdictIcon, verdictWords } from '../text/verdict.tsx';
 
@@ -49,7 +50,6 @@ class Cells extends Component<CellsProps> {
   }
 
   override render({ row, now, place }: CellsProps): VNode {
-    const attempts = attemptText(row);
     return (
       <>
         <span role="gridcell" class="row-verdict">
@@ -60,9 +60,7 @@ class Cells extends Component<CellsProps> {
           <ReceivedText text={deliveryTitle(row)} />
         </span>
         <span role="gridcell" class="row-time">
-          <time dateTime={new Date(row.receivedAt).toISOString()} title={exactTime(row.receivedAt)}>
-            {shortTime(row.receivedAt, now)}
-          </time>
+          <Time at={row.receivedAt} now={now} />
         </span>
         <span role="gridcell" class="row-id">
           {row.leadId !== null && row.leadId !== deliveryTitle(row) ? (
@@ -83,7 +81,7 @@ class Cells extends Component<CellsProps> {
           class={`row-attempts${row.failed > 0 ? ' has-failed' : ''}`}
           title={attemptTitle(row)}
         >
-          {attempts}
+          {attemptText(row)}
         </span>
       </>
     );

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { WireVerdict } from '../../wire.ts';
-import { Key } from '../shell/shortcuts.tsx';
+import { Button, Icon, Key, RangeSelect } from '../elements.tsx';
 import { focusOn } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { VerdictIcon, verdicts, verdictWords } from '../text/verdict.tsx';
@@ -40,9 +40,9 @@ export function SearchField(): VNode {
   };
   return (
     <div class="search-field">
-      <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+      <Icon>
         <path d="M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9m3.3 7.8 3.2 3.2" />
-      </svg>
+      </Icon>
       <input
         id="search"
         type="search"
@@ -101,14 +101,9 @@ export function TimeFilter(): VNode {
   };
   return (
     <div class="time-filter">
-      <select aria-label="Time" value={range} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-        {ranges.map(({ name }, i) => (
-          <option key={name} value={String(i)}>
-            {name}
-          </option>
-        ))}
+      <RangeSelect label="Time" ranges={ranges} value={range} onChoose={choose}>
         <option value={between}>Between…</option>
-      </select>
+      </RangeSelect>
       {range === between &&
         (['since', 'until'] as const).map((name) => (
           <label key={name}>
@@ -136,16 +131,15 @@ export function VerdictFilter(): VNode {
   return (
     <div class="verdict-filter" role="group" aria-label="Verdict">
       {verdicts.map((verdict) => (
-        <button
+        <Button
           key={verdict}
-          type="button"
           class="chip"
           aria-pressed={filter.verdicts.includes(verdict)}
           onClick={() => toggle(verdict)}
         >
           <VerdictIcon verdict={verdict} />
           {verdictWords[verdict]}
-        </button>
+        </Button>
       ))}
     </div>
   );

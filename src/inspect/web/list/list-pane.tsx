@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { Button } from '../elements.tsx';
 import type { ListState as ListStateValue } from '../state/delivery-list.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { isFiltered, noFilter } from '../state/rows.ts';
@@ -35,9 +36,9 @@ export function ListPane(): VNode {
       {search === null && rows.length > 0 && list.problem !== null && (
         <p class="list-problem" role="alert">
           {list.problem.message}{' '}
-          <button type="button" class="link" onClick={() => model.loadOlder()}>
+          <Button class="link" onClick={() => model.loadOlder()}>
             Try again
-          </button>
+          </Button>
         </p>
       )}
     </section>
@@ -56,9 +57,9 @@ function ListState({ list, search }: { list: ListStateValue; search: SearchState
       <div class="list-state" id="list" tabIndex={-1} role="alert">
         <h2>The inbox cannot be read</h2>
         <p>{sentence(problem.message)}</p>
-        <button type="button" class="button" onClick={() => model.setFilter(filter)}>
+        <Button class="button" onClick={() => model.setFilter(filter)}>
           Try again
-        </button>
+        </Button>
       </div>
     );
   }
@@ -67,9 +68,9 @@ function ListState({ list, search }: { list: ListStateValue; search: SearchState
       <div class="list-state" id="list" tabIndex={-1}>
         <h2>{search === null ? 'No delivery matches' : 'Nothing found'}</h2>
         {isFiltered(filter) && (
-          <button type="button" class="button" onClick={() => model.setFilter(noFilter)}>
+          <Button class="button" onClick={() => model.setFilter(noFilter)}>
             Show all verdicts and times
-          </button>
+          </Button>
         )}
       </div>
     );
@@ -100,9 +101,9 @@ function SearchProgress({ search }: { search: SearchState }): VNode {
         {found}, {plural(searched, 'delivery', 'deliveries')} searched
       </span>
       {status === 'running' && (
-        <button type="button" class="link" onClick={() => searching.cancel()}>
+        <Button class="link" onClick={() => searching.cancel()}>
           Stop
-        </button>
+        </Button>
       )}
       {status === 'cancelled' && <span>stopped</span>}
       {status === 'failed' && <span role="alert">{search.problem?.message}</span>}

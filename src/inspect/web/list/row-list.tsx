@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { WireRow } from '../../wire.ts';
+import { Button } from '../elements.tsx';
 import { useModel, useValue } from '../state/page-model.ts';
 import { route } from '../state/route.ts';
 import { plural } from '../text/format.ts';
@@ -96,9 +97,9 @@ function UnseenButton({
   const { unseen } = useValue(useModel().list.state);
   if (unseen === 0 || isSearch) return null;
   return (
-    <button type="button" class="unseen" onClick={() => scroller.current?.scrollTo({ top: 0 })}>
+    <Button class="unseen" onClick={() => scroller.current?.scrollTo({ top: 0 })}>
       {plural(unseen, 'new delivery', 'new deliveries')}
-    </button>
+    </Button>
   );
 }
 

@@ -1,11 +1,12 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { WireDiff, WireDiffLine } from '../../wire.ts';
+import { Button } from '../elements.tsx';
 import { useLoaded } from '../server/loaded.ts';
 import { openDelivery } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { plural } from '../text/format.ts';
-import { coloured, shown } from '../text/received-text.tsx';
+import { coloured, FieldNames, shown } from '../text/received-text.tsx';
 import { Section } from './delivery-sections.tsx';
 import { changedPart, diffBlocks } from './diff-blocks.ts';
 import { ClosePane, PaneProblem } from './pane-parts.tsx';
@@ -20,9 +21,9 @@ export function ComparePane({ left, right }: { left: number; right: number }): V
   const { fields, headers, body, isCut } = answer;
   const isSame = (lines: WireDiff['body']): boolean => lines.every(({ kind }) => kind === 'same');
   const side = (seq: number): VNode => (
-    <button type="button" class="link" onClick={() => openDelivery(model, seq)}>
+    <Button class="link" onClick={() => openDelivery(model, seq)}>
       delivery {seq}
-    </button>
+    </Button>
   );
   return (
     <article class="compare">
@@ -37,13 +38,7 @@ export function ComparePane({ left, right }: { left: number; right: number }): V
           <p>
             {plural(fields.length, 'field')} {fields.length === 1 ? 'differs' : 'differ'}:
           </p>
-          <ul class="field-names">
-            {fields.map((field) => (
-              <li key={field}>
-                <code>{shown(field)}</code>
-              </li>
-            ))}
-          </ul>
+          <FieldNames fields={fields} />
         </div>
       )}
       <Section title="Body">
@@ -105,13 +100,9 @@ function DiffTable({ lines, label, isJson }: DiffTableProps): VNode {
             {isFolded && !unfolded.has(from) ? (
               <tr class="diff-fold">
                 <td colSpan={3}>
-                  <button
-                    type="button"
-                    class="link"
-                    onClick={() => setUnfolded(new Set([...unfolded, from]))}
-                  >
+                  <Button class="link" onClick={() => setUnfolded(new Set([...unfolded, from]))}>
                     {plural(rows.length, 'equal line')}
-                  </button>
+                  </Button>
                 </td>
               </tr>
             ) : (

@@ -1,13 +1,13 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { WireDelivery } from '../../wire.ts';
+import { Button, Key } from '../elements.tsx';
 import { useLoaded } from '../server/loaded.ts';
-import { Key } from '../shell/shortcuts.tsx';
 import { copyCurl, copyText, downloadBody, openCompare, openReplay } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { go } from '../state/route.ts';
 import { deliveryTitle, exactTime, sentence, shortTime, shownSize } from '../text/format.ts';
-import { ReceivedText, shown } from '../text/received-text.tsx';
+import { FieldNames, ReceivedText, shown } from '../text/received-text.tsx';
 import { VerdictBadge } from '../text/verdict.tsx';
 import { BodySection, HeaderSection, LeadAttempts, ResultSection } from './delivery-sections.tsx';
 import { ClosePane, PaneProblem } from './pane-parts.tsx';
@@ -67,29 +67,28 @@ function DeliveryHead({ delivery }: { delivery: WireDelivery }): VNode {
           <code>
             <ReceivedText text={leadId} />
           </code>
-          <button type="button" class="link" onClick={() => void copyText(model, leadId)}>
+          <Button class="link" onClick={() => void copyText(model, leadId)}>
             Copy id
-          </button>
+          </Button>
         </p>
       )}
       <div class="actions" role="group" aria-label="Actions">
-        <button
-          type="button"
+        <Button
           class={`button${canReplay ? ' primary' : ''}`}
           aria-keyshortcuts="r"
           onClick={() => void openReplay(model)}
         >
           Replay <Key name="r" />
-        </button>
-        <button type="button" class="button" aria-keyshortcuts="d" onClick={() => void openCompare(model)}>
+        </Button>
+        <Button class="button" aria-keyshortcuts="d" onClick={() => void openCompare(model)}>
           Compare <Key name="d" />
-        </button>
-        <button type="button" class="button" aria-keyshortcuts="c" onClick={() => void copyCurl(model)}>
+        </Button>
+        <Button class="button" aria-keyshortcuts="c" onClick={() => void copyCurl(model)}>
           Copy as curl <Key name="c" />
-        </button>
-        <button type="button" class="button" onClick={() => void downloadBody(model)}>
+        </Button>
+        <Button class="button" onClick={() => void downloadBody(model)}>
           Download body
-        </button>
+        </Button>
       </div>
     </header>
   );
@@ -110,21 +109,15 @@ function Notices({ delivery }: { delivery: WireDelivery }): VNode {
       {explanation === null && differs !== null && differs.length > 0 && (
         <div class="notice">
           <h3>Differs from this lead’s first delivery</h3>
-          <ul class="field-names">
-            {differs.map((field) => (
-              <li key={field}>
-                <code>{shown(field)}</code>
-              </li>
-            ))}
-          </ul>
+          <FieldNames fields={differs} />
         </div>
       )}
       {firstSeq !== null && firstSeq !== seq && (
         <p class="notice">
           One of several leads in one request, which began with{' '}
-          <button type="button" class="link" onClick={() => go({ view: 'delivery', seq: firstSeq })}>
+          <Button class="link" onClick={() => go({ view: 'delivery', seq: firstSeq })}>
             delivery {firstSeq}
-          </button>
+          </Button>
           .
         </p>
       )}

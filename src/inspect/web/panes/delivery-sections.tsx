@@ -1,11 +1,12 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { WireDelivery, WireResult } from '../../wire.ts';
+import { Button, Time } from '../elements.tsx';
 import { attemptName } from '../list/delivery-row.tsx';
 import { copyText, openDelivery } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
 import { go } from '../state/route.ts';
-import { exactTime, shortTime, shownCount, shownDuration, shownSize } from '../text/format.ts';
+import { shownCount, shownDuration, shownSize } from '../text/format.ts';
 import { Code, ReceivedText } from '../text/received-text.tsx';
 import { VerdictBadge } from '../text/verdict.tsx';
 
@@ -35,7 +36,6 @@ export function Section({ title, count, tools, children }: SectionProps): VNode 
 /** Every time it was handed to a target. */
 export function ResultSection({ results }: { results: readonly WireResult[] }): VNode | null {
   if (results.length === 0) return null;
-  const now = Date.now();
   return (
     <Section title="Handed on" count={results.length}>
       <ol class="results">
@@ -50,9 +50,7 @@ export function ResultSection({ results }: { results: readonly WireResult[] }): 
             </span>
             <span class="result-time">
               {shownDuration(durationMs)}
-              <time dateTime={new Date(at).toISOString()} title={exactTime(at)}>
-                {shortTime(at, now)}
-              </time>
+              <Time at={at} />
             </span>
           </li>
         ))}
@@ -66,7 +64,6 @@ export function LeadAttempts({ delivery }: { delivery: WireDelivery }): VNode | 
   const model = useModel();
   const { attempts, seq } = delivery;
   if (attempts.length < 2) return null;
-  const now = Date.now();
   return (
     <Section title="Deliveries of this lead" count={attempts.length}>
       <ol class="lead-attempts">
@@ -76,29 +73,25 @@ export function LeadAttempts({ delivery }: { delivery: WireDelivery }): VNode | 
             <span class="attempt-number">
               {attemptName(row)}, {row.status}
             </span>
-            <time dateTime={new Date(row.receivedAt).toISOString()} title={exactTime(row.receivedAt)}>
-              {shortTime(row.receivedAt, now)}
-            </time>
+            <Time at={row.receivedAt} />
             {row.seq === seq ? (
               <span class="this-one">shown here</span>
             ) : (
               <span class="attempt-actions">
-                <button
-                  type="button"
+                <Button
                   class="link"
                   aria-label={`Open delivery ${row.seq}`}
                   onClick={() => openDelivery(model, row.seq)}
                 >
                   Open
-                </button>
-                <button
-                  type="button"
+                </Button>
+                <Button
                   class="link"
                   aria-label={`Compare with delivery ${row.seq}`}
                   onClick={() => go(orderedPair(seq, row.seq))}
                 >
                   Compare
-                </button>
+                </Button>
               </span>
             )}
           </li>
@@ -133,21 +126,16 @@ export function BodySection({ delivery }: { delivery: WireDelivery }): VNode {
       {formatted !== null && (
         <div class="choice" role="group" aria-label="Form of the body">
           {(['formatted', 'raw'] as const).map((one) => (
-            <button key={one} type="button" aria-pressed={form === one} onClick={() => choose(one)}>
+            <Button key={one} aria-pressed={form === one} onClick={() => choose(one)}>
               {one === 'formatted' ? 'Formatted' : 'Raw'}
-            </button>
+            </Button>
           ))}
         </div>
       )}
       {shownText !== '' && (
-        <button
-          type="button"
-          class="link"
-          aria-label="Copy the body"
-          onClick={() => void copyText(model, shownText)}
-        >
+        <Button class="link" aria-label="Copy the body" onClick={() => void copyText(model, shownText)}>
           Copy
-        </button>
+        </Button>
       )}
     </div>
   );

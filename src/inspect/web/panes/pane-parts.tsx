@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { Button, Icon } from '../elements.tsx';
 import type { Problem } from '../server/problem.ts';
 import { closePane } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
@@ -8,18 +9,17 @@ import { sentence } from '../text/format.ts';
 export function ClosePane(): VNode {
   const model = useModel();
   return (
-    <button
-      type="button"
+    <Button
       class="button quiet close-pane"
       aria-label="Back"
       title="Back (Esc)"
       onClick={() => closePane(model)}
     >
-      <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+      <Icon>
         <path class="back" d="M9.5 3.5 5 8l4.5 4.5" />
         <path class="close" d="m4 4 8 8m0-8-8 8" />
-      </svg>
-    </button>
+      </Icon>
+    </Button>
   );
 }
 
@@ -31,12 +31,12 @@ export function PaneProblem({ problem, title }: { problem: Problem; title: strin
       <h2>{title}</h2>
       <p>{problem.code === 'not-found' ? 'It may have been pruned or erased.' : sentence(problem.message)}</p>
       <div class="actions">
-        <button type="button" class="button" onClick={() => model.version.value++}>
+        <Button class="button" onClick={() => model.version.value++}>
           Try again
-        </button>
-        <button type="button" class="button quiet" onClick={() => closePane(model)}>
+        </Button>
+        <Button class="button quiet" onClick={() => closePane(model)}>
           Back to the list
-        </button>
+        </Button>
       </div>
     </div>
   );

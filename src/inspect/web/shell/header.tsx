@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { Button, Key } from '../elements.tsx';
 import type { Connection } from '../server/live-events.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { go, route } from '../state/route.ts';
 import { ReceivedText } from '../text/received-text.tsx';
-import { Key } from './shortcuts.tsx';
 
 export function Header(): VNode {
   const model = useModel();
@@ -18,23 +18,21 @@ export function Header(): VNode {
         <ReceivedText text={location} />
       </p>
       <ConnectionState />
-      <button
-        type="button"
+      <Button
         class="button quiet"
         aria-pressed={view === 'charts'}
         onClick={() => go({ view: view === 'charts' ? 'list' : 'charts' })}
       >
         Charts
-      </button>
-      <button
-        type="button"
+      </Button>
+      <Button
         class="button quiet"
         aria-label="Keys"
         title="Keys"
         onClick={() => (model.dialog.value = { name: 'help' })}
       >
         <Key name="?" />
-      </button>
+      </Button>
     </header>
   );
 }
@@ -65,9 +63,9 @@ function ConnectionState(): VNode {
     <p class={`connection is-${state}`}>
       <span class="dot" /> {words[state]}
       {state === 'lost' && (
-        <button type="button" class="link" onClick={() => live.retry()}>
+        <Button class="link" onClick={() => live.retry()}>
           Try now
-        </button>
+        </Button>
       )}
     </p>
   );

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { Key } from '../elements.tsx';
 
 interface Shortcut {
   readonly keys: readonly string[];
@@ -32,14 +33,5 @@ export function ShortcutList({ shortcuts }: { shortcuts: readonly Shortcut[] }):
         </div>
       ))}
     </dl>
-  );
-}
-
-/** The key that does what it stands beside; said by `aria-keyshortcuts` to those who do not see it. */
-export function Key({ name }: { name: string }): VNode {
-  return (
-    <kbd class="key" aria-hidden="true">
-      {name}
-    </kbd>
   );
 }

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import { Button } from '../elements.tsx';
 import { shownSize } from './format.ts';
 import { jsonTokens, visibleParts, withNamedCharacters } from './text-parts.ts';
 
@@ -25,6 +26,17 @@ export function shown(text: string): (string | VNode)[] {
     ),
   );
 }
+
+/** Names of fields of a lead, which came from outside. */
+export const FieldNames = ({ fields }: { fields: readonly string[] }): VNode => (
+  <ul class="field-names">
+    {fields.map((field) => (
+      <li key={field}>
+        <code>{shown(field)}</code>
+      </li>
+    ))}
+  </ul>
+);
 
 /** A text that is longer is drawn so far until the rest is asked for. */
 const shortLength = 60_000;
@@ -54,9 +66,9 @@ export function Code({ text, isJson, label }: { text: string; isJson: boolean; l
         {lines}
       </pre>
       {isLong && !isWhole && (
-        <button type="button" class="code-more" onClick={() => setWhole(true)}>
+        <Button class="code-more" onClick={() => setWhole(true)}>
           Show all ({shownSize(text.length)})
-        </button>
+        </Button>
       )}
     </div>
   );

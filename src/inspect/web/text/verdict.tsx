@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { WireVerdict } from '../../wire.ts';
+import { Icon } from '../elements.tsx';
 
 export const verdicts: readonly WireVerdict[] = ['accepted', 'duplicate', 'pending', 'rejected'];
 
@@ -18,12 +19,11 @@ const shapes: Record<WireVerdict, string> = {
   rejected: 'M5.3 1.5h5.4l3.8 3.8v5.4l-3.8 3.8H5.3l-3.8-3.8V5.3zM5.8 5.8l4.4 4.4m0-4.4-4.4 4.4',
 };
 
-/** Beside its word, so it says nothing itself. */
 export function VerdictIcon({ verdict }: { verdict: WireVerdict }): VNode {
   return (
-    <svg class={`icon verdict-icon is-${verdict}`} viewBox="0 0 16 16" aria-hidden="true">
+    <Icon of={` verdict-icon is-${verdict}`}>
       <path d={shapes[verdict]} />
-    </svg>
+    </Icon>
   );
 }
 
