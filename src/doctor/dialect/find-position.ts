@@ -1,6 +1,6 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { formatPointer, isObject, type Json } from '../../json/exact.ts';
-import { isUsualCap } from '../../service/listing/decide-step.ts';
+import { isUsualCap } from '../../service/listing/seen.ts';
 import type { NextPage } from '../../service/pagination/next-page.ts';
 import {
   linksIn,

@@ -1,4 +1,4 @@
-import { hintsOf, type NextPage, nextPageOf, NullNext } from '../../service/pagination/next-page.ts';
+import { hintsOf, type NextPage, nextPageOf, nullNextFrom } from '../../service/pagination/next-page.ts';
 import type { PaginationHints } from '../../service/pagination/pagination-hints.ts';
 import type { RequestParams } from '../../service/pagination/request-params.ts';
 import type { DialectAsker, Query, TwoPages } from './dialect-asker.ts';
@@ -204,15 +204,9 @@ export interface ReadNext {
 export function readNext(params: RequestParams, { facts, count }: SeenPage): ReadNext | undefined {
   if (facts === undefined) return undefined;
   const hints = hintsOf(params, facts);
-  const unfilled = new NullNext(false, undefined);
-  const context = { met: count, isFull: true };
-  const next = nextPageOf(
-    { ...params, pagination: 'auto' },
-    { style: 'start' },
-    facts,
-    hints,
-    unfilled,
-    context,
-  );
-  return { hints, next };
+  const { says } = nextPageOf({
+    ...{ params: { ...params, pagination: 'auto' }, position: { style: 'start' }, facts, hints },
+    ...{ met: count, isFull: true, isFiltered: false, nullNext: nullNextFrom(undefined) },
+  });
+  return { hints, next: says };
 }

@@ -2,7 +2,8 @@ import type { Service } from '../client/service.ts';
 import { requestParamsOf } from '../pagination/request-params.ts';
 import { type Completion, IncompleteError } from './completion.ts';
 import type { Batch, Listing, ListingOptions, ListingStats } from './options.ts';
-import { Walker } from './walker.ts';
+import { LeadPages } from './lead-pages.ts';
+import { walk } from './walk.ts';
 
 export type { Batch, Listing, ListingOptions, ListingStats } from './options.ts';
 
@@ -24,7 +25,7 @@ export function listLeads(service: Service, options: ListingOptions): Listing {
   };
   let completion: Completion | undefined;
   async function* iterate(): AsyncGenerator<Batch, void, undefined> {
-    completion = yield* paginate(service, options, stats);
+    completion = yield* pagesOf(service, options, stats);
     if (completion.kind === 'complete') return;
     if (options.acceptUnproven === undefined) throw new IncompleteError(completion);
     options.acceptUnproven(completion);
@@ -39,21 +40,17 @@ export function listLeads(service: Service, options: ListingOptions): Listing {
 }
 
 /** The walk behind `listLeads`: aborts what is in flight when it ends, however it ends. */
-async function* paginate(
+async function* pagesOf(
   service: Service,
   options: ListingOptions,
   stats: ListingStats,
 ): AsyncGenerator<Batch, Completion, undefined> {
   const stop = new AbortController();
   const params = requestParamsOf(service.account.baseUrl, service.dialect);
+  const signal = AbortSignal.any([service.signal, stop.signal]);
   try {
-    return yield* new Walker(
-      service,
-      params,
-      options,
-      stats,
-      AbortSignal.any([service.signal, stop.signal]),
-    ).run();
+    const pages = new LeadPages(service, params, options, stats, signal);
+    return yield* walk(pages, pages.probes, pages.before, service);
   } finally {
     stop.abort(new DOMException('the walk has ended', 'AbortError'));
   }

@@ -1,10 +1,10 @@
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { IdSet } from '../../lead/id-set.ts';
-import { hintsOf, positionById } from '../pagination/next-page.ts';
+import { positionById } from '../pagination/next-page.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
 import type { Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
-import { looksFull, type ProbeReason, type WholePage } from './decide-step.ts';
+import { looksFull, type ProbeReason, type ProbeResult, type WholePage } from './seen.ts';
 import type { Peek, Peeked } from './peek.ts';
 
 const nothingFound: ProbeResult = {
@@ -32,39 +32,33 @@ export class Probes {
     this.#seen = seen;
   }
 
-  /** Remembers the first page, with the page size that was sent. */
-  noteFirst({ facts, firstId, firstMark }: WholePage, size: number | undefined): void {
+  /** Remembers the first page. */
+  noteFirst({ facts: { count, lastId }, firstId, firstMark, size }: WholePage): void {
     // A walk that is resumed, or reads the list again, knows the leads of other pages, too.
     const { pass } = this.#seen;
     const isKnown = (id: string): boolean => this.#seen.isMetSince(id, pass);
-    const { pageSize: shownSize } = hintsOf(this.#params, facts);
-    this.#page ??= { isKnown, count: facts.count, firstId, lastId: facts.lastId, firstMark, size, shownSize };
-  }
-
-  get first(): Pick<SilentPage, 'count' | 'size' | 'shownSize'> {
-    return this.#page ?? { count: 0, size: undefined, shownSize: undefined };
+    this.#page ??= { isKnown, count, firstId, lastId, firstMark, size };
   }
 
   async run(reason: ProbeReason): Promise<ProbeResult> {
     const page = this.#page;
     if (page === undefined) return nothingFound;
     const found = await this.#limited(await this.#run(reason, page), page);
-    if (found.kind === 'next') {
-      this.second = { ...found.position, size: page.size };
-      this.#rest = found.rest ?? this.#rest;
-      this.#isFirst = found.isFirst === true;
-    }
-    return found;
+    if (found.kind !== 'next') return found;
+    this.second = { ...found.position, size: page.size };
+    this.#rest = found.rest ?? this.#rest;
+    this.#isFirst = found.isFirst === true;
+    return { ...found, position: this.second };
   }
 
   /** An offset that was rejected says nothing of the limit of 1 that was sent with it, which a full page depends on. */
-  async #limited(found: ProbeResult, page: SilentPage): Promise<ProbeResult> {
+  async #limited(found: ProbesFound, page: SilentPage): Promise<ProbesFound> {
     if (found.kind !== 'no-position' || !found.isRejected || !looksFull(page.count, page.size)) return found;
     const one = await this.#peek({ style: 'start' }, 1, true);
     return { ...found, honoursLimit: one.kind === 'page' && one.count === 1 && page.count > 1 };
   }
 
-  async #run(reason: ProbeReason, page: SilentPage): Promise<ProbeResult> {
+  async #run(reason: ProbeReason, page: SilentPage): Promise<ProbesFound> {
     if (reason.kind === 'ignored') return probeRest(this.#params, page, this.#peek, this.#rest);
     if (this.#isUsed) return nothingFound;
     this.#isUsed = true;
@@ -85,13 +79,18 @@ export class Probes {
     return firstPage - 1;
   }
 
-  /** The second page, as it stands behind this reading of the first one: the list may have moved since the probes. */
+  /** The second page, as it stands behind a new reading of the first one: the list may have moved since the probes. */
   secondBehind({ count, lastId }: PageFacts): Position | undefined {
-    if (this.#isFirst && this.second?.style === 'page')
-      this.second = { ...this.second, page: this.second.page + 1 };
+    const { second } = this;
+    if (second === undefined) return undefined;
+    const now = this.#isFirst && second.style === 'page' ? { ...second, page: second.page + 1 } : second;
+    return lastId === undefined ? now : behind(now, count, lastId);
+  }
+
+  /** The walk goes on there. */
+  goOnAt(second: Position): void {
+    this.second = second;
     this.#isFirst = false;
-    if (this.second !== undefined && lastId !== undefined) this.second = behind(this.second, count, lastId);
-    return this.second;
   }
 
   /**
@@ -115,26 +114,8 @@ function behind(second: Position, count: number, after: string): Position {
   return count < 2 ? { ...second, offset: count, after: undefined } : { ...second, offset: count - 1, after };
 }
 
-type ProbeResult =
-  /** The service honours a position: the walk goes on there; and what is left to ask where it is ignored after all. */
-  | {
-      readonly kind: 'next';
-      readonly position: Position;
-      readonly rest?: RestOfProbes;
-      /** It is the first page once more, which has changed. */
-      readonly isFirst?: boolean;
-    }
-  /** The service honours a position, and nothing is behind the last record. */
-  | { readonly kind: 'nothing-behind' }
-  /** The service honours no position. */
-  | {
-      readonly kind: 'no-position';
-      readonly honoursLimit: boolean;
-      /** The first page came again with others in the place of some leads: it does not hold all of them. */
-      readonly isCut: boolean;
-      /** It rejects an offset. */
-      readonly isRejected: boolean;
-    };
+/** What is left to ask where a position that was found is ignored after all. */
+type ProbesFound = ProbeResult & { readonly rest?: RestOfProbes };
 
 /** What the probes before the last one found, and which the last one is. */
 interface RestOfProbes {
@@ -146,7 +127,7 @@ interface RestOfProbes {
   readonly probed?: string | undefined;
 }
 
-const next = (position: Position, isFirst = false): ProbeResult => ({ kind: 'next', position, isFirst });
+const next = (position: Position, isFirst = false): ProbesFound => ({ kind: 'next', position, isFirst });
 const numbered = ({ page: param }: RequestParams, number: number, { lastId }: SilentPage): Position => ({
   ...{ style: 'page', param, page: number, after: lastId },
 });
@@ -155,7 +136,7 @@ const numbered = ({ page: param }: RequestParams, number: number, { lastId }: Si
  * Finds out how a service pages whose first page names no next one, with three requests at most: by page number, by
  * offset (with a limit of 1), by the last id; and a fourth one, by the first number, where each of them is rejected.
  */
-async function probePositions(params: RequestParams, page: SilentPage, peek: Peek): Promise<ProbeResult> {
+async function probePositions(params: RequestParams, page: SilentPage, peek: Peek): Promise<ProbesFound> {
   const { url, firstPage } = params;
   const { count, lastId: after, size } = page;
   const offset: Position = { style: 'offset', param: params.offset ?? 'offset', offset: count };
@@ -221,7 +202,7 @@ async function probeRest(
   page: SilentPage,
   peek: Peek,
   { last, honoursLimit, isRejected, isCut }: RestOfProbes,
-): Promise<ProbeResult> {
+): Promise<ProbesFound> {
   if (last === 'zero') return next(numbered(params, params.firstPage - 1, page), true);
   let isCutHere = isCut;
   if (last.startsWith('last-id') && page.lastId !== undefined) {
@@ -270,8 +251,6 @@ interface SilentPage {
   readonly isKnown: (id: string) => boolean;
   /** The page size that was sent. */
   readonly size: number | undefined;
-  /** The page size that the answer shows. */
-  readonly shownSize: number | undefined;
 }
 
 type Found =

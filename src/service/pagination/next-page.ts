@@ -1,4 +1,5 @@
 import { DataError } from '../../errors.ts';
+import type { UnprovenReason } from '../problems.ts';
 import { cursorParams } from './hint-names.ts';
 import {
   linksIn,
@@ -23,14 +24,43 @@ export type NextPage =
   /** The answer says nothing about a next page. */
   | { readonly kind: 'silent' }
   /** It says that there is more, and nothing that leads there. */
-  | { readonly kind: 'contradiction'; readonly why: string };
+  | { readonly kind: 'contradiction'; readonly reason: UnprovenReason };
 
-export interface PageContext {
+/** A page, and what else it takes to say where the next one begins. */
+export interface AnsweredPage {
+  readonly params: RequestParams;
+  /** Where the page begins. */
+  readonly position: Position;
+  readonly facts: PageFacts;
+  readonly hints: PaginationHints;
   /** Different leads met so far, this page included; undefined when the walk began in the middle. */
   readonly met: number | undefined;
   /** The page may have been cut at a limit. */
   readonly isFull: boolean;
+  /** The service was asked for some of its leads only: its total may count the others, too. */
+  readonly isFiltered: boolean;
+  /** As the pages before have left it. */
+  readonly nullNext: NullNext;
 }
+
+/**
+ * A next cursor or link that is null says that this was the last page, unless the same answer says plainly that there
+ * is more: then it is a field that the service does not fill, and the walk goes by what it does fill.
+ */
+export interface NullNext {
+  /** It was filled once: null is its own way to say that there is no more. */
+  readonly isFilled: boolean;
+  /** It is such a field. Once found for a page, that holds for those behind it. */
+  readonly isUnused: boolean;
+  /** The page that a resumed walk reads again: an earlier walk went on from it, whatever it says. */
+  readonly readAgain: number | undefined;
+}
+
+export const nullNextFrom = (from: Position | undefined): NullNext => ({
+  isFilled: false,
+  isUnused: false,
+  readAgain: from?.style === 'page' ? from.page - 1 : undefined,
+});
 
 /** What an answer says about its place in the list, from its headers and its body. */
 export const hintsOf = (params: RequestParams, page: PageFacts): PaginationHints =>
@@ -40,94 +70,68 @@ export const hintsOf = (params: RequestParams, page: PageFacts): PaginationHints
  * Where the page after this one begins, by the dialect's `pagination`, or by what the answer shows: a `Link` header
  * first, then a next URL, cursor or number in the body, `has_more`, page and offset with their totals.
  */
-export function nextPageOf(
-  params: RequestParams,
-  position: Position,
-  page: PageFacts,
-  hints: PaginationHints,
-  nullNext: NullNext,
-  context: PageContext,
-): NextPage {
-  const mode = params.pagination;
-  if (mode === 'none') return affirmed(page, hints);
-  const explicitEnd: NextPage = { kind: 'end', evidence: 'explicit-end' };
-  if (mode === 'auto' || mode === 'link') {
-    const links = linksIn(page.headers['link']);
-    const target = links?.get('next');
-    if (target !== undefined) return { kind: 'next', position: urlPosition(target, page) };
-    if (['first', 'prev', 'previous', 'last'].some((name) => links?.has(name))) return explicitEnd;
-  }
-  if (hints.hasMore === false) return explicitEnd;
-  const isUnused = params.next === 'auto' && nullNext.isUnused(position, hints, page.count, context.met);
-  if (hints.next === null && !isUnused) return explicitEnd;
-  if (hints.next) {
-    return { kind: 'next', position: positionOfHint(params, position, page, hints, hints.next) };
-  }
-  return nextWithoutHint(params, position, page, hints, context);
+export function nextPageOf(page: AnsweredPage): { readonly says: NextPage; readonly nullNext: NullNext } {
+  const { params, hints, nullNext: before } = page;
+  const plain = plainlySaid(page);
+  if (plain !== undefined) return { says: plain, nullNext: before };
+  const nullNext = params.next === 'auto' ? nullNextAfter(page) : before;
+  if (hints.next) return { says: { kind: 'next', position: positionOfHint(page, hints.next) }, nullNext };
+  const isUnused = params.next === 'auto' && isUnusedHere(page, nullNext);
+  const isEnd = hints.next === null && !isUnused;
+  return { says: isEnd ? explicitEnd : nextWithoutHint(page), nullNext };
 }
 
-function nextWithoutHint(
-  params: RequestParams,
-  position: Position,
-  page: PageFacts,
-  hints: PaginationHints,
-  context: PageContext,
-): NextPage {
-  const { lastId } = page;
+const explicitEnd: NextPage = { kind: 'end', evidence: 'explicit-end' };
+
+/** By the setting, a `Link` header, or a plain `has_more: false`. */
+function plainlySaid({ params: { pagination }, facts, hints }: AnsweredPage): NextPage | undefined {
+  if (pagination === 'none') return affirmed(facts, hints);
+  if (pagination === 'auto' || pagination === 'link') {
+    const links = linksIn(facts.headers['link']);
+    const target = links?.get('next');
+    if (target !== undefined) return { kind: 'next', position: urlPosition(target, facts) };
+    if (['first', 'prev', 'previous', 'last'].some((name) => links?.has(name))) return explicitEnd;
+  }
+  return hints.hasMore === false ? explicitEnd : undefined;
+}
+
+function nextWithoutHint(page: AnsweredPage): NextPage {
+  const { params, position, hints } = page;
+  const { count, lastId } = page.facts;
   const isById = position.style === 'cursor' && position.is === 'id';
   const isFollowed = (position.style === 'url' || position.style === 'cursor') && !isById;
   // A cursor or URL that led here and is not shown any more has come to its end.
-  if (isFollowed && hints.hasMore !== true) return { kind: 'end', evidence: 'explicit-end' };
-  const style = isById ? undefined : styleOf(params, position, hints);
-  if (style === 'offset') return nextOffset(params, position, page, hints, context);
-  if (style === 'page') return nextNumber(params, position, page, hints, context);
-  if (isById && lastId !== undefined && page.count > 0) {
+  if (isFollowed && hints.hasMore !== true) return explicitEnd;
+  const style = isById ? undefined : styleOf(page);
+  if (style === 'offset') return nextOffset(page);
+  if (style === 'page') return nextNumber(page);
+  if (isById && lastId !== undefined && count > 0) {
     return { kind: 'next', position: positionById(params, position.param, lastId) };
   }
   if (hints.hasMore !== true) return { kind: 'silent' };
   return lastId === undefined
-    ? {
-        kind: 'contradiction',
-        why: 'the service says that there is more, and its answer does not lead there',
-      }
+    ? { kind: 'contradiction', reason: { kind: 'more-without-position' } }
     : { kind: 'behind-id', id: lastId };
 }
 
 /** `api.pagination none` says that one page is all, unless the answer itself says otherwise. */
 function affirmed({ count }: PageFacts, { hasMore, total }: PaginationHints): NextPage {
-  if (hasMore === true) {
-    return { kind: 'contradiction', why: 'the service says that there is more, and api.pagination is none' };
-  }
-  if (total !== undefined && total > count) {
-    return {
-      kind: 'contradiction',
-      why: `the service counts ${total} leads and gave ${count}, and api.pagination is none`,
-    };
-  }
+  if (hasMore === true) return { kind: 'contradiction', reason: { kind: 'more-than-one-page' } };
+  if (total !== undefined && total > count)
+    return { kind: 'contradiction', reason: { kind: 'total-beyond-one-page', total, count } };
   return { kind: 'end', evidence: 'affirmed' };
 }
 
-function nextOffset(
-  params: RequestParams,
-  position: Position,
-  page: PageFacts,
-  hints: PaginationHints,
-  { isFull }: PageContext,
-): NextPage {
+function nextOffset({ params, position, facts, hints, isFull }: AnsweredPage): NextPage {
   const here = position.style === 'offset' ? position.offset : (hints.offset ?? 0);
-  const end = here + page.count;
+  const end = here + facts.count;
   // A smaller total than what came is wrong, or leads have gone: then it proves nothing.
   if (hints.total === end && !isFull) return { kind: 'total-reached' };
-  return { kind: 'next', position: offsetPosition(params, hints, end, page) };
+  return { kind: 'next', position: offsetPosition(params, hints, end, facts) };
 }
 
-function nextNumber(
-  params: RequestParams,
-  position: Position,
-  page: PageFacts,
-  { page: shown, pages, total }: PaginationHints,
-  { isFull, met }: PageContext,
-): NextPage {
+function nextNumber({ params, position, facts, hints, isFull, met }: AnsweredPage): NextPage {
+  const { page: shown, pages, total } = hints;
   const here =
     position.style === 'page' ? position.page : position.style === 'start' ? (shown ?? params.firstPage) : 1;
   const isExceeded = total !== undefined && met !== undefined && met > total;
@@ -138,16 +142,12 @@ function nextNumber(
   if ((isLast || isReached) && !isFull && !isAlone) return { kind: 'total-reached' };
   return {
     kind: 'next',
-    position: { style: 'page', param: params.page, page: here + 1, after: page.lastId },
+    position: { style: 'page', param: params.page, page: here + 1, after: facts.lastId },
   };
 }
 
 /** Whether a list is read by page number or by offset, by the dialect, the last step, or what the answer shows. */
-function styleOf(
-  params: RequestParams,
-  position: Position,
-  hints: PaginationHints,
-): 'page' | 'offset' | undefined {
+function styleOf({ params, position, hints }: AnsweredPage): 'page' | 'offset' | undefined {
   if (params.pagination === 'page' || position.style === 'page') return 'page';
   if (params.pagination === 'offset' || position.style === 'offset') return 'offset';
   if (position.style !== 'start') return undefined;
@@ -156,31 +156,26 @@ function styleOf(
 }
 
 /** Where a next URL, cursor or number of the body leads. Throws a `DataError` for a URL of another origin. */
-function positionOfHint(
-  params: RequestParams,
-  position: Position,
-  page: PageFacts,
-  hints: PaginationHints,
-  { name, field, value }: NextHint,
-): Position {
+function positionOfHint(page: AnsweredPage, { name, field, value }: NextHint): Position {
+  const { params, facts, hints } = page;
   const text = String(value);
   const isToken = /cursor|token/.test(name);
   if (/^https?:\/\//i.test(text) || (!isToken && /^[/?]/.test(text))) {
-    return urlPosition(text, page);
+    return urlPosition(text, facts);
   }
   const isNumber = /^\d{1,15}$/.test(text);
-  const style = styleOf(params, position, hints);
+  const style = styleOf(page);
   if (isNumber && !isToken && params.pagination !== 'cursor') {
     if (name === 'nextoffset' || name === 'nextstart' || (name === 'next' && style === 'offset')) {
       const param =
         name === 'nextstart' ? 'start' : field === 'skip' || field === 'start' ? field : undefined;
-      return offsetPosition(params, { offsetField: param ?? hints.offsetField }, Number(text), page);
+      return offsetPosition(params, { offsetField: param ?? hints.offsetField }, Number(text), facts);
     }
     if (name === 'nextpage' || name === 'next') {
-      return { style: 'page', param: params.page, page: Number(text), after: page.lastId };
+      return { style: 'page', param: params.page, page: Number(text), after: facts.lastId };
     }
   }
-  return cursorPosition(params, position, field, text, page);
+  return cursorPosition(page, field, text);
 }
 
 /** One record back, so that the next page shows by its first record whether the list has moved. */
@@ -205,23 +200,17 @@ export const positionById = (params: RequestParams, param: string | undefined, i
 });
 
 /** A cursor that only counts pages or records is treated like a page number or an offset. */
-function cursorPosition(
-  params: RequestParams,
-  position: Position,
-  field: string,
-  cursor: string,
-  page: PageFacts,
-): Position {
+function cursorPosition({ params, position, facts }: AnsweredPage, field: string, cursor: string): Position {
   const param = params.cursor ?? cursorParams[field] ?? 'cursor';
   const plain: Position = { style: 'cursor', param, cursor };
   if (!/^\d{1,15}$/.test(cursor)) return plain;
   const value = Number(cursor);
   const known = numberOf(position);
   if (position.style !== 'start' && known === undefined) return plain;
-  const isOffset = known?.kind !== 'page' && value === (known?.value ?? 0) + page.count;
-  if (isOffset) return overlapped({ ...plain, is: 'offset' }, value, page);
+  const isOffset = known?.kind !== 'page' && value === (known?.value ?? 0) + facts.count;
+  if (isOffset) return overlapped({ ...plain, is: 'offset' }, value, facts);
   const isPage = known?.kind !== 'offset' && (known === undefined ? value <= 2 : value === known.value + 1);
-  return isPage ? { ...plain, is: 'page', after: page.lastId } : plain;
+  return isPage ? { ...plain, is: 'page', after: facts.lastId } : plain;
 }
 
 /**
@@ -262,50 +251,32 @@ function overlapped(position: Position, value: number, { count, lastId }: PageFa
   return withNumber(position, value - 1, lastId);
 }
 
-/**
- * A next cursor or link that is null says that this was the last page, unless the same answer says plainly that there
- * is more: then it is a field that the service does not fill, and the walk goes by what it does fill.
- */
-export class NullNext {
-  readonly #filtered: boolean;
-  /** The page that a resumed walk reads again: an earlier walk went on from it, whatever it says. */
-  readonly #readAgain: number | undefined;
-  #found = false;
-  /** It was filled once: null is its own way to say that there is no more. */
-  #filled = false;
+/** What this page, which says nothing plainly, shows of a `next` that is null. */
+function nullNextAfter(page: AnsweredPage): NullNext {
+  const { position, hints, nullNext: before } = page;
+  if (hints.next) return { ...before, isFilled: true };
+  if (hints.next !== null || hints.hasMore === true || isOwnEnd(page, before)) return before;
+  const isReadAgain = position.style === 'page' && position.page === before.readAgain;
+  return { ...before, isUnused: before.isUnused || isReadAgain || countsMore(page) };
+}
 
-  constructor(filtered: boolean, from: Position | undefined) {
-    this.#filtered = filtered;
-    this.#readAgain = from?.style === 'page' ? from.page - 1 : undefined;
-  }
+const isUnusedHere = (page: AnsweredPage, known: NullNext): boolean =>
+  page.hints.hasMore === true || (!isOwnEnd(page, known) && known.isUnused);
 
-  /** Whether the null of this answer is such a field. Once found for a page, it holds for those behind it. */
-  isUnused(position: Position, hints: PaginationHints, count: number, walked: number | undefined): boolean {
-    if (hints.next) this.#filled = true;
-    if (hints.next !== null || hints.hasMore === false) return false;
-    if (hints.hasMore === true) return true;
-    if (this.#filled || position.style === 'cursor' || position.style === 'url') return false;
-    this.#found ||=
-      (position.style === 'page' && position.page === this.#readAgain) ||
-      this.#more(position, hints, count, walked);
-    return this.#found;
-  }
+const isOwnEnd = ({ position }: AnsweredPage, { isFilled }: NullNext): boolean =>
+  isFilled || position.style === 'cursor' || position.style === 'url';
 
-  #more(
-    position: Position,
-    { page, pages, offset, total }: PaginationHints,
-    count: number,
-    walked: number | undefined,
-  ): boolean {
-    const number = position.style === 'page' ? position.page : page;
-    // Of pages that are counted from 0, the first is one page, too.
-    if (pages !== undefined && (number !== undefined || position.style === 'start'))
-      return (number || 1) < pages;
-    if (total === undefined || count === 0) return false;
-    const start = position.style === 'offset' ? position.offset : offset;
-    if (start !== undefined) return start + count < total;
-    // Of an answer without a page number it is unknown whether its total counts what a filter leaves out.
-    if (walked === undefined || (number === undefined && this.#filtered)) return false;
-    return Math.max(walked, count) < total;
-  }
+/** Whether the numbers of an answer say that leads follow. */
+function countsMore({ position, hints, facts: { count }, met, isFiltered }: AnsweredPage): boolean {
+  const { page, pages, offset, total } = hints;
+  const number = position.style === 'page' ? position.page : page;
+  // Of pages that are counted from 0, the first is one page, too.
+  if (pages !== undefined && (number !== undefined || position.style === 'start'))
+    return (number || 1) < pages;
+  if (total === undefined || count === 0) return false;
+  const start = position.style === 'offset' ? position.offset : offset;
+  if (start !== undefined) return start + count < total;
+  // Of an answer without a page number it is unknown whether its total counts what a filter leaves out.
+  if (met === undefined || (number === undefined && isFiltered)) return false;
+  return Math.max(met, count) < total;
 }

@@ -1,0 +1,246 @@
+import { DataError } from '../../errors.ts';
+import type { ScannedRecord } from '../../json/scanned-record.ts';
+import { IdSet, Unidentified } from '../../lead/id-set.ts';
+import type { Service } from '../client/service.ts';
+import { numberOf, type Position } from '../pagination/position.ts';
+import type { RequestParams } from '../pagination/request-params.ts';
+import type { Border } from './border-check.ts';
+import { Continuity } from './continuity.ts';
+import { fetchPage, markOf, pageUrl } from './fetch-page.ts';
+import type { Batch, ListingOptions, ListingStats } from './options.ts';
+import { addTallies, dropKnown, noRecords, Passes } from './passes.ts';
+import { type Peek, peekAt } from './peek.ts';
+import { Prefetch } from './prefetch.ts';
+import { Probes } from './probes.ts';
+import { type Answer, type Movement, nothingSeen, type Seen } from './seen.ts';
+import { noteOtherStatus } from './status-field.ts';
+import { totalsFrom, totalsSoFar } from './totals.ts';
+import type { PageEnd, PageReader, ReadAgain } from './walk.ts';
+
+const start: Position = { style: 'start' };
+
+/** Statuses by which services reject a position. */
+export const rejectsPosition = (status: number | undefined): boolean =>
+  [400, 404, 410, 416, 422].includes(status ?? 0);
+
+/** The pages of a listing: each lead once, and every border between two pages checked. */
+export class LeadPages implements PageReader<Batch> {
+  /** What is known before the first answer. */
+  readonly before: Seen;
+  readonly probes: Probes;
+  readonly #service: Service;
+  readonly #options: ListingOptions;
+  readonly #stats: ListingStats;
+  readonly #seen: IdSet;
+  readonly #prefetch: Prefetch;
+  readonly #continuity: Continuity;
+  readonly #sizes: PageSizes;
+  readonly #passes = new Passes();
+  readonly #unidentified = new Unidentified();
+
+  constructor(
+    service: Service,
+    params: RequestParams,
+    options: ListingOptions,
+    stats: ListingStats,
+    signal: AbortSignal,
+  ) {
+    const { query, from = start } = options;
+    this.#service = service;
+    this.#options = options;
+    this.#stats = stats;
+    this.#seen = options.seen ?? new IdSet();
+    this.#seen.nextPass();
+    // A walk that goes on stays with the size that it had: positions mean something with that only.
+    const isFree = params.limit !== undefined && from.style === 'start';
+    const fixed = options.pageSize ?? params.pageSize ?? from.size;
+    this.#sizes = new PageSizes(fixed, options.preferredSize, isFree, params.isLimitGuessed);
+    const peek: Peek = peekAt(service, params, query, stats, signal);
+    this.probes = new Probes(params, peek, this.#seen);
+    const isEarly = (position: Position): boolean => this.#prefetch.isEarly(position);
+    this.#continuity = new Continuity(this.#seen, peek, params.firstPage, isEarly);
+    this.#prefetch = new Prefetch((position) =>
+      fetchPage(service, params, pageUrl(params, query, this.#sizes.current, position), stats, signal),
+    );
+    const isFiltered = query.status !== undefined || query.categories?.length === 1;
+    const totals = totalsFrom(from.totals, from.style === 'start' ? 0 : undefined);
+    this.before = {
+      ...nothingSeen(params, from, isFiltered, totals),
+      position: this.#continuity.startAt(from),
+    };
+  }
+
+  async *read(position: Position, seen: Seen): AsyncGenerator<Batch, Answer | ReadAgain, undefined> {
+    const size = this.#sizes.current;
+    let tally = noRecords;
+    let first: ScannedRecord | undefined;
+    let isBeginning = true;
+    try {
+      for await (const part of this.#prefetch.take(position)) {
+        let { leads } = part;
+        if (isBeginning) {
+          if (this.probes.isIgnored(position, leads)) return { kind: 'ignored' };
+          const border = await this.#continuity.borderOf(position, leads, size);
+          if (border !== 'joined') return this.#readAgain(position, border);
+          const unread = this.#continuity.unreadOf(position, leads);
+          this.#continuity.front.notePage(
+            leads,
+            position.style === 'start',
+            this.#passes.current === 'front',
+          );
+          first = leads[0];
+          leads = unread;
+          isBeginning = false;
+        }
+        const found = dropKnown(leads, this.#seen, this.#unidentified, this.#passes);
+        const { kept, tally: added } = found;
+        // An attempt that broke off has sent some of these already: the service did not repeat them.
+        tally = addTallies(tally, part.again ? { ...added, fresh: added.fresh + added.repeated } : added);
+        if (!part.again) this.#stats.duplicates += added.repeated;
+        this.#stats.withoutId += found.newWithoutId;
+        noteOtherStatus(this.#service, this.#options.query.status, kept);
+        const { facts } = part;
+        if (facts !== undefined) {
+          const isFirst = position.style === 'start';
+          if (isFirst && facts.count === 0 && this.#sizes.dropGuess()) return readAnew(position);
+          this.#stats.pages += 1;
+          const marks = { firstMark: markOf(first), lastMark: markOf(part.leads.at(-1)) };
+          return { kind: 'page', facts, leads: kept, tally, firstId: first?.id, ...marks, size, isFirst };
+        }
+        this.#stats.leads += kept.length;
+        yield { leads: kept, next: undefined, last: false };
+      }
+    } catch (error) {
+      const rejected =
+        error instanceof DataError && isBeginning ? await this.#rejected(position, error, seen) : undefined;
+      if (rejected === undefined) throw error;
+      return rejected;
+    }
+    throw new Error('a page ended without an end');
+  }
+
+  async #rejected(
+    position: Position,
+    error: DataError,
+    { previous, isAnnounced }: Seen,
+  ): Promise<Answer | ReadAgain | undefined> {
+    if (position.style === 'start') return this.#sizes.fallBack(error) ? readAnew(position) : undefined;
+    if (previous === undefined || !rejectsPosition(error.status)) return undefined;
+    // A list that became shorter may end in front of this page.
+    const border = await this.#continuity.borderOf(position, [], this.#sizes.current);
+    if (border !== 'joined') return this.#readAgain(position, border);
+    if (isAnnounced && this.#continuity.mayReread(position)) return this.#readAgain(position, 'known');
+    return { kind: 'rejected', status: error.status, message: error.message };
+  }
+
+  /** A page that was requested early is read anew; another one shows that the list moved: a step back. */
+  #readAgain(position: Position, border: Exclude<Border, 'joined'>): ReadAgain {
+    if (this.#prefetch.dropEarly(position)) return readAnew(position);
+    this.#prefetch.clear();
+    // What is read again from here on was met in an earlier pass: it is no sign of a loop.
+    this.#nextPass();
+    this.#passes.noteStepBack();
+    if (border === 'gap') this.#continuity.countFrom(this.probes.recount(position));
+    return { kind: 'again', position: this.#continuity.stepBack(position, border), isStepBack: true };
+  }
+
+  movementAt(answer: Answer): Movement {
+    const [passes, continuity] = [this.#passes, this.#continuity];
+    const { current: pass, isFirst: isFirstReading, isFrontRead } = passes;
+    const isPage = answer.kind === 'page';
+    if (isPage && answer.leads.length > 0) continuity.steps.noteNew();
+    return {
+      ...{ pass, isFirstReading, isFrontRead },
+      isFrontCovered: isPage && pass === 'front' && continuity.front.isReadUpTo(answer.leads.length === 0),
+      needsAnotherPass: passes.needsAnotherPass(continuity.steps.gaps),
+      mayReadAgain: !passes.isOver,
+      emptied: continuity.emptied,
+      isExhausted: continuity.isExhausted,
+      mayHavePassedOver: continuity.unchecked > 0 || (isFirstReading && continuity.hasMovedBack),
+      isFrontUnknown: continuity.front.isUnknown && continuity.hasShifted,
+    };
+  }
+
+  placeOf(position: Position, { newest, first, probed, totals }: Seen): Position {
+    const continuity = this.#continuity;
+    if (probed?.found.kind === 'next') {
+      continuity.notePageLength(first?.count ?? 0);
+      continuity.verifies = totals.last === undefined;
+      if (probed.found.isFirst === true && position.style === 'page') continuity.countFrom(position.page);
+      return position;
+    }
+    const count = newest?.kind === 'page' ? newest.facts.count : 0;
+    continuity.notePageLength(count);
+    if (newest?.kind === 'page' && newest.position.style === 'start' && this.#passes.current === 'first')
+      continuity.verifies = totals.last === undefined;
+    const next: Position = {
+      ...position,
+      size: this.#sizes.current,
+      totals: continuity.verifies ? undefined : totalsSoFar(totals, numberOf(position) !== undefined),
+    };
+    const concurrency = continuity.canReadAhead ? this.#options.concurrency : 1;
+    this.#prefetch.requestAhead(next, count, totals.last, { ...this.#options, concurrency });
+    return next;
+  }
+
+  beginPass(pass: 'again' | 'front'): void {
+    this.#nextPass();
+    this.#passes.begin(pass, this.#continuity.steps.gaps, this.#seen.pass);
+    this.#continuity.beginPass(pass === 'front');
+    this.#prefetch.clear();
+  }
+
+  handOut({ answer, totals, next, isLast }: PageEnd): readonly Batch[] {
+    const leads = answer?.kind === 'page' ? answer.leads : [];
+    if (answer?.kind === 'page') this.#stats.total = totals.last;
+    this.#stats.leads += leads.length;
+    if (answer !== undefined) this.#stats.restarts = this.#continuity.steps.count;
+    return [{ leads, next, last: isLast }];
+  }
+
+  #nextPass(): void {
+    this.#seen.nextPass();
+    this.#unidentified.nextPass();
+  }
+}
+
+const readAnew = (position: Position): ReadAgain => ({ kind: 'again', position, isStepBack: false });
+
+/** Sent when the user named no size, the next one when the service rejects one; undefined: the service's default. */
+const usualSizes: readonly (number | undefined)[] = [1000, 100, undefined];
+
+/** How many leads to request a page. */
+class PageSizes {
+  #candidates: readonly (number | undefined)[];
+  readonly #isGuess: boolean;
+
+  /**
+   * `size` is what the user or the dialect says, `preferred` what would suit the caller; `isFree` is whether the service
+   * has a parameter for it, and another size may be tried.
+   */
+  constructor(size: number | undefined, preferred: number | undefined, isFree: boolean, isGuess: boolean) {
+    this.#isGuess = isGuess;
+    const usual = usualSizes.filter((one) => one === undefined || preferred === undefined || one < preferred);
+    if (size !== undefined || !isFree) this.#candidates = [size];
+    else this.#candidates = preferred === undefined ? usual : [preferred, ...usual];
+  }
+
+  get current(): number | undefined {
+    return this.#candidates[0];
+  }
+
+  /** Whether the first page was rejected for its size, and there is another one to try. The user's own size stands. */
+  fallBack({ status }: DataError): boolean {
+    if (this.#candidates.length === 1) return false;
+    if (![400, 413, 414, 416, 422].includes(status ?? 0)) return false;
+    this.#candidates = this.#candidates.slice(1);
+    return true;
+  }
+
+  /** Whether the first page is to be read again without a size: it was empty with one, which may have been a filter. */
+  dropGuess(): boolean {
+    if (!this.#isGuess || this.current === undefined) return false;
+    this.#candidates = [undefined];
+    return true;
+  }
+}

@@ -1,0 +1,200 @@
+import { afterOf, keyOf, numberOf, type Position } from '../pagination/position.ts';
+import type { PaginationHints } from '../pagination/pagination-hints.ts';
+import type { UnprovenReason } from '../problems.ts';
+import { type Completion, type Evidence, unprovenBy } from './completion.ts';
+import { isUsualCap, type PageSeen, type ProbeReason, type ProbeResult, type Seen } from './seen.ts';
+import { isSettled, isUnchanged } from './totals.ts';
+
+/** Where a walk goes from what it has seen. */
+export type Step = (
+  | { readonly kind: 'page'; readonly position: Position }
+  /** It has to be found out by requests of its own. */
+  | { readonly kind: 'probe'; readonly reason: ProbeReason }
+  /** Something moved that the pages did not show: the list is read again, or its front, where leads may have moved to. */
+  | { readonly kind: 'reread'; readonly pass: 'again' | 'front' }
+  | { readonly kind: 'end'; readonly completion: Completion }
+) & { readonly note?: EndNote | undefined };
+
+/** What the user is told of a list that has no further page. */
+export type EndNote =
+  | { readonly kind: 'not-paged'; readonly count: number }
+  | { readonly kind: 'total-may-ignore-filter'; readonly total: number; readonly met: number };
+
+/** Empty pages of a numbered list in a row, each of which names a next one, before that is taken for its end. */
+const mostEmptyPages = 3;
+/** Pages in a row that bring nothing new because leads arrive in front faster than pages are read. */
+const mostIdlePages = 20;
+
+/** The one decision of every walk: which request is next, or what its end proves. */
+export function nextStep(seen: Seen): Step {
+  const step = seen.probed === undefined ? afterAnswer(seen) : afterProbes(seen, seen.probed);
+  if (step.kind !== 'end') return step;
+  for (const doubt of doubts) {
+    const doubted = doubt(seen, step.completion);
+    if (doubted !== undefined) return { ...doubted, note: step.note };
+  }
+  return step;
+}
+
+const request = (position: Position): Step => ({ kind: 'page', position });
+const probe = (reason: ProbeReason): Step => ({ kind: 'probe', reason });
+const reread = (pass: 'again' | 'front'): Step => ({ kind: 'reread', pass });
+const ended = (completion: Completion, note?: EndNote): Step => ({ kind: 'end', completion, note });
+const complete = (evidence: Evidence, note?: EndNote): Step => ended({ kind: 'complete', evidence }, note);
+const unproven = (reason: UnprovenReason): Step => ended(unprovenBy(reason));
+
+const silent = probe({ kind: 'silent' });
+
+function afterAnswer(seen: Seen): Step {
+  const { newest, movement } = seen;
+  if (newest === undefined) return request(seen.position);
+  if (newest.kind === 'ignored') return probe(newest);
+  if (newest.kind === 'rejected') return afterRejection(seen, newest);
+  if (movement?.isFrontCovered === true) return complete('nothing-behind');
+  const step = afterPage(newest, seen);
+  return step.kind === 'probe' && newest.second !== undefined ? request(newest.second) : step;
+}
+
+function afterPage(page: PageSeen, seen: Seen): Step {
+  if (page.facts.count === 0) return afterEmptyPage(page, seen);
+  const { says } = page;
+  if (page.bringsNothing && says.kind !== 'end' && says.kind !== 'total-reached')
+    return afterKnownLeads(page, seen);
+  switch (says.kind) {
+    case 'next':
+      return request(says.position);
+    case 'end':
+      return complete(says.evidence);
+    case 'total-reached':
+      return complete('total');
+    case 'behind-id':
+      return probe(says);
+    case 'contradiction':
+      return unproven(says.reason);
+    case 'silent':
+      return isSettled(seen.totals) && !page.isFull ? complete('total') : silent;
+  }
+}
+
+function afterEmptyPage({ position, says, hints }: PageSeen, { emptyPages }: Seen): Step {
+  if (says.kind === 'contradiction') return unproven(says.reason);
+  if (says.kind === 'end') return complete(says.evidence);
+  if (says.kind === 'next') {
+    const { style } = says.position;
+    // A next page that is only the following number, because no page says where the list ends.
+    const isComputed = !hints.next && (style === 'page' || style === 'offset');
+    const isCounting = numberOf(says.position) !== undefined || numberOf(position) !== undefined;
+    const mayGoOn = !isCounting || emptyPages < mostEmptyPages || hints.hasMore === true;
+    if (!isComputed && keyOf(says.position) !== keyOf(position) && mayGoOn) return request(says.position);
+  }
+  if (position.style === 'start' && says.kind !== 'behind-id') return complete('empty');
+  const { pages } = hints;
+  const isAmongPages = position.style === 'page' && pages !== undefined && position.page < pages;
+  return hints.hasMore !== true && isAmongPages
+    ? unproven({ kind: 'empty-page', page: position.page, pages })
+    : nothingBehind(hints);
+}
+
+function afterKnownLeads(page: PageSeen, { isHonoured, idlePages, params }: Seen): Step {
+  const { position, hints, says, isSame, isShort } = page;
+  const { lastId } = page.facts;
+  const kind = numberOf(position)?.kind;
+  const isLastAgain = isSame && isShort && isHonoured && kind === 'page';
+  const isOverlap = kind === 'offset' && page.isOverlapOnly;
+  const endsWithKnown =
+    lastId !== undefined && lastId === afterOf(position) && !isSame && (isShort || isOverlap);
+  // The answer covers places behind the last record; or, past the end, some services give their last page again.
+  if (kind !== undefined && (endsWithKnown || isLastAgain)) return nothingBehind(hints);
+  // The first page again, for a number that only we thought of: the service may not page at all.
+  const isOurs = (position.style === 'page' || position.style === 'offset') && !page.wasAnnounced;
+  const isPageOfMore = hints.hasMore === true || (hints.pages ?? 0) > 1;
+  if (isSame && isOurs && !isHonoured && !isPageOfMore && params.pagination === 'auto') return silent;
+  // As many leads as a page holds may have arrived: one more page shows whether the number is ignored.
+  const isDecided = isSame && !isHonoured && idlePages > 1;
+  const isNumbered = says.kind === 'next' && numberOf(says.position) !== undefined;
+  if (isNumbered && !isDecided && idlePages < mostIdlePages) return request(says.position);
+  return unproven({ kind: 'nothing-new' });
+}
+
+const nothingBehind = ({ hasMore }: PaginationHints): Step =>
+  hasMore === true ? unproven({ kind: 'more-without-leads' }) : complete('nothing-behind');
+
+function afterRejection(
+  seen: Seen,
+  { status, message }: { readonly status: number | undefined; readonly message: string },
+): Step {
+  const { isHonoured, isAnnounced, position, longest } = seen;
+  // A parameter of ours that was never honoured: whether there is another one, probes will show.
+  if (!isHonoured && !isAnnounced) return silent;
+  const isOurs = !isAnnounced || numberOf(position) !== undefined;
+  const isBehindEnd = status === 404 || (seen.previous?.count ?? 0) < longest;
+  return isHonoured && isOurs && isBehindEnd
+    ? complete('nothing-behind')
+    : unproven({ kind: 'rejected-behind', message });
+}
+
+function afterProbes(seen: Seen, { reason, found }: NonNullable<Seen['probed']>): Step {
+  if (found.kind === 'next') return request(found.position);
+  if (found.kind === 'nothing-behind') return complete('nothing-behind');
+  return reason.kind === 'behind-id'
+    ? unproven({ kind: 'more-without-parameter' })
+    : withoutPosition(seen, found);
+}
+
+/** The service honours no position: its one page is everything, or the rest is out of reach. */
+function withoutPosition(
+  { first, totals, isFiltered }: Seen,
+  { isCut, isRejected, honoursLimit }: Extract<ProbeResult, { readonly kind: 'no-position' }>,
+): Step {
+  const { count, size, shownSize } = first ?? { count: 0, size: undefined, shownSize: undefined };
+  const { met = count, last: total = 0 } = totals;
+  const mayBeCut = isCut || count === shownSize || (honoursLimit && (count === size || isUsualCap(count)));
+  if (total > Math.max(met, count)) {
+    return !isFiltered || mayBeCut || isRejected
+      ? unproven({ kind: 'total-out-of-reach', total, met })
+      : complete('not-paged', { kind: 'total-may-ignore-filter', total, met });
+  }
+  if (mayBeCut) return unproven({ kind: 'page-may-be-cut', count });
+  return complete('not-paged', { kind: 'not-paged', count });
+}
+
+/**
+ * What speaks against an end, whatever proves it; an end that is unproven is none to doubt, but for the first two rows,
+ * which say better why. The first row that gives a step decides; `ended` confirms the end.
+ */
+const doubts: readonly ((seen: Seen, end: Completion) => Step | undefined)[] = [
+  ({ movement }) =>
+    movement?.emptied === undefined
+      ? undefined
+      : unproven({ kind: 'position-filters', param: movement.emptied }),
+  ({ movement }) => (movement?.isExhausted === true ? unproven({ kind: 'list-kept-moving' }) : undefined),
+  (_, end) => (end.kind === 'unproven' ? ended(end) : undefined),
+  // The front of the list was read again.
+  ({ movement }, end) => {
+    if (movement?.pass !== 'front') return undefined;
+    if (!movement.isFrontRead) return reread('front');
+    if (!movement.needsAnotherPass) return ended(end);
+    return movement.mayReadAgain ? reread('again') : unproven({ kind: 'list-kept-moving' });
+  },
+  ({ movement, isNumbered, totals }) =>
+    isNumbered && movement?.mayHavePassedOver === true && !isSettled(totals) ? reread('again') : undefined,
+  ({ movement, isNumbered }) =>
+    isNumbered && movement?.isFrontUnknown === true ? reread('again') : undefined,
+  (seen) => {
+    const reason = contraryTotal(seen);
+    if (reason === undefined) return undefined;
+    return seen.isNumbered && seen.movement?.isFirstReading === true ? reread('again') : unproven(reason);
+  },
+  ({ movement, isNumbered, totals }) =>
+    isNumbered && movement !== undefined && !isUnchanged(totals) ? reread('front') : undefined,
+];
+
+/** The service counts more leads than it gave. */
+function contraryTotal({ totals, isFiltered }: Seen): UnprovenReason | undefined {
+  const { met, repeated, first, last } = totals;
+  if (last === 0 && (first ?? 0) > 0 && met !== 0) return { kind: 'total-vanished' };
+  if (met === undefined || first === undefined || last === undefined || isFiltered) return undefined;
+  // Leads that were there all the time: later ones in front are a later walk's.
+  const total = Math.min(first, last);
+  return met + repeated >= total ? undefined : { kind: 'total-not-met', total, met };
+}

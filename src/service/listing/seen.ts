@@ -1,0 +1,257 @@
+import { readCreatedAt } from '../../lead/created-at.ts';
+import type { ScannedRecord } from '../../json/scanned-record.ts';
+import {
+  type AnsweredPage,
+  hintsOf,
+  type NextPage,
+  nextPageOf,
+  type NullNext,
+  nullNextFrom,
+} from '../pagination/next-page.ts';
+import type { PageFacts } from '../pagination/pagination-hints.ts';
+import { numberOf, type Position } from '../pagination/position.ts';
+import type { RequestParams } from '../pagination/request-params.ts';
+import type { PageTally } from './passes.ts';
+import { countPage, type Totals } from './totals.ts';
+
+/** A page that came whole. */
+export interface WholePage {
+  readonly kind: 'page';
+  readonly facts: PageFacts;
+  /** New leads of the last part; the parts before it were handed out. */
+  readonly leads: readonly ScannedRecord[];
+  /** Of all parts. */
+  readonly tally: PageTally;
+  readonly firstId: string | undefined;
+  /** Of the first record and of the last one: they tell pages apart whose records have no ids. */
+  readonly firstMark: string;
+  readonly lastMark: string;
+  /** The page size that was sent. */
+  readonly size: number | undefined;
+  /** The list begins with it. */
+  readonly isFirst: boolean;
+}
+
+/** What reading one position came to. */
+export type Answer =
+  | WholePage
+  /** The service rejected a position behind a page that was read. */
+  | { readonly kind: 'rejected'; readonly status: number | undefined; readonly message: string }
+  /** The service ignores the position that probes have found: the first page came again. */
+  | { readonly kind: 'ignored' };
+
+/** Why a walk has to find out by requests of its own where it goes on. */
+export type ProbeReason =
+  /** An answer says nothing about a next page, or the service rejected the one that was computed. */
+  | { readonly kind: 'silent' }
+  /** The service says that more follows, and nothing else; this is the last id. */
+  | { readonly kind: 'behind-id'; readonly id: string }
+  /** The offset that was found is ignored after all. */
+  | { readonly kind: 'ignored' };
+
+export type ProbeResult =
+  /** The service honours a position: the walk goes on there. */
+  | {
+      readonly kind: 'next';
+      readonly position: Position;
+      /** It is the first page once more, which has changed. */
+      readonly isFirst?: boolean;
+    }
+  /** The service honours a position, and nothing is behind the last record. */
+  | { readonly kind: 'nothing-behind' }
+  /** The service honours no position. */
+  | {
+      readonly kind: 'no-position';
+      readonly honoursLimit: boolean;
+      /** The first page came again with others in the place of some leads: it does not hold all of them. */
+      readonly isCut: boolean;
+      /** It rejects an offset, as it does behind the end of a list that has become shorter. */
+      readonly isRejected: boolean;
+    };
+
+/** The newest page, and how it stands to those before it. */
+export interface PageSeen extends AnsweredPage {
+  readonly kind: 'page';
+  /** What it says itself of the page behind it. */
+  readonly says: NextPage;
+  /** It is the same as the page before. */
+  readonly isSame: boolean;
+  /** Others were longer. */
+  readonly isShort: boolean;
+  /** It holds nothing but the record that it shares with the page before. */
+  readonly isOverlapOnly: boolean;
+  readonly bringsNothing: boolean;
+  /** The page before named this one. */
+  readonly wasAnnounced: boolean;
+  /** An earlier pass has found the page behind this one, which is the first. */
+  readonly second: Position | undefined;
+}
+
+/** What moved in the list while it was read, as far as the pages show. */
+export interface Movement {
+  /** Why the list is read: once; again with every border checked; its front, for what moved there. */
+  readonly pass: 'first' | 'again' | 'front';
+  /** The list itself was read once only. */
+  readonly isFirstReading: boolean;
+  /** The newest page shows that the front was read as far as leads may have moved there. */
+  readonly isFrontCovered: boolean;
+  /** A front without new leads, or one where leads keep arriving. */
+  readonly isFrontRead: boolean;
+  readonly needsAnotherPass: boolean;
+  readonly mayReadAgain: boolean;
+  /** The parameter for which the front of the list came back empty. */
+  readonly emptied: string | undefined;
+  /** The walk has stepped back as often as it may. */
+  readonly isExhausted: boolean;
+  /** Leads may have been passed over at a border that was not checked, or before one that moved back. */
+  readonly mayHavePassedOver: boolean;
+  /** Records stood elsewhere than before, and it is not known how far the front reaches that they may have moved to. */
+  readonly isFrontUnknown: boolean;
+}
+
+interface FirstPage {
+  readonly count: number;
+  readonly size: number | undefined;
+  readonly shownSize: number | undefined;
+}
+
+/** What a walk has seen so far: all that its next step depends on. */
+export interface Seen {
+  readonly params: RequestParams;
+  readonly isFiltered: boolean;
+  readonly position: Position;
+  readonly newest: PageSeen | Exclude<Answer, WholePage> | undefined;
+  readonly totals: Totals;
+  /** Undefined where it is not looked for. */
+  readonly movement: Movement | undefined;
+  /** The first page, with the page sizes that were sent and that the answer shows. */
+  readonly first: FirstPage | undefined;
+  /** What probes behind the newest answer found, and why they were made. */
+  readonly probed: { readonly reason: ProbeReason; readonly found: ProbeResult } | undefined;
+  /** A position has brought a different page. */
+  readonly isHonoured: boolean;
+  /** The newest page named the next one: a position that it named and rejects is no end. */
+  readonly isAnnounced: boolean;
+  /** Positions are plain numbers, which mean another place when the list moves. */
+  readonly isNumbered: boolean;
+  readonly nullNext: NullNext;
+  /** The newest page of this pass. */
+  readonly previous: { readonly count: number; readonly marks: string } | undefined;
+  /** Records on the longest page: a page that is shorter than others may be the last. */
+  readonly longest: number;
+  /** Pages in a row that are empty, and that brought nothing new. */
+  readonly emptyPages: number;
+  readonly idlePages: number;
+}
+
+/** Before the first answer; `from` is where the walk begins. */
+export const nothingSeen = (
+  params: RequestParams,
+  from: Position,
+  isFiltered: boolean,
+  totals: Totals,
+): Seen => ({
+  params,
+  isFiltered,
+  position: from,
+  newest: undefined,
+  totals,
+  movement: undefined,
+  first: undefined,
+  probed: undefined,
+  isHonoured: false,
+  isAnnounced: false,
+  isNumbered: numberOf(from) !== undefined,
+  nullNext: nullNextFrom(from),
+  previous: undefined,
+  longest: 0,
+  emptyPages: 0,
+  idlePages: 0,
+});
+
+/** What the loop knows beside an answer. */
+interface Beside extends Pick<Seen, 'position' | 'movement'> {
+  /** Where the second page begins, if an earlier pass has found it. */
+  readonly second: Position | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** The same with one answer more. */
+export function withAnswer(before: Seen, answer: Answer, beside: Beside): Seen {
+  const { position, movement } = beside;
+  const isNumbered = before.isNumbered || numberOf(position) !== undefined;
+  const known: Seen = { ...before, position, movement, isNumbered, probed: undefined };
+  return answer.kind === 'page' ? withPage(known, answer, beside) : { ...known, newest: answer };
+}
+
+function withPage(before: Seen, page: WholePage, { position, second, now }: Beside): Seen {
+  const { params, isFiltered, previous, longest } = before;
+  const { facts, tally, leads, size, isFirst } = page;
+  const { count } = facts;
+  const hints = hintsOf(params, facts);
+  const answeredAt = Date.parse(facts.headers['date'] ?? '');
+  const totals = countPage(before.totals, {
+    ...{ tally, isFirst, total: hints.total, createdAt: readCreatedAt(leads.at(-1)?.createdAt) },
+    answeredAt: Number.isNaN(answeredAt) ? now : answeredAt,
+  });
+  const isFull = previous === undefined ? looksFull(count, size) : count === size || count >= longest;
+  const marks = `${count} ${page.firstMark} ${page.lastMark}`;
+  const isSame = previous?.marks === marks;
+  const answered = { params, position, facts, hints, isFull, isFiltered, met: totals.met };
+  const { says, nullNext } = nextPageOf({ ...answered, nullNext: before.nullNext });
+  const isOverlapOnly = count > 0 && tally.identified + tally.withoutId === 0;
+  const bringsNothing =
+    isOverlapOnly ||
+    (tally.identified > 0 && tally.fresh === 0 && leads.length === 0) ||
+    (tally.identified === 0 && isSame);
+  const idlePages = count === 0 ? before.idlePages : bringsNothing ? before.idlePages + 1 : 0;
+  return {
+    ...before,
+    newest: {
+      ...{ kind: 'page', ...answered, nullNext, says, second, isSame, isOverlapOnly, bringsNothing },
+      isShort: count < longest,
+      wasAnnounced: before.isAnnounced,
+    },
+    totals,
+    first: before.first ?? (isFirst ? { count, size, shownSize: hints.pageSize } : undefined),
+    isHonoured: before.isHonoured || (position.style !== 'start' && !isSame),
+    isAnnounced:
+      Boolean(hints.next) ||
+      hints.hasMore === true ||
+      (says.kind === 'next' && says.position.style === 'url'),
+    nullNext,
+    previous: { count, marks },
+    // Without what the page repeats of others or of itself: that makes no page of the rest short.
+    longest: Math.max(longest, count - tally.repeated),
+    emptyPages: count === 0 ? before.emptyPages + 1 : 0,
+    idlePages,
+  };
+}
+
+/** The same with what probes behind the newest answer have found. */
+export const withProbes = (before: Seen, reason: ProbeReason, found: ProbeResult): Seen => ({
+  ...before,
+  probed: { reason, found },
+  isHonoured: before.isHonoured || found.kind === 'next',
+  isNumbered: before.isNumbered && found.kind !== 'no-position',
+});
+
+/** The list is read from its front once more. */
+export const inNextPass = (before: Seen, totals: Totals): Seen => ({
+  ...before,
+  totals,
+  previous: undefined,
+  emptyPages: 0,
+  idlePages: 0,
+});
+
+const usualCaps = [10, 20, 25, 50, 100, 200, 250, 500];
+
+/** Whether `count` is a number at which services cut their pages. */
+export const isUsualCap = (count: number): boolean =>
+  usualCaps.includes(count) || (count > 0 && count % 1000 === 0);
+
+/** Whether a page of `count` may have been cut: at the size that was sent, or at a usual cap below it. */
+export const looksFull = (count: number, pageSize: number | undefined): boolean =>
+  count > 0 && (count === pageSize || ((pageSize === undefined || count <= pageSize) && isUsualCap(count)));

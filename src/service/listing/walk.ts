@@ -1,0 +1,126 @@
+import { DataError } from '../../errors.ts';
+import type { Service } from '../client/service.ts';
+import { keyOf, type Position } from '../pagination/position.ts';
+import { type Completion, howToSet } from './completion.ts';
+import { type EndNote, nextStep, type Step } from './next-step.ts';
+import type { Probes } from './probes.ts';
+import { type Answer, inNextPass, type Movement, type Seen, withAnswer, withProbes } from './seen.ts';
+import { totalsFrom } from './totals.ts';
+
+/** How the pages of a walk are read, and what is handed out of them. */
+export interface PageReader<Part> {
+  /** Hands out what comes before the page is whole. `again`: another position is to be read first, or this one anew. */
+  read(position: Position, seen: Seen): AsyncGenerator<Part, Answer | ReadAgain, undefined>;
+  /** What moved in the list, up to this answer. */
+  movementAt(answer: Answer): Movement | undefined;
+  /** The position that is asked for in place of the one that was decided on. */
+  placeOf(position: Position, seen: Seen): Position;
+  /** The list is read from its front once more. */
+  beginPass(pass: 'again' | 'front'): void;
+  /** The rest of the newest page, and what is known of the page behind it. */
+  handOut(end: PageEnd): readonly Part[];
+}
+
+export interface ReadAgain {
+  readonly kind: 'again';
+  readonly position: Position;
+  /** It lies further in front: leads that were counted come again. */
+  readonly isStepBack: boolean;
+}
+
+export interface PageEnd {
+  /** Undefined behind probes: nothing is left of the page. */
+  readonly answer: Answer | undefined;
+  readonly totals: Seen['totals'];
+  readonly next: Position | undefined;
+  readonly isLast: boolean;
+}
+
+const front: Position = { style: 'start' };
+
+/** The one loop of every walk: asks for the page that `nextStep` names, and shows it the answer, until it names an end. */
+export async function* walk<Part>(
+  reader: PageReader<Part>,
+  probes: Probes,
+  before: Seen,
+  { clock, messages }: Pick<Service, 'clock' | 'messages'>,
+): AsyncGenerator<Part, Completion, undefined> {
+  const guard = new LoopGuard();
+  let seen = before;
+  let { position } = before;
+  let pages = 0;
+  const follow = (step: Step): Position | undefined => {
+    if (step.note !== undefined) messages.note('silent', noteText(step.note));
+    if (step.kind === 'page') return reader.placeOf(step.position, seen);
+    if (step.kind !== 'reread') return undefined;
+    reader.beginPass(step.pass);
+    guard.reset();
+    seen = inNextPass(seen, totalsFrom());
+    return front;
+  };
+  for (;;) {
+    guard.enter(keyOf(position));
+    const answer = yield* reader.read(position, seen);
+    if (answer.kind === 'again') {
+      if (answer.isStepBack) seen = { ...seen, totals: { ...seen.totals, met: undefined } };
+      ({ position } = answer);
+      guard.reset();
+      continue;
+    }
+    const first = answer.kind === 'page' && answer.isFirst ? answer : undefined;
+    if (first !== undefined) probes.noteFirst(first);
+    if (answer.kind === 'page') guard.countRecords(answer.facts.count, (pages += 1));
+    const second = first === undefined ? undefined : probes.secondBehind(first.facts);
+    const movement = reader.movementAt(answer);
+    seen = withAnswer(seen, answer, { position, movement, second, now: clock.now() });
+    let step = nextStep(seen);
+    if (step.kind === 'page' && step.position === second) probes.goOnAt(second);
+    const { totals } = seen;
+    let next = follow(step);
+    yield* reader.handOut({ answer, totals, next, isLast: step.kind === 'end' });
+    if (step.kind === 'probe') {
+      const found = await probes.run(step.reason);
+      seen = withProbes(seen, step.reason, found);
+      if (found.kind === 'next') guard.reset();
+      step = nextStep(seen);
+      next = follow(step);
+      if (step.kind === 'end') yield* reader.handOut({ answer: undefined, totals, next, isLast: true });
+    }
+    if (step.kind === 'end') return step.completion;
+    position = next ?? position;
+  }
+}
+
+const noteText = (note: EndNote): string =>
+  note.kind === 'not-paged'
+    ? `the service does not page: its ${note.count === 1 ? 'one lead counts' : `${note.count} leads count`} as everything`
+    : `the service counts ${note.total} leads and gave ${note.met}: its total may ignore the filter`;
+
+/** Fails a walk that makes no progress: the same position again, or a page that brings nothing new (promise: no loop). */
+class LoopGuard {
+  readonly #positions = new Set<string>();
+  #empty = 0;
+
+  /** Throws when the service names a position that was walked before. */
+  enter(key: string): void {
+    if (this.#positions.has(key)) {
+      throw new DataError('the service names a page as the next one that was read before', {
+        hint: howToSet,
+      });
+    }
+    this.#positions.add(key);
+  }
+
+  /** Forgets the positions: the list is walked again. */
+  reset(): void {
+    this.#positions.clear();
+  }
+
+  /** Empty pages may stand in the middle of a list, but not without end. */
+  countRecords(records: number, pages: number): void {
+    this.#empty = records === 0 ? this.#empty + 1 : 0;
+    if (this.#empty > 1000) {
+      throw new DataError(`the service sends one empty page after another (${pages} pages read)`);
+    }
+  }
+}
