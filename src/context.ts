@@ -7,7 +7,15 @@ import { InterruptedError } from './errors.ts';
 import type { Globals } from './commands/flags/flag.ts';
 import type { Messages } from './output/messages.ts';
 import type { StatusLine } from './output/terminal/status-line.ts';
-import type { ResourceUsage } from './receiver/process-metrics.ts';
+
+/** What a process has used; it starts at some time in milliseconds since the epoch. */
+export interface ResourceUsage {
+  readonly startedAt: number;
+  /** User and system time. */
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+}
 
 export interface Input extends Readable {
   readonly isTTY?: boolean;

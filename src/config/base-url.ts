@@ -24,7 +24,11 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/** `localhost` and names below it, 127.0.0.0/8 and ::1. */
+/** Of a URL: `localhost` and names below it, 127.0.0.0/8 and [::1]. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
 }
+
+/** The same for an address to listen on, which is without brackets. */
+export const isLoopbackAddress = (host: string): boolean =>
+  isLoopback(host.includes(':') ? `[${host}]` : host);

@@ -1,4 +1,4 @@
-import { isLoopback } from '../config/base-url.ts';
+import { isLoopbackAddress } from '../config/base-url.ts';
 import { messageOf } from '../errors.ts';
 import { openHttpsServer } from '../http/server/https-server.ts';
 import type { Limits } from '../http/server/limits.ts';
@@ -26,6 +26,8 @@ interface AdminServerOptions {
   /** `::1` without brackets. */
   readonly host: string;
   readonly port: number;
+  /** What names the address, for errors. */
+  readonly addressFlag: string;
   readonly readiness: Readiness;
   readonly metrics: () => Promise<readonly MetricFamily[]>;
   readonly clock: Pick<Clock, 'now'>;
@@ -34,41 +36,33 @@ interface AdminServerOptions {
   readonly limits?: Partial<Limits> | undefined;
 }
 
-/** Opens the socket of `--admin`, plain HTTP. Throws a `ConfigError` or `UsageError` when the address cannot be had. */
+/** Opens the socket for probes and scrapers, plain HTTP. Throws a `ConfigError` or `UsageError` when the address cannot be had. */
 export function openAdminServer(options: AdminServerOptions): Promise<HttpServer> {
-  const { host, port, readiness, metrics, clock, onError, limits } = options;
+  const { host, port, addressFlag, clock, onError, limits } = options;
   return openHttpsServer({
     host,
     port,
-    addressFlag: '--admin',
+    addressFlag,
     tls: undefined,
     limits: { ...adminLimits, ...limits },
     clock,
-    handle: adminAnswers({
-      readiness,
-      metrics,
+    handle: adminAnswers(
+      options,
       // A page in a browser on this machine could read it by a name of its own (DNS rebinding).
-      hostGuard: isLoopbackAddress(host) ? hostGuard([], () => undefined) : undefined,
-    }),
+      isLoopbackAddress(host) ? hostGuard([], () => undefined) : undefined,
+    ),
     onError,
   });
 }
 
-/** Whether only this machine reaches it. */
-export const isLoopbackAddress = (host: string): boolean =>
-  isLoopback(host.includes(':') ? `[${host}]` : host);
-
-interface AdminAnswersOptions {
-  readonly readiness: Pick<Readiness, 'whyNot'>;
-  readonly metrics: () => Promise<readonly MetricFamily[]>;
-  /** Undefined where other machines are to ask. */
-  readonly hostGuard: HostGuard | undefined;
-}
-
-type AdminAnswer = (request: Delivery) => Promise<Answer>;
-
-/** Answers `/livez`, `/readyz` and `/metrics`. Nothing here needs a credential, shows one, or changes anything. */
-function adminAnswers({ readiness, metrics, hostGuard }: AdminAnswersOptions): AdminAnswer {
+/**
+ * Answers `/livez`, `/readyz` and `/metrics`. Nothing here needs a credential, shows one, or changes anything. `guard`:
+ * undefined where other machines are to ask.
+ */
+function adminAnswers(
+  { readiness, metrics }: Pick<AdminServerOptions, 'readiness' | 'metrics'>,
+  guard: HostGuard | undefined,
+): (request: Delivery) => Promise<Answer> {
   const routes: Readonly<Record<string, () => Promise<Answer>>> = {
     '/livez': () => Promise.resolve(line(200, 'alive')),
     '/readyz': async () => {
@@ -79,7 +73,7 @@ function adminAnswers({ readiness, metrics, hostGuard }: AdminAnswersOptions): A
   };
   return async (request) => {
     // HTTP/1.0 has no Host, and no browser speaks it.
-    if (headerValues(request, 'host').length > 0 && hostGuard?.(request) !== undefined) {
+    if (headerValues(request, 'host').length > 0 && guard?.(request) !== undefined) {
       return line(403, 'this is for another Host or Origin');
     }
     const path = pathOf(request);
@@ -88,7 +82,7 @@ function adminAnswers({ readiness, metrics, hostGuard }: AdminAnswersOptions): A
       return line(404, `there is nothing here: try ${Object.keys(routes).join(', ')}`);
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      return withHeaders(line(405, 'GET or HEAD only'), { allow: 'GET, HEAD' });
+      return line(405, 'GET or HEAD only', { allow: 'GET, HEAD' });
     }
     return route();
   };
@@ -100,19 +94,14 @@ function pathOf({ path }: Delivery): string {
   return URL.canParse(path) ? new URL(path).pathname : '';
 }
 
-const text = (status: number, content: string, type: string): Answer => ({
+const text = (status: number, content: string, type: string, headers?: Answer['headers']): Answer => ({
   status,
   text: { type, content },
-  headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },
+  headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', ...headers },
 });
 
-const line = (status: number, content: string): Answer =>
-  text(status, `${content}\n`, 'text/plain; charset=utf-8');
-
-const withHeaders = (answer: Answer, headers: NonNullable<Answer['headers']>): Answer => ({
-  ...answer,
-  headers: { ...answer.headers, ...headers },
-});
+const line = (status: number, content: string, headers?: Answer['headers']): Answer =>
+  text(status, `${content}\n`, 'text/plain; charset=utf-8', headers);
 
 /** So old an answer of the inbox is still good, and so long it may take: in milliseconds. */
 const freshMs = 1000;

@@ -6,7 +6,7 @@ import { counted, noteUnreadableTimes } from '../output/terminal/progress.ts';
 import type { Service } from '../service/client/service.ts';
 import { IncompleteError } from '../service/listing/completion.ts';
 import { listLeads } from '../service/listing/listing.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, slept } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { Receiver } from './create-receiver.ts';
 import { deliverPending } from './deliver-pending.ts';
@@ -42,12 +42,7 @@ export async function backfill(options: BackfillOptions): Promise<void> {
     const ended = await runRound({ ...options, since, outstanding, triedBefore });
     seenUntil = ended.end.kind === 'failed' || ended.notStored > 0 ? since : startedAt;
     await onRound({ ...ended, number, startedAt, everyMs, durationMs: clock.now() - startedAt });
-    if (everyMs === undefined) return;
-    try {
-      await clock.sleep(everyMs, signal);
-    } catch {
-      return;
-    }
+    if (everyMs === undefined || !(await slept(clock, everyMs, signal))) return;
   }
 }
 
@@ -115,7 +110,7 @@ const batch = 50;
 
 /** One round. Never rejects. */
 async function runRound(options: RoundOptions): Promise<RoundCounts & { end: RoundEnd }> {
-  const { service, signal, since, outstanding } = options;
+  const { service, inbox, signal, since, outstanding } = options;
   // The window may have left them behind while a target did not answer.
   const unlisted = new Set(outstanding);
   const counts: RoundCounts = { fetched: 0, known: 0, handedOn: 0, pending: 0, notStored: 0 };
@@ -128,22 +123,31 @@ async function runRound(options: RoundOptions): Promise<RoundCounts & { end: Rou
   };
   const walk = async (): Promise<void> => {
     for await (const { leads } of listLeads({ ...service, signal }, { query: { since } })) {
-      const candidates = leads.filter(isCandidate);
-      for (let i = 0; i < candidates.length && !signal.aborted; i += slice) {
-        const some = candidates.slice(i, i + slice);
+      for (const some of portions(leads.filter(isCandidate), slice, signal)) {
         for (const { id } of some) unlisted.delete(id);
-        await takeIn(some, counts, options);
+        await takeListed(some, counts, options);
         // Deliveries get their turn between two parts of a page, which may all be known.
         await setImmediate();
       }
       if (signal.aborted) break;
     }
   };
+  /** Among those left pending by earlier rounds, what the service did not list in this one. */
+  const deliverUnlisted = async (): Promise<void> => {
+    for (const some of portions([...unlisted], slice, signal)) {
+      const states = await inbox.states(some);
+      // They may have been pushed again, or erased.
+      for (const id of some) if (states.get(id) !== 'pending') outstanding.delete(id);
+      const pending = some.filter((id) => states.get(id) === 'pending');
+      counts.known += pending.length;
+      await deliverAgain(pending, [], counts, options);
+    }
+  };
   const walked = await endOf(walk, signal);
-  const handedOn = await endOf(() => deliverUnlisted([...unlisted], counts, options), signal);
+  const delivered = await endOf(deliverUnlisted, signal);
   noteUnreadableTimes(window.unreadableTimes, service.messages);
   noteWithoutId(withoutId, service.messages);
-  return { ...counts, end: walked.kind === 'complete' ? handedOn : walked };
+  return { ...counts, end: walked.kind === 'complete' ? delivered : walked };
 }
 
 async function endOf(work: () => Promise<void>, signal: AbortSignal): Promise<RoundEnd> {
@@ -157,73 +161,74 @@ async function endOf(work: () => Promise<void>, signal: AbortSignal): Promise<Ro
   }
 }
 
+/** Until `signal` aborts. */
+function* portions<T>(all: readonly T[], size: number, signal: AbortSignal): Generator<readonly T[]> {
+  for (let i = 0; i < all.length && !signal.aborted; i += size) yield all.slice(i, i + size);
+}
+
 /** Counts what becomes of some leads of a page, and has the receiver handle those that it lacks. */
-async function takeIn(
+async function takeListed(
   leads: readonly LeadWithId[],
   counts: RoundCounts,
   options: RoundOptions,
 ): Promise<void> {
-  const { inbox, receiver, service, clock, signal } = options;
+  const { inbox, targets, signal } = options;
   const states = await inbox.states(leads.map(({ id }) => id));
   const missing = leads.filter(({ id }) => !states.has(id));
-  const pending = leads.filter(({ id }) => states.get(id) === 'pending');
+  const pending = leads.filter(({ id }) => states.get(id) === 'pending').map(({ id }) => id);
   counts.known += leads.length - missing.length;
-  const concurrency = shareOf(options.targets);
-  for (let i = 0; i < missing.length && !signal.aborted; i += concurrency) {
-    const some = missing.slice(i, i + concurrency);
+  for (const some of portions(missing, shareOf(targets), signal)) {
     // While the ones before were forwarded, these may have been pushed.
     const before = await inbox.states(some.map(({ id }) => id));
     const lacking = some.filter(({ id }) => !before.has(id));
     counts.known += before.size;
-    const deliveries = lacking.map((lead) =>
-      deliveryOfPulledLead(lead, service.account.baseUrl, clock.now()),
-    );
-    await Promise.all(deliveries.map((checked) => receiver.handleChecked(checked, 'backfill')));
-    const ids = lacking.map(({ id }) => id);
-    const { known, pending: left } = await countPending(ids, options);
-    counts.fetched += known;
-    counts.pending += left;
-    counts.notStored += lacking.length - known;
-  }
-  await deliverAndCount(pending, pending, counts, options);
-}
-
-/** Hands on, among those left pending by earlier rounds, what the service did not list in this one. */
-async function deliverUnlisted(
-  ids: readonly string[],
-  counts: RoundCounts,
-  options: RoundOptions,
-): Promise<void> {
-  for (let i = 0; i < ids.length && !options.signal.aborted; i += slice) {
-    const some = ids.slice(i, i + slice);
-    const states = await options.inbox.states(some);
-    // They may have been pushed again, or erased.
-    for (const id of some) if (states.get(id) !== 'pending') options.outstanding.delete(id);
-    const pending = some.filter((id) => states.get(id) === 'pending');
-    counts.known += pending.length;
-    await deliverAndCount(
-      pending.map((id) => ({ id })),
-      [],
-      counts,
+    await handlePulled(lacking, options);
+    const left = await countPending(
+      lacking.map(({ id }) => id),
       options,
     );
+    counts.fetched += left.known;
+    counts.pending += left.pending;
+    counts.notStored += lacking.length - left.known;
   }
+  await deliverAgain(pending, leads, counts, options);
 }
 
-async function deliverAndCount(
-  pending: readonly { readonly id: string }[],
+/** Delivers leads that are pending in the inbox to the targets that lack them. `listed`: what the service lists now. */
+async function deliverAgain(
+  pending: readonly string[],
   listed: readonly LeadWithId[],
   counts: RoundCounts,
   options: RoundOptions,
 ): Promise<void> {
-  const concurrency = shareOf(options.targets);
-  for (let i = 0; i < pending.length && !options.signal.aborted; i += concurrency) {
-    const ids = pending.slice(i, i + concurrency).map(({ id }) => id);
-    await deliverOrTakeIn(ids, listed.slice(i, i + concurrency), options);
-    const { known, pending: left } = await countPending(ids, options);
-    counts.pending += left;
-    counts.handedOn += known - left;
+  const { service, targets, signal } = options;
+  for (const ids of portions(pending, shareOf(targets), signal)) {
+    const unwanted = await deliverPending(ids, {
+      ...options,
+      onUnreadable(some, { message }) {
+        const names = some.map((id) => `'${id}'`).join(', ');
+        const are = some.length === 1 ? 'is' : 'are';
+        service.messages.note(`unreadable ${names}`, `${message}; ${names} ${are} not handed on`);
+      },
+    });
+    // What is outstanding for the targets of another run alone is taken in by this one, as a push of it would be.
+    await handlePulled(
+      listed.filter(({ id }) => unwanted.has(id)),
+      options,
+    );
+    const left = await countPending(ids, options);
+    counts.pending += left.pending;
+    counts.handedOn += left.known - left.pending;
   }
+}
+
+async function handlePulled(
+  leads: readonly LeadWithId[],
+  { service, receiver, clock }: RoundOptions,
+): Promise<void> {
+  const { baseUrl } = service.account;
+  const deliveries = leads.map((lead) => deliveryOfPulledLead(lead, baseUrl, clock.now()));
+  await Promise.all(deliveries.map((checked) => receiver.handleChecked(checked, 'backfill')));
 }
 
 /** Of these leads, how many the inbox has, and how many of them are pending. */
@@ -259,39 +264,6 @@ const shareOf = (targets: RoundOptions['targets']): number =>
     1,
     Math.floor(Math.min(2 * batch, ...targets.map(({ concurrency = 2 * batch }) => concurrency)) / 2),
   );
-
-type PendingOptions = Pick<
-  RoundOptions,
-  'service' | 'inbox' | 'receiver' | 'targets' | 'clock' | 'triedBefore'
->;
-
-/**
- * Hands on leads that are pending in the inbox, and says which of them cannot be read. `listed`: those of them that the
- * service lists now.
- */
-async function deliverOrTakeIn(
-  ids: readonly string[],
-  listed: readonly (RawLead & { readonly id: string })[],
-  options: PendingOptions,
-): Promise<void> {
-  const { service, receiver, clock } = options;
-  const unwanted = await deliverPending(ids, {
-    ...options,
-    onUnreadable(some, { message }) {
-      const names = some.map((id) => `'${id}'`).join(', ');
-      const are = some.length === 1 ? 'is' : 'are';
-      service.messages.note(`hand-on ${names}`, `${message}; ${names} ${are} not handed on`);
-    },
-  });
-  // What is outstanding for the targets of another run alone is taken in by this one, as a push of it would be.
-  await Promise.all(
-    listed
-      .filter(({ id }) => unwanted.has(id))
-      .map((lead) =>
-        receiver.handleChecked(deliveryOfPulledLead(lead, service.account.baseUrl, clock.now()), 'backfill'),
-      ),
-  );
-}
 
 /**
  * A lead of the service's list as a checked delivery, so that it can be stored and dispatched like a pushed one. Copies

@@ -1,12 +1,26 @@
-import type { Inbox, Source } from '../inbox/inbox.ts';
+import { isErased } from '../inbox/decide-verdict.ts';
+import { remainingDelivery } from '../inbox/erase/remaining-delivery.ts';
+import { CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
+import { messageOf } from '../errors.ts';
 import type { Messages } from '../output/messages.ts';
 import type { Clock } from '../time/clock.ts';
-import { type CheckedDelivery, checkHead, type Policy } from '../webhook/check-delivery.ts';
+import {
+  checkDelivery,
+  type CheckedDelivery,
+  type CheckedLead,
+  checkHead,
+  nonceKey,
+  type Policy,
+} from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import type { DeliveryAnswer, Rejection } from '../webhook/rejection.ts';
-import { DeliveryAnswerer, DeliveryHandler, DeliveryStore } from './delivery-handler.ts';
+import {
+  answerForLeads,
+  answerForOutcome,
+  type DeliveryAnswer,
+  type Rejection,
+  rejection,
+} from '../webhook/rejection.ts';
 import { Dispatcher, type PendingLead } from './dispatcher.ts';
-import type { ExplainRejection } from './explain-rejection.ts';
 import type { HostGuard } from './host-guard.ts';
 import { deliveryRedactor } from './inbox-requirements.ts';
 import {
@@ -15,8 +29,7 @@ import {
   type ReceiverObserver,
   type Subscribable,
 } from './receiver-events.ts';
-import type { SimulatedFailures } from './simulated-failures.ts';
-import type { Target } from './targets/target.ts';
+import type { Target, TargetResult } from './targets/target.ts';
 
 export interface ReceiverOptions {
   /** Who may deliver, and at which path. */
@@ -30,10 +43,19 @@ export interface ReceiverOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly messages: Pick<Messages, 'note'>;
   /** Failures on purpose, for tests of a sender. */
-  readonly failures?: SimulatedFailures | undefined;
-  /** Says what a rejected credential would have matched. */
-  readonly explain?: ExplainRejection | undefined;
+  readonly failures?: DeliberateFailures | undefined;
+  /** What the credential of a rejected delivery would have matched, one sentence each. */
+  readonly explain?: ((delivery: Delivery, rejection: Rejection) => readonly string[]) | undefined;
   readonly observer?: ReceiverObserver | undefined;
+}
+
+export interface DeliberateFailures {
+  /** The answer that replaces taking the leads of a delivery; undefined to take them. */
+  failureFor(leadIds: readonly string[]): Rejection | undefined;
+  /** The status of an answer, which may be another one. */
+  statusFor(status: number): number;
+  /** Ends before an answer is sent; undefined when there is nothing to wait for. */
+  wait(): Promise<void> | undefined;
 }
 
 /** Takes deliveries from any source: it knows nothing of sockets. */
@@ -55,70 +77,253 @@ export interface Receiver {
   /** Keeps, and emits, a request that was rejected before it became a delivery. */
   handleRejected(delivery: Delivery, rejection: Rejection): Promise<DeliveryAnswer>;
   /**
-   * One event for each lead of a delivery, and for each rejected delivery, when its answer is known. A delivery is answered only when the listeners have room. A
-   * listener that throws fails the delivery, so that its sender sends it again.
+   * One event for each lead of a delivery, and for each rejected delivery, when its answer is known. A delivery is
+   * answered only when the listeners have room. A listener that throws fails the delivery, so that its sender sends it
+   * again.
    */
   readonly events: Subscribable<AnsweredDelivery>;
   /** Resolves when no delivery is in flight. */
   idle(): Promise<void>;
 }
 
-/** Puts the steps of a delivery together. Inbox and targets stay the caller's to close. */
+/** A lead that the inbox has taken. */
+interface StoredLead {
+  readonly lead: CheckedLead;
+  readonly stored: Exclude<TakeResult, Rejection>;
+}
+
+/** A lead whose verdict is made. */
+interface DecidedLead extends StoredLead {
+  readonly kind: 'accepted' | 'duplicate' | 'pending';
+  readonly targetResults?: readonly TargetResult[] | undefined;
+}
+
+/** What an event says of a delivery that was not taken. */
+interface RejectedDelivery {
+  readonly verdict: Rejection;
+  readonly leadId?: string | undefined;
+  readonly explanation?: readonly string[] | undefined;
+}
+
+/**
+ * The contract's order of work for a delivery. Its states, in order: received (`Delivery`), checked
+ * (`CheckedDelivery`), stored (`StoredLead`), dispatched (`DecidedLead`), answered (`AnsweredDelivery`), the last three for
+ * each lead in it. A rejection leads from any of them to answered. Inbox and targets stay the caller's to close.
+ */
 export function createReceiver(options: ReceiverOptions): Receiver {
   const { policy, hostGuard, inbox, targets = [], clock, messages, failures, explain, observer } = options;
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();
   const dispatcher = new Dispatcher(inbox, targets, clock);
-  const handler = new DeliveryHandler({
-    policy,
-    hostGuard,
-    clock,
-    messages,
-    store: new DeliveryStore({ inbox, policy, messages, observer }),
-    dispatcher,
-    answerer: new DeliveryAnswerer({ clock, events, redactPath: deliveryRedactor(policy).path, failures }),
-    failures,
-    explain,
-  });
-  /** `timing` is there for what came from outside only. */
-  const counted = async (
-    work: () => Promise<DeliveryAnswer>,
-    timing?: ReceiverObserver,
-  ): Promise<DeliveryAnswer> => {
-    const startedAt = timing?.now() ?? 0;
-    inFlight.start();
+  const { path: redactPath } = deliveryRedactor(policy);
+
+  /** From received to answered. */
+  async function handle(delivery: Delivery): Promise<DeliveryAnswer> {
+    const foreign = hostGuard?.(delivery);
+    if (foreign !== undefined) return handleRejected(delivery, foreign);
+    const checked = checkDelivery(delivery, policy, clock.now());
+    if (checked.kind === 'rejected') return handleRejected(delivery, checked);
+    const failure = failures?.failureFor(checked.leads.map(({ leadId }) => leadId));
+    if (failure === undefined) return handleChecked(checked, 'push');
+    await failures?.wait();
+    return handleRejected(delivery, failure, onlyIdOf(checked));
+  }
+
+  /** From checked to answered. */
+  function handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
+    // The first secret is the current one. Another can only be removed when no sender uses it any more.
+    if (checked.key > 0) {
+      messages.note('rotation', `deliveries still use secret ${checked.key + 1} of ${policy.keys.length}`);
+    }
+    return handleStored(checked, source, () => store(checked, source));
+  }
+
+  /** From stored to answered. */
+  async function handleStored(
+    checked: CheckedDelivery,
+    source: Source,
+    stored: () => Promise<readonly StoredLead[] | Rejection>,
+  ): Promise<DeliveryAnswer> {
+    let decided: Rejection | readonly DecidedLead[];
     try {
-      return await work();
+      const taken = await stored();
+      decided = 'kind' in taken ? taken : await dispatch(checked, taken);
+      const delay = failures?.wait();
+      if (delay !== undefined) await delay;
+    } catch (error) {
+      if (!(error instanceof CannotStoreError)) throw error;
+      decided = rejection('cannot_store', messageOf(error));
+    }
+    if ('kind' in decided) {
+      return answerRejected(checked.delivery, source, { verdict: decided, leadId: onlyIdOf(checked) });
+    }
+    return answer(checked.delivery, source, decided);
+  }
+
+  /** Durable, all leads or none, when it resolves. Rejects with a `CannotStoreError` when the inbox cannot write. */
+  async function store(checked: CheckedDelivery, source: Source): Promise<readonly StoredLead[] | Rejection> {
+    const { delivery, leads } = checked;
+    const nonce = checked.nonce === undefined ? undefined : nonceKey(policy.scheme.name, checked.nonce);
+    const arrivals = leads.map(({ leadId, place }) => ({ delivery, leadId, place, source, nonce }));
+    const taken = await (observer === undefined
+      ? inbox.take(arrivals)
+      : observed(() => inbox.take(arrivals), observer));
+    const stored: StoredLead[] = [];
+    for (const [i, lead] of leads.entries()) {
+      const result = taken[i];
+      if (result === undefined) throw new Error('the inbox returned no result for a lead');
+      // A replay is one of the whole delivery.
+      if (result.kind === 'rejected') return result;
+      stored.push({ lead, stored: result });
+    }
+    return stored;
+  }
+
+  /** From stored to dispatched. */
+  async function dispatch(
+    checked: CheckedDelivery,
+    stored: readonly StoredLead[],
+  ): Promise<readonly DecidedLead[]> {
+    const pending = stored.filter(isPending);
+    const dispatched =
+      pending.length === 0 ? [] : await dispatcher.dispatch(withoutErased(checked, stored), pending);
+    let next = 0;
+    return stored.map(({ lead, stored: taken }) => {
+      const after = taken.kind === 'pending' ? dispatched[next++] : undefined;
+      return { lead, stored: taken, kind: after?.kind ?? taken.kind, targetResults: after?.targetResults };
+    });
+  }
+
+  /** Resolves with the answer when every listener of its events, one for each lead, has room for more. */
+  async function answer(
+    delivery: Delivery,
+    source: Source,
+    leads: readonly DecidedLead[],
+  ): Promise<DeliveryAnswer> {
+    const ordinary = answerForLeads(leads.map(({ kind, lead }) => ({ kind, leadId: lead.leadId })));
+    const given =
+      failures === undefined ? ordinary : { ...ordinary, status: failures.statusFor(ordinary.status) };
+    for (let i = 0; i < leads.length; i += 1) {
+      const position = leads.length === 1 ? undefined : { number: i + 1, of: leads.length };
+      const room = events.emit(eventOf({ delivery, source, status: given.status }, leads[i], position));
+      if (room !== undefined) await room;
+    }
+    return given;
+  }
+
+  /** From rejected to answered: keeps the delivery, without waiting for it, for those who look into the inbox. */
+  function handleRejected(delivery: Delivery, verdict: Rejection, leadId?: string): Promise<DeliveryAnswer> {
+    inbox.reject([{ delivery, rejection: verdict, leadId }]).catch((error: unknown) => {
+      messages.note('reject', `${messageOf(error)}; rejected deliveries are not kept`);
+    });
+    const explanation = explain?.(delivery, verdict);
+    return answerRejected(delivery, 'push', { verdict, leadId, explanation });
+  }
+
+  async function answerRejected(
+    delivery: Delivery,
+    source: Source,
+    rejected: RejectedDelivery,
+  ): Promise<DeliveryAnswer> {
+    const given = answerForOutcome(rejected.verdict);
+    const room = events.emit(eventOf({ delivery, source, status: given.status, ...rejected }));
+    if (room !== undefined) await room;
+    return given;
+  }
+
+  /** Written out, since copying parts into it would cost more than all else of the answer. */
+  function eventOf(
+    event: Pick<AnsweredDelivery, 'delivery' | 'source' | 'status'> & Partial<RejectedDelivery>,
+    decided?: DecidedLead,
+    position?: AnsweredDelivery['position'],
+  ): AnsweredDelivery {
+    const { delivery, source, status, verdict } = event;
+    return {
+      delivery,
+      receivedAt: delivery.receivedAt,
+      verdict: decided?.kind ?? 'rejected',
+      status,
+      durationMs: Math.max(0, clock.now() - delivery.receivedAt),
+      remote: delivery.remote,
+      method: delivery.method,
+      path: redactPath(delivery),
+      source,
+      reason: verdict?.reason,
+      detail: verdict?.detail,
+      leadId: decided?.lead.leadId ?? event.leadId,
+      position,
+      attempt: decided?.stored.attempt,
+      firstAt: decided?.stored.firstAt,
+      lead: decided === undefined || isErased(decided.stored) ? undefined : decided.lead.lead.bytes,
+      differs: decided?.stored.differs,
+      warnings: decided?.lead.warnings,
+      targetResults: decided?.targetResults,
+      explanation: event.explanation,
+    };
+  }
+
+  /** For what came from outside only. */
+  const timed = async (work: () => Promise<DeliveryAnswer>): Promise<DeliveryAnswer> => {
+    const startedAt = observer?.now() ?? 0;
+    try {
+      return await inFlight.run(work);
     } finally {
-      inFlight.end();
-      timing?.answered(timing.now() - startedAt);
+      observer?.answered(observer.now() - startedAt);
     }
   };
   return {
     checkHead: (head) => hostGuard?.(head) ?? checkHead(head, policy),
-    handle: (delivery) => counted(() => handler.handle(delivery), observer),
-    handleChecked: (checked, source) => counted(() => handler.handleChecked(checked, source)),
-    handleLeased: (checked, leads, source) => counted(() => handler.handleLeased(checked, leads, source)),
-    handleRejected: (delivery, rejection) =>
-      counted(() => handler.handleRejected(delivery, rejection), observer),
+    handle: (delivery) => timed(() => handle(delivery)),
+    handleChecked: (checked, source) => inFlight.run(() => handleChecked(checked, source)),
+    handleLeased: (checked, leads, source) =>
+      inFlight.run(() => handleStored(checked, source, () => Promise.resolve(leads))),
+    handleRejected: (delivery, rejection) => timed(() => handleRejected(delivery, rejection)),
     isDispatching: (leadId) => dispatcher.isDispatching(leadId),
     events,
     idle: () => inFlight.idle(),
   };
 }
 
+async function observed<T>(take: () => Promise<T>, observer: ReceiverObserver): Promise<T> {
+  const startedAt = observer.now();
+  try {
+    const taken = await take();
+    observer.stored(observer.now() - startedAt);
+    return taken;
+  } catch (error) {
+    observer.notStored();
+    throw error;
+  }
+}
+
+/** A delivery of several leads has no id of its own. */
+const onlyIdOf = ({ leads }: CheckedDelivery): string | undefined =>
+  leads.length === 1 ? leads[0]?.leadId : undefined;
+
+/** What the targets may get: the whole delivery, unless a lead in it was erased. */
+function withoutErased(checked: CheckedDelivery, stored: readonly StoredLead[]): CheckedDelivery {
+  const others = stored.filter((one) => !isErased(one.stored));
+  if (others.length === stored.length) return checked;
+  const leads = others.map(({ lead }) => lead);
+  const places = leads.flatMap(({ place }) => place ?? []);
+  return { ...checked, leads, delivery: remainingDelivery(checked.delivery, places) };
+}
+
+const isPending = (one: StoredLead): one is PendingLead => one.stored.kind === 'pending';
+
 /** How many pieces of work are in flight. */
 export class InFlightCount {
   #count = 0;
   #waiting: (() => void)[] = [];
 
-  start(): void {
+  async run<T>(work: () => Promise<T>): Promise<T> {
     this.#count += 1;
-  }
-
-  end(): void {
-    this.#count -= 1;
-    if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    try {
+      return await work();
+    } finally {
+      this.#count -= 1;
+      if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    }
   }
 
   /** Resolves when nothing is in flight. */

@@ -1,7 +1,8 @@
+import type { ResourceUsage } from '../context.ts';
 import type { Backlog, ConnectionPool, InboxMonitor } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { gauge, Histogram, type MetricFamily } from '../output/openmetrics.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, slept } from '../time/clock.ts';
 
 /** Between two measurements, in milliseconds. */
 const everyMs = 100;
@@ -18,13 +19,7 @@ export class EventLoopDelay {
 
   /** Measures until `signal` aborts. */
   async measure(clock: Pick<Clock, 'steady' | 'sleep'>, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const before = clock.steady();
-      try {
-        await clock.sleep(everyMs, signal);
-      } catch {
-        return;
-      }
+    for (let before = clock.steady(); await slept(clock, everyMs, signal); before = clock.steady()) {
       this.#delays.observe(Math.max(0, clock.steady() - before - everyMs) / 1000);
     }
   }
@@ -132,15 +127,6 @@ export const poolFamilies = ({ open, busy, waiting, errors }: ConnectionPool): M
     samples: [{ suffix: '_total', labels: {}, value: errors }],
   },
 ];
-
-/** What a process has used; it starts at some time in milliseconds since the epoch. */
-export interface ResourceUsage {
-  readonly startedAt: number;
-  /** User and system time. */
-  readonly cpuSeconds: number;
-  readonly residentBytes: number;
-  readonly heapBytes: number;
-}
 
 /** Under the names that every Prometheus client uses. */
 export function processFamilies(usage: ResourceUsage): MetricFamily[] {

@@ -8,6 +8,13 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Whether the whole time passed; false where the signal ended it, or had ended it before. */
+export const slept = (clock: Pick<Clock, 'sleep'>, ms: number, signal: AbortSignal): Promise<boolean> =>
+  clock.sleep(ms, signal).then(
+    () => true,
+    () => false,
+  );
+
 export const systemClock: Clock = clockThat((timer) => timer);
 
 /** The system's clock for work in the background: a sleep alone keeps no process alive. */

@@ -11,6 +11,7 @@ import { type InboxLocation, openInbox, openInboxReader } from '../../inbox/open
 import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import { leaseMarginMs } from '../../receiver/retry-delivery.ts';
 import type { Target } from '../../receiver/targets/target.ts';
+import { slept } from '../../time/clock.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { inboxWords, isInboxNamed, resolveInbox } from '../flags/resolve-inbox.ts';
 import type { ListenOptions } from './options.ts';
@@ -24,14 +25,19 @@ interface ListenInbox {
   readonly close: (isOver: boolean) => Promise<void>;
 }
 
-/** Opens the inbox of one run. `onCommit` is told how many writes shared each transaction. Throws a `ConfigError` when it cannot be opened. */
+interface ListenInboxParts {
+  readonly verifier: Verifier;
+  readonly targets: readonly Target[];
+  /** Told how many writes shared each transaction. */
+  readonly onCommit: ((writes: number) => void) | undefined;
+}
+
+/** Opens the inbox of one run. Throws a `ConfigError` when it cannot be opened. */
 export async function openListenInbox(
   flags: ListenOptions,
   settings: Settings,
   context: Pick<Context, 'env' | 'platform' | 'stdin' | 'paths' | 'clock' | 'pid' | 'signal' | 'messages'>,
-  verifier: Verifier,
-  targets: readonly Target[],
-  onCommit?: (writes: number) => void,
+  { verifier, targets, onCommit }: ListenInboxParts,
 ): Promise<ListenInbox> {
   const { env, clock, pid, messages } = context;
   const temporary =
@@ -181,16 +187,11 @@ export async function dropOldDeliveries(
   signal: AbortSignal,
 ): Promise<void> {
   const pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, retainMs / 10));
-  while (!signal.aborted) {
+  do {
     try {
       await inbox.prune(clock.now() - retainMs);
     } catch (error) {
       messages.note('retain', `old deliveries were not dropped: ${messageOf(error)}`);
     }
-    try {
-      await clock.sleep(pauseMs, signal);
-    } catch {
-      return;
-    }
-  }
+  } while (await slept(clock, pauseMs, signal));
 }

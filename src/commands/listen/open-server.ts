@@ -1,34 +1,17 @@
-import { isLoopback } from '../../config/base-url.ts';
+import { isLoopbackAddress } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
 import type { RejectedRequest } from '../../http/server/server-types.ts';
-import type { Inbox } from '../../inbox/inbox.ts';
 import { shellWord } from '../../output/curl-command.ts';
-import type { Messages } from '../../output/messages.ts';
 import type { Receiver } from '../../receiver/create-receiver.ts';
-import type { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
+import { slept } from '../../time/clock.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
-import type { CertificatePair } from '../../tls/issue-certificate.ts';
 import { readUserCertificate } from '../../tls/user-certificate.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import type { Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './options.ts';
 import type { Listening } from './printers.ts';
-
-interface ServedReceiver {
-  readonly verifier: Verifier;
-  readonly receiver: Receiver;
-  readonly inbox: Inbox;
-  /** Whether the inbox is removed at the end. */
-  readonly isRemoved: boolean;
-  /** Counts what goes wrong before a request is a delivery; undefined: nobody asks. */
-  readonly metrics: Pick<ReceiverMetrics, 'failed'> | undefined;
-  /** Aborted as soon as the run is to stop, which may be before `signal`. */
-  readonly stopping: AbortSignal;
-  /** Aborted when the run stops. */
-  readonly signal: AbortSignal;
-}
+import type { ListenSession } from './session.ts';
 
 interface ListenServer {
   readonly listening: Listening;
@@ -39,16 +22,12 @@ interface ListenServer {
 }
 
 /** Opens the socket in front of a receiver, and announces its address on stderr. */
-export async function openServer(
-  flags: ListenOptions,
-  context: Context,
-  { verifier, receiver, inbox, isRemoved, metrics, stopping, signal }: ServedReceiver,
-): Promise<ListenServer> {
+export async function openServer(session: ListenSession, receiver: Receiver): Promise<ListenServer> {
+  const { flags, context, verifier, inbox, metrics, stop } = session;
   const { clock, messages } = context;
   const certificate = await certificateFor(flags, context);
-  const host = flags.host;
   const server = await openHttpsServer({
-    host,
+    host: flags.host,
     port: flags.port,
     tls: certificate.tls,
     clock,
@@ -79,10 +58,9 @@ export async function openServer(
     inbox: inbox.location,
     caPath: certificate.caPath,
   };
-  warnOfExposure(flags, host, messages);
-  announce(listening, flags, isRemoved, messages);
-  const read = () => certificateFor(flags, context);
-  const renewal = renewCertificate(certificate, { read, use: (pair) => server.renew(pair), signal }, context);
+  announce(listening, session);
+  const { signal, stopping } = stop;
+  const renewal = renewCertificate(certificate, (pair) => server.renew(pair), session);
   if (stopping.aborted) server.endConnections();
   else stopping.addEventListener('abort', () => server.endConnections(), { once: true, signal });
   return {
@@ -135,27 +113,16 @@ async function certificateFor(
 /** Between two checks, in milliseconds: certificates are renewed days before they expire. */
 const checkEveryMs = 3_600_000;
 
-interface CertificateRenewal {
-  /** The certificate that a receiver would use if it started now. */
-  readonly read: () => Promise<Certificate>;
-  readonly use: (pair: CertificatePair) => void;
-  readonly signal: AbortSignal;
-}
-
-/** Uses a renewed certificate while the receiver runs, until `signal` aborts. An invalid one changes nothing. */
+/** Uses a renewed certificate while the receiver runs. An invalid one changes nothing. */
 async function renewCertificate(
   { tls: first }: Certificate,
-  { read, use, signal }: CertificateRenewal,
-  { clock, messages }: Pick<Context, 'clock' | 'messages'>,
+  use: (pair: NonNullable<Certificate['tls']>) => void,
+  { flags, context, stop }: ListenSession,
 ): Promise<void> {
-  for (let inUse = first; inUse !== undefined;) {
+  const { clock, messages } = context;
+  for (let inUse = first; inUse !== undefined && (await slept(clock, checkEveryMs, stop.signal));) {
     try {
-      await clock.sleep(checkEveryMs, signal);
-    } catch {
-      return;
-    }
-    try {
-      const { tls = inUse } = await read();
+      const { tls = inUse } = await certificateFor(flags, context);
       if (tls.certPem === inUse.certPem && tls.keyPem === inUse.keyPem) continue;
       use(tls);
       inUse = tls;
@@ -166,39 +133,30 @@ async function renewCertificate(
   }
 }
 
-/** The address in one line; in the form for people also how to try it and how to reach it from outside. */
-function announce(
-  listening: Listening,
-  options: ListenOptions,
-  isInboxRemoved: boolean,
-  messages: Pick<Messages, 'say'>,
-): void {
+/**
+ * The address in one line, and which flags let others than the service deliver leads; in the form for people also how to
+ * try it and how to reach it from outside.
+ */
+function announce(listening: Listening, { flags, context, isInboxRemoved }: ListenSession): void {
+  const { messages } = context;
   const { url, inbox } = listening;
-  messages.say(`listening on ${url}${options.path ?? ''}, inbox ${inbox}`);
-  if (options.format !== 'pretty') return;
+  if (!flags.verify) messages.warn('--no-verify: anybody who can reach this port can deliver leads');
+  if (!isLoopbackAddress(flags.host)) {
+    messages.warn(`bound to ${flags.host}: other machines can reach this port`);
+  }
+  messages.say(`listening on ${url}${flags.path ?? ''}, inbox ${inbox}`);
+  if (flags.format !== 'pretty') return;
   if (isInboxRemoved) messages.say('  inbox    removed at the end; --keep keeps it');
-  const command = curlCommand(listening, options);
+  const command = curlCommand(listening, flags);
   if (command !== undefined) messages.say(`  try it   ${command}`);
   else if (listening.caPath !== undefined) messages.say(`  trust    ${listening.caPath}`);
   const { port } = new URL(url);
-  const plain = options.http ? '' : 'add --http, then ';
+  const plain = flags.http ? '' : 'add --http, then ';
   // Where nothing else guards, only requests for hosts that are named are taken.
-  const named = options.verify || options.publicUrl !== undefined ? '' : ', and --public-url with its URL';
+  const named = flags.verify || flags.publicUrl !== undefined ? '' : ', and --public-url with its URL';
   messages.say(
     `  tunnel   ${plain}cloudflared tunnel --url http://localhost:${port}, or ngrok http ${port}${named}`,
   );
-}
-
-/** Says which flags let others than the service deliver leads. */
-function warnOfExposure(
-  options: Pick<ListenOptions, 'verify'>,
-  host: string,
-  messages: Pick<Messages, 'warn'>,
-): void {
-  if (!options.verify) messages.warn('--no-verify: anybody who can reach this port can deliver leads');
-  if (!isLoopback(host.includes(':') ? `[${host}]` : host)) {
-    messages.warn(`bound to ${host}: other machines can reach this port`);
-  }
 }
 
 /** Undefined for a scheme that signs: curl cannot. */

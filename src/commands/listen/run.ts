@@ -1,35 +1,54 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import type { Inbox } from '../../inbox/inbox.ts';
-import type { InboxLocation } from '../../inbox/open-inbox.ts';
-import type { Messages } from '../../output/messages.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
 import { createReceiver, type Receiver } from '../../receiver/create-receiver.ts';
-import { rejectionExplainer } from '../../receiver/explain-rejection.ts';
 import { type HostGuard, hostGuard } from '../../receiver/host-guard.ts';
 import { limitYoungGeneration } from '../../receiver/limit-young-generation.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
-import { SimulatedFailures } from '../../receiver/simulated-failures.ts';
 import { settleWrittenLeads } from '../../receiver/targets/append.ts';
-import type { Target } from '../../receiver/targets/target.ts';
-import { openService, type Service } from '../../service/client/service.ts';
+import { openService } from '../../service/client/service.ts';
 import { formatDuration } from '../../time/duration.ts';
-import type { Verifier } from '../../webhook/scheme.ts';
+import { explainDelivery } from '../../webhook/explain/explain-delivery.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { type LeadPlace, leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { createTargets } from './create-targets.ts';
-import { DeliveryOutput } from './delivery-output.ts';
+import { openDeliveryOutput } from './delivery-output.ts';
 import { dropOldDeliveries, openListenInbox } from './listen-inbox.ts';
 import { openServer } from './open-server.ts';
 import { type ListenOptions, shareAddress } from './options.ts';
-import { type Admin, startAdmin } from './start-admin.ts';
-import type { Inspect } from './start-inspect.ts';
+import type { ListenSession } from './session.ts';
+import { SimulatedFailures } from './simulated-failures.ts';
+import { startAdmin } from './start-admin.ts';
 import { outcomeOf, StopCondition } from './stop-condition.ts';
 
-/** Opens what receiving needs, receives, and closes it again in reverse order. */
+/** What is to be closed when the run ends, whatever ends it; the last one first. */
+type Closers = (() => Promise<void> | void)[];
+
 export async function run(flags: ListenOptions, context: Context): Promise<Outcome> {
+  rejectContradictions(flags);
+  const closers: Closers = [];
+  try {
+    return await listen(flags, context, closers);
+  } finally {
+    await closeAll(closers);
+  }
+}
+
+/** Each of them, also where another one fails. */
+async function closeAll(closers: Closers): Promise<void> {
+  const close = closers.pop();
+  if (close === undefined) return;
+  try {
+    await close();
+  } finally {
+    await closeAll(closers);
+  }
+}
+
+/** Throws a `UsageError` for flags that need others or exclude them. */
+function rejectContradictions(flags: ListenOptions): void {
   if (flags.forwardBestEffort && flags.forwardTo === undefined && flags.exec === undefined) {
     throw new UsageError('--forward-best-effort needs --forward-to or --exec');
   }
@@ -49,119 +68,70 @@ export async function run(flags: ListenOptions, context: Context): Promise<Outco
   if (flags.replayTo.length > 0 && flags.inspect === undefined) {
     throw new UsageError('--replay-to needs --inspect, which serves the page that replays');
   }
-  const settings = await context.settings();
-  const verifier = await resolveScheme(flags, settings, context);
-  const abort = new AbortController();
-  const targets = await createTargets(flags, settings, verifier, context, abort.signal);
-  const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(context.clock, targets);
-  const onCommit = metrics?.committed.bind(metrics);
-  try {
-    const { inbox, location, isRemoved, close } = await openListenInbox(
-      flags,
-      settings,
-      context,
-      verifier,
-      targets,
-      onCommit,
-    );
-    let retention: Promise<void> | undefined;
-    let isOver = false;
-    try {
-      if (flags.output !== undefined) await settleWrittenLeads(flags.output, inbox);
-      if (flags.retain !== undefined) {
-        retention = dropOldDeliveries(inbox, flags.retain, context, abort.signal);
-      }
-      const outcome = await receiveUntilStopped(flags, context, {
-        verifier,
-        place: leadPlaceOf(settings, flags.leadAt),
-        inbox,
-        location,
-        isRemoved,
-        targets,
-        metrics,
-        abort,
-      });
-      isOver = outcome === 'done';
-      return outcome;
-    } finally {
-      abort.abort();
-      await retention;
-      await close(isOver);
-    }
-  } finally {
-    for (const target of targets) await target.close?.();
-  }
 }
 
 /** How much longer the reader of stdout has than the deliveries, so that the last of them are shown; in milliseconds. */
 const stdoutExtraMs = 1000;
 
-interface Parts {
-  readonly verifier: Verifier;
-  readonly place: LeadPlace;
-  readonly inbox: Inbox;
-  readonly location: InboxLocation;
-  /** Whether the inbox is removed at the end. */
-  readonly isRemoved: boolean;
-  readonly targets: readonly Target[];
-  /** For `--admin`. */
-  readonly metrics: ReceiverMetrics | undefined;
-  /** Aborts what the targets have in flight. */
-  readonly abort: AbortController;
-}
-
 /** Receives and prints deliveries until the stop condition holds, then lets what is in flight finish. */
-async function receiveUntilStopped(flags: ListenOptions, context: Context, parts: Parts): Promise<Outcome> {
-  const { drainDelay: drainDelayMs } = flags;
-  limitYoungGeneration(parts.abort.signal);
-  const stop = new StopCondition({ count: flags.count, forMs: flags.for, drainDelayMs }, context);
-  const said = (): void => sayStopping(drainDelayMs, context);
-  if (stop.stopping.aborted) said();
-  else stop.stopping.addEventListener('abort', said, { once: true });
-  let admin: Admin | undefined;
-  const inspect: { page?: Inspect } = {};
-  try {
-    const { metrics } = parts;
-    if (flags.admin !== undefined && metrics !== undefined) {
-      const { stopping } = stop;
-      admin = await startAdmin({ ...parts, metrics, address: flags.admin, stopping }, context);
-    }
-    return await receive(flags, context, { ...parts, stop, admin, inspect });
-  } catch (error) {
-    // Ends the time of `--for`, too: a run that could not start must not wait for it.
-    stop.fail(error as Error);
-    throw error;
-  } finally {
-    await inspect.page?.close();
-    await admin?.close();
-  }
-}
+async function listen(flags: ListenOptions, context: Context, closers: Closers): Promise<Outcome> {
+  const { clock, messages } = context;
+  const settings = await context.settings();
+  const verifier = await resolveScheme(flags, settings, context);
+  /** Aborts what the targets have in flight. */
+  const abort = new AbortController();
+  const targets = await createTargets(flags, settings, verifier, context, abort.signal);
+  closers.push(async () => {
+    for (const target of targets) await target.close?.();
+  });
+  const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(clock, targets);
+  const opened = await openListenInbox(flags, settings, context, {
+    verifier,
+    targets,
+    onCommit: metrics?.committed.bind(metrics),
+  });
+  const { inbox } = opened;
+  let isOver = false;
+  closers.push(() => opened.close(isOver));
+  if (flags.output !== undefined) await settleWrittenLeads(flags.output, inbox);
+  const retention =
+    flags.retain === undefined ? undefined : dropOldDeliveries(inbox, flags.retain, context, abort.signal);
+  closers.push(() => {
+    abort.abort();
+    return retention;
+  });
+  limitYoungGeneration(abort.signal);
+  const stop = new StopCondition(
+    { count: flags.count, forMs: flags.for, drainDelayMs: flags.drainDelay },
+    context,
+  );
+  // A run that could not start must not wait for the time of `--for`, nor the page for a replay.
+  const closeStopped = (close: () => Promise<void> | void): void => {
+    closers.push(() => {
+      stop.end();
+      return close();
+    });
+  };
+  closeStopped(() => undefined);
+  const sayStops = (): void => sayStopping(flags.drainDelay, context);
+  if (stop.stopping.aborted) sayStops();
+  else stop.stopping.addEventListener('abort', sayStops, { once: true });
+  const { location, isRemoved: isInboxRemoved } = opened;
+  const session = { flags, context, verifier, targets, inbox, location, isInboxRemoved, metrics, stop };
 
-async function receive(
-  flags: ListenOptions,
-  context: Context,
-  {
-    stop,
-    admin,
-    inspect,
-    ...parts
-  }: Parts & {
-    readonly stop: StopCondition;
-    readonly admin: Admin | undefined;
-    readonly inspect: { page?: Inspect };
-  },
-): Promise<Outcome> {
-  const { messages } = context;
-  const { verifier, inbox, targets, metrics, abort } = parts;
-  const { signal, stopping } = stop;
-  const service = flags.backfill === undefined ? undefined : await openService(context);
-  const receiver = receiverFor(flags, context, { ...parts, signal });
+  const admin = await startAdmin(session);
+  if (admin !== undefined) closeStopped(() => admin.close());
+  const pulled =
+    flags.backfill === undefined
+      ? undefined
+      : { windowMs: flags.backfill, everyMs: flags.backfillEvery, service: await openService(context) };
+  const receiver = receiverFor(session, leadPlaceOf(settings, flags.leadAt));
   const stdout = new StdoutWriter(
     context.stdout,
     (error) => stop.fail(error),
     () => messages.note('stdout', 'the reader of stdout is behind: deliveries wait for it'),
   );
-  const output = await DeliveryOutput.open(flags.format, stdout, verifier, context);
+  const output = await openDeliveryOutput(flags.format, stdout, verifier, context);
   if (metrics !== undefined) receiver.events.subscribe((event) => metrics.delivered(event));
   output.subscribeTo(receiver.events);
   receiver.events.subscribe(({ verdict }) => {
@@ -169,12 +139,18 @@ async function receive(
   });
   if (flags.inspect !== undefined) {
     const { startInspect } = await import('./start-inspect.ts');
-    inspect.page = await startInspect({ ...parts, port: flags.inspect, receiver, signal }, flags, context);
+    const page = await startInspect(session, receiver, flags.inspect);
+    closeStopped(() => page.close());
   }
-  const server = await openServer(flags, context, { ...parts, receiver, stopping, signal });
+  const server = await openServer(session, receiver);
   admin?.serving(server);
   await output.listening({ ...server.listening, admin: admin?.url });
-  const backfilled = startBackfill(flags, context, { service, inbox, receiver, targets, output, signal });
+  const { signal } = stop;
+  const backfilled =
+    pulled === undefined
+      ? Promise.resolve()
+      : backfill({ ...pulled, inbox, receiver, targets, clock, signal, onRound: output.backfill });
+
   const cause = await stop.reached;
   const { drainTimeout: drainMs } = flags;
   stdout.giveUpAfter(drainMs + stdoutExtraMs);
@@ -186,7 +162,9 @@ async function receive(
   const missed = stop.missed();
   if (missed !== undefined) messages.warn(missed);
   if (stdout.abandoned !== undefined) throw stdout.abandoned;
-  return outcomeOf(cause, flags.count, context.signal);
+  const outcome = outcomeOf(cause, flags.count, context.signal);
+  isOver = outcome === 'done';
+  return outcome;
 }
 
 function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context): void {
@@ -199,17 +177,10 @@ function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context
 }
 
 function receiverFor(
-  flags: ListenOptions,
-  { clock, messages }: Context,
-  {
-    verifier,
-    place,
-    inbox,
-    targets,
-    metrics,
-    signal,
-  }: Omit<Parts, 'abort' | 'isRemoved' | 'location'> & { readonly signal: AbortSignal },
+  { flags, context, verifier, inbox, targets, metrics, stop: { signal } }: ListenSession,
+  place: LeadPlace,
 ): Receiver {
+  const { clock, messages } = context;
   const { path, respond, failFirst, delay: delayMs } = flags;
   return createReceiver({
     policy: { path, ...place, ...verifier },
@@ -219,44 +190,21 @@ function receiverFor(
     clock,
     messages,
     failures: new SimulatedFailures({ respond, failFirst, delayMs, clock, signal }),
-    explain: flags.explain ? rejectionExplainer(verifier, clock) : undefined,
+    // Nothing is ever accepted because of what is explained.
+    explain: !flags.explain
+      ? undefined
+      : (delivery, { status, reason }) =>
+          status === 401 && reason !== 'replayed_nonce'
+            ? explainDelivery(delivery, verifier, clock.now())
+            : [],
     observer: metrics,
   });
 }
 
-interface BackfillParts {
-  /** Undefined without `--backfill`. */
-  readonly service: Service | undefined;
-  readonly inbox: Inbox;
-  readonly receiver: Receiver;
-  readonly targets: readonly Target[];
-  readonly output: DeliveryOutput;
-  /** Aborted when the run stops. */
-  readonly signal: AbortSignal;
-}
-
-/** `--backfill` and `--backfill-every`. Resolves when the run stops, or after the only round. */
-async function startBackfill(
-  { backfill: windowMs, backfillEvery: everyMs }: ListenOptions,
-  { clock }: Pick<Context, 'clock'>,
-  { service, output, ...parts }: BackfillParts,
-): Promise<void> {
-  if (service === undefined || windowMs === undefined) return;
-  const onRound = output.backfill.bind(output);
-  await backfill({ ...parts, service, clock, windowMs, everyMs, onRound });
-}
-
-/** Resolves when the work has ended, and at the latest after `ms`. */
-async function endWithin(ms: number, work: Promise<void>, { clock }: Pick<Context, 'clock'>): Promise<void> {
-  const over = new AbortController();
-  const wait = clock.sleep(ms, over.signal).catch(() => undefined);
-  await Promise.race([work.finally(() => over.abort()), wait]);
-}
-
 /** Needed where neither a credential nor a certificate keeps out a page in a browser on this machine. */
 function hostGuardFor(
-  { http, verify, host, publicUrl }: Pick<ListenOptions, 'http' | 'verify' | 'host' | 'publicUrl'>,
-  messages: Pick<Messages, 'note'>,
+  { http, verify, host, publicUrl }: ListenOptions,
+  messages: Pick<Context['messages'], 'note'>,
 ): HostGuard | undefined {
   if (!http || verify) return undefined;
   const own = host.includes(':') ? `[${host}]` : host;
@@ -267,4 +215,11 @@ function hostGuardFor(
     const advice = `if that is your tunnel, name it with --public-url ${url}`;
     messages.note('foreign host', `a request for the host '${foreign}' was answered 403; ${advice}`);
   });
+}
+
+/** Resolves when the work has ended, and at the latest after `ms`. */
+async function endWithin(ms: number, work: Promise<void>, { clock }: Pick<Context, 'clock'>): Promise<void> {
+  const over = new AbortController();
+  const wait = clock.sleep(ms, over.signal).catch(() => undefined);
+  await Promise.race([work.finally(() => over.abort()), wait]);
 }

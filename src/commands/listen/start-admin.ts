@@ -1,8 +1,7 @@
-import type { Context } from '../../context.ts';
+import { isLoopbackAddress } from '../../config/base-url.ts';
 import { messageOf } from '../../errors.ts';
-import type { Inbox } from '../../inbox/inbox.ts';
 import { gauge, type MetricFamily } from '../../output/openmetrics.ts';
-import { isLoopbackAddress, openAdminServer, Readiness } from '../../receiver/admin-server.ts';
+import { openAdminServer, Readiness } from '../../receiver/admin-server.ts';
 import {
   BacklogCache,
   backlogFamilies,
@@ -10,20 +9,9 @@ import {
   poolFamilies,
   processFamilies,
 } from '../../receiver/process-metrics.ts';
-import type { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
-import type { Target } from '../../receiver/targets/target.ts';
-import type { AdminAddress } from './options.ts';
+import type { ListenSession } from './session.ts';
 
-interface AdminParts {
-  readonly address: AdminAddress;
-  readonly metrics: ReceiverMetrics;
-  readonly inbox: Inbox;
-  readonly targets: readonly Target[];
-  /** Aborted as soon as the run is to end. */
-  readonly stopping: AbortSignal;
-}
-
-export interface Admin {
+interface Admin {
   readonly url: string;
   /** The server for deliveries is open. */
   serving(server: { connections(): number }): void;
@@ -33,15 +21,15 @@ export interface Admin {
 /** Answers that are under way get so long at the end, in milliseconds. */
 const lastAnswersMs = 500;
 
-/** `--admin`: opens its socket and says where, and measures until it is closed. */
-export async function startAdmin(
-  { address, metrics, inbox, targets, stopping }: AdminParts,
-  context: Pick<Context, 'clock' | 'messages' | 'resources'>,
-): Promise<Admin> {
+/** `--admin`: opens its socket and says where, and measures until it is closed. Undefined without the flag. */
+export async function startAdmin(session: ListenSession): Promise<Admin | undefined> {
+  const { flags, context, metrics, inbox, targets, stop } = session;
+  const { admin: address } = flags;
+  if (address === undefined || metrics === undefined) return undefined;
   const { clock, messages, resources } = context;
   const end = new AbortController();
   const delay = new EventLoopDelay();
-  const readiness = new Readiness({ inbox, clock, stopping });
+  const readiness = new Readiness({ inbox, clock, stopping: stop.stopping });
   const backlog = new BacklogCache(inbox, clock);
   const names = targets.map(({ name }) => name);
   let connections = (): number => 0;
@@ -55,6 +43,7 @@ export async function startAdmin(
   };
   const server = await openAdminServer({
     ...address,
+    addressFlag: '--admin',
     readiness,
     clock,
     onError: (error) => messages.note('admin', `a request to --admin failed: ${messageOf(error)}`),

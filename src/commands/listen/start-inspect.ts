@@ -1,8 +1,6 @@
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
-import type { Inbox } from '../../inbox/inbox.ts';
-import type { InboxLocation } from '../../inbox/open-inbox.ts';
 import { localQueries } from '../../inspect/queries/local-queries.ts';
 import { type ReplayTarget, replayTarget } from '../../inspect/replay/replay-target.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
@@ -13,26 +11,17 @@ import type { Verifier } from '../../webhook/scheme.ts';
 import { replayTargets } from '../inspect/replay-targets.ts';
 import { openReads, servePage } from '../inspect/serve-page.ts';
 import type { ListenOptions } from './options.ts';
+import type { ListenSession } from './session.ts';
 
-interface InspectParts {
-  readonly port: number;
-  readonly verifier: Verifier;
-  readonly inbox: Inbox;
-  readonly location: InboxLocation;
-  readonly receiver: Pick<Receiver, 'events' | 'isDispatching'>;
-  /** Aborted when the run stops. */
-  readonly signal: AbortSignal;
-}
-
-export interface Inspect {
+interface Inspect {
   close(): Promise<void>;
 }
 
 /** `--inspect`: serves the page over the receiver's inbox until it is closed. */
 export async function startInspect(
-  { port, verifier, inbox, location, receiver, signal }: InspectParts,
-  flags: ListenOptions,
-  context: Context,
+  { flags, context, verifier, inbox, location, stop: { signal } }: ListenSession,
+  receiver: Pick<Receiver, 'events' | 'isDispatching'>,
+  port: number,
 ): Promise<Inspect> {
   const signer = signerOf(verifier);
   const trustFlags = { ca: undefined, insecure: false };

@@ -76,6 +76,11 @@ export class StopCondition {
     this.#stop({ by: 'failure', error });
   }
 
+  /** Ends what waits for the condition, where the run ended otherwise. */
+  end(): void {
+    this.#stop({ by: 'signal' });
+  }
+
   async #stopAfter(sleep: Promise<void>, by: 'time' | 'signal'): Promise<void> {
     try {
       await sleep;

@@ -57,13 +57,8 @@ export class ReceiverLife {
   }
 
   /** Work that `close` waits for. */
-  async counted<T>(work: () => Promise<T>): Promise<T> {
-    this.#inFlight.start();
-    try {
-      return await work();
-    } finally {
-      this.#inFlight.end();
-    }
+  counted<T>(work: () => Promise<T>): Promise<T> {
+    return this.#inFlight.run(work);
   }
 
   close(): Promise<void> {

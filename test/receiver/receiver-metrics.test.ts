@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { openMetricsText } from '../../../src/output/openmetrics.ts';
-import type { AnsweredDelivery } from '../../../src/receiver/receiver-events.ts';
+import { openMetricsText } from '../../src/output/openmetrics.ts';
+import type { AnsweredDelivery } from '../../src/receiver/receiver-events.ts';
 import {
   BacklogCache,
   backlogFamilies,
   EventLoopDelay,
   poolFamilies,
-} from '../../../src/receiver/process-metrics.ts';
-import { ReceiverMetrics } from '../../../src/receiver/receiver-metrics.ts';
-import { FakeClock } from '../../support/clock.ts';
-import { parseOpenMetrics, valueOf } from '../../support/open-metrics.ts';
+} from '../../src/receiver/process-metrics.ts';
+import { ReceiverMetrics } from '../../src/receiver/receiver-metrics.ts';
+import { FakeClock } from '../support/clock.ts';
+import { parseOpenMetrics, valueOf } from '../support/open-metrics.ts';
 
 const targets = [{ name: 'forward https://user:password@app.test/hook?key=1' }, { name: 'exec mail me' }];
 
@@ -134,8 +134,7 @@ describe('the delay of the event loop', () => {
     const measured = delay.measure(clock, end.signal);
     for (const ms of [100, 130, 2100]) {
       clock.advance(ms);
-      await Promise.resolve();
-      await Promise.resolve();
+      await new Promise(setImmediate);
     }
     await expect.poll(() => clock.sleeps.length).toBe(4);
     end.abort();

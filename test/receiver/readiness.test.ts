@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Readiness } from '../../../src/receiver/admin-server.ts';
-import { FakeClock } from '../../support/clock.ts';
+import { Readiness } from '../../src/receiver/admin-server.ts';
+import { FakeClock } from '../support/clock.ts';
 
 interface Inbox {
   asked: number;

@@ -1,5 +1,5 @@
-import type { Clock } from '../time/clock.ts';
-import { type Rejection, rejection } from '../webhook/rejection.ts';
+import type { Clock } from '../../time/clock.ts';
+import { type Rejection, rejection } from '../../webhook/rejection.ts';
 
 interface SimulatedFailuresOptions {
   /** Status of every answer. */

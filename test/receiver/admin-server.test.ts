@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { gauge } from '../../../src/output/openmetrics.ts';
-import { openAdminServer, Readiness } from '../../../src/receiver/admin-server.ts';
-import { FakeClock } from '../../support/clock.ts';
-import { parseOpenMetrics, valueOf } from '../../support/open-metrics.ts';
-import { openWire, statuses } from '../../support/wire.ts';
+import { gauge } from '../../src/output/openmetrics.ts';
+import { openAdminServer, Readiness } from '../../src/receiver/admin-server.ts';
+import { FakeClock } from '../support/clock.ts';
+import { parseOpenMetrics, valueOf } from '../support/open-metrics.ts';
+import { openWire, statuses } from '../support/wire.ts';
 
 async function start(host = '127.0.0.1', limits = {}) {
   const clock = new FakeClock();
@@ -11,6 +11,7 @@ async function start(host = '127.0.0.1', limits = {}) {
   const readiness = new Readiness({ inbox, clock, stopping: new AbortController().signal });
   const server = await openAdminServer({
     host,
+    addressFlag: '--admin',
     port: 0,
     readiness,
     metrics: () => Promise.resolve([gauge({ name: 'a', help: 'A.' }, 1)]),
@@ -130,6 +131,7 @@ describe('the admin socket', () => {
     const { server } = await start();
     const again = openAdminServer({
       host: '127.0.0.1',
+      addressFlag: '--admin',
       port: server.port,
       readiness: new Readiness({
         inbox: { checkWritable: () => Promise.resolve() },

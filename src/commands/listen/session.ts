@@ -1,0 +1,23 @@
+import type { Context } from '../../context.ts';
+import type { Inbox } from '../../inbox/inbox.ts';
+import type { InboxLocation } from '../../inbox/open-inbox.ts';
+import type { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
+import type { Target } from '../../receiver/targets/target.ts';
+import type { Verifier } from '../../webhook/scheme.ts';
+import type { ListenOptions } from './options.ts';
+import type { StopCondition } from './stop-condition.ts';
+
+/** What the parts of one run share. */
+export interface ListenSession {
+  readonly flags: ListenOptions;
+  readonly context: Context;
+  readonly verifier: Verifier;
+  readonly targets: readonly Target[];
+  readonly inbox: Inbox;
+  readonly location: InboxLocation;
+  /** Whether the inbox is removed at the end. */
+  readonly isInboxRemoved: boolean;
+  /** For `--admin`; undefined: nobody asks. */
+  readonly metrics: ReceiverMetrics | undefined;
+  readonly stop: StopCondition;
+}
