@@ -1,4 +1,4 @@
-import type { PostResult } from '../http/client/post.ts';
+import type { PostResult } from '../http/client/poster.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { deliveryOfPulledLead } from '../receiver/backfill.ts';
 import { runDeliveries, RunTally } from '../sender/delivery-run.ts';

@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, request as requestPlain } fro
 import { request as requestSecure } from 'node:https';
 import type { Socket } from 'node:net';
 import { limitTime, type TimeLimit } from '../http/client/limit-time.ts';
-import { tunnelAgent } from '../http/client/proxied-poster.ts';
+import { tunnelAgent } from '../http/client/tunnel.ts';
 import type { Clock } from '../time/clock.ts';
 import { type Endpoint, openSocket } from './endpoint.ts';
 

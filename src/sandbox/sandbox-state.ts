@@ -1,5 +1,5 @@
 import type { Clock } from '../time/clock.ts';
-import type { Poster } from '../http/client/post.ts';
+import type { Poster } from '../http/client/poster.ts';
 import { DataError } from '../errors.ts';
 import { createSender, fixedWaits } from '../sender/sender.ts';
 import { unverified } from '../webhook/scheme.ts';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createPoster } from '../http/client/post.ts';
+import { createPoster } from '../http/client/poster.ts';
 import { errorResponse, jsonResponse, type PlainResponse } from '../http/server/plain-response.ts';
 import { openPlainServer, type PlainRequest } from '../http/server/plain-server.ts';
 import type { Clock } from '../time/clock.ts';

@@ -1,4 +1,4 @@
-import type { Poster, PostResult } from '../http/client/post.ts';
+import type { Poster, PostResult } from '../http/client/poster.ts';
 import { retryAfterMs } from '../service/client/retry.ts';
 import type { Clock } from '../time/clock.ts';
 import { forgeRequest, type Forgery } from './forge-request.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PostResult } from '../../src/http/client/post.ts';
+import type { PostResult } from '../../src/http/client/poster.ts';
 import { type DeliveryRunOptions, runDeliveries } from '../../src/sender/delivery-run.ts';
 import type { OutgoingDelivery } from '../../src/sender/sign-request.ts';
 import { createSender, fixedWaits } from '../../src/sender/sender.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PostResult } from '../../src/http/client/post.ts';
+import type { PostResult } from '../../src/http/client/poster.ts';
 import { waitsAskedFor } from '../../src/sender/sender.ts';
 
 const now = Date.UTC(2026, 0, 15);

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createPoster } from '../../src/http/client/post.ts';
+import { createPoster } from '../../src/http/client/poster.ts';
 import { Secret } from '../../src/secret.ts';
 import {
   type Attempt,

@@ -1,7 +1,7 @@
 import { type LeadDelivery, LeadStore, repairSchedule } from '../../audit/deliver-leads.ts';
 import { repair, repairedClasses, type RepairResult, unreceivedLeads } from '../../audit/repair.ts';
 import type { Context } from '../../context.ts';
-import { createPoster } from '../../http/client/post.ts';
+import { createPoster } from '../../http/client/poster.ts';
 import type { Messages } from '../../output/messages.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
 import { createSender } from '../../sender/sender.ts';

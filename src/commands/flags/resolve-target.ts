@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, ServiceError, UsageError } from '../../errors.ts';
-import type { PostResult } from '../../http/client/post.ts';
+import type { PostResult } from '../../http/client/poster.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
 import { explainFailure } from '../../sender/explain-failure.ts';

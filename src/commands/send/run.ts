@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { createPoster, type PostResult } from '../../http/client/post.ts';
+import { createPoster, type PostResult } from '../../http/client/poster.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { runDeliveries, RunTally } from '../../sender/delivery-run.ts';
 import { createSender, waitsAskedFor } from '../../sender/sender.ts';

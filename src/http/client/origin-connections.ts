@@ -1,11 +1,26 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
-import { connect as connectSecure, type ConnectionOptions } from 'node:tls';
+import { connect as connectSecure, type ConnectionOptions as TlsOptions } from 'node:tls';
 import { isLoopback } from '../../config/base-url.ts';
 import { AnswerParser } from './answer-parser.ts';
-import type { PosterOptions } from './poster.ts';
-import { trustOptions } from './trust.ts';
+import { type TlsTrust, trustOptions } from './trust.ts';
+import { openTunnel } from './tunnel.ts';
+
+/** The answer, or why there is none. */
+export type ExchangeEnd = AnswerParser | NodeJS.ErrnoException;
 
 type OnEnd = (end: ExchangeEnd) => void;
+
+export interface ConnectionOptions {
+  /** Connections kept open per origin, and so the most requests at one time. */
+  readonly connections: number;
+  /** Our own authority as PEM: trusted for loopback addresses only, beside the usual ones. */
+  readonly loopbackCa?: string | undefined;
+  /** For every host. */
+  readonly trust?: TlsTrust | undefined;
+  /** An http:// or https:// proxy for every request; default: none. */
+  readonly proxy?: URL | undefined;
+  readonly now: () => number;
+}
 
 interface Waiting {
   readonly head: string;
@@ -25,10 +40,10 @@ export class OriginConnections {
   readonly #idle: PostConnection[] = [];
   #waiting: Waiting[] = [];
 
-  constructor(url: URL, options: Omit<PosterOptions, 'proxy'>) {
+  constructor(url: URL, options: ConnectionOptions) {
     const openSocket = socketOpener(url, options);
     this.#most = options.connections;
-    this.#open = () => new PostConnection(openSocket(), options.now);
+    this.#open = () => new PostConnection(openSocket, options.now);
   }
 
   /** Returns a function that gives the request up: its connection is closed, since the answer may still come. */
@@ -47,7 +62,7 @@ export class OriginConnections {
   close(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const { onEnd } of waiting) onEnd({ answer: undefined, error: hangUp() });
+    for (const { onEnd } of waiting) onEnd(hangUp());
     for (const connection of this.#all) connection.close();
   }
 
@@ -88,39 +103,51 @@ export class OriginConnections {
   }
 }
 
+/** Opens the socket of a connection and gives it, or why there is none; what it returns is destroyed to give up. */
+type OpenSocket = (onSocket: (error: Error | null, socket?: Socket) => void) => { destroy(): unknown };
+
 function socketOpener(
-  { protocol, hostname, port }: URL,
-  { loopbackCa, trust = { authorities: [], insecure: false } }: Omit<PosterOptions, 'proxy'>,
-): () => Socket {
+  target: URL,
+  { loopbackCa, proxy, trust = { authorities: [], insecure: false } }: ConnectionOptions,
+): OpenSocket {
+  const isTunnelled = proxy !== undefined && target.protocol === 'https:';
+  const { protocol, hostname, port } = isTunnelled ? target : (proxy ?? target);
   const host = hostname.replace(/^\[|\]$/g, '');
   if (protocol !== 'https:') {
     const address = { host, port: port === '' ? 80 : Number(port) };
-    return () => connectPlain(address);
+    return (onSocket) => opened(connectPlain(address), onSocket);
   }
   const own = loopbackCa !== undefined && isLoopback(hostname) ? [loopbackCa] : [];
-  const options: ConnectionOptions = {
+  const options: TlsOptions = {
     host,
     port: port === '' ? 443 : Number(port),
     // A name only: an address is no server name (RFC 6066, section 3).
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ALPNProtocols: ['http/1.1'],
-    ...trustOptions({ ...trust, authorities: [...trust.authorities, ...own] }),
+    // What is trusted is for the target: a proxy that plain HTTP goes through is checked as usual.
+    ...(isTunnelled || proxy === undefined
+      ? trustOptions({ ...trust, authorities: [...trust.authorities, ...own] })
+      : {}),
   };
   let session: Buffer | undefined;
-  return () => {
-    const socket = connectSecure(session === undefined ? options : { ...options, session });
+  const secure = (more: TlsOptions): Socket => {
+    const socket = connectSecure({ ...options, ...(session && { session }), ...more });
     socket.on('session', (ticket) => (session = ticket));
     // A resumed session is not verified against the host's name again: that of a host that failed must not be used.
     socket.on('error', () => (session = undefined));
     return socket;
   };
+  if (!isTunnelled) return (onSocket) => opened(secure({}), onSocket);
+  return (onSocket) =>
+    openTunnel(proxy, `${hostname}:${options.port}`, (error, socket) =>
+      onSocket(error, socket && secure({ socket })),
+    );
 }
 
-/** How one exchange ended, and whether the connection may be used again. */
-interface ExchangeEnd {
-  readonly answer: AnswerParser | undefined;
-  /** Set where there is no answer. */
-  readonly error: NodeJS.ErrnoException | undefined;
+/** It may still be connecting: what is written waits for that. */
+function opened(socket: Socket, onSocket: Parameters<OpenSocket>[0]): Socket {
+  onSocket(null, socket);
+  return socket;
 }
 
 /** How long a server keeps an idle connection that says nothing of it; ms. */
@@ -130,23 +157,38 @@ const idleMarginMs = 1000;
 
 /** One connection, which carries one request at a time. */
 class PostConnection {
-  readonly #socket: Socket;
+  readonly #opening: { destroy(): unknown };
   readonly #now: () => number;
+  /** Undefined as long as there is no tunnel. */
+  #socket: Socket | undefined;
+  /** The request that waits for the socket. */
+  #unsent: Buffer | undefined;
   #parser: AnswerParser | undefined;
-  #onEnd: ((end: ExchangeEnd) => void) | undefined;
+  #onEnd: OnEnd | undefined;
   #error: NodeJS.ErrnoException | undefined;
   #usableUntil = Infinity;
   #isClosed = false;
 
-  /** `socket` may still be connecting: what is written waits for that. `now` in milliseconds. */
-  constructor(socket: Socket, now: () => number) {
-    this.#socket = socket;
+  /** `now` in milliseconds. */
+  constructor(open: OpenSocket, now: () => number) {
     this.#now = now;
+    this.#opening = open((error, socket) => {
+      this.#error = error ?? undefined;
+      if (socket === undefined) this.#onClose();
+      else if (this.#isClosed) socket.destroy();
+      else this.#use(socket);
+    });
+  }
+
+  #use(socket: Socket): void {
+    this.#socket = socket;
     socket.setNoDelay(true);
     socket.on('data', (piece: Buffer) => this.#onData(piece));
     socket.on('error', (error) => (this.#error ??= error));
     socket.on('end', () => this.#onFinish());
     socket.on('close', () => this.#onClose());
+    if (this.#unsent !== undefined) socket.write(this.#unsent);
+    this.#unsent = undefined;
   }
 
   /** Idle, and the server has not said or shown that it closes. */
@@ -155,33 +197,31 @@ class PostConnection {
   }
 
   /** Sends one request in one piece. `onEnd` is called once. */
-  exchange(head: string, body: Uint8Array, onEnd: (end: ExchangeEnd) => void): void {
+  exchange(head: string, body: Uint8Array, onEnd: OnEnd): void {
     this.#parser = new AnswerParser();
     this.#onEnd = onEnd;
     const request = Buffer.allocUnsafe(head.length + body.length);
     request.write(head, 'latin1');
     request.set(body, head.length);
-    this.#socket.write(request);
+    if (this.#socket === undefined) this.#unsent = request;
+    else this.#socket.write(request);
   }
 
   close(): void {
     this.#isClosed = true;
     this.#usableUntil = 0;
-    this.#socket.destroy();
+    this.#opening.destroy();
+    this.#socket?.destroy();
   }
 
   #onData(piece: Buffer): void {
-    if (this.#parser === undefined) {
-      // No request is in flight.
-      this.close();
-      return;
-    }
+    // No request is in flight.
+    if (this.#parser === undefined) return this.close();
     try {
       this.#parser.push(piece);
     } catch (error) {
-      this.#error = error as NodeJS.ErrnoException;
       this.close();
-      this.#finish({ answer: undefined, error: this.#error });
+      this.#finish(error as NodeJS.ErrnoException);
       return;
     }
     if (this.#parser.isDone) this.#complete(this.#parser);
@@ -196,14 +236,14 @@ class PostConnection {
 
   #onClose(): void {
     this.close();
-    this.#finish({ answer: undefined, error: this.#error ?? hangUp() });
+    this.#finish(this.#error ?? hangUp());
   }
 
   #complete(answer: AnswerParser): void {
     // A server that answers before it has read the request may not read the rest of it.
-    if (!answer.keepsAlive || this.#socket.writableLength > 0) this.close();
+    if (!answer.keepsAlive || this.#socket?.writableLength !== 0) this.close();
     else this.#usableUntil = this.#now() + (answer.idleMs ?? usualIdleMs) - idleMarginMs;
-    this.#finish({ answer, error: undefined });
+    this.#finish(answer);
   }
 
   #finish(end: ExchangeEnd): void {

@@ -1,4 +1,4 @@
-import { createPoster } from '../../http/client/post.ts';
+import { createPoster } from '../../http/client/poster.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
 import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/client/failed-connection.ts';
 import { withoutSecrets } from '../../secret.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createSecureServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
-import { createDirectPoster } from '../../../src/http/client/direct-poster.ts';
-import type { PosterOptions } from '../../../src/http/client/poster.ts';
+import { createPoster } from '../../../src/http/client/poster.ts';
+import type { ConnectionOptions } from '../../../src/http/client/origin-connections.ts';
 import { issueAuthority, issueServerCertificate } from '../../../src/tls/issue-certificate.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -36,8 +36,8 @@ async function serve(answer: Answer) {
 }
 
 /** Posts one request and gives the status and body of the answer, or the code of the failure. */
-function client(url: string, options: Partial<PosterOptions> = {}) {
-  const poster = createDirectPoster({ connections: 1, now: () => performance.now(), ...options });
+function client(url: string, options: Partial<ConnectionOptions> = {}) {
+  const poster = createPoster({ connections: 1, now: () => performance.now(), ...options });
   onTestFinished(() => poster.close());
   return {
     poster,

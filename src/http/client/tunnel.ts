@@ -1,0 +1,51 @@
+import { type ClientRequest, request as requestPlain } from 'node:http';
+import { Agent as HttpsAgent, type AgentOptions, request as requestSecure } from 'node:https';
+import type { Socket } from 'node:net';
+import { connect, type ConnectionOptions } from 'node:tls';
+
+type OnSocket = (error: Error | null, socket?: Socket) => void;
+
+/** To open a tunnel, in milliseconds; the request's own limit usually ends it earlier. */
+const connectMs = 30_000;
+
+/** Opens a tunnel to `HOST:PORT` through an http:// or https:// proxy (`CONNECT`, RFC 9110, section 9.3.6). */
+export function openTunnel(proxy: URL, authority: string, onSocket: OnSocket): ClientRequest {
+  const isSecure = proxy.protocol === 'https:';
+  const opening = (isSecure ? requestSecure : requestPlain)({
+    hostname: proxy.hostname.replace(/^\[|\]$/g, ''),
+    port: proxy.port === '' ? (isSecure ? 443 : 80) : proxy.port,
+    method: 'CONNECT',
+    path: authority,
+    headers: { host: authority, ...proxyAuthorization(proxy) },
+  });
+  opening.setTimeout(connectMs, () => opening.destroy(new Error('the proxy opened no tunnel in time')));
+  opening.once('error', onSocket);
+  opening.once('connect', ({ statusCode }, socket) => {
+    if (statusCode === 200) {
+      socket.setTimeout(0);
+      onSocket(null, socket);
+      return;
+    }
+    socket.destroy();
+    onSocket(new Error(`the proxy answered ${statusCode ?? 0} to CONNECT`));
+  });
+  opening.end();
+  return opening;
+}
+
+/** For node's client: opens a tunnel through the proxy for each of its connections. */
+export function tunnelAgent(proxy: URL, options: AgentOptions): HttpsAgent {
+  const createConnection = (target: ConnectionOptions, onSocket: OnSocket): void => {
+    const host = target.host?.includes(':') === true ? `[${target.host}]` : (target.host ?? '');
+    openTunnel(proxy, `${host}:${target.port ?? 443}`, (error, socket) => {
+      onSocket(error, socket && connect({ ...target, socket }));
+    });
+  };
+  return Object.assign(new HttpsAgent(options), { createConnection });
+}
+
+export function proxyAuthorization({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {};
+  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(text, 'utf8').toString('base64')}` };
+}
