@@ -102,7 +102,7 @@ export class LeadPages implements PageReader<Batch> {
         const { facts } = part;
         if (facts !== undefined) {
           const isFirst = position.style === 'start';
-          if (isFirst && facts.count === 0 && this.#sizes.dropGuess()) return readAnew(position);
+          if (isFirst && facts.count === 0 && this.#sizes.dropGuess()) return readAnew;
           this.#stats.pages += 1;
           const marks = { firstMark: markOf(first), lastMark: markOf(part.leads.at(-1)) };
           return { kind: 'page', facts, leads: kept, tally, firstId: first?.id, ...marks, size, isFirst };
@@ -124,7 +124,7 @@ export class LeadPages implements PageReader<Batch> {
     error: DataError,
     { previous, isAnnounced }: Seen,
   ): Promise<Answer | ReadAgain | undefined> {
-    if (position.style === 'start') return this.#sizes.fallBack(error) ? readAnew(position) : undefined;
+    if (position.style === 'start') return this.#sizes.fallBack(error) ? readAnew : undefined;
     if (previous === undefined || !rejectsPosition(error.status)) return undefined;
     // A list that became shorter may end in front of this page.
     const border = await this.#continuity.borderOf(position, [], this.#sizes.current);
@@ -135,7 +135,7 @@ export class LeadPages implements PageReader<Batch> {
 
   /** A page that was requested early is read anew; another one shows that the list moved: a step back. */
   #readAgain(position: Position, border: Exclude<Border, 'joined'>): ReadAgain {
-    if (this.#prefetch.dropEarly(position)) return readAnew(position);
+    if (this.#prefetch.dropEarly(position)) return readAnew;
     this.#prefetch.clear();
     // What is read again from here on was met in an earlier pass: it is no sign of a loop.
     this.#nextPass();
@@ -204,7 +204,7 @@ export class LeadPages implements PageReader<Batch> {
   }
 }
 
-const readAnew = (position: Position): ReadAgain => ({ kind: 'again', position, isStepBack: false });
+const readAnew: ReadAgain = { kind: 'again', isStepBack: false };
 
 /** Sent when the user named no size, the next one when the service rejects one; undefined: the service's default. */
 const usualSizes: readonly (number | undefined)[] = [1000, 100, undefined];

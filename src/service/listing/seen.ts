@@ -119,6 +119,7 @@ interface FirstPage {
 export interface Seen {
   readonly params: RequestParams;
   readonly isFiltered: boolean;
+  /** Where the newest answer came from, or the next one is asked for. */
   readonly position: Position;
   readonly newest: PageSeen | Exclude<Answer, WholePage> | undefined;
   readonly totals: Totals;
@@ -170,23 +171,32 @@ export const nothingSeen = (
 });
 
 /** What the loop knows beside an answer. */
-interface Beside extends Pick<Seen, 'position' | 'movement'> {
+interface Beside extends Pick<Seen, 'movement'> {
   /** Where the second page begins, if an earlier pass has found it. */
   readonly second: Position | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
+/** The same, and another page is asked for. */
+export const askedFor = (before: Seen, position: Position): Seen => ({
+  ...before,
+  position,
+  isNumbered: before.isNumbered || numberOf(position) !== undefined,
+});
+
+/** A page in front is asked for: leads that were counted come again. */
+export const afterStepBack = (before: Seen, position: Position): Seen =>
+  askedFor({ ...before, totals: { ...before.totals, met: undefined } }, position);
+
 /** The same with one answer more. */
 export function withAnswer(before: Seen, answer: Answer, beside: Beside): Seen {
-  const { position, movement } = beside;
-  const isNumbered = before.isNumbered || numberOf(position) !== undefined;
-  const known: Seen = { ...before, position, movement, isNumbered, probed: undefined };
+  const known: Seen = { ...before, movement: beside.movement, probed: undefined };
   return answer.kind === 'page' ? withPage(known, answer, beside) : { ...known, newest: answer };
 }
 
-function withPage(before: Seen, page: WholePage, { position, second, now }: Beside): Seen {
-  const { params, isFiltered, previous, longest } = before;
+function withPage(before: Seen, page: WholePage, { second, now }: Beside): Seen {
+  const { params, isFiltered, position, previous, longest } = before;
   const { facts, tally, leads, size, isFirst } = page;
   const { count } = facts;
   const hints = hintsOf(params, facts);

@@ -4,12 +4,21 @@ import { keyOf, type Position } from '../pagination/position.ts';
 import { type Completion, howToSet } from './completion.ts';
 import { type EndNote, nextStep, type Step } from './next-step.ts';
 import type { Probes } from './probes.ts';
-import { type Answer, inNextPass, type Movement, type Seen, withAnswer, withProbes } from './seen.ts';
+import {
+  afterStepBack,
+  type Answer,
+  askedFor,
+  inNextPass,
+  type Movement,
+  type Seen,
+  withAnswer,
+  withProbes,
+} from './seen.ts';
 import { totalsFrom } from './totals.ts';
 
 /** How the pages of a walk are read, and what is handed out of them. */
 export interface PageReader<Part> {
-  /** Hands out what comes before the page is whole. `again`: another position is to be read first, or this one anew. */
+  /** Hands out what comes before the page is whole. */
   read(position: Position, seen: Seen): AsyncGenerator<Part, Answer | ReadAgain, undefined>;
   /** What moved in the list, up to this answer. */
   movementAt(answer: Answer): Movement | undefined;
@@ -21,12 +30,10 @@ export interface PageReader<Part> {
   handOut(end: PageEnd): readonly Part[];
 }
 
-export interface ReadAgain {
-  readonly kind: 'again';
-  readonly position: Position;
-  /** It lies further in front: leads that were counted come again. */
-  readonly isStepBack: boolean;
-}
+/** The position is to be read anew, or first another one further in front, where leads that were counted come again. */
+export type ReadAgain =
+  | { readonly kind: 'again'; readonly isStepBack: false }
+  | { readonly kind: 'again'; readonly isStepBack: true; readonly position: Position };
 
 export interface PageEnd {
   /** Undefined behind probes: nothing is left of the page. */
@@ -47,7 +54,6 @@ export async function* walk<Part>(
 ): AsyncGenerator<Part, Completion, undefined> {
   const guard = new LoopGuard();
   let seen = before;
-  let { position } = before;
   let pages = 0;
   const follow = (step: Step): Position | undefined => {
     if (step.note !== undefined) messages.note('silent', noteText(step.note));
@@ -59,11 +65,10 @@ export async function* walk<Part>(
     return front;
   };
   for (;;) {
-    guard.enter(keyOf(position));
-    const answer = yield* reader.read(position, seen);
+    guard.enter(keyOf(seen.position));
+    const answer = yield* reader.read(seen.position, seen);
     if (answer.kind === 'again') {
-      if (answer.isStepBack) seen = { ...seen, totals: { ...seen.totals, met: undefined } };
-      ({ position } = answer);
+      seen = answer.isStepBack ? afterStepBack(seen, answer.position) : seen;
       guard.reset();
       continue;
     }
@@ -71,8 +76,7 @@ export async function* walk<Part>(
     if (first !== undefined) probes.noteFirst(first);
     if (answer.kind === 'page') guard.countRecords(answer.facts.count, (pages += 1));
     const second = first === undefined ? undefined : probes.secondBehind(first.facts);
-    const movement = reader.movementAt(answer);
-    seen = withAnswer(seen, answer, { position, movement, second, now: clock.now() });
+    seen = withAnswer(seen, answer, { movement: reader.movementAt(answer), second, now: clock.now() });
     let step = nextStep(seen);
     if (step.kind === 'page' && step.position === second) probes.goOnAt(second);
     const { totals } = seen;
@@ -87,7 +91,7 @@ export async function* walk<Part>(
       if (step.kind === 'end') yield* reader.handOut({ answer: undefined, totals, next, isLast: true });
     }
     if (step.kind === 'end') return step.completion;
-    position = next ?? position;
+    if (next !== undefined) seen = askedFor(seen, next);
   }
 }
 
