@@ -1,4 +1,3 @@
-import './wasm.mjs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 

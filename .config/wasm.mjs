@@ -1,37 +1,52 @@
 // Compiles the scanner from AssemblyScript to WebAssembly, and writes that as text into a TypeScript module, which every
-// tool can bundle.
-import { readFile, readdir, stat } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { writeWhole } from './write-whole.mjs';
+// tool can bundle. That module is in the repository, since the compiler is large: it is installed below .cache/ for this.
+//   --check   writes nothing: fails where the module is not, byte for byte, what the source compiles to
+//   --digest  the same by the digest in the module, without the compiler
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { root } from './library.mjs';
 
-const folder = fileURLToPath(new URL('../src/json/', import.meta.url));
-const target = `${folder}scan.wasm.ts`;
-const sources = `${folder}wasm/`;
-const inputs = [
-  ...(await readdir(sources)).map((name) => `${sources}${name}`),
-  fileURLToPath(import.meta.url),
-];
-const newest = Math.max(...(await Promise.all(inputs.map(changedAt))));
+/** Another release may compile the same source to other bytes. */
+const compiler = 'assemblyscript@0.28.20';
+const flags = '-O3 --noAssert --enable simd --runtime stub --use abort= --outFile scan.wasm'.split(' ');
+const sources = `${root}src/json/wasm/`;
+const target = `${root}src/json/scan.wasm.ts`;
 
-// Only when something changed, because the compiler alone takes a second to load.
-if ((await changedAt(target).catch(() => 0)) <= newest) {
-  const { default: compiler } = await import('assemblyscript/asc');
-  const flags = '-O3 --noAssert --enable simd --runtime stub --use abort= --outFile scan.wasm'.split(' ');
+const head = `// Made of wasm/ by npm run wasm. Digest of the source: ${await digest()}\n`;
+const [mode] = process.argv.slice(2);
+if (mode === undefined) {
+  await writeFile(target, await compiled());
+} else {
+  const found = await readFile(target, 'utf8');
+  const isCurrent = mode === '--digest' ? found.startsWith(head) : found === (await compiled());
+  if (!isCurrent) throw new Error(`${target} was not compiled from the source beside it: npm run wasm`);
+}
+
+/** Of the source, and of how it is compiled. */
+async function digest() {
+  const names = (await readdir(sources)).filter((name) => name.endsWith('.ts')).sort();
+  const texts = await Promise.all(names.map((name) => readFile(sources + name, 'utf8')));
+  const hash = createHash('sha256').update(JSON.stringify([compiler, flags]));
+  for (const text of texts) hash.update('\0').update(text.replaceAll('\r\n', '\n'));
+  return hash.digest('hex');
+}
+
+async function compiled() {
+  const place = `${root}.cache/assemblyscript`;
+  await mkdir(place, { recursive: true });
+  const words = ['install', '--loglevel=error', '--no-save', '--prefix', place, compiler];
+  // npm is a script on Windows, which only a shell starts.
+  await promisify(execFile)('npm', words, { shell: process.platform === 'win32' });
+  const path = '../.cache/assemblyscript/node_modules/assemblyscript/dist/asc.js';
+  const { default: asc } = await import(new URL(path, import.meta.url));
   let wasm = new Uint8Array();
-  const { error, stderr } = await compiler.main(['scan.ts', ...flags], {
+  const { error, stderr } = await asc.main(['scan.ts', ...flags], {
     readFile: (name) => readFile(`${sources}${name}`, 'utf8').catch(() => null),
     writeFile: (_, contents) => void (wasm = contents),
     listFiles: () => [],
   });
   if (error !== null) throw new Error(stderr.toString(), { cause: error });
-  const text = Buffer.from(wasm).toString('base64');
-  await writeWhole(
-    target,
-    `// Generated from wasm/ by .config/wasm.mjs.\nexport const scanWasm =\n  '${text}';\n`,
-  );
-}
-
-/** Milliseconds since the epoch. */
-async function changedAt(path) {
-  return (await stat(path)).mtimeMs;
+  return `${head}export const scanWasm =\n  '${Buffer.from(wasm).toString('base64')}';\n`;
 }
