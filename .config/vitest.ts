@@ -37,6 +37,7 @@ export default defineConfig({
             'test/faults/**',
             'test/bench/**',
             'test/browser/**',
+            'test/oracles/**',
           ],
           testTimeout: 20_000,
         },
@@ -94,6 +95,18 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...shared,
+          name: 'oracles',
+          // Its tests put real libraries in the place of what other tests have instead.
+          isolate: true,
+          include: ['test/oracles/*.test.ts'],
+          globalSetup: ['test/support/temporary.ts'],
+          testTimeout: 30_000,
         },
       },
       {

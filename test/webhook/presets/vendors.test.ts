@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { sign as octokit, verify as verifyByOctokit } from '@octokit/webhooks-methods';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
-import Stripe from 'stripe';
-import { Webhook as Svix } from 'svix';
 import { expect, test } from 'vitest';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../verify.ts';
@@ -22,27 +20,6 @@ const vendors: Readonly<Record<string, { secret: string; sign: () => Headers | P
       ['webhook-id', 'msg_1'],
       ['webhook-timestamp', String(seconds)],
       ['webhook-signature', new StandardWebhook(whsec).sign('msg_1', new Date(now), body)],
-    ],
-  },
-  svix: {
-    secret: whsec,
-    sign: () => [
-      ['svix-id', 'msg_1'],
-      ['svix-timestamp', String(seconds)],
-      ['svix-signature', new Svix(whsec).sign('msg_1', new Date(now), body)],
-    ],
-  },
-  stripe: {
-    secret: 'whsec_test_secret',
-    sign: () => [
-      [
-        'Stripe-Signature',
-        Stripe.webhooks.generateTestHeaderString({
-          payload: body,
-          secret: 'whsec_test_secret',
-          timestamp: seconds,
-        }),
-      ],
     ],
   },
   github: {
@@ -84,17 +61,12 @@ test('the libraries of the vendors accept what is signed here, and refuse it whe
     const scheme = schemeNamed(name);
     return Object.fromEntries(scheme.sign(message, keyOf(scheme, secret), Date.now()));
   };
-  expect(new Svix(whsec).verify(body, signedBy('svix', whsec))).toMatchObject({ id: 'lead_1' });
   expect(new StandardWebhook(whsec).verify(body, signedBy('standard-webhooks', whsec))).toMatchObject({
     id: 'lead_1',
   });
-  const header = signedBy('stripe', 'whsec_s')['stripe-signature'] ?? '';
-  expect(Stripe.webhooks.constructEvent(body, header, 'whsec_s')).toMatchObject({ id: 'lead_1' });
   const github = signedBy('github', 'octo')['x-hub-signature-256'] ?? '';
   expect(await verifyByOctokit('octo', body, github)).toBe(true);
   const tampered = body.replace('lead_1', 'lead_2');
   expect(await verifyByOctokit('octo', tampered, github)).toBe(false);
-  expect(() => Stripe.webhooks.constructEvent(tampered, header, 'whsec_s')).toThrow();
-  expect(() => new Svix(whsec).verify(tampered, signedBy('svix', whsec))).toThrow();
   expect(() => new StandardWebhook(whsec).verify(tampered, signedBy('standard-webhooks', whsec))).toThrow();
 });

@@ -1,0 +1,45 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { onTestFinished } from 'vitest';
+import type { DescribedReport } from '../../src/commands/check/report.ts';
+import type { CheckRun } from './support.ts';
+
+export { express };
+
+/** Serves on a free port until the test is done; gives the URL of /hook. */
+export async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+}
+
+export const probe = (run: CheckRun, name: string): DescribedReport | undefined =>
+  run.probes.find((one) => one.name === name);
+
+/** Express as its users write it: what `verify` throws is answered 400, and nothing else is looked at. */
+export async function serveExpress(
+  parser: ReturnType<typeof express.json>,
+  verify: (body: unknown, headers: Record<string, string>) => unknown,
+): Promise<string> {
+  const app = express();
+  app.post('/hook', parser, (request, response) => {
+    try {
+      verify(request.body, request.headers as Record<string, string>);
+    } catch {
+      response.status(400).json({});
+      return;
+    }
+    response.json({});
+  });
+  return serve(app);
+}
+
+export const raw = express.raw({ type: 'application/json' });
+
+/** What a library for signatures leaves to the application: ids, shapes, errors of Express in development. */
+export const leftToTheApplication = ['replay.nonce', 'body.array', 'body.no-id', 'leak.stack-trace'];

@@ -1,0 +1,82 @@
+import type { RequestListener } from 'node:http';
+import { createNodeMiddleware, Webhooks } from '@octokit/webhooks';
+import Stripe from 'stripe';
+import { Webhook as SvixWebhook } from 'svix';
+import { expect, test } from 'vitest';
+import { express, leftToTheApplication, probe, raw, serve, serveExpress } from '../check/express-receiver.ts';
+import { check, named } from '../check/support.ts';
+
+const secret = `whsec_${Buffer.from('a shared secret of thirty bytes').toString('base64')}`;
+
+test('express.json() with svix over JSON that was parsed and written again refuses what is written otherwise', async () => {
+  const url = await serveExpress(express.json(), (body, headers) =>
+    new SvixWebhook(secret).verify(JSON.stringify(body), headers),
+  );
+  const run = await check([url, '--scheme', 'svix', '--secret', secret]);
+  // From node 26 on JSON.parse takes any depth, and the body reaches the application.
+  expect(run.failed.filter((name) => name !== 'body.deep-answer')).toEqual([
+    'credential.doubled',
+    'replay.nonce',
+    'body.large-integers',
+    'body.escapes',
+    'body.white-space',
+    'body.array',
+    'body.no-id',
+    'leak.stack-trace',
+  ]);
+  expect(probe(run, 'body.white-space')).toMatchObject({ seen: { status: 400 }, detail: 'it answered 400' });
+  expect(probe(run, 'body.white-space')?.hint).toContain('raw bytes');
+  expect(run.exitCode).toBe(7);
+});
+
+test('express.raw() with svix takes every form of JSON, and two signatures of which one is right', async () => {
+  const url = await serveExpress(raw, (body, headers) =>
+    new SvixWebhook(secret).verify(body as Buffer, headers),
+  );
+  const run = await check([url, '--scheme', 'svix', '--secret', secret]);
+  expect(run.failed).toEqual(
+    expect.arrayContaining(['credential.doubled', 'body.null', 'body.deep-answer', ...leftToTheApplication]),
+  );
+  expect(run.failed).toHaveLength(7);
+  expect(named(run, 'warn')).toEqual(['dedupe.repeat', 'dedupe.parallel']);
+});
+
+test("Octokit's middleware verifies well, and takes any JSON of any size", async () => {
+  const silent = (): void => undefined;
+  const log = { debug: silent, info: silent, warn: silent, error: silent };
+  const webhooks = new Webhooks({ secret: 's3cret', log });
+  const url = await serve(createNodeMiddleware(webhooks, { path: '/hook', log }) as RequestListener);
+  const github = ['--header', 'X-GitHub-Event: push', '--header', 'X-GitHub-Delivery: d-1'];
+  const run = await check([url, '--scheme', 'github', '--secret', 's3cret', ...github]);
+  expect(run.failed).toEqual(['body.null', 'body.array', 'body.no-id', 'body.deep-answer', 'body.huge']);
+  expect(probe(run, 'body.null')?.seen).toMatchObject({ status: 500 });
+  expect(run.exitCode).toBe(0);
+});
+
+test("the handler of Stripe's documentation takes what is signed for next week", async () => {
+  const stripe = new Stripe('sk_test_x');
+  const app = express();
+  app.post('/hook', raw, (request, response) => {
+    let event: Stripe.Event;
+    try {
+      const signature = request.headers['stripe-signature'] ?? '';
+      event = stripe.webhooks.constructEvent(request.body as Buffer, signature, 's3cret');
+    } catch (error) {
+      response.status(400).send(`Webhook Error: ${(error as Error).message}`);
+      return;
+    }
+    response.json({ received: true, type: event.type });
+  });
+  const run = await check([await serve(app), '--scheme', 'stripe', '--secret', 's3cret']);
+  expect(run.failed).toEqual([
+    'credential.doubled',
+    'time.future',
+    'body.null',
+    'body.array',
+    'body.no-id',
+    'body.deep-answer',
+    'leak.stack-trace',
+  ]);
+  expect(probe(run, 'time.stale')?.result).toBe('pass');
+  expect(run.exitCode).toBe(7);
+});
