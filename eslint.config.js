@@ -30,7 +30,7 @@ export default defineConfig(
       'no-control-regex': 'off',
       'no-restricted-globals': [
         'error',
-        { name: 'process', message: 'Only src/context.ts and the launcher touch the process.' },
+        { name: 'process', message: 'Only src/host.ts and the launcher touch the process.' },
         { name: 'fetch', message: 'Import from undici: the global one cannot be configured.' },
       ],
       'no-console': 'error',
@@ -38,7 +38,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/context.ts', 'src/entry.ts', 'test/**/*.ts', '.config/*.ts'],
+    files: ['src/host.ts', 'src/entry.ts', 'test/**/*.ts', '.config/*.ts'],
     rules: { 'no-restricted-globals': 'off' },
   },
   {

@@ -28,7 +28,7 @@ const loadedTogether = groups([
       'service/listing/completion',
     ],
   },
-  { name: 'command', modules: ['run-command'] },
+  { name: 'command', modules: ['parse-argv', 'context'] },
   {
     name: 'pull',
     modules: [

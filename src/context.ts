@@ -1,64 +1,11 @@
-import type { Readable, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { type Clock, systemClock } from './time/clock.ts';
-import type { Paths } from './config/directories.ts';
-import type { Settings } from './config/settings.ts';
-import { InterruptedError } from './errors.ts';
-import type { Globals } from './commands/flags/flag.ts';
-import type { Messages } from './output/messages.ts';
+import { findPaths, type Paths } from './config/directories.ts';
+import type { Globals, Settings } from './config/settings.ts';
+import type { Host } from './host.ts';
+import { createMessages, type Messages } from './output/messages.ts';
 import type { StatusLine } from './output/terminal/status-line.ts';
 
-/** What a process has used; it starts at some time in milliseconds since the epoch. */
-export interface ResourceUsage {
-  readonly startedAt: number;
-  /** User and system time. */
-  readonly cpuSeconds: number;
-  readonly residentBytes: number;
-  readonly heapBytes: number;
-}
-
-export interface Input extends Readable {
-  readonly isTTY?: boolean;
-  setRawMode?(on: boolean): unknown;
-}
-
-export interface Output extends Writable {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  /**
-   * Only of a stream that takes a write before it has left: resolves when all so far has, and rejects with a `LeadsError`
-   * where it cannot.
-   */
-  drain?(): Promise<void>;
-  /** Only of a stream whose content is changed first: whether a terminal shows what becomes of it. */
-  readonly isBeforeTerminal?: boolean;
-}
-
-/** What the world outside offers; tests hand in their own. */
-export interface Host {
-  readonly stdin: Input;
-  readonly stdout: Output;
-  readonly stderr: Output;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  /** Gives a number in [0, 1). */
-  readonly random: () => number;
-  /** Aborted by Ctrl-C, SIGTERM and SIGHUP, with an `InterruptedError` as its reason. */
-  readonly signal: AbortSignal;
-  readonly platform: string;
-  /** Of the node that runs this, such as `v22.11.0`. */
-  readonly nodeVersion: string;
-  /** Of this process: a lock names its holder by it. */
-  readonly pid: number;
-  /** Kills a process that leads its own group, and everything in that group; it is no error when it has ended. */
-  readonly killGroup: (leader: number) => void;
-  /** What this process has used so far. */
-  readonly resources: () => ResourceUsage;
-  /** The words that start this program once more, for `demo`. */
-  readonly program: readonly [command: string, ...args: string[]];
-}
-
-/** Everything a command may touch; `main` makes it from a host once the flags are known. */
+/** Everything a command may touch: a host, and what the flags that every command takes say of it. */
 export interface Context extends Host {
   readonly globals: Globals;
   readonly paths: Paths;
@@ -68,84 +15,64 @@ export interface Context extends Host {
   readonly status: StatusLine | undefined;
   /** Flag > environment > profile > default. Read once a run. */
   settings(): Promise<Settings>;
-  /** For requests to the service: proxy, extra authorities and time-outs are set. Closed by `main`. */
+  /** For requests to the service: proxy, extra authorities and time-outs are set. Closed with the context. */
   http(): Promise<Dispatcher>;
 }
 
-/** The first Ctrl-C, SIGTERM or SIGHUP (a terminal that closes) asks for an orderly end; the second ends the process at once. */
-function interruption(): AbortSignal {
-  const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => {
-      const interrupted = new InterruptedError(name);
-      if (controller.signal.aborted) process.exit(interrupted.exitCode);
-      controller.abort(interrupted);
-    });
-  }
-  return controller.signal;
-}
-
-/** Write errors are reported by each write's callback; without a listener the event would also crash us. */
-const ignoreError = (): void => undefined;
-
-/** Listeners of others are not enough: the one of `pipe`, which a worker brings along, emits the event once more. */
-function quietly<S extends Output>(stream: S): S {
-  if (!stream.listeners('error').includes(ignoreError)) stream.on('error', ignoreError);
-  return stream;
-}
-
-export function killGroup(leader: number): void {
+/**
+ * Runs something with a context of its own, and closes what that context opened. Configuration and HTTP client load when
+ * they are first asked for.
+ */
+export async function withContext<T>(
+  host: Host,
+  { globals, allowsNewProfile }: { readonly globals: Globals; readonly allowsNewProfile: boolean },
+  run: (context: Context) => Promise<T>,
+): Promise<T> {
+  const { env } = host;
+  const status = await openStatusLine(host, globals);
+  const stderr = status?.sharedWith(host.stderr) ?? host.stderr;
+  const paths = findPaths(env, host.platform);
+  const settings = once(async () => {
+    const { loadSettings } = await import('./config/load-settings.ts');
+    return loadSettings({ globals, env, paths, allowsNewProfile });
+  });
+  let agent: Dispatcher | undefined;
+  const http = once(async () => {
+    const { createProcessAgent } = await import('./http/client/agent.ts');
+    const { timeoutMs } = await settings();
+    return (agent = await createProcessAgent({ env, dataDir: paths.dataDir, timeoutMs }));
+  });
+  // Getters stay getters: a command that never reads stdin must not open it.
+  const context = Object.defineProperties(
+    { globals, paths, messages: createMessages(stderr, globals, status), status, settings, http },
+    {
+      ...Object.getOwnPropertyDescriptors(host),
+      stderr: { value: stderr },
+      stdout: { get: once(() => sharedStdout(host, status)) },
+    },
+  ) as unknown as Context;
   try {
-    process.kill(-leader, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    return await run(context);
+  } finally {
+    status?.close();
+    await agent?.destroy();
   }
 }
 
-function resources(): ResourceUsage {
-  const { rss, heapUsed } = process.memoryUsage();
-  const { user, system } = process.cpuUsage();
-  return {
-    startedAt: performance.timeOrigin,
-    cpuSeconds: (user + system) / 1_000_000,
-    residentBytes: rss,
-    heapBytes: heapUsed,
-  };
+async function openStatusLine(
+  { stderr, clock, env }: Host,
+  { quiet }: Globals,
+): Promise<StatusLine | undefined> {
+  if (stderr.isTTY !== true || env['TERM'] === 'dumb' || quiet) return undefined;
+  const { StatusLine } = await import('./output/terminal/status-line.ts');
+  return new StatusLine(stderr, clock);
 }
 
-/** This process: the only code that touches `process`. Streams are opened when first used. */
-export function processHost(): Host {
-  return {
-    get stdin() {
-      return process.stdin;
-    },
-    get stdout() {
-      return quietly(process.stdout);
-    },
-    get stderr() {
-      return quietly(process.stderr);
-    },
-    env: process.env,
-    clock: systemClock,
-    random: Math.random,
-    signal: interruption(),
-    platform: process.platform,
-    nodeVersion: process.version,
-    pid: process.pid,
-    killGroup,
-    resources,
-    program: LEADS_SINGLE_FILE ? [process.execPath] : [process.execPath, process.argv[1] ?? ''],
-  };
-}
+/** Data that goes to the terminal of the status line erases that line. */
+const sharedStdout = ({ stdout }: Host, status: StatusLine | undefined): Host['stdout'] =>
+  status !== undefined && stdout.isTTY === true ? status.sharedWith(stdout) : stdout;
 
-/** Runs the program on this process's arguments and leaves its result as the exit code. */
-export async function runProcess(
-  main: (argv: readonly string[], host: Host) => Promise<number>,
-): Promise<void> {
-  // Node ends a process that waits for nothing any more, finished or not: that must not look like success.
-  process.exitCode = 1;
-  const code = await main(process.argv.slice(2), processHost());
-  process.exitCode = code;
-  // From 8 on the output is incomplete anyway, and a write that nobody reads would keep the process alive.
-  if (code >= 8 && process.stdout.writableLength > 0) process.exit(code);
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }

@@ -1,4 +1,4 @@
-import { runProcess } from './context.ts';
+import { runProcess } from './host.ts';
 import { main } from './main.ts';
 
 void runProcess(main);

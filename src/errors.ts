@@ -1,6 +1,3 @@
-/** Exit codes of the process; their meanings are public API (README, "Exit codes"). */
-export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 130 | 141 | 143;
-
 /**
  * What was found, as data: its kind and its facts, which can be cloned and hold no secret. A front makes the sentence and
  * the hint of it, from the catalogue in src/messages/.
@@ -20,14 +17,12 @@ export interface ErrorDetails {
 }
 
 /**
- * An expected failure with an exit code: a sentence and a hint, where a front throws it, else a problem, whose kind is
+ * An expected failure, whose code says of which class: a sentence and a hint, where a front throws it, else a problem, whose kind is
  * then the message. Anything else that is thrown is a bug.
  */
 export abstract class LeadsError extends Error {
   /** Stable, machine-readable name in JSON errors. */
   abstract readonly code: string;
-  /** @internal Of the program alone. */
-  abstract readonly exitCode: ExitCode;
   /** @internal */
   readonly problem: Problem | undefined;
   readonly hint: string | undefined;
@@ -48,64 +43,46 @@ export abstract class LeadsError extends Error {
 /** Unknown command, flag or value. */
 export class UsageError extends LeadsError {
   readonly code = 'usage';
-  /** @internal */
-  readonly exitCode = 2;
 }
 
 /** No API key, no base URL, unreadable configuration. */
 export class ConfigError extends LeadsError {
   readonly code = 'config';
-  /** @internal */
-  readonly exitCode = 3;
 }
 
 /** The service rejected the key (401, 403). */
 export class KeyRejectedError extends LeadsError {
   readonly code = 'key_refused';
-  /** @internal */
-  readonly exitCode = 4;
 }
 
 /** The service could not be reached, or kept failing, or kept rate-limiting. */
 export class ServiceError extends LeadsError {
   readonly code = 'service_unavailable';
-  /** @internal */
-  readonly exitCode = 5;
 }
 
 /** The service's answer, or an input file, is not what it must be. */
 export class DataError extends LeadsError {
   readonly code = 'invalid_data';
-  /** @internal */
-  readonly exitCode = 6;
 }
 
 /** There is no lead, or no delivery, of the id that was asked for: the run itself worked. */
 export class LeadNotFoundError extends LeadsError {
   readonly code = 'lead_not_found';
-  /** @internal */
-  readonly exitCode = 7;
 }
 
 /** Output could not be written: disk full, I/O error. */
 export class OutputError extends LeadsError {
   readonly code = 'output';
-  /** @internal */
-  readonly exitCode = 8;
 }
-
-const exitCodeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143, SIGPIPE: 141 } as const;
 
 /** The run was ended before it was complete, by a signal or by the reader of stdout: output is incomplete. */
 export class InterruptedError extends LeadsError {
   readonly code = 'interrupted';
-  readonly exitCode: ExitCode;
-  readonly signal: keyof typeof exitCodeOfSignal;
+  readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGPIPE';
 
-  constructor(signal: keyof typeof exitCodeOfSignal, details: ErrorDetails = {}) {
+  constructor(signal: InterruptedError['signal'], details: ErrorDetails = {}) {
     super(signal === 'SIGPIPE' ? 'the reader of stdout went away' : 'interrupted', details);
     this.signal = signal;
-    this.exitCode = exitCodeOfSignal[signal];
   }
 }
 

@@ -1,20 +1,23 @@
-import type { Host } from './context.ts';
-import type { ExitCode } from './errors.ts';
+import { type ExitCode, exitCodeOf } from './exit-codes.ts';
+import type { Host } from './host.ts';
 import { wrapWidth } from './output/terminal/terminal-width.ts';
 
 /**
- * The whole program: the only place where an error ends and an exit code is picked. Never throws. Version, help
- * and completion are answered before anything else is loaded, since every start pays for what is loaded here.
+ * The whole program: every error ends here. Never throws. Version, help and completion are answered before anything else
+ * is loaded, since every start pays for what is loaded here.
  */
 export async function main(argv: readonly string[], host: Host): Promise<ExitCode> {
   try {
     const text = await immediateAnswer(argv, host);
     if (text !== undefined) return await print(text, host);
-    const { runCommand } = await import('./run-command.ts');
-    return (await runCommand(argv, host)) === 'problems' ? 7 : 0;
-  } catch (error) {
+    const { parseArgv } = await import('./parse-argv.ts');
+    const invocation = await parseArgv(argv);
+    if (invocation.kind === 'print') return await print(invocation.text(wrapWidth(host.stdout)), host);
+    const { withContext } = await import('./context.ts');
+    return exitCodeOf({ outcome: await withContext(host, invocation, invocation.run) });
+  } catch (thrown) {
     const { report } = await import('./report-error.ts');
-    return report(error, argv, host);
+    return report(thrown, argv, host);
   }
 }
 

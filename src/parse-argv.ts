@@ -7,14 +7,15 @@ import {
   flagName,
   flagTerm,
   globalFlags,
-  type Globals,
   immediateFlags,
   isSwitch,
   longName,
+  type OptionsOf,
 } from './commands/flags/flag.ts';
 import { commandHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';
 import { didYouMean } from './commands/help/suggest.ts';
+import type { Globals } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { UsageError } from './errors.ts';
 import { commands, programHelp } from './program.ts';
@@ -121,7 +122,7 @@ export function parseCommand(group: CommandSpec, words: readonly string[]): Invo
   if (typed === 'help' || spec.prepare === undefined) {
     return { kind: 'print', text: (width) => commandHelp(path, spec, width) };
   }
-  const globals = checkOptions({}, globalFlags, typed) as Globals;
+  const globals: Globals = checkOptions({}, globalFlags, typed) as OptionsOf<typeof globalFlags>;
   const allowsNewProfile = spec.allowsNewProfile === true;
   return { kind: 'run', globals, allowsNewProfile, run: spec.prepare(typed) };
 }

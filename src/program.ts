@@ -1,6 +1,6 @@
 import type { CommandSpec } from './commands/flags/command-spec.ts';
 import { rootHelp } from './commands/help/root-help.ts';
-import type { Host } from './context.ts';
+import type { Host } from './host.ts';
 
 /** One line of the command table; `load` brings the flags, which in turn bring the code when the command runs. */
 interface CommandEntry {

@@ -9,10 +9,13 @@ const src = fileURLToPath(new URL('../src', import.meta.url));
 /** From the bottom up: a file may import from its own tier and the tiers before it, never from a later one. */
 const tiers: readonly (readonly string[])[] = [
   ['errors', 'secret', 'version.d'],
+  ['exit-codes'],
   ['json', 'time'],
+  ['host'],
   ['lead'],
   ['webhook', 'files'],
   ['service', 'inbox', 'http', 'tls', 'output', 'config', 'capture'],
+  ['context'],
   ['receiver', 'sender'],
   ['sandbox', 'check', 'audit', 'doctor', 'stats'],
   ['messages'],
@@ -20,8 +23,8 @@ const tiers: readonly (readonly string[])[] = [
   ['commands'],
   ['program'],
   ['parse-argv'],
-  ['run-command', 'report-error'],
-  ['main', 'context'],
+  ['report-error'],
+  ['main'],
   ['entry'],
 ];
 
@@ -38,7 +41,7 @@ const pageImports = /^inspect\/(web\/|wire\.ts$)/;
 const folder = (file: string): string => file.split('/')[0]?.replace(/\.ts$/, '') ?? '';
 const tier = (file: string): number => tiers.findIndex((names) => names.includes(folder(file)));
 
-/** What an import breaks, in one line; types count like values, but for `context`, whose types everybody may use. */
+/** What an import breaks, in one line; types count like values. */
 function faultOf({ from, to, typeOnly, outside }: Import): string | undefined {
   const arrow = `${from} → ${to}`;
   if (from.startsWith(page) && !(outside ? /^preact(\/|$)/ : pageImports).test(to)) {
@@ -51,11 +54,9 @@ function faultOf({ from, to, typeOnly, outside }: Import): string | undefined {
     return undefined;
   }
   if (tier(to) === -1) return `${arrow}: a folder without a tier`;
-  if (folder(to) === 'context') {
-    return typeOnly || folder(from) === 'entry' ? undefined : `${arrow}: as a type only`;
-  }
+  if (folder(to) === 'host' && !typeOnly && folder(from) !== 'entry') return `${arrow}: as a type only`;
   if (folder(to) === 'commands' && !['commands', 'program', 'parse-argv'].includes(folder(from))) {
-    return typeOnly ? undefined : `${arrow}: only the program knows the commands`;
+    return `${arrow}: only the program knows the commands`;
   }
   return tier(to) > tier(from) ? `${arrow}: against the order` : undefined;
 }
@@ -85,7 +86,7 @@ describe('imports', () => {
 
   it('form no cycle between folders', () => {
     const between = imports
-      .filter(({ from, to, outside }) => !outside && ![folder(from), folder(to)].includes('context'))
+      .filter(({ outside }) => !outside)
       .map((one) => ({ ...one, from: folder(one.from), to: folder(one.to) }))
       .filter(({ from, to }) => from !== to);
     expect(cyclesOf(between).map((cycle) => cycle.join(' → '))).toEqual([]);
@@ -99,14 +100,15 @@ describe('imports', () => {
     expect(faults('lead/raw-lead.ts', "import fs from 'node:fs';")).toHaveLength(1);
     expect(faults('webhook/check-delivery.ts', "const net = await import('node:net');")).toHaveLength(1);
     expect(faults('inbox/store.ts', "import { run } from '../commands/listen/run.ts';")).toHaveLength(1);
-    expect(faults('config/load.ts', "import { processHost } from '../context.ts';")).toHaveLength(1);
+    expect(faults('config/load.ts', "import { processHost } from '../host.ts';")).toHaveLength(1);
     expect(faults('commands/list/run.ts', "import { Option } from 'commander';")).toHaveLength(1);
     expect(faults('inspect/web/main.tsx', "import { x } from '../../secret.ts';")).toHaveLength(1);
     expect(faults('inspect/web/main.tsx', "import fs from 'node:fs';")).toHaveLength(1);
     expect(faults('inspect/http/api.ts', "import { x } from '../web/text/sentence.ts';")).toHaveLength(1);
     expect(faults('inspect/web/list/x.tsx', "import type { X } from '../../wire.ts';")).toEqual([]);
     expect(faults('inspect/web/list/x.tsx', "import { useState } from 'preact/hooks';")).toEqual([]);
-    expect(faults('config/load.ts', "import type { Globals } from '../context.ts';")).toEqual([]);
+    expect(faults('config/load.ts', "import type { Context } from '../context.ts';")).toHaveLength(1);
+    expect(faults('config/load.ts', "import type { Host } from '../host.ts';")).toEqual([]);
     expect(faults('parse-argv.ts', "import { Option } from 'commander';")).toEqual([]);
   });
 

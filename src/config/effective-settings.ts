@@ -1,9 +1,10 @@
-import type { Context } from '../context.ts';
+import type { Host } from '../host.ts';
 import { Secret } from '../secret.ts';
 import { profileName } from './load-settings.ts';
 import { valueAt } from './check-config.ts';
 import { readConfig } from './read-config.ts';
-import type { Profile } from './settings.ts';
+import type { Paths } from './directories.ts';
+import type { Globals, Profile, Settings } from './settings.ts';
 import { type SettingKey, settingKeys } from './setting-keys.ts';
 
 export interface EffectiveSetting {
@@ -13,11 +14,11 @@ export interface EffectiveSetting {
   readonly from: 'flag' | 'environment' | 'profile' | 'default';
 }
 
-type Sources = Pick<Context, 'globals' | 'env'>;
+type Sources = Pick<Host, 'env'> & { readonly globals: Globals };
 
 /** Every setting that has a value, with the place it comes from, the profile's name first. */
 export async function effectiveSettings(
-  context: Sources & Pick<Context, 'paths' | 'settings'>,
+  context: Sources & { readonly paths: Paths; settings(): Promise<Settings> },
 ): Promise<EffectiveSetting[]> {
   const { profile: name } = await context.settings();
   const config = readConfig(context.paths.configDir);

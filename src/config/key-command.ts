@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Context } from '../context.ts';
 import { ConfigError, InterruptedError } from '../errors.ts';
+import type { Host } from '../host.ts';
 import { Secret } from '../secret.ts';
 import { formatDuration } from '../time/duration.ts';
 import { settingKeys } from './setting-keys.ts';
@@ -17,7 +17,10 @@ const outputGraceMs = 200;
 /** After SIGTERM, for a command to end, in ms. */
 const killGraceMs = 1000;
 
-type KeyContext = Pick<Context, 'env' | 'stdin' | 'signal' | 'status'>;
+export interface KeyContext extends Pick<Host, 'env' | 'stdin' | 'signal'> {
+  readonly status: { pause(): () => void } | undefined;
+  readonly messages: { verbose(text: string): void };
+}
 
 /**
  * Runs a program without a shell, and gives the one line that it prints. It keeps the terminal's stdin, for a passphrase,
@@ -26,7 +29,7 @@ type KeyContext = Pick<Context, 'env' | 'stdin' | 'signal' | 'status'>;
  */
 export async function runKeyCommand(
   command: readonly string[],
-  context: KeyContext,
+  context: Omit<KeyContext, 'messages'>,
   timeoutMs = defaultTimeoutMs,
 ): Promise<Secret> {
   context.signal.throwIfAborted();
@@ -52,7 +55,7 @@ interface End {
 
 function endOf(
   command: readonly string[],
-  { env, stdin, signal }: KeyContext,
+  { env, stdin, signal }: Pick<KeyContext, 'env' | 'stdin' | 'signal'>,
   timeoutMs: number,
 ): Promise<End> {
   const [program = '', ...args] = command;
@@ -125,7 +128,7 @@ const secretVariables = settingKeys.flatMap(({ secret, variable }) =>
   secret === true ? (variable ?? []) : [],
 );
 
-const withoutSecrets = (env: Context['env']): Record<string, string | undefined> =>
+const withoutSecrets = (env: Host['env']): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !secretVariables.includes(name.toUpperCase())));
 
 const known = new WeakMap<object, Promise<Account>>();
@@ -133,7 +136,7 @@ const known = new WeakMap<object, Promise<Account>>();
 /** The account with the key that its command prints; within one run of ours, the command runs once for it. */
 export function commandAccount(
   account: AccountSettings & CommandKey,
-  context: Context,
+  context: KeyContext,
   run: object,
 ): Promise<Account> {
   const made = known.get(run) ?? makeAccount(account, context);
@@ -143,7 +146,7 @@ export function commandAccount(
 
 async function makeAccount(
   { profile, baseUrl, apiKeyCommand }: AccountSettings & CommandKey,
-  context: Context,
+  context: KeyContext,
 ): Promise<Account> {
   let key = await runKeyCommand(apiKeyCommand, context);
   let renewal: Promise<void> | undefined;

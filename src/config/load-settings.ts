@@ -1,16 +1,15 @@
-import type { Context } from '../context.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { Secret } from '../secret.ts';
 import { longestTimerMs, parseDuration } from '../time/duration.ts';
 import type { Paths } from './directories.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { readConfig } from './read-config.ts';
-import type { Config, Profile, Settings } from './settings.ts';
+import type { Config, Globals, Profile, Settings } from './settings.ts';
 import { loginCommand } from './login-command.ts';
 import { bothKeys } from './check-config.ts';
 
 interface Sources {
-  readonly globals: Context['globals'];
+  readonly globals: Globals;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly paths: Paths;
   /** Whether the profile that is named may be one that is not stored. */
@@ -52,7 +51,7 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
 }
 
 /** The profile that flag or environment names. */
-export function profileName(globals: Context['globals'], env: Sources['env']): string | undefined {
+export function profileName(globals: Globals, env: Sources['env']): string | undefined {
   return nonEmpty(globals.profile) ?? nonEmpty(env['LEADS_PROFILE']);
 }
 

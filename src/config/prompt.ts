@@ -1,15 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import type { Context, Input } from '../context.ts';
 import { ConfigError, InterruptedError, UsageError } from '../errors.ts';
+import type { Host, Input } from '../host.ts';
 import type { Secret } from '../secret.ts';
 import { parseSecret } from './value-types.ts';
+
+type PromptContext = Pick<Host, 'stdin' | 'stderr' | 'signal'>;
 
 /** Asks on the terminal; `hidden` shows nothing of what is typed. Ctrl-C interrupts, Ctrl-D gives an empty answer. */
 export function ask(
   question: string,
-  { stdin, stderr, signal }: Pick<Context, 'stdin' | 'stderr' | 'signal'>,
+  { stdin, stderr, signal }: PromptContext,
   { hidden = false } = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -44,7 +46,7 @@ export async function readAll(stdin: Input): Promise<string> {
 }
 
 /** A secret from a file, or from stdin for `-`; surrounding white space goes. Throws for an empty or broken one. */
-export async function secretFromFile(path: string, what: string, context: Context): Promise<Secret> {
+export async function secretFromFile(path: string, what: string, context: PromptContext): Promise<Secret> {
   if (path === '-') return parseSecret(await readAll(context.stdin), what);
   try {
     return parseSecret(await readFile(path, 'utf8'), what);
@@ -56,7 +58,7 @@ export async function secretFromFile(path: string, what: string, context: Contex
 }
 
 /** Asks for a secret on a terminal, hidden, and reads stdin to its end otherwise. */
-export async function secretFromPerson(what: string, context: Context): Promise<Secret> {
+export async function secretFromPerson(what: string, context: PromptContext): Promise<Secret> {
   if (context.stdin.isTTY !== true) return secretFromFile('-', what, context);
   return parseSecret(await ask(`${what}: `, context, { hidden: true }), what);
 }

@@ -2,6 +2,17 @@ import type { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
 import type { CustomOptions, PartKey } from '../webhook/scheme-options.ts';
 
+/** What the flags give that every command takes; their values are checked where settings are read. */
+export interface Globals {
+  readonly profile: string | undefined;
+  readonly baseUrl: string | undefined;
+  readonly timeout: string | undefined;
+  readonly retries: string | undefined;
+  readonly verbose: boolean;
+  readonly quiet: boolean;
+  readonly color: boolean;
+}
+
 /** What is needed to talk to the service. */
 export interface Account {
   /** Name of the profile, for hints that say how to log in. */

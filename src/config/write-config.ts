@@ -1,13 +1,13 @@
 import Conf from 'conf';
-import type { Context } from '../context.ts';
 import { lock } from '../files/lock.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { withOutputErrors } from '../files/output-error.ts';
-import { configFile } from './directories.ts';
+import type { Host } from '../host.ts';
+import { configFile, type Paths } from './directories.ts';
 import { readConfig } from './read-config.ts';
 import type { Config, Profile } from './settings.ts';
 
-type WriteContext = Pick<Context, 'paths' | 'pid' | 'clock' | 'signal'>;
+type WriteContext = Pick<Host, 'pid' | 'clock' | 'signal'> & { readonly paths: Paths };
 
 /**
  * Changes the configuration under a lock, so that of two writers neither loses the other's change, and replaces the

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
-import type { Output } from '../context.ts';
 import { LeadsError, OutputError } from '../errors.ts';
 import { outputError } from '../files/output-error.ts';
+import type { Output } from '../host.ts';
 
 /** Writes and waits until the stream took it. Throws `OutputError` (disk full, I/O), or `InterruptedError` (EPIPE). */
 export function write(stream: Writable, data: string | Uint8Array): Promise<void> {

@@ -1,4 +1,4 @@
-import type { ResourceUsage } from '../context.ts';
+import type { ResourceUsage } from '../host.ts';
 import type { Backlog, ConnectionPool, InboxMonitor } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { gauge, Histogram, type MetricFamily } from '../output/openmetrics.ts';

@@ -39,7 +39,7 @@ describe('a HAR', () => {
     expect(bodyOf(await captureOf(both, { entry: 2 }))).toBe('{"id":2}');
     await expect(captureOf(both, { entry: 3 })).rejects.toThrow('--entry 3: the HAR holds 2');
     await expect(captureOf(both, { credentialHeaders: [] })).rejects.toMatchObject({
-      exitCode: 2,
+      code: 'usage',
       message: expect.stringContaining('1 (https://hooks.example.com') as string,
       hint: 'choose one with --entry N',
     });
@@ -175,7 +175,7 @@ it.each([
   ['curl to another protocol', 'curl ftp://example.com/x'],
 ])('%s cannot be read, and the forms are named', async (_, content) => {
   await expect(captureOf(content)).rejects.toMatchObject({
-    exitCode: 6,
+    code: 'invalid_data',
     message: expect.stringContaining('cannot be read') as string,
     hint: expect.stringContaining('HAR') as string,
   });

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { processHost } from '../../src/context.ts';
+import { processHost } from '../../src/host.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.ts';
 
 const bin = fileURLToPath(new URL('../../bin/leads.js', import.meta.url));

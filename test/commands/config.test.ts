@@ -10,7 +10,7 @@ import {
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { processHost } from '../../src/context.ts';
+import { processHost } from '../../src/host.ts';
 import { freshHome, leads } from '../support/run.ts';
 
 const key = 'sk_test_1234567890abcd';

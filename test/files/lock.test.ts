@@ -28,7 +28,7 @@ describe('lock', () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000); console.log(1)']);
     await once(child.stdout, 'data');
     heldBy(path, { pid: child.pid, host: hostname(), started: null });
-    await expect(lock(path, me())).rejects.toMatchObject({ exitCode: 8 });
+    await expect(lock(path, me())).rejects.toMatchObject({ code: 'output' });
     child.kill('SIGKILL');
     await once(child, 'exit');
     await (await lock(path, me())).release();

@@ -56,7 +56,7 @@ describe('the place of an output', () => {
     symlinkSync('other', join(place, 'circle'));
     symlinkSync('circle', join(place, 'other'));
     await expect(findOutputPlace(join(place, path))).rejects.toMatchObject({
-      exitCode: 8,
+      code: 'output',
       message: expect.stringContaining(why) as string,
     });
   });

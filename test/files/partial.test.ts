@@ -24,13 +24,13 @@ describe('a partial file', () => {
   it('is an error when it is shorter than its checkpoint says', async () => {
     const path = place();
     writeFileSync(path, 'abc');
-    await expect(PartialFile.resume(path, 4)).rejects.toMatchObject({ exitCode: 6 });
+    await expect(PartialFile.resume(path, 4)).rejects.toMatchObject({ code: 'invalid_data' });
     expect(descriptorsOn(path)).toBe(0);
   });
 
   it('fails every step after one failure: a later write must not hide it', async () => {
     const file = await PartialFile.create('/dev/full');
-    await expect(file.write(Buffer.from('x'))).rejects.toMatchObject({ exitCode: 8 });
+    await expect(file.write(Buffer.from('x'))).rejects.toMatchObject({ code: 'output' });
     await expect(file.sync()).rejects.toThrow('no space left');
     await file.close();
   });
@@ -51,7 +51,7 @@ describe('a state file', () => {
     async (text) => {
       const path = place();
       writeFileSync(path, text);
-      await expect(readJsonState(path, schema, 'checkpoint')).rejects.toMatchObject({ exitCode: 6 });
+      await expect(readJsonState(path, schema, 'checkpoint')).rejects.toMatchObject({ code: 'invalid_data' });
       expect(readFileSync(path, 'utf8')).toBe(text);
     },
   );

@@ -19,7 +19,7 @@ describe('replaceFile', () => {
   it('keeps the old content, and leaves no temporary file, when it fails', async () => {
     const path = directory();
     mkdirSync(join(path, 'a.json', 'full'), { recursive: true });
-    await expect(replaceFile(join(path, 'a.json'), 'new')).rejects.toMatchObject({ exitCode: 8 });
+    await expect(replaceFile(join(path, 'a.json'), 'new')).rejects.toMatchObject({ code: 'output' });
     expect(readdirSync(path)).toEqual(['a.json']);
   });
 });

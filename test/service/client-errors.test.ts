@@ -34,26 +34,26 @@ const bodies: readonly {
   {
     name: 'JSON that ends too early in a body that came whole is the answer of the service, after the retries',
     body: '{"data":[{"id":"a"},',
-    expected: { exitCode: 6, requests: 3 },
+    expected: { code: 'invalid_data', requests: 3 },
     says: 'it ends too early, although it came whole (tried 3 times)',
   },
   {
     name: 'an error with status 200 is told in the words of the service',
     body: '{"error":"quota","message":"the plan has ended"}',
-    expected: { exitCode: 6, requests: 1 },
+    expected: { code: 'invalid_data', requests: 1 },
     says: 'the service answered 200 with an error: the plan has ended (quota)',
   },
   {
     name: 'an error with status 200 beside an empty list is no empty list',
     body: '{"error":"quota","message":"the plan has ended","data":[]}',
-    expected: { exitCode: 6, requests: 1 },
+    expected: { code: 'invalid_data', requests: 1 },
     says: 'the service answered 200 with an error: the plan has ended (quota)',
   },
   {
     name: 'a compressed answer that is broken is called that',
     body: Buffer.concat([gzipSync('[]').subarray(0, 10), Buffer.alloc(20, 0xff)]),
     headers: { 'content-encoding': 'gzip' },
-    expected: { exitCode: 6 },
+    expected: { code: 'invalid_data' },
     says: 'sent a compressed answer that is broken',
   },
 ];
@@ -77,7 +77,7 @@ describe('a 403 that limits the rate', () => {
     const failure = await failureOf((_request, response) => {
       response.writeHead(403, headers).end(body);
     });
-    expect(failure).toMatchObject({ exitCode: 5, status: 403, requests: 3 });
+    expect(failure).toMatchObject({ code: 'service_unavailable', status: 403, requests: 3 });
     expect(failure.message).toContain('the service limits the rate (403)');
   });
 });

@@ -56,7 +56,7 @@ describe('the wrong one of http:// and https:// is told as that', () => {
     const service = await serviceAt(server.url.replace('http:', 'https:'));
     open.push(() => service.close());
     expect(await failureOf(service)).toMatchObject({
-      exitCode: 5,
+      code: 'service_unavailable',
       message: `cannot reach ${server.url.replace('http:', 'https:')}: the server speaks plain HTTP`,
       hint: `use ${server.url}`,
     });
@@ -69,7 +69,7 @@ describe('the wrong one of http:// and https:// is told as that', () => {
     const service = await serviceAt(receiver.url.replace('https:', 'http:'), { retries: 0 });
     open.push(() => service.close());
     expect(await failureOf(service)).toMatchObject({
-      exitCode: 5,
+      code: 'service_unavailable',
       hint: `is it up, and is it plain HTTP? If not, use ${receiver.url}`,
     });
   });
@@ -89,7 +89,7 @@ describe('what may pass is tried again', () => {
     const { service, server } = await stub(after(Array<number>(9).fill(503)), { retries: 3 });
     const failure = await failureOf(service);
     expect(failure).toBeInstanceOf(ServiceError);
-    expect(failure).toMatchObject({ exitCode: 5, status: 503 });
+    expect(failure).toMatchObject({ code: 'service_unavailable', status: 503 });
     expect(failure.message).toBe('the service answered 503: m (e) (tried 4 times)');
     expect(server.requests).toHaveLength(4);
   });
@@ -105,7 +105,7 @@ describe('what may pass is tried again', () => {
     const refused = await serviceAt(nobody.url, { retries: 2 });
     open.push(() => refused.close());
     const failure = await failureOf(refused);
-    expect(failure).toMatchObject({ exitCode: 5 });
+    expect(failure).toMatchObject({ code: 'service_unavailable' });
     expect(failure.message).toBe(`cannot reach ${nobody.url}: the connection was refused (tried 3 times)`);
   });
 
@@ -191,20 +191,20 @@ describe('an answer that was cut off', () => {
 
 describe('what cannot succeed is not tried again', () => {
   it.each([
-    [400, DataError, 6],
-    [404, DataError, 6],
-    [409, DataError, 6],
-    [422, DataError, 6],
-    [401, KeyRejectedError, 4],
-    [403, KeyRejectedError, 4],
-    [501, ServiceError, 5],
-  ])('%d', async (status, kind, exitCode) => {
+    [400, DataError],
+    [404, DataError],
+    [409, DataError],
+    [422, DataError],
+    [401, KeyRejectedError],
+    [403, KeyRejectedError],
+    [501, ServiceError],
+  ])('%d', async (status, kind) => {
     const { service, server } = await stub(after([status, status], { 'x-request-id': 'req_7' }), {
       dialect: { pageSize: 10 },
     });
     const failure = await failureOf(service);
     expect(failure).toBeInstanceOf(kind);
-    expect(failure).toMatchObject({ exitCode, status, requestId: 'req_7' });
+    expect(failure).toMatchObject({ status, requestId: 'req_7' });
     expect(failure.message).toContain('m (e)');
     expect(server.requests).toHaveLength(1);
   });
@@ -218,7 +218,7 @@ describe('what cannot succeed is not tried again', () => {
       response.writeHead(200, { 'content-type': type }).end(body);
     });
     const failure = await failureOf(service);
-    expect(failure).toMatchObject({ exitCode: 6 });
+    expect(failure).toMatchObject({ code: 'invalid_data' });
     expect(failure.message).toContain(message);
     expect(server.requests).toHaveLength(1);
   });
@@ -227,7 +227,7 @@ describe('what cannot succeed is not tried again', () => {
     const service = await serviceAt('https://no-such-host.invalid');
     open.push(() => service.close());
     const failure = await failureOf(service);
-    expect(failure).toMatchObject({ exitCode: 5 });
+    expect(failure).toMatchObject({ code: 'service_unavailable' });
     // Without a resolver the look-up fails in a way that may pass.
     expect(failure.message).toMatch(/there is no such host|could not be looked up/);
   });
@@ -276,7 +276,7 @@ describe('Retry-After', () => {
     async (value) => {
       const { service, server } = await stub(after([429], { 'retry-after': value }));
       const failure = await failureOf(service);
-      expect(failure).toMatchObject({ exitCode: 5, status: 429 });
+      expect(failure).toMatchObject({ code: 'service_unavailable', status: 429 });
       expect(failure.message).toContain('it asks to come back in');
       expect(failure.hint).toMatch(
         value.length > 15 && /^\d+$/.test(value) ? /try again later/ : /2026-01-15T13:00:00Z/,
@@ -307,7 +307,7 @@ describe('the delay before a retry', () => {
       random: () => 0.999,
     });
     const begun = clock.now();
-    expect(await failureOf(service)).toMatchObject({ exitCode: 5 });
+    expect(await failureOf(service)).toMatchObject({ code: 'service_unavailable' });
     expect(clock.now() - begun).toBeLessThanOrEqual(50_000);
   });
 });
@@ -325,7 +325,7 @@ describe('the key', () => {
         response.writeHead(status, { location: `${other.url}/api/leads` }).end();
       });
       const failure = await failureOf(service);
-      expect(failure).toMatchObject({ exitCode: 6 });
+      expect(failure).toMatchObject({ code: 'invalid_data' });
       expect(failure.message).toContain(`redirects to ${other.url}, another origin`);
       expect(failure.hint).toContain(`leads login --base-url ${other.url}`);
     }

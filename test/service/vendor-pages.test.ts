@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { exitCodeOf } from '../../src/exit-codes.ts';
 import { scripted, serviceAt } from '../support/service.ts';
 import { leadIds, type Vendor, vendors } from '../support/vendor-services.ts';
 import { walk, type Walked } from '../support/walk.ts';
@@ -28,7 +29,7 @@ describe.each(vendors)('pages as $name answers them', (vendor) => {
 
   it('lose nothing in silence where nothing is set', async () => {
     const walked = await walkOver({ ...vendor, dialect: {} }).catch((error: unknown) => error);
-    if (walked instanceof Error) expect(walked).toMatchObject({ exitCode: 6 });
+    if (walked instanceof Error) expect(exitCodeOf({ thrown: walked })).toBe(6);
     else expect(walked).toMatchObject({ ids: leadIds, completion: { kind: 'complete' } });
   });
 });

@@ -121,7 +121,7 @@ it.each([
       return `{"edges":[{"node":${lead(page * 2)}},${last}],"page":${page},"total_pages":3}`;
     });
     await expect(walk(at)).rejects.toMatchObject({
-      exitCode: 6,
+      code: 'invalid_data',
       message: 'element 2 of the page holds no lead: there is no object at /node',
       hint: expect.stringContaining("leads config set api.item ''") as string,
     });
@@ -137,6 +137,6 @@ it('a probed page whose element holds no lead is no page that the service reject
 });
 
 it('a pointer that no JSON Pointer is fails before the first request', async () => {
-  await expect(walk(await open(relay, { item: 'node' }))).rejects.toMatchObject({ exitCode: 3 });
+  await expect(walk(await open(relay, { item: 'node' }))).rejects.toMatchObject({ code: 'config' });
   expect(server?.requests).toEqual([]);
 });

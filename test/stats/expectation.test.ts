@@ -125,7 +125,7 @@ describe('expectations', () => {
     expect(() => parseExpectations(text)).toThrow(
       expect.objectContaining({
         message: `--expect: ${message}`,
-        exitCode: 2,
+        code: 'usage',
         hint: expect.stringContaining("'gap<30m,duplicate<5%,p95<10s'") as unknown,
       }),
     );

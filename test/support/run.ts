@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PassThrough, Readable } from 'node:stream';
-import { killGroup, type Host, type Output } from '../../src/context.ts';
+import { killGroup, type Host, type Output } from '../../src/host.ts';
 import { type Clock } from '../../src/time/clock.ts';
-import type { ExitCode } from '../../src/errors.ts';
+import type { ExitCode } from '../../src/exit-codes.ts';
 import { main } from '../../src/main.ts';
 import { FakeClock } from './clock.ts';
 

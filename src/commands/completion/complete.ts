@@ -1,4 +1,4 @@
-import type { Host } from '../../context.ts';
+import type { Host } from '../../host.ts';
 import { type Argument, type Flag, isSwitch } from '../flags/flag.ts';
 import { flagText } from '../help/command-help.ts';
 import { topicNames } from '../help/root-help.ts';

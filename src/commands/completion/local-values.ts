@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { configFile, findPaths, type Paths } from '../../config/directories.ts';
-import type { Host } from '../../context.ts';
+import type { Host } from '../../host.ts';
 import { ownInbox } from '../flags/inbox-flags.ts';
 import type { TypedLine } from './typed-line.ts';
 import type { LocalValues } from './value-candidates.ts';

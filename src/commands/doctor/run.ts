@@ -12,7 +12,7 @@ import { checkConfig, checkNodeVersion, findConfig } from '../../doctor/machine.
 import { checkAuthority, checkPort } from '../../doctor/listen-address.ts';
 import type { OpenedStore } from '../../doctor/database-opens.ts';
 import { checkFreeSpace, checkInbox, checkOwnClock, probeStorage } from '../../doctor/inbox-opens.ts';
-import { ConfigError, LeadsError, UsageError } from '../../errors.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
 import { formatSeconds } from '../../time/duration.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { Outcome } from '../flags/command-spec.ts';
@@ -31,11 +31,11 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
   const read = await readSettings(context);
   // Without an account there is nothing to learn from.
   if (options.learn) {
-    if (read instanceof LeadsError) throw read;
+    if (read instanceof ConfigError) throw read;
     read.account();
     if (!options.dryRun) rejectOtherService(read, context);
   }
-  const settings = read instanceof LeadsError ? undefined : read;
+  const settings = read instanceof ConfigError ? undefined : read;
   const printer = options.format === 'json' ? jsonPrinter(context) : await prettyPrinter(context);
   const startedAt = clock.now();
   status?.showProgress(
@@ -89,11 +89,11 @@ function rejectOtherService({ profile, baseUrl }: Settings, { paths }: Pick<Cont
   });
 }
 
-async function readSettings(context: Context): Promise<Settings | LeadsError> {
+async function readSettings(context: Context): Promise<Settings | ConfigError> {
   try {
     return await context.settings();
   } catch (error) {
-    if (error instanceof LeadsError && error.exitCode === 3) return error;
+    if (error instanceof ConfigError) return error;
     throw error;
   }
 }

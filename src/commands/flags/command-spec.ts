@@ -1,11 +1,10 @@
 import type { Context } from '../../context.ts';
-import type { ExitCode } from '../../errors.ts';
+import type { ExitCode, Outcome } from '../../exit-codes.ts';
 import { checkOptions, type TypedValues } from './check-flags.ts';
 import { withJson } from './shared-flags.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from './flag.ts';
 
-/** How a run ended: `problems` means that it worked and what it looked at is not in order (exit 7). */
-export type Outcome = 'done' | 'problems';
+export type { Outcome } from '../../exit-codes.ts';
 
 type Run<O> = (options: O, context: Context) => Promise<Outcome>;
 

@@ -160,8 +160,6 @@ export const globalFlags = {
   color: { negated: true, help: 'no colours' },
 } satisfies Flags;
 
-export type Globals = OptionsOf<typeof globalFlags>;
-
 /** Global flags that are answered at once, whatever else was typed. */
 export const immediateFlags = {
   version: { short: 'V', help: 'print the version' },

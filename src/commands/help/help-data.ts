@@ -1,5 +1,5 @@
 import { settingKeys } from '../../config/setting-keys.ts';
-import type { ExitCode } from '../../errors.ts';
+import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import type { CommandSpec, OutputRecord } from '../flags/command-spec.ts';
 import {
   type Argument,
@@ -15,7 +15,7 @@ import {
 } from '../flags/flag.ts';
 import { usage } from './command-help.ts';
 import { programSummary, topicNames } from './root-help.ts';
-import { describeTopic, environmentVariables, exitCodes, type TopicData } from './topics.ts';
+import { describeTopic, environmentVariables, type TopicData } from './topics.ts';
 
 interface ListedCommand {
   readonly group: string;

@@ -1,5 +1,5 @@
 import { settingKeys } from '../../config/setting-keys.ts';
-import type { ExitCode } from '../../errors.ts';
+import { exitCodes } from '../../exit-codes.ts';
 import { type Preset, presets } from '../../webhook/presets.ts';
 import { type Flag, type Flags, flagTerm } from '../flags/flag.ts';
 import { schemePartFlags } from '../flags/scheme-flags.ts';
@@ -24,33 +24,15 @@ export const environmentVariables: readonly (readonly [name: string, meaning: st
   ['TERM=dumb', 'a terminal without colours and cursor movement'],
 ];
 
-/** What the process ends with, for scripts; public API. */
-export const exitCodes: readonly (readonly [code: ExitCode, meaning: string])[] = [
-  [0, 'done'],
-  [1, 'a bug in leads'],
-  [2, 'usage: unknown command, flag or value'],
-  [3, 'configuration: no API key, base URL or profile, unreadable configuration file, too little memory'],
-  [4, 'the service refused the key (401, 403)'],
-  [5, 'the service could not be reached, or kept failing, or kept rate-limiting'],
-  [6, "the service's answer, or an input file, is not what it must be"],
-  [7, 'the command ran and found problems: show found no such lead, listen --count timed out'],
-  [8, 'output could not be written: disk full, I/O error'],
-  [130, 'interrupted by Ctrl-C: output is incomplete'],
-  [141, 'the reader of stdout went away: output is incomplete'],
-  [143, 'terminated: output is incomplete'],
-];
-
-type SchemeRow = readonly [term: string, text: string];
-
 /** `leads help schemes`: every scheme with its header, what is signed, and what its secret is. */
 const schemesTopic = {
   about:
     'How deliveries are authenticated: --scheme NAME with --secret, or --token alone. Of asymmetric keys, what receives ' +
     'takes the public half (or derives it from the private one), and what sends takes the private one: PEM, JWK, or the ' +
     'key as the vendor shows it.',
-  rows: (): readonly SchemeRow[] => [
+  rows: (): readonly Row[] => [
     ['token', 'x-webhook-token: the shared token itself; nothing is signed'],
-    ...presets.map((preset): SchemeRow => [preset.name, describe(preset)]),
+    ...presets.map((preset): Row => [preset.name, describe(preset)]),
     [
       'rfc9421',
       'signature-input and signature: HTTP Message Signatures over method, target and content-digest; secret: a shared ' +
@@ -85,8 +67,8 @@ function describe(preset: Preset): string {
   return `${signatureHeader}${also}: ${value} over ${signed}${how}; secret: ${preset.secret}`;
 }
 
-function groups(): ReadonlyMap<string, readonly SchemeRow[]> {
-  const rowsOf = new Map<string, readonly SchemeRow[]>();
+function groups(): ReadonlyMap<string, readonly Row[]> {
+  const rowsOf = new Map<string, readonly Row[]>();
   for (const [key, flag] of Object.entries<Flag>(schemePartFlags satisfies Flags)) {
     const { group = '' } = flag;
     rowsOf.set(group, [...(rowsOf.get(group) ?? []), [flagTerm(key, flag), flagText(flag)]]);

@@ -1,5 +1,6 @@
 import { isLoopback } from '../../config/base-url.ts';
-import type { Context, Output } from '../../context.ts';
+import type { Context } from '../../context.ts';
+import type { Output } from '../../host.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import type { Outstanding } from '../../inbox/inbox.ts';

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../../context.ts';
+import { InterruptedError } from '../../errors.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 
 /** What stopped a run. */
@@ -100,7 +101,7 @@ export function outcomeOf(cause: StopCause, count: number | undefined, signal: A
   if (cause.by === 'failure') throw cause.error;
   if (cause.by === 'time') return count === undefined ? 'done' : 'problems';
   // Ctrl-C is the ordinary end of a receiver, unless more leads were asked for.
-  const reason = signal.reason as { exitCode?: number } | undefined;
-  if (cause.by === 'signal' && (count !== undefined || reason?.exitCode !== 130)) throw signal.reason;
+  const isCtrlC = signal.reason instanceof InterruptedError && signal.reason.signal === 'SIGINT';
+  if (cause.by === 'signal' && (count !== undefined || !isCtrlC)) throw signal.reason;
   return 'done';
 }

@@ -6,5 +6,4 @@ import { LeadsError } from '../../errors.ts';
  */
 export class ParsedBodyError extends LeadsError {
   readonly code = 'parsed_body';
-  readonly exitCode = 2;
 }

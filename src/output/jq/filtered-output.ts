@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
-import type { Context, Output } from '../../context.ts';
+import type { Host, Output } from '../../host.ts';
+import type { Messages } from '../messages.ts';
 import { DataError, OutputError } from '../../errors.ts';
 import {
   backslash,
@@ -27,7 +28,7 @@ const stopGraceMs = 500;
 /** Builtins by which a filter sees more than the one document, or ends the run. */
 const seesMore = /\b(inputs?|input_line_number|halt|halt_error)\b/;
 
-type FilterContext = Pick<Context, 'stdout' | 'signal' | 'messages'>;
+type FilterContext = Pick<Host, 'stdout' | 'signal'> & { readonly messages: Pick<Messages, 'say' | 'warn'> };
 
 /** Opens stdout behind a filter of jq. Throws a `UsageError` for an expression that does not compile. */
 export async function openFilteredOutput(
@@ -203,15 +204,15 @@ const reasonOf = (stderr: string): string =>
 const newline = Buffer.from('\n');
 
 /** Runs a command whose stdout jq reads. The expression is checked before anything else is done. */
-export async function runFiltered<T>(
+export async function runFiltered<C extends FilterContext, T>(
   expression: string,
-  context: Context,
-  run: (context: Context) => Promise<T>,
+  context: C,
+  run: (context: C) => Promise<T>,
 ): Promise<T> {
   const output = await openFilteredOutput(expression, context);
   // Getters stay getters: a command that never reads stdin must not open it.
   const descriptors = Object.getOwnPropertyDescriptors(context);
-  const filtered = Object.defineProperties({}, { ...descriptors, stdout: { value: output } }) as Context;
+  const filtered = Object.defineProperties({}, { ...descriptors, stdout: { value: output } }) as C;
   try {
     const outcome = await run(filtered);
     await output.finish();

@@ -1,6 +1,8 @@
-import type { Context, Output } from '../../context.ts';
+import type { Host, Output } from '../../host.ts';
 
 type Paint = (text: string) => string;
+
+type ColourContext = Pick<Host, 'env'> & { readonly globals: { readonly color: boolean } };
 
 /** The few colours that the tool uses; every one is the identity where colour is off. */
 export interface Palette {
@@ -16,20 +18,14 @@ const same: Paint = (text) => text;
 const plain: Palette = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
 
 /** Colours for what is written to `stream`; chalk loads only where they show. */
-export async function paletteFor(
-  stream: Output,
-  context: Pick<Context, 'env' | 'globals'>,
-): Promise<Palette> {
+export async function paletteFor(stream: Output, context: ColourContext): Promise<Palette> {
   if (!showsColour(stream, context)) return plain;
   const { Chalk } = await import('chalk');
   return new Chalk({ level: 1 });
 }
 
 /** `--no-color`, then `NO_COLOR`, then `FORCE_COLOR`, then whether it is a terminal that can (no-color.org). */
-function showsColour(
-  stream: Output,
-  { env, globals }: { env: Context['env']; globals: { readonly color: boolean } },
-): boolean {
+function showsColour(stream: Output, { env, globals }: ColourContext): boolean {
   if (!globals.color || (env['NO_COLOR'] ?? '') !== '') return false;
   const forced = env['FORCE_COLOR'];
   if (forced !== undefined) return forced !== '0' && forced !== 'false';
@@ -48,10 +44,10 @@ const drawn: Marks = { pass: '✓', fail: '✗', warn: '!', skip: '-' };
 const ascii: Marks = { pass: 'ok', fail: 'X ', warn: '! ', skip: '- ' };
 
 /** Signs, or plain ASCII where locale or `TERM` ask for it. */
-export const marksFor = (context: Pick<Context, 'env'>): Marks => (asksForAscii(context) ? ascii : drawn);
+export const marksFor = (context: Pick<Host, 'env'>): Marks => (asksForAscii(context) ? ascii : drawn);
 
 /** Whether locale or `TERM` ask for plain ASCII. Where nothing is said, terminals of today can do more. */
-export function asksForAscii({ env }: Pick<Context, 'env'>): boolean {
+export function asksForAscii({ env }: Pick<Host, 'env'>): boolean {
   const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find(
     (value) => value !== undefined && value !== '',
   );

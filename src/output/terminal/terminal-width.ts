@@ -1,4 +1,4 @@
-import type { Output } from '../../context.ts';
+import type { Output } from '../../host.ts';
 
 const usual = 80;
 

@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici';
 import type { Dialect } from '../../config/dialect.ts';
+import type { KeyContext } from '../../config/key-command.ts';
 import type { Account, Settings } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { Host } from '../../host.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { Clock } from '../../time/clock.ts';
 
@@ -20,7 +21,14 @@ export interface Service {
   readonly retries: number;
 }
 
-async function keyedAccount(settings: Settings, context: Context): Promise<Account> {
+/** What a service is opened with, of what a run has. */
+interface ServiceContext extends Pick<Host, 'clock' | 'random'>, KeyContext {
+  readonly messages: Messages;
+  settings(): Promise<Settings>;
+  http(): Promise<Dispatcher>;
+}
+
+async function keyedAccount(settings: Settings, context: ServiceContext): Promise<Account> {
   const account = settings.account();
   if ('apiKey' in account) return account;
   const { commandAccount } = await import('../../config/key-command.ts');
@@ -28,7 +36,7 @@ async function keyedAccount(settings: Settings, context: Context): Promise<Accou
 }
 
 /** The stored account, or another one to try. Throws a `ConfigError` when no key or base URL is set; sends nothing yet. */
-export async function openService(context: Context, other?: Account): Promise<Service> {
+export async function openService(context: ServiceContext, other?: Account): Promise<Service> {
   const settings = await context.settings();
   const { dialect, timeoutMs, retries } = settings;
   const { messages, clock, random, signal } = context;

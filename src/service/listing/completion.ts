@@ -84,8 +84,6 @@ export const unprovenBy = (reason: UnprovenReason): Unproven => ({
 /** A walk came to an end that proves nothing: trying again does not help. */
 export class IncompleteError extends LeadsError {
   readonly code = 'incomplete';
-  /** @internal */
-  readonly exitCode = 6;
   /** What was seen, as a sentence without a full stop. */
   readonly why: string;
 

@@ -71,7 +71,7 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
     const agent = await agentThrough(port);
     const asked = agent.request({ origin: 'https://service.example', path: '/', method: 'GET' });
     const failure = networkFailure(await asked.catch((e: unknown) => e), 'https://service.example');
-    expect(failure).toMatchObject({ exitCode: 5 });
+    expect(failure).toMatchObject({ code: 'service_unavailable' });
     expect(failure.message).toMatch(/^cannot reach the proxy 127\.0\.0\.1:\d+: /);
     expect(sockets).toHaveLength(1);
   });

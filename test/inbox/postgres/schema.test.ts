@@ -101,7 +101,7 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     await inbox.client.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD '${address.password}'`);
     const refused = open(inbox.location({ user: role }));
     await expect(refused).rejects.toMatchObject({
-      exitCode: 3,
+      code: 'config',
       hint: expect.stringContaining('leads inbox migrate') as unknown,
     });
   });
@@ -119,7 +119,7 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     const user = await receiverRole(inbox);
     await inbox.query(`REVOKE ${revoked} FROM ${user}`);
     await expect(open(inbox.location({ user }))).rejects.toMatchObject({
-      exitCode: 3,
+      code: 'config',
       message: expect.stringContaining(`the role ${user} may not use ${object}`) as unknown,
       hint: `GRANT ${grant} IN SCHEMA "${inbox.name}" TO ${user}`,
     });

@@ -76,7 +76,7 @@ describe('who may deliver', () => {
   it('names the ways when nothing says who', async () => {
     const error: unknown = await resolve([]).catch((one: unknown) => one);
     expect(error).toBeInstanceOf(ConfigError);
-    expect(error).toMatchObject({ exitCode: 3 });
+    expect(error).toMatchObject({ code: 'config' });
     for (const way of ['--token', '--scheme', 'LEADS_WEBHOOK_TOKEN', '--no-verify']) {
       expect((error as ConfigError).hint).toContain(way);
     }

@@ -86,12 +86,12 @@ describe.skipIf(address === undefined)('a database', () => {
     ends.push(() => admin.end());
     await admin.unsafe(`ALTER DATABASE ${database} CONNECTION LIMIT 0`);
     await expect(open(urlOf(address, { database }))).rejects.toMatchObject({
-      exitCode: 5,
+      code: 'service_unavailable',
       message: expect.stringContaining('no connection left') as string,
     });
     await admin.unsafe(`REVOKE CONNECT ON DATABASE ${database} FROM PUBLIC, leads`);
     await expect(open(urlOf(address, { database }))).rejects.toMatchObject({
-      exitCode: 3,
+      code: 'config',
       message: expect.stringContaining('does not let user') as string,
     });
   });
@@ -104,7 +104,7 @@ describe.skipIf(address === undefined)('a database', () => {
     const url = (target: string) =>
       urlOf(address, { database, parameters: { target_session_attrs: target } });
     await expect(open(url('read-write'))).rejects.toMatchObject({
-      exitCode: 5,
+      code: 'service_unavailable',
       message: expect.stringContaining('is read-only') as string,
     });
     const opened = await open(url('any'));
@@ -148,7 +148,7 @@ describe.skipIf(address === undefined)('a database', () => {
     const { proxy, url } = await proxied();
     proxy.hold();
     await expect(open(`${url}?connect_timeout=1`)).rejects.toMatchObject({
-      exitCode: 5,
+      code: 'service_unavailable',
       message: expect.stringContaining('no answer in 1 s') as string,
     });
   });

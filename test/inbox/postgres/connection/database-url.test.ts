@@ -58,7 +58,7 @@ describe('a URL of a database', () => {
     ['mysql://h/db', 'does not start with postgres://'],
   ])('%s is rejected', (url, message) => {
     expect(() => parse(url)).toThrow(
-      expect.objectContaining({ message: expect.stringContaining(message) as string, exitCode: 3 }),
+      expect.objectContaining({ message: expect.stringContaining(message) as string, code: 'config' }),
     );
   });
 
@@ -93,7 +93,10 @@ describe('without TLS', () => {
     '%s needs --inbox-insecure',
     (url) => {
       expect(() => locationOf(url)).toThrow(
-        expect.objectContaining({ exitCode: 3, hint: expect.stringContaining('--inbox-insecure') as string }),
+        expect.objectContaining({
+          code: 'config',
+          hint: expect.stringContaining('--inbox-insecure') as string,
+        }),
       );
       const warnings: string[] = [];
       locationOf(url, { allowsPlain: true, warnings });

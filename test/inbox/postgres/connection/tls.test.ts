@@ -77,7 +77,7 @@ test.skipIf(cluster === undefined).each([
   ],
 ])('a certificate of %s for %s with %o is rejected', async (_fault, host, parameters, message) => {
   await expect(reach(host, parameters)).rejects.toMatchObject({
-    exitCode: 3,
+    code: 'config',
     message: expect.stringContaining(message) as string,
   });
 });

@@ -1,0 +1,44 @@
+import { InterruptedError, LeadsError } from './errors.ts';
+
+export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 130 | 141 | 143;
+
+/** How a command's run ended: `problems` means that it worked and what it looked at is not in order. */
+export type Outcome = 'done' | 'problems';
+
+/** What the process ends with, for scripts; public API (README, "Exit codes"). */
+export const exitCodes: readonly (readonly [code: ExitCode, meaning: string])[] = [
+  [0, 'done'],
+  [1, 'a bug in leads'],
+  [2, 'usage: unknown command, flag or value'],
+  [3, 'configuration: no API key, base URL or profile, unreadable configuration file, too little memory'],
+  [4, 'the service refused the key (401, 403)'],
+  [5, 'the service could not be reached, or kept failing, or kept rate-limiting'],
+  [6, "the service's answer, or an input file, is not what it must be"],
+  [7, 'the command ran and found problems: show found no such lead, listen --count timed out'],
+  [8, 'output could not be written: disk full, I/O error'],
+  [130, 'interrupted by Ctrl-C: output is incomplete'],
+  [141, 'the reader of stdout went away: output is incomplete'],
+  [143, 'terminated: output is incomplete'],
+];
+
+/** By the error's code. */
+const ofError: Readonly<Record<string, ExitCode>> = {
+  usage: 2,
+  config: 3,
+  key_refused: 4,
+  service_unavailable: 5,
+  invalid_data: 6,
+  incomplete: 6,
+  lead_not_found: 7,
+  output: 8,
+};
+
+const ofSignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143, SIGPIPE: 141 } as const;
+
+/** The only place where an exit code is picked. What is thrown and no error of ours is a bug. */
+export function exitCodeOf(end: { readonly outcome: Outcome } | { readonly thrown: unknown }): ExitCode {
+  if ('outcome' in end) return end.outcome === 'problems' ? 7 : 0;
+  const { thrown } = end;
+  if (thrown instanceof InterruptedError) return ofSignal[thrown.signal];
+  return (thrown instanceof LeadsError ? ofError[thrown.code] : undefined) ?? 1;
+}

@@ -1,0 +1,132 @@
+import type { Readable, Writable } from 'node:stream';
+import { InterruptedError } from './errors.ts';
+import { exitCodeOf } from './exit-codes.ts';
+import { type Clock, systemClock } from './time/clock.ts';
+
+export interface Input extends Readable {
+  readonly isTTY?: boolean;
+  setRawMode?(on: boolean): unknown;
+}
+
+export interface Output extends Writable {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  /**
+   * Only of a stream that takes a write before it has left: resolves when all so far has, and rejects with a `LeadsError`
+   * where it cannot.
+   */
+  drain?(): Promise<void>;
+  /** Only of a stream whose content is changed first: whether a terminal shows what becomes of it. */
+  readonly isBeforeTerminal?: boolean;
+}
+
+/** What a process has used; it starts at some time in milliseconds since the epoch. */
+export interface ResourceUsage {
+  readonly startedAt: number;
+  /** User and system time. */
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+}
+
+/** What the world outside offers; tests hand in their own. */
+export interface Host {
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Gives a number in [0, 1). */
+  readonly random: () => number;
+  /** Aborted by Ctrl-C, SIGTERM and SIGHUP, with an `InterruptedError` as its reason. */
+  readonly signal: AbortSignal;
+  readonly platform: string;
+  /** Of the node that runs this, such as `v22.11.0`. */
+  readonly nodeVersion: string;
+  /** Of this process: a lock names its holder by it. */
+  readonly pid: number;
+  /** Kills a process that leads its own group, and everything in that group; it is no error when it has ended. */
+  readonly killGroup: (leader: number) => void;
+  /** What this process has used so far. */
+  readonly resources: () => ResourceUsage;
+  /** The words that start this program once more, for `demo`. */
+  readonly program: readonly [command: string, ...args: string[]];
+}
+
+/** The first Ctrl-C, SIGTERM or SIGHUP (a terminal that closes) asks for an orderly end; the second ends the process at once. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      const interrupted = new InterruptedError(name);
+      if (controller.signal.aborted) process.exit(exitCodeOf({ thrown: interrupted }));
+      controller.abort(interrupted);
+    });
+  }
+  return controller.signal;
+}
+
+/** Write errors are reported by each write's callback; without a listener the event would also crash us. */
+const ignoreError = (): void => undefined;
+
+/** Listeners of others are not enough: the one of `pipe`, which a worker brings along, emits the event once more. */
+function quietly<S extends Output>(stream: S): S {
+  if (!stream.listeners('error').includes(ignoreError)) stream.on('error', ignoreError);
+  return stream;
+}
+
+export function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function resources(): ResourceUsage {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return {
+    startedAt: performance.timeOrigin,
+    cpuSeconds: (user + system) / 1_000_000,
+    residentBytes: rss,
+    heapBytes: heapUsed,
+  };
+}
+
+/** This process: the program touches `process` nowhere else. Streams are opened when first used. */
+export function processHost(): Host {
+  return {
+    get stdin() {
+      return process.stdin;
+    },
+    get stdout() {
+      return quietly(process.stdout);
+    },
+    get stderr() {
+      return quietly(process.stderr);
+    },
+    env: process.env,
+    clock: systemClock,
+    random: Math.random,
+    signal: interruption(),
+    platform: process.platform,
+    nodeVersion: process.version,
+    pid: process.pid,
+    killGroup,
+    resources,
+    program: LEADS_SINGLE_FILE ? [process.execPath] : [process.execPath, process.argv[1] ?? ''],
+  };
+}
+
+/** Runs the program on this process's arguments and leaves its result as the exit code. */
+export async function runProcess(
+  main: (argv: readonly string[], host: Host) => Promise<number>,
+): Promise<void> {
+  // Node ends a process that waits for nothing any more, finished or not: that must not look like success.
+  process.exitCode = 1;
+  const code = await main(process.argv.slice(2), processHost());
+  process.exitCode = code;
+  // From 8 on the output is incomplete anyway, and a write that nobody reads would keep the process alive.
+  if (code >= 8 && process.stdout.writableLength > 0) process.exit(code);
+}
