@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf, OutputError } from '../errors.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/inbox-queries.ts';
-import { LeadLookup } from '../inbox/sqlite/lead-lookup.ts';
+import { leadLookup } from '../inbox/sqlite/lead-lookup.ts';
 import { type Database, loadLibsql, type Statement, toColumn } from '../inbox/sqlite/libsql.ts';
 
 /** The part of an inbox's tables that lookups read. Of a file that is lost with the process, nothing has to be durable. */
@@ -25,7 +25,7 @@ const schema = `
 export class LeadDatabase implements ReceivedLeads {
   readonly #database: Database;
   readonly #directory: string;
-  readonly #lookup: LeadLookup;
+  readonly #lookup: ReturnType<typeof leadLookup>;
   readonly #addId: Statement;
   readonly #addBody: Statement;
   #size = 0;
@@ -53,7 +53,7 @@ export class LeadDatabase implements ReceivedLeads {
     database.exec(schema);
     this.#addId = database.prepare('INSERT INTO leads VALUES (?, ?, 0, ?) ON CONFLICT DO NOTHING');
     this.#addBody = database.prepare("INSERT INTO deliveries VALUES (?, ?, 0, 'push', 1, ?)");
-    this.#lookup = new LeadLookup({ database, version: 1, shared: undefined, erased: undefined });
+    this.#lookup = leadLookup({ database, version: 1, shared: undefined, erased: undefined });
   }
 
   get size(): number {
@@ -89,8 +89,8 @@ export class LeadDatabase implements ReceivedLeads {
     return this.#size - before;
   }
 
-  lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
-    return Promise.resolve(this.#lookup.lookUp(leadIds));
+  async lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
+    return this.#lookup.lookUp(leadIds);
   }
 
   seqsSince(since: number): AsyncIterable<readonly number[]> {
@@ -102,8 +102,8 @@ export class LeadDatabase implements ReceivedLeads {
     yield* await Promise.resolve([]);
   }
 
-  leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
-    return Promise.resolve(this.#lookup.leadsBySeq(seqs));
+  async leadsBySeq(seqs: readonly number[]): Promise<readonly StoredLead[]> {
+    return this.#lookup.leadsBySeq(seqs);
   }
 
   prunedSince(since: number): AsyncIterable<readonly PrunedLead[]> {

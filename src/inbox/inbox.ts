@@ -195,11 +195,21 @@ export interface Backlog {
   readonly oldestAt: number;
 }
 
-/** Those without a label last. */
-export const inOrderOfLabels = (backlog: Iterable<Backlog>): Backlog[] =>
-  [...backlog].sort((a, b) =>
+/** Sums up what is outstanding by its labels, in their order; those without one last. */
+export function sumBacklog(parts: Iterable<Backlog>): Backlog[] {
+  const found = new Map<string | undefined, Backlog>();
+  for (const { target, leads, oldestAt } of parts) {
+    const before = found.get(target);
+    found.set(target, {
+      target,
+      leads: leads + (before?.leads ?? 0),
+      oldestAt: Math.min(oldestAt, before?.oldestAt ?? oldestAt),
+    });
+  }
+  return [...found.values()].sort((a, b) =>
     b.target === undefined || (a.target !== undefined && a.target < b.target) ? -1 : 1,
   );
+}
 
 /** The connections of this process to a store on another machine. */
 export interface ConnectionPool {

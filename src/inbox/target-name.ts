@@ -17,9 +17,25 @@ function withoutCredentials(name: string): string {
 /** In bytes, of a target's stored name. */
 export const storedNameLength = 16;
 
-/** A keyed digest, under which a target is stored; the same whatever the credentials are. `key`: of the inbox. */
-export const storedName = (key: Uint8Array, name: string): Buffer =>
-  createHmac('sha256', key).update(withoutCredentials(name)).digest().subarray(0, storedNameLength);
+/** The name under which a target is stored. */
+export type StoredName<T> = (target: string) => T;
+
+/**
+ * A target is stored under a keyed digest of its name, the same whatever the credentials are. `key`: of the inbox; `form`:
+ * in which its store keeps bytes.
+ */
+export function storedNames<T>(key: Uint8Array, form: (digest: Buffer) => T): StoredName<T> {
+  const known = new Map<string, T>();
+  return (target) => {
+    let stored = known.get(target);
+    if (stored === undefined) {
+      const digest = createHmac('sha256', key).update(withoutCredentials(target)).digest();
+      stored = form(digest.subarray(0, storedNameLength));
+      known.set(target, stored);
+    }
+    return stored;
+  };
+}
 
 /** What may be stored and shown of a name: of a URL the origin, of a command nothing. */
 export function targetLabel(name: string): string {

@@ -11,7 +11,7 @@ import {
   type Erasure,
   type Inbox,
   type InboxQuery,
-  inOrderOfLabels,
+  sumBacklog,
   type LeadQuery,
   type LeadState,
   type LeaseState,
@@ -159,14 +159,16 @@ export class MemoryInbox extends MemoryChanges implements Inbox {
   }
 
   backlog(): Promise<readonly Backlog[]> {
-    const found = new Map<string, Backlog>();
+    return Promise.resolve(sumBacklog(this.#outstandingLeads()));
+  }
+
+  /** Each lead once for each target that lacks it. */
+  *#outstandingLeads(): Generator<Backlog> {
     for (const [leadId, { firstAt }] of this.#writer.leads) {
-      for (const target of this.#writer.unsettled(leadId).map(targetLabel)) {
-        const { leads = 0, oldestAt = firstAt } = found.get(target) ?? {};
-        found.set(target, { target, leads: leads + 1, oldestAt: Math.min(oldestAt, firstAt) });
+      for (const target of this.#writer.unsettled(leadId)) {
+        yield { target: targetLabel(target), leads: 1, oldestAt: firstAt };
       }
     }
-    return Promise.resolve(inOrderOfLabels(found.values()));
   }
 
   async *list(query: InboxQuery): AsyncGenerator<StoredDelivery> {

@@ -1,22 +1,13 @@
 import { ConfigError } from '../../errors.ts';
 import type { InboxReader } from '../inbox.ts';
 import { connect } from './connection/connect.ts';
-import type { Connection, Connections } from './connection/database-connections.ts';
+import type { Connection } from './connection/database-connections.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
 import { currentVersion, migrate, requireUsable, schemaVersion } from './migrate.ts';
 import { cannotOpen, isForbidden } from './postgres-errors.ts';
-import { PostgresReader } from './postgres-reader.ts';
+import { postgresReader } from './postgres-reader.ts';
+import type { OpenedSchema } from './read/read-database.ts';
 import { bytesOf, bytesOfName, identifier, numberOf, qualifiedName, type Sql, sql, textOf } from './sql.ts';
-
-/** A schema that this program may use, and what identifies it. */
-export interface OpenedSchema {
-  readonly connections: Connections;
-  readonly schema: Sql;
-  /** Of its advisory locks. */
-  readonly lockKey: number;
-  /** Of the names of targets, and of the ids of erased leads. */
-  readonly targetKey: Uint8Array;
-}
 
 interface WriteOptions {
   /** Milliseconds since the epoch. */
@@ -56,7 +47,7 @@ export async function openPostgresReader(location: DatabaseLocation): Promise<In
       });
     }
   });
-  return new PostgresReader(schema);
+  return postgresReader(schema);
 }
 
 const migrateHint = "'leads inbox migrate' with a role that may create tables makes it";

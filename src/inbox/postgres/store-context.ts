@@ -1,27 +1,24 @@
-import { hostname } from 'node:os';
-import { describeSelf, isAlive, parseHolder } from '../../files/lock-owner.ts';
 import type { Clock } from '../../time/clock.ts';
+import { isDead, isGone, seenEveryMs } from '../receivers.ts';
 import type { StoreOptions } from '../store-options.ts';
-import { storedName, targetLabel } from '../target-name.ts';
+import { type StoredName, targetLabel } from '../target-name.ts';
 import type { Connection } from './connection/database-connections.ts';
-import { bytesOf, bytesOfText, numberOf, type Sql, sql, textOf, textOfBytes } from './sql.ts';
+import { type OpenedSchema, storedText } from './read/read-database.ts';
+import { bytesOf, bytesOfText, numberOf, type Sql, sql } from './sql.ts';
 
 /** The second part of the advisory lock of who removes rejected deliveries; those of numbers are not negative. */
 export const rejectsLock = -1;
 
 /** What a receiver's statements need to know of the inbox that it opened. */
-export interface StoreContext {
-  readonly schema: Sql;
-  /** Of the advisory locks of this inbox. */
-  readonly lockKey: number;
-  /** Of the names of targets, and of the ids of erased leads. */
-  readonly targetKey: Uint8Array;
-  readonly names: TargetNames;
+export interface StoreContext extends OpenedSchema {
+  readonly storedName: StoredName<Uint8Array>;
+  /** Stored names of the receiver's targets in hex, by their names. */
+  readonly wanted: ReadonlyMap<string, string>;
   /** The name on this receiver's leases. */
   readonly owner: Uint8Array;
   readonly receiver: RunningReceiver;
   readonly nonceClock: NonceClock;
-  readonly leaseClock: LeaseClock;
+  readonly leaseTime: () => number;
   readonly options: Pick<StoreOptions, 'clock' | 'targets' | 'leaseMs' | 'nonceLifetimeMs'>;
 }
 
@@ -29,28 +26,17 @@ export interface StoreContext {
  * The time that leases end by, in milliseconds since the epoch: the database's, which all receivers share. By clocks of
  * their own, of which one is ahead, it would take over leads that another receiver still hands on.
  */
-export class LeaseClock {
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #ahead: number;
-
-  /** `ahead`: of the database's clock before this machine's. */
-  private constructor(clock: Pick<Clock, 'now'>, ahead: number) {
-    this.#clock = clock;
-    this.#ahead = ahead;
-  }
-
-  static async open(connection: Connection, clock: Pick<Clock, 'now'>): Promise<LeaseClock> {
-    const before = clock.now();
-    const [rows = []] = await connection.run(
-      sql`SELECT (1000 * extract(epoch FROM clock_timestamp()))::int8 AS at`,
-    );
-    const here = (before + clock.now()) / 2;
-    return new LeaseClock(clock, numberOf(rows[0]?.['at']) - here);
-  }
-
-  now(): number {
-    return Math.round(this.#clock.now() + this.#ahead);
-  }
+export async function openLeaseClock(
+  connection: Connection,
+  clock: Pick<Clock, 'now'>,
+): Promise<() => number> {
+  const before = clock.now();
+  const [rows = []] = await connection.run(
+    sql`SELECT (1000 * extract(epoch FROM clock_timestamp()))::int8 AS at`,
+  );
+  // Of the database's clock before this machine's.
+  const ahead = numberOf(rows[0]?.['at']) - (before + clock.now()) / 2;
+  return () => Math.round(clock.now() + ahead);
 }
 
 /** How often a running receiver notes the time, in milliseconds. */
@@ -94,16 +80,6 @@ export class NonceClock {
   }
 }
 
-/** A receiver on another host that wrote nothing for so long counts as dead, in milliseconds: it cannot be looked at. */
-const silentMs = 7 * 86_400_000;
-
-/** Between two notes that a receiver still runs, at least, in milliseconds. */
-const seenEveryMs = 3_600_000;
-
-/** The name that this receiver's leases are stored under. `pid`: of this process. */
-export const leaseOwner = async (pid: number): Promise<Uint8Array> =>
-  bytesOfText(JSON.stringify(await describeSelf(pid)));
-
 /** Ends the leases of receivers that were killed on this host, and forgets those that do not run any more. */
 export async function removeDeadReceivers(
   connection: Connection,
@@ -115,22 +91,15 @@ export async function removeDeadReceivers(
       SELECT encode(owner, 'hex') AS owner, max(seen) AS seen FROM ${schema}.receivers GROUP BY receivers.owner;`,
   );
   for (const { owner } of leased) {
-    if (!(await isDead(textOf(owner), pid))) continue;
+    if (!(await isDead(storedText(owner), pid))) continue;
     await connection.run(sql`UPDATE ${schema}.outstanding SET lease = 0 WHERE (lead, target) IN (
       SELECT lead, target FROM ${schema}.outstanding WHERE owner = ${bytesOf(owner)} AND lease > 0 FOR UPDATE SKIP LOCKED)`);
   }
   for (const { owner, seen } of running) {
-    const isElsewhere = parseHolder(textOfBytes(bytesOf(owner)))?.host !== hostname();
-    const isSilent = isElsewhere && numberOf(seen) < now - silentMs;
-    if (isSilent || (await isDead(textOf(owner), pid))) {
+    if (await isGone(storedText(owner), { pid, seen: numberOf(seen), now })) {
       await connection.run(sql`DELETE FROM ${schema}.receivers WHERE owner = ${bytesOf(owner)}`);
     }
   }
-}
-
-async function isDead(owner: string, pid: number): Promise<boolean> {
-  const holder = parseHolder(textOfBytes(bytesOf(owner)));
-  return holder !== undefined && !(await isAlive(holder, pid));
 }
 
 /** This receiver, and the stored names of the targets that it hands each lead to. */
@@ -162,28 +131,12 @@ export class RunningReceiver {
   }
 }
 
-/** A target under its stored name, a keyed digest: the name itself may hold credentials. */
-export class TargetNames {
-  readonly #key: Uint8Array;
-  readonly #stored = new Map<string, Uint8Array>();
-
-  /** `key`: of this inbox. */
-  constructor(key: Uint8Array) {
-    this.#key = key;
-  }
-
-  storedName(name: string): Uint8Array {
-    let stored = this.#stored.get(name);
-    if (stored === undefined) {
-      stored = storedName(this.#key, name);
-      this.#stored.set(name, stored);
-    }
-    return stored;
-  }
-}
-
 /** Keeps a label for each name, which holds no credentials. */
-export const storeLabels = (schema: Sql, names: TargetNames, targets: readonly string[]): Sql =>
+export const storeLabels = (
+  schema: Sql,
+  storedName: StoredName<Uint8Array>,
+  targets: readonly string[],
+): Sql =>
   sql`INSERT INTO ${schema}.targets (name, label) SELECT * FROM unnest(
-    ${targets.map((target) => names.storedName(target))}::bytea[],
+    ${targets.map(storedName)}::bytea[],
     ${targets.map((target) => bytesOfText(targetLabel(target)))}::bytea[]) ON CONFLICT DO NOTHING;`;

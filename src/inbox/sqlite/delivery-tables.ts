@@ -3,130 +3,85 @@ import type { DeliveryContent, DeliverySummary } from '../delivery-record.ts';
 import type { HandedResult } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { maxRejectedKept, maxRepeatsKept, maxResultsKept, noncesRemovedPerAdded } from '../store-options.ts';
-import { bytesOf, type Database, placeOf, sharedSeqOf, type Statement, textOf, toColumn } from './libsql.ts';
+import { bytesOf, type Database, placeOf, sharedSeqOf, type Statements, textOf, toColumn } from './libsql.ts';
 
-const none = { headers: [], body: new Uint8Array() };
+const noContent = { headers: [], body: new Uint8Array() };
 
-/** The table `deliveries`: one row for each lead of a delivery, rejected ones included, until it is pruned. */
-export class DeliveryTable {
-  readonly #insert: Statement;
-  readonly #bodyOf: Statement;
-  readonly #conclude: Statement;
-  readonly #trimRejected: Statement;
-
-  constructor(database: Database) {
-    this.#insert = database.prepare(
-      'INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    );
-    this.#bodyOf = database.prepare(
-      'SELECT body, lead_start, lead_end, first_seq FROM deliveries WHERE seq = ?',
-    );
-    this.#conclude = database.prepare(
-      "UPDATE deliveries SET verdict = ?, status = 200 WHERE seq = ? AND verdict = 'pending'",
-    );
-    this.#trimRejected = database.prepare(
-      `DELETE FROM deliveries WHERE seq IN
-       (SELECT seq FROM deliveries WHERE verdict = 'rejected' ORDER BY seq DESC LIMIT -1 OFFSET ${maxRejectedKept})`,
-    );
-  }
-
-  /** With headers and body of its own, unless it shares those of `summary.firstSeq`. */
-  insert(seq: number, summary: DeliverySummary, content: Pick<DeliveryContent, 'headers' | 'body'>): void {
-    const { headers, body } = summary.firstSeq === undefined ? content : none;
-    this.#insert.run([
-      seq,
-      summary.receivedAt,
-      summary.leadId === undefined ? null : toColumn(summary.leadId),
-      summary.verdict,
-      summary.reason ?? null,
-      summary.detail ?? null,
-      summary.status,
-      summary.attempt,
-      summary.source,
-      summary.differs === undefined ? null : JSON.stringify(summary.differs),
-      summary.remote,
-      summary.method,
-      summary.path,
-      JSON.stringify(headers),
-      body,
-      summary.place?.start ?? null,
-      summary.place?.end ?? null,
-      summary.firstSeq ?? null,
-    ]);
-  }
-
-  /** The lead's own bytes; undefined when the delivery was pruned. */
-  leadOf(seq: number, shared: Pick<SharedContentTable, 'find'>): Uint8Array | undefined {
-    const row = this.#bodyOf.get([seq]);
-    if (row === undefined) return undefined;
-    const sharedSeq = sharedSeqOf(row);
-    const body = sharedSeq === undefined ? bytesOf(row['body']) : shared.find(sharedSeq).body;
-    return leadBytes(body, placeOf(row));
-  }
-
-  /** Gives a delivery that is pending its last verdict. */
-  conclude(seq: number, verdict: Exclude<TakenKind, 'pending'>): void {
-    this.#conclude.run([verdict, seq]);
-  }
-
-  /** Drops the oldest rejected deliveries beyond those that are kept. */
-  trimRejected(): void {
-    this.#trimRejected.run([]);
-  }
+/**
+ * A row of `deliveries`, which has one for each lead of a delivery, rejected ones included, until it is pruned. It has
+ * headers and body of its own, unless it shares those of `summary.firstSeq`.
+ */
+export function insertDelivery(
+  sql: Statements,
+  seq: number,
+  summary: DeliverySummary,
+  content: Pick<DeliveryContent, 'headers' | 'body'>,
+): void {
+  const { headers, body } = summary.firstSeq === undefined ? content : noContent;
+  sql.run(
+    'INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    seq,
+    summary.receivedAt,
+    summary.leadId === undefined ? null : toColumn(summary.leadId),
+    summary.verdict,
+    summary.reason ?? null,
+    summary.detail ?? null,
+    summary.status,
+    summary.attempt,
+    summary.source,
+    summary.differs === undefined ? null : JSON.stringify(summary.differs),
+    summary.remote,
+    summary.method,
+    summary.path,
+    JSON.stringify(headers),
+    body,
+    summary.place?.start ?? null,
+    summary.place?.end ?? null,
+    summary.firstSeq ?? null,
+  );
 }
 
-export interface LeadRow {
-  /** Number of its first delivery. */
-  readonly seq: number;
-  readonly accepted: boolean;
-  /** Milliseconds since the epoch. */
-  readonly firstAt: number;
-  /** SHA-256 of the first payload. */
-  readonly digest: Uint8Array;
+/** The lead's own bytes; undefined when the delivery was pruned. */
+export function leadOfDelivery(
+  sql: Statements,
+  seq: number,
+  shared: Pick<SharedContentTable, 'find'>,
+): Uint8Array | undefined {
+  const row = sql.get('SELECT body, lead_start, lead_end, first_seq FROM deliveries WHERE seq = ?', seq);
+  if (row === undefined) return undefined;
+  const sharedSeq = sharedSeqOf(row);
+  const body = sharedSeq === undefined ? bytesOf(row['body']) : shared.find(sharedSeq).body;
+  return leadBytes(body, placeOf(row));
 }
 
-/** The table `leads`: one row for each id that was ever taken, kept for ever. Ids are as `toColumn` gives them. */
-export class LeadTable {
-  readonly #insert: Statement;
-  readonly #find: Statement;
-  readonly #countAttempt: Statement;
-  readonly #accept: Statement;
-
-  constructor(database: Database) {
-    this.#insert = database.prepare('INSERT INTO leads VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT DO NOTHING');
-    this.#find = database.prepare('SELECT seq, state, first_at, attempts, digest FROM leads WHERE id = ?');
-    this.#countAttempt = database.prepare('UPDATE leads SET attempts = attempts + 1 WHERE id = ?');
-    this.#accept = database.prepare("UPDATE leads SET state = 'accepted' WHERE id = ? AND state = 'pending'");
-  }
-
-  /** False when the id is there already. */
-  insert(id: string, { seq, accepted, firstAt, digest }: LeadRow): boolean {
-    const state = accepted ? 'accepted' : 'pending';
-    return this.#insert.run([id, seq, state, firstAt, digest]).changes === 1;
-  }
-
-  find(id: string): (LeadRow & { readonly attempts: number }) | undefined {
-    const row = this.#find.get([id]);
-    return row === undefined
-      ? undefined
-      : {
-          seq: Number(row['seq']),
-          accepted: row['state'] === 'accepted',
-          firstAt: Number(row['first_at']),
-          attempts: Number(row['attempts']),
-          digest: row['digest'] as Uint8Array,
-        };
-  }
-
-  countAttempt(id: string): void {
-    this.#countAttempt.run([id]);
-  }
-
-  /** False when the lead was accepted before. */
-  accept(id: string): boolean {
-    return this.#accept.run([id]).changes === 1;
-  }
+/** The same of a delivery that is there, in a database of any version. */
+export function leadBytesAt(database: Database, seq: number): Uint8Array {
+  const [row = {}] = database.prepare('SELECT * FROM deliveries WHERE seq = ?').all([seq]);
+  const sharedSeq = sharedSeqOf(row);
+  const [shared] =
+    sharedSeq === undefined
+      ? [row]
+      : database.prepare('SELECT body FROM shared_content WHERE seq = ?').all([sharedSeq]);
+  return leadBytes(bytesOf(shared?.['body']), placeOf(row));
 }
+
+/** Gives a delivery that is pending its last verdict. */
+export const concludeDelivery = (
+  sql: Statements,
+  seq: number,
+  verdict: Exclude<TakenKind, 'pending'>,
+): unknown =>
+  sql.run(
+    "UPDATE deliveries SET verdict = ?, status = 200 WHERE seq = ? AND verdict = 'pending'",
+    verdict,
+    seq,
+  );
+
+/** Drops the oldest rejected deliveries beyond those that are kept. */
+export const trimRejected = (sql: Statements): unknown => sql.run(dropRejected);
+
+const dropRejected = `DELETE FROM deliveries WHERE seq IN
+  (SELECT seq FROM deliveries WHERE verdict = 'rejected' ORDER BY seq DESC LIMIT -1 OFFSET ${maxRejectedKept})`;
 
 type Content = Pick<DeliveryContent, 'headers' | 'body'>;
 
@@ -135,24 +90,22 @@ type Content = Pick<DeliveryContent, 'headers' | 'body'>;
  * number of the first. It goes with the last of them.
  */
 export class SharedContentTable {
-  readonly #insert: Statement;
-  readonly #find: Statement;
+  readonly #sql: Statements;
   /** The leads of a delivery mostly follow each other. */
   #last: { readonly seq: number; readonly content: Content } | undefined;
 
-  constructor(database: Database) {
-    this.#insert = database.prepare('INSERT INTO shared_content VALUES (?, ?, ?)');
-    this.#find = database.prepare('SELECT headers, body FROM shared_content WHERE seq = ?');
+  constructor(sql: Statements) {
+    this.#sql = sql;
   }
 
   insert(seq: number, { headers, body }: Content): void {
-    this.#insert.run([seq, JSON.stringify(headers), body]);
+    this.#sql.run('INSERT INTO shared_content VALUES (?, ?, ?)', seq, JSON.stringify(headers), body);
   }
 
   /** Empty where a damaged file has lost it. */
   find(seq: number): Content {
     if (this.#last?.seq === seq) return this.#last.content;
-    const [row] = this.#find.all([seq]);
+    const [row] = this.#sql.all('SELECT headers, body FROM shared_content WHERE seq = ?', seq);
     const headers = JSON.parse(textOf(row?.['headers']) || '[]') as [string, string][];
     const content = { headers, body: bytesOf(row?.['body']) };
     this.#last = { seq, content };
@@ -184,51 +137,102 @@ export function sharedAnswers(database: Database): (firstSeq: number, own: numbe
   };
 }
 
+interface LeadRow {
+  /** Number of its first delivery. */
+  readonly seq: number;
+  readonly accepted: boolean;
+  /** Milliseconds since the epoch. */
+  readonly firstAt: number;
+  /** SHA-256 of the first payload. */
+  readonly digest: Uint8Array;
+}
+
+/**
+ * A row of `leads`, which has one for each id that was ever taken, and keeps it for ever. False when the id is there
+ * already. Here and below, ids are as `toColumn` gives them.
+ */
+export const insertLead = (
+  sql: Statements,
+  id: string,
+  { seq, accepted, firstAt, digest }: LeadRow,
+): boolean =>
+  sql.run(
+    'INSERT INTO leads VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT DO NOTHING',
+    id,
+    seq,
+    accepted ? 'accepted' : 'pending',
+    firstAt,
+    digest,
+  ) === 1;
+
+export function findLead(sql: Statements, id: string): (LeadRow & { readonly attempts: number }) | undefined {
+  const row = sql.get('SELECT seq, state, first_at, attempts, digest FROM leads WHERE id = ?', id);
+  return (
+    row && {
+      seq: Number(row['seq']),
+      accepted: row['state'] === 'accepted',
+      firstAt: Number(row['first_at']),
+      attempts: Number(row['attempts']),
+      digest: row['digest'] as Uint8Array,
+    }
+  );
+}
+
+export const countAttempt = (sql: Statements, id: string): unknown =>
+  sql.run('UPDATE leads SET attempts = attempts + 1 WHERE id = ?', id);
+
+/** False when the lead was accepted before. */
+export const acceptLead = (sql: Statements, id: string): boolean =>
+  sql.run("UPDATE leads SET state = 'accepted' WHERE id = ? AND state = 'pending'", id) === 1;
+
 /** Repeats that are dropped at once, at most: an inbox of an earlier version may hold a great many. */
 const maxDroppedAtOnce = 200;
 
-/** Keeps the newest repeats of each lead, and counts the others. Ids are as `toColumn` gives them. */
-export class RepeatTable {
-  readonly #drop: Statement;
-  readonly #count: Statement;
+const dropRepeats = `DELETE FROM deliveries WHERE seq IN (SELECT seq FROM deliveries
+  WHERE lead = ? AND attempt > 1 AND (differs IS NULL) = ?
+  ORDER BY seq DESC LIMIT ${maxDroppedAtOnce} OFFSET ${maxRepeatsKept})`;
 
-  constructor(database: Database) {
-    this.#drop = database.prepare(
-      `DELETE FROM deliveries WHERE seq IN (SELECT seq FROM deliveries
-       WHERE lead = ? AND attempt > 1 AND (differs IS NULL) = ?
-       ORDER BY seq DESC LIMIT ${maxDroppedAtOnce} OFFSET ${maxRepeatsKept})`,
-    );
-    this.#count = database.prepare(
-      `INSERT INTO dropped_repeats VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET differing = differing + excluded.differing, same = same + excluded.same`,
-    );
-  }
-
-  /** After delivery number `attempt` of that id was added; `differs`: with another payload than the first one. */
-  trim(id: string, attempt: number, differs: boolean): void {
-    if (attempt <= maxRepeatsKept + 1) return;
-    const { changes } = this.#drop.run([id, differs ? 0 : 1]);
-    if (changes > 0) this.#count.run([id, differs ? changes : 0, differs ? 0 : changes]);
-  }
+/**
+ * Keeps the newest repeats of a lead, and counts the others, after delivery number `attempt` of its id was added.
+ * `differs`: with another payload than the first one.
+ */
+export function trimRepeats(sql: Statements, id: string, attempt: number, differs: boolean): void {
+  if (attempt <= maxRepeatsKept + 1) return;
+  const dropped = sql.run(dropRepeats, id, differs ? 0 : 1);
+  if (dropped === 0) return;
+  sql.run(
+    `INSERT INTO dropped_repeats VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET differing = differing + excluded.differing, same = same + excluded.same`,
+    id,
+    differs ? dropped : 0,
+    differs ? 0 : dropped,
+  );
 }
 
-/** The table `results`: what came of handing a delivery's lead to targets, numbered from 1; dropped with the delivery. */
-export class ResultTable {
-  readonly #last: Statement;
-  readonly #insert: Statement;
-  readonly #trim: Statement;
-
-  constructor(database: Database) {
-    this.#last = database.prepare('SELECT MAX(number) AS last FROM results WHERE seq = ?');
-    this.#insert = database.prepare('INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?)');
-    this.#trim = database.prepare('DELETE FROM results WHERE seq = ? AND number <= ?');
-  }
-
-  /** `target` as `TargetNames` stores it. */
-  add(seq: number, target: string, { ok, answer, at, durationMs }: HandedResult): void {
-    const number = Number(this.#last.get([seq])?.['last'] ?? 0) + 1;
-    this.#insert.run([seq, number, target, ok ? 1 : 0, answer, at, durationMs]);
-    if (number > maxResultsKept) this.#trim.run([seq, number - maxResultsKept]);
+/**
+ * A row of `results`: what came of handing a delivery's lead to a target, numbered from 1; dropped with the delivery.
+ * `target` as it is stored.
+ */
+export function addResult(
+  sql: Statements,
+  seq: number,
+  target: string,
+  { ok, answer, at, durationMs }: HandedResult,
+): void {
+  const last = sql.get('SELECT MAX(number) AS last FROM results WHERE seq = ?', seq)?.['last'];
+  const number = Number(last ?? 0) + 1;
+  sql.run(
+    'INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?)',
+    seq,
+    number,
+    target,
+    ok ? 1 : 0,
+    answer,
+    at,
+    durationMs,
+  );
+  if (number > maxResultsKept) {
+    sql.run('DELETE FROM results WHERE seq = ? AND number <= ?', seq, number - maxResultsKept);
   }
 }
 
@@ -237,35 +241,29 @@ export class ResultTable {
  * those of a clock that only goes while a receiver runs: the system's time may be set a day ahead and back again.
  */
 export class NonceTable {
-  readonly #insert: Statement;
-  readonly #find: Statement;
-  readonly #renew: Statement;
-  readonly #remove: Statement;
-  readonly #keepTime: Statement;
+  readonly #sql: Statements;
   readonly #startedAt: number;
   readonly #lifetimeMs: number;
 
   /** `startedAt`: the time when the clock that gives `steady` was at 0. */
-  constructor(database: Database, lifetimeMs: number, startedAt: number) {
+  constructor(sql: Statements, lifetimeMs: number, startedAt: number) {
+    this.#sql = sql;
     this.#lifetimeMs = lifetimeMs;
     this.#startedAt = startedAt;
-    this.#insert = database.prepare('INSERT INTO nonces VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
-    this.#find = database.prepare('SELECT digest, expires FROM nonces WHERE nonce = ?');
-    this.#renew = database.prepare('UPDATE nonces SET digest = ?, expires = ? WHERE nonce = ?');
-    this.#remove = database.prepare(
-      'DELETE FROM nonces WHERE nonce IN (SELECT nonce FROM nonces WHERE expires <= ? ORDER BY expires LIMIT ?)',
-    );
-    this.#keepTime = database.prepare('UPDATE nonce_clock SET at = ?1 WHERE at < ?1');
   }
 
   /** Binds the nonce to the body's digest; false when it is bound to another one. Inside a transaction. */
   bind(nonce: string, digest: Uint8Array, steady: number): boolean {
+    const sql = this.#sql;
     const now = Math.round(this.#startedAt + steady);
-    if (this.#insert.run([nonce, digest, now + this.#lifetimeMs]).changes === 1) return true;
-    const bound = this.#find.get([nonce]);
+    const expires = now + this.#lifetimeMs;
+    const isNew =
+      sql.run('INSERT INTO nonces VALUES (?, ?, ?) ON CONFLICT DO NOTHING', nonce, digest, expires) === 1;
+    if (isNew) return true;
+    const bound = sql.get('SELECT digest, expires FROM nonces WHERE nonce = ?', nonce);
     if (bound === undefined) return false;
     if (Number(bound['expires']) <= now) {
-      this.#renew.run([digest, now + this.#lifetimeMs, nonce]);
+      sql.run('UPDATE nonces SET digest = ?, expires = ? WHERE nonce = ?', digest, expires, nonce);
       return true;
     }
     return Buffer.compare(bound['digest'] as Uint8Array, digest) === 0;
@@ -274,22 +272,15 @@ export class NonceTable {
   /** Removes some of the expired ones. Inside a transaction. */
   removeExpired(steady: number, added: number): void {
     const now = Math.round(this.#startedAt + steady);
-    this.#keepTime.run([now]);
-    this.#remove.run([now, added * noncesRemovedPerAdded]);
+    this.#sql.run('UPDATE nonce_clock SET at = ?1 WHERE at < ?1', now);
+    this.#sql.run(
+      'DELETE FROM nonces WHERE nonce IN (SELECT nonce FROM nonces WHERE expires <= ? ORDER BY expires LIMIT ?)',
+      now,
+      added * noncesRemovedPerAdded,
+    );
   }
 }
 
 /** When the clock that gives `steady` now was at 0, on the clock of the nonces. */
 export const nonceClockStart = (database: Database, steady: number): number =>
   Number(database.prepare('SELECT at FROM nonce_clock').get([])?.['at'] ?? 0) - steady;
-
-/** The own bytes of the lead of a delivery that is there, in a database of any version. */
-export function leadBytesAt(database: Database, seq: number): Uint8Array {
-  const [row = {}] = database.prepare('SELECT * FROM deliveries WHERE seq = ?').all([seq]);
-  const sharedSeq = sharedSeqOf(row);
-  const [shared] =
-    sharedSeq === undefined
-      ? [row]
-      : database.prepare('SELECT body FROM shared_content WHERE seq = ?').all([sharedSeq]);
-  return leadBytes(bytesOf(shared?.['body']), placeOf(row));
-}

@@ -1,17 +1,5 @@
-import type { TakenKind } from '../decide-verdict.ts';
-import type {
-  Arrival,
-  Backlog,
-  Erased,
-  Erasure,
-  Inbox,
-  InboxReader,
-  LeaseState,
-  RejectedDelivery,
-  StoredRef,
-  TakeResult,
-  TargetLease,
-} from '../inbox.ts';
+import type { Inbox, InboxReader } from '../inbox.ts';
+import { leaseOwner } from '../receivers.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { BatchCommit } from './batch-commit.ts';
 import { nonceClockStart } from './delivery-tables.ts';
@@ -23,7 +11,7 @@ import {
   RoomCheck,
   StoreWarnings,
 } from './file-health.ts';
-import { type Database, toColumn } from './libsql.ts';
+import { type Database, Statements, toColumn } from './libsql.ts';
 import { currentVersion } from './migrations.ts';
 import {
   failWhereLocked,
@@ -34,16 +22,14 @@ import {
   shrink,
 } from './open-database.ts';
 import { cannotOpen, cannotWrite } from './sqlite-errors.ts';
-import { SqliteReader } from './sqlite-reader.ts';
+import { sqliteReader } from './sqlite-reader.ts';
 import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
 import {
-  endDeadLeases,
-  leaseOwner,
   readBacklog,
-  ReceiverTable,
   removeDeadReceivers,
+  RunningReceiver,
+  storedNamesOf,
   storeLabels,
-  TargetNames,
   unsettledPage,
 } from './target-tables.ts';
 
@@ -58,16 +44,14 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
   const { location, clock, pid, targets } = options;
   const database = await openDatabase(location, clock.now());
   try {
-    await endDeadLeases(database, pid);
     await removeDeadReceivers(database, pid, clock.now());
-    const names = new TargetNames(database);
-    storeLabels(database, names, [...targets, ...(options.onDemand ?? [])]);
-    const wanted = targets.map((target) => names.storedName(target));
+    const storedName = storedNamesOf(database);
+    storeLabels(database, storedName, [...targets, ...(options.onDemand ?? [])]);
     const owner = await leaseOwner(pid);
-    new ReceiverTable(database, owner).add(wanted, clock.now());
-    const opened = { names, owner, nonceClockStart: nonceClockStart(database, clock.steady()) };
+    new RunningReceiver(new Statements(database), owner).add(targets.map(storedName), clock.now());
+    const opened = { storedName, owner, nonceClockStart: nonceClockStart(database, clock.steady()) };
     failWhereLocked(database);
-    return new SqliteInbox(database, options, opened, await checkIntegrity(location));
+    return sqliteInbox(database, options, opened, await checkIntegrity(location));
   } catch (error) {
     database.close();
     throw cannotOpen(location, error);
@@ -78,7 +62,7 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
 export async function openSqliteReader(location: string): Promise<InboxReader> {
   const { database, version } = await openReadOnly(location);
   try {
-    return new SqliteReader(database, { location, version, wanted: [], owner: '' });
+    return sqliteReader(database, { location, version, wanted: [], owner: '' });
   } catch (error) {
     database.close();
     throw cannotOpen(location, error);
@@ -86,138 +70,101 @@ export async function openSqliteReader(location: string): Promise<InboxReader> {
 }
 
 /** The default store: an embedded database, one transaction a batch, ids unique in the database itself. */
-class SqliteInbox extends SqliteReader implements Inbox {
-  readonly #database: Database;
-  readonly #clock: StoreOptions['clock'];
-  readonly #commits: BatchCommit<SqliteWriter>;
-  readonly #check: IntegrityCheck;
-  readonly #warnings: StoreWarnings;
-  readonly #hasTargets: boolean;
-  readonly #room: RoomCheck;
-  /** Stored names of the targets. */
-  readonly #wanted: readonly string[];
-  #rejectedWaiting = 0;
-
-  constructor(database: Database, options: StoreOptions, opened: OpenedStore, check: IntegrityCheck) {
-    const { location, clock } = options;
-    const wanted = options.targets.map((target) => opened.names.storedName(target));
-    super(database, { location, version: currentVersion, wanted, owner: opened.owner });
-    this.#database = database;
-    this.#clock = clock;
-    this.#hasTargets = options.targets.length > 0;
-    this.#wanted = wanted;
-    this.#room = new RoomCheck(location);
-    this.#warnings = new StoreWarnings(new FileIdentity(location), options);
-    this.#commits = new BatchCommit({
-      database,
-      createWriter: () => new SqliteWriter(database, options, opened),
-      clock,
-      verify: () => this.#warnings.verifyInPlace(),
-      onCommit: options.onCommit,
-    });
-    this.#check = check;
-    void check.found.then((damage) => damage !== undefined && this.#warnings.damaged(damage));
-  }
-
-  take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]> {
-    return this.#add((writer) => writer.take(arrivals));
-  }
-
-  async reject(rejected: readonly RejectedDelivery[]): Promise<void> {
-    // Of a flood only the newest would stay anyway; losing some of it harms nobody.
-    if (this.#rejectedWaiting >= maxRejectedWaiting) return;
-    this.#rejectedWaiting += rejected.length;
+function sqliteInbox(
+  database: Database,
+  options: StoreOptions,
+  opened: OpenedStore,
+  check: IntegrityCheck,
+): Inbox {
+  const { location, clock, onCommit } = options;
+  const wanted = options.targets.map(opened.storedName);
+  const room = new RoomCheck(location);
+  const warnings = new StoreWarnings(new FileIdentity(location), options);
+  void check.found.then((damage) => damage !== undefined && warnings.damaged(damage));
+  const commits = new BatchCommit({
+    database,
+    createWriter: () => new SqliteWriter(database, options, opened),
+    clock,
+    verify: () => warnings.verifyInPlace(),
+    onCommit,
+  });
+  const add = async <T>(step: (writer: SqliteWriter) => T): Promise<T> => {
     try {
-      await this.#add((writer) => {
-        for (const one of rejected) writer.reject(one);
-      });
-    } finally {
-      this.#rejectedWaiting -= rejected.length;
-    }
-  }
-
-  settle(leases: readonly TargetLease[]): Promise<readonly TakenKind[]> {
-    return this.#add((writer) => leases.map((lease) => writer.settle(lease)));
-  }
-
-  settleMoved(leases: readonly TargetLease[]): Promise<readonly (string | undefined)[]> {
-    return this.#add((writer) => leases.map((lease) => writer.settleMoved(lease)));
-  }
-
-  release(leases: readonly TargetLease[]): Promise<void> {
-    return this.#add((writer) => {
-      for (const lease of leases) writer.release(lease);
-    });
-  }
-
-  lease(leases: readonly TargetLease[]): Promise<readonly LeaseState[]> {
-    return this.#add((writer) => leases.map((lease) => writer.lease(lease)));
-  }
-
-  async *unsettled(target: string): AsyncGenerator<StoredRef> {
-    for (let after = ''; ;) {
-      const page = await this.#add((writer) => writer.leases.unsettledLeads(target, after));
-      yield* page;
-      const last = page.at(-1);
-      if (last === undefined || page.length < unsettledPage) return;
-      after = toColumn(last.leadId);
-    }
-  }
-
-  async checkWritable(): Promise<void> {
-    // Each transaction writes its counter, an empty one, too.
-    await this.#add(() => undefined);
-    await this.#room.check();
-  }
-
-  backlog(): Promise<readonly Backlog[]> {
-    return readBacklog(this.#database, this.#wanted);
-  }
-
-  prune(before: number): Promise<number> {
-    return pruneDeliveries(this.#database, before, (work) => this.#add(work));
-  }
-
-  async erase(erasure: Erasure): Promise<Erased> {
-    // It reads the whole file, which keeps the log as it is.
-    this.#check.stop();
-    await this.#check.found;
-    this.#database.prepare('PRAGMA secure_delete = ON').all([]);
-    const holding = bodiesWithIds(this.#database, erasure.leadIds);
-    const counts = await this.#add((writer) => eraseLeads(this.#database, erasure, writer.erased, holding));
-    if (!isOverwriteDue.get(this.#database)) return { ...counts, remains: undefined, outOfReach };
-    const remains = await overwriteFile(this.#database, this.#clock);
-    if (remains === undefined) await this.#add(() => isOverwriteDue.set(this.#database, false));
-    return { ...counts, remains, outOfReach };
-  }
-
-  compact(): Promise<void> {
-    try {
-      shrink(this.#database);
-      return Promise.resolve();
+      return await commits.add(step);
     } catch (error) {
-      return Promise.reject(cannotWrite(this.location, error));
+      warnings.failed(error);
+      room.failed(error);
+      throw cannotWrite(location, error);
     }
-  }
-
-  override async close(): Promise<void> {
-    // Where that cannot be written, the next one to open the inbox finds this receiver dead.
-    if (this.#hasTargets) await Promise.allSettled([this.#add((writer) => writer.receivers.remove())]);
-    await this.#commits.flush();
-    this.#check.stop();
-    await this.#check.found;
-    this.#database.close();
-  }
-
-  async #add<T>(step: (writer: SqliteWriter) => T): Promise<T> {
-    try {
-      return await this.#commits.add(step);
-    } catch (error) {
-      this.#warnings.failed(error);
-      this.#room.failed(error);
-      throw cannotWrite(this.location, error);
-    }
-  }
+  };
+  let rejectedWaiting = 0;
+  return {
+    ...sqliteReader(database, { location, version: currentVersion, wanted, owner: opened.owner }),
+    take: (arrivals) => add((writer) => writer.take(arrivals)),
+    async reject(rejected) {
+      // Of a flood only the newest would stay anyway; losing some of it harms nobody.
+      if (rejectedWaiting >= maxRejectedWaiting) return;
+      rejectedWaiting += rejected.length;
+      try {
+        await add((writer) => {
+          for (const one of rejected) writer.reject(one);
+        });
+      } finally {
+        rejectedWaiting -= rejected.length;
+      }
+    },
+    settle: (leases) => add((writer) => leases.map((lease) => writer.settle(lease))),
+    settleMoved: (leases) => add((writer) => leases.map((lease) => writer.settleMoved(lease))),
+    release: (leases) =>
+      add((writer) => {
+        for (const lease of leases) writer.release(lease);
+      }),
+    lease: (leases) => add((writer) => leases.map((lease) => writer.lease(lease))),
+    async *unsettled(target) {
+      for (let after = ''; ;) {
+        const page = await add((writer) => writer.leases.unsettledLeads(target, after));
+        yield* page;
+        const last = page.at(-1);
+        if (last === undefined || page.length < unsettledPage) return;
+        after = toColumn(last.leadId);
+      }
+    },
+    async checkWritable() {
+      // Each transaction writes its counter, an empty one, too.
+      await add(() => undefined);
+      await room.check();
+    },
+    backlog: () => readBacklog(database, wanted),
+    prune: (before) => pruneDeliveries(database, before, add),
+    async erase(erasure) {
+      // It reads the whole file, which keeps the log as it is.
+      check.stop();
+      await check.found;
+      database.prepare('PRAGMA secure_delete = ON').all([]);
+      const holding = bodiesWithIds(database, erasure.leadIds);
+      const counts = await add((writer) => eraseLeads(database, erasure, writer.erased, holding));
+      if (!isOverwriteDue.get(database)) return { ...counts, remains: undefined, outOfReach };
+      const remains = await overwriteFile(database, clock);
+      if (remains === undefined) await add(() => isOverwriteDue.set(database, false));
+      return { ...counts, remains, outOfReach };
+    },
+    compact() {
+      try {
+        shrink(database);
+        return Promise.resolve();
+      } catch (error) {
+        return Promise.reject(cannotWrite(location, error));
+      }
+    },
+    async close() {
+      // Where that cannot be written, the next one to open the inbox finds this receiver dead.
+      if (wanted.length > 0) await Promise.allSettled([add((writer) => writer.receiver.remove())]);
+      await commits.flush();
+      check.stop();
+      await check.found;
+      database.close();
+    },
+  };
 }
 
 /** Deliveries that one transaction looks at, so that a receiver on the same inbox never waits long. */

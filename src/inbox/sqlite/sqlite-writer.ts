@@ -22,81 +22,79 @@ import { splitErased } from '../erase/remaining-delivery.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import type { Arrival, LeaseState, RejectedDelivery, TakeResult, TargetLease } from '../inbox.ts';
 import type { StoreOptions } from '../store-options.ts';
-import { type Database, type Statement, toColumn } from './libsql.ts';
+import type { StoredName } from '../target-name.ts';
 import {
-  DeliveryTable,
-  LeadTable,
+  acceptLead,
+  addResult,
+  concludeDelivery,
+  countAttempt,
+  findLead,
+  insertDelivery,
+  insertLead,
+  leadOfDelivery,
   NonceTable,
-  RepeatTable,
-  ResultTable,
   SharedContentTable,
+  trimRejected,
+  trimRepeats,
 } from './delivery-tables.ts';
 import { ErasedTable } from './erased-leads.ts';
-import { ReceiverTable, TargetLeases, type TargetNames } from './target-tables.ts';
+import { type Database, Statements, toColumn } from './libsql.ts';
+import { RunningReceiver, TargetLeases } from './target-tables.ts';
 
 /** What a receiver reads once from the database it opened. */
 export interface OpenedStore {
   /** The name on this receiver's leases. */
   readonly owner: string;
-  readonly names: TargetNames;
+  readonly storedName: StoredName<string>;
   readonly nonceClockStart: number;
 }
 
 /** Writes what `Inbox` names. Every method runs inside a transaction that the caller opened, from `begin` to `end`. */
 export class SqliteWriter {
   readonly leases: TargetLeases;
-  readonly leads: LeadTable;
-  readonly repeats: RepeatTable;
   readonly erased: ErasedTable;
-  readonly receivers: ReceiverTable;
+  readonly receiver: RunningReceiver;
   readonly #options: Pick<StoreOptions, 'targets' | 'redact' | 'clock'>;
-  readonly #deliveries: DeliveryTable;
+  readonly #sql: Statements;
   readonly #shared: SharedContentTable;
   readonly #nonces: NonceTable;
-  readonly #results: ResultTable;
-  readonly #names: TargetNames;
+  readonly #storedName: StoredName<string>;
   readonly #comparison = new ComparisonBudget();
-  readonly #lastSeq: Statement;
-  readonly #keepSeq: Statement;
   #now = 0;
   #seq = 0;
   #noncesSeen = 0;
   #rejectedAdded = 0;
 
-  constructor(database: Database, options: StoreOptions, { owner, names, nonceClockStart }: OpenedStore) {
-    const { targets, leaseMs, nonceLifetimeMs } = options;
+  constructor(database: Database, options: StoreOptions, opened: OpenedStore) {
+    const { targets: wanted, leaseMs, nonceLifetimeMs } = options;
+    const { owner, storedName, nonceClockStart } = opened;
+    const sql = new Statements(database);
     this.#options = options;
-    this.leads = new LeadTable(database);
-    this.#names = names;
-    this.receivers = new ReceiverTable(database, owner);
-    const { receivers } = this;
-    this.leases = new TargetLeases(database, { wanted: targets, owner, leaseMs, names, receivers });
-    this.repeats = new RepeatTable(database);
+    this.#sql = sql;
+    this.#storedName = storedName;
+    this.receiver = new RunningReceiver(sql, owner);
+    this.leases = new TargetLeases(sql, { wanted, owner, leaseMs, storedName });
     this.erased = new ErasedTable(database);
-    this.#results = new ResultTable(database);
-    this.#deliveries = new DeliveryTable(database);
-    this.#shared = new SharedContentTable(database);
-    this.#nonces = new NonceTable(database, nonceLifetimeMs, nonceClockStart);
-    this.#lastSeq = database.prepare('SELECT seq FROM counter');
-    this.#keepSeq = database.prepare('UPDATE counter SET seq = ?');
+    this.#shared = new SharedContentTable(sql);
+    this.#nonces = new NonceTable(sql, nonceLifetimeMs, nonceClockStart);
   }
 
   /** Numbers are read from the database, since another receiver may have added some. */
   begin(now: number): void {
     this.#now = now;
-    this.#seq = Number(this.#lastSeq.get([])?.['seq'] ?? 0);
+    this.#seq = Number(this.#sql.get('SELECT seq FROM counter')?.['seq'] ?? 0);
     this.#noncesSeen = 0;
     this.#rejectedAdded = 0;
     this.#comparison.reset();
     this.#shared.forget();
     this.erased.refresh();
-    this.receivers.renew(now);
+    this.receiver.renew(now);
   }
 
   end(): void {
     if (this.#noncesSeen > 0) this.#nonces.removeExpired(this.#options.clock.steady(), this.#noncesSeen);
-    if (this.#rejectedAdded > 0) this.#deliveries.trimRejected();
-    this.#keepSeq.run([this.#seq]);
+    if (this.#rejectedAdded > 0) trimRejected(this.#sql);
+    this.#sql.run('UPDATE counter SET seq = ?', this.#seq);
   }
 
   take(arrivals: readonly Arrival[]): TakeResult[] {
@@ -112,17 +110,17 @@ export class SqliteWriter {
     // Erased while a target was handed the lead.
     if (this.erased.find(leadId) !== undefined) return 'duplicate';
     const id = toColumn(leadId);
-    if (result !== undefined) this.#results.add(seq, this.#names.storedName(target), result);
+    this.#addResult(seq, target, result);
     const unsettled = this.leases.settle(id, target);
-    const accepted = unsettled.length === 0 && !this.leads.accept(id);
+    const accepted = unsettled.length === 0 && !acceptLead(this.#sql, id);
     const verdict = decideSettled(unsettled, { accepted });
-    if (verdict !== 'pending') this.#deliveries.conclude(seq, verdict);
+    if (verdict !== 'pending') concludeDelivery(this.#sql, seq, verdict);
     return verdict;
   }
 
   settleMoved({ leadId, seq, target, result }: TargetLease): string | undefined {
     if (this.erased.find(leadId) !== undefined) return undefined;
-    if (result !== undefined) this.#results.add(seq, this.#names.storedName(target), result);
+    this.#addResult(seq, target, result);
     const moved = this.leases.settleMoved(toColumn(leadId), target, this.#now);
     if (moved !== undefined) this.settle({ leadId, seq, target });
     return moved;
@@ -130,12 +128,16 @@ export class SqliteWriter {
 
   release({ leadId, seq, target, result }: TargetLease): void {
     if (this.erased.find(leadId) !== undefined) return;
-    if (result !== undefined) this.#results.add(seq, this.#names.storedName(target), result);
+    this.#addResult(seq, target, result);
     this.leases.release(toColumn(leadId), target);
   }
 
   lease({ leadId, target }: TargetLease): LeaseState {
     return this.leases.lease(toColumn(leadId), target, this.#now);
+  }
+
+  #addResult(seq: number, target: string, result: TargetLease['result']): void {
+    if (result !== undefined) addResult(this.#sql, seq, this.#storedName(target), result);
   }
 
   #takeDelivery(group: Group): TakeResult[] {
@@ -181,12 +183,12 @@ export class SqliteWriter {
     const isNew = this.#addLead(id, delivery, digest, asNew);
     const verdict = isNew ? asNew : decide(this.#knownLead(id, payload, digest), arrival, targets);
     const seq = (this.#seq += 1);
-    this.#deliveries.insert(seq, summaryOf(arrival, verdict, content.path, firstSeq), content);
+    insertDelivery(this.#sql, seq, summaryOf(arrival, verdict, content.path, firstSeq), content);
     if (!isNew) {
-      this.leads.countAttempt(id);
-      this.repeats.trim(id, verdict.attempt, verdict.differs !== undefined);
+      countAttempt(this.#sql, id);
+      trimRepeats(this.#sql, id, verdict.attempt, verdict.differs !== undefined);
     }
-    if (!isNew && verdict.kind === 'accepted') this.leads.accept(id);
+    if (!isNew && verdict.kind === 'accepted') acceptLead(this.#sql, id);
     if (verdict.kind === 'pending') this.leases.grant(id, verdict.targets, this.#now);
     return { seq, ...verdict };
   }
@@ -200,11 +202,11 @@ export class SqliteWriter {
   /** Under the number that its delivery gets next. False when the id is known already. */
   #addLead(id: string, { receivedAt }: Delivery, digest: Uint8Array, { kind }: TakenVerdict): boolean {
     const accepted = kind === 'accepted';
-    return this.leads.insert(id, { seq: this.#seq + 1, accepted, firstAt: receivedAt, digest });
+    return insertLead(this.#sql, id, { seq: this.#seq + 1, accepted, firstAt: receivedAt, digest });
   }
 
   #knownLead(id: string, payload: Uint8Array, digest: Uint8Array): KnownLead {
-    const row = this.leads.find(id);
+    const row = findLead(this.#sql, id);
     if (row === undefined) throw new Error('a lead id is both known and unknown');
     const isSame = Buffer.compare(row.digest, digest) === 0;
     return {
@@ -213,7 +215,7 @@ export class SqliteWriter {
       accepted: row.accepted,
       firstBody: isSame
         ? 'same'
-        : this.#comparison.spend(this.#deliveries.leadOf(row.seq, this.#shared), payload),
+        : this.#comparison.spend(leadOfDelivery(this.#sql, row.seq, this.#shared), payload),
       ...this.leases.stateOf(id, this.#now),
     };
   }
@@ -222,7 +224,7 @@ export class SqliteWriter {
     const content = rejectedContentOf(rejected.delivery, this.#options.redact);
     this.#rejectedAdded += 1;
     this.#seq += 1;
-    this.#deliveries.insert(this.#seq, summaryOf(rejected, rejection, content.path), content);
+    insertDelivery(this.#sql, this.#seq, summaryOf(rejected, rejection, content.path), content);
   }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Connection } from '../../../src/inbox/postgres/connection/database-connections.ts';
 import { Confirmations } from '../../../src/inbox/postgres/write/confirmations.ts';
-import { Lane } from '../../../src/inbox/postgres/write/transaction-queue.ts';
+import { TransactionQueue } from '../../../src/inbox/postgres/write/transaction-queue.ts';
 import { identifier, sql } from '../../../src/inbox/postgres/sql.ts';
 import { FakeClock } from '../../support/clock.ts';
 
@@ -21,7 +21,7 @@ function laneBeside(other: { readonly isActive: boolean } | undefined) {
     },
   };
   const confirmations = new Confirmations(identifier('s'));
-  const lane = new Lane<number, number>({
+  const lane = new TransactionQueue<number, number>({
     connections: {
       ...{ location: '', schema: 's', pool: () => ({ open: 1, busy: 0, waiting: 0, errors: 0 }) },
       use: (work) => work(connection),

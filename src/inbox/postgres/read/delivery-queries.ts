@@ -11,7 +11,7 @@ import {
   horizon,
   optionalText,
   placeOf,
-  type ReadDatabase,
+  type OpenedSchema,
   resultsIn,
   storedText,
 } from './read-database.ts';
@@ -21,7 +21,7 @@ const pageRows = 200;
 const pageBytes = 4 * 1024 * 1024;
 
 /** Newest first, of those that were there when the reading began. */
-export async function* deliveries(database: ReadDatabase, query: InboxQuery): AsyncGenerator<StoredDelivery> {
+export async function* deliveries(database: OpenedSchema, query: InboxQuery): AsyncGenerator<StoredDelivery> {
   const contents = new ContentReader(database);
   const last = await horizon(database);
   const outstanding = query.verdicts?.includes('pending') === true ? await outstandingSeqs(database) : [];
@@ -49,7 +49,7 @@ const firstBelow = (descending: readonly number[], below: number): number => {
 };
 
 /** Of each lead with an outstanding target, its newest delivery that was answered so. Descending. */
-async function outstandingSeqs(database: ReadDatabase): Promise<readonly number[]> {
+async function outstandingSeqs(database: OpenedSchema): Promise<readonly number[]> {
   const { schema } = database;
   const [row] = await askOne(
     database,
@@ -152,7 +152,7 @@ const stepBytes = 2 * 1024 * 1024;
 
 /** As `InboxChanges` says. */
 export async function* searchDatabase(
-  database: ReadDatabase,
+  database: OpenedSchema,
   text: string,
   query: InboxQuery,
 ): AsyncGenerator<SearchStep> {

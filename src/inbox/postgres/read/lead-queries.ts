@@ -1,128 +1,121 @@
-import type { PrunedLead, ReceivedLead } from '../../inbox-queries.ts';
+import type { ReceivedLeads } from '../../inbox-queries.ts';
 import type { LeadQuery, LeadState, Source, StoredLead } from '../../inbox.ts';
 import { leadBytes } from '../../lead-bytes.ts';
+import type { StoreQueries } from '../../store-reader.ts';
 import { erasedLeads, type ErasedLeads, erasedQuestion } from '../erased-rows.ts';
 import { bytesOf, bytesOfText, hexOf, isNull, numberOf, type Row, type Sql, sql, textOf } from '../sql.ts';
-import { askOne, ContentReader, horizon, placeOf, type ReadDatabase, storedText } from './read-database.ts';
+import { askOne, ContentReader, horizon, placeOf, type OpenedSchema, storedText } from './read-database.ts';
 
 /** Rows of the table `ids` read at once. */
 const pageRows = 10_000;
 
 /** Looks leads up in batches, as `ReceivedLeads` says. */
-export class IdLookup {
-  readonly #database: ReadDatabase;
-
-  constructor(database: ReadDatabase) {
-    this.#database = database;
-  }
-
-  async lookUp(leadIds: readonly string[]): Promise<(ReceivedLead | undefined)[]> {
-    const { schema } = this.#database;
-    const rows = await this.#rowsOf(
-      leadIds,
-      sql`seq, first_at, encode(digest, 'hex') AS digest,
-        EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = i.id) AS is_pending`,
-    );
-    const erased = await this.#erased(leadIds.filter((leadId) => !rows.has(keyOf(leadId))));
-    return leadIds.map((leadId) => {
-      const row = rows.get(keyOf(leadId));
-      const gone = erased.get(leadId);
-      if (gone !== undefined) {
-        return { seq: gone.seq, receivedAt: gone.firstAt, digest: undefined, isPending: false };
-      }
-      return (
-        row && {
-          seq: numberOf(row['seq']),
-          receivedAt: numberOf(row['first_at']),
-          digest: textOf(row['digest']),
-          isPending: row['is_pending'] === true,
-        }
-      );
-    });
-  }
-
-  async states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>> {
-    const rows = await this.#rowsOf(leadIds, sql`accepted`);
-    const erased = await this.#erased(leadIds.filter((leadId) => !rows.has(keyOf(leadId))));
-    const found = new Map<string, LeadState>();
-    for (const leadId of leadIds) {
-      const row = rows.get(keyOf(leadId));
-      if (erased.has(leadId)) found.set(leadId, 'accepted');
-      else if (row !== undefined) found.set(leadId, row['accepted'] === true ? 'accepted' : 'pending');
-    }
-    return found;
-  }
-
-  async *seqsSince(since: number): AsyncGenerator<readonly number[]> {
-    const last = await horizon(this.#database);
-    const seqs = sql`string_agg(seq::text, ',') FILTER (WHERE first_at >= ${Math.ceil(since)} AND seq <= ${last})`;
-    for await (const row of this.#pages(seqs)) yield numbersIn(row);
-  }
-
-  async *backfilledSeqs(from: number): AsyncGenerator<readonly number[]> {
-    const { schema } = this.#database;
-    const last = await horizon(this.#database);
-    for (let next = from; ;) {
-      const [row] = await askOne(
-        this.#database,
-        sql`SELECT string_agg(seq::text, ',' ORDER BY seq) AS found FROM (SELECT seq FROM ${schema}.ids
-          WHERE NOT pushed AND seq >= ${next} AND seq <= ${last} ORDER BY seq LIMIT ${pageRows}) AS page`,
-      );
-      const seqs = numbersIn(row);
-      const end = seqs.at(-1);
-      if (end === undefined) return;
-      next = end + 1;
-      yield seqs;
-    }
-  }
-
-  async *prunedSince(since: number): AsyncGenerator<readonly PrunedLead[]> {
-    const { schema } = this.#database;
-    const last = await horizon(this.#database);
-    const leads = sql`string_agg(concat_ws(':', encode(id, 'hex'), seq, first_at), ',') FILTER (
-      WHERE first_at >= ${Math.ceil(since)} AND seq <= ${last} AND NOT EXISTS (
-        SELECT FROM ${schema}.deliveries AS d WHERE d.seq = page.seq AND d.received_at = page.first_at))`;
-    for await (const row of this.#pages(leads)) {
-      const joined = textOf(row['found']);
-      yield (joined === '' ? [] : joined.split(',')).map((lead) => {
-        const [id, seq, firstAt] = lead.split(':');
-        return { leadId: storedText(id), seq: Number(seq), receivedAt: Number(firstAt) };
-      });
-    }
-  }
-
-  /** Of pages of all ids: `found` is made of each. */
-  async *#pages(found: Sql): AsyncGenerator<Row> {
-    for (let after = sql`true`; ;) {
-      const [row] = await askOne(
-        this.#database,
-        sql`WITH page AS MATERIALIZED (SELECT id, seq, first_at FROM ${this.#database.schema}.ids WHERE ${after}
-          ORDER BY id LIMIT ${pageRows})
-        SELECT ${found} AS found, count(*) AS rows, (SELECT encode(id, 'hex') FROM page ORDER BY id DESC LIMIT 1) AS last
-        FROM page`,
-      );
-      if (row === undefined || numberOf(row['rows']) === 0) return;
-      yield row;
-      if (numberOf(row['rows']) < pageRows) return;
-      after = sql`id > ${Buffer.from(textOf(row['last']), 'hex')}`;
-    }
-  }
-
-  async #erased(leadIds: readonly string[]): Promise<ErasedLeads> {
-    if (leadIds.length === 0) return new Map();
-    const rows = await askOne(this.#database, erasedQuestion(this.#database, leadIds));
-    return erasedLeads(this.#database, leadIds, rows);
-  }
-
-  /** By the ids in hex. */
-  async #rowsOf(leadIds: readonly string[], columns: Sql): Promise<ReadonlyMap<string, Row>> {
-    if (leadIds.length === 0) return new Map();
-    const rows = await askOne(
-      this.#database,
-      sql`SELECT encode(id, 'hex') AS id, ${columns} FROM ${this.#database.schema}.ids AS i
+export function leadLookup(
+  database: OpenedSchema,
+): Pick<StoreQueries, Exclude<keyof ReceivedLeads, 'leadsBySeq'> | 'states'> {
+  const { schema } = database;
+  /** Those of the ids that are known, by the ids in hex, and those that were erased. */
+  const find = async (
+    leadIds: readonly string[],
+    columns: Sql,
+  ): Promise<{ readonly rows: ReadonlyMap<string, Row>; readonly erased: ErasedLeads }> => {
+    if (leadIds.length === 0) return { rows: new Map(), erased: new Map() };
+    const found = await askOne(
+      database,
+      sql`SELECT encode(id, 'hex') AS id, ${columns} FROM ${schema}.ids AS i
         WHERE id = ANY(${leadIds.map(bytesOfText)}::bytea[])`,
     );
-    return new Map(rows.map((row) => [textOf(row['id']), row]));
+    const rows = new Map(found.map((row) => [textOf(row['id']), row]));
+    const others = leadIds.filter((leadId) => !rows.has(keyOf(leadId)));
+    if (others.length === 0) return { rows, erased: new Map() };
+    return {
+      rows,
+      erased: erasedLeads(database, others, await askOne(database, erasedQuestion(database, others))),
+    };
+  };
+  return {
+    async lookUp(leadIds) {
+      const { rows, erased } = await find(
+        leadIds,
+        sql`seq, first_at, encode(digest, 'hex') AS digest,
+          EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = i.id) AS is_pending`,
+      );
+      return leadIds.map((leadId) => {
+        const row = rows.get(keyOf(leadId));
+        const gone = erased.get(leadId);
+        if (gone !== undefined) {
+          return { seq: gone.seq, receivedAt: gone.firstAt, digest: undefined, isPending: false };
+        }
+        return (
+          row && {
+            seq: numberOf(row['seq']),
+            receivedAt: numberOf(row['first_at']),
+            digest: textOf(row['digest']),
+            isPending: row['is_pending'] === true,
+          }
+        );
+      });
+    },
+    async states(leadIds) {
+      const { rows, erased } = await find(leadIds, sql`accepted`);
+      const found = new Map<string, LeadState>();
+      for (const leadId of leadIds) {
+        const row = rows.get(keyOf(leadId));
+        if (erased.has(leadId)) found.set(leadId, 'accepted');
+        else if (row !== undefined) found.set(leadId, row['accepted'] === true ? 'accepted' : 'pending');
+      }
+      return found;
+    },
+    async *seqsSince(since) {
+      const last = await horizon(database);
+      const seqs = sql`string_agg(seq::text, ',') FILTER (WHERE first_at >= ${Math.ceil(since)} AND seq <= ${last})`;
+      for await (const row of pages(database, seqs)) yield numbersIn(row);
+    },
+    async *backfilledSeqs(from) {
+      const last = await horizon(database);
+      for (let next = from; ;) {
+        const [row] = await askOne(
+          database,
+          sql`SELECT string_agg(seq::text, ',' ORDER BY seq) AS found FROM (SELECT seq FROM ${schema}.ids
+            WHERE NOT pushed AND seq >= ${next} AND seq <= ${last} ORDER BY seq LIMIT ${pageRows}) AS page`,
+        );
+        const seqs = numbersIn(row);
+        const end = seqs.at(-1);
+        if (end === undefined) return;
+        next = end + 1;
+        yield seqs;
+      }
+    },
+    async *prunedSince(since) {
+      const last = await horizon(database);
+      const leads = sql`string_agg(concat_ws(':', encode(id, 'hex'), seq, first_at), ',') FILTER (
+        WHERE first_at >= ${Math.ceil(since)} AND seq <= ${last} AND NOT EXISTS (
+          SELECT FROM ${schema}.deliveries AS d WHERE d.seq = page.seq AND d.received_at = page.first_at))`;
+      for await (const row of pages(database, leads)) {
+        const joined = textOf(row['found']);
+        yield (joined === '' ? [] : joined.split(',')).map((lead) => {
+          const [id, seq, firstAt] = lead.split(':');
+          return { leadId: storedText(id), seq: Number(seq), receivedAt: Number(firstAt) };
+        });
+      }
+    },
+  };
+}
+
+/** Of pages of all ids: `found` is made of each. */
+async function* pages(database: OpenedSchema, found: Sql): AsyncGenerator<Row> {
+  for (let after = sql`true`; ;) {
+    const [row] = await askOne(
+      database,
+      sql`WITH page AS MATERIALIZED (SELECT id, seq, first_at FROM ${database.schema}.ids WHERE ${after}
+        ORDER BY id LIMIT ${pageRows})
+      SELECT ${found} AS found, count(*) AS rows, (SELECT encode(id, 'hex') FROM page ORDER BY id DESC LIMIT 1) AS last
+      FROM page`,
+    );
+    if (row === undefined || numberOf(row['rows']) === 0) return;
+    yield row;
+    if (numberOf(row['rows']) < pageRows) return;
+    after = sql`id > ${Buffer.from(textOf(row['last']), 'hex')}`;
   }
 }
 
@@ -145,7 +138,7 @@ const columns = sql`seq, encode(lead, 'hex') AS lead, received_at, source, encod
 
 /** Every lead once, in order of arrival, of those that were there when the reading began. */
 export async function* leads(
-  database: ReadDatabase,
+  database: OpenedSchema,
   { states = ['accepted'], since, until }: LeadQuery,
 ): AsyncGenerator<StoredLead> {
   const { schema } = database;
@@ -180,7 +173,7 @@ SELECT ${columns} FROM page WHERE place = 1 OR bytes <= ${leadBytesAtOnce} ORDER
 }
 
 /** The leads of those numbers. */
-export async function leadsBySeq(database: ReadDatabase, seqs: readonly number[]): Promise<StoredLead[]> {
+export async function leadsBySeq(database: OpenedSchema, seqs: readonly number[]): Promise<StoredLead[]> {
   const contents = new ContentReader(database);
   const found: StoredLead[] = [];
   for (let i = 0; i < seqs.length; i += seqsAtOnce) {

@@ -1,6 +1,6 @@
-import { type Backlog, inOrderOfLabels, type Outstanding, type StoredRef } from '../../inbox.ts';
+import { type Backlog, sumBacklog, type Outstanding, type StoredRef } from '../../inbox.ts';
 import { numberOf, sql, textOf } from '../sql.ts';
-import { askOne, type ReadDatabase, storedText } from './read-database.ts';
+import { askOne, type OpenedSchema, storedText } from './read-database.ts';
 
 /** Rows of the table `outstanding` read at once. */
 const pageRows = 10_000;
@@ -13,7 +13,7 @@ export interface Asking {
 
 /** Targets that have not had some lead. */
 export async function outstandingTargets(
-  database: ReadDatabase,
+  database: OpenedSchema,
   { wanted, owner }: Asking,
 ): Promise<Outstanding[]> {
   const { schema } = database;
@@ -34,11 +34,11 @@ export async function outstandingTargets(
 
 /** `Inbox.backlog`, page by page, so that no statement takes long though there may be millions. */
 export async function backlogOf(
-  database: ReadDatabase,
+  database: OpenedSchema,
   { wanted }: Pick<Asking, 'wanted'>,
 ): Promise<Backlog[]> {
   const { schema } = database;
-  const found = new Map<string | undefined, Backlog>();
+  const parts: Backlog[] = [];
   for (let after = sql`true`; ;) {
     const rows = await askOne(
       database,
@@ -54,19 +54,17 @@ export async function backlogOf(
       const leads = numberOf(row['leads']);
       read += leads;
       const target = wanted.includes(textOf(row['target'])) ? storedText(row['label']) : undefined;
-      const before = found.get(target) ?? { target, leads: 0, oldestAt: Number.POSITIVE_INFINITY };
-      const oldestAt = Math.min(before.oldestAt, numberOf(row['oldest']));
-      found.set(target, { target, leads: before.leads + leads, oldestAt });
+      parts.push({ target, leads, oldestAt: numberOf(row['oldest']) });
     }
     const [last] = rows;
-    if (last === undefined || read < pageRows) return inOrderOfLabels(found.values());
+    if (last === undefined || read < pageRows) return sumBacklog(parts);
     const target = Buffer.from(textOf(last['last_target']), 'hex');
     after = sql`(target, lead) > (${target}, ${Buffer.from(textOf(last['last_lead']), 'hex')})`;
   }
 }
 
 /** Leads that a target has not had. `target`: its stored name. */
-export async function* unsettledLeads(database: ReadDatabase, target: Uint8Array): AsyncGenerator<StoredRef> {
+export async function* unsettledLeads(database: OpenedSchema, target: Uint8Array): AsyncGenerator<StoredRef> {
   const { schema } = database;
   for (let after = sql`true`; ;) {
     const rows = await askOne(

@@ -8,21 +8,21 @@ import { bytesOf, isNull, numberOf, type Row, type Rows, type Sql, sql, textOfBy
 /** How long a statement may take that reads, in milliseconds. */
 const readMs = 60_000;
 
-/** An opened schema, to read from. */
-export interface ReadDatabase {
+/** A schema that this program may use, and what identifies it. */
+export interface OpenedSchema {
   readonly connections: Connections;
   readonly schema: Sql;
-  /** Of the advisory locks of this inbox. */
+  /** Of its advisory locks. */
   readonly lockKey: number;
   /** Of the names of targets, and of the ids of erased leads. */
   readonly targetKey: Uint8Array;
 }
 
 /** The rows of each statement. */
-export const ask = ({ connections }: ReadDatabase, statements: Sql): Promise<readonly Rows[]> =>
+export const ask = ({ connections }: OpenedSchema, statements: Sql): Promise<readonly Rows[]> =>
   connections.use((connection) => connection.run(statements, readMs));
 
-export async function askOne(database: ReadDatabase, statement: Sql): Promise<Rows> {
+export async function askOne(database: OpenedSchema, statement: Sql): Promise<Rows> {
   const [rows = []] = await ask(database, statement);
   return rows;
 }
@@ -39,7 +39,7 @@ const lockNumbers = 2 ** 31;
  *
  * The locks of a primary are not seen on a standby: there, and nowhere else, a reader may pass a number.
  */
-export async function horizon(database: ReadDatabase): Promise<number> {
+export async function horizon(database: OpenedSchema): Promise<number> {
   const { schema, lockKey } = database;
   const last = sql`SELECT last_value FROM ${schema}.delivery_numbers;`;
   const [before = [], locks = [], after = []] = await ask(
@@ -70,11 +70,11 @@ type Content = Pick<DeliveryContent, 'headers' | 'body'>;
 
 /** Reads headers and body that the leads of one delivery share. */
 export class ContentReader {
-  readonly #database: ReadDatabase;
+  readonly #database: OpenedSchema;
   /** The leads of a delivery mostly follow each other. */
   #last: { readonly seq: number; readonly content: Content } | undefined;
 
-  constructor(database: ReadDatabase) {
+  constructor(database: OpenedSchema) {
     this.#database = database;
   }
 

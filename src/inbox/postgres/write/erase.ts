@@ -1,10 +1,10 @@
 import { hasMemberId } from '../../erase/erased-ids.ts';
 import { remainingBody, remainingHeaders, remainingPath } from '../../erase/remaining-delivery.ts';
 import type { Erased, ErasedCounts, Erasure } from '../../inbox.ts';
-import type { Connection, Connections } from '../connection/database-connections.ts';
+import type { Connection } from '../connection/database-connections.ts';
 import { type StoredId, storedIds } from '../erased-rows.ts';
 import { isAnswered, isConflict } from '../postgres-errors.ts';
-import { headersIn, placeOf, storedText } from '../read/read-database.ts';
+import { headersIn, type OpenedSchema, placeOf, storedText } from '../read/read-database.ts';
 import {
   bytesOf,
   bytesOfName,
@@ -23,13 +23,6 @@ import {
 import { rejectsLock } from '../store-context.ts';
 import { begin } from './transaction.ts';
 
-export interface EraseOptions {
-  readonly connections: Connections;
-  readonly schema: Sql;
-  readonly lockKey: number;
-  readonly targetKey: Uint8Array;
-}
-
 /** How often a transaction is tried that meets others. */
 const maxConflicts = 5;
 
@@ -40,7 +33,7 @@ const outOfReach = [
 ];
 
 /** `Inbox.erase`: one transaction, and then a VACUUM of the tables that it deleted from. */
-export async function eraseFromDatabase(options: EraseOptions, erasure: Erasure): Promise<Erased> {
+export async function eraseFromDatabase(options: OpenedSchema, erasure: Erasure): Promise<Erased> {
   const { connections } = options;
   const ids = storedIds(options.targetKey, erasure.leadIds);
   const holding = await connections.use((connection) => contentsWithIds(connection, options.schema, ids));
@@ -75,7 +68,7 @@ interface Done {
 /** Locks the ids first, sorted, as every receiver does. */
 async function transact(
   connection: Connection,
-  { schema, lockKey }: EraseOptions,
+  { schema, lockKey }: OpenedSchema,
   { ids, holding }: { readonly ids: readonly StoredId[]; readonly holding: readonly number[] },
   { rejected }: Erasure,
 ): Promise<Done> {

@@ -79,8 +79,8 @@ export function storedLeads(
   outstanding: Rows,
   inBatch: readonly DistinctLead[],
 ): Map<string, StoredLeadState> {
-  const { names, options, owner, leaseClock } = context;
-  const now = leaseClock.now();
+  const { owner, leaseTime } = context;
+  const now = leaseTime();
   const taken = new Map(inBatch.map(({ lead, attempts }) => [lead.key, attempts]));
   const leased = new Map<string, Set<string>>();
   for (const row of outstanding) {
@@ -88,9 +88,7 @@ export function storedLeads(
     const targets = leased.get(textOf(row['lead'])) ?? new Set<string>();
     leased.set(textOf(row['lead']), targets.add(textOf(row['target'])));
   }
-  const wanted = options.targets.map(
-    (target) => [target, Buffer.from(names.storedName(target)).toString('hex')] as const,
-  );
+  const wanted = [...context.wanted];
   const found = new Map<string, StoredLeadState>();
   for (const lead of known === '' ? [] : known.split(',')) {
     const [key = '', seq, firstAt, digest = '', attempts, accepted, settled = ''] = lead.split(':');

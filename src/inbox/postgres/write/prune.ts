@@ -1,6 +1,7 @@
-import type { Connection, Connections } from '../connection/database-connections.ts';
+import type { Connection } from '../connection/database-connections.ts';
 import { existingMonths, type Month, partitionName } from '../migrate.ts';
 import { isAnswered, isForbidden, isLocked } from '../postgres-errors.ts';
+import type { OpenedSchema } from '../read/read-database.ts';
 import { bare, numberOf, type Sql, sql, textOf } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
 import { begin } from './transaction.ts';
@@ -11,14 +12,6 @@ const batchRows = 500;
 /** How often a month is tried that somebody reads or writes at the moment. */
 const maxTries = 5;
 
-interface PruneOptions {
-  readonly connections: Connections;
-  readonly schema: Sql;
-  readonly lockKey: number;
-  /** Milliseconds since the epoch. */
-  readonly before: number;
-}
-
 interface DroppedBatch {
   /** The last delivery that was looked at; undefined: there was none. */
   readonly last: number | undefined;
@@ -26,29 +19,31 @@ interface DroppedBatch {
 }
 
 /**
- * Drops deliveries received before that time, but keeps the ids, and every lead that a target has not had: whole months
+ * Drops deliveries received before that time (ms since the epoch), but keeps the ids, and every lead that a target has not had: whole months
  * as partitions, the rest in batches, and so a month that cannot be locked or whose partitions the role may not drop.
  * Resolves to the number of dropped deliveries.
  */
-export async function pruneDeliveries(options: PruneOptions): Promise<number> {
-  const { connections, schema, before } = options;
+export async function pruneDeliveries(opened: OpenedSchema, before: number): Promise<number> {
+  const { connections, schema } = opened;
   const months = await connections.use((connection) => existingMonths(connection, schema));
   let dropped = 0;
   for (const month of months) {
-    if (month.end <= before) dropped += await dropOrSkip(options, month);
+    if (month.end <= before) dropped += await dropOrSkip(opened, month);
   }
   for (let after: number | undefined = 0; after !== undefined;) {
     const start: number = after;
-    const batch = await connections.use((connection) => dropBatch(connection, options, start));
+    const batch = await connections.use((connection) =>
+      dropBatch(connection, opened, { before, after: start }),
+    );
     dropped += batch.dropped;
     after = batch.last;
   }
-  await connections.use((connection) => connection.run(dropContents(options), 60_000));
+  await connections.use((connection) => connection.run(dropContents(opened, before), 60_000));
   return dropped;
 }
 
 /** 0 when the month stays. */
-async function dropOrSkip({ connections, schema }: PruneOptions, month: Month): Promise<number> {
+async function dropOrSkip({ connections, schema }: OpenedSchema, month: Month): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await connections.use((connection) => dropMonth(connection, schema, month));
@@ -65,8 +60,8 @@ async function dropOrSkip({ connections, schema }: PruneOptions, month: Month): 
  */
 async function dropBatch(
   connection: Connection,
-  { schema, lockKey, before }: PruneOptions,
-  after: number,
+  { schema, lockKey }: OpenedSchema,
+  { before, after }: { readonly before: number; readonly after: number },
 ): Promise<DroppedBatch> {
   try {
     const locked = await connection.run(
@@ -97,7 +92,7 @@ COMMIT;`,
 }
 
 /** What no delivery shares any more. */
-const dropContents = ({ schema, before }: PruneOptions): Sql =>
+const dropContents = ({ schema }: OpenedSchema, before: number): Sql =>
   sql`DELETE FROM ${schema}.contents AS c WHERE received_at < ${Math.ceil(before)} AND NOT EXISTS (
     SELECT FROM ${schema}.deliveries AS d WHERE d.first_seq = c.seq AND d.received_at = c.received_at)`;
 

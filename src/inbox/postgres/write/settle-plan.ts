@@ -1,5 +1,6 @@
 import { decideSettled, type TakenKind } from '../../decide-verdict.ts';
 import type { TargetLease } from '../../inbox.ts';
+import type { StoredName } from '../../target-name.ts';
 import { erasedLeads, erasedQuestion } from '../erased-rows.ts';
 import { UnknownLeadError } from '../postgres-errors.ts';
 import {
@@ -14,7 +15,7 @@ import {
   textOf,
   textOfBytes,
 } from '../sql.ts';
-import type { StoreContext, TargetNames } from '../store-context.ts';
+import type { StoreContext } from '../store-context.ts';
 import { confirmationOf, type Confirmations } from './confirmations.ts';
 import { namesIn } from './known-leads.ts';
 import { type OutstandingTarget, SettledDeliveries, SettledLead } from './settled-leads.ts';
@@ -115,13 +116,13 @@ export class SettlePlan implements Plan<SettleWork, Results> {
   }
 
   #leads(answers: Readonly<Record<string, Rows>>): ReadonlyMap<string, SettledLead> {
-    const { options, owner, names, leaseClock } = this.#context;
-    const now = leaseClock.now();
+    const { options, owner, wanted, leaseTime } = this.#context;
+    const now = leaseTime();
     const receiver = {
       owner: hexOf(owner),
       leaseEnd: Math.round(now + options.leaseMs),
       now,
-      wanted: options.targets.map((target) => hexOf(names.storedName(target))),
+      wanted: [...wanted.values()],
     };
     const outstanding = new Map<string, [string, OutstandingTarget][]>();
     for (const row of answers['outstanding'] ?? []) {
@@ -172,12 +173,12 @@ export type SettleResult = string | undefined;
 export const settleWork = (
   kind: SettleWork['kind'],
   leases: readonly TargetLease[],
-  names: TargetNames,
+  storedName: StoredName<Uint8Array>,
 ): SettleWork => ({
   kind,
   leases: leases.map((lease) => {
     const id = bytesOfText(lease.leadId);
-    const target = names.storedName(lease.target);
+    const target = storedName(lease.target);
     return { lease, id, key: hexOf(id), target, targetKey: hexOf(target) };
   }),
 });

@@ -61,7 +61,7 @@ export class TakeWrites {
     }
     if (kind === 'pending') {
       for (const target of verdict.targets) {
-        const name = this.#context.names.storedName(target);
+        const name = this.#context.storedName(target);
         this.#granted.set(`${key} ${target}`, { lead: id, target: name, seq, firstAt });
       }
     }
@@ -103,9 +103,9 @@ const unaccept = (schema: Sql, leads: readonly LostLead[]): Sql =>
   sql`UPDATE ${schema}.deliveries SET verdict = 'pending', status = 503 WHERE verdict = 'accepted' AND
     (seq = ANY(${leads.map(({ seq }) => seq)}) OR (lead = ANY(${leads.map(({ id }) => id)}) AND attempt > 1));`;
 
-function grant({ schema, owner, leaseClock, options }: StoreContext, granted: readonly Granted[]): Sql {
+function grant({ schema, owner, leaseTime, options }: StoreContext, granted: readonly Granted[]): Sql {
   return sql`INSERT INTO ${schema}.outstanding (lead, target, seq, first_at, owner, lease)
-SELECT lead, target, seq, first_at, ${owner}, ${Math.round(leaseClock.now() + options.leaseMs)}
+SELECT lead, target, seq, first_at, ${owner}, ${Math.round(leaseTime() + options.leaseMs)}
 FROM unnest(${granted.map(({ lead }) => lead)}, ${granted.map(({ target }) => target)}, ${granted.map(({ seq }) => seq)},
   ${granted.map(({ firstAt }) => firstAt)}) AS new (lead, target, seq, first_at)
 ON CONFLICT (lead, target) DO UPDATE SET owner = excluded.owner, lease = excluded.lease;`;

@@ -23,7 +23,7 @@ interface Step<Work, Result> {
   readonly failures: number;
 }
 
-interface LaneOptions<Work, Result> {
+interface QueueOptions<Work, Result> {
   readonly connections: Connections;
   readonly confirmations: Confirmations;
   readonly planOf: (works: readonly Work[]) => Plan<Work, Result>;
@@ -39,9 +39,9 @@ interface LaneOptions<Work, Result> {
  * one is under way goes in the next; while other receivers write, too, so does what comes in a short pause after it. A
  * transaction that fails because of its data is taken apart until only those works fail that cannot be stored.
  */
-export class Lane<Work, Result> {
-  readonly #options: LaneOptions<Work, Result>;
-  readonly #gathering: Gathering;
+export class TransactionQueue<Work, Result> {
+  readonly #options: QueueOptions<Work, Result>;
+  readonly #pauseAfter: BatchPause;
   readonly #postponed = new Set<Promise<void>>();
   #waiting = 0;
   #failures = 0;
@@ -55,9 +55,9 @@ export class Lane<Work, Result> {
     return [];
   });
 
-  constructor(options: LaneOptions<Work, Result>) {
+  constructor(options: QueueOptions<Work, Result>) {
     this.#options = options;
-    this.#gathering = new Gathering(options.clock);
+    this.#pauseAfter = new BatchPause(options.clock);
   }
 
   /** Resolves with the work's result once it is durable; rejects with what its transaction failed with. */
@@ -77,7 +77,7 @@ export class Lane<Work, Result> {
 
   #push(step: Step<Work, Result>): void {
     this.#waiting += 1;
-    this.#gathering.waiting(this.#waiting);
+    this.#pauseAfter.waiting(this.#waiting);
     void this.#group.add(step);
   }
 
@@ -85,7 +85,7 @@ export class Lane<Work, Result> {
   async #gather(committed: number, startedAt: number): Promise<void> {
     const { confirmations } = this.#options;
     if (!confirmations.isShared || Math.max(committed, this.#waiting) < 2) return;
-    await this.#gathering.wait(committed + this.#waiting, this.#options.clock.steady() - startedAt);
+    await this.#pauseAfter.wait(committed + this.#waiting, this.#options.clock.steady() - startedAt);
   }
 
   /** Settles every step, and never rejects. */
@@ -253,10 +253,10 @@ const longest = 20;
 const shortest = 1;
 
 /**
- * The pause between two transactions of one lane, in which those that were just answered come again: while other
+ * The pause between two transactions of one queue, in which those that were just answered come again: while other
  * receivers write to the same database, many small transactions would cost all of them more time than one pause.
  */
-class Gathering {
+class BatchPause {
   readonly #clock: Pick<Clock, 'sleep'>;
   #enough = 0;
   #end: AbortController | undefined;

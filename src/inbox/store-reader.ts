@@ -1,0 +1,74 @@
+import type { Inbox } from './inbox.ts';
+
+type ReadMethod =
+  | 'list'
+  | 'leads'
+  | 'search'
+  | 'changeMark'
+  | 'extent'
+  | 'outcomeMarks'
+  | 'states'
+  | 'lookUp'
+  | 'seqsSince'
+  | 'backfilledSeqs'
+  | 'leadsBySeq'
+  | 'prunedSince'
+  | 'outstanding'
+  | 'droppedRepeats'
+  | 'close';
+
+type Query<F> = F extends (...asked: infer A) => Promise<infer T> ? (...asked: A) => T | Promise<T> : F;
+
+/** What a store asks its database. Each may throw what the database throws. */
+export type StoreQueries = { readonly [K in ReadMethod]: Query<Inbox[K]> };
+
+/** The half of an inbox that only reads. */
+export type StoreReader = Pick<Inbox, ReadMethod | 'location' | 'has'>;
+
+/** Reads by these queries; what they throw leaves it as `readError` says it. */
+export function storeReader(
+  location: string,
+  queries: StoreQueries,
+  readError: (cause: unknown) => unknown,
+): StoreReader {
+  const answered =
+    <A extends unknown[], T>(query: (...asked: A) => T | Promise<T>) =>
+    async (...asked: A): Promise<T> => {
+      try {
+        return await query(...asked);
+      } catch (cause) {
+        throw readError(cause);
+      }
+    };
+  const listed = <A extends unknown[], T>(query: (...asked: A) => AsyncIterable<T>) =>
+    async function* (...asked: A): AsyncGenerator<T> {
+      try {
+        yield* query(...asked);
+      } catch (cause) {
+        throw readError(cause);
+      }
+    };
+  const states = answered(queries.states);
+  return {
+    location,
+    states,
+    async has(leadIds) {
+      const found = await states(leadIds);
+      return new Set(leadIds.filter((leadId) => found.get(leadId) === 'accepted'));
+    },
+    list: listed(queries.list),
+    leads: listed(queries.leads),
+    search: listed(queries.search),
+    seqsSince: listed(queries.seqsSince),
+    backfilledSeqs: listed(queries.backfilledSeqs),
+    prunedSince: listed(queries.prunedSince),
+    changeMark: answered(queries.changeMark),
+    extent: answered(queries.extent),
+    outcomeMarks: answered(queries.outcomeMarks),
+    lookUp: answered(queries.lookUp),
+    leadsBySeq: answered(queries.leadsBySeq),
+    outstanding: answered(queries.outstanding),
+    droppedRepeats: answered(queries.droppedRepeats),
+    close: answered(queries.close),
+  };
+}
