@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { pageFile, type PageFileName } from '../files/embedded/asset.ts';
 import type { Answer } from '../http/server/send-answer.ts';
-import { acceptsGzip } from '../http/server/plain-response.ts';
+import { acceptsGzip } from '../http/server/plain-server.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
 
 /** The files that the page consists of, by path: nothing else is ever read. */

@@ -1,9 +1,8 @@
 import { isLoopbackAddress } from '../config/base-url.ts';
 import { messageOf } from '../errors.ts';
 import { openHttpsServer } from '../http/server/https-server.ts';
-import type { Limits } from '../http/server/limits.ts';
+import type { HttpServer, Limits } from '../http/server/server-options.ts';
 import type { Answer } from '../http/server/send-answer.ts';
-import type { HttpServer } from '../http/server/server-types.ts';
 import type { InboxMonitor } from '../inbox/inbox.ts';
 import { type MetricFamily, openMetricsText, openMetricsType } from '../output/openmetrics.ts';
 import type { Clock } from '../time/clock.ts';

@@ -1,11 +1,12 @@
 import { LeadsError } from '../errors.ts';
-import { isFromThisMachine, type PlainRequest } from '../http/server/plain-server.ts';
 import {
   errorResponse,
+  isFromThisMachine,
   jsonBytesResponse,
   jsonResponse,
+  type PlainRequest,
   type PlainResponse,
-} from '../http/server/plain-response.ts';
+} from '../http/server/plain-server.ts';
 import { apiFaults, deliveryFaults, readFaults, showFaults } from './faults.ts';
 import type { SandboxState } from './sandbox-state.ts';
 

@@ -1,7 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { createPoster } from '../http/client/poster.ts';
-import { errorResponse, jsonResponse, type PlainResponse } from '../http/server/plain-response.ts';
-import { openPlainServer, type PlainRequest } from '../http/server/plain-server.ts';
+import {
+  errorResponse,
+  jsonResponse,
+  openPlainServer,
+  type PlainRequest,
+  type PlainResponse,
+} from '../http/server/plain-server.ts';
 import type { Clock } from '../time/clock.ts';
 import { type ApiOptions, defaultApi, type SandboxOptions } from './sandbox-options.ts';
 import { answerListRequest } from './api/list-operation.ts';

@@ -5,7 +5,7 @@ import type {
   HttpServer,
   HttpServerOptions,
   RejectedRequest,
-} from '../../src/http/server/server-types.ts';
+} from '../../src/http/server/server-options.ts';
 import { openHttpsServer } from '../../src/http/server/https-server.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
 

@@ -2,7 +2,7 @@ import { isLoopbackAddress } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, UsageError } from '../../errors.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
-import type { RejectedRequest } from '../../http/server/server-types.ts';
+import type { RejectedRequest } from '../../http/server/server-options.ts';
 import { shellWord } from '../../output/curl-command.ts';
 import type { Receiver } from '../../receiver/create-receiver.ts';
 import { slept } from '../../time/clock.ts';

@@ -216,7 +216,10 @@ class PostConnection {
 
   #onData(piece: Buffer): void {
     // No request is in flight.
-    if (this.#parser === undefined) return this.close();
+    if (this.#parser === undefined) {
+      this.close();
+      return;
+    }
     try {
       this.#parser.push(piece);
     } catch (error) {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { answerForOutcome, rejection } from '../../webhook/rejection.ts';
 import type { Connection } from './connections.ts';
-import { IncomingBody } from './incoming-body.ts';
+import { IncomingBody } from './request-body.ts';
 import { closeAfterAnswer, prefersHtml, rejectRequest, reportRejected } from './reject-request.ts';
 import {
   type Answer,
@@ -12,7 +12,7 @@ import {
   type StreamedAnswer,
   withHeaders,
 } from './send-answer.ts';
-import type { ServerState } from './server-types.ts';
+import type { ServerState } from './server-options.ts';
 import { type RequestHead, validateHeaders } from './validate-headers.ts';
 
 /** Takes one request from its head to its answer. */

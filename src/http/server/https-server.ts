@@ -5,17 +5,30 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { rejection } from '../../webhook/rejection.ts';
-import { BodyBudget } from './body-budget.ts';
-import { listenError } from './connection-errors.ts';
-import { type Connection, Connections } from './connections.ts';
+import { closedAfterHandshake, type Connection, Connections, isStalled } from './connections.ts';
 import { type Handle, handleRequest, startInTurn } from './handle-request.ts';
-import { checkIntervalMs, connectionLimit, defaultLimits, type Limits, requestDeadlineMs } from './limits.ts';
-import { rejectConnection, rejectRequest } from './reject-request.ts';
-import type { HttpServer, HttpServerOptions, ServerState } from './server-types.ts';
-import { closeOverdue, watchConnections } from './watch-connections.ts';
+import { listenError } from './listen-error.ts';
+import {
+  type ParserError,
+  rejectConnection,
+  rejectionFor,
+  rejectRequest,
+  tooSlow,
+} from './reject-request.ts';
+import { BodyBudget } from './request-body.ts';
+import {
+  checkIntervalMs,
+  connectionLimit,
+  defaultLimits,
+  type HttpServer,
+  type HttpServerOptions,
+  type Limits,
+  requestDeadlineMs,
+  type ServerState,
+} from './server-options.ts';
 
 /**
  * Listens for deliveries over HTTP/1.1, with TLS 1.2 or 1.3 unless plain HTTP is configured, and limits what any client
@@ -54,6 +67,22 @@ export async function openHttpsServer(options: HttpServerOptions): Promise<HttpS
     },
   };
 }
+
+/**
+ * Authenticated encryption with forward secrecy only, for TLS 1.3 and 1.2: the suites with CBC of TLS 1.2 are open to
+ * padding oracles (RFC 9325, section 4.2). In OpenSSL's names, the preferred first.
+ */
+const aeadCiphers = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':');
 
 const secureContext = ({ certPem, keyPem }: NonNullable<HttpServerOptions['tls']>) =>
   ({
@@ -141,18 +170,76 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/**
- * Authenticated encryption with forward secrecy only, for TLS 1.3 and 1.2: the suites with CBC of TLS 1.2 are open to
- * padding oracles (RFC 9325, section 4.2). In OpenSSL's names, the preferred first.
- */
-const aeadCiphers = [
-  'TLS_AES_128_GCM_SHA256',
-  'TLS_AES_256_GCM_SHA384',
-  'TLS_CHACHA20_POLY1305_SHA256',
-  'ECDHE-ECDSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES128-GCM-SHA256',
-  'ECDHE-ECDSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305',
-  'ECDHE-RSA-CHACHA20-POLY1305',
-].join(':');
+/** Registers every connection of a server, and reports those that fail before they carry a request. */
+function watchConnections(server: Server, state: ServerState, connections: Connections): void {
+  const { options, limits } = state;
+  const isPlain = options.tls === undefined;
+  const handshakeFailed = (connection: Connection | undefined, code: string, detail: string): void => {
+    if (connection !== undefined) connection.closing = true;
+    options.onHandshake?.({ remote: connection?.remote ?? '', code, detail });
+  };
+  const afterClose = (connection: Connection): void => {
+    if (!closedAfterHandshake(connection) || state.isDraining) return;
+    const detail = 'the client went away at the TLS handshake: it may not trust this certificate';
+    handshakeFailed(connection, 'ERR_CLOSED', detail);
+  };
+  server.on('connection', (socket) => {
+    const connection = connections.accept(socket, isPlain);
+    if (!isPlain) socket.once('close', () => afterClose(connection));
+  });
+  server.on('secureConnection', (socket: Socket) => {
+    const connection = connections.handshakeDone(socket);
+    socket.once('close', () => afterClose(connection));
+  });
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const { code = '' } = error;
+    const detail = handshakeDetail(code);
+    if (detail !== undefined) handshakeFailed(connections.handshakeOf(socket), code, detail);
+    socket.destroy();
+  });
+  server.on('clientError', (error: ParserError, socket) => {
+    // The client asked for the connection to be closed, and what it sent after that is ignored (RFC 9112, section 9.6).
+    if (error.code === 'HPE_CLOSED_CONNECTION') return;
+    const rejected = rejectionFor(error, limits);
+    const connection = connections.of(socket);
+    if (rejected === undefined || connection === undefined) socket.destroy();
+    // A connection that is being closed was answered already; this error is about the rest of that request.
+    else if (!connection.closing) rejectConnection(state, connection, rejected);
+  });
+  // A client that could not be accepted must not affect the others.
+  server.on('error', (error: NodeJS.ErrnoException) => {
+    if (!server.listening) return;
+    handshakeFailed(undefined, error.code ?? '', 'a connection could not be accepted');
+  });
+  server.on('drop', () => {
+    // Makes room for others: closing a connection without a request loses nothing.
+    server.closeIdleConnections();
+    options.onFull?.(limits.connections);
+  });
+}
+
+/** Closes connections whose first request is not complete in time, and those whose client does not read its answers. */
+function closeOverdue(state: ServerState, connections: Connections): void {
+  const now = performance.now();
+  const { limits } = state;
+  for (const connection of connections) {
+    const { socket, hasCompletedRequest, closing, acceptedAt } = connection;
+    if (isStalled(connection, now, limits.answerMs)) socket.destroy();
+    else if (!hasCompletedRequest && !closing && now - acceptedAt > requestDeadlineMs(limits)) {
+      rejectConnection(state, connection, tooSlow(limits));
+    }
+  }
+}
+
+/** One sentence for a TLS handshake that failed; undefined for a peer that only disconnected. */
+function handshakeDetail(code: string): string | undefined {
+  if (code === 'ERR_SSL_HTTP_REQUEST') return 'plain HTTP on the HTTPS port';
+  if (/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED)/.test(code)) {
+    return 'the client does not trust this certificate';
+  }
+  if (/UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|UNKNOWN_PROTOCOL/.test(code))
+    return 'the client speaks no TLS 1.2 or 1.3';
+  if (/NO_APPLICATION_PROTOCOL/.test(code)) return 'the client speaks no HTTP/1.1';
+  if (/^(ECONNRESET|EPIPE|ERR_TLS_HANDSHAKE_TIMEOUT|ERR_STREAM_DESTROYED)$/.test(code)) return undefined;
+  return 'the TLS handshake failed';
+}

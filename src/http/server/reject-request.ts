@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Delivery } from '../../webhook/delivery.ts';
-import { answerForOutcome, type Rejection } from '../../webhook/rejection.ts';
+import { answerForOutcome, type Rejection, rejection } from '../../webhook/rejection.ts';
 import { awaitsAnswer, type Connection, hasSentRequestBytes } from './connections.ts';
 import { type Answer, lingeringClose, rawAnswer, sendAnswer, withHeaders } from './send-answer.ts';
-import type { ServerState } from './server-types.ts';
+import type { Limits, ServerState } from './server-options.ts';
 
 /**
  * Answers a request whose body is not wanted, or not further, and closes its connection. `received` is the request with
@@ -94,3 +94,28 @@ export function prefersHtml(accept: string | undefined): boolean {
   const json = weights.get('application/json') ?? weights.get('application/*') ?? weights.get('*/*') ?? 0;
   return html > json;
 }
+
+/** What node reports where it cannot read a request. */
+export type ParserError = Error & { code?: string; reason?: string; rawPacket?: Buffer };
+
+/** The answer to an error of the HTTP parser or a time-out; undefined when the client cannot be answered any more. */
+export function rejectionFor(error: ParserError, limits: Limits): Rejection | undefined {
+  const { code = '', reason, rawPacket } = error;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow(limits);
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return rejection('too_many_headers', `headers larger than ${limits.headerBytes} bytes`);
+  }
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
+    return rejection('too_large', 'chunk extensions are too large');
+  }
+  if (code === 'HPE_PAUSED') {
+    return rejection('overloaded', 'the client sends more requests than it reads answers');
+  }
+  if (!code.startsWith('HPE_') || code === 'HPE_INVALID_EOF_STATE') return undefined;
+  // Every TLS handshake starts with the byte 0x16.
+  const detail = rawPacket?.[0] === 0x16 ? 'TLS on a plain HTTP port' : `not HTTP/1.1: ${reason ?? code}`;
+  return rejection('malformed_request', detail);
+}
+
+export const tooSlow = (limits: Limits): Rejection =>
+  rejection('too_slow', `the request was not complete within ${limits.requestMs / 1000} s`);

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { ConfigError } from '../../errors.ts';
-import { defaultLimits } from '../../http/server/limits.ts';
-import { BodyBudget, type BufferedBody } from '../../http/server/body-budget.ts';
+import { defaultLimits } from '../../http/server/server-options.ts';
+import { BodyBudget, type BufferedBody } from '../../http/server/request-body.ts';
 import { type AnswerWriter, lingeringClose, sendAnswer } from '../../http/server/send-answer.ts';
 import { tooLarge, validateHeaders } from '../../http/server/validate-headers.ts';
 import { headerValues } from '../../webhook/delivery.ts';

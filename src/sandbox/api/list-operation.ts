@@ -1,5 +1,4 @@
-import { errorResponse, type PlainResponse } from '../../http/server/plain-response.ts';
-import type { PlainRequest } from '../../http/server/plain-server.ts';
+import { errorResponse, type PlainRequest, type PlainResponse } from '../../http/server/plain-server.ts';
 import type { Clock } from '../../time/clock.ts';
 import { equalInConstantTime } from '../../webhook/crypto/signature.ts';
 import type { LeadSet } from '../data/lead-set.ts';

@@ -1,4 +1,4 @@
-import { jsonBytesResponse, type PlainResponse } from '../../http/server/plain-response.ts';
+import { jsonBytesResponse, type PlainResponse } from '../../http/server/plain-server.ts';
 import type { LeadSet, SandboxLead } from '../data/lead-set.ts';
 import type { ApiOptions, ParameterNames } from '../sandbox-options.ts';
 import { cursorOf, isUnfiltered, type ListQuery, matches } from './list-query.ts';

@@ -4,7 +4,7 @@ import {
   type PlainResponse,
   type Transmission,
   type Transmit,
-} from '../../http/server/plain-response.ts';
+} from '../../http/server/plain-server.ts';
 import type { Clock } from '../../time/clock.ts';
 import { drawFor } from '../data/seeded-random.ts';
 import type { ApiFault, FaultInjector } from '../faults.ts';

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { rejection, type Rejection } from '../../webhook/rejection.ts';
-import type { BufferedBody } from './body-budget.ts';
 import type { Connection } from './connections.ts';
-import type { ServerState } from './server-types.ts';
 import { type RequestHead, tooLarge } from './validate-headers.ts';
 
 /** What becomes of a body: exactly one of `complete`, `rejected` and `ended` is called, once. */
@@ -16,10 +14,17 @@ interface BodyConsumer {
   ended(size: number): void;
 }
 
+/** Of one body, in bytes. */
+interface BodyLimits {
+  readonly bodyBytes: number;
+  readonly uncheckedBytes: number;
+}
+
 /** A body that is received within the limits. */
 export class IncomingBody implements BufferedBody {
   cost = 0;
-  readonly #state: ServerState;
+  readonly #limits: BodyLimits;
+  readonly #budget: BodyBudget;
   readonly #connection: Connection;
   readonly #consumer: BodyConsumer;
   readonly #pieces: Buffer[] = [];
@@ -27,8 +32,13 @@ export class IncomingBody implements BufferedBody {
   #isOver = false;
   #isHeadChecked = false;
 
-  constructor(state: ServerState, connection: Connection, consumer: BodyConsumer) {
-    this.#state = state;
+  constructor(
+    { limits, bodies }: { readonly limits: BodyLimits; readonly bodies: BodyBudget },
+    connection: Connection,
+    consumer: BodyConsumer,
+  ) {
+    this.#limits = limits;
+    this.#budget = bodies;
     this.#connection = connection;
     this.#consumer = consumer;
   }
@@ -36,7 +46,7 @@ export class IncomingBody implements BufferedBody {
   receive(request: IncomingMessage, { length = 0 }: RequestHead): void {
     this.#connection.receiving += 1;
     // A client that expects 100 Continue has not sent its body yet.
-    if (request.headers.expect !== undefined || length > this.#state.limits.uncheckedBytes) {
+    if (request.headers.expect !== undefined || length > this.#limits.uncheckedBytes) {
       const rejected = this.#checkHead();
       if (rejected !== undefined) {
         this.#reject(rejected);
@@ -46,7 +56,7 @@ export class IncomingBody implements BufferedBody {
     request.on('data', (piece: Buffer) => this.#add(piece));
     request.on('end', () => {
       if (!this.#finish()) return;
-      this.#state.bodies.complete(this);
+      this.#budget.complete(this);
       this.#consumer.complete(this.#pieces);
     });
     request.on('close', () => {
@@ -62,21 +72,20 @@ export class IncomingBody implements BufferedBody {
 
   /** The body is not needed any more. */
   release(): void {
-    this.#state.bodies.release(this);
+    this.#budget.release(this);
   }
 
   #add(piece: Buffer): void {
     if (this.#isOver) return;
-    const { limits, bodies } = this.#state;
     this.#size += piece.length;
     this.#pieces.push(piece);
-    const rejected = this.#size > limits.uncheckedBytes ? this.#checkSize() : undefined;
-    if (rejected === undefined) bodies.add(this, piece.length);
+    const rejected = this.#size > this.#limits.uncheckedBytes ? this.#checkSize() : undefined;
+    if (rejected === undefined) this.#budget.add(this, piece.length);
     else this.#reject(rejected);
   }
 
   #checkSize(): Rejection | undefined {
-    const { bodyBytes } = this.#state.limits;
+    const { bodyBytes } = this.#limits;
     if (this.#size > bodyBytes) return tooLarge(bodyBytes);
     return this.#isHeadChecked ? undefined : this.#checkHead();
   }
@@ -98,5 +107,60 @@ export class IncomingBody implements BufferedBody {
     this.#isOver = true;
     this.#connection.receiving -= 1;
     return true;
+  }
+}
+
+/** A body in memory, from its first byte to the answer. */
+export interface BufferedBody {
+  /** What it takes of the budget, in bytes; kept by the budget. */
+  cost: number;
+  /** Rejects its request, to make room for others. Called only while the body is not complete. */
+  readonly evict: () => void;
+}
+
+/** What a piece of a body costs besides its bytes: without this, a body in pieces of one byte would be 200 times its size. */
+const pieceBytes = 256;
+
+/**
+ * One limit for the memory of all bodies together. Where it is exceeded, the largest incomplete body has to go: then
+ * clients that stall large bodies cannot keep out the small ones of others.
+ */
+export class BodyBudget {
+  readonly #limit: number;
+  readonly #incomplete = new Set<BufferedBody>();
+  #used = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** A piece of a body was received; it may be evicted itself, which sets its cost to 0. */
+  add(body: BufferedBody, bytes: number): void {
+    if (body.cost === 0) this.#incomplete.add(body);
+    body.cost += bytes + pieceBytes;
+    this.#used += bytes + pieceBytes;
+    if (this.#used > this.#limit) this.#makeRoom();
+  }
+
+  /** The body is complete: it cannot be evicted any more, and still counts. */
+  complete(body: BufferedBody): void {
+    this.#incomplete.delete(body);
+  }
+
+  /** The body is not needed any more. */
+  release(body: BufferedBody): void {
+    this.#incomplete.delete(body);
+    this.#used -= body.cost;
+    body.cost = 0;
+  }
+
+  #makeRoom(): void {
+    while (this.#used > this.#limit && this.#incomplete.size > 0) {
+      let largest: BufferedBody | undefined;
+      for (const body of this.#incomplete) if (body.cost > (largest?.cost ?? 0)) largest = body;
+      if (largest === undefined) return;
+      this.release(largest);
+      largest.evict();
+    }
   }
 }
