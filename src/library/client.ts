@@ -17,10 +17,9 @@ export type { Dialect, ParameterName } from '../config/dialect.ts';
 export { ConfigError, DataError, KeyRejectedError, LeadsError, ServiceError, UsageError } from '../errors.ts';
 export { IncompleteError } from '../service/listing/completion.ts';
 export type { Checkpoint } from './client/lead-checkpoint.ts';
-export type { ClientOptions } from './client/client-options.ts';
-export type { LeadsOptions } from './client/client-options.ts';
-export type { LeadFilterOptions } from './client/client-options.ts';
+export type { ClientOptions, LeadFilterOptions, LeadsOptions } from './client/client-options.ts';
 export type { PulledLead } from './webhook/lead.ts';
+export type { LeadIteration };
 
 /** One account at one service. Holds no connection while no iteration runs, so there is nothing to close. */
 export interface Client {
@@ -60,7 +59,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /** The leads of one reading of the list, which is read while they are taken. It can be iterated once. */
-export class LeadIteration implements AsyncIterable<PulledLead> {
+class LeadIteration implements AsyncIterable<PulledLead> {
   readonly #walk: () => Promise<LeadWalk>;
   readonly #start: Checkpoint | null;
   #walked: LeadWalk | undefined;

@@ -1,23 +1,23 @@
-import { checkOptions } from './receiver/checked-options.ts';
-import type { ReceiverOptions } from './receiver/receiver-options.ts';
-import type { WebhookReceiver } from './receiver/start-receiver.ts';
-
 /**
  * `leads-cli/receiver`: verified, stored once and acknowledged only when it is safe: what `leads listen` does, inside an
  * application's own server. For Node.
  */
+import { checkOptions } from './receiver/checked-options.ts';
+import type { ReceiverOptions } from './receiver/receiver-options.ts';
+import type { WebhookReceiver } from './receiver/start-receiver.ts';
 
 export { ConfigError, LeadsError, OutputError } from '../errors.ts';
-export type { NodeResponse } from './receiver/start-receiver.ts';
+export { fileInbox, memoryInbox, postgresInbox } from './receiver/inboxes.ts';
 export type {
   InboxOpener,
   InboxRequirements,
+  LeadContext,
   PostgresInboxOptions,
+  ReceivedDelivery,
   ReceiverInbox,
+  ReceiverOptions,
 } from './receiver/receiver-options.ts';
-export { fileInbox, memoryInbox, postgresInbox } from './receiver/inboxes.ts';
-export type { LeadContext, ReceivedDelivery, ReceiverOptions } from './receiver/receiver-options.ts';
-export type { WebhookReceiver } from './receiver/start-receiver.ts';
+export type { NodeResponse, WebhookReceiver } from './receiver/start-receiver.ts';
 export type { Lead } from './webhook/lead.ts';
 export { ParsedBodyError } from './webhook/parsed-body-error.ts';
 

@@ -1,8 +1,13 @@
 import type { RunningSandbox, TestSandboxOptions } from './testing/test-sandbox.ts';
 
 export { ConfigError, DataError, LeadsError, UsageError } from '../errors.ts';
-export type { RunningSandbox, SandboxDelivery, TestLead } from './testing/test-sandbox.ts';
-export type { TestSandboxOptions, TestWebhook } from './testing/test-sandbox.ts';
+export type {
+  RunningSandbox,
+  SandboxDelivery,
+  TestLead,
+  TestSandboxOptions,
+  TestWebhook,
+} from './testing/test-sandbox.ts';
 export type { Clock } from '../time/clock.ts';
 export type { SchemeDefinition, SchemeName, SecretInput } from './webhook/options.ts';
 

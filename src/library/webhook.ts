@@ -1,3 +1,7 @@
+/**
+ * `leads-cli/webhook`: is a delivery genuine, and which leads does it bring? Without dependencies, for Node and runtimes with
+ * `node:crypto` (Bun, Deno); those that have WebCrypto alone are not served.
+ */
 import type {
   Refused,
   SignedDelivery,
@@ -8,19 +12,24 @@ import type {
 } from './webhook/options.ts';
 import type { WebhookRequest } from './webhook/request.ts';
 
-/**
- * `leads-cli/webhook`: is a delivery genuine, and which leads does it bring? Without dependencies, for Node and runtimes with
- * `node:crypto` (Bun, Deno); those that have WebCrypto alone are not served.
- */
 export { ConfigError, LeadsError } from '../errors.ts';
 export type { RejectReason } from '../webhook/rejection.ts';
 export type { Lead } from './webhook/lead.ts';
-export type { RequestLimits } from './webhook/read-body.ts';
+export type {
+  Refused,
+  RequestLimits,
+  SchemeChoice,
+  SchemeDefinition,
+  SchemeName,
+  SecretInput,
+  SignedDelivery,
+  SignedLead,
+  SignOptions,
+  Verified,
+  VerifyOptions,
+} from './webhook/options.ts';
 export { ParsedBodyError } from './webhook/parsed-body-error.ts';
 export type { FetchRequest, NodeRequest, PlainRequest, WebhookRequest } from './webhook/request.ts';
-export type { SchemeChoice, SchemeDefinition, SchemeName, SecretInput } from './webhook/options.ts';
-export type { SignedDelivery, SignedLead, SignOptions } from './webhook/options.ts';
-export type { Refused, Verified, VerifyOptions } from './webhook/options.ts';
 
 /**
  * Checks one delivery over its raw bytes: method, signature, content type, signed time, JSON and the lead's id, in this

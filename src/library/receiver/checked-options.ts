@@ -4,7 +4,7 @@ import { longestTimerMs } from '../../time/duration.ts';
 import type { Policy } from '../../webhook/check-delivery.ts';
 import { definedScheme } from '../webhook/defined-scheme.ts';
 import { leadPlace, schemeOptions, withKeys } from '../webhook/make-verifier.ts';
-import { defaultBodyLimits } from '../webhook/body-limits.ts';
+import { defaultBodyLimits } from '../webhook/options.ts';
 import { errorText, inboxError } from '../webhook/option-names.ts';
 import type { ReceiverOptions } from './receiver-options.ts';
 

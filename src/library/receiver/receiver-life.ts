@@ -81,9 +81,7 @@ export class ReceiverLife {
     // At the start nobody else has tried for a while; later, what came a moment ago is left to the sender's retries.
     for (let sinceTried = 0; !signal.aborted; sinceTried = retryEveryMs / 2) {
       try {
-        const opened = await this.opened();
-        const triedBefore = clock.now() - sinceTried;
-        await handOverOutstanding(opened, { ...this.#options, target: this.#target, triedBefore, signal });
+        await this.#handOverPending(await this.opened(), clock.now() - sinceTried);
       } catch (error) {
         onError(error, {});
       }
@@ -94,6 +92,36 @@ export class ReceiverLife {
         return;
       }
     }
+  }
+
+  /**
+   * Hands over each lead that is stored and that `onLead` has not taken; one that was tried later than `triedBefore` is left
+   * to the sender's own retries. Closing ends it: leads that are being handed over are finished, and no other one is
+   * started. Rejects when the inbox cannot be read.
+   */
+  async #handOverPending({ receiver, inbox }: OpenReceiver, triedBefore: number): Promise<void> {
+    const { clock, concurrency, onError } = this.#options;
+    // Half of the places, so that a delivery never waits behind a round alone.
+    const most = Math.max(1, Math.floor(concurrency / 2));
+    const handOver = (leadIds: readonly string[]): Promise<unknown> =>
+      deliverPending(leadIds, {
+        clock,
+        triedBefore,
+        inbox,
+        receiver,
+        targets: [this.#target],
+        attemptOf: ({ attempts, handed }) => Math.max(attempts, handed) + 1,
+        onUnreadable: (ids, error) => ids.forEach((leadId) => onError(error, { leadId })),
+      });
+    let some: string[] = [];
+    for await (const { leadId } of inbox.unsettled(this.#target.name)) {
+      if (this.isClosing) return;
+      some.push(leadId);
+      if (some.length < most) continue;
+      await handOver(some);
+      some = [];
+    }
+    if (!this.isClosing) await handOver(some);
   }
 }
 
@@ -134,19 +162,16 @@ function deliveryOf(event: AnsweredDelivery): ReceivedDelivery {
   return { verdict, status, reason, hint, leadId, attempt, warnings, receivedAt, durationMs };
 }
 
-/** The part of an inbox that takes deliveries. */
-type Writing = Pick<ReceiverInbox, 'take' | 'reject' | 'settle' | 'release'>;
-
 /** The same, which tells `onError` what it cannot store: its sender learns no more than a 503. */
 function reportStorageErrors(
   inbox: ReceiverInbox,
-  onError: (error: unknown, about: { readonly leadId?: string | undefined }) => unknown,
-): Writing {
-  const told = async <T>(refs: readonly Pick<StoredRef, 'leadId'>[], work: Promise<T>): Promise<T> => {
+  onError: CheckedOptions['onError'],
+): Pick<ReceiverInbox, 'take' | 'reject' | 'settle' | 'release'> {
+  const reported = async <T>(refs: readonly Pick<StoredRef, 'leadId'>[], work: Promise<T>): Promise<T> => {
     try {
       return await work;
     } catch (error) {
-      // Any other error is told where it ends.
+      // Any other error is reported where it ends.
       if (error instanceof CannotStoreError) {
         onError(error, { leadId: refs.length === 1 ? refs[0]?.leadId : undefined });
       }
@@ -154,45 +179,9 @@ function reportStorageErrors(
     }
   };
   return {
-    take: (arrivals) => told(arrivals, inbox.take(arrivals)),
+    take: (arrivals) => reported(arrivals, inbox.take(arrivals)),
     reject: (rejected) => inbox.reject(rejected),
-    settle: (leases) => told(leases, inbox.settle(leases)),
-    release: (leases) => told(leases, inbox.release(leases)),
+    settle: (leases) => reported(leases, inbox.settle(leases)),
+    release: (leases) => reported(leases, inbox.release(leases)),
   };
-}
-
-interface OutstandingOptions extends Pick<CheckedOptions, 'clock' | 'concurrency' | 'onError'> {
-  readonly target: Target;
-  /** A lead that was tried later than that is left to the sender's own retries; milliseconds since the epoch. */
-  readonly triedBefore: number;
-  /** Ends the round: leads that are being handed over are finished, and no other one is started. */
-  readonly signal: AbortSignal;
-}
-
-/** One round: hands over each lead that is stored and that `onLead` has not taken. Rejects when the inbox cannot be read. */
-async function handOverOutstanding(
-  { receiver, inbox }: Pick<OpenReceiver, 'receiver' | 'inbox'>,
-  { target, signal, onError, ...options }: OutstandingOptions,
-): Promise<void> {
-  // Half of the places, so that a delivery never waits behind a round alone.
-  const most = Math.max(1, Math.floor(options.concurrency / 2));
-  const handOver = async (leadIds: readonly string[]): Promise<void> => {
-    await deliverPending(leadIds, {
-      ...options,
-      inbox,
-      receiver,
-      targets: [target],
-      attemptOf: ({ attempts, handed }) => Math.max(attempts, handed) + 1,
-      onUnreadable: (ids, error) => ids.forEach((leadId) => onError(error, { leadId })),
-    });
-  };
-  let some: string[] = [];
-  for await (const { leadId } of inbox.unsettled(target.name)) {
-    if (signal.aborted) return;
-    some.push(leadId);
-    if (some.length < most) continue;
-    await handOver(some);
-    some = [];
-  }
-  if (!signal.aborted) await handOver(some);
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../time/clock.ts';
 import type { RejectReason } from '../../webhook/rejection.ts';
 import type { Lead } from '../webhook/lead.ts';
 import type { SchemeChoice } from '../webhook/options.ts';
-import type { RequestLimits } from '../webhook/read-body.ts';
+import type { RequestLimits } from '../webhook/options.ts';
 
 /** What `onLead` is told besides the lead. */
 export interface LeadContext {

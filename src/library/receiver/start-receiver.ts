@@ -8,7 +8,7 @@ import { headerValues } from '../../webhook/delivery.ts';
 import { answerForOutcome, type DeliveryAnswer, type Rejection, rejection } from '../../webhook/rejection.ts';
 import { withHint } from '../webhook/option-names.ts';
 import { ParsedBodyError } from '../webhook/parsed-body-error.ts';
-import { bodySource, type ReadBody, readBody } from '../webhook/read-body.ts';
+import { bodySource, readBody } from '../webhook/read-body.ts';
 import {
   deliveryHead,
   type FetchRequest,
@@ -21,15 +21,15 @@ import { ReceiverLife } from './receiver-life.ts';
 /** Opens the inbox, begins to hand over what is outstanding, and takes requests. */
 export function startReceiver(options: CheckedOptions): WebhookReceiver {
   const life = new ReceiverLife(options);
-  const requests = new RequestReceiver(options, life);
+  const receive = requestReceiver(options, life);
   return {
     async fetch(request) {
-      const { answer } = await requests.receive(request);
+      const { answer } = await receive(request);
       const headers = { 'content-type': 'application/json', ...answer.headers };
       return new Response(JSON.stringify(answer.body), { status: answer.status, headers });
     },
     async node(request, response) {
-      answerNode(request, response, await requests.receive(request, invalidHead(request)));
+      answerNode(request, response, await receive(request, invalidHead(request)));
     },
     async ready() {
       // An inbox that is opened now would never be closed.
@@ -67,74 +67,72 @@ interface RequestAnswer {
   readonly isRead: boolean;
 }
 
-/** Takes requests of any framework to their answers. Never rejects: what fails is told to `onError`. */
-class RequestReceiver {
-  readonly #options: CheckedOptions;
-  readonly #life: ReceiverLife;
-  readonly #bodies = new BodyBudget(defaultLimits.bufferedBytes);
+interface BodyOfRequest extends BufferedBody {
+  reject: (rejected: Rejection) => void;
+}
 
-  constructor(options: CheckedOptions, life: ReceiverLife) {
-    this.#options = options;
-    this.#life = life;
-  }
-
-  /** `invalid`: what is wrong with the request before its body is looked at. */
-  receive(request: WebhookRequest, invalid?: Rejection): Promise<RequestAnswer> {
-    return this.#life.counted(async () => {
-      const body: BufferedBody & { reject: (rejected: Rejection) => void } = {
+/**
+ * Takes requests of any framework to their answers. Never rejects: what fails is told to `onError`. `invalid`: what is wrong
+ * with the request before its body is looked at.
+ */
+function requestReceiver(
+  options: CheckedOptions,
+  life: ReceiverLife,
+): (request: WebhookRequest, invalid?: Rejection) => Promise<RequestAnswer> {
+  const { clock, maxBodyBytes: maxBytes, bodyTimeoutMs: timeoutMs, onError } = options;
+  const bodies = new BodyBudget(defaultLimits.bufferedBytes);
+  const receive = async (
+    request: WebhookRequest,
+    buffered: BodyOfRequest,
+    invalid: Rejection | undefined,
+  ): Promise<RequestAnswer> => {
+    const head = deliveryHead(request, clock.now());
+    const source = await bodySource(request);
+    if (life.isClosing) return closing();
+    const { receiver } = await life.opened();
+    const declared = Number(headerValues(head, 'content-length')[0] ?? 0);
+    let isHeadChecked = false;
+    const read =
+      invalid ??
+      (declared > maxBytes
+        ? tooLarge(maxBytes)
+        : await readBody(source, {
+            maxBytes,
+            timeoutMs,
+            clock,
+            onStart: (reject) => (buffered.reject = reject),
+            onPiece: ({ length }, size) => {
+              bodies.add(buffered, length);
+              // A sender without a credential must not make us keep a whole body.
+              if (isHeadChecked || size <= defaultLimits.uncheckedBytes) return undefined;
+              isHeadChecked = true;
+              return receiver.checkHead(head);
+            },
+          }));
+    if (read.kind === 'rejected') {
+      return { answer: await receiver.handleRejected(head, read), isRead: false };
+    }
+    bodies.complete(buffered);
+    const delivery = { ...head, body: read.bytes, receivedAt: clock.now() };
+    return { answer: await receiver.handle(delivery), isRead: true };
+  };
+  return (request, invalid) =>
+    life.counted(async () => {
+      const body: BodyOfRequest = {
         cost: 0,
         reject: () => undefined,
         evict: () => body.reject(rejection('overloaded', 'all bodies together take too much memory')),
       };
       try {
-        return await this.#receive(request, body, invalid);
+        return await receive(request, body, invalid);
       } catch (error) {
-        this.#options.onError(error, {});
+        onError(error, {});
         if (error instanceof ParsedBodyError) return parsedBodyAnswer(error);
         return { answer: answerForOutcome(rejection('cannot_store', '')), isRead: false };
       } finally {
-        this.#bodies.release(body);
+        bodies.release(body);
       }
     });
-  }
-
-  async #receive(
-    request: WebhookRequest,
-    buffered: BufferedBody & { reject: (rejected: Rejection) => void },
-    invalid: Rejection | undefined,
-  ): Promise<RequestAnswer> {
-    const { clock, maxBodyBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#options;
-    const head = deliveryHead(request, clock.now());
-    const source = await bodySource(request);
-    if (this.#life.isClosing) return closing();
-    const { receiver } = await this.#life.opened();
-    const declared = Number(headerValues(head, 'content-length')[0] ?? 0);
-    let read: ReadBody;
-    if (invalid !== undefined) read = invalid;
-    else if (declared > maxBytes) read = tooLarge(maxBytes);
-    else {
-      let isHeadChecked = false;
-      read = await readBody(source, {
-        maxBytes,
-        timeoutMs,
-        clock,
-        onStart: (reject) => (buffered.reject = reject),
-        onPiece: ({ length }, size) => {
-          this.#bodies.add(buffered, length);
-          // A sender without a credential must not make us keep a whole body.
-          if (isHeadChecked || size <= defaultLimits.uncheckedBytes) return undefined;
-          isHeadChecked = true;
-          return receiver.checkHead(head);
-        },
-      });
-    }
-    if (read.kind === 'rejected') {
-      return { answer: await receiver.handleRejected(head, read), isRead: false };
-    }
-    this.#bodies.complete(buffered);
-    const delivery = { ...head, body: read.bytes, receivedAt: clock.now() };
-    return { answer: await receiver.handle(delivery), isRead: true };
-  }
 }
 
 const closing = (): RequestAnswer => ({

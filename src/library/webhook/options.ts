@@ -2,7 +2,6 @@ import type { RejectReason } from '../../webhook/rejection.ts';
 import type { CustomOptions, SchemeOptions } from '../../webhook/scheme-options.ts';
 import type { PresetName } from '../../webhook/presets.ts';
 import type { Lead } from './lead.ts';
-import type { RequestLimits } from './read-body.ts';
 
 /** How a delivery is authenticated; `leads help schemes` says what each of them signs. */
 export type SchemeName = 'token' | PresetName | 'rfc9421';
@@ -30,6 +29,17 @@ export interface SchemeChoice {
   readonly toleranceMs?: number | undefined;
   /** The URL that senders are given, where a proxy rewrites it; for schemes that sign it. */
   readonly publicUrl?: string | URL | undefined;
+}
+
+/** What the CLI's receiver takes: 1 MiB within 15 s. */
+export const defaultBodyLimits = { maxBytes: 1024 * 1024, timeoutMs: 15_000 } as const;
+
+/** What a client may cost. */
+export interface RequestLimits {
+  /** In bytes. Default 1 MiB. */
+  readonly maxBodyBytes?: number | undefined;
+  /** Until the body is complete, in milliseconds. Default 15 s. */
+  readonly bodyTimeoutMs?: number | undefined;
 }
 
 export interface VerifyOptions extends SchemeChoice, RequestLimits {

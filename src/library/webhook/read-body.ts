@@ -2,8 +2,8 @@ import { tooLarge } from '../../http/server/validate-headers.ts';
 import { type Clock, systemClock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { type Rejection, rejection } from '../../webhook/rejection.ts';
-import { defaultBodyLimits } from './body-limits.ts';
 import { asBytes } from './lead.ts';
+import { defaultBodyLimits, type RequestLimits } from './options.ts';
 import { ParsedBodyError } from './parsed-body-error.ts';
 import {
   deliveryHead,
@@ -13,14 +13,6 @@ import {
   type NodeRequest,
   type WebhookRequest,
 } from './request.ts';
-
-/** What a client may cost. */
-export interface RequestLimits {
-  /** In bytes. Default 1 MiB. */
-  readonly maxBodyBytes?: number | undefined;
-  /** Until the body is complete, in milliseconds. Default 15 s. */
-  readonly bodyTimeoutMs?: number | undefined;
-}
 
 /** A stream can be read once: what was read of a request is kept as long as the request itself. */
 const read = new WeakMap<object, Promise<ReadBody>>();
@@ -156,7 +148,7 @@ function nodeSource(request: NodeRequest): BodySource | LostBody {
   };
 }
 
-export interface BodyLimits {
+interface BodyLimits {
   /** In bytes. */
   readonly maxBytes: number;
   /** From the first look at the body to its last byte, in milliseconds. */
@@ -168,7 +160,7 @@ export interface BodyLimits {
   readonly onPiece?: ((piece: Uint8Array, size: number) => Rejection | undefined) | undefined;
 }
 
-export type ReadBody = { readonly kind: 'body'; readonly bytes: Uint8Array } | Rejection;
+type ReadBody = { readonly kind: 'body'; readonly bytes: Uint8Array } | Rejection;
 
 /** Reads a whole body within the limits. Never rejects: a client that stops or sends too much is a `Rejection`. */
 export async function readBody(source: BodySource, limits: BodyLimits): Promise<ReadBody> {
