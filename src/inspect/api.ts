@@ -73,7 +73,7 @@ interface ApiParts {
   readonly key: InspectKey;
   /** Told that a page has exchanged the key. */
   readonly onSession?: (() => void) | undefined;
-  readonly reads: InboxQueries;
+  readonly queries: InboxQueries;
   readonly feed: EventFeed;
   readonly replays: Replays;
   /** Milliseconds since the epoch. */
@@ -89,10 +89,10 @@ const defaultBuckets = 60;
 const mostBuckets = 240;
 const defaultWindowMs = 86_400_000;
 
-async function inboxAnswer({ location, isReceiving, reads, replays }: ApiParts): ApiAnswer {
+async function inboxAnswer({ location, isReceiving, queries, replays }: ApiParts): ApiAnswer {
   const body: WireInbox = {
     location,
-    newestSeq: await reads.newestSeq(),
+    newestSeq: await queries.newestSeq(),
     targets: replays.targets,
     isReceiving,
     program: `leads ${LEADS_VERSION}`,
@@ -100,8 +100,8 @@ async function inboxAnswer({ location, isReceiving, reads, replays }: ApiParts):
   return { status: 200, body };
 }
 
-async function pageAnswer({ reads }: ApiParts, { query }: ApiRequest): ApiAnswer {
-  const page = await reads.page({
+async function pageAnswer({ queries }: ApiParts, { query }: ApiRequest): ApiAnswer {
+  const page = await queries.page({
     before: query.number('before'),
     verdicts: query.verdicts(),
     since: query.number('since'),
@@ -112,14 +112,14 @@ async function pageAnswer({ reads }: ApiParts, { query }: ApiRequest): ApiAnswer
   return { status: 200, body: page };
 }
 
-async function deliveryAnswer({ reads }: ApiParts, { seq }: ApiRequest): ApiAnswer {
-  const delivery = await reads.delivery(seq);
+async function deliveryAnswer({ queries }: ApiParts, { seq }: ApiRequest): ApiAnswer {
+  const delivery = await queries.delivery(seq);
   return delivery === undefined ? notFound(seq) : { status: 200, body: delivery };
 }
 
 /** Never as something that a browser shows: what was received may be a page with scripts. */
-async function bodyAnswer({ reads }: ApiParts, { seq }: ApiRequest): ApiAnswer {
-  const content = await reads.body(seq);
+async function bodyAnswer({ queries }: ApiParts, { seq }: ApiRequest): ApiAnswer {
+  const content = await queries.body(seq);
   if (content === undefined) return notFound(seq);
   return {
     status: 200,
@@ -128,31 +128,31 @@ async function bodyAnswer({ reads }: ApiParts, { seq }: ApiRequest): ApiAnswer {
   };
 }
 
-async function curlAnswer({ reads, replays }: ApiParts, { query, seq }: ApiRequest): ApiAnswer {
+async function curlAnswer({ queries, replays }: ApiParts, { query, seq }: ApiRequest): ApiAnswer {
   const target = query.text('target');
   const url = target === undefined ? undefined : replays.urlOf(target);
   if (target !== undefined && url === undefined) {
     return problemAnswer(badRequest('The target is none of those that were named.'));
   }
-  const command = await reads.curl(seq, url);
+  const command = await queries.curl(seq, url);
   const body: WireCurl | undefined = command === undefined ? undefined : { command };
   return body === undefined ? notFound(seq) : { status: 200, body };
 }
 
-async function diffAnswer({ reads }: ApiParts, { query }: ApiRequest): ApiAnswer {
+async function diffAnswer({ queries }: ApiParts, { query }: ApiRequest): ApiAnswer {
   const [left, right] = [query.required('left'), query.required('right')];
-  const diff = await reads.diff(left, right);
+  const diff = await queries.diff(left, right);
   return diff === undefined
     ? problemAnswer(notThere('One of the two deliveries'))
     : { status: 200, body: diff };
 }
 
-async function chartsAnswer({ reads, now }: ApiParts, { query }: ApiRequest): ApiAnswer {
+async function chartsAnswer({ queries, now }: ApiParts, { query }: ApiRequest): ApiAnswer {
   const until = query.number('until') ?? now();
   const since = query.number('since') ?? until - defaultWindowMs;
   if (since >= until) return problemAnswer(badRequest("The query's since must be before its until."));
   const buckets = query.number('buckets', 1, mostBuckets) ?? defaultBuckets;
-  return { status: 200, body: await reads.charts({ since, until, buckets }) };
+  return { status: 200, body: await queries.charts({ since, until, buckets }) };
 }
 
 const notFound = (seq: number): Awaited<ApiAnswer> => problemAnswer(notThere(`Delivery ${seq}`));
@@ -166,8 +166,8 @@ const longestText = 500;
 const mostSearches = 4;
 
 /** `GET /api/events` */
-async function eventsAnswer({ reads, feed, steady }: ApiParts, { query }: ApiRequest): ApiAnswer {
-  const after = query.number('after') ?? (await reads.newestSeq());
+async function eventsAnswer({ queries, feed, steady }: ApiParts, { query }: ApiRequest): ApiAnswer {
+  const after = query.number('after') ?? (await queries.newestSeq());
   if (!feed.reserve()) {
     const problem = 'Too many pages follow this inbox at the same time.';
     const hint = 'close some of them';
@@ -186,7 +186,7 @@ async function eventsAnswer({ reads, feed, steady }: ApiParts, { query }: ApiReq
 /** Answers `GET /api/search`, a few at one time. */
 function searchAnswers(): (parts: ApiParts, request: ApiRequest) => ApiAnswer {
   let running = 0;
-  return ({ reads }, { query }) => {
+  return ({ queries }, { query }) => {
     const text = query.text('q')?.trim() ?? '';
     if (text === '' || text.length > longestText) {
       const problem = `The query's q must be a text of 1 to ${longestText} characters.`;
@@ -196,7 +196,7 @@ function searchAnswers(): (parts: ApiParts, request: ApiRequest) => ApiAnswer {
       const problem = 'Too many searches are under way.';
       return Promise.resolve(problemAnswer({ status: 429, code: 'busy', problem }));
     }
-    const found = reads.search({
+    const found = queries.search({
       text,
       before: query.number('before'),
       verdicts: query.verdicts(),

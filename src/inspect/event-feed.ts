@@ -16,7 +16,7 @@ const mostStreams = 64;
  * knows of an arrival may wake it earlier. What one stream asks for, the others at the same place share.
  */
 export class EventFeed {
-  readonly #reads: Pick<InboxQueries, 'since' | 'changes'>;
+  readonly #queries: Pick<InboxQueries, 'since' | 'changes'>;
   readonly #streams = new Set<EventStreamWriter>();
   #problem: string | null = null;
   #loop: Promise<void> | undefined;
@@ -28,8 +28,8 @@ export class EventFeed {
   readonly #steady: () => number;
 
   /** `steady`: milliseconds of a clock that nobody sets. */
-  constructor(reads: Pick<InboxQueries, 'since' | 'changes'>, steady: () => number) {
-    this.#reads = reads;
+  constructor(queries: Pick<InboxQueries, 'since' | 'changes'>, steady: () => number) {
+    this.#queries = queries;
     this.#steady = steady;
     // Every stream listens to it.
     setMaxListeners(0, this.#stop.signal);
@@ -114,14 +114,14 @@ export class EventFeed {
 
   async #look(): Promise<void> {
     try {
-      const { newestSeq, changed, isRemoved } = await this.#reads.changes(this.#takeTouched());
+      const { newestSeq, changed, isRemoved } = await this.#queries.changes(this.#takeTouched());
       const shared = new Map<number, Promise<Arrived>>();
       for (const stream of this.#streams) {
         stream.changed(changed);
         if (isRemoved || stream.after > newestSeq) stream.removed(newestSeq);
         if (stream.isBehind || !stream.canArrive(newestSeq)) continue;
         const { after } = stream;
-        const arrived = shared.get(after) ?? this.#reads.since(after);
+        const arrived = shared.get(after) ?? this.#queries.since(after);
         shared.set(after, arrived);
         stream.arrived(await arrived);
       }

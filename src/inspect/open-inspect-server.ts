@@ -27,7 +27,7 @@ export interface InspectServerOptions {
   readonly portFlag: string;
   readonly location: string;
   /** Closed with the server, and where it cannot be opened. */
-  readonly reads: InboxQueries;
+  readonly queries: InboxQueries;
   readonly replays: Replays;
   /** A receiver that stores into the same inbox runs in this process. */
   readonly isReceiving: boolean;
@@ -51,9 +51,9 @@ export interface InspectServer {
 
 /** Serves the page over an inbox to this machine. Throws a `ConfigError` or `UsageError` when the port cannot be had. */
 export async function openInspectServer(options: InspectServerOptions): Promise<InspectServer> {
-  const { reads, replays, clock, onError } = options;
+  const { queries, replays, clock, onError } = options;
   const key = new InspectKey();
-  const feed = new EventFeed(reads, () => clock.steady());
+  const feed = new EventFeed(queries, () => clock.steady());
   const page = new PageFiles(options.pageFile);
   const parts = {
     ...options,
@@ -77,7 +77,7 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
   };
   const closeParts = async (): Promise<void> => {
     await replays.close();
-    await reads.close();
+    await queries.close();
   };
   const server = await openHttpsServer({
     host: '127.0.0.1',

@@ -243,7 +243,7 @@ describe('the search', () => {
   it('ends with its connection, and lets only a few run at the same time', async () => {
     let [running, looked] = [0, 0];
     const page = await inspect({
-      reads: (inbox) => ({
+      queries: (inbox) => ({
         ...localQueries(inbox),
         async *search() {
           running += 1;

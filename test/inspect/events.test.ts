@@ -82,7 +82,7 @@ describe('the stream of events', () => {
     const location = join(freshDirectory(), 'inbox.db');
     const writer = await openInbox({ location, clock: systemClock });
     const reader = await openInboxReader({ location, clock: systemClock });
-    const page = await inspect({ inbox: writer, reads: () => localQueries(reader, () => reader.close()) });
+    const page = await inspect({ inbox: writer, queries: () => localQueries(reader, () => reader.close()) });
     const events = linesOf<WireEvent>(await page.open('/api/events'));
     await writer.take(arrivals('l', 1));
     await expect.poll(() => idsIn(events)).toEqual(['l0']);
@@ -95,11 +95,11 @@ describe('the stream of events', () => {
   it('says that the inbox cannot be read, and that it can be again', async () => {
     let fails = false;
     const page = await inspect({
-      reads: (inbox) => {
-        const reads = localQueries(inbox);
-        const changes: typeof reads.changes = (touched) =>
-          fails ? Promise.reject(new Error('the disk is gone')) : reads.changes(touched);
-        return { ...reads, changes };
+      queries: (inbox) => {
+        const queries = localQueries(inbox);
+        const changes: typeof queries.changes = (touched) =>
+          fails ? Promise.reject(new Error('the disk is gone')) : queries.changes(touched);
+        return { ...queries, changes };
       },
     });
     const events = linesOf<WireEvent>(await page.open('/api/events'));

@@ -40,7 +40,7 @@ interface InspectOptions {
   readonly inbox?: Inbox;
   readonly targets?: readonly ReplayTarget[];
   readonly isDispatching?: (leadId: string) => boolean;
-  readonly reads?: (inbox: Inbox) => InboxQueries;
+  readonly queries?: (inbox: Inbox) => InboxQueries;
 }
 
 const opened: (() => Promise<void>)[] = [];
@@ -56,7 +56,7 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
     port: 0,
     portFlag: '--port',
     location: inbox.location,
-    reads: options.reads?.(inbox) ?? localQueries(inbox),
+    queries: options.queries?.(inbox) ?? localQueries(inbox),
     replays: new Replayer({
       targets: options.targets ?? [],
       useInbox: (_, use) => use(inbox),

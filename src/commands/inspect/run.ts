@@ -6,7 +6,7 @@ import { leaseMarginMs } from '../../receiver/retry-delivery.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
-import { openReads, servePage } from './serve-page.ts';
+import { openQueries, servePage } from './serve-page.ts';
 import type { InspectOptions } from './options.ts';
 import { replaySigner, replayTargets } from './replay-targets.ts';
 
@@ -17,13 +17,13 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
   const { replayTo, port, open } = options;
   const signer = replayTo.length === 0 ? undefined : await replaySigner(options, context);
   const targets = await replayTargets(replayTo, { signer, trustFlags: options, signal }, context);
-  const reads = await openReads(location, clock);
+  const queries = await openQueries(location, clock);
   const replays = new Replayer({
     targets,
     // Opened for each replay: a receiver that runs all the time would count as one that wants its targets.
     async useInbox(target, use) {
       // Fails where another file is at this place by now: its numbers are those of other leads.
-      await reads.newestSeq();
+      await queries.newestSeq();
       const inbox = await openInbox({
         location,
         clock,
@@ -40,7 +40,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
     },
     clock,
   });
-  const place = { location: locationText(location), reads, replays, isReceiving: false };
+  const place = { location: locationText(location), queries, replays, isReceiving: false };
   const page = await servePage({ ...place, port, portFlag: '--port', open }, context);
   if (!signal.aborted) await once(signal, 'abort');
   await page.close();

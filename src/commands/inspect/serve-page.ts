@@ -108,19 +108,19 @@ const withoutSecrets = (env: Context['env']): NodeJS.ProcessEnv =>
  * nothing. The executable file reads in this thread: it would load its database's code a second time, and two copies of
  * SQLite in one process break each other's locks.
  */
-export async function openReads(location: InboxLocation, clock: Clock): Promise<InboxQueries> {
+export async function openQueries(location: InboxLocation, clock: Clock): Promise<InboxQueries> {
   if (typeof location !== 'string' || LEADS_SINGLE_FILE) {
     const inbox = await openInboxReader({ location, clock });
     return localQueries(inbox, () => inbox.close());
   }
   const { startQueryThread } = await import('../../inspect/queries/query-thread.ts');
-  const reads = startQueryThread(location);
+  const queries = startQueryThread(location);
   try {
     // Fails now where the inbox cannot be opened.
-    await reads.newestSeq();
-    return reads;
+    await queries.newestSeq();
+    return queries;
   } catch (error) {
-    await reads.close();
+    await queries.close();
     throw error;
   }
 }

@@ -9,7 +9,7 @@ import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { readAuthority } from '../../tls/local-authority.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { replayTargets } from '../inspect/replay-targets.ts';
-import { openReads, servePage } from '../inspect/serve-page.ts';
+import { openQueries, servePage } from '../inspect/serve-page.ts';
 import type { ListenOptions } from './options.ts';
 import type { ListenSession } from './session.ts';
 
@@ -30,14 +30,14 @@ export async function startInspect(
     ...(await replayTargets(flags.replayTo, { signer, trustFlags, signal }, context)),
   ];
   // What is in memory has no other reader.
-  const reads = location === ':memory:' ? localQueries(inbox) : await openReads(location, context.clock);
+  const queries = location === ':memory:' ? localQueries(inbox) : await openQueries(location, context.clock);
   const replays = new Replayer({
     targets,
     useInbox: (_, use) => use(inbox),
     isDispatching: (leadId) => receiver.isDispatching(leadId),
     clock: context.clock,
   });
-  const place = { location: inbox.location, reads, replays, isReceiving: true };
+  const place = { location: inbox.location, queries, replays, isReceiving: true };
   const page = await servePage({ ...place, port, portFlag: '--inspect', open: false }, context);
   const unsubscribe = receiver.events.subscribe(() => page.wake());
   return {

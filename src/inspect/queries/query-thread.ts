@@ -7,7 +7,7 @@ import { localQueries } from './local-queries.ts';
 import { remoteQueries, serveQueries } from './remote-queries.ts';
 
 /** Tells this thread from any other that loads this file. */
-const role = 'leads inspect reads';
+const role = 'leads inspect queries';
 
 /** What lives for a moment only, such as rows on their way: more would be memory that nobody needs, in MiB. */
 const youngMb = 6;

@@ -16,14 +16,14 @@ afterEach(() => {
 });
 
 /** Both ends of the messages, in this thread. `end`: what a thread does that breaks down. */
-function connected(reads: Promise<InboxQueries>) {
+function connected(queries: Promise<InboxQueries>) {
   const { port1, port2 } = new MessageChannel();
   const thread = Object.assign(new EventEmitter(), {
     postMessage: (message: QueryRequest) => port2.postMessage(message),
   });
   port2.on('message', (message) => thread.emit('message', message));
   port2.on('close', () => thread.emit('exit'));
-  serveQueries(port1, reads);
+  serveQueries(port1, queries);
   open.push(() => port1.close());
   const remote = remoteQueries(thread);
   return { remote, end: () => thread.emit('exit') };
@@ -37,21 +37,21 @@ const overMemory = async (ids: readonly string[]): Promise<InboxQueries> => {
 
 describe('reading in another thread', () => {
   it('gives the same answers', async () => {
-    const reads = await overMemory(['a', 'b']);
-    const { remote } = connected(Promise.resolve(reads));
+    const queries = await overMemory(['a', 'b']);
+    const { remote } = connected(Promise.resolve(queries));
     expect(await remote.newestSeq()).toBe(2);
-    expect(await remote.page({ limit: 1 })).toEqual(await reads.page({ limit: 1 }));
-    expect(await remote.delivery(1)).toEqual(await reads.delivery(1));
+    expect(await remote.page({ limit: 1 })).toEqual(await queries.page({ limit: 1 }));
+    expect(await remote.delivery(1)).toEqual(await queries.delivery(1));
     expect(await remote.delivery(9)).toBeUndefined();
     expect(Buffer.from((await remote.body(1)) ?? []).toString()).toBe('{"id":"a"}');
-    expect(await remote.curl(1, 'http://localhost/')).toBe(await reads.curl(1, 'http://localhost/'));
+    expect(await remote.curl(1, 'http://localhost/')).toBe(await queries.curl(1, 'http://localhost/'));
     await remote.close();
   });
 
   it('searches line by line, several at a time, and stops where nobody reads on', async () => {
     const running = new Set<string>();
     let lines = 0;
-    const reads: InboxQueries = {
+    const queries: InboxQueries = {
       ...(await overMemory([])),
       async *search({ text }) {
         running.add(text);
@@ -66,7 +66,7 @@ describe('reading in another thread', () => {
         }
       },
     };
-    const { remote } = connected(Promise.resolve(reads));
+    const { remote } = connected(Promise.resolve(queries));
     const first = remote.search({ text: 'a' })[Symbol.asyncIterator]();
     const second = remote.search({ text: 'b' })[Symbol.asyncIterator]();
     await Promise.all([first.next(), second.next(), remote.newestSeq()]);
