@@ -4,6 +4,7 @@
  */
 export interface Problem {
   readonly kind: string;
+  readonly [fact: string]: unknown;
 }
 
 export interface ErrorDetails {

@@ -1,5 +1,6 @@
 import { DataError, messageOf } from '../errors.ts';
 import { readIfExists } from '../files/read.ts';
+import type { CheckProblem } from './problems.ts';
 import type { ProbeReport } from './run-probes.ts';
 
 /** Probes that are known to fail at a receiver, as `--write-baseline` wrote them. */
@@ -9,13 +10,13 @@ export interface Baseline {
 
 /** Throws a `DataError` for a file that is missing or was not written by this program. */
 export async function readBaseline(path: string): Promise<Baseline> {
+  const fail = (problem: CheckProblem, cause?: unknown): DataError => new DataError(problem, { cause });
   const text = await readIfExists(path).catch((cause: unknown) => {
-    throw new DataError(`cannot read the baseline in ${path}: ${messageOf(cause)}`, { cause });
+    throw fail({ kind: 'baseline-unreadable', path, why: messageOf(cause) }, cause);
   });
-  const hint = `write it with --write-baseline ${path}`;
-  if (text === undefined) throw new DataError(`there is no baseline in ${path}`, { hint });
+  if (text === undefined) throw fail({ kind: 'baseline-missing', path });
   const failing = failingOf(text);
-  if (failing === undefined) throw new DataError(`${path} is not a baseline of leads check`, { hint });
+  if (failing === undefined) throw fail({ kind: 'no-baseline', path });
   return { failing: new Set(failing) };
 }
 

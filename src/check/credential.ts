@@ -1,5 +1,6 @@
 import type { SignedRequest } from '../sender/sign-request.ts';
-import type { CheckSession } from './session.ts';
+import type { CheckProblem } from './problems.ts';
+import type { CheckRequest, CheckSession } from './session.ts';
 
 type Headers = SignedRequest['headers'];
 
@@ -44,8 +45,20 @@ export function credentialTexts(session: CheckSession, headers: Headers): string
 /** Whether the credential depends on the body: a token does not. */
 export const signs = ({ signer: { scheme } }: CheckSession): boolean => scheme.ignoresBody !== true;
 
-export const noCredential = ({ signer }: CheckSession): string | undefined =>
-  signer.key === undefined ? 'no credential is sent (--no-verify)' : undefined;
+export const noCredential = ({ signer }: CheckSession): CheckProblem | undefined =>
+  signer.key === undefined ? { kind: 'no-credential-sent' } : undefined;
+
+/** Why a probe of signatures does not apply; undefined: it does. */
+export const unsigned = (session: CheckSession): string | CheckProblem | undefined =>
+  noCredential(session) ??
+  (signs(session) ? undefined : `the scheme '${session.signer.scheme.name}' signs nothing`);
+
+/** The request, which is kept as one whose own credential no answer may hold. */
+export function withoutCredential(session: CheckSession, request: CheckRequest): CheckRequest {
+  const { credentialHeaders } = session.signer.scheme;
+  const headers = request.headers.filter(([name]) => !credentialHeaders.includes(name.toLowerCase()));
+  return { ...request, headers, withheld: request.headers };
+}
 
 /** In characters. A shorter text would be found by chance, and is no secret. */
 const shortest = 4;

@@ -1,6 +1,7 @@
 import { formatDuration } from '../time/duration.ts';
 import { type Answer, isCutOff } from './exchange.ts';
-import type { CheckSession, Exchange } from './session.ts';
+import type { CheckProblem } from './problems.ts';
+import type { CheckRequest, CheckSession, Exchange } from './session.ts';
 
 /**
  * `must` is what the specification demands of a receiver (section 4.2), `should` is what keeps it safe and reachable,
@@ -16,11 +17,11 @@ export type Result = 'pass' | 'fail' | 'warn' | 'skip';
 export interface Finding {
   readonly result: Result;
   /** What was seen, as a sentence without a full stop; why, where the probe was skipped. */
-  readonly seen: string;
+  readonly seen: string | CheckProblem;
   /** What shows it: of several requests, the one that decided. */
   readonly exchange?: Exchange | undefined;
   /** Instead of the probe's own hint. */
-  readonly hint?: string | undefined;
+  readonly hint?: string | CheckProblem | undefined;
 }
 
 /**
@@ -51,13 +52,20 @@ export interface Probe {
   /** It takes seconds by its nature: it begins before the others of its stage. */
   readonly isSlow?: true;
   /** Why it does not apply here; undefined: it does. */
-  readonly inapplicable?: (session: CheckSession) => string | undefined;
+  readonly inapplicable?: (session: CheckSession) => string | CheckProblem | undefined;
   readonly run: (session: CheckSession) => Promise<Finding>;
 }
 
+type Common = Pick<Probe, 'rule' | 'level'> & Partial<Probe>;
+type Row = Pick<Probe, 'name' | 'expected' | 'hint' | 'run'> & Partial<Probe>;
+
+/** The probes of one group, named by what stands behind the dot, with what they have in common. */
+export const probeGroup = (group: string, common: Common, rows: readonly Row[]): readonly Probe[] =>
+  rows.map((row) => ({ ...common, ...row, name: `${group}.${row.name}` }));
+
 export const groupOf = ({ name }: Pick<Probe, 'name'>): string => name.slice(0, name.indexOf('.'));
 
-export const skipped = (reason: string): Finding => ({ result: 'skip', seen: reason });
+export const skipped = (reason: string | CheckProblem): Finding => ({ result: 'skip', seen: reason });
 
 const severity: readonly Result[] = ['skip', 'pass', 'warn', 'fail'];
 
@@ -82,21 +90,28 @@ export function describeAnswer(answer: Answer): string {
     : `no answer (${answer.code})`;
 }
 
+/** Of one answer. */
+type Judgement = Finding & { readonly seen: string };
+
 /** Too many requests: the receiver says nothing about this one. */
-const limited = (exchange: Exchange): Finding => ({
+const limited = (exchange: Exchange): Judgement => ({
   result: 'warn',
   seen: 'it answered 429, so nothing is proved',
   exchange,
-  hint: 'raise the rate limit for this run, or run fewer probes with --only',
+  hint: { kind: 'rate-limited-probe' },
 });
 
+/** Whether the receiver has acknowledged the request. */
+export const isAcknowledged = ({ answer }: Exchange): boolean =>
+  answer.answered && answer.status >= 200 && answer.status < 300;
+
 /** A delivery that must be acknowledged. */
-export function expectAccepted(exchange: Exchange): Finding {
+export function expectAccepted(exchange: Exchange): Judgement {
   const { answer } = exchange;
   const seen = describeAnswer(answer);
   if (!answer.answered) return { result: 'fail', seen, exchange };
   if (answer.status === 429) return limited(exchange);
-  const isTaken = answer.status >= 200 && answer.status < 300 && answer.isWhole;
+  const isTaken = isAcknowledged(exchange) && answer.isWhole;
   return { result: isTaken ? 'pass' : 'fail', seen, exchange };
 }
 
@@ -104,7 +119,7 @@ export function expectAccepted(exchange: Exchange): Finding {
  * A request that must be refused with a status of 4xx. To be refused in another way is not as it should be, and yet
  * nothing was accepted; `errors`: what an error of the server counts as.
  */
-export function expectRefused(exchange: Exchange, errors: 'fail' | 'warn' = 'fail'): Finding {
+export function expectRefused(exchange: Exchange, errors: 'fail' | 'warn' = 'fail'): Judgement {
   const { answer } = exchange;
   const seen = describeAnswer(answer);
   if (!answer.answered) return { result: isCutOff(answer) ? 'warn' : 'fail', seen, exchange };
@@ -115,3 +130,17 @@ export function expectRefused(exchange: Exchange, errors: 'fail' | 'warn' = 'fai
   if (status >= 500) return { result: errors, seen, exchange };
   return { result: status >= 300 ? 'warn' : 'fail', seen, exchange };
 }
+
+type RequestOf = (session: CheckSession) => CheckRequest | Promise<CheckRequest>;
+
+/** Sends one request that must be acknowledged. */
+export const acknowledges =
+  (requestOf: RequestOf): Probe['run'] =>
+  async (session) =>
+    expectAccepted(await session.send(await requestOf(session)));
+
+/** Sends one request that must be refused; `errors`: see `expectRefused`. */
+export const refuses =
+  (requestOf: RequestOf, errors?: 'fail' | 'warn'): Probe['run'] =>
+  async (session) =>
+    expectRefused(await session.send(await requestOf(session)), errors);

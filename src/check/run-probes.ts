@@ -1,9 +1,9 @@
 import { UsageError } from '../errors.ts';
 import { limitTime } from '../http/client/limit-time.ts';
 import { formatDuration } from '../time/duration.ts';
-import { type Finding, groupOf, type Probe, skipped, type Stage } from './probe.ts';
-import { healthOf } from './probes/answers.ts';
-import { isAcknowledged } from './probes/delivery.ts';
+import { withoutCredential } from './credential.ts';
+import { type Finding, groupOf, isAcknowledged, type Probe, skipped, type Stage } from './probe.ts';
+import type { CheckProblem } from './problems.ts';
 import type { CheckSession } from './session.ts';
 
 /** At the same time: enough to wait for slow answers together, and few enough for a small server. */
@@ -41,60 +41,79 @@ export async function runProbes(probes: readonly Probe[], options: RunOptions): 
   const width = firstMs > slowMs ? together.length : usualWidth;
   await atMost(width, together, async (probe) => publish(await run(probe)));
   const withLead = options.mayWrite && unacknowledged === undefined;
-  let death = ofStage('alone').some((probe) => reasonToSkip(probe, options, unacknowledged) === undefined)
-    ? await deathOf(options, withLead)
-    : undefined;
+  const health = (): Promise<Health | undefined> =>
+    withinTime(options, (session) => healthOf(session, withLead));
+  // Asked before the first probe that may stop the receiver, so that it is not blamed for what was so before.
+  const mayStop = ofStage('alone').some(
+    (probe) => reasonToSkip(probe, options, unacknowledged) === undefined,
+  );
+  const before = mayStop ? await health() : undefined;
+  let death: string | undefined = before === 'dead' || before === 'failing' ? diagnoses[before] : undefined;
   for (const probe of ofStage('alone')) {
     const report = death === undefined ? await run(probe) : withReason(probe, death);
-    const survival =
-      report.finding.result === 'skip' ? report : await seenToSurvive(report, options, withLead);
-    if (survival !== report && survival.finding.seen !== restarted) {
-      death = `${survival.finding.seen} since ${probe.name}`;
-    }
-    await publish(survival);
+    const after = report.finding.result === 'skip' ? 'alive' : ((await health()) ?? 'alive');
+    if (after === 'dead' || after === 'failing') death = `${diagnoses[after]} since ${probe.name}`;
+    await publish(
+      after === 'alive'
+        ? report
+        : { ...report, finding: { ...report.finding, result: 'fail', seen: diagnoses[after] } },
+    );
   }
   for (const probe of ofStage('last')) await publish(await run(probe));
   return probes.flatMap((probe) => reports.get(probe) ?? []);
 }
 
-const restarted = 'the receiver was away, and came back';
+/** How a receiver is after a request that may have stopped it; `failing`: a genuine lead is answered with 5xx. */
+type Health = 'alive' | 'restarted' | 'failing' | 'dead';
 
-const deaths = {
+const diagnoses = {
+  restarted: 'the receiver was away, and came back',
   dead: 'the receiver no longer answers',
   failing: 'the receiver answers a genuine lead with an error',
 } as const;
 
-/** Asked before the first probe that may stop the receiver, so that it is not blamed for what was so before. */
-async function deathOf(options: RunOptions, withLead: boolean): Promise<string | undefined> {
-  const health = await withinTime(options, (session) => healthOf(session, withLead));
-  return health === 'dead' || health === 'failing' ? deaths[health] : undefined;
+/** For a supervisor to restart a receiver that crashed, in milliseconds. */
+const patienceMs = 3000;
+const betweenMs = 250;
+
+/**
+ * Asks until there is an answer other than 5xx, which a proxy gives for a receiver that is away, for a few seconds;
+ * `withLead`: whether it is asked with a genuine one, which it took before.
+ */
+async function healthOf(session: CheckSession, withLead: boolean): Promise<Health> {
+  const { clock, wire } = session;
+  const until = clock.steady() + patienceMs;
+  for (let health: Health = 'alive'; ; health = 'restarted') {
+    const request = session.deliveryOf(session.newLead());
+    const { answer } = await session.send(withLead ? request : withoutCredential(session, request));
+    const isFailing = withLead && answer.answered && answer.status >= 500;
+    if (answer.answered && !isFailing) return health;
+    const end = isFailing ? 'failing' : 'dead';
+    // A receiver that takes the whole time for one answer is not asked again.
+    if (clock.steady() > until || wire.signal.aborted) return end;
+    if (!(await slept(clock.sleep(betweenMs, wire.signal)))) return end;
+  }
 }
 
-/** The report, or one that says what the probe did to the receiver; `withLead`: it takes genuine leads. */
-async function seenToSurvive(
-  report: ProbeReport,
-  options: RunOptions,
-  withLead: boolean,
-): Promise<ProbeReport> {
-  const health = await withinTime(options, (session) => healthOf(session, withLead));
-  if (health === undefined || health === 'alive') return report;
-  const seen = health === 'restarted' ? restarted : deaths[health];
-  return { ...report, finding: { ...report.finding, result: 'fail', seen } };
-}
+/** Whether the whole time passed; it is cut short when the time for the question is up. */
+const slept = (sleep: Promise<void>): Promise<boolean> =>
+  sleep.then(
+    () => true,
+    () => false,
+  );
 
 function reasonToSkip(
   probe: Probe,
   { session, mayWrite }: RunOptions,
   unacknowledged: string | undefined,
-): string | undefined {
+): string | CheckProblem | undefined {
   const reason = probe.inapplicable?.(session);
   if (reason !== undefined) return reason;
-  if (!mayWrite && probe.isHarmless !== true)
-    return 'it stores leads, or may stop a weak receiver: --allow-writes';
+  if (!mayWrite && probe.isHarmless !== true) return { kind: 'writes-not-allowed' };
   return probe.needsAcknowledgement === true ? unacknowledged : undefined;
 }
 
-const withReason = (probe: Probe, reason: string): ProbeReport => ({
+const withReason = (probe: Probe, reason: string | CheckProblem): ProbeReport => ({
   probe,
   finding: skipped(reason),
   ms: 0,
@@ -189,24 +208,22 @@ export function selectProbes(
   only: readonly string[],
   skip: readonly string[],
 ): readonly Probe[] {
-  const matchers = (flag: string, patterns: readonly string[]): ((probe: Probe) => boolean)[] =>
+  const matchers = (option: 'only' | 'skip', patterns: readonly string[]): ((probe: Probe) => boolean)[] =>
     patterns.map((pattern) => {
       const matches = globMatcher(pattern);
       const isMatch = (probe: Probe): boolean => matches(probe.name) || matches(groupOf(probe));
       if (all.some(isMatch)) return isMatch;
-      throw new UsageError(`${flag} '${pattern}' matches no probe`, {
-        hint: "'leads check --list' shows their names",
-      });
+      throw new UsageError({ kind: 'pattern-without-probe', option, pattern } satisfies CheckProblem);
     });
-  const wanted = matchers('--only', only);
-  const unwanted = matchers('--skip', skip);
+  const wanted = matchers('only', only);
+  const unwanted = matchers('skip', skip);
   const selected = all.filter(
     (probe) =>
       (wanted.length === 0 || wanted.some((matches) => matches(probe))) &&
       !unwanted.some((matches) => matches(probe)),
   );
   if (selected.length > 0) return selected;
-  throw new UsageError('--only and --skip leave no probe');
+  throw new UsageError({ kind: 'no-probe-left' } satisfies CheckProblem);
 }
 
 function globMatcher(pattern: string): (text: string) => boolean {

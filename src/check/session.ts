@@ -140,3 +140,8 @@ function testLead(id: string, now: number, more: Readonly<Record<string, unknown
 }
 
 export const jsonOf = ({ value }: TestLead): Buffer => Buffer.from(JSON.stringify(value));
+
+export const withContentType = (request: CheckRequest, type: string): CheckRequest => ({
+  ...request,
+  headers: request.headers.map(([name, value]) => [name, name === 'Content-Type' ? type : value] as const),
+});

@@ -1,12 +1,13 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
+import { checkMessages } from './check.ts';
 import type { Message, Words } from './message.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Readonly<Record<string, (found: never) => Message>> = {
-  // ...jsonMessages, …
+  ...checkMessages,
 };
 
-const messageFor = (problem: Problem): Message | undefined =>
+export const messageFor = (problem: Problem): Message | undefined =>
   (catalogue[problem.kind] as ((found: Problem) => Message) | undefined)?.(problem);
 
 /** The neutral sentence of what was thrown: it names no flag and no option. */

@@ -1,8 +1,10 @@
 import { canForge } from '../../sender/forge-request.ts';
 import { isCutOff } from '../exchange.ts';
-import { expectAccepted, expectRefused, type Finding, type Probe, skipped, worstOf } from '../probe.ts';
+import { expectAccepted, expectRefused, type Finding, type Probe, probeGroup, worstOf } from '../probe.ts';
+import type { CheckProblem } from '../problems.ts';
 import { type CheckSession, deliveryId, type Exchange, type TestLead } from '../session.ts';
 
+/** Most other probes say something only about a receiver that passes this one. */
 export const validDelivery: Probe = {
   name: 'delivery.valid',
   rule: '4.2 rule 2',
@@ -16,29 +18,48 @@ export const validDelivery: Probe = {
     const { answer } = exchange;
     if (finding.result === 'warn') return finding;
     if (!answer.answered) return isCutOff(answer) ? { ...finding, hint: otherProtocol(session) } : finding;
-    const isAcknowledged = answer.status === 200 && answer.isWhole;
-    return { ...finding, result: isAcknowledged ? 'pass' : 'fail', hint: adviceFor(answer.status, session) };
+    const isTaken = answer.status === 200 && answer.isWhole;
+    return { ...finding, result: isTaken ? 'pass' : 'fail', hint: adviceFor(answer.status, session) };
   },
 };
+
+const stored = probeGroup('delivery', { rule: '4.2 rule 2', level: 'must' }, [
+  {
+    name: 'stored',
+    expected: 'a lead that was acknowledged is stored',
+    hint: 'answer 200 only after the lead is stored: the service does not deliver it again',
+    needsAcknowledgement: true,
+    inapplicable: ({ oracle }) => (oracle === undefined ? { kind: 'oracle-needed' } : undefined),
+    async run(session) {
+      const lead = session.newLead();
+      const exchange = await session.send(session.deliveryOf(lead));
+      const accepted = expectAccepted(exchange);
+      if (accepted.result !== 'pass') return { ...accepted, result: 'warn' };
+      const count = await storedCount(session, lead.id);
+      if (typeof count !== 'number') return uncounted(count, exchange);
+      return {
+        result: count > 0 ? 'pass' : 'fail',
+        seen: count > 0 ? 'it is stored' : 'it was acknowledged and is not stored',
+        exchange,
+      };
+    },
+  },
+]);
 
 /** A TLS port closes a connection on which it receives plain HTTP. */
 const otherProtocol = ({ endpoint: { url } }: CheckSession): string | undefined =>
   url.protocol === 'http:' ? 'does it speak HTTPS? Then the URL begins with https://' : undefined;
 
-function adviceFor(status: number, { signer }: CheckSession): string | undefined {
+function adviceFor(status: number, { signer }: CheckSession): string | CheckProblem | undefined {
   if (status === 401 || status === 403) {
     return signer.key === undefined
-      ? 'this delivery carries no credential: give --token, or --scheme and --secret'
+      ? { kind: 'credential-needed' }
       : 'check that both sides use the same scheme and secret, and that the clocks agree';
   }
   if (status === 404 || status === 405) return 'check the path of the URL';
   if (status >= 300 && status < 400) return 'redirects are not followed: answer 200 at the URL itself';
   return undefined;
 }
-
-/** Whether the run has seen the receiver take a genuine delivery. */
-export const isAcknowledged = ({ answer }: Exchange): boolean =>
-  answer.answered && answer.status >= 200 && answer.status < 300;
 
 /** A receiver may acknowledge a moment before it stores; in milliseconds. */
 const patienceMs = 2000;
@@ -62,64 +83,88 @@ async function storedCount(
   return oracle(leadId);
 }
 
-const needsOracle = 'what is stored cannot be seen from outside';
+/** How many copies are stored is not known, and perhaps why. */
+const uncounted = (why: string | undefined, exchange: Exchange | undefined): Finding => ({
+  result: why === undefined ? 'warn' : 'fail',
+  seen: why ?? 'acknowledged each time; what is stored cannot be seen from outside',
+  exchange,
+  hint: { kind: 'oracle-says-nothing' },
+});
 
-const oracleHint = 'give --oracle CMD: it gets LEAD_ID and prints how many such leads are stored';
-
-export const storedDelivery: Probe = {
-  name: 'delivery.stored',
-  rule: '4.2 rule 2',
-  level: 'must',
-  expected: 'a lead that was acknowledged is stored',
-  hint: 'answer 200 only after the lead is stored: the service does not deliver it again',
-  needsAcknowledgement: true,
-  inapplicable: ({ oracle }) => (oracle === undefined ? 'it needs --oracle' : undefined),
-  async run(session) {
-    const lead = session.newLead();
-    const exchange = await session.send(session.deliveryOf(lead));
-    const accepted = expectAccepted(exchange);
-    if (accepted.result !== 'pass') return { ...accepted, result: 'warn' };
-    const count = await storedCount(session, lead.id);
-    if (count === undefined) return skipped(needsOracle);
-    if (typeof count === 'string') return { result: 'fail', seen: count, exchange, hint: oracleHint };
-    return {
-      result: count > 0 ? 'pass' : 'fail',
-      seen: count > 0 ? 'it is stored' : 'it was acknowledged and is not stored',
-      exchange,
-    };
+const replays = probeGroup(
+  'replay',
+  {
+    rule: '4.2 rule 5',
+    level: 'must',
+    needsAcknowledgement: true,
+    inapplicable: ({ signer }) =>
+      signer.key === undefined || !canForge(signer, 'reusedNonce')
+        ? `the scheme '${signer.scheme.name}' has no nonce`
+        : undefined,
   },
-};
+  [
+    {
+      name: 'nonce',
+      expected: '4xx to a nonce that came with another lead',
+      hint: 'keep the ids of deliveries as long as the tolerance of their time, and refuse one with another body',
+      run: afterFirst(async (session, lead) => {
+        const other = session.deliveryOf(session.newLead(), { id: deliveryId(lead) });
+        return expectRefused(await session.send(other), 'warn');
+      }),
+    },
+    {
+      name: 'retry',
+      expected: '2xx to the same delivery again, as the service repeats it',
+      hint: 'acknowledge a delivery that is known: the answer to the first one may have been lost',
+      run: afterFirst(async (session, lead) =>
+        worstOf([
+          // A retry is signed anew, and a repeated request is the same to the byte.
+          expectAccepted(await session.send(session.deliveryOf(lead, { at: session.clock.now() + 1000 }))),
+          expectAccepted(await session.send(session.deliveryOf(lead))),
+        ]),
+      ),
+    },
+  ],
+);
 
-const ofDedupe = { rule: '4.2 rule 6', level: 'must', needsAcknowledgement: true } as const;
-
-const hint =
-  'make the id unique where leads are stored, and acknowledge one that is known without storing it';
-
-export const repeatedLead: Probe = {
-  ...ofDedupe,
-  name: 'dedupe.repeat',
-  expected: '2xx to the same lead twice, stored once',
-  hint,
-  async run(session) {
+/** Judges what comes after a first delivery; where that one is not taken, nothing of it can be judged. */
+function afterFirst(judge: (session: CheckSession, lead: TestLead) => Promise<Finding>): Probe['run'] {
+  return async (session) => {
     const lead = session.newLead();
-    const first = await deliver(session, lead, 1);
-    return storedOnce(session, lead, [first, await deliver(session, lead, 2)]);
-  },
-};
+    const first = expectAccepted(await session.send(session.deliveryOf(lead)));
+    if (first.result === 'pass') return judge(session, lead);
+    const seen = `the first delivery was not acknowledged: ${first.seen}`;
+    return { ...first, result: 'warn', seen };
+  };
+}
 
 const atOnce = 10;
 
-export const parallelLead: Probe = {
-  ...ofDedupe,
-  name: 'dedupe.parallel',
-  expected: `2xx to the same lead ${atOnce} times at once, stored once`,
-  hint,
-  async run(session) {
-    const lead = session.newLead();
-    const deliveries = Array.from({ length: atOnce }, (_, i) => deliver(session, lead, i + 1));
-    return storedOnce(session, lead, await Promise.all(deliveries));
+const knownLead =
+  'make the id unique where leads are stored, and acknowledge one that is known without storing it';
+
+const repeats = probeGroup('dedupe', { rule: '4.2 rule 6', level: 'must', needsAcknowledgement: true }, [
+  {
+    name: 'repeat',
+    expected: '2xx to the same lead twice, stored once',
+    hint: knownLead,
+    async run(session) {
+      const lead = session.newLead();
+      const first = await deliver(session, lead, 1);
+      return storedOnce(session, lead, [first, await deliver(session, lead, 2)]);
+    },
   },
-};
+  {
+    name: 'parallel',
+    expected: `2xx to the same lead ${atOnce} times at once, stored once`,
+    hint: knownLead,
+    async run(session) {
+      const lead = session.newLead();
+      const deliveries = Array.from({ length: atOnce }, (_, i) => deliver(session, lead, i + 1));
+      return storedOnce(session, lead, await Promise.all(deliveries));
+    },
+  },
+]);
 
 /** Deliveries of their own: it is the lead's id that makes them one. */
 const deliver = (session: CheckSession, lead: TestLead, number: number): Promise<Exchange> =>
@@ -130,65 +175,18 @@ async function storedOnce(
   lead: TestLead,
   exchanges: readonly Exchange[],
 ): Promise<Finding> {
-  const [first, ...others] = exchanges.map(expectAccepted);
+  const [first, ...rest] = exchanges.map(expectAccepted);
   if (first === undefined) throw new TypeError('no delivery was made');
-  const worst = worstOf([first, ...others]);
+  const worst = worstOf([first, ...rest]);
   if (worst.result !== 'pass') return worst;
   const { exchange } = worst;
   const count = await storedCount(session, lead.id);
-  if (count === undefined) {
-    return { result: 'warn', seen: `acknowledged each time; ${needsOracle}`, exchange, hint: oracleHint };
-  }
-  if (typeof count === 'string') return { result: 'fail', seen: count, exchange, hint: oracleHint };
+  if (typeof count !== 'number') return uncounted(count, exchange);
   if (count === 0) return { result: 'warn', seen: 'it is not stored at all', exchange };
   return { result: count === 1 ? 'pass' : 'fail', seen: `it is stored ${timesText(count)}`, exchange };
 }
 
 const timesText = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 
-const withoutNonce = ({ signer }: CheckSession): string | undefined =>
-  signer.key === undefined || !canForge(signer, 'reusedNonce')
-    ? `the scheme '${signer.scheme.name}' has no nonce`
-    : undefined;
-
-const ofReplay = {
-  rule: '4.2 rule 5',
-  level: 'must',
-  needsAcknowledgement: true,
-  inapplicable: withoutNonce,
-} as const;
-
-/** Judges what comes after a first delivery; where that one is not taken, nothing of it can be judged. */
-const afterFirst =
-  (judge: (session: CheckSession, lead: TestLead) => Promise<Finding>): Probe['run'] =>
-  async (session) => {
-    const lead = session.newLead();
-    const first = expectAccepted(await session.send(session.deliveryOf(lead)));
-    if (first.result === 'pass') return judge(session, lead);
-    return { ...first, result: 'warn', seen: `the first delivery was not acknowledged: ${first.seen}` };
-  };
-
-export const reusedNonce: Probe = {
-  ...ofReplay,
-  name: 'replay.nonce',
-  expected: '4xx to a nonce that came with another lead',
-  hint: 'keep the ids of deliveries as long as the tolerance of their time, and refuse one with another body',
-  run: afterFirst(async (session, lead) => {
-    const other = session.deliveryOf(session.newLead(), { id: deliveryId(lead) });
-    return expectRefused(await session.send(other), 'warn');
-  }),
-};
-
-export const honestRetry: Probe = {
-  ...ofReplay,
-  name: 'replay.retry',
-  expected: '2xx to the same delivery again, as the service repeats it',
-  hint: 'acknowledge a delivery that is known: the answer to the first one may have been lost',
-  run: afterFirst(async (session, lead) =>
-    worstOf([
-      // A retry is signed anew, and a repeated request is the same to the byte.
-      expectAccepted(await session.send(session.deliveryOf(lead, { at: session.clock.now() + 1000 }))),
-      expectAccepted(await session.send(session.deliveryOf(lead))),
-    ]),
-  ),
-};
+export const deliveryProbes: readonly Probe[] = [validDelivery, ...stored];
+export const repeatProbes: readonly Probe[] = [...replays, ...repeats];

@@ -1,9 +1,11 @@
 import { type Baseline, healedOf } from '../../check/baseline.ts';
 import { withoutSensitive } from '../../check/credential.ts';
 import { curlLine, type CurlTrust } from '../../check/curl-line.ts';
+import type { CheckProblem } from '../../check/problems.ts';
 import { groupOf, type Result } from '../../check/probe.ts';
 import type { ProbeReport } from '../../check/run-probes.ts';
 import type { CheckSession } from '../../check/session.ts';
+import { messageFor } from '../../messages/catalogue.ts';
 
 /** Of an answer that is shown, in characters. */
 const shownAnswer = 1000;
@@ -57,12 +59,15 @@ export function describeReport(
             ms: answer?.ms ?? ms,
             answer: answer?.answered === true ? answerText(session, answer.body) : null,
           },
-    detail: withoutSensitive(session, finding.seen),
-    hint: isOdd ? (finding.hint ?? probe.hint) : null,
+    detail: withoutSensitive(session, textOf(finding.seen)),
+    hint: isOdd ? textOf(finding.hint ?? probe.hint) : null,
     curl: result === 'fail' && exchange !== undefined ? curlLine(session, exchange.request, trust) : null,
     ...(isKnown && result === 'fail' ? { known: true } : {}),
   };
 }
+
+const textOf = (found: string | CheckProblem): string =>
+  typeof found === 'string' ? found : (messageFor(found)?.message ?? found.kind);
 
 /** The beginning of the body, decoded; a text that is cut inside a secret would show a part of it. */
 function answerText(session: CheckSession, body: Buffer): string {

@@ -1,0 +1,13 @@
+/** What a check, or one of its probes, finds that only a front can say in its own words. */
+export type CheckProblem =
+  | { readonly kind: 'no-credential-sent' }
+  | { readonly kind: 'credential-needed' }
+  | { readonly kind: 'oracle-needed' }
+  | { readonly kind: 'oracle-says-nothing' }
+  | { readonly kind: 'rate-limited-probe' }
+  | { readonly kind: 'writes-not-allowed' }
+  | { readonly kind: 'pattern-without-probe'; readonly option: 'only' | 'skip'; readonly pattern: string }
+  | { readonly kind: 'no-probe-left' }
+  | { readonly kind: 'baseline-unreadable'; readonly path: string; readonly why: string }
+  | { readonly kind: 'baseline-missing'; readonly path: string }
+  | { readonly kind: 'no-baseline'; readonly path: string };
