@@ -4,7 +4,7 @@ import { findFilter, type StatusField, statusFieldsOf, valuesOf } from './find-f
 import type { Reaction, Reference } from './find-limit.ts';
 import type { PositionFinding } from './find-position.ts';
 import { type DateFormat, findTimeFilter, type TimeFilterFinding } from './find-time-filter.ts';
-import { timeNames, usualNames } from './parameter-names.ts';
+import { categoryParams, statusParams, timeParams } from '../../service/pagination/service-names.ts';
 
 interface Known {
   readonly reaction: Reaction | undefined;
@@ -30,11 +30,11 @@ export async function examineFilters(asker: DialectAsker, known: Known): Promise
   const configured = dialect.statusField === 'auto' ? undefined : dialect.statusField;
   const statusFields = statusFieldsOf(leads, configured);
   const field = fieldToFilter(statusFields)?.name;
-  const statusNames = names(params.status, [...usualNames.status, ...(field === undefined ? [] : [field])]);
+  const statusNames = names(params.status, [...statusParams, ...(field === undefined ? [] : [field])]);
   const status = await findFilter({ ...base, names: statusNames, field, what: 'status' });
   const category = await findFilter({
     ...base,
-    names: names(params.category, usualNames.category),
+    names: names(params.category, categoryParams),
     field: valuesOf(leads, 'category').length > 0 ? 'category' : undefined,
     what: 'category',
   });
@@ -55,12 +55,12 @@ async function examineTimes(
     : [inForce];
   const sinceNames = names(
     params.since,
-    timeNames.map(([name]) => name),
+    timeParams.map(([name]) => name),
   );
   const since = await findTimeFilter({ ...base, bound: 'since', names: sinceNames, formats });
   const found = since.kind === 'honoured' ? since : undefined;
   const format = found?.format === undefined ? [inForce] : [found.format];
-  const partner = timeNames.find(([name]) => name === found?.name)?.[1];
+  const partner = timeParams.find(([name]) => name === found?.name)?.[1];
   const likely = names(params.until, partner === undefined ? [] : [partner]).slice(0, 2);
   const first =
     found === undefined || likely.length === 0
@@ -81,7 +81,7 @@ async function examineTimes(
   }
   const all = names(
     params.until,
-    timeNames.map(([, name]) => name),
+    timeParams.map(([, name]) => name),
   );
   return [since, await findTimeFilter({ ...base, bound: 'until', names: all, formats: format })];
 }

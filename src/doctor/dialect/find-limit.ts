@@ -1,6 +1,6 @@
 import type { DialectAsker, Query } from './dialect-asker.ts';
 import { narrowNames, type Shown } from './narrow-names.ts';
-import { usualNames } from './parameter-names.ts';
+import { numberParams } from '../../service/pagination/service-names.ts';
 import type { Seen, SeenPage } from './seen-page.ts';
 
 /** What a service does with a parameter that it does not know. */
@@ -108,7 +108,8 @@ const honoured = (name: string, wanted: number, companions: Query = {}): LimitFi
   evidence: `${name}=${wanted} brought ${wanted} lead${wanted === 1 ? '' : 's'}`,
 });
 
-const namesBut = (name: string): readonly string[] => usualNames.limit.filter((other) => other !== name);
+const namesBut = (name: string): readonly string[] =>
+  numberParams.limit.usual.filter((other) => other !== name);
 
 /** Those first that services have which take other names for fields of a lead. */
 const oneByOne = (name: string): readonly string[] => {

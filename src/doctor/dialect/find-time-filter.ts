@@ -3,7 +3,7 @@ import type { Query } from './dialect-asker.ts';
 import type { FilterFinding, FilterSearch } from './find-filter.ts';
 import { noRequestLeft } from './find-limit.ts';
 import { narrowNames, type Shown } from './narrow-names.ts';
-import { usualNames } from './parameter-names.ts';
+import { cursorParams, numberParams } from '../../service/pagination/service-names.ts';
 import { isLoss, isSelection, isUnfiltered, type SeenLead } from './seen-page.ts';
 
 export type DateFormat = NonNullable<Dialect['dateFormat']>;
@@ -101,9 +101,9 @@ async function narrowTimes(
 
 /** Names that services also give to positions. */
 const positions: ReadonlySet<string> = new Set([
-  ...usualNames.page,
-  ...usualNames.offset,
-  ...usualNames.cursor,
+  ...numberParams.page.usual,
+  ...numberParams.offset.usual,
+  ...cursorParams,
 ]);
 
 async function tryOne(

@@ -4,7 +4,7 @@ import type { RequestParams } from '../../service/pagination/request-params.ts';
 import type { DialectAsker, Query, TwoPages } from './dialect-asker.ts';
 import type { FoundLimit } from './find-limit.ts';
 import { narrowNames, type Shown } from './narrow-names.ts';
-import { usualNames } from './parameter-names.ts';
+import { cursorParams, idParams, numberParams } from '../../service/pagination/service-names.ts';
 import { keysOf, type Seen, type SeenPage } from './seen-page.ts';
 
 /** Names that are tried one by one where a service does not ignore what it does not know. */
@@ -20,7 +20,12 @@ export function findPageName(
   hinted: string | undefined,
 ): Promise<string | undefined> {
   const { asker, front, found, query, size } = search;
-  const names = unique([hinted, asker.params.page, ...related(found.limit, 'page'), ...usualNames.page]);
+  const names = unique([
+    hinted,
+    asker.params.page,
+    ...related(found.limit, 'page'),
+    ...numberParams.page.usual,
+  ]);
   if (found.reaction !== 'ignores') return alone(search, names, () => '2');
   if (found.limit.kind !== 'honoured') {
     return narrowed(search, names, ['2'], query, (seen) =>
@@ -46,7 +51,7 @@ export function findOffsetName(
     hinted,
     asker.params.offset,
     ...related(found.limit, 'offset'),
-    ...usualNames.offset,
+    ...numberParams.offset.usual,
   ]);
   if (found.reaction !== 'ignores') return alone(search, names, () => String(search.page.count));
   const values = Array.from({ length: Math.min(front.length - 1, names.length) }, (_, i) => String(i + 1));
@@ -60,7 +65,7 @@ export function findOffsetName(
 /** The name that takes the id of the last lead. */
 export function findIdName(search: PositionSearch): Promise<string | undefined> {
   const { asker, front, found } = search;
-  const names = unique([asker.params.cursor, 'starting_after', ...usualNames.cursor]);
+  const names = unique([asker.params.cursor, ...idParams, ...cursorParams]);
   if (found.reaction !== 'ignores') return alone(search, names, () => front[search.page.count - 1] ?? '');
   const values = front.slice(0, -1);
   if (values.length === 0) return Promise.resolve(undefined);
@@ -80,7 +85,7 @@ export async function findCursorName(
   const leads = (seen: Seen): boolean => seen.kind === 'page' && isBehind(front, page.count, keysOf(seen));
   const likely = unique([asker.params.cursor, hinted]);
   for (const name of likely) if (leads(await asker.ask({ ...query, [name]: cursor }))) return name;
-  const names = usualNames.cursor.filter((name) => !likely.includes(name));
+  const names = cursorParams.filter((name) => !likely.includes(name));
   if (found.reaction !== 'ignores') return alone(search, names, () => cursor);
   // Cursors of pages that ended in different places tell the names apart.
   const ends = new Map([[cursor, page.count]]);

@@ -2,7 +2,8 @@ import { DataError } from '../../errors.ts';
 import { UnreadableElementError } from '../../json/page-errors.ts';
 import type { Service } from '../client/service.ts';
 import { numberIn, type Position } from '../pagination/position.ts';
-import { limitParams, type RequestParams } from '../pagination/request-params.ts';
+import type { RequestParams } from '../pagination/request-params.ts';
+import { numberParams } from '../pagination/service-names.ts';
 import { fetchPage, markOf, pageUrl, type RequestCounters } from './fetch-page.ts';
 import type { LeadQuery } from './options.ts';
 
@@ -56,7 +57,7 @@ export function peekAt(
 function sized(target: string, size: number | undefined, params: RequestParams): URL {
   const url = new URL(target);
   if (size === undefined || numberIn(url) === undefined) return url;
-  const name = limitParams.find((one) => url.searchParams.has(one)) ?? params.limit;
+  const name = numberParams.limit.inAddress.find((one) => url.searchParams.has(one)) ?? params.limit;
   if (name !== undefined) url.searchParams.set(name, String(size));
   return url;
 }

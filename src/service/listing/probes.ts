@@ -4,6 +4,7 @@ import { positionById } from '../pagination/next-page.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
 import type { Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
+import { idParams } from '../pagination/service-names.ts';
 import { looksFull, type ProbeReason, type ProbeResult, type WholePage } from './seen.ts';
 import type { Peek, Peeked } from './peek.ts';
 
@@ -232,7 +233,7 @@ async function probeById(
   page: SilentPage,
   peek: Peek,
 ): Promise<Position | undefined> {
-  const names = params.cursor === undefined ? ['starting_after', 'cursor', 'after'] : [params.cursor];
+  const names = params.cursor === undefined ? idParams : [params.cursor];
   for (const name of names) {
     const position = positionById(params, name, id);
     const found = compare(page, await peek(position, page.size, true));

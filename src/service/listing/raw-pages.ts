@@ -6,7 +6,8 @@ import { type RawAnswer, rawCall } from '../client/raw-call.ts';
 import type { Service } from '../client/service.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
 import { afterOf, numberIn, numberOf, type Position, withNumber } from '../pagination/position.ts';
-import { limitParams, offsetParams, pageParams, type RequestParams } from '../pagination/request-params.ts';
+import type { RequestParams } from '../pagination/request-params.ts';
+import { numberParams } from '../pagination/service-names.ts';
 import type { Completion } from './completion.ts';
 import { markOf, pageUrl } from './fetch-page.ts';
 import { rejectsPosition } from './lead-pages.ts';
@@ -90,7 +91,8 @@ function readPage(
   return { facts: { url, headers, envelope, count: leads.length, lastId: leads.at(-1)?.id }, leads };
 }
 
-const positionParams = [...pageParams, ...offsetParams];
+const { limit: limitParam, page: pageParam, offset: offsetParam } = numberParams;
+const positionParams = [...pageParam.inAddress, ...offsetParam.inAddress];
 
 /** Where a list begins that is read as its address was typed: an offset in it is where the counting starts. */
 function startOf({ url }: RequestParams): Position {
@@ -110,6 +112,8 @@ function withoutOverlap(position: Position): Position {
 /** Whether an address may ask for some of the records only, while a total of the answer counts all of them. */
 function asksForPart({ url, limit }: RequestParams): boolean {
   const { kind, value } = numberIn(url)?.number ?? { kind: 'offset', value: 0 };
-  const names = [...url.searchParams.keys()].filter((name) => name !== limit && !limitParams.includes(name));
+  const names = [...url.searchParams.keys()].filter(
+    (name) => name !== limit && !limitParam.inAddress.includes(name),
+  );
   return names.some((name) => !positionParams.includes(name)) || value > (kind === 'page' ? 1 : 0);
 }

@@ -1,6 +1,6 @@
 import { DataError } from '../../errors.ts';
 import type { UnprovenReason } from '../problems.ts';
-import { cursorParams } from './hint-names.ts';
+import { cursorParamOf } from './service-names.ts';
 import {
   linksIn,
   type NextHint,
@@ -201,7 +201,7 @@ export const positionById = (params: RequestParams, param: string | undefined, i
 
 /** A cursor that only counts pages or records is treated like a page number or an offset. */
 function cursorPosition({ params, position, facts }: AnsweredPage, field: string, cursor: string): Position {
-  const param = params.cursor ?? cursorParams[field] ?? 'cursor';
+  const param = params.cursor ?? cursorParamOf[field] ?? 'cursor';
   const plain: Position = { style: 'cursor', param, cursor };
   if (!/^\d{1,15}$/.test(cursor)) return plain;
   const value = Number(cursor);

@@ -13,7 +13,7 @@ import {
   plainName,
   totalNames,
   vagueNextNames,
-} from './hint-names.ts';
+} from './service-names.ts';
 
 /** What an answer says about its place in the list, read from its headers and the rest of its body. */
 export interface PaginationHints {

@@ -1,4 +1,4 @@
-import { offsetParams, pageParams } from './request-params.ts';
+import { numberParams } from './service-names.ts';
 
 /**
  * Where a page begins: a plain JSON value that can be stored in a checkpoint and handed back to `listLeads`.
@@ -118,11 +118,8 @@ export function withNumber(position: Position, value: number, after: string | un
 /** The page number or offset of a URL, and the parameter that holds it. */
 export function numberIn(url: URL): { readonly param: string; readonly number: PositionNumber } | undefined {
   for (const name of url.searchParams.keys()) if (opaqueParam.test(name)) return undefined;
-  for (const [kind, names] of [
-    ['offset', offsetParams],
-    ['page', pageParams],
-  ] as const) {
-    for (const param of names) {
+  for (const kind of ['offset', 'page'] as const) {
+    for (const param of numberParams[kind].inAddress) {
       const text = url.searchParams.get(param);
       if (text !== null && /^\d{1,15}$/.test(text)) return { param, number: { kind, value: Number(text) } };
     }

@@ -3,6 +3,7 @@ import { ConfigError } from '../../errors.ts';
 import { parsePointer } from '../../json/exact.ts';
 import { LeadReader } from '../../json/lead-reader.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';
+import { numberParams } from './service-names.ts';
 
 /** How one service is asked: the dialect with its gaps filled. A parameter that is undefined is not sent. */
 export interface RequestParams {
@@ -30,42 +31,6 @@ export interface RequestParams {
   readonly dateFormat: NonNullable<Dialect['dateFormat']>;
 }
 
-export const pageParams: readonly string[] = [
-  '_page',
-  'page',
-  'page_number',
-  'pageNumber',
-  'page[number]',
-  'p',
-  'pg',
-];
-export const offsetParams: readonly string[] = [
-  '_start',
-  'offset',
-  '_offset',
-  'skip',
-  'start',
-  '$skip',
-  'page[offset]',
-];
-export const limitParams: readonly string[] = [
-  '_limit',
-  '_per_page',
-  'limit',
-  'per_page',
-  'perPage',
-  'page_size',
-  'pageSize',
-  'page[size]',
-  'page[limit]',
-  'size',
-  'count',
-  'take',
-  'top',
-  '$top',
-  '$limit',
-];
-
 /** A path below the base URL, with the query of both. */
 export function urlBelow(baseUrl: URL, path: string): URL {
   const url = new URL(baseUrl.origin + baseUrl.pathname.replace(/\/+$/, '') + path);
@@ -81,9 +46,9 @@ export function requestParamsOf(
 ): RequestParams {
   const inPath = (names: readonly string[]): string | undefined =>
     names.find((name) => url.searchParams.has(name));
-  const page = inPath(pageParams);
-  const offset = inPath(offsetParams);
-  const limit = inPath(limitParams);
+  const page = inPath(numberParams.page.inAddress);
+  const offset = inPath(numberParams.offset.inAddress);
+  const limit = inPath(numberParams.limit.inAddress);
   const { params = {} } = dialect;
   const nameOf = (value: string | null | undefined, fallback: string | undefined): string | undefined =>
     value === undefined ? fallback : (value ?? undefined);
