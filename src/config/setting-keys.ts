@@ -1,6 +1,6 @@
 import { parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/duration.ts';
-import { isOfCustom, schemePartKeys, schemeParts } from '../webhook/scheme-options.ts';
+import { type PartKey, schemePartKeys, schemeParts, settingPathOf } from '../webhook/scheme-options.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { dateFormats, paginationStyles, type ParameterName } from './dialect.ts';
 import { anyText, oneOf, parseSecret, text, type ValueType, wholeNumber } from './value-types.ts';
@@ -144,15 +144,6 @@ const general: readonly SettingKey[] = [
     type: pointerOrAuto,
     help: 'JSON Pointer to the lead in the body of a delivery, or auto; an empty text: the body itself',
   },
-  ...schemePartKeys
-    .filter((part) => !isOfCustom(part))
-    .map((part) => ({
-      name: `webhook.${part}`,
-      path: ['webhook', part],
-      type: text,
-      checkedOnUse: true as const,
-      help: schemeParts[part].help,
-    })),
 ];
 
 const parameters: Readonly<Record<ParameterName, string>> = {
@@ -238,13 +229,15 @@ const dialect: readonly SettingKey[] = [
   },
 ];
 
+function partSetting(part: PartKey): SettingKey {
+  const { help = '', settingHelp = help } = schemeParts[part];
+  const path = settingPathOf(part);
+  const texts = { name: path.join('.'), path, help: settingHelp };
+  return path.includes('custom') ? { ...texts, type: anyText } : { ...texts, type: text, checkedOnUse: true };
+}
+
 export const settingKeys: readonly SettingKey[] = [
   ...general,
-  ...schemePartKeys.filter(isOfCustom).map((part) => ({
-    name: `webhook.custom.${part}`,
-    path: ['webhook', 'custom', part],
-    type: anyText,
-    help: schemeParts[part].help,
-  })),
+  ...schemePartKeys.map(partSetting),
   ...dialect,
 ];

@@ -14,7 +14,7 @@ type KnownValues =
 
 interface FlagText {
   /** What it does, for help; the choices, the default and `repeatable` are added to it. */
-  readonly help?: string;
+  readonly help?: string | undefined;
   /** One letter. */
   readonly short?: string;
   /** Heading in help; flags without one come under "Options". */
@@ -43,7 +43,7 @@ export interface ValueFlag<T> extends FlagText {
   /** The value when the flag is missing, as a user would type it. */
   readonly default?: string;
   /** In words, what happens when the flag is missing and the option stays undefined. */
-  readonly otherwise?: string;
+  readonly otherwise?: string | undefined;
   /** The value when the flag is given without one. */
   readonly bare?: string;
   /** With `bare`: a value stands behind `=` only, so that the word after the flag is never taken for one. */

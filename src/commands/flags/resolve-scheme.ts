@@ -6,7 +6,13 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign } from '../../sender/sign-request.ts';
 import { schemeNames } from '../../webhook/presets.ts';
-import { schemePartKeys, schemeParts, strayPart } from '../../webhook/scheme-options.ts';
+import {
+  type PartKey,
+  schemePartKeys,
+  schemeParts,
+  settingPathOf,
+  strayPart,
+} from '../../webhook/scheme-options.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
 import { flagName, type OptionsOf } from './flag.ts';
@@ -198,7 +204,7 @@ type StoredParts = Partial<OptionsOf<typeof storedTypes>>;
 /** Checks parts that are stored as texts as the flags of those names are checked; `fail` makes the error of one. */
 function parseParts(
   texts: Readonly<Record<string, string | undefined>>,
-  fail: (key: string, text: string, expected: string) => ConfigError,
+  fail: (key: PartKey | 'tolerance', text: string, expected: string) => ConfigError,
 ): StoredParts {
   const parts = [...schemePartKeys, 'tolerance' as const].flatMap((key) => {
     const text = texts[key];
@@ -214,7 +220,7 @@ function parseParts(
 /** The profile's own parts of a scheme. */
 function partsOfProfile({ webhookCustom, webhookParts }: Settings): StoredParts {
   return parseParts({ ...webhookCustom, ...webhookParts }, (key, text, expected) => {
-    const setting = key in webhookCustom ? `webhook.custom.${key}` : `webhook.${key}`;
+    const setting = (key === 'tolerance' ? ['webhook', key] : settingPathOf(key)).join('.');
     return new ConfigError(`the setting ${setting}: '${text}' is not ${expected}`, {
       hint: `change it with 'leads config set ${setting} …'`,
     });

@@ -1,14 +1,14 @@
 import { anyText, duration, oneOf, text, type ValueType } from '../../config/value-types.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import {
-  algorithms,
-  encodings,
   type PartKey,
-  secretEncodings,
-  timestampFormats,
+  type SchemeOptions as SchemeParts,
+  schemePartKeys,
+  schemeParts,
+  settingPathOf,
 } from '../../webhook/scheme-options.ts';
 import { secret } from './flag-values.ts';
-import { type Flags, inGroup, type OptionsOf } from './flag.ts';
+import { type Flags, inGroup, type OptionsOf, type ValueFlag } from './flag.ts';
 
 const everyday = {
   token: {
@@ -59,32 +59,24 @@ const nameList: ValueType<readonly string[]> = {
   expected: 'a list such as method,target,digest',
 };
 
+type PartFlags = { readonly [K in PartKey]: ValueFlag<NonNullable<SchemeParts[K]>> };
+
+function partFlag(part: PartKey): ValueFlag<unknown> {
+  const { form = 'text', value, values, help, otherwise } = schemeParts[part];
+  const type = values === undefined ? { text, 'any-text': anyText, names: nameList }[form] : oneOf(values);
+  return { value, type, topic: 'schemes', setting: settingPathOf(part).join('.'), otherwise, help };
+}
+
+const [custom, others] = [true, false].map((isCustom) =>
+  schemePartKeys.filter((part) => settingPathOf(part).includes('custom') === isCustom),
+);
+const flagsOf = (parts: readonly PartKey[] = []) =>
+  Object.fromEntries(parts.map((part) => [part, partFlag(part)]));
+
 /** The parts of a scheme that few services need: commands only name them, and `leads help schemes` explains them. */
 export const schemePartFlags = {
   ...inGroup('Flags of some schemes', {
-    tokenHeader: {
-      value: 'name',
-      type: text,
-      topic: 'schemes',
-      setting: 'webhook.tokenHeader',
-      otherwise: 'x-webhook-token',
-      help: 'of token: header that holds the token',
-    },
-    headerPrefix: {
-      value: 'name',
-      type: text,
-      topic: 'schemes',
-      setting: 'webhook.headerPrefix',
-      help: "of standard-webhooks: the vendor's own name in place of webhook-, which is taken as well",
-    },
-    require: {
-      value: 'list',
-      type: nameList,
-      topic: 'schemes',
-      setting: 'webhook.require',
-      otherwise: 'method,target,digest',
-      help: 'of rfc9421: what a signature must cover; digest, and any of method, target and components',
-    },
+    ...flagsOf(others),
     schemeFile: {
       value: 'file',
       type: text,
@@ -92,94 +84,5 @@ export const schemePartFlags = {
       help: 'a scheme as JSON: {"signatureHeader": "X-Sig", …}, with the names below in camelCase',
     },
   }),
-  ...inGroup('Flags of custom', {
-    signatureHeader: {
-      value: 'name',
-      type: text,
-      topic: 'schemes',
-      setting: 'webhook.custom.signatureHeader',
-      help: 'header that holds the signature',
-    },
-    signatureHeaders: {
-      value: 'count',
-      type: oneOf(['one', 'several']),
-      topic: 'schemes',
-      setting: 'webhook.custom.signatureHeaders',
-      otherwise: 'one',
-      help: 'whether that header may be sent more than once',
-    },
-    algorithm: {
-      value: 'name',
-      type: oneOf(algorithms),
-      topic: 'schemes',
-      setting: 'webhook.custom.algorithm',
-      otherwise: 'hmac-sha256',
-    },
-    encoding: {
-      value: 'name',
-      type: oneOf(encodings),
-      topic: 'schemes',
-      setting: 'webhook.custom.encoding',
-      otherwise: 'hex',
-      help: 'of the signature',
-    },
-    prefix: {
-      value: 'text',
-      type: anyText,
-      topic: 'schemes',
-      setting: 'webhook.custom.prefix',
-      help: 'before the signature, such as sha256= or v1=',
-    },
-    separator: {
-      value: 'text',
-      type: text,
-      topic: 'schemes',
-      setting: 'webhook.custom.separator',
-      help: 'between several values in that header: any signature among them may match',
-    },
-    signedContent: {
-      value: 'template',
-      type: text,
-      topic: 'schemes',
-      setting: 'webhook.custom.signedContent',
-      otherwise: '{timestamp}.{body}, or {body} without a time',
-      help: 'of {timestamp} {nonce} {id} {method} {url} {path} {body}; \\n is a line break',
-    },
-    timestampHeader: {
-      value: 'name',
-      type: text,
-      topic: 'schemes',
-      setting: 'webhook.custom.timestampHeader',
-      help: 'header that holds the signed time',
-    },
-    timestampPrefix: {
-      value: 'text',
-      type: text,
-      topic: 'schemes',
-      setting: 'webhook.custom.timestampPrefix',
-      help: 'before the signed time where it stands in the signature header, such as t=',
-    },
-    timestampFormat: {
-      value: 'form',
-      type: oneOf(timestampFormats),
-      topic: 'schemes',
-      setting: 'webhook.custom.timestampFormat',
-      otherwise: 'unix',
-    },
-    nonceHeader: {
-      value: 'name',
-      type: text,
-      topic: 'schemes',
-      setting: 'webhook.custom.nonceHeader',
-      help: 'header that holds the signed nonce or delivery id',
-    },
-    secretEncoding: {
-      value: 'name',
-      type: oneOf(secretEncodings),
-      topic: 'schemes',
-      setting: 'webhook.custom.secretEncoding',
-      otherwise: 'utf8',
-      help: 'of a shared secret, also of rfc9421',
-    },
-  }),
-} satisfies Flags & Record<PartKey, unknown>;
+  ...inGroup('Flags of custom', flagsOf(custom)),
+} as PartFlags & { readonly schemeFile: ValueFlag<string> };
