@@ -24,6 +24,38 @@ export function openapi(api: ApiOptions, url: string, credentialHeaders: readonl
   };
 }
 
+const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+const text: Json = { type: 'string' };
+const time: Json = { type: 'string', format: 'date-time' };
+const yesOrNo: Json = { type: 'boolean' };
+const whole = (minimum: number): Json => ({ type: 'integer', minimum });
+const count = whole(0);
+const list = (items: Json): Json => ({ type: 'array', items });
+const byName = (additionalProperties: Json): Json => ({ type: 'object', additionalProperties });
+const shares = byName({ type: 'string', examples: ['5%', '1%:200ms'] });
+const described = (description: string, schema: Json): Json => ({ description, schema });
+const parameter = (name: string, description: string, schema: Json): Json => ({
+  name,
+  in: 'query',
+  ...described(description, schema),
+});
+const content = (schema: Json): Json => ({ content: { 'application/json': { schema } } });
+const failure = (description: string, headers?: Json): Json => ({
+  description,
+  ...(headers && { headers }),
+  ...content(ref('Error')),
+});
+
+/** An object that has all of these and may have more, since services grow. */
+const open = (properties: Record<string, Json>, optional: readonly string[] = []): Json => ({
+  type: 'object',
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  properties,
+});
+
+const page = (items: string, item: Json, more: Record<string, Json> = {}): Json =>
+  open({ [items]: list(item), next: { type: ['integer', 'null'] }, total: count, ...more });
+
 /** Section 4.2 of the specification. */
 const webhook = (credentialHeaders: readonly string[]): Json => ({
   operationId: 'deliverLead',
@@ -34,122 +66,77 @@ const webhook = (credentialHeaders: readonly string[]): Json => ({
     name,
     in: 'header',
     required: true,
-    description: 'Proves who sent the lead.',
-    schema: { type: 'string' },
+    ...described('Proves who sent the lead.', text),
   })),
-  requestBody: { required: true, content: { 'application/json': { schema: ref('Lead') } } },
+  requestBody: { required: true, ...content(ref('Lead')) },
   responses: {
     200: { description: 'Acknowledged. After any other answer the lead is delivered again later.' },
     default: { description: 'Not acknowledged.' },
   },
 });
 
-type ListJson = Readonly<Record<string, unknown>>;
-
-const described: Readonly<Record<keyof ParameterNames, ListJson>> = {
-  limit: { description: 'Leads to return.', schema: { type: 'integer', minimum: 1 } },
-  status: { description: 'Only leads of this status.', schema: { type: 'string', examples: ['new'] } },
-  category: {
-    description: 'Only leads of these categories.',
-    schema: { type: 'array', items: { type: 'string' } },
-    explode: true,
-  },
-  since: { description: 'Created then or later: ISO 8601, or Unix time.', schema: { type: 'string' } },
-  until: { description: 'Created before then: ISO 8601, or Unix time.', schema: { type: 'string' } },
-  cursor: { description: 'Where the page before ended.', schema: { type: 'string' } },
-  page: { description: 'From 1.', schema: { type: 'integer', minimum: 1 } },
-  offset: { description: 'Leads to skip.', schema: { type: 'integer', minimum: 0 } },
+const listParameters: Readonly<Record<keyof ParameterNames, Json>> = {
+  limit: described('Leads to return.', whole(1)),
+  status: described('Only leads of this status.', { type: 'string', examples: ['new'] }),
+  category: { ...described('Only leads of these categories.', list(text)), explode: true },
+  since: described('Created then or later: ISO 8601, or Unix time.', text),
+  until: described('Created before then: ISO 8601, or Unix time.', text),
+  cursor: described('Where the page before ended.', text),
+  page: described('From 1.', whole(1)),
+  offset: described('Leads to skip.', whole(0)),
 };
 
 /** Section 4.1 of the specification; what it leaves open is as these options say. */
-function listOperation(api: ApiOptions): ListJson {
+function listOperation(api: ApiOptions): Json {
   const pageParameters: readonly (keyof ParameterNames)[] =
     api.pagination === 'none' ? [] : ['limit', api.pagination === 'link' ? 'cursor' : api.pagination];
   const used = [...pageParameters, 'status', 'category', 'since', 'until'] as const;
+  const headers = {
+    'X-Request-Id': described('Names the request.', text),
+    ...(api.rateLimit !== undefined && {
+      'X-RateLimit-Limit': described('Requests in one window.', text),
+      'X-RateLimit-Remaining': described('Requests left in this window.', text),
+      'X-RateLimit-Reset': described('When the next window begins, in Unix seconds.', text),
+    }),
+  };
+  const link = { Link: described('rel="next" is the URL of the next page.', text) };
   return {
     operationId: 'listLeads',
     summary: 'List leads',
     security: [{ apiKey: [] }],
     parameters: used.flatMap((key) => {
       const name = api.params[key];
-      return name === null ? [] : [{ name, in: 'query', ...described[key] }];
+      return name === null ? [] : [{ name, in: 'query', ...listParameters[key] }];
     }),
     responses: {
       200: {
         description: 'One page of leads.',
-        headers: {
-          ...headers(api),
-          ...(api.pagination === 'link' && { Link: textHeader('rel="next" is the URL of the next page.') }),
-        },
-        content: { 'application/json': { schema: envelopeSchema(api) } },
+        headers: { ...headers, ...(api.pagination === 'link' && link) },
+        ...content(envelopeSchema(api)),
       },
-      400: listFailure('The query is not valid.', api),
-      401: listFailure('The API key is missing or wrong.', api),
-      405: listFailure('The method is not GET.', api),
-      429: listFailure('Too many requests; Retry-After says how long to wait.', api),
-      500: listFailure('The service failed.', api),
-      503: listFailure('The service is not available.', api),
+      400: failure('The query is not valid.', headers),
+      401: failure('The API key is missing or wrong.', headers),
+      405: failure('The method is not GET.', headers),
+      429: failure('Too many requests; Retry-After says how long to wait.', headers),
+      500: failure('The service failed.', headers),
+      503: failure('The service is not available.', headers),
     },
   };
 }
 
-const textHeader = (description: string): ListJson => ({ description, schema: { type: 'string' } });
-
-const headers = (api: ApiOptions): ListJson => ({
-  'X-Request-Id': textHeader('Names the request.'),
-  ...(api.rateLimit !== undefined && {
-    'X-RateLimit-Limit': textHeader('Requests in one window.'),
-    'X-RateLimit-Remaining': textHeader('Requests left in this window.'),
-    'X-RateLimit-Reset': textHeader('When the next window begins, in Unix seconds.'),
-  }),
-});
-
-const listFailure = (description: string, api: ApiOptions): ListJson => ({
-  description,
-  headers: headers(api),
-  content: { 'application/json': { schema: ref('Error') } },
-});
-
-function envelopeSchema(api: ApiOptions): ListJson {
-  const array = { type: 'array', items: ref('ListedLead') };
-  if (api.envelope === 'none') return array;
-  return api.envelope
+function envelopeSchema({ envelope }: ApiOptions): Json {
+  const array = list(ref('ListedLead'));
+  if (envelope === 'none') return array;
+  return envelope
     .split('.')
-    .reduceRight<ListJson>(
+    .reduceRight<Json>(
       (inner, name) => ({ type: 'object', required: [name], properties: { [name]: inner } }),
       array,
     );
 }
 
-type Schema = Readonly<Record<string, unknown>>;
-
-const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
-
-const text: Schema = { type: 'string' };
-const time: Schema = { type: 'string', format: 'date-time' };
-const count: Schema = { type: 'integer', minimum: 0 };
-const shares: Schema = {
-  type: 'object',
-  additionalProperties: { type: 'string', examples: ['5%', '1%:200ms'] },
-};
-
-/** An object that has all of these and may have more, since services grow. */
-const open = (properties: Record<string, Schema>, optional: readonly string[] = []): Schema => ({
-  type: 'object',
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  properties,
-});
-
-const page = (items: string, item: Schema, more: Record<string, Schema> = {}): Schema =>
-  open({
-    [items]: { type: 'array', items: item },
-    next: { type: ['integer', 'null'] },
-    total: count,
-    ...more,
-  });
-
 /** Section 2 of the specification, and what the control endpoints answer. */
-function schemas(api: ApiOptions): Record<string, Schema> {
+function schemas(api: ApiOptions): Record<string, Json> {
   return {
     Lead: {
       description: 'One record. It may have more fields than these, and receivers keep them.',
@@ -174,21 +161,21 @@ function schemas(api: ApiOptions): Record<string, Schema> {
         deliveryId: text,
         leadId: text,
         target: text,
-        attempt: { type: 'integer', minimum: 1 },
+        attempt: whole(1),
         at: time,
         outcome: { enum: ['acknowledged', 'refused', 'unanswered', 'dropped'] },
         status: { type: 'integer' },
         error: text,
         durationMs: { type: 'number', minimum: 0 },
-        faults: { type: 'array', items: text },
-        forged: { type: 'boolean', description: 'A receiver that verifies must have rejected it.' },
+        faults: list(text),
+        forged: { ...yesOrNo, description: 'A receiver that verifies must have rejected it.' },
       },
       ['status', 'error'],
     ),
     Deliveries: page('deliveries', ref('Attempt'), {
       acknowledged: { ...count, description: 'Leads that some attempt for was answered 200.' },
       pending: count,
-      paused: { type: 'boolean' },
+      paused: yesOrNo,
     }),
     Requests: page(
       'requests',
@@ -199,108 +186,82 @@ function schemas(api: ApiOptions): Record<string, Schema> {
         target: text,
         status: { type: ['integer', 'null'], description: 'Null when the connection was reset instead.' },
         leads: count,
-        faults: { type: 'array', items: text },
+        faults: list(text),
       }),
     ),
     Leads: page(
       'leads',
-      open({ id: text, seq: count, status: text, acknowledged: { type: 'boolean' }, lead: ref('Lead') }),
+      open({ id: text, seq: count, status: text, acknowledged: yesOrNo, lead: ref('Lead') }),
     ),
     Faults: open({
       api: shares,
       deliveries: shares,
-      injected: open({
-        api: { type: 'object', additionalProperties: count },
-        deliveries: { type: 'object', additionalProperties: count },
-      }),
+      injected: open({ api: byName(count), deliveries: byName(count) }),
     }),
     ChangedFaults: {
       type: 'object',
       properties: { api: shares, deliveries: shares },
       additionalProperties: false,
     },
-    Added: open({ ids: { type: 'array', items: text } }),
-    State: open({ leads: count, pending: count, paused: { type: 'boolean' } }),
+    Added: open({ ids: list(text) }),
+    State: open({ leads: count, pending: count, paused: yesOrNo }),
   };
 }
 
-type ControlJson = Readonly<Record<string, unknown>>;
+const notLocal = failure('The request comes from another machine, or from a page in a browser.');
 
-const body = (schema: ControlJson): ControlJson => ({ content: { 'application/json': { schema } } });
-const controlFailure = (description: string): ControlJson => ({ description, ...body(ref('Error')) });
-
-const sliceParameters = [
-  { name: 'after', in: 'query', description: 'Entries to skip.', schema: { type: 'integer', minimum: 0 } },
-  { name: 'limit', in: 'query', description: 'Entries to return.', schema: { type: 'integer', minimum: 1 } },
-];
-
-/** Control needs no API key: it is for this machine alone. */
-const noKey: readonly ControlJson[] = [];
-
-function operation(
+/** One control endpoint, which needs no API key: it is for this machine alone. */
+const operation = (
   operationId: string,
   summary: string,
   answer: string,
-  more: ControlJson & { responses?: ControlJson } = {},
-): ControlJson {
-  const { responses, ...rest } = more;
-  return {
-    operationId,
-    summary,
-    security: noKey,
-    ...rest,
-    responses: {
-      200: { description: summary, ...body(ref(answer)) },
-      403: controlFailure('The request comes from another machine, or from a page in a browser.'),
-      ...responses,
-    },
-  };
-}
+  { responses, ...more }: Json & { responses?: Json } = {},
+): Json => ({
+  operationId,
+  summary,
+  security: [],
+  ...more,
+  responses: { 200: { description: summary, ...content(ref(answer)) }, 403: notLocal, ...responses },
+});
 
-const invalidRequest = { 400: controlFailure('The request is not valid.') };
+const sliceParameters = [
+  parameter('after', 'Entries to skip.', whole(0)),
+  parameter('limit', 'Entries to return.', whole(1)),
+];
+const responses = { 400: failure('The request is not valid.') };
 
 /** What the sandbox adds to the service: its control endpoints. */
-const controlOperations: ControlJson = {
+const controlOperations: Json = {
   '/sandbox/leads': {
     get: operation('leadsTruth', 'Every lead and the state of its delivery', 'Leads', {
       parameters: sliceParameters,
-      responses: invalidRequest,
+      responses,
     }),
     post: {
       operationId: 'addLeads',
       summary: 'Add the lead in the body, or generated leads',
-      security: noKey,
-      parameters: [
-        {
-          name: 'count',
-          in: 'query',
-          description: 'How many to generate.',
-          schema: { type: 'integer', minimum: 1 },
-        },
-      ],
-      requestBody: { required: false, ...body(ref('Lead')) },
+      security: [],
+      parameters: [parameter('count', 'How many to generate.', whole(1))],
+      requestBody: { required: false, ...content(ref('Lead')) },
       responses: {
-        201: { description: 'Their ids.', ...body(ref('Added')) },
-        400: controlFailure('The body is not a lead.'),
-        403: controlFailure('The request comes from another machine, or from a page in a browser.'),
-        409: controlFailure('There is a lead with this id already.'),
-        413: controlFailure('The lead is too large.'),
+        201: { description: 'Their ids.', ...content(ref('Added')) },
+        400: failure('The body is not a lead.'),
+        403: notLocal,
+        409: failure('There is a lead with this id already.'),
+        413: failure('The lead is too large.'),
       },
     },
   },
   '/sandbox/requests': {
     get: operation('requestsTruth', 'Every request of the list operation', 'Requests', {
       parameters: sliceParameters,
-      responses: invalidRequest,
+      responses,
     }),
   },
   '/sandbox/deliveries': {
     get: operation('deliveriesTruth', 'Every attempt to deliver a lead', 'Deliveries', {
-      parameters: [
-        ...sliceParameters,
-        { name: 'lead', in: 'query', description: 'Only for this lead.', schema: { type: 'string' } },
-      ],
-      responses: invalidRequest,
+      parameters: [...sliceParameters, parameter('lead', 'Only for this lead.', text)],
+      responses,
     }),
     delete: operation('cancelDeliveries', 'Cancel pending deliveries and forget all attempts', 'State'),
   },
@@ -309,8 +270,8 @@ const controlOperations: ControlJson = {
   '/sandbox/faults': {
     get: operation('faults', 'Faults in force, and how many were injected', 'Faults'),
     put: operation('changeFaults', 'Replace the faults of each side that the body names', 'Faults', {
-      requestBody: { required: true, ...body(ref('ChangedFaults')) },
-      responses: invalidRequest,
+      requestBody: { required: true, ...content(ref('ChangedFaults')) },
+      responses,
     }),
   },
   '/sandbox/reset': { post: operation('reset', 'Put leads, records and faults back to the start', 'State') },

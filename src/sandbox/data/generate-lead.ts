@@ -59,18 +59,46 @@ const recordArena = {
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** `People` in UTF-8, encoded once. */
-interface EncodedPeople {
-  readonly given: readonly (readonly Uint8Array[])[];
-  readonly family: readonly (readonly Uint8Array[])[];
-  readonly familyFirst: boolean;
-  readonly domains: readonly Uint8Array[];
-  readonly phones: readonly Uint8Array[];
+/** Of one record, in their order: draws, and what is known before. */
+interface RecordValues extends Outline {
+  readonly draw: () => number;
+  readonly createdAt: number;
 }
 
-const encode = ({ given, family, familyFirst, domains, phones }: People): EncodedPeople => ({
-  given: given.map((name) => name.map(utf8)),
-  family: family.map((name) => name.map(utf8)),
+type WriteValue = (values: RecordValues) => void;
+
+/** A record as JSON, with what writes each value in its place. The text between them is encoded once. */
+function template(texts: TemplateStringsArray, ...writers: readonly WriteValue[]): WriteValue {
+  const [first = utf8(''), ...others] = texts.map(utf8);
+  const after = others.map((text, i) => ({ write: writers[i], text }));
+  return (values) => {
+    recordArena.append(first);
+    for (const { write, text } of after) {
+      write?.(values);
+      recordArena.append(text);
+    }
+  };
+}
+
+const oneOf = (texts: readonly string[]): WriteValue => {
+  const encoded = texts.map(utf8);
+  return ({ draw }) => recordArena.append(pick(encoded, draw));
+};
+
+const digits =
+  (number: (draw: () => number) => number): WriteValue =>
+  ({ draw }) =>
+    recordArena.appendDigits(number(draw));
+
+const nineDigits = digits((draw) => Math.floor(1e8 + draw() * 9e8));
+
+/** `Anna=anna James=james`, where a name as it is written may hold spaces. */
+const encodeNames = (names: string): Uint8Array[][] =>
+  [...names.matchAll(/(\S[^=]*)=(\S+)/g)].map(([, written = '', ascii = '']) => [utf8(written), utf8(ascii)]);
+
+const encode = ({ given, family, familyFirst, domains, phones }: People) => ({
+  given: encodeNames(given),
+  family: encodeNames(family),
   familyFirst: familyFirst === true,
   domains: domains.map(utf8),
   phones: phones.map(utf8),
@@ -82,8 +110,8 @@ const [space, dot, at, nothing] = [utf8(' '), utf8('.'), utf8('@'), utf8('')];
 const [nameIs, emailIs, phoneIs] = [utf8('"name":"'), utf8('","email":"'), utf8('","phone":"')];
 const hash = 0x23;
 
-/** Writes the name, e-mail address and phone of one person as JSON members: the same draws give the same person. */
-function writePerson(draw: () => number): void {
+/** The name, e-mail address and phone of one person as JSON members: the same draws give the same person. */
+function writePerson({ draw }: RecordValues): void {
   const people = draw() < 0.5 ? western : pick(others, draw);
   const [given = nothing, mailGiven = nothing] = pick(people.given, draw);
   const [family = nothing, mailFamily = nothing] = pick(people.family, draw);
@@ -108,23 +136,47 @@ function writePerson(draw: () => number): void {
   }
 }
 
-const categories = [
-  'solar',
-  'roofing',
-  'heat-pump',
-  'insurance',
-  'mortgage',
-  'legal',
-  'dental',
-  'moving',
-] as const;
+const dayMs = 86_400_000;
+let day = Number.NaN;
+let date: Uint8Array = utf8('');
+const [colon, point] = [utf8(':'), utf8('.')];
 
-const sources = ['facebook', 'google', 'website', 'tiktok', 'referral', 'linkedin', 'phone'].map(utf8);
-const mediums = ['cpc', 'organic', 'email', 'social'].map(utf8);
-const slotMs = 15 * 60_000;
+/** ISO 8601. The date is kept for the next lead, which is mostly of the same day. */
+function writeInstant({ createdAt }: RecordValues): void {
+  const inDay = createdAt - Math.floor(createdAt / dayMs) * dayMs;
+  if (createdAt - inDay !== day) {
+    day = createdAt - inDay;
+    date = utf8(new Date(day).toISOString().slice(0, 11));
+  }
+  recordArena.append(date);
+  recordArena.appendDigits(Math.floor(inDay / 3_600_000), 2);
+  recordArena.append(colon);
+  recordArena.appendDigits(Math.floor(inDay / 60_000) % 60, 2);
+  recordArena.append(colon);
+  recordArena.appendDigits(Math.floor(inDay / 1000) % 60, 2);
+  recordArena.append(point);
+  recordArena.appendDigits(inDay % 1000, 3);
+}
+
+/** With two decimals. */
+function writeScore({ draw }: RecordValues): void {
+  const hundredths = Math.round(draw() * 100);
+  recordArena.appendDigits(Math.floor(hundredths / 100));
+  recordArena.append(point);
+  recordArena.appendDigits(hundredths % 100, 2);
+}
+
+const id: WriteValue = (values) => recordArena.appendAscii(values.id);
+const category: WriteValue = (values) => recordArena.appendAscii(values.category);
+const language = oneOf(['en', 'de', 'es', 'ar', 'ja', 'uk', 'hi']);
+const source = oneOf(['facebook', 'google', 'website', 'tiktok', 'referral', 'linkedin', 'phone']);
+const medium = oneOf(['cpc', 'organic', 'email', 'social']);
+const amount = oneOf(['1200.50', '1.0', '9.5e3', '250000', '0.1', '75E+2']);
+const months = digits((draw) => Math.floor(draw() * 12));
+const isOwner = oneOf(['true', 'false']);
 
 /** JSON as services really write it: escapes and plain characters, exponents, trailing zeros. It is never parsed and written again. */
-const messages = [
+const note = oneOf([
   '"Please call back"',
   '"Caf\\u00e9 on the corner, 2nd floor"',
   '"Café next door \\ud83d\\udc4d"',
@@ -135,33 +187,18 @@ const messages = [
   '"至急お願いします 🙏"',
   '""',
   'null',
-].map(utf8);
-const amounts = ['1200.50', '1.0', '9.5e3', '250000', '0.1', '75E+2'].map(utf8);
-const languages = ['en', 'de', 'es', 'ar', 'ja', 'uk', 'hi'].map(utf8);
-const owner = { yes: utf8('true'), no: utf8('false') };
+]);
 
-/** The text between the values, in their order. */
-const between = {
-  id: utf8('{"id":"'),
-  category: utf8('","category":"'),
-  contact: utf8('","contact":{'),
-  language: utf8('","language":"'),
-  source: utf8('"},"metadata":{"source":"'),
-  campaign: utf8('","campaignId":9'),
-  medium: utf8(',"utm":{"medium":"'),
-  term: utf8('","term":"'),
-  click: utf8(' near me","clickId":"'),
-  amount: utf8('"},"budget":{"amount":'),
-  score: utf8(',"currency":"EUR"},"score":'),
-  point: utf8('.'),
-  form: utf8(',"form":{"id":'),
-  months: utf8(',"answers":[{"q":"timeframe","a":"'),
-  owner: utf8(' months"},{"q":"owner","a":'),
-  note: utf8('}]},"note":'),
-  createdAt: utf8('},"createdAt":"'),
-  colon: utf8(':'),
-  end: utf8('Z"}'),
-};
+// prettier-ignore
+const writeRecord = template`{"id":"${id}","category":"${category}","contact":{${writePerson}","language":"${language
+}"},"metadata":{"source":"${source}","campaignId":9${nineDigits}${nineDigits},"utm":{"medium":"${medium
+}","term":"${category} near me","clickId":"${nineDigits}"},"budget":{"amount":${amount
+},"currency":"EUR"},"score":${writeScore},"form":{"id":${nineDigits}${nineDigits
+},"answers":[{"q":"timeframe","a":"${months} months"},{"q":"owner","a":${isOwner}}]},"note":${note
+}},"createdAt":"${writeInstant}Z"}`;
+
+const categories = ['solar', 'roofing', 'heat-pump', 'insurance', 'mortgage', 'legal', 'dental', 'moving'];
+const slotMs = 15 * 60_000;
 
 /** What is known of a generated lead before its text is made. */
 export interface Outline {
@@ -172,8 +209,7 @@ export interface Outline {
 /** Lead number `seq` (from 1) of this seed. Ids of one seed are distinct, because `scatter` is a bijection. */
 export function outline(seed: number, seq: number): Outline {
   const id = scatter(scatter(seq) ^ seed).toString(32);
-  const category =
-    categories[scatter(seed + Math.imul(seq, 0x9e3779b1)) % categories.length] ?? categories[0];
+  const category = categories[scatter(seed + Math.imul(seq, 0x9e3779b1)) % categories.length] ?? '';
   return { id: `lead_${id.padStart(7, '0')}`, category };
 }
 
@@ -203,66 +239,7 @@ export function leadText(
   createdAt: number,
 ): Uint8Array {
   const draw = drawsFrom(scatter(seed ^ Math.imul(seq, 0x85ebca6b)));
-  const nine = (): void => recordArena.appendDigits(Math.floor(1e8 + draw() * 9e8));
   recordArena.beginRecord();
-  recordArena.append(between.id);
-  recordArena.appendAscii(id);
-  recordArena.append(between.category);
-  recordArena.appendAscii(category);
-  recordArena.append(between.contact);
-  writePerson(draw);
-  recordArena.append(between.language);
-  recordArena.append(pick(languages, draw));
-  recordArena.append(between.source);
-  recordArena.append(pick(sources, draw));
-  recordArena.append(between.campaign);
-  nine();
-  nine();
-  recordArena.append(between.medium);
-  recordArena.append(pick(mediums, draw));
-  recordArena.append(between.term);
-  recordArena.appendAscii(category);
-  recordArena.append(between.click);
-  nine();
-  recordArena.append(between.amount);
-  recordArena.append(pick(amounts, draw));
-  recordArena.append(between.score);
-  const hundredths = Math.round(draw() * 100);
-  recordArena.appendDigits(Math.floor(hundredths / 100));
-  recordArena.append(between.point);
-  recordArena.appendDigits(hundredths % 100, 2);
-  recordArena.append(between.form);
-  nine();
-  nine();
-  recordArena.append(between.months);
-  recordArena.appendDigits(Math.floor(draw() * 12));
-  recordArena.append(between.owner);
-  recordArena.append(draw() < 0.5 ? owner.yes : owner.no);
-  recordArena.append(between.note);
-  recordArena.append(pick(messages, draw));
-  recordArena.append(between.createdAt);
-  writeInstant(createdAt);
-  recordArena.append(between.end);
+  writeRecord({ id, category, draw, createdAt });
   return recordArena.endRecord();
-}
-
-const dayMs = 86_400_000;
-let day = Number.NaN;
-let date: Uint8Array = utf8('');
-
-/** ISO 8601. The date is kept for the next lead, which is mostly of the same day. */
-function writeInstant(ms: number): void {
-  const inDay = ms - Math.floor(ms / dayMs) * dayMs;
-  if (ms - inDay !== day) {
-    day = ms - inDay;
-    date = utf8(new Date(day).toISOString().slice(0, 11));
-  }
-  recordArena.append(date);
-  recordArena.appendDigits(Math.floor(inDay / 3_600_000), 2);
-  recordArena.append(between.colon);
-  recordArena.appendDigits(Math.floor(inDay / 60_000) % 60, 2);
-  recordArena.append(between.colon);
-  recordArena.appendDigits(Math.floor(inDay / 1000) % 60, 2);
-  recordArena.append(between.point);
-  recordArena.appendDigits(inDay % 1000, 3);
 }
