@@ -1,3 +1,5 @@
+import { LeadsError } from '../errors.ts';
+import { hintOf, sentenceOf } from './catalogue.ts';
 import type { Words } from './message.ts';
 
 const camel = (name: string): string =>
@@ -11,3 +13,12 @@ export const applicationWords: Words = {
   option: (name, value) => (value === undefined ? camel(name) : `${camel(name)}: '${value}'`),
   command: (line) => `leads ${line}`,
 };
+
+/** The same error, whose message and hint are made of its problem in the words of an application. */
+export function inApplicationWords(thrown: unknown): unknown {
+  if (!(thrown instanceof LeadsError) || thrown.problem === undefined) return thrown;
+  return Object.defineProperties(thrown, {
+    message: { value: sentenceOf(thrown), configurable: true, writable: true },
+    hint: { value: hintOf(thrown, applicationWords), enumerable: true, configurable: true, writable: true },
+  });
+}

@@ -1,10 +1,12 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
 import { checkMessages } from './check.ts';
 import type { Message, Words } from './message.ts';
+import { sandboxMessages } from './sandbox.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Readonly<Record<string, (found: never) => Message>> = {
   ...checkMessages,
+  ...sandboxMessages,
 };
 
 export const messageFor = (problem: Problem): Message | undefined =>

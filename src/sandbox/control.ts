@@ -52,7 +52,7 @@ async function changeFaults(state: SandboxState, _: URL, request: PlainRequest):
     if (deliveries !== undefined) state.setDeliveryFaults(readFaults(asObject(deliveries), deliveryFaults));
     if (apiNext !== undefined) state.apiInjector.faults = apiNext;
   } catch (error) {
-    const message = error instanceof LeadsError ? error.message : 'the body must be a JSON object';
+    const message = error instanceof LeadsError ? state.sentenceOf(error) : 'the body must be a JSON object';
     return errorResponse(400, 'invalid_request', message);
   }
   return showCurrentFaults(state);

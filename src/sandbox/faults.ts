@@ -2,6 +2,7 @@ import { UsageError } from '../errors.ts';
 import { forgeryKinds } from '../sender/forge-request.ts';
 import { formatDuration, parseDuration } from '../time/duration.ts';
 import { drawFor } from './data/seeded-random.ts';
+import type { SandboxProblem } from './problems.ts';
 
 /** What can go wrong with an answer of the list operation. */
 export const apiFaults = [
@@ -44,7 +45,7 @@ export function readFaults<N extends string>(shares: object, names: readonly N[]
   for (const [key, value] of Object.entries(shares)) {
     const name = names.find((known) => known === key);
     if (name === undefined) {
-      throw new UsageError(`there is no fault '${key}'`, { hint: `one of ${names.join(', ')}` });
+      throw new UsageError({ kind: 'unknown-fault', name: key, known: names } satisfies SandboxProblem);
     }
     faults[name] = parseFault(key, String(value));
   }
@@ -75,7 +76,7 @@ function parseFault(name: string, text: string): Fault {
   const chance = Number(share) / (percent === '%' ? 100 : 1);
   const amountMs = duration === undefined ? undefined : parseDuration(duration);
   if (!(chance <= 1) || (duration !== undefined && amountMs === undefined)) {
-    throw new UsageError(`the fault ${name}=${text} is not a share such as 5%, or 5%:200ms`);
+    throw new UsageError({ kind: 'fault-without-share', name, share: text } satisfies SandboxProblem);
   }
   return { chance, amountMs };
 }

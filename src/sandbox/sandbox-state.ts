@@ -1,6 +1,6 @@
 import type { Clock } from '../time/clock.ts';
 import type { Poster } from '../http/client/poster.ts';
-import { DataError } from '../errors.ts';
+import { DataError, messageOf } from '../errors.ts';
 import { createSender, fixedWaits } from '../sender/sender.ts';
 import { unverified } from '../webhook/scheme.ts';
 import type { ApiOptions, SandboxOptions } from './sandbox-options.ts';
@@ -10,6 +10,7 @@ import { hashText } from './data/seeded-random.ts';
 import { Deliveries } from './deliveries.ts';
 import { type RecordedAttempt, rejectImpossibleForgeries } from './target-queue.ts';
 import { type ApiFault, type DeliveryFault, FaultInjector, type Faults } from './faults.ts';
+import type { SandboxProblem } from './problems.ts';
 
 const defaultRetryMs = [1000, 5000, 30_000];
 const defaultTimeoutMs = 10_000;
@@ -19,6 +20,8 @@ export const defaultConcurrency = 8;
 export interface SandboxDependencies {
   readonly clock: Clock;
   readonly poster: Poster;
+  /** The neutral sentence of an error, for an answer. Default: its message. */
+  readonly sentenceOf?: ((error: unknown) => string) | undefined;
   /** Called for each request of the list operation, and each attempt to deliver, once it is over. */
   readonly observe?: ((event: LoggedRequest | RecordedAttempt) => void) | undefined;
 }
@@ -41,15 +44,17 @@ export class SandboxState {
   readonly deliveryInjector: FaultInjector<DeliveryFault>;
   readonly deliveries: Deliveries;
   limit: RateLimit;
+  readonly sentenceOf: (error: unknown) => string;
   readonly #options: SandboxOptions;
   readonly #clock: Clock;
   readonly #observe: (event: LoggedRequest | RecordedAttempt) => void;
 
   constructor(options: SandboxOptions, api: ApiOptions, dependencies: SandboxDependencies) {
-    const { clock, poster, observe = () => undefined } = dependencies;
+    const { clock, poster, sentenceOf = messageOf, observe = () => undefined } = dependencies;
     this.#options = options;
     this.#clock = clock;
     this.#observe = observe;
+    this.sentenceOf = sentenceOf;
     this.api = api;
     this.seed = hashText(String(options.seed ?? 1));
     this.leads = new LeadSet(this.seed);
@@ -127,7 +132,10 @@ export class SandboxState {
     }
     for (const [i, bytes] of (records ?? []).entries()) {
       const posted = this.#readNewLead(bytes);
-      if ('problem' in posted) throw new DataError(`lead ${i + 1} cannot be served: ${posted.problem}`);
+      if ('problem' in posted) {
+        const why = posted.problem;
+        throw new DataError({ kind: 'not-servable', number: i + 1, why } satisfies SandboxProblem);
+      }
       this.leads.add(posted);
     }
     if (hasTargets) for (const lead of this.leads) this.deliveries.deliver(lead);

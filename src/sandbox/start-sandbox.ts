@@ -7,7 +7,7 @@ import {
   type PlainRequest,
   type PlainResponse,
 } from '../http/server/plain-server.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, slept } from '../time/clock.ts';
 import { type ApiOptions, defaultApi, type SandboxOptions } from './sandbox-options.ts';
 import { answerListRequest } from './api/list-operation.ts';
 import { answerControlRequest } from './control.ts';
@@ -42,7 +42,7 @@ const maxBodyBytes = 16 * 1024 * 1024;
 /** Starts the service of the specification on this machine; rejects when the port is taken. */
 export async function startSandbox(
   options: SandboxOptions,
-  { clock, loopbackCa, observe }: SandboxEnvironment,
+  { clock, loopbackCa, sentenceOf, observe }: SandboxEnvironment,
 ): Promise<Sandbox> {
   const api: ApiOptions = {
     ...defaultApi,
@@ -54,7 +54,7 @@ export async function startSandbox(
     loopbackCa,
     now: () => clock.steady(),
   });
-  const state = new SandboxState(options, api, { clock, poster, observe });
+  const state = new SandboxState(options, api, { clock, poster, sentenceOf, observe });
   state.addInitialLeads();
   let url = '';
   const server = await openPlainServer({
@@ -113,15 +113,7 @@ async function addRegularly(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await clock.sleep(everyMs, signal);
-    } catch {
-      // Closed.
-      return;
-    }
-    state.generate();
-  }
+  while (await slept(clock, everyMs, signal)) state.generate();
 }
 
 /** Makes the leads' texts while nothing else is to do, so that the first listing is served as fast as the next. */

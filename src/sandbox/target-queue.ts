@@ -8,6 +8,7 @@ import type { Clock } from '../time/clock.ts';
 import type { SandboxLead } from './data/lead-set.ts';
 import { hashText } from './data/seeded-random.ts';
 import type { DeliveryFault, FaultInjector, Faults } from './faults.ts';
+import type { SandboxProblem } from './problems.ts';
 
 export interface TargetQueueOptions {
   /** URL. */
@@ -256,9 +257,12 @@ function drawForgery(
 export function rejectImpossibleForgeries(signer: Signer, faults: Faults<DeliveryFault>): void {
   const impossible = forgeryKinds.find((kind) => faults[kind] !== undefined && !canForge(signer, kind));
   if (impossible === undefined) return;
-  throw new ConfigError(`the scheme '${signer.scheme.name}' cannot show the fault ${impossible}`, {
-    hint: 'it does not sign what that fault forges; use another --scheme, or leave the fault out',
-  });
+  const { name } = signer.scheme;
+  throw new ConfigError({
+    kind: 'fault-not-of-scheme',
+    scheme: name,
+    fault: impossible,
+  } satisfies SandboxProblem);
 }
 
 /** The same for the same seed, lead and place among the targets. */

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
-import { isLoopback } from '../../config/base-url.ts';
+import { isLoopback, isLoopbackAddress } from '../../config/base-url.ts';
 import { InterruptedError } from '../../errors.ts';
+import { sentenceOf } from '../../messages/catalogue.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { write } from '../../output/stdout.ts';
@@ -15,13 +16,14 @@ export async function run(flags: Options, context: Context): Promise<Outcome> {
   const failures = new FailureNotes((cause, text) => messages.note(cause, text));
   const sandbox = await startSandbox(await sandboxOptionsFromFlags(flags, context), {
     clock,
+    sentenceOf,
     loopbackCa: await loopbackAuthority(flags.webhook, context),
     observe: (event) => {
       messages.verbose(eventLine(event));
       if ('outcome' in event) failures.add(event);
     },
   });
-  if (flags.host !== undefined && !isLoopback(flags.host.includes(':') ? `[${flags.host}]` : flags.host)) {
+  if (flags.host !== undefined && !isLoopbackAddress(flags.host)) {
     messages.warn(`bound to ${flags.host}: other machines can list these leads with the key`);
   }
   const showKey = mayShowKey(flags, context.env);

@@ -9,6 +9,8 @@ import {
   type SandboxOptions,
   type WebhookOptions,
 } from '../../sandbox/sandbox-options.ts';
+import { inApplicationWords } from '../../messages/application.ts';
+import { sentenceOf } from '../../messages/catalogue.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { systemClock } from '../../time/clock.ts';
@@ -30,13 +32,16 @@ export async function runSandbox(options: TestSandboxOptions): Promise<RunningSa
   checkSandboxOptions(options);
   const { clock = systemClock, webhook } = options;
   const open = new OpenDeliveries(() => sandbox.state.deliveries.pending);
-  const starting = startSandbox(await sandboxOptions(options), {
-    clock,
-    loopbackCa: webhook?.ca,
-    observe: () => open.check(),
-  });
-  const sandbox = await starting.catch((error: unknown) => {
-    throw error instanceof ConfigError ? nameOptions(error) : error;
+  const start = async () =>
+    startSandbox(await sandboxOptions(options), {
+      clock,
+      loopbackCa: webhook?.ca,
+      sentenceOf,
+      observe: () => open.check(),
+    });
+  const sandbox = await start().catch((error: unknown) => {
+    const isSentence = error instanceof ConfigError && error.problem === undefined;
+    throw isSentence ? nameOptions(error) : inApplicationWords(error);
   });
   const { state } = sandbox;
   return {

@@ -14,33 +14,30 @@ export interface DrawnFaults {
   readonly names: readonly ApiFault[];
   /** Sent instead of the list. */
   readonly error: PlainResponse | undefined;
-  readonly transmission: TransmissionFault | undefined;
-  /** A new lead is added just before. */
-  readonly shift: boolean;
-  readonly ignoreFilters: boolean;
-  readonly repeatCursor: boolean;
-  /** The page repeats the last lead of the page before. */
-  readonly duplicate: boolean;
+  /** How the bytes of the response are sent. */
+  readonly transmit: Transmit | undefined;
 }
 
 /** `key` names the request, so that the order in which requests arrive does not matter. */
-export function drawFaults(injector: FaultInjector<ApiFault>, seed: number, key: string): DrawnFaults {
+export function drawFaults(
+  injector: FaultInjector<ApiFault>,
+  seed: number,
+  key: string,
+  clock: Clock,
+): DrawnFaults {
   const error = injector.drawFirst(['status500', 'status429', 'status503'], key);
-  const transmission =
-    error === undefined ? injector.drawFirst(['reset', 'truncate', 'slow'], key) : undefined;
+  if (error !== undefined) {
+    return { names: [error.name], error: errorFor(error.name, error.fault.amountMs), transmit: undefined };
+  }
+  const sending = injector.drawFirst(['reset', 'truncate', 'slow'], key);
   const inPage = (['shift', 'ignoredFilters', 'repeatedCursor', 'duplicate'] as const).filter(
-    (name) => error === undefined && injector.draw(name, key) !== undefined,
+    (name) => injector.draw(name, key) !== undefined,
   );
   return {
-    names: [...(error ? [error.name] : []), ...(transmission ? [transmission.name] : []), ...inPage],
-    error: error && errorFor(error.name, error.fault.amountMs),
-    transmission:
-      transmission &&
-      transmissionFault(transmission.name, transmission.fault.amountMs, drawFor(seed, `framing ${key}`)),
-    shift: inPage.includes('shift'),
-    ignoreFilters: inPage.includes('ignoredFilters'),
-    repeatCursor: inPage.includes('repeatedCursor'),
-    duplicate: inPage.includes('duplicate'),
+    names: [...(sending ? [sending.name] : []), ...inPage],
+    error: undefined,
+    transmit:
+      sending && transmitWith(sending.name, sending.fault.amountMs, drawFor(seed, `framing ${key}`), clock),
   };
 }
 
@@ -56,36 +53,25 @@ function errorFor(name: 'status500' | 'status429' | 'status503', retryAfterMs = 
   }
 }
 
-/** `draw` in [0, 1) chooses the framing of a truncated body. */
-function transmissionFault(
-  kind: 'reset' | 'truncate' | 'slow',
-  amountMs: number | undefined,
-  draw: number,
-): TransmissionFault {
-  if (kind === 'reset') return { kind };
-  if (kind === 'slow') return { kind, overMs: amountMs ?? 1000 };
-  return { kind, framing: draw < 1 / 3 ? 'length' : draw < 2 / 3 ? 'chunked' : 'close' };
-}
-
 /**
- * What happens to the bytes of a response: the connection is reset before the first of them; the body ends in its
- * middle, with its length announced, in chunks, or delimited by the end of the connection alone; or it comes slowly.
+ * The connection is reset before the first byte of a response; or the body ends in its middle, with its length announced,
+ * in chunks, or delimited by the end of the connection alone, as `draw` in [0, 1) chooses; or it comes slowly.
  */
-type TransmissionFault =
-  | { readonly kind: 'reset' }
-  | { readonly kind: 'truncate'; readonly framing: 'length' | 'chunked' | 'close' }
-  | { readonly kind: 'slow'; readonly overMs: number };
-
-const slowPieces = 10;
-
-export function transmitWith(fault: TransmissionFault, clock: Clock): Transmit {
-  switch (fault.kind) {
+function transmitWith(
+  fault: 'reset' | 'truncate' | 'slow',
+  overMs: number | undefined,
+  draw: number,
+  clock: Clock,
+): Transmit {
+  switch (fault) {
     case 'reset':
       return ({ request }) => reset(request.socket);
-    case 'truncate':
-      return (transmission) => truncate(transmission, fault.framing);
+    case 'truncate': {
+      const framing = draw < 1 / 3 ? 'length' : draw < 2 / 3 ? 'chunked' : 'close';
+      return (transmission) => truncate(transmission, framing);
+    }
     case 'slow':
-      return (transmission) => sendSlowly(transmission, fault.overMs, clock);
+      return (transmission) => sendSlowly(transmission, overMs ?? 1000, clock);
   }
 }
 
@@ -107,6 +93,8 @@ function truncate(
   });
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => request.socket.end());
 }
+
+const slowPieces = 10;
 
 async function sendSlowly(
   { response, status, headers, body, signal }: Transmission,
