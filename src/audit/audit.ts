@@ -7,16 +7,16 @@ import type { Unproven } from '../service/listing/completion.ts';
 import type { LeadQuery } from '../service/listing/options.ts';
 import { listLeads } from '../service/listing/listing.ts';
 import {
-  type Ages,
+  type AuditTimes,
   type Finding,
   type FindingClass,
   findingClasses,
   type UnreceivedClass,
-} from './audit-finding.ts';
+} from './classify-lead.ts';
 import type { Uncompared } from './compare-payloads.ts';
-import { batchSize, Comparison } from './comparison.ts';
+import { batchSize, LeadComparer } from './compare-leads.ts';
 import type { PulledLead } from './spools.ts';
-import { findReceivedOnly } from './received-only.ts';
+import { findUnlistedLeads } from './unlisted-leads.ts';
 import type { ReceivedSide } from './received-side.ts';
 
 export interface AuditOptions {
@@ -27,8 +27,8 @@ export interface AuditOptions {
   /** What is checked here, of the leads of both sides. */
   readonly filter: LeadFilter;
   /** Classes that cannot be told: the filter judges what only one side shows, or the received side lacks something. */
-  readonly untold: readonly FindingClass[];
-  readonly ages: Ages;
+  readonly undecidable: readonly FindingClass[];
+  readonly times: AuditTimes;
   readonly uncompared: Uncompared;
   /** Takes a walk that proves nothing for a complete one. */
   readonly acceptUnproven?: ((end: Unproven) => void) | undefined;
@@ -62,19 +62,19 @@ export class Audit {
   /** The filter as it checked the service's leads, for notes about it. */
   readonly matcher: LeadMatcher;
   readonly #options: AuditOptions;
-  readonly #comparison: Comparison;
-  #untold: readonly FindingClass[];
+  readonly #comparer: LeadComparer;
+  #undecidable: readonly FindingClass[];
   #horizon: number | undefined;
   #listed = 0;
   #withoutId = 0;
-  #receivedOnly: Awaited<ReturnType<typeof findReceivedOnly>> = { count: 0, notJudged: 0 };
+  #unlisted: Awaited<ReturnType<typeof findUnlistedLeads>> = { count: 0, notJudged: 0 };
   #isWhole = false;
   #isProven = true;
 
   constructor(options: AuditOptions) {
     this.#options = options;
-    this.#untold = options.untold;
-    this.#comparison = new Comparison(options);
+    this.#undecidable = options.undecidable;
+    this.#comparer = new LeadComparer(options);
     this.matcher = leadFilter(options.filter);
   }
 
@@ -94,21 +94,18 @@ export class Audit {
   }
 
   get counts(): AuditCounts {
-    const { pulled, matched, backfilled, findings, notCompared } = this.#comparison;
-    const isKnown = (kind: FindingClass): boolean => this.#isWhole && !this.#untold.includes(kind);
+    const { counts, findings } = this.#comparer;
+    const isKnown = (kind: FindingClass): boolean => this.#isWhole && !this.#undecidable.includes(kind);
     const byClass = Object.fromEntries(
       findingClasses.map((kind) => [kind, isKnown(kind) ? findings.count(kind) : null]),
     ) as AuditCounts['byClass'];
     return {
-      pulled,
-      received: matched + this.#receivedOnly.count,
-      matched,
-      backfilled,
+      ...counts,
+      received: counts.matched + this.#unlisted.count,
       byClass,
       horizon: this.#horizon,
       withoutId: this.#withoutId,
-      notCompared,
-      notJudged: this.#receivedOnly.notJudged,
+      notJudged: this.#unlisted.notJudged,
     };
   }
 
@@ -125,38 +122,38 @@ export class Audit {
         accept(end);
         this.#isProven = false;
         // They may be in the part of the list that did not come.
-        this.#untell(['extra', 'beyond-horizon']);
+        this.#cannotDecide(['extra', 'beyond-horizon']);
       });
     const walk = listLeads(service, { query, seen, prefetch: true, acceptUnproven });
     for await (const { leads } of walk) {
-      for (const batch of this.#wanted(leads)) await this.#comparison.add(batch);
+      for (const batch of this.#wanted(leads)) await this.#comparer.add(batch);
       onProgress(this.#listed, walk.stats.total);
     }
-    await this.#comparison.settle(service.signal);
-    await this.#comparison.countBackfilled(service.signal);
+    await this.#comparer.lookUpAgain(service.signal);
+    await this.#comparer.countBackfilled(service.signal);
     // How far back the list reaches is not known, and it shows recent leads only.
-    if (this.#listed > 0 && this.#horizon === undefined) this.#untell(['extra', 'beyond-horizon']);
-    if (!this.#untold.includes('extra')) await this.#findReceivedOnly(seen);
+    if (this.#listed > 0 && this.#horizon === undefined) this.#cannotDecide(['extra', 'beyond-horizon']);
+    if (!this.#undecidable.includes('extra')) await this.#findUnlistedLeads(seen);
     service.signal.throwIfAborted();
     this.#isWhole = true;
   }
 
   /** Class by class, the gravest first; none before everything was compared. May be read again. */
   async *findings(classes: readonly FindingClass[] = findingClasses): AsyncGenerator<Finding> {
-    if (this.#isWhole) yield* this.#comparison.findings.findings(classes);
+    if (this.#isWhole) yield* this.#comparer.findings.findings(classes);
   }
 
   /** Leads that are not in the inbox, as the service sent them; none before everything was compared. May be read again. */
   async *unreceived(kind: UnreceivedClass): AsyncGenerator<readonly PulledLead[]> {
-    if (this.#isWhole) yield* this.#comparison.unreceived[kind].leads();
+    if (this.#isWhole) yield* this.#comparer.unreceived[kind].leads();
   }
 
   close(): Promise<void> {
-    return this.#comparison.close();
+    return this.#comparer.close();
   }
 
-  #untell(classes: readonly FindingClass[]): void {
-    this.#untold = [...this.#untold, ...classes];
+  #cannotDecide(classes: readonly FindingClass[]): void {
+    this.#undecidable = [...this.#undecidable, ...classes];
   }
 
   /** Those that match, in batches. */
@@ -179,12 +176,12 @@ export class Audit {
     if (batch.length > 0) yield batch;
   }
 
-  async #findReceivedOnly(listed: IdSet): Promise<void> {
-    const { received, ages, filter, service } = this.#options;
-    const { pulledSeqs, findings } = this.#comparison;
-    this.#receivedOnly = await findReceivedOnly({
+  async #findUnlistedLeads(listed: IdSet): Promise<void> {
+    const { received, times, filter, service } = this.#options;
+    const { pulledSeqs, findings } = this.#comparer;
+    this.#unlisted = await findUnlistedLeads({
       received,
-      ages,
+      times,
       filter,
       matches: leadFilter(filter).matches,
       pulledSeqs,

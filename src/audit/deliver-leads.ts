@@ -20,7 +20,7 @@ export interface LeadDelivery {
 
 interface DeliverOptions {
   /** Stores what was acknowledged. */
-  readonly store: LeadStore | undefined;
+  readonly store: StoreLeads | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (leads: number) => void;
 }
@@ -63,7 +63,7 @@ export async function deliverLeads(
   const waiting = new Map<string, PulledLead>();
   const keep = async (lead: PulledLead): Promise<void> => {
     try {
-      await store?.take([lead]);
+      await store?.([lead]);
     } catch (error) {
       failure ??= { error };
       stop.abort();
@@ -149,6 +149,9 @@ const mayPass = (result: PostResult): boolean =>
     ? result.status >= 500 || [408, 425, 429].includes(result.status)
     : !/CERT|SIGNATURE|ISSUER|SSL|EPROTO|^HPE_/.test(result.code);
 
+/** Makes leads durable. Rejects with a `CannotStoreError`. */
+export type StoreLeads = (leads: readonly PulledLead[]) => Promise<void>;
+
 interface LeadStoreOptions {
   readonly inbox: Pick<Inbox, 'take' | 'lookUp'>;
   /** Where the leads were pulled from. */
@@ -156,17 +159,10 @@ interface LeadStoreOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Stores pulled leads in the inbox, marked as `listen --backfill` marks them. */
-export class LeadStore {
-  readonly #options: LeadStoreOptions;
-
-  constructor(options: LeadStoreOptions) {
-    this.#options = options;
-  }
-
-  /** Durable when it resolves; leaves alone what the inbox has. Rejects with a `CannotStoreError`. */
-  async take(leads: readonly PulledLead[]): Promise<void> {
-    const { inbox, baseUrl, clock } = this.#options;
+/** Stores pulled leads in the inbox, marked as a backfill marks them; leaves alone what it has. */
+export const storeInInbox =
+  ({ inbox, baseUrl, clock }: LeadStoreOptions): StoreLeads =>
+  async (leads) => {
     const found = await inbox.lookUp(leads.map(({ id }) => id));
     const lacking = leads.filter((_, i) => found[i] === undefined);
     if (lacking.length === 0) return;
@@ -177,5 +173,4 @@ export class LeadStore {
         delivery: deliveryOfPulledLead({ ...lead, category: undefined }, baseUrl, clock.now()).delivery,
       })),
     );
-  }
-}
+  };

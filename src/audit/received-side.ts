@@ -5,13 +5,13 @@ import { elementsAt, spanAt } from '../json/members.ts';
 import { readDocument } from '../json/read-document.ts';
 import { readLead } from '../lead/read-lead.ts';
 import { type LeadAt, leadPlaces, readLeads } from '../lead/read-leads.ts';
-import type { FindingClass } from './audit-finding.ts';
+import type { FindingClass } from './classify-lead.ts';
 
 /** What was received, and what is known beside the leads. */
 export interface ReceivedSide {
   readonly leads: ReceivedLeads;
   /** What only a receiver's own record shows, where this is none. */
-  readonly untold: readonly FindingClass[];
+  readonly undecidable: readonly FindingClass[];
   /** Whether it is known when each lead was received. */
   readonly hasTimes: boolean;
   /** When the received leads were written down, ms; undefined where that is now. */

@@ -1,8 +1,8 @@
 import type { ReceivedLeads } from '../inbox/inbox-queries.ts';
 import type { RunTally } from '../sender/delivery-run.ts';
-import type { UnreceivedClass } from './audit-finding.ts';
+import type { UnreceivedClass } from './classify-lead.ts';
 import type { Audit } from './audit.ts';
-import { deliverLeads, type LeadDelivery, type LeadStore } from './deliver-leads.ts';
+import { deliverLeads, type LeadDelivery, type StoreLeads } from './deliver-leads.ts';
 import type { PulledLead } from './spools.ts';
 
 export interface RepairOptions {
@@ -11,7 +11,7 @@ export interface RepairOptions {
   /** What shows afterwards which leads are there; undefined where nothing does. */
   readonly received: Pick<ReceivedLeads, 'lookUp'> | undefined;
   /** Stores the leads; after they were acknowledged, where they are delivered as well. */
-  readonly store: LeadStore | undefined;
+  readonly store: StoreLeads | undefined;
   readonly delivery: LeadDelivery | undefined;
   readonly signal: AbortSignal;
   /** Called with the number of leads that are done. */
@@ -71,14 +71,14 @@ async function* noted(
 
 async function storeAll(
   leads: AsyncIterable<readonly PulledLead[]>,
-  store: LeadStore,
+  store: StoreLeads,
   { signal, onProgress }: RepairOptions,
 ): Promise<RepairResult['failure']> {
   let stored = 0;
   try {
     for await (const batch of leads) {
       if (signal.aborted) return undefined;
-      await store.take(batch);
+      await store(batch);
       onProgress((stored += batch.length));
     }
     return undefined;

@@ -1,5 +1,5 @@
 import { TemporaryRecords } from '../output/records/temporary-records.ts';
-import { type Finding, type FindingClass, findingClasses } from './audit-finding.ts';
+import { type Finding, type FindingClass, findingClasses } from './classify-lead.ts';
 
 /** A lead of the service's list. */
 export interface PulledLead {

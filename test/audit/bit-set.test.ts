@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BitSet } from '../../src/audit/comparison.ts';
+import { BitSet } from '../../src/audit/compare-leads.ts';
 import { drawsFrom } from '../../src/sandbox/data/seeded-random.ts';
 
 it('holds exactly the numbers that were added, beyond 2^31 as well', () => {

@@ -1,4 +1,4 @@
-import { type Finding, type FindingClass, problemClasses } from '../../audit/audit-finding.ts';
+import { type Finding, type FindingClass, problemClasses } from '../../audit/classify-lead.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';
 import { messageOf } from '../../errors.ts';

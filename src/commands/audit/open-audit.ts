@@ -1,4 +1,3 @@
-import { Ages } from '../../audit/audit-finding.ts';
 import { Audit } from '../../audit/audit.ts';
 import { StatusField } from '../../audit/compare-payloads.ts';
 import type { Context } from '../../context.ts';
@@ -44,12 +43,13 @@ export async function openAudit(options: AuditCommandOptions, context: Context):
     query: { ...query, categories: undefined },
     filter,
     // Only the service's list shows the status: what it does not list may be there under another one.
-    untold: [...(showsOnlySome ? (['extra', 'beyond-horizon'] as const) : []), ...received.untold],
-    ages: new Ages(startedAt, {
-      settleMs: options.settle,
+    undecidable: [...(showsOnlySome ? (['extra', 'beyond-horizon'] as const) : []), ...received.undecidable],
+    times: {
+      startedAt,
+      // What was created after the received leads were written down cannot be among them.
+      settledBefore: Math.min(startedAt, received.writtenAt ?? startedAt) - options.settle,
       lateAfterMs: options.lateAfter,
-      receivedUntil: received.writtenAt,
-    }),
+    },
     uncompared: {
       statusField: new StatusField(statusNames),
       idNames: ['id', ...(service.dialect.id === undefined ? [] : [service.dialect.id])],

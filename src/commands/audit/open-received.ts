@@ -36,7 +36,7 @@ export async function openReceived(options: AuditCommandOptions, context: Contex
     name: `the inbox ${locationText(location)}`,
     leads: inbox,
     store: writable,
-    untold: [],
+    undecidable: [],
     hasTimes: true,
     rejections: () => rejectionsIn(inbox, leadPlaceOf(settings).leadAt ?? 'auto'),
     close: () => inbox.close(),
@@ -76,7 +76,7 @@ export async function openReceivedFile(file: string, context: Context): Promise<
   return {
     name,
     leads: database,
-    untold: ['refused', 'pending', 'late'],
+    undecidable: ['refused', 'pending', 'late'],
     hasTimes: false,
     writtenAt,
     rejections: () => Promise.resolve(new Map()),

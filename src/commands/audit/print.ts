@@ -1,4 +1,4 @@
-import { type Finding, openClasses, problemClasses } from '../../audit/audit-finding.ts';
+import { type Finding, openClasses, problemClasses } from '../../audit/classify-lead.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';

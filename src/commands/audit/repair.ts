@@ -1,4 +1,4 @@
-import { type LeadDelivery, LeadStore, repairSchedule } from '../../audit/deliver-leads.ts';
+import { type LeadDelivery, repairSchedule, storeInInbox } from '../../audit/deliver-leads.ts';
 import { repair, repairedClasses, type RepairResult, unreceivedLeads } from '../../audit/repair.ts';
 import type { Context } from '../../context.ts';
 import { createPoster } from '../../http/client/poster.ts';
@@ -74,7 +74,7 @@ export async function repairFindings(
         },
       }),
       received: received.hasTimes ? received.leads : undefined,
-      store: received.store && new LeadStore({ inbox: received.store, baseUrl, clock }),
+      store: received.store && storeInInbox({ inbox: received.store, baseUrl, clock }),
       delivery,
       signal,
       onProgress: (leads) => progress.update(leads, found),

@@ -1,4 +1,4 @@
-import { type FindingClass, findingClasses, isoTime, problemClasses } from '../../audit/audit-finding.ts';
+import { type FindingClass, findingClasses, isoTime, problemClasses } from '../../audit/classify-lead.ts';
 import type { AuditCounts } from '../../audit/audit.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 

@@ -7,17 +7,14 @@ import { readCreatedAt } from '../lead/created-at.ts';
 import type { LeadFilter, LeadMatcher } from '../lead/filter.ts';
 import type { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
-import { type Ages, ageUnknown, isoTime } from './audit-finding.ts';
-import { batchSize, type BitSet } from './comparison.ts';
+import { type AuditTimes, classifyLead, clockMarginMs, type LeadFacts } from './classify-lead.ts';
+import { batchSize, type BitSet } from './compare-leads.ts';
 import type { FindingSpool } from './spools.ts';
 import type { ReceivedSide } from './received-side.ts';
 
-/** Clocks differ, and a lead may be late: it came within a day of its creation, before or after. */
-const clockMarginMs = 86_400_000;
-
-interface ReceivedOnlyOptions {
+interface UnlistedOptions {
   readonly received: ReceivedSide;
-  readonly ages: Ages;
+  readonly times: AuditTimes;
   readonly filter: LeadFilter;
   /** The filter and the window. */
   readonly matches: LeadMatcher['matches'];
@@ -31,25 +28,15 @@ interface ReceivedOnlyOptions {
   readonly signal: AbortSignal;
 }
 
-interface ReceivedOnly {
+interface Unlisted {
   /** Leads that the service does not list, or lists outside of the window or the filters. */
   readonly count: number;
   /** Leads that it does not list either, and of which the filter would have to see what was pruned. */
   readonly notJudged: number;
 }
 
-/** A received lead that the service does not list. */
-interface Unlisted {
-  readonly leadId: string;
-  readonly createdAt: string | undefined;
-  /** ms; undefined where that is not known. */
-  readonly receivedAt: number | undefined;
-  /** What is to be known if it is an extra one. */
-  readonly remark: string | null;
-}
-
 /** Finds the received leads that the service does not list, after a complete walk. */
-export async function findReceivedOnly(options: ReceivedOnlyOptions): Promise<ReceivedOnly> {
+export async function findUnlistedLeads(options: UnlistedOptions): Promise<Unlisted> {
   const { received, pulledSeqs, filter, signal } = options;
   const { since } = filter;
   let count = 0;
@@ -72,7 +59,7 @@ export async function findReceivedOnly(options: ReceivedOnlyOptions): Promise<Re
 }
 
 /** False for a lead that is not asked for. */
-async function judge(stored: StoredLead, options: ReceivedOnlyOptions): Promise<boolean> {
+async function judge(stored: StoredLead, options: UnlistedOptions): Promise<boolean> {
   const { received, matches, filter, listed } = options;
   const record = recordOf(stored.body);
   const { createdAt } = record;
@@ -80,66 +67,40 @@ async function judge(stored: StoredLead, options: ReceivedOnlyOptions): Promise<
   const receivedAt = received.hasTimes ? stored.receivedAt : undefined;
   if (created === undefined && !isWithin(receivedAt, filter)) return false;
   if (!matches(record)) return false;
-  const lead = { leadId: stored.leadId, createdAt, receivedAt, remark: ageUnknown(created) };
-  if (listed.has(stored.leadId)) return addMoved(lead, options);
-  await add(lead, options);
-  return true;
+  const lead = { id: stored.leadId, createdAt, receivedAt };
+  if (!listed.has(stored.leadId)) return add({ ...lead, found: { on: 'inbox', isPruned: false } }, options);
+  return add({ ...lead, found: { on: 'both-unequally' } }, options);
 }
 
-/**
- * A lead that matches as it was received, and not as it was pulled: some field that the window or the filters ask for is
- * not the same. Not one that came after it was found to be missing.
- */
-async function addMoved(lead: Unlisted, { ages, findings }: ReceivedOnlyOptions): Promise<boolean> {
-  const { createdAt, receivedAt } = lead;
-  const created = readCreatedAt(createdAt);
-  if (created === undefined || (receivedAt ?? 0) >= ages.startedAt) return false;
-  const isYoung = ages.isUnsettled(created);
-  await findings.add({
-    class: isYoung ? 'unsettled' : 'different',
-    id: lead.leadId,
-    fields: null,
-    createdAt: createdAt ?? null,
-    receivedAt: isoTime(receivedAt),
-    reason: isYoung ? 'different so far' : 'the service lists it outside of the window or the filters',
-  });
-  return true;
+/** Whether there is a finding. */
+async function add(lead: LeadFacts, { times, horizon, findings }: UnlistedOptions): Promise<boolean> {
+  const finding = classifyLead(lead, times, horizon);
+  if (finding !== undefined) await findings.add(finding);
+  return finding !== undefined;
 }
 
 /** Of these nothing is left but when they came. */
-async function judgePruned(options: ReceivedOnlyOptions): Promise<ReceivedOnly> {
+async function judgePruned(options: UnlistedOptions): Promise<Unlisted> {
   const { received, pulledSeqs, filter, listed, signal } = options;
   const isJudged = filter.categories.length === 0 && filter.where.length === 0;
-  const remark = 'when it was created is not known: its body was pruned';
   let found = 0;
   for await (const leads of received.leads.prunedSince(filter.since ?? 0)) {
     for (const { leadId, seq, receivedAt } of leads) {
       if (pulledSeqs.has(seq) || listed.has(leadId) || !isWithin(receivedAt, filter)) continue;
       found += 1;
-      if (isJudged) await add({ leadId, createdAt: undefined, receivedAt, remark }, options);
+      if (!isJudged) continue;
+      const lead = {
+        id: leadId,
+        createdAt: undefined,
+        receivedAt,
+        found: { on: 'inbox', isPruned: true },
+      } as const;
+      await add(lead, options);
     }
     await setImmediate();
     signal.throwIfAborted();
   }
   return isJudged ? { count: found, notJudged: 0 } : { count: 0, notJudged: found };
-}
-
-async function add(lead: Unlisted, { ages, horizon, findings }: ReceivedOnlyOptions): Promise<void> {
-  const { createdAt, receivedAt, remark } = lead;
-  const created = readCreatedAt(createdAt);
-  // What came during the walk may belong to a place that it had passed.
-  const isYoung = (receivedAt ?? 0) >= ages.startedAt || ages.isUnsettled(created ?? receivedAt);
-  const earliest = created ?? (receivedAt === undefined ? undefined : receivedAt - clockMarginMs);
-  const isBeyond = horizon === undefined || (earliest !== undefined && earliest <= horizon);
-  const kind = isYoung ? 'unsettled' : isBeyond ? 'beyond-horizon' : 'extra';
-  await findings.add({
-    class: kind,
-    id: lead.leadId,
-    fields: null,
-    createdAt: createdAt ?? null,
-    receivedAt: isoTime(receivedAt),
-    reason: isYoung ? 'extra so far' : kind === 'extra' ? remark : null,
-  });
 }
 
 /** A lead that does not say when it was created counts by when it came. */

@@ -1,21 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ReceivedLead } from '../inbox/inbox-queries.ts';
-import { readCreatedAt } from '../lead/created-at.ts';
-import {
-  type Ages,
-  ageUnknown,
-  type Finding,
-  type FindingClass,
-  isoTime,
-  type UnreceivedClass,
-} from './audit-finding.ts';
+import { type AuditTimes, classifyLead, type UnreceivedClass } from './classify-lead.ts';
 import { differingFields, type Uncompared } from './compare-payloads.ts';
 import type { ReceivedSide } from './received-side.ts';
 import { FindingSpool, LeadSpool, type PulledLead } from './spools.ts';
 
 interface ComparisonOptions {
   readonly received: ReceivedSide;
-  readonly ages: Ages;
+  readonly times: AuditTimes;
   readonly uncompared: Uncompared;
 }
 
@@ -28,7 +20,7 @@ interface FoundLead {
 export const batchSize = 250;
 
 /** Compares pulled leads with what was received, batch by batch, and keeps what it finds. */
-export class Comparison {
+export class LeadComparer {
   readonly findings = new FindingSpool();
   /** The leads that are not in the inbox. */
   readonly unreceived: Readonly<Record<UnreceivedClass, LeadSpool>> = {
@@ -37,13 +29,18 @@ export class Comparison {
   };
   /** The numbers of the received leads that were pulled. */
   readonly pulledSeqs = new BitSet();
+  readonly counts = {
+    pulled: 0,
+    /** Leads that are on both sides. */
+    matched: 0,
+    /** Leads on both sides that were fetched and never pushed. */
+    backfilled: 0,
+    /** Leads on both sides whose bytes differ, while the received ones were pruned. */
+    notCompared: 0,
+  };
   readonly #options: ComparisonOptions;
   /** Leads that were not received, or outstanding for a target, when they were looked up. */
   readonly #doubtful = new LeadSpool();
-  #pulled = 0;
-  #matched = 0;
-  #notCompared = 0;
-  #backfilled = 0;
   /** The least number of a lead on both sides. */
   #firstSeq = Infinity;
 
@@ -51,28 +48,9 @@ export class Comparison {
     this.#options = options;
   }
 
-  get pulled(): number {
-    return this.#pulled;
-  }
-
-  /** Leads that are on both sides. */
-  get matched(): number {
-    return this.#matched;
-  }
-
-  /** Leads on both sides whose bytes differ, while the received ones were pruned. */
-  get notCompared(): number {
-    return this.#notCompared;
-  }
-
-  /** Leads on both sides that were fetched and never pushed. */
-  get backfilled(): number {
-    return this.#backfilled;
-  }
-
   /** At most `batchSize` leads of the service's list. */
   async add(leads: readonly PulledLead[]): Promise<void> {
-    this.#pulled += leads.length;
+    this.counts.pulled += leads.length;
     const found = await this.#lookUp(leads);
     const certain: FoundLead[] = [];
     for (const [i, lead] of leads.entries()) {
@@ -84,7 +62,7 @@ export class Comparison {
   }
 
   /** Looks again for what was not received, since deliveries went on meanwhile. To be called once, after a complete walk. */
-  async settle(signal: AbortSignal): Promise<void> {
+  async lookUpAgain(signal: AbortSignal): Promise<void> {
     const { received } = this.#options;
     if (this.#doubtful.count === 0) return;
     // A delivery that is rejected first and taken in after a retry is found below.
@@ -106,11 +84,11 @@ export class Comparison {
     }
   }
 
-  /** After `settle`. */
+  /** After `lookUpAgain`. */
   async countBackfilled(signal: AbortSignal): Promise<void> {
-    if (this.#matched === 0) return;
+    if (this.counts.matched === 0) return;
     for await (const seqs of this.#options.received.leads.backfilledSeqs(this.#firstSeq)) {
-      this.#backfilled += seqs.filter((seq) => this.pulledSeqs.has(seq)).length;
+      this.counts.backfilled += seqs.filter((seq) => this.pulledSeqs.has(seq)).length;
       await setImmediate();
       signal.throwIfAborted();
     }
@@ -130,7 +108,7 @@ export class Comparison {
     const { uncompared } = this.#options;
     const unequal: FoundLead[] = [];
     for (const pair of pairs) {
-      this.#matched += 1;
+      this.counts.matched += 1;
       this.pulledSeqs.add(pair.found.seq);
       this.#firstSeq = Math.min(this.#firstSeq, pair.found.seq);
       const { digest } = pair.found;
@@ -146,7 +124,7 @@ export class Comparison {
     );
     for (const pair of unequal) {
       const body = bodies.get(pair.found.seq);
-      if (body === undefined) this.#notCompared += 1;
+      if (body === undefined) this.counts.notCompared += 1;
       await this.#addMatched(
         pair,
         body === undefined ? [] : differingFields(pair.lead.bytes, body, uncompared),
@@ -154,38 +132,28 @@ export class Comparison {
     }
   }
 
-  async #addMatched({ lead, found }: FoundLead, fields: readonly string[]): Promise<void> {
-    const { ages, received } = this.#options;
+  async #addMatched(
+    { lead: { id, createdAt }, found }: FoundLead,
+    differing: readonly string[],
+  ): Promise<void> {
+    const { times, received } = this.#options;
     const receivedAt = received.hasTimes ? found.receivedAt : undefined;
-    const isLate = ages.isLate(readCreatedAt(lead.createdAt), receivedAt);
-    const kind = fields.length > 0 ? 'different' : found.isPending ? 'pending' : isLate ? 'late' : undefined;
-    if (kind === undefined) return;
-    await this.#add(kind, lead, { fields: kind === 'different' ? fields : null, receivedAt });
+    const { isPending } = found;
+    const finding = classifyLead(
+      { id, createdAt, receivedAt, found: { on: 'both', differing, isPending } },
+      times,
+    );
+    if (finding !== undefined) await this.findings.add(finding);
   }
 
   async #addUnreceived(lead: PulledLead, rejection: string | undefined): Promise<void> {
-    const kind = rejection === undefined ? 'missing' : 'refused';
-    const isCounted = await this.#add(kind, lead, { reason: rejection });
-    if (isCounted) await this.unreceived[kind].add(lead);
-  }
-
-  /** False for a lead that is too young to be judged. */
-  async #add(
-    kind: FindingClass,
-    { id, createdAt }: PulledLead,
-    more: { fields?: Finding['fields']; receivedAt?: number | undefined; reason?: string | undefined },
-  ): Promise<boolean> {
-    const created = readCreatedAt(createdAt);
-    const isUnsettled = this.#options.ages.isUnsettled(created);
-    await this.findings.add({
-      class: isUnsettled ? 'unsettled' : kind,
-      id,
-      fields: more.fields ?? null,
-      createdAt: createdAt ?? null,
-      receivedAt: isoTime(more.receivedAt),
-      reason: isUnsettled ? `${kind} so far` : (more.reason ?? ageUnknown(created)),
-    });
-    return !isUnsettled;
+    const { id, createdAt } = lead;
+    const finding = classifyLead({ id, createdAt, found: { on: 'service', rejection } }, this.#options.times);
+    if (finding === undefined) return;
+    await this.findings.add(finding);
+    if (finding.class === 'missing' || finding.class === 'refused') {
+      await this.unreceived[finding.class].add(lead);
+    }
   }
 }
 

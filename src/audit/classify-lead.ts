@@ -1,0 +1,143 @@
+import { readCreatedAt } from '../lead/created-at.ts';
+
+/** What can be wrong with a lead, the first that fits: see `leads help audit`. */
+export const problemClasses = ['refused', 'missing', 'extra', 'different', 'pending', 'late'] as const;
+
+/** What is said of leads that nothing can be said of yet, or any more. */
+export const openClasses = ['unsettled', 'beyond-horizon'] as const;
+
+export const findingClasses = [...problemClasses, ...openClasses] as const;
+
+export type FindingClass = (typeof findingClasses)[number];
+
+/** The classes of leads that are in the service's list and not in the inbox. */
+export type UnreceivedClass = 'refused' | 'missing';
+
+/** One lead that is not the same on both sides. */
+export interface Finding {
+  readonly class: FindingClass;
+  readonly id: string;
+  /** Of `different`: dotted names of the fields whose values are not the same, at most 20. */
+  readonly fields: readonly string[] | null;
+  /** As the service has it, or else as it was received. */
+  readonly createdAt: string | null;
+  /** ISO 8601. */
+  readonly receivedAt: string | null;
+  /** Of `refused`: why it was rejected; otherwise what else is known. */
+  readonly reason: string | null;
+}
+
+/** What is known of one lead when everything was looked up. */
+export interface LeadFacts {
+  readonly id: string;
+  /** As the lead says it. */
+  readonly createdAt: string | undefined;
+  /** ms; undefined where that is not known. */
+  readonly receivedAt?: number | undefined;
+  readonly found:
+    | { readonly on: 'both'; readonly differing: readonly string[]; readonly isPending: boolean }
+    /** In the service's list alone. `rejection`: why a delivery with its id was rejected. */
+    | { readonly on: 'service'; readonly rejection: string | undefined }
+    /** Received as the filter asks for, and listed with fields that it does not ask for. */
+    | { readonly on: 'both-unequally' }
+    /** Received alone. `isPruned`: nothing is left of it but when it came. */
+    | { readonly on: 'inbox'; readonly isPruned: boolean };
+}
+
+/** How an audit judges ages; all in milliseconds since the epoch but for `lateAfterMs`. */
+export interface AuditTimes {
+  readonly startedAt: number;
+  /** What was created later may still be under way. */
+  readonly settledBefore: number;
+  readonly lateAfterMs: number;
+}
+
+/** The service's clock may be ahead of ours by that much; a time further in the future says nothing about an age. */
+const mostAheadMs = 86_400_000;
+
+/** Clocks differ, and a lead may be late: it came within a day of its creation, before or after. */
+export const clockMarginMs = 86_400_000;
+
+/**
+ * What is wrong with a lead, if anything is. `horizon`: when the oldest lead was created that the service lists, ms;
+ * undefined where it lists none.
+ */
+export function classifyLead(
+  lead: LeadFacts,
+  times: AuditTimes,
+  horizon?: number | undefined,
+): Finding | undefined {
+  const created = readCreatedAt(lead.createdAt);
+  const settled = classOfSettled(lead, created, times, horizon);
+  if (settled === undefined) return undefined;
+  const isYoung = isUnderWay(lead, created, times);
+  return {
+    class: isYoung ? 'unsettled' : settled.class,
+    id: lead.id,
+    fields: settled.fields ?? null,
+    createdAt: lead.createdAt ?? null,
+    receivedAt: isoTime(lead.receivedAt),
+    reason: isYoung ? `${settled.youngAs ?? settled.class} so far` : settled.reason,
+  };
+}
+
+interface Settled {
+  readonly class: FindingClass;
+  readonly fields?: readonly string[];
+  readonly reason: string | null;
+  /** What a young one is said to be so far, where that is another class. */
+  readonly youngAs?: FindingClass;
+}
+
+/** The class of a lead that is old enough. */
+function classOfSettled(
+  { found, receivedAt }: LeadFacts,
+  created: number | undefined,
+  { startedAt, lateAfterMs }: AuditTimes,
+  horizon: number | undefined,
+): Settled | undefined {
+  const ageUnknown = created === undefined ? 'its age is unknown: createdAt is no ISO 8601 time' : null;
+  switch (found.on) {
+    case 'both': {
+      const { differing, isPending } = found;
+      if (differing.length > 0) return { class: 'different', fields: differing, reason: ageUnknown };
+      if (isPending) return { class: 'pending', reason: ageUnknown };
+      const isLate = created !== undefined && receivedAt !== undefined && receivedAt - created > lateAfterMs;
+      return isLate ? { class: 'late', reason: ageUnknown } : undefined;
+    }
+    case 'service':
+      return found.rejection === undefined
+        ? { class: 'missing', reason: ageUnknown }
+        : { class: 'refused', reason: found.rejection };
+    case 'both-unequally': {
+      // Not one that came after it was found to be missing.
+      if (created === undefined || (receivedAt ?? 0) >= startedAt) return undefined;
+      return { class: 'different', reason: 'the service lists it outside of the window or the filters' };
+    }
+    case 'inbox': {
+      const earliest = created ?? (receivedAt === undefined ? undefined : receivedAt - clockMarginMs);
+      if (horizon === undefined || (earliest !== undefined && earliest <= horizon)) {
+        return { class: 'beyond-horizon', reason: null, youngAs: 'extra' };
+      }
+      const pruned = 'when it was created is not known: its body was pruned';
+      return { class: 'extra', reason: found.isPruned ? pruned : ageUnknown };
+    }
+  }
+}
+
+/** Whether its delivery may still be under way. A lead whose age is unknown is taken for an old one. */
+function isUnderWay(
+  { found, receivedAt }: LeadFacts,
+  created: number | undefined,
+  { startedAt, settledBefore }: AuditTimes,
+): boolean {
+  const isUnsettled = (time: number | undefined): boolean =>
+    time !== undefined && time > settledBefore && time < startedAt + mostAheadMs;
+  if (found.on !== 'inbox') return isUnsettled(created);
+  // What came during the walk may belong to a place that it had passed.
+  return (receivedAt ?? 0) >= startedAt || isUnsettled(created ?? receivedAt);
+}
+
+/** As JSON shows it. */
+export const isoTime = (ms: number | undefined): string | null =>
+  ms === undefined ? null : new Date(ms).toISOString();

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { type AuditTimes, classifyLead, type LeadFacts } from '../../src/audit/classify-lead.ts';
+
+const minute = 60_000;
+const now = Date.parse('2026-01-31T12:00:00Z');
+const times: AuditTimes = { startedAt: now, settledBefore: now - 15 * minute, lateAfterMs: 5 * minute };
+
+const at = (minutes: number): string => new Date(now + minutes * minute).toISOString();
+const came = (minutes: number): number => now + minutes * minute;
+
+const classify = (
+  found: LeadFacts['found'],
+  createdAt: string | undefined,
+  receivedAt?: number,
+  horizon: number | undefined = came(-10_000),
+) => {
+  const finding = classifyLead({ id: 'a', createdAt, receivedAt, found }, times, horizon);
+  return finding && [finding.class, finding.reason];
+};
+
+const same = { on: 'both', differing: [], isPending: false } as const;
+const unknownAge = 'its age is unknown: createdAt is no ISO 8601 time';
+
+describe('a lead on both sides', () => {
+  test('that is the same and came in time has nothing wrong with it, whatever its age', () => {
+    for (const createdAt of [at(-60), at(-1), undefined]) {
+      expect(classify(same, createdAt, came(-58))).toBeUndefined();
+    }
+  });
+
+  test('is late when it came later than is allowed, and not at that time yet', () => {
+    expect(classify(same, at(-60), came(-55))).toBeUndefined();
+    expect(classify(same, at(-60), came(-55) + 1)).toEqual(['late', null]);
+  });
+
+  test('is of the first class that fits: different before pending before late', () => {
+    const isPending = true;
+    expect(classify({ ...same, isPending, differing: ['a.b'] }, at(-60), came(-1))).toEqual([
+      'different',
+      null,
+    ]);
+    expect(classify({ ...same, isPending }, at(-60), came(-1))).toEqual(['pending', null]);
+  });
+
+  test('is not judged while it is young, and keeps what differs', () => {
+    const facts = { id: 'a', createdAt: at(-15), receivedAt: came(-14) };
+    const found = { ...same, differing: ['name'] };
+    expect(classifyLead({ ...facts, found }, times)).toEqual({
+      class: 'different',
+      id: 'a',
+      fields: ['name'],
+      createdAt: at(-15),
+      receivedAt: at(-14),
+      reason: null,
+    });
+    expect(classifyLead({ ...facts, createdAt: at(-14), found }, times)).toMatchObject({
+      class: 'unsettled',
+      fields: ['name'],
+      reason: 'different so far',
+    });
+  });
+
+  test('with fields that the filters do not ask for is different, unless it came during the audit', () => {
+    const moved = { on: 'both-unequally' } as const;
+    const why = 'the service lists it outside of the window or the filters';
+    expect(classify(moved, at(-60), came(-59))).toEqual(['different', why]);
+    expect(classify(moved, at(-1), came(-1))).toEqual(['unsettled', 'different so far']);
+    expect(classify(moved, at(-60), came(0))).toBeUndefined();
+    expect(classify(moved, undefined, came(-59))).toBeUndefined();
+  });
+});
+
+describe('a lead that was not received', () => {
+  test('is missing, or refused for the reason of its rejection', () => {
+    expect(classify({ on: 'service', rejection: undefined }, at(-60))).toEqual(['missing', null]);
+    expect(classify({ on: 'service', rejection: 'not_a_lead' }, at(-60))).toEqual(['refused', 'not_a_lead']);
+  });
+
+  test('is not judged while it is young; one without an age is old', () => {
+    const missing = { on: 'service', rejection: undefined } as const;
+    expect(classify(missing, at(-14))).toEqual(['unsettled', 'missing so far']);
+    expect(classify({ on: 'service', rejection: 'x' }, at(-14))).toEqual(['unsettled', 'refused so far']);
+    expect(classify(missing, undefined)).toEqual(['missing', unknownAge]);
+    expect(classify(missing, 'yesterday')).toEqual(['missing', unknownAge]);
+  });
+
+  test('whose time lies more than a day ahead says nothing about its age', () => {
+    const missing = { on: 'service', rejection: undefined } as const;
+    expect(classify(missing, at(23 * 60))).toEqual(['unsettled', 'missing so far']);
+    expect(classify(missing, at(25 * 60))).toEqual(['missing', null]);
+  });
+});
+
+describe('a lead that the service does not list', () => {
+  const extra = { on: 'inbox', isPruned: false } as const;
+
+  test('is extra behind the horizon, and beyond it at or before', () => {
+    expect(classify(extra, at(-60), came(-59), came(-61))).toEqual(['extra', null]);
+    expect(classify(extra, at(-60), came(-59), came(-60))).toEqual(['beyond-horizon', null]);
+    const listsNone = classifyLead(
+      { id: 'a', createdAt: at(-60), receivedAt: came(-59), found: extra },
+      times,
+      undefined,
+    );
+    expect(listsNone?.class).toBe('beyond-horizon');
+  });
+
+  test('without an age may have been created a day before it came', () => {
+    const day = 24 * 60;
+    expect(classify(extra, undefined, came(-60), came(-60 - day - 1))).toEqual(['extra', unknownAge]);
+    expect(classify(extra, undefined, came(-60), came(-60 - day))).toEqual(['beyond-horizon', null]);
+    expect(classify({ ...extra, isPruned: true }, undefined, came(-60))).toEqual([
+      'extra',
+      'when it was created is not known: its body was pruned',
+    ]);
+  });
+
+  test('is not judged when it is young, or came during the audit', () => {
+    const unsettled = ['unsettled', 'extra so far'];
+    expect(classify(extra, at(-14), came(-13))).toEqual(unsettled);
+    expect(classify(extra, undefined, came(-14))).toEqual(unsettled);
+    expect(classify(extra, at(-60), came(0))).toEqual(unsettled);
+    expect(classify(extra, at(-14), came(-13), came(0))).toEqual(unsettled);
+  });
+});
