@@ -1,19 +1,18 @@
-import { messageOf } from '../errors.ts';
 import type { Answer, BodyWriter, StreamedAnswer } from '../http/server/send-answer.ts';
 import { isObject, type Json } from '../json/exact.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { type EventFeed, EventStreamWriter } from './event-feed.ts';
-import { badRequest, inboxFailed, notThere, problemAnswer } from './problems.ts';
+import { badRequest, inboxFailed, notThere, problemAnswer, RequestProblem } from './problems.ts';
 import type { InboxQueries } from './queries/inbox-queries.ts';
-import { QueryError, QueryValues } from './query-values.ts';
-import type { Replays } from './replay/replayer.ts';
+import { QueryValues } from './query-values.ts';
+import type { Replayer } from './replay/replayer.ts';
 import { type InspectKey, unwantedRequest } from './request-guard.ts';
 import type { WireCurl, WireInbox, WireReplay, WireSession } from './wire.ts';
 
 interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: RegExp;
-  readonly answer: (parts: ApiParts, request: ApiRequest) => ApiAnswer;
+  readonly answer: (parts: ApiParts, request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
 }
 
 const routes = (): readonly Route[] => [
@@ -31,7 +30,7 @@ const routes = (): readonly Route[] => [
 ];
 
 /** Answers the page's requests, those of nobody else. `onError` is told of a failure that is a bug. */
-export function apiAnswers(parts: ApiParts): (request: Delivery) => ApiAnswer {
+export function apiAnswers(parts: ApiParts): (request: Delivery) => Promise<ApiAnswer> {
   const known = routes();
   return async (request) => {
     const unwanted = unwantedRequest(request, parts.key);
@@ -49,7 +48,7 @@ export function apiAnswers(parts: ApiParts): (request: Delivery) => ApiAnswer {
     try {
       return await route.answer(parts, { query: new QueryValues(request.path), seq, body: request.body });
     } catch (error) {
-      if (error instanceof QueryError) return problemAnswer(badRequest(messageOf(error)));
+      if (error instanceof RequestProblem) return problemAnswer(error.problem, error.headers);
       return problemAnswer(inboxFailed(error));
     }
   };
@@ -63,7 +62,7 @@ interface ApiRequest {
   readonly body: Uint8Array;
 }
 
-type ApiAnswer = Promise<Answer | StreamedAnswer>;
+type ApiAnswer = Answer | StreamedAnswer;
 
 /** What requests are answered from. */
 interface ApiParts {
@@ -75,7 +74,7 @@ interface ApiParts {
   readonly onSession?: (() => void) | undefined;
   readonly queries: InboxQueries;
   readonly feed: EventFeed;
-  readonly replays: Replays;
+  readonly replays: Replayer;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Milliseconds of a clock that nobody sets. */
@@ -89,38 +88,36 @@ const defaultBuckets = 60;
 const mostBuckets = 240;
 const defaultWindowMs = 86_400_000;
 
-async function inboxAnswer({ location, isReceiving, queries, replays }: ApiParts): ApiAnswer {
-  const body: WireInbox = {
-    location,
-    newestSeq: await queries.newestSeq(),
-    targets: replays.targets,
-    isReceiving,
-    program: `leads ${LEADS_VERSION}`,
-  };
+async function inboxAnswer({ location, isReceiving, queries, replays }: ApiParts): Promise<ApiAnswer> {
+  const newestSeq = await queries.newestSeq();
+  const program = `leads ${LEADS_VERSION}`;
+  const body: WireInbox = { location, newestSeq, targets: replays.targets, isReceiving, program };
   return { status: 200, body };
 }
 
-async function pageAnswer({ queries }: ApiParts, { query }: ApiRequest): ApiAnswer {
-  const page = await queries.page({
-    before: query.number('before'),
-    verdicts: query.verdicts(),
-    since: query.number('since'),
-    until: query.number('until'),
+async function pageAnswer({ queries }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
+  const body = await queries.page({
+    ...filterOf(query),
     leadId: query.text('lead'),
     limit: query.number('limit', 1, mostRows) ?? defaultRows,
   });
-  return { status: 200, body: page };
+  return { status: 200, body };
 }
 
-async function deliveryAnswer({ queries }: ApiParts, { seq }: ApiRequest): ApiAnswer {
-  const delivery = await queries.delivery(seq);
-  return delivery === undefined ? notFound(seq) : { status: 200, body: delivery };
+const filterOf = (query: QueryValues) => ({
+  before: query.number('before'),
+  verdicts: query.verdicts(),
+  since: query.number('since'),
+  until: query.number('until'),
+});
+
+async function deliveryAnswer({ queries }: ApiParts, { seq }: ApiRequest): Promise<ApiAnswer> {
+  return { status: 200, body: inInbox(await queries.delivery(seq), seq) };
 }
 
 /** Never as something that a browser shows: what was received may be a page with scripts. */
-async function bodyAnswer({ queries }: ApiParts, { seq }: ApiRequest): ApiAnswer {
-  const content = await queries.body(seq);
-  if (content === undefined) return notFound(seq);
+async function bodyAnswer({ queries }: ApiParts, { seq }: ApiRequest): Promise<ApiAnswer> {
+  const content = inInbox(await queries.body(seq), seq);
   return {
     status: 200,
     text: { type: 'application/octet-stream', content },
@@ -128,34 +125,35 @@ async function bodyAnswer({ queries }: ApiParts, { seq }: ApiRequest): ApiAnswer
   };
 }
 
-async function curlAnswer({ queries, replays }: ApiParts, { query, seq }: ApiRequest): ApiAnswer {
+async function curlAnswer({ queries, replays }: ApiParts, { query, seq }: ApiRequest): Promise<ApiAnswer> {
   const target = query.text('target');
   const url = target === undefined ? undefined : replays.urlOf(target);
   if (target !== undefined && url === undefined) {
-    return problemAnswer(badRequest('The target is none of those that were named.'));
+    throw badRequest('The target is none of those that were named.');
   }
-  const command = await queries.curl(seq, url);
-  const body: WireCurl | undefined = command === undefined ? undefined : { command };
-  return body === undefined ? notFound(seq) : { status: 200, body };
+  const body: WireCurl = { command: inInbox(await queries.curl(seq, url), seq) };
+  return { status: 200, body };
 }
 
-async function diffAnswer({ queries }: ApiParts, { query }: ApiRequest): ApiAnswer {
+async function diffAnswer({ queries }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
   const [left, right] = [query.required('left'), query.required('right')];
-  const diff = await queries.diff(left, right);
-  return diff === undefined
-    ? problemAnswer(notThere('One of the two deliveries'))
-    : { status: 200, body: diff };
+  const body = await queries.diff(left, right);
+  if (body === undefined) throw new RequestProblem(notThere('One of the two deliveries'));
+  return { status: 200, body };
 }
 
-async function chartsAnswer({ queries, now }: ApiParts, { query }: ApiRequest): ApiAnswer {
+async function chartsAnswer({ queries, now }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
   const until = query.number('until') ?? now();
   const since = query.number('since') ?? until - defaultWindowMs;
-  if (since >= until) return problemAnswer(badRequest("The query's since must be before its until."));
+  if (since >= until) throw badRequest("The query's since must be before its until.");
   const buckets = query.number('buckets', 1, mostBuckets) ?? defaultBuckets;
   return { status: 200, body: await queries.charts({ since, until, buckets }) };
 }
 
-const notFound = (seq: number): Awaited<ApiAnswer> => problemAnswer(notThere(`Delivery ${seq}`));
+function inInbox<T>(found: T | undefined, seq: number): T {
+  if (found === undefined) throw new RequestProblem(notThere(`Delivery ${seq}`));
+  return found;
+}
 
 const jsonLines = 'application/x-ndjson; charset=utf-8';
 
@@ -166,13 +164,14 @@ const longestText = 500;
 const mostSearches = 4;
 
 /** `GET /api/events` */
-async function eventsAnswer({ queries, feed, steady }: ApiParts, { query }: ApiRequest): ApiAnswer {
+async function eventsAnswer({ queries, feed, steady }: ApiParts, { query }: ApiRequest): Promise<ApiAnswer> {
   const after = query.number('after') ?? (await queries.newestSeq());
   if (!feed.reserve()) {
     const problem = 'Too many pages follow this inbox at the same time.';
     const hint = 'close some of them';
     // A client that opens a thousand streams is not to hold a thousand connections.
-    return problemAnswer({ status: 429, code: 'too-many-streams', problem, hint }, { connection: 'close' });
+    const headers = { connection: 'close' };
+    throw new RequestProblem({ status: 429, code: 'too-many-streams', problem, hint }, headers);
   }
   return {
     status: 200,
@@ -189,20 +188,13 @@ function searchAnswers(): (parts: ApiParts, request: ApiRequest) => ApiAnswer {
   return ({ queries }, { query }) => {
     const text = query.text('q')?.trim() ?? '';
     if (text === '' || text.length > longestText) {
-      const problem = `The query's q must be a text of 1 to ${longestText} characters.`;
-      return Promise.resolve(problemAnswer(badRequest(problem)));
+      throw badRequest(`The query's q must be a text of 1 to ${longestText} characters.`);
     }
     if (running >= mostSearches) {
       const problem = 'Too many searches are under way.';
-      return Promise.resolve(problemAnswer({ status: 429, code: 'busy', problem }));
+      throw new RequestProblem({ status: 429, code: 'busy', problem });
     }
-    const found = queries.search({
-      text,
-      before: query.number('before'),
-      verdicts: query.verdicts(),
-      since: query.number('since'),
-      until: query.number('until'),
-    });
+    const found = queries.search({ text, ...filterOf(query) });
     const write = async (response: BodyWriter, signal: AbortSignal): Promise<void> => {
       running += 1;
       try {
@@ -214,7 +206,7 @@ function searchAnswers(): (parts: ApiParts, request: ApiRequest) => ApiAnswer {
         running -= 1;
       }
     };
-    return Promise.resolve({ status: 200, stream: { type: jsonLines, write } });
+    return { status: 200, stream: { type: jsonLines, write } };
   };
 }
 
@@ -240,24 +232,24 @@ function sessionAnswer({ key, onSession }: ApiParts, { body }: ApiRequest): ApiA
   if (token === undefined) {
     const problem = 'The key is not the one of this server, which may have been started anew.';
     const hint = 'Open the address that it printed last.';
-    return Promise.resolve(problemAnswer({ status: 401, code: 'wrong-key', problem, hint }));
+    throw new RequestProblem({ status: 401, code: 'wrong-key', problem, hint });
   }
   onSession?.();
   const session: WireSession = { token };
-  return Promise.resolve({ status: 200, body: session });
+  return { status: 200, body: session };
 }
 
 /** `POST /api/replays` */
-async function replayAnswer({ replays, feed }: ApiParts, { body }: ApiRequest): ApiAnswer {
+async function replayAnswer({ replays, feed }: ApiParts, { body }: ApiRequest): Promise<ApiAnswer> {
   const asked = replayIn(parsed(body));
   if (asked === undefined) {
-    return problemAnswer(
-      badRequest('The body must be {"seq": a number, "target": a text, "body": a text or none}.'),
-    );
+    throw badRequest('The body must be {"seq": a number, "target": a text, "body": a text or none}.');
   }
-  const replayed = await replays.replay(asked);
-  feed.touch(asked.seq);
-  return 'code' in replayed ? problemAnswer(replayed) : { status: 200, body: replayed };
+  try {
+    return { status: 200, body: await replays.replay(asked) };
+  } finally {
+    feed.touch(asked.seq);
+  }
 }
 
 function replayIn(value: Json | undefined): WireReplay | undefined {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { messageOf } from '../errors.ts';
 import type { BodyWriter } from '../http/server/send-answer.ts';
+import { sentenceOf } from '../messages/catalogue.ts';
 import type { Arrived, InboxQueries } from './queries/inbox-queries.ts';
 import type { WireEvent, WireRow } from './wire.ts';
 
@@ -127,7 +127,7 @@ export class EventFeed {
       }
       this.#inboxIs(null);
     } catch (error) {
-      this.#inboxIs(messageOf(error));
+      this.#inboxIs(sentenceOf(error));
     }
     for (const stream of this.#streams) stream.writeNext();
   }

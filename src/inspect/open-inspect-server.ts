@@ -7,7 +7,7 @@ import { apiAnswers } from './api.ts';
 import { PageFiles, type ReadPageFile } from './page-files.ts';
 import { problemAnswer, rejectionAnswer, rejectionOf } from './problems.ts';
 import type { InboxQueries } from './queries/inbox-queries.ts';
-import type { Replays } from './replay/replayer.ts';
+import type { Replayer } from './replay/replayer.ts';
 import { keyParameter } from './wire.ts';
 
 /** What a client may cost: the page of one person, in a few tabs. */
@@ -28,7 +28,7 @@ export interface InspectServerOptions {
   readonly location: string;
   /** Closed with the server, and where it cannot be opened. */
   readonly queries: InboxQueries;
-  readonly replays: Replays;
+  readonly replays: Replayer;
   /** A receiver that stores into the same inbox runs in this process. */
   readonly isReceiving: boolean;
   readonly clock: Pick<Clock, 'now' | 'steady'>;

@@ -1,35 +1,46 @@
-import { LeadsError, messageOf } from '../errors.ts';
 import type { Answer } from '../http/server/send-answer.ts';
+import { describe } from '../messages/command-line.ts';
 import { rejection, type Rejection } from '../webhook/rejection.ts';
 import type { WireProblem } from './wire.ts';
 
 /** Why a request is not answered as it asks. */
-export interface Problem extends WireProblem {
+export interface HttpProblem extends WireProblem {
   readonly status: number;
 }
 
+/** Ends a request with an answer that says why. */
+export class RequestProblem extends Error {
+  readonly problem: HttpProblem;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(problem: HttpProblem, headers: Readonly<Record<string, string>> = {}) {
+    super(problem.problem);
+    this.problem = problem;
+    this.headers = headers;
+  }
+}
+
 export const problemAnswer = (
-  { status, ...body }: Problem,
+  { status, ...body }: HttpProblem,
   headers: Readonly<Record<string, string>> = {},
 ): Answer => ({ status, body, headers });
 
-export const badRequest = (problem: string): Problem => ({ status: 400, code: 'bad-request', problem });
+export const badRequest = (problem: string): RequestProblem =>
+  new RequestProblem({ status: 400, code: 'bad-request', problem });
 
-export const notThere = (what: string): Problem => ({
+export const notThere = (what: string): HttpProblem => ({
   status: 404,
   code: 'not-found',
   problem: `${what} is not in the inbox: it was pruned or erased, or there never was one.`,
 });
 
-export const inboxFailed = (error: unknown): Problem => ({
-  status: 503,
-  code: 'inbox-failed',
-  problem: messageOf(error),
-  ...(error instanceof LeadsError && error.hint !== undefined ? { hint: error.hint } : {}),
-});
+export function inboxFailed(error: unknown): HttpProblem {
+  const { message: problem, hint } = describe(error);
+  return { status: 503, code: 'inbox-failed', problem, ...(hint !== undefined && { hint }) };
+}
 
 /** A problem that is known before the request is complete. */
-export const rejectionOf = ({ status, problem }: Problem): Rejection =>
+export const rejectionOf = ({ status, problem }: HttpProblem): Rejection =>
   rejection(reasons[status] ?? 'malformed_request', problem);
 
 /** Answers a request that the HTTP server rejected. */

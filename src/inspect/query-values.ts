@@ -1,7 +1,5 @@
 import type { VerdictKind } from '../inbox/decide-verdict.ts';
-
-/** A query that is not what it must be; its message is one sentence. */
-export class QueryError extends Error {}
+import { badRequest } from './problems.ts';
 
 const verdicts: readonly VerdictKind[] = ['accepted', 'duplicate', 'pending', 'rejected'];
 
@@ -16,7 +14,7 @@ export class QueryValues {
 
   text(name: string): string | undefined {
     const [value, ...more] = this.#values.getAll(name);
-    if (more.length > 0) throw new QueryError(`The query names ${name} more than once.`);
+    if (more.length > 0) throw badRequest(`The query names ${name} more than once.`);
     return value;
   }
 
@@ -26,12 +24,12 @@ export class QueryValues {
     if (value === undefined) return undefined;
     const number = /^\d{1,16}$/.test(value) ? Number(value) : -1;
     if (number >= least && number <= most) return number;
-    throw new QueryError(`The query's ${name} must be a whole number from ${least} to ${most}.`);
+    throw badRequest(`The query's ${name} must be a whole number from ${least} to ${most}.`);
   }
 
   required(name: string): number {
     const number = this.number(name);
-    if (number === undefined) throw new QueryError(`The query lacks ${name}.`);
+    if (number === undefined) throw badRequest(`The query lacks ${name}.`);
     return number;
   }
 
@@ -40,6 +38,6 @@ export class QueryValues {
     if (given.length === 0) return undefined;
     const known = verdicts.filter((verdict) => given.includes(verdict));
     if (given.every((value) => known.some((verdict) => verdict === value))) return known;
-    throw new QueryError(`The query's verdict must be one of ${verdicts.join(', ')}.`);
+    throw badRequest(`The query's verdict must be one of ${verdicts.join(', ')}.`);
   }
 }

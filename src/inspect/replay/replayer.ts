@@ -1,11 +1,10 @@
-import { messageOf } from '../../errors.ts';
 import type { Inbox, StoredDelivery } from '../../inbox/inbox.ts';
 import { targetLabel } from '../../inbox/target-name.ts';
 import { retryDelivery } from '../../receiver/retry-delivery.ts';
 import { asReceived, storedDelivery } from '../../receiver/stored-deliveries.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { Clock } from '../../time/clock.ts';
-import { badRequest, inboxFailed, notThere, type Problem } from '../problems.ts';
+import { badRequest, inboxFailed, notThere, RequestProblem } from '../problems.ts';
 import { whyNotReplayable } from '../queries/describe-delivery.ts';
 import type { WireReplay, WireReplayed, WireTarget } from '../wire.ts';
 import { editedDelivery } from './edited-delivery.ts';
@@ -29,8 +28,8 @@ export interface ReplayerOptions {
  * Replays one delivery after the other: leases keep receivers apart, and two replays of this process have the same name on
  * theirs.
  */
-export class Replayer implements Replays {
-  readonly targets: Replays['targets'];
+export class Replayer {
+  readonly targets: readonly WireTarget[];
   readonly #options: ReplayerOptions;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
@@ -40,22 +39,30 @@ export class Replayer implements Replays {
     this.targets = options.targets.map(({ wire }) => wire);
   }
 
+  /** The address of one of the targets, without credentials; undefined for any other name. */
   urlOf(name: string): string | undefined {
     return this.#named(name)?.url;
   }
 
-  async replay(asked: WireReplay): Promise<WireReplayed | Problem> {
+  /** Rejects with a `RequestProblem` where it was not sent; that the target did not take it is a result. */
+  async replay(asked: WireReplay): Promise<WireReplayed> {
     const to = this.#named(asked.target);
     if (to === undefined) {
       const problem = 'The target is none of those that were named when leads was started.';
-      return { status: 403, code: 'forbidden', problem, hint: '--replay-to names one more' };
+      throw new RequestProblem({
+        status: 403,
+        code: 'forbidden',
+        problem,
+        hint: '--replay-to names one more',
+      });
     }
     if (asked.body !== undefined && !to.wire.isLocal) {
       const problem = 'An edited delivery goes to a target on this machine only.';
-      return { status: 403, code: 'forbidden', problem };
+      throw new RequestProblem({ status: 403, code: 'forbidden', problem });
     }
     if (this.#waiting >= mostWaiting) {
-      return { status: 429, code: 'busy', problem: 'Too many replays wait for each other.' };
+      const problem = 'Too many replays wait for each other.';
+      throw new RequestProblem({ status: 429, code: 'busy', problem });
     }
     this.#waiting += 1;
     const turn = this.#last.then(() => this.#send(asked, to));
@@ -63,7 +70,9 @@ export class Replayer implements Replays {
     try {
       return await turn;
     } catch (error) {
-      return { ...inboxFailed(error), problem: `The replay failed: ${messageOf(error)}` };
+      if (error instanceof RequestProblem) throw error;
+      const failed = inboxFailed(error);
+      throw new RequestProblem({ ...failed, problem: `The replay failed: ${failed.problem}` });
     } finally {
       this.#waiting -= 1;
     }
@@ -78,12 +87,12 @@ export class Replayer implements Replays {
     return this.#options.targets.find(({ wire }) => wire.name === name);
   }
 
-  #send({ seq, body }: WireReplay, { target, wire }: ReplayTarget): Promise<WireReplayed | Problem> {
+  #send({ seq, body }: WireReplay, { target, wire }: ReplayTarget): Promise<WireReplayed> {
     return this.#options.useInbox(target, async (inbox) => {
       const stored = await storedDelivery(inbox, seq);
-      if (stored === undefined) return notThere(`Delivery ${seq}`);
-      const why = whyNotReplayable(stored);
-      if (why !== undefined) return { status: 409, code: 'not-replayable', problem: why };
+      if (stored === undefined) throw new RequestProblem(notThere(`Delivery ${seq}`));
+      const problem = whyNotReplayable(stored);
+      if (problem !== undefined) throw new RequestProblem({ status: 409, code: 'not-replayable', problem });
       if (body !== undefined) return this.#sendEdited(stored, body, target);
       return this.#sendAgain(stored, target, wire.name, inbox);
     });
@@ -94,20 +103,20 @@ export class Replayer implements Replays {
     target: Target,
     name: string,
     inbox: ReplayInbox,
-  ): Promise<WireReplayed | Problem> {
+  ): Promise<WireReplayed> {
     const { clock, isDispatching } = this.#options;
-    if (isDispatching?.(leadId) === true) return busy;
+    if (isDispatching?.(leadId) === true) throw busy();
     const delivery = { seq, leadId, attempt, place };
     const [retried] = await retryDelivery([delivery], { target, inbox, clock, hasMoved: false });
-    if (retried === undefined) return busy;
+    if (retried === undefined) throw busy();
     const { ok, answer, durationMs, isSettled } = retried;
     return { ok, answer, durationMs, leadId, settled: isSettled ? targetLabel(name) : null };
   }
 
   /** It is not the lead that is stored: nothing is kept of it. */
-  async #sendEdited(stored: StoredDelivery, text: string, target: Target): Promise<WireReplayed | Problem> {
+  async #sendEdited(stored: StoredDelivery, text: string, target: Target): Promise<WireReplayed> {
     const edited = editedDelivery(asReceived(stored, [stored]), text);
-    if (!edited.ok) return badRequest(edited.problem);
+    if (!edited.ok) throw badRequest(edited.problem);
     const leads = edited.checked.leads.map((lead) => ({ ...lead, attempt: 1 }));
     const [result] = await Promise.all(target.deliver(edited.checked, leads));
     if (result === undefined) throw new Error('a target gave no result');
@@ -116,18 +125,5 @@ export class Replayer implements Replays {
   }
 }
 
-const busy: Problem = {
-  status: 409,
-  code: 'busy',
-  problem: 'A receiver hands this lead on at this moment.',
-};
-
-/** Sends stored deliveries once more, to targets that the operator named. */
-export interface Replays {
-  readonly targets: readonly WireTarget[];
-  /** The address of one of them, without credentials; undefined for any other name. */
-  urlOf(name: string): string | undefined;
-  /** Why it was not sent is a problem; that the target did not take it is a result. */
-  replay(asked: WireReplay): Promise<WireReplayed | Problem>;
-  close(): Promise<void>;
-}
+const busy = (): RequestProblem =>
+  new RequestProblem({ status: 409, code: 'busy', problem: 'A receiver hands this lead on at this moment.' });
