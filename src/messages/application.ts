@@ -1,6 +1,5 @@
-import { LeadsError } from '../errors.ts';
-import { hintOf, sentenceOf } from './catalogue.ts';
-import type { Words } from './message.ts';
+import { LeadsError, type Problem } from '../errors.ts';
+import type { Message, Words } from './message.ts';
 
 const camel = (name: string): string =>
   name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -14,11 +13,21 @@ export const applicationWords: Words = {
   command: (line) => `leads ${line}`,
 };
 
-/** The same error, whose message and hint are made of its problem in the words of an application. */
-export function inApplicationWords(thrown: unknown): unknown {
-  if (!(thrown instanceof LeadsError) || thrown.problem === undefined) return thrown;
+/**
+ * The same error, with the texts that an application reads. `find`: the messages of all rooms, or of those whose code the
+ * entry has loaded.
+ */
+export function forApplication(thrown: unknown, find: (problem: Problem) => Message | undefined): unknown {
+  if (!(thrown instanceof LeadsError)) return thrown;
+  forApplication(thrown.cause, find);
+  const found = thrown.problem && find(thrown.problem);
+  if (thrown.problem === undefined || found === undefined) return thrown;
+  const { message } = found;
+  const stack = thrown.stack?.replace(thrown.problem.kind, () => message);
+  const hidden = { configurable: true, writable: true };
   return Object.defineProperties(thrown, {
-    message: { value: sentenceOf(thrown), configurable: true, writable: true },
-    hint: { value: hintOf(thrown, applicationWords), enumerable: true, configurable: true, writable: true },
+    message: { value: message, ...hidden },
+    stack: { value: stack, ...hidden },
+    hint: { value: found.hint?.(applicationWords), enumerable: true },
   });
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
-import { inApplicationWords } from '../../src/messages/application.ts';
+import { forApplication } from '../../src/messages/application.ts';
+import { messageFor } from '../../src/messages/catalogue.ts';
 import { describe as described } from '../../src/messages/command-line.ts';
 import type { SandboxProblem } from '../../src/sandbox/problems.ts';
 
@@ -35,7 +36,7 @@ it('names options in an application', () => {
     scheme: 'token',
     fault: 'drop',
   });
-  expect(inApplicationWords(error)).toMatchObject({
+  expect(forApplication(error, messageFor)).toMatchObject({
     message: "the scheme 'token' cannot show the fault drop",
     hint: 'it does not sign what that fault forges; use another scheme, or leave the fault out',
   });

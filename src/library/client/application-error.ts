@@ -1,4 +1,6 @@
 import { KeyRejectedError, LeadsError } from '../../errors.ts';
+import { forApplication } from '../../messages/application.ts';
+import { messageFor } from '../../messages/catalogue.ts';
 
 /** Words of the program's hints and notes, and what an application writes in their place. */
 const words: readonly (readonly [program: RegExp, application: string])[] = [
@@ -14,11 +16,12 @@ const words: readonly (readonly [program: RegExp, application: string])[] = [
 ];
 
 /** The same error, with hints that name options of the client in place of the program's commands and flags. */
-export function forApplication(error: unknown): unknown {
+export function clientError(error: unknown): unknown {
   if (!(error instanceof LeadsError)) return error;
-  forApplication(error.cause);
-  const hint =
-    error instanceof KeyRejectedError ? 'see apiKey' : error.hint && inApplicationWords(error.hint);
+  clientError(error.cause);
+  forApplication(error, messageFor);
+  const said = error.problem === undefined ? error.hint && inApplicationWords(error.hint) : error.hint;
+  const hint = error instanceof KeyRejectedError ? 'see apiKey' : said;
   return Object.defineProperty(error, 'hint', { value: hint, enumerable: true });
 }
 

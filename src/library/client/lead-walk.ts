@@ -4,7 +4,7 @@ import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import type { Position } from '../../service/pagination/position.ts';
-import { forApplication } from './application-error.ts';
+import { clientError } from './application-error.ts';
 import {
   type Checkpoint,
   preloadIds,
@@ -87,7 +87,7 @@ export class LeadWalk {
       }
       this.#here = null;
     } catch (error) {
-      throw forApplication(error);
+      throw clientError(error);
     } finally {
       await close?.();
     }

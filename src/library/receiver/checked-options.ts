@@ -5,7 +5,7 @@ import type { Policy } from '../../webhook/check-delivery.ts';
 import { definedScheme } from '../webhook/defined-scheme.ts';
 import { leadPlace, schemeOptions, withKeys } from '../webhook/make-verifier.ts';
 import { defaultBodyLimits } from '../webhook/options.ts';
-import { errorText, inboxError } from '../webhook/option-names.ts';
+import { errorText } from '../webhook/option-names.ts';
 import type { ReceiverOptions } from './receiver-options.ts';
 
 /** The options with their defaults. Durations in milliseconds. */
@@ -37,7 +37,6 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
   if (!/^[\w.-]{1,64}$/.test(name)) {
     throw new ConfigError(`name '${name}' is not of 1 to 64 letters, digits, '_', '.' and '-'`);
   }
-  const told = hook(options.onError, showError);
   const verifier = withKeys(definedScheme(options.scheme, schemeOptions(options)), options);
   return {
     inbox,
@@ -52,7 +51,7 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
     retryEveryMs: positive('retryEveryMs', options.retryEveryMs ?? 60_000),
     maxBodyBytes: positive('maxBodyBytes', options.maxBodyBytes ?? defaultBodyLimits.maxBytes),
     bodyTimeoutMs: positive('bodyTimeoutMs', options.bodyTimeoutMs ?? defaultBodyLimits.timeoutMs),
-    onError: (error, about) => told(inboxError(error), about),
+    onError: hook(options.onError, showError),
     onWarning: hook(options.onWarning, showWarning),
   };
 }

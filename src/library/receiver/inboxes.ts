@@ -7,7 +7,11 @@ const opener = (open: InboxOpener['open']): InboxOpener => ({
     try {
       return await open(requirements);
     } catch (error) {
-      throw inboxError(error);
+      const [{ forApplication }, { messageFor }] = await Promise.all([
+        import('../../messages/application.ts'),
+        import('../../messages/catalogue.ts'),
+      ]);
+      throw inboxError(forApplication(error, messageFor));
     }
   },
 });

@@ -4,9 +4,11 @@ import { defaultLimits } from '../../http/server/server-options.ts';
 import { BodyBudget, type BufferedBody } from '../../http/server/request-body.ts';
 import { type AnswerWriter, lingeringClose, sendAnswer } from '../../http/server/send-answer.ts';
 import { tooLarge, validateHeaders } from '../../http/server/validate-headers.ts';
+import { forApplication } from '../../messages/application.ts';
+import { messageFor } from '../../messages/catalogue.ts';
 import { headerValues } from '../../webhook/delivery.ts';
 import { answerForOutcome, type DeliveryAnswer, type Rejection, rejection } from '../../webhook/rejection.ts';
-import { withHint } from '../webhook/option-names.ts';
+import { inboxError, withHint } from '../webhook/option-names.ts';
 import { ParsedBodyError } from '../webhook/parsed-body-error.ts';
 import { bodySource, readBody } from '../webhook/read-body.ts';
 import {
@@ -19,7 +21,11 @@ import type { CheckedOptions } from './checked-options.ts';
 import { ReceiverLife } from './receiver-life.ts';
 
 /** Opens the inbox, begins to hand over what is outstanding, and takes requests. */
-export function startReceiver(options: CheckedOptions): WebhookReceiver {
+export function startReceiver(checked: CheckedOptions): WebhookReceiver {
+  const options: CheckedOptions = {
+    ...checked,
+    onError: (error, about) => checked.onError(inboxError(forApplication(error, messageFor)), about),
+  };
   const life = new ReceiverLife(options);
   const receive = requestReceiver(options, life);
   return {

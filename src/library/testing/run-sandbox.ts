@@ -9,7 +9,8 @@ import {
   type SandboxOptions,
   type WebhookOptions,
 } from '../../sandbox/sandbox-options.ts';
-import { inApplicationWords } from '../../messages/application.ts';
+import { forApplication } from '../../messages/application.ts';
+import { messageFor } from '../../messages/catalogue.ts';
 import { sentenceOf } from '../../messages/catalogue.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
@@ -41,7 +42,7 @@ export async function runSandbox(options: TestSandboxOptions): Promise<RunningSa
     });
   const sandbox = await start().catch((error: unknown) => {
     const isSentence = error instanceof ConfigError && error.problem === undefined;
-    throw isSentence ? nameOptions(error) : inApplicationWords(error);
+    throw isSentence ? nameOptions(error) : forApplication(error, messageFor);
   });
   const { state } = sandbox;
   return {

@@ -37,7 +37,7 @@ export function errorText(error: unknown): string {
 
 /** The same error of an inbox, with a hint that names options in place of the program's flags and variables. */
 export function inboxError(error: unknown): unknown {
-  if (!(error instanceof LeadsError) || error.hint === undefined) return error;
+  if (!(error instanceof LeadsError) || error.hint === undefined || error.problem !== undefined) return error;
   const hint = withOptionNames(
     error.hint.replace('PGPASSWORD, and PGPASSFILE or ~/.pgpass', 'password and passwordFile'),
   );
