@@ -23,7 +23,7 @@ const loadedTogether = groups([
   {
     name: 'flags',
     modules: [
-      'commands/flags/(command-spec|shared-flags|accept-incomplete-flag)',
+      'commands/flags/(command-spec|shared-flags)',
       'config/(setting-keys|directories)',
       'service/listing/completion',
     ],
@@ -34,7 +34,7 @@ const loadedTogether = groups([
     modules: [
       'config/load-settings',
       'service/(listing/listing|client/service)',
-      'commands/flags/resolve-filter',
+      'commands/flags/(resolve-filter|polling)',
       'output/(records/(record-writer|json-members)|table|terminal/.*)',
       'lead/(filter|created-at)',
     ],

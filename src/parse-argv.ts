@@ -1,6 +1,10 @@
 import { Command, CommanderError, Option } from 'commander';
-import { checkOptions, type TypedValues } from './commands/flags/check-flags.ts';
-import type { CommandSpec, Outcome } from './commands/flags/command-spec.ts';
+import {
+  checkOptions,
+  type CommandSpec,
+  type Outcome,
+  type TypedValues,
+} from './commands/flags/command-spec.ts';
 import {
   argumentTerm,
   type Flag,

@@ -1,8 +1,7 @@
 import { oneOf, text, type ValueType } from '../../config/value-types.ts';
-import { UsageError } from '../../errors.ts';
 import { headerValue } from '../flags/flag-values.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
-import { jqFlag } from '../flags/shared-flags.ts';
+import { jqFlag, rejectFirst } from '../flags/shared-flags.ts';
 
 /** A parameter of a call. */
 export interface Field {
@@ -76,26 +75,29 @@ const ownHeaders = [
 export function rejectContradictions(options: ApiOptions): void {
   const { method: verb, field: fields, input, header, paginate } = options;
   const isReading = verb === 'GET' || verb === 'HEAD';
-  if (input !== undefined && isReading) {
-    throw new UsageError(`--input: ${verb} has no body`, { hint: 'add --method POST, PUT, PATCH or DELETE' });
-  }
-  if (input !== undefined && fields.length > 0) {
-    throw new UsageError('--input and --field do not go together: each of them is the body');
-  }
-  if (options.include && options.jq !== undefined) {
-    throw new UsageError('--include and --jq do not go together: headers are no JSON');
-  }
-  if (paginate && verb !== 'GET') throw new UsageError(`--paginate goes with GET, not with ${verb}`);
-  if (!isReading) rejectRepeated(fields);
-  const own = header.find(([name]) => ownHeaders.includes(name.toLowerCase()));
-  if (own !== undefined) throw new UsageError(`--header: ${own[0].toLowerCase()} is set by leads itself`);
-}
-
-function rejectRepeated(fields: readonly Field[]): void {
   const names = fields.map(({ name }) => name);
-  const twice = names.find((name, i) => names.indexOf(name) < i);
-  if (twice === undefined) return;
-  throw new UsageError(`--field: '${twice}' is given twice`, {
-    hint: `several values are one list: '${twice}:=["a","b"]'`,
-  });
+  const twice = isReading ? undefined : names.find((name, i) => names.indexOf(name) < i);
+  const own = header.find(([name]) => ownHeaders.includes(name.toLowerCase()));
+  rejectFirst(
+    [
+      input !== undefined && isReading,
+      `--input: ${verb} has no body`,
+      'add --method POST, PUT, PATCH or DELETE',
+    ],
+    [
+      input !== undefined && fields.length > 0,
+      '--input and --field do not go together: each of them is the body',
+    ],
+    [
+      options.include && options.jq !== undefined,
+      '--include and --jq do not go together: headers are no JSON',
+    ],
+    [paginate && verb !== 'GET', `--paginate goes with GET, not with ${verb}`],
+    [
+      twice !== undefined,
+      `--field: '${twice ?? ''}' is given twice`,
+      `several values are one list: '${twice ?? ''}:=["a","b"]'`,
+    ],
+    [own !== undefined, `--header: ${own?.[0].toLowerCase() ?? ''} is set by leads itself`],
+  );
 }

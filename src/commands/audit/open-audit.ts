@@ -7,7 +7,7 @@ import { counted, type Progress, showProgress } from '../../output/terminal/prog
 import { openService, type Service } from '../../service/client/service.ts';
 import { statusFieldsOf } from '../../service/listing/status-field.ts';
 import { requestParamsOf } from '../../service/pagination/request-params.ts';
-import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
+import { unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { type OpenedReceived, openReceived } from './open-received.ts';
 import type { AuditCommandOptions } from './options.ts';

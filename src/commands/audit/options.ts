@@ -1,11 +1,16 @@
 import { duration, interval, text, wholeNumber } from '../../config/value-types.ts';
-import { UsageError } from '../../errors.ts';
-import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
+import {
+  acceptIncompleteFlag,
+  filterFlags,
+  formatFlags,
+  receiverUrl,
+  rejectFirst,
+  trustFlags,
+} from '../flags/shared-flags.ts';
 import { limit, writtenFile } from '../flags/flag-values.ts';
 import { type Flags, inGroup, longName, type OptionsOf } from '../flags/flag.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';
 import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
-import { filterFlags, formatFlags, receiverUrl, trustFlags } from '../flags/shared-flags.ts';
 import { flags as sendFlags } from '../send/options.ts';
 
 const repairFlags = inGroup('Repair of refused and missing leads', {
@@ -30,44 +35,9 @@ const deliveryFlags = {
   ...trustFlags,
 } satisfies Flags;
 
-/** Few services need them. */
-const deliveryPartFlags = schemePartFlags;
-
 export type RepairFlagOptions = OptionsOf<typeof repairFlags> &
   OptionsOf<typeof deliveryFlags> &
-  OptionsOf<typeof deliveryPartFlags>;
-
-interface ReceivedOptions {
-  readonly received: string | undefined;
-}
-
-/** Throws a `UsageError` for flags of a repair that contradict each other, or that would be ignored. */
-function rejectRepairContradictions(options: RepairFlagOptions & ReceivedOptions): void {
-  const { takeIn, sendTo, received, tokenFile, secretFile } = options;
-  if (takeIn && received !== undefined) {
-    throw new UsageError('--take-in and --received do not go together', {
-      hint: '--take-in stores leads in the inbox that is compared; --send-to URL delivers them to an application',
-    });
-  }
-  if (received === '-' && [...tokenFile, ...secretFile].includes('-')) {
-    throw new UsageError('stdin (-) can give either the leads or a secret');
-  }
-  if (sendTo !== undefined) return;
-  const stray = Object.entries({ ...deliveryFlags, ...deliveryPartFlags }).find(([key]) =>
-    isGiven(key, options[key as keyof RepairFlagOptions]),
-  );
-  if (stray !== undefined) {
-    throw new UsageError(`${longName(...stray)} says how leads are delivered: it needs --send-to URL`);
-  }
-}
-
-/** `--no-verify` is the only flag that is true unless it is given. */
-const isGiven = (key: string, value: unknown): boolean =>
-  key === 'verify'
-    ? value === false
-    : Array.isArray(value)
-      ? value.length > 0
-      : value !== undefined && value !== false;
+  OptionsOf<typeof schemePartFlags>;
 
 export const flags = {
   ...inboxFlags,
@@ -108,33 +78,61 @@ export const flags = {
     },
   }),
   ...deliveryFlags,
-  ...deliveryPartFlags,
+  ...schemePartFlags,
 } satisfies Flags;
 
 export type AuditCommandOptions = OptionsOf<typeof flags>;
 
-/** Throws a `UsageError` for flags that contradict each other. */
+/** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
 export function rejectContradictions(options: AuditCommandOptions): void {
-  const { missing, format, received, inbox, inboxUrlFile, watch } = options;
-  rejectRepairContradictions(options);
-  if (missing && format === 'json') {
-    throw new UsageError('--missing and --json do not go together', {
-      hint: '--missing prints leads, --json prints findings',
-    });
-  }
-  if (watch !== undefined && missing) {
-    throw new UsageError('--watch and --missing do not go together: each round would print the same leads');
-  }
-  if (watch !== undefined && inboxUrlFile === '-') {
-    throw new UsageError('--watch opens the inbox in each round: stdin (-) can be read once only');
-  }
-  if (watch !== undefined && received === '-') {
-    throw new UsageError('--watch reads the received leads in each round: stdin (-) can be read once only');
-  }
-  if (received !== undefined && (inbox ?? inboxUrlFile) !== undefined) {
-    throw new UsageError('--received and --inbox do not go together: each is the received side');
-  }
-  if (inbox === ':memory:') {
-    throw new UsageError('--inbox :memory: holds nothing that could be compared');
-  }
+  const { inbox, inboxUrlFile, missing, received, secretFile, sendTo, takeIn, tokenFile } = options;
+  const isWatching = options.watch !== undefined;
+  const stray = Object.entries({ ...deliveryFlags, ...schemePartFlags }).find(([key]) =>
+    isGiven(key, options[key as keyof RepairFlagOptions]),
+  );
+  rejectFirst(
+    [
+      takeIn && received !== undefined,
+      '--take-in and --received do not go together',
+      '--take-in stores leads in the inbox that is compared; --send-to URL delivers them to an application',
+    ],
+    [
+      received === '-' && [...tokenFile, ...secretFile].includes('-'),
+      'stdin (-) can give either the leads or a secret',
+    ],
+    [
+      sendTo === undefined && stray !== undefined,
+      `${stray === undefined ? '' : longName(...stray)} says how leads are delivered: it needs --send-to URL`,
+    ],
+    [
+      missing && options.format === 'json',
+      '--missing and --json do not go together',
+      '--missing prints leads, --json prints findings',
+    ],
+    [
+      isWatching && missing,
+      '--watch and --missing do not go together: each round would print the same leads',
+    ],
+    [
+      isWatching && inboxUrlFile === '-',
+      '--watch opens the inbox in each round: stdin (-) can be read once only',
+    ],
+    [
+      isWatching && received === '-',
+      '--watch reads the received leads in each round: stdin (-) can be read once only',
+    ],
+    [
+      received !== undefined && (inbox ?? inboxUrlFile) !== undefined,
+      '--received and --inbox do not go together: each is the received side',
+    ],
+    [inbox === ':memory:', '--inbox :memory: holds nothing that could be compared'],
+  );
 }
+
+/** `--no-verify` is the only flag that is true unless it is given. */
+const isGiven = (key: string, value: unknown): boolean =>
+  key === 'verify'
+    ? value === false
+    : Array.isArray(value)
+      ? value.length > 0
+      : value !== undefined && value !== false;

@@ -1,8 +1,9 @@
 import type { Context } from '../../context.ts';
-import { InterruptedError, ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { outliveOutages } from '../../service/client/retry.ts';
 import type { Outcome } from '../flags/command-spec.ts';
+import { isCtrlC } from '../flags/polling.ts';
 import { noteFilters } from '../flags/resolve-filter.ts';
 import { withJunitOfFailure, writeJunit } from './junit.ts';
 import { noteCounts, openAudit, type OpenedAudit } from './open-audit.ts';
@@ -115,9 +116,7 @@ async function watchAudits(every: number, round: () => Promise<Outcome>, context
       await messages.waiting(wait, () => clock.sleep(every, signal));
     }
   } catch (error) {
-    const reason: unknown = signal.reason;
-    const isEnd = signal.aborted && reason instanceof InterruptedError && reason.signal === 'SIGINT';
-    if (!isEnd || ended === 0) throw error;
+    if (!isCtrlC(signal) || ended === 0) throw error;
     return 'done';
   }
 }

@@ -1,8 +1,7 @@
 import { text } from '../../config/value-types.ts';
-import { UsageError } from '../../errors.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { writtenFile } from '../flags/flag-values.ts';
-import { formatFlags, trustFlags } from '../flags/shared-flags.ts';
+import { formatFlags, rejectFirst, trustFlags } from '../flags/shared-flags.ts';
 import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
 import { header } from '../send/send-values.ts';
 
@@ -49,15 +48,17 @@ export const flags = {
 
 export type CheckOptions = OptionsOf<typeof flags> & { readonly url: URL | undefined };
 
-/** The URL to check. Throws a `UsageError` without one, and for a command that only lists and writes results. */
-export function rejectContradictions(options: CheckOptions): void {
-  const { list, junit, writeBaseline, url } = options;
-  if (list && (junit !== undefined || writeBaseline !== undefined)) {
-    throw new UsageError('--list sends nothing, and there are no results to write');
-  }
-  if (!list && url === undefined) {
-    throw new UsageError('which receiver?', {
-      hint: 'such as: leads check https://localhost:8443/ --token secret',
-    });
-  }
+/** Throws a `UsageError` without a URL, and for a command that only lists and writes results. */
+export function rejectContradictions({ list, junit, writeBaseline, url }: CheckOptions): void {
+  rejectFirst(
+    [
+      list && (junit !== undefined || writeBaseline !== undefined),
+      '--list sends nothing, and there are no results to write',
+    ],
+    [
+      !list && url === undefined,
+      'which receiver?',
+      'such as: leads check https://localhost:8443/ --token secret',
+    ],
+  );
 }

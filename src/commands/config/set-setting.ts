@@ -1,14 +1,13 @@
 import { rejectBothKeys, withValue } from '../../config/check-config.ts';
 import { findSetting } from './find-setting.ts';
 import type { SettingKey } from '../../config/setting-keys.ts';
-import { checkValue } from '../flags/check-flags.ts';
+import { checkValue, type Outcome } from '../flags/command-spec.ts';
 import { loginCommand } from '../../config/login-command.ts';
 import { readAll, secretFromPerson } from '../../config/prompt.ts';
 import { updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Profile } from '../../config/settings.ts';
-import type { Outcome } from '../flags/command-spec.ts';
 import type { ConfigSetOptions } from './options.ts';
 
 export async function run(options: ConfigSetOptions, context: Context): Promise<Outcome> {

@@ -1,11 +1,15 @@
 import { duration, oneOf, text, wholeNumber } from '../../config/value-types.ts';
-import { UsageError } from '../../errors.ts';
 import { type RecordFormat, recordFormats } from '../../output/records/record-types.ts';
 import type { Messages } from '../../output/messages.ts';
-import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
-import { filterFlags, formatFlags } from '../flags/shared-flags.ts';
+import {
+  acceptIncompleteFlag,
+  fieldsFlag,
+  filterFlags,
+  formatFlags,
+  rejectFirst,
+} from '../flags/shared-flags.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { fieldList, pollInterval } from '../flags/flag-values.ts';
+import { pollInterval } from '../flags/flag-values.ts';
 
 export const flags = {
   output: {
@@ -18,12 +22,7 @@ export const flags = {
   resume: { help: 'continue an -o that was interrupted, kill -9 included' },
   ...acceptIncompleteFlag,
   gzip: { eitherWay: true, help: 'compress; automatic for -o NAME.gz' },
-  fields: {
-    value: 'list',
-    type: fieldList,
-    known: 'field-list',
-    help: 'only these, such as id,contact.email',
-  },
+  ...fieldsFlag,
   limit: {
     short: 'n',
     value: 'n',
@@ -87,48 +86,31 @@ export function settleOptions(typed: TypedOptions, messages: Pick<Messages, 'not
 
 /** Throws a `UsageError` for flags that contradict each other; `terminal` is whether stdout is one. */
 export function rejectContradictions(options: ExportOptions, terminal: boolean): void {
-  const { output, bookmark, follow } = options;
-  if (options.resume && output === undefined) {
-    throw new UsageError('--resume needs -o FILE: only an export to a file can be continued');
-  }
-  if (options.format !== 'csv' && (options.bom || !options.escape)) {
-    throw new UsageError(`${options.bom ? '--bom' : '--no-escape'} is for --format csv`);
-  }
-  if (options.replace && (output === undefined || bookmark === undefined)) {
-    throw new UsageError(
+  const { bom, bookmark, escape, fields, follow, format, gzip, jq, limit, output, overlap } = options;
+  const [toStdout, follows] = [output === undefined, follow !== undefined];
+  rejectFirst(
+    [options.resume && toStdout, '--resume needs -o FILE: only an export to a file can be continued'],
+    [format !== 'csv' && (bom || !escape), `${bom ? '--bom' : '--no-escape'} is for --format csv`],
+    [
+      options.replace && (toStdout || bookmark === undefined),
       '--replace needs -o FILE and --bookmark: another export to a file replaces it anyway',
-    );
-  }
-  if (options.overlap !== undefined && bookmark === undefined && follow === undefined) {
-    throw new UsageError('--overlap needs --bookmark or --follow');
-  }
-  if (options.limit !== undefined && bookmark !== undefined) {
-    throw new UsageError(
+    ],
+    [overlap !== undefined && bookmark === undefined && !follows, '--overlap needs --bookmark or --follow'],
+    [
+      limit !== undefined && bookmark !== undefined,
       '--limit and --bookmark do not go together: the leads beyond --limit would never be exported',
-    );
-  }
-  if (follow !== undefined && options.until !== undefined) {
-    throw new UsageError('--follow and --until do not go together');
-  }
-  if (
-    follow !== undefined &&
-    options.format === 'csv' &&
-    options.fields === undefined &&
-    output === undefined
-  ) {
-    throw new UsageError('--follow with --format csv needs --fields', {
-      hint: 'the columns of leads that are still to come are not known',
-    });
-  }
-  if (options.jq !== undefined && (output !== undefined || options.gzip)) {
-    throw new UsageError(
-      `--jq writes text to stdout: it does not go with ${output === undefined ? '--gzip' : '-o FILE'}`,
-      {
-        hint: 'redirect it: > FILE',
-      },
-    );
-  }
-  if (options.gzip && output === undefined && terminal) {
-    throw new UsageError('--gzip writes no text for a terminal', { hint: 'redirect it, or use -o FILE' });
-  }
+    ],
+    [follows && options.until !== undefined, '--follow and --until do not go together'],
+    [
+      follows && format === 'csv' && fields === undefined && toStdout,
+      '--follow with --format csv needs --fields',
+      'the columns of leads that are still to come are not known',
+    ],
+    [
+      jq !== undefined && (!toStdout || gzip),
+      `--jq writes text to stdout: it does not go with ${toStdout ? '--gzip' : '-o FILE'}`,
+      'redirect it: > FILE',
+    ],
+    [gzip && toStdout && terminal, '--gzip writes no text for a terminal', 'redirect it, or use -o FILE'],
+  );
 }

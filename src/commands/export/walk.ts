@@ -1,11 +1,10 @@
-import { InterruptedError } from '../../errors.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import type { Progress } from '../../output/terminal/progress.ts';
 import { outliveOutages } from '../../service/client/retry.ts';
 import { IncompleteError } from '../../service/listing/completion.ts';
 import { type Batch, type Listing, listLeads } from '../../service/listing/listing.ts';
 import type { Position } from '../../service/pagination/position.ts';
-import { isComplete, unprovenHandler } from '../flags/accept-incomplete-flag.ts';
+import { isComplete, isCtrlC, unprovenHandler } from '../flags/polling.ts';
 import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
 import type { Counts } from './checkpoint.ts';
 import { type ExportContext, type ExportPlan, latest } from './plan.ts';
@@ -127,7 +126,6 @@ export async function pollUntilInterrupted(
       await steps.pollEnd();
     }
   } catch (error) {
-    const reason: unknown = signal.reason;
-    if (!(signal.aborted && reason instanceof InterruptedError && reason.signal === 'SIGINT')) throw error;
+    if (!isCtrlC(signal)) throw error;
   }
 }

@@ -18,6 +18,7 @@ import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts'
 import { flagName, type OptionsOf } from './flag.ts';
 import { type SchemeOptions, schemePartFlags } from './scheme-flags.ts';
 import { readSecrets } from './secret-files.ts';
+import { rejectFirst } from './shared-flags.ts';
 
 /** A scheme, and the secrets that were given for it, before it has read them. */
 export interface SchemeSecrets {
@@ -78,18 +79,19 @@ const hasToken = (options: SchemeOptions): boolean => options.token.length + opt
 const hasSecret = (options: SchemeOptions): boolean => options.secret.length + options.secretFile.length > 0;
 
 function rejectConflicts(options: SchemeOptions): void {
-  if (!options.verify && (hasToken(options) || hasSecret(options) || options.scheme !== undefined)) {
-    throw new UsageError('--no-verify contradicts --token, --secret and --scheme[-file]');
-  }
-  if (hasToken(options) && hasSecret(options)) {
-    throw new UsageError('--token and --secret are two ways to authenticate: give one');
-  }
-  if (hasToken(options) && options.scheme !== undefined && options.scheme !== 'token') {
-    throw new UsageError(`--scheme ${options.scheme} takes --secret, not --token`);
-  }
-  if (hasSecret(options) && options.scheme === 'token') {
-    throw new UsageError('--scheme token takes --token, not --secret');
-  }
+  const { scheme, verify } = options;
+  rejectFirst(
+    [
+      !verify && (hasToken(options) || hasSecret(options) || scheme !== undefined),
+      '--no-verify contradicts --token, --secret and --scheme[-file]',
+    ],
+    [hasToken(options) && hasSecret(options), '--token and --secret are two ways to authenticate: give one'],
+    [
+      hasToken(options) && scheme !== undefined && scheme !== 'token',
+      `--scheme ${scheme ?? ''} takes --secret, not --token`,
+    ],
+    [hasSecret(options) && scheme === 'token', '--scheme token takes --token, not --secret'],
+  );
 }
 
 function rejectStrayParts(options: SchemeOptions, name: string): void {

@@ -1,8 +1,7 @@
 import { oneOf, text, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
-import type { TypedValues } from './check-flags.ts';
-import { condition, httpUrl, pointInTime } from './flag-values.ts';
-import { type Flags, inGroup, type OptionsOf, type ValueFlag } from './flag.ts';
+import { condition, fieldList, httpUrl, pointInTime } from './flag-values.ts';
+import { type Flags, inGroup, type OptionsOf } from './flag.ts';
 
 /** Which leads: the same on every command that pulls. */
 export const filterFlags = inGroup('Filters', {
@@ -37,23 +36,6 @@ export function formatFlags<const F extends string>(formats: readonly [F, ...F[]
     json: { help: `short for --format ${json}`, shortFor: ['format', json] },
     ...jqFlag,
   } as const;
-}
-
-const otherForms = ['table', 'csv', 'pretty', 'text'];
-
-/** `--jq` means `--json`, unless the command's form is JSON anyway. Throws a `UsageError` beside a form that is not. */
-export function withJson(flags: Flags, typed: TypedValues): TypedValues {
-  const format = flags['format'] as ValueFlag<unknown> | undefined;
-  if (typed['jq'] === undefined || format === undefined) return typed;
-  const named = typed['format'];
-  if (typeof named === 'string') {
-    if (!otherForms.includes(named) || format.type.parse(named) === undefined) return typed;
-    throw new UsageError(`--jq and --format ${named} do not go together`, {
-      hint: '--jq reads JSON: leave --format out',
-    });
-  }
-  const usual = format.default ?? format.type.choices?.[0] ?? '';
-  return otherForms.includes(usual) ? { ...typed, json: true } : typed;
 }
 
 /** The URL of a receiver. What follows `#` is never sent. Credentials in it would be shown with it. */
@@ -91,3 +73,24 @@ export const trustFlags = inGroup('Trust', {
 }) satisfies Flags;
 
 export type TrustOptions = OptionsOf<typeof trustFlags>;
+
+export const acceptIncompleteFlag = {
+  acceptIncomplete: { help: 'take what came, although the service does not show that it is everything' },
+} satisfies Flags;
+
+export const fieldsFlag = {
+  fields: {
+    value: 'list',
+    type: fieldList,
+    known: 'field-list',
+    help: 'only these, such as id,contact.email',
+  },
+} satisfies Flags;
+
+/** Throws a `UsageError` for the first of these that is so: flags that contradict each other, or that would be ignored. */
+export function rejectFirst(
+  ...rules: readonly (readonly [isSo: boolean, message: string, hint?: string])[]
+): void {
+  const [, message, hint] = rules.find(([isSo]) => isSo) ?? [];
+  if (message !== undefined) throw new UsageError(message, { hint });
+}

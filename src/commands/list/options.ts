@@ -1,8 +1,12 @@
-import { UsageError } from '../../errors.ts';
-import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
-import { filterFlags, formatFlags } from '../flags/shared-flags.ts';
+import {
+  acceptIncompleteFlag,
+  fieldsFlag,
+  filterFlags,
+  formatFlags,
+  rejectFirst,
+} from '../flags/shared-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
-import { fieldList, limit, pollInterval } from '../flags/flag-values.ts';
+import { limit, pollInterval } from '../flags/flag-values.ts';
 
 export const flags = {
   limit: {
@@ -12,12 +16,7 @@ export const flags = {
     default: '20',
     help: "how many, counted after filtering, or 'all'",
   },
-  fields: {
-    value: 'list',
-    type: fieldList,
-    known: 'field-list',
-    help: 'only these, such as id,contact.email',
-  },
+  ...fieldsFlag,
   relative: { help: 'times as "3m ago"' },
   watch: { value: 'duration', type: pollInterval, bare: '30s', help: 'print new leads as they come' },
   ...acceptIncompleteFlag,
@@ -29,17 +28,19 @@ export type ListOptions = OptionsOf<typeof flags>;
 
 /** Throws a `UsageError` for flags that contradict each other. */
 export function rejectContradictions({ fields, relative, format, watch, until }: ListOptions): void {
-  if (relative && format !== 'table') throw new UsageError('--relative is for the table form');
-  if (watch === undefined) return;
-  if (format === 'json') {
-    throw new UsageError('--watch and --format json do not go together: the array would never end', {
-      hint: 'use --format ndjson',
-    });
-  }
-  if (format === 'csv' && fields === undefined) {
-    throw new UsageError('--watch with --format csv needs --fields', {
-      hint: 'the columns of leads that are still to come are not known',
-    });
-  }
-  if (until !== undefined) throw new UsageError('--watch and --until do not go together');
+  const isWatching = watch !== undefined;
+  rejectFirst(
+    [relative && format !== 'table', '--relative is for the table form'],
+    [
+      isWatching && format === 'json',
+      '--watch and --format json do not go together: the array would never end',
+      'use --format ndjson',
+    ],
+    [
+      isWatching && format === 'csv' && fields === undefined,
+      '--watch with --format csv needs --fields',
+      'the columns of leads that are still to come are not known',
+    ],
+    [isWatching && until !== undefined, '--watch and --until do not go together'],
+  );
 }

@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { InterruptedError } from '../../errors.ts';
 import { oldestFirst, readCreatedAt } from '../../lead/created-at.ts';
 import type { LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
@@ -8,7 +7,7 @@ import { noteFilters } from '../flags/resolve-filter.ts';
 import { outliveOutages } from '../../service/client/retry.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import type { LeadQuery } from '../../service/listing/options.ts';
-import { isComplete, unprovenHandler } from '../flags/accept-incomplete-flag.ts';
+import { isComplete, isCtrlC, unprovenHandler } from '../flags/polling.ts';
 import type { Service } from '../../service/client/service.ts';
 
 interface Watch {
@@ -75,7 +74,6 @@ export async function watchLeads(
       await print(await takeFound());
     }
   } catch (error) {
-    const reason: unknown = signal.reason;
-    if (!(signal.aborted && reason instanceof InterruptedError && reason.signal === 'SIGINT')) throw error;
+    if (!isCtrlC(signal)) throw error;
   }
 }

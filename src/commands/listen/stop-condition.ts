@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../../context.ts';
-import { InterruptedError } from '../../errors.ts';
 import type { Outcome } from '../flags/command-spec.ts';
+import { isCtrlC } from '../flags/polling.ts';
 
 /** What stopped a run. */
 export type StopCause =
@@ -101,7 +101,6 @@ export function outcomeOf(cause: StopCause, count: number | undefined, signal: A
   if (cause.by === 'failure') throw cause.error;
   if (cause.by === 'time') return count === undefined ? 'done' : 'problems';
   // Ctrl-C is the ordinary end of a receiver, unless more leads were asked for.
-  const isCtrlC = signal.reason instanceof InterruptedError && signal.reason.signal === 'SIGINT';
-  if (cause.by === 'signal' && (count !== undefined || !isCtrlC)) throw signal.reason;
+  if (cause.by === 'signal' && (count !== undefined || !isCtrlC(signal))) throw signal.reason;
   return 'done';
 }

@@ -1,6 +1,11 @@
 import { interval, oneOf, text, wholeNumber } from '../../config/value-types.ts';
-import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
-import { filterFlags, formatFlags, receiverUrl, trustFlags } from '../flags/shared-flags.ts';
+import {
+  acceptIncompleteFlag,
+  filterFlags,
+  formatFlags,
+  receiverUrl,
+  trustFlags,
+} from '../flags/shared-flags.ts';
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { requestRate, retrySchedule } from '../flags/flag-values.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';

@@ -6,7 +6,7 @@ import { leadFilter } from '../../lead/filter.ts';
 import { readLead } from '../../lead/read-lead.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/listing.ts';
-import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
+import { unprovenHandler } from '../flags/polling.ts';
 import { noteFilters, resolveFilter } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import { withInboxReader } from '../inbox/with-inbox.ts';

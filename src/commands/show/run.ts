@@ -16,7 +16,7 @@ import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/listing.ts';
-import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
+import { unprovenHandler } from '../flags/polling.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxFlags } from '../flags/inbox-flags.ts';
 import { noteMissingFields } from '../flags/resolve-filter.ts';

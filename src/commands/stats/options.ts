@@ -1,9 +1,7 @@
 import { oneOf, type ValueType } from '../../config/value-types.ts';
-import { UsageError } from '../../errors.ts';
 import { type Expectation, parseExpectations } from '../../stats/expectations.ts';
 import { bucketUnits } from '../../stats/time-buckets.ts';
-import { acceptIncompleteFlag } from '../flags/accept-incomplete-flag.ts';
-import { filterFlags, formatFlags } from '../flags/shared-flags.ts';
+import { acceptIncompleteFlag, filterFlags, formatFlags, rejectFirst } from '../flags/shared-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
 import { limit } from '../flags/flag-values.ts';
 import { type InboxFlags, inboxFlags } from '../flags/inbox-flags.ts';
@@ -87,23 +85,27 @@ export const inboxFlagsOf = ({ inbox, ...others }: StatsOptions): InboxFlags => 
 
 /** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
 export function rejectContradictions(options: StatsOptions): void {
-  const { compare, since, expect = [], acceptIncomplete } = options;
-  if (compare !== undefined && since === undefined) {
-    throw new UsageError('--compare previous needs --since: the previous window is as long as this one');
-  }
+  const { compare, since, expect = [], acceptIncomplete, status } = options;
+  const receives = countsReceived(options);
   const receiving = expect.find(({ measure }) => measure !== 'total');
-  if (!countsReceived(options)) {
-    if (receiving === undefined) return;
-    throw new UsageError(`--expect: '${receiving.text}' is about what was received: it needs --inbox`, {
-      hint: 'of leads that are pulled, only their total is known',
-    });
-  }
-  if (options.status !== undefined) {
-    throw new UsageError('--status is the service to judge: it does not go with --inbox', {
-      hint: "a lead's own field is chosen by --where, such as --where status=new",
-    });
-  }
-  if (acceptIncomplete) {
-    throw new UsageError('--accept-incomplete is about leads that are pulled: it does not go with --inbox');
-  }
+  rejectFirst(
+    [
+      compare !== undefined && since === undefined,
+      '--compare previous needs --since: the previous window is as long as this one',
+    ],
+    [
+      !receives && receiving !== undefined,
+      `--expect: '${receiving?.text ?? ''}' is about what was received: it needs --inbox`,
+      'of leads that are pulled, only their total is known',
+    ],
+    [
+      receives && status !== undefined,
+      '--status is the service to judge: it does not go with --inbox',
+      "a lead's own field is chosen by --where, such as --where status=new",
+    ],
+    [
+      receives && acceptIncomplete,
+      '--accept-incomplete is about leads that are pulled: it does not go with --inbox',
+    ],
+  );
 }

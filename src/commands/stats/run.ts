@@ -11,7 +11,7 @@ import { listLeads } from '../../service/listing/listing.ts';
 import { checkExpectations } from '../../stats/expectations.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
 import { mostValues } from '../../stats/value-counts.ts';
-import { unprovenHandler } from '../flags/accept-incomplete-flag.ts';
+import { unprovenHandler } from '../flags/polling.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
 import { sayChecked } from './figure-text.ts';

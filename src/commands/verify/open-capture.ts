@@ -4,11 +4,12 @@ import { addAbortSignal } from 'node:stream';
 import { bodyNote, type Capture, type CaptureNote, targetOf, valueOf } from '../../capture/capture.ts';
 import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
-import { DataError, UsageError } from '../../errors.ts';
+import { DataError } from '../../errors.ts';
 import type { BodyFormName } from '../../webhook/explain/body-form-names.ts';
 import { bodyForms } from '../../webhook/explain/body-forms.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
 import type { VerifyOptions } from './options.ts';
+import { rejectFirst } from '../flags/shared-flags.ts';
 
 /**
  * The delivery to check: from a file, stdin, the inbox or flags alone, and what flags say in its place.
@@ -68,17 +69,20 @@ const fromFlags: Capture = {
 /** Throws a `UsageError` for flags that name no capture, or two. */
 export function rejectConflicts(options: VerifyOptions, { stdin }: Pick<Context, 'stdin'>): void {
   const { file, id, body, header, entry, secretFile, tokenFile } = options;
-  if (id !== undefined && (file !== undefined || entry !== undefined)) {
-    throw new UsageError('--id takes a delivery of the inbox: it goes with neither FILE nor --entry');
-  }
   const isBare = file === undefined && id === undefined && body === undefined && header.length === 0;
-  if (isBare && stdin.isTTY === true) {
-    throw new UsageError('no capture is named', {
-      hint: "give a FILE, - for stdin, --id of the inbox, or --body with --header; see 'leads verify --help'",
-    });
-  }
   const readers = [isBare ? '-' : file, body, ...secretFile, ...tokenFile].filter((name) => name === '-');
-  if (readers.length > 1) throw new UsageError('stdin (-) can be read once only');
+  rejectFirst(
+    [
+      id !== undefined && (file !== undefined || entry !== undefined),
+      '--id takes a delivery of the inbox: it goes with neither FILE nor --entry',
+    ],
+    [
+      isBare && stdin.isTTY === true,
+      'no capture is named',
+      "give a FILE, - for stdin, --id of the inbox, or --body with --header; see 'leads verify --help'",
+    ],
+    [readers.length > 1, 'stdin (-) can be read once only'],
+  );
 }
 
 /** In bytes. A HAR of a long session has tens of megabytes; one delivery has at most a few. */

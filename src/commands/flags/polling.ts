@@ -1,10 +1,10 @@
+import { InterruptedError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import { IncompleteError, type Unproven } from '../../service/listing/completion.ts';
-import type { Flags } from './flag.ts';
 
-export const acceptIncompleteFlag = {
-  acceptIncomplete: { help: 'take what came, although the service does not show that it is everything' },
-} satisfies Flags;
+/** Whether a run was stopped by Ctrl-C, which is the ordinary end of one that goes on until then. */
+export const isCtrlC = ({ aborted, reason }: AbortSignal): boolean =>
+  aborted && reason instanceof InterruptedError && reason.signal === 'SIGINT';
 
 /**
  * What to do with the end of a walk that proves nothing; undefined: it is an `IncompleteError`. What is accepted counts as
@@ -35,7 +35,8 @@ export async function isComplete(
     return true;
   } catch (error) {
     if (!(error instanceof IncompleteError)) throw error;
-    if (!said.has(messages)) messages.warn(`${error.message}; trying again`);
+    const { sentenceOf } = await import('../../messages/catalogue.ts');
+    if (!said.has(messages)) messages.warn(`${sentenceOf(error)}; trying again`);
     said.add(messages);
     return false;
   }
