@@ -10,6 +10,7 @@ export const applicationWords: Words = {
   set: (setting, value = '…') => `${option(setting)}: ${value}`,
   get: option,
   option: (name, value) => (value === undefined ? camel(name) : `${camel(name)}: '${value}'`),
+  privateKey: 'give it in webhook.secrets',
   command: (line) => `leads ${line}`,
 };
 

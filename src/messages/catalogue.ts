@@ -1,16 +1,23 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
 import { checkMessages } from './check.ts';
 import type { Message, Words } from './message.ts';
+import { receiverMessages } from './receiver.ts';
 import { sandboxMessages } from './sandbox.ts';
+import { senderMessages } from './sender.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Readonly<Record<string, (found: never) => Message>> = {
   ...checkMessages,
+  ...receiverMessages,
   ...sandboxMessages,
+  ...senderMessages,
 };
 
 export const messageFor = (problem: Problem): Message | undefined =>
   (catalogue[problem.kind] as ((found: Problem) => Message) | undefined)?.(problem);
+
+/** The neutral sentence of what was found. */
+export const problemSentence = (found: Problem): string => messageFor(found)?.message ?? found.kind;
 
 /** The neutral sentence of what was thrown: it names no flag and no option. */
 export function sentenceOf(thrown: unknown): string {

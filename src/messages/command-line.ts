@@ -6,6 +6,7 @@ export const commandLineWords: Words = {
   set: (setting, value = '…') => `leads config set ${setting} ${value}`,
   get: (setting) => `leads config get ${setting}`,
   option: (name, value) => (value === undefined ? `--${name}` : `--${name} ${value}`),
+  privateKey: 'give its file with --secret-file',
   command: (line) => `leads ${line}`,
 };
 

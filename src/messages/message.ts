@@ -8,6 +8,8 @@ export interface Words {
   get(setting: string): string;
   /** An option of the run: `--accept-incomplete`, or `acceptIncomplete`. */
   option(name: string, value?: string): string;
+  /** How to give a private key. */
+  readonly privateKey: string;
   /** A command that mends it: `'leads inbox migrate'`. */
   command(line: string): string;
 }

@@ -109,6 +109,8 @@ const longestMs = 2000;
 interface ReadinessOptions {
   readonly inbox: Pick<InboxMonitor, 'checkWritable'>;
   readonly clock: Pick<Clock, 'steady' | 'sleep'>;
+  /** The neutral sentence of an error. Default: its message. */
+  readonly sentenceOf?: ((error: unknown) => string) | undefined;
   /** Aborted as soon as the run is to end. */
   readonly stopping: AbortSignal;
 }
@@ -150,13 +152,13 @@ export class Readiness {
   }
 
   async #ask(): Promise<string | undefined> {
-    const { inbox, clock } = this.#options;
+    const { inbox, clock, sentenceOf = messageOf } = this.#options;
     const answered = new AbortController();
     const tooLong = clock.sleep(longestMs, answered.signal).then(
       () => `the inbox has not written for ${longestMs / 1000} s`,
       () => undefined,
     );
-    const written = inbox.checkWritable().then(() => undefined, messageOf);
+    const written = inbox.checkWritable().then(() => undefined, sentenceOf);
     try {
       return await Promise.race([written, tooLong]);
     } finally {

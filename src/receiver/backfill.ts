@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Inbox } from '../inbox/inbox.ts';
 import { leadFilter } from '../lead/filter.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
-import { counted, noteUnreadableTimes } from '../output/terminal/progress.ts';
+import { noteUnreadableTimes } from '../output/terminal/progress.ts';
 import type { Service } from '../service/client/service.ts';
 import { IncompleteError } from '../service/listing/completion.ts';
 import { listLeads } from '../service/listing/listing.ts';
@@ -10,6 +10,7 @@ import { type Clock, slept } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { Receiver } from './create-receiver.ts';
 import { deliverPending } from './deliver-pending.ts';
+import type { ReceiverNote } from './problems.ts';
 import type { Target } from './targets/target.ts';
 
 interface BackfillOptions extends Omit<RoundOptions, 'since' | 'outstanding' | 'triedBefore'> {
@@ -50,6 +51,9 @@ interface RoundOptions {
   readonly service: Service;
   readonly inbox: Pick<Inbox, 'states' | 'list' | 'lease' | 'release'>;
   readonly receiver: Pick<Receiver, 'handleChecked' | 'handleLeased' | 'isDispatching'>;
+  readonly note: (found: ReceiverNote) => void;
+  /** The neutral sentence of an error. */
+  readonly sentenceOf: (error: unknown) => string;
   /** Of the receiver. */
   readonly targets: readonly Pick<Target, 'name' | 'concurrency'>[];
   readonly clock: Pick<Clock, 'now'>;
@@ -110,7 +114,7 @@ const batch = 50;
 
 /** One round. Never rejects. */
 async function runRound(options: RoundOptions): Promise<RoundCounts & { end: RoundEnd }> {
-  const { service, inbox, signal, since, outstanding } = options;
+  const { service, inbox, signal, since, outstanding, note } = options;
   // The window may have left them behind while a target did not answer.
   const unlisted = new Set(outstanding);
   const counts: RoundCounts = { fetched: 0, known: 0, handedOn: 0, pending: 0, notStored: 0 };
@@ -146,7 +150,7 @@ async function runRound(options: RoundOptions): Promise<RoundCounts & { end: Rou
   const walked = await endOf(walk, signal);
   const delivered = await endOf(deliverUnlisted, signal);
   noteUnreadableTimes(window.unreadableTimes, service.messages);
-  noteWithoutId(withoutId, service.messages);
+  if (withoutId > 0) note({ kind: 'pulled-without-id', leads: withoutId });
   return { ...counts, end: walked.kind === 'complete' ? delivered : walked };
 }
 
@@ -201,15 +205,12 @@ async function deliverAgain(
   counts: RoundCounts,
   options: RoundOptions,
 ): Promise<void> {
-  const { service, targets, signal } = options;
+  const { targets, signal, note, sentenceOf } = options;
   for (const ids of portions(pending, shareOf(targets), signal)) {
     const unwanted = await deliverPending(ids, {
       ...options,
-      onUnreadable(some, { message }) {
-        const names = some.map((id) => `'${id}'`).join(', ');
-        const are = some.length === 1 ? 'is' : 'are';
-        service.messages.note(`unreadable ${names}`, `${message}; ${names} ${are} not handed on`);
-      },
+      onUnreadable: (leadIds, error) =>
+        note({ kind: 'not-delivered-again', leadIds, why: sentenceOf(error) }),
     });
     // What is outstanding for the targets of another run alone is taken in by this one, as a push of it would be.
     await handlePulled(
@@ -246,16 +247,6 @@ async function countPending(
     }
   }
   return { known: states.size, pending };
-}
-
-/** Says once in a run that there are leads that no inbox can hold, since it tells them apart by their ids. */
-function noteWithoutId(leads: number, messages: RoundOptions['service']['messages']): void {
-  if (leads === 0) return;
-  const some = counted(leads, 'lead of the service has', 'leads of the service have');
-  messages.note(
-    'backfill-without-id',
-    `${some} no id: the backfill cannot take ${leads === 1 ? 'it' : 'them'} in`,
-  );
 }
 
 /** Half of what the targets take at the same time, so that a delivery never waits behind a round alone. */

@@ -2,7 +2,6 @@ import { isErased } from '../inbox/decide-verdict.ts';
 import { remainingDelivery } from '../inbox/erase/remaining-delivery.ts';
 import { CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
 import { messageOf } from '../errors.ts';
-import type { Messages } from '../output/messages.ts';
 import type { Clock } from '../time/clock.ts';
 import {
   checkDelivery,
@@ -23,6 +22,7 @@ import {
 import { Dispatcher, type PendingLead } from './dispatcher.ts';
 import type { HostGuard } from './host-guard.ts';
 import { deliveryRedactor } from './inbox-requirements.ts';
+import type { ReceiverNote } from './problems.ts';
 import {
   type AnsweredDelivery,
   EventStream,
@@ -41,7 +41,9 @@ export interface ReceiverOptions {
   /** What each new lead is delivered to before its delivery is acknowledged, in this order. Default: nothing. */
   readonly targets?: readonly Target[] | undefined;
   readonly clock: Pick<Clock, 'now'>;
-  readonly messages: Pick<Messages, 'note'>;
+  readonly note: (found: ReceiverNote) => void;
+  /** The neutral sentence of an error, for events and notes. Default: its message. */
+  readonly sentenceOf?: ((error: unknown) => string) | undefined;
   /** Failures on purpose, for tests of a sender. */
   readonly failures?: DeliberateFailures | undefined;
   /** What the credential of a rejected delivery would have matched, one sentence each. */
@@ -111,7 +113,8 @@ interface RejectedDelivery {
  * each lead in it. A rejection leads from any of them to answered. Inbox and targets stay the caller's to close.
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
-  const { policy, hostGuard, inbox, targets = [], clock, messages, failures, explain, observer } = options;
+  const { policy, hostGuard, inbox, targets = [], clock, note, sentenceOf = messageOf } = options;
+  const { failures, explain, observer } = options;
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();
   const dispatcher = new Dispatcher(inbox, targets, clock);
@@ -133,7 +136,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   function handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
     // The first secret is the current one. Another can only be removed when no sender uses it any more.
     if (checked.key > 0) {
-      messages.note('rotation', `deliveries still use secret ${checked.key + 1} of ${policy.keys.length}`);
+      note({ kind: 'former-secret-used', number: checked.key + 1, secrets: policy.keys.length });
     }
     return handleStored(checked, source, () => store(checked, source));
   }
@@ -152,7 +155,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       if (delay !== undefined) await delay;
     } catch (error) {
       if (!(error instanceof CannotStoreError)) throw error;
-      decided = rejection('cannot_store', messageOf(error));
+      decided = rejection('cannot_store', sentenceOf(error));
     }
     if ('kind' in decided) {
       return answerRejected(checked.delivery, source, { verdict: decided, leadId: onlyIdOf(checked) });
@@ -214,7 +217,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   /** From rejected to answered: keeps the delivery, without waiting for it, for those who look into the inbox. */
   function handleRejected(delivery: Delivery, verdict: Rejection, leadId?: string): Promise<DeliveryAnswer> {
     inbox.reject([{ delivery, rejection: verdict, leadId }]).catch((error: unknown) => {
-      messages.note('reject', `${messageOf(error)}; rejected deliveries are not kept`);
+      note({ kind: 'rejected-not-kept', why: sentenceOf(error) });
     });
     const explanation = explain?.(delivery, verdict);
     return answerRejected(delivery, 'push', { verdict, leadId, explanation });

@@ -3,6 +3,7 @@ import type { Inbox, StoredDelivery } from '../inbox/inbox.ts';
 import { leadBytes } from '../inbox/lead-bytes.ts';
 import { readLead } from '../lead/read-lead.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
+import type { ReceiverProblem } from './problems.ts';
 
 /** A delivery without what it brought. Times are milliseconds since the epoch. */
 export interface FirstDelivery extends Pick<StoredDelivery, 'seq' | 'firstSeq' | 'attempt' | 'place'> {
@@ -37,7 +38,9 @@ export async function firstDeliveries(
     for await (const { body: _, ...delivery } of inbox.list({ leadId })) {
       if (delivery.verdict !== 'rejected') first = earlier(delivery, leadId, first);
     }
-    if (first === undefined) throw new LeadNotFoundError(`the inbox has no delivery of the lead '${leadId}'`);
+    if (first === undefined) {
+      throw new LeadNotFoundError({ kind: 'no-delivery-of-lead', leadId } satisfies ReceiverProblem);
+    }
     found.push(first);
   }
   return found;
@@ -99,7 +102,7 @@ function leadIn({ body, source }: StoredDelivery, { seq, leadId, place }: LeadOf
   const read = readLead(bytes);
   if (leadId !== undefined && read.ok) return { lead: read.lead, leadId, place, warnings: read.warnings };
   if (leadId === undefined || source !== 'backfill') {
-    throw new DataError(`delivery number ${seq} of the inbox holds no lead`);
+    throw new DataError({ kind: 'delivery-without-lead', number: seq } satisfies ReceiverProblem);
   }
   // A service may name the id otherwise, and it was read by that name when the lead was pulled.
   return {

@@ -124,7 +124,6 @@ export const post = (
 export const targetAt = (url: string, signer?: Signer): ReplayTarget =>
   replayTarget({
     url: new URL(url),
-    keepPath: false,
     signer,
     proxy: undefined,
     timeoutMs: 5_000,

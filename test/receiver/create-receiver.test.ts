@@ -3,6 +3,7 @@ import { openInbox } from '../../src/inbox/open-inbox.ts';
 import type { AnsweredDelivery } from '../../src/receiver/receiver-events.ts';
 import { deliveryOfPulledLead } from '../../src/receiver/backfill.ts';
 import { createReceiver, type Receiver } from '../../src/receiver/create-receiver.ts';
+import type { ReceiverNote } from '../../src/receiver/problems.ts';
 import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
 import type { Target } from '../../src/receiver/targets/target.ts';
 import { Secret } from '../../src/secret.ts';
@@ -18,15 +19,15 @@ const policy = { path: undefined, scheme, keys: tokens.map((token) => scheme.key
 
 interface Started extends Receiver {
   readonly answered: AnsweredDelivery[];
-  readonly notes: string[];
+  readonly notes: ReceiverNote[];
 }
 
 /** A receiver over an inbox in memory, and the events of its deliveries. */
 async function start(...targets: Target[]): Promise<Started> {
   const inbox = await openInbox({ location: ':memory:', clock, ...inboxRequirements(policy, targets) });
-  const notes: string[] = [];
-  const messages = { note: (_: string, text: string) => void notes.push(text) };
-  const receiver = createReceiver({ policy, inbox, targets, clock, messages });
+  const notes: ReceiverNote[] = [];
+  const note = (found: ReceiverNote): void => void notes.push(found);
+  const receiver = createReceiver({ policy, inbox, targets, clock, note });
   const answered: AnsweredDelivery[] = [];
   receiver.events.subscribe((event) => void answered.push(event));
   return { ...receiver, answered, notes };
@@ -93,7 +94,7 @@ describe('a receiver without a socket', () => {
   it('notes that a former secret is still used', async () => {
     const receiver = await start();
     await receiver.handle(deliveryOf('{"id":"a"}', 'former-token'));
-    expect(receiver.notes).toEqual(['deliveries still use secret 2 of 2']);
+    expect(receiver.notes).toEqual([{ kind: 'former-secret-used', number: 2, secrets: 2 }]);
   });
 
   it('takes a pulled lead as if it had been pushed, and knows it when it is pushed', async () => {

@@ -13,7 +13,7 @@ import { findOutputPlace } from '../../files/output-place.ts';
 import { limitTime } from '../../http/client/limit-time.ts';
 import { junitDocument } from '../../output/junit.ts';
 import { writeWhole } from '../../output/write-whole.ts';
-import { explainFailure } from '../../sender/explain-failure.ts';
+import { explainFailure } from '../../messages/sender.ts';
 import { formatSeconds } from '../../time/duration.ts';
 import { unverified } from '../../webhook/scheme.ts';
 import type { Outcome } from '../flags/command-spec.ts';

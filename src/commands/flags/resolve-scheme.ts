@@ -40,8 +40,7 @@ export async function resolveScheme(
   const { scheme, secrets } = await resolveSchemeSecrets(given, settings, context, role);
   const keys = secrets.map((secret) => scheme.key(secret));
   const [first] = keys;
-  if (role === 'sends' && first !== undefined)
-    rejectUnableToSign(scheme, first, 'give its file with --secret-file');
+  if (role === 'sends' && first !== undefined) rejectUnableToSign(scheme, first);
   return { scheme, keys };
 }
 

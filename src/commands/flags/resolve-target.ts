@@ -6,7 +6,7 @@ import { ConfigError, ServiceError, UsageError } from '../../errors.ts';
 import type { PostResult } from '../../http/client/poster.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
-import { explainFailure } from '../../sender/explain-failure.ts';
+import { explainFailure } from '../../messages/sender.ts';
 import { authorityPath, readAuthority } from '../../tls/local-authority.ts';
 import type { TrustOptions } from './shared-flags.ts';
 

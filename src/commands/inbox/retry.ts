@@ -21,7 +21,6 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
   const { timeoutMs } = await context.settings();
   const target = forwardTarget({
     url: to,
-    keepPath: false,
     // The inbox does not keep which scheme verified a delivery.
     scheme: undefined,
     proxy: proxyFor(to, context.env),

@@ -27,7 +27,6 @@ export async function replayTargets(
     targets.push(
       replayTarget({
         url,
-        keepPath: false,
         signer,
         proxy,
         timeoutMs,

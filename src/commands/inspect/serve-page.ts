@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
-import { messageOf } from '../../errors.ts';
+import { sentenceOf } from '../../messages/catalogue.ts';
 import { type InboxLocation, openInboxReader } from '../../inbox/open-inbox.ts';
 import {
   type InspectServer,
@@ -32,7 +32,7 @@ export async function servePage(
     ...options,
     clock,
     onSession: () => void removeFile(),
-    onError: (error) => messages.note('inspect', `a request of the page failed: ${messageOf(error)}`),
+    onError: (error) => messages.note('inspect', `a request of the page failed: ${sentenceOf(error)}`),
   });
   messages.say(`inspect ${options.location} at:`);
   // Also under --quiet: nobody can guess the key.
@@ -88,7 +88,7 @@ async function openBrowser(
     detached: true,
   });
   child.on('error', (error) => {
-    messages.note('open', `cannot open a browser: ${messageOf(error)}`);
+    messages.note('open', `cannot open a browser: ${sentenceOf(error)}`);
     void remove();
   });
   // The browser may outlive us.

@@ -1,5 +1,6 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
+import { sentenceOf } from '../../messages/catalogue.ts';
 import { openAppendTarget } from '../../receiver/targets/append.ts';
 import { execTarget } from '../../receiver/targets/exec.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
@@ -32,7 +33,7 @@ export async function createTargets(
     targets.push(
       forwardTarget({
         url: forwardUrl(flags.forwardTo, flags),
-        keepPath: flags.forwardPath,
+        keepPath: flags.forwardPath ? { urlSaidBy: '--forward-to' } : undefined,
         scheme: scheme.name,
         proxy: proxyFor(flags.forwardTo, context.env),
         timeoutMs,
@@ -50,7 +51,7 @@ export async function createTargets(
       execTarget({ command: flags.exec, env, timeoutMs, bestEffort, messages, killGroup, signal }),
     );
   }
-  if (flags.output !== undefined) targets.push(await openAppendTarget(flags.output, context));
+  if (flags.output !== undefined) targets.push(await openAppendTarget(flags.output, context, sentenceOf));
   return targets;
 }
 

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
-import { messageOf, ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors.ts';
+import { sentenceOf } from '../../messages/catalogue.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { StdoutWriter } from '../../output/stdout.ts';
 import type { BackfillRound } from '../../receiver/backfill.ts';
@@ -104,7 +105,7 @@ function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillR
       failing = { cause, since: failing?.since ?? startedAt };
       const next = everyMs === undefined ? '' : `; trying again every ${formatSeconds(everyMs)}`;
       const counts = found ? ` (${counted(round)})` : '';
-      if (!isSaid) messages.warn(`the backfill ended early${counts}: ${messageOf(end.error)}${next}`);
+      if (!isSaid) messages.warn(`the backfill ended early${counts}: ${sentenceOf(end.error)}${next}`);
       else if (found) messages.say(`backfill: ${counted(round)}, ended early`);
       return true;
     }
@@ -134,6 +135,6 @@ function counted({ fetched, known, handedOn, pending, notStored }: BackfillRound
 
 /** An outage is one cause, whichever way it shows. */
 const causeOf = (error: unknown): string =>
-  error instanceof ServiceError ? 'outage' : withoutNumbers(messageOf(error));
+  error instanceof ServiceError ? 'outage' : withoutNumbers(sentenceOf(error));
 
 const withoutNumbers = (text: string): string => text.replace(/\d+/g, '#');

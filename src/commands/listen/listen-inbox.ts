@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { messageOf } from '../../errors.ts';
+import { sentenceOf } from '../../messages/catalogue.ts';
 import { isAlive, parseHolder } from '../../files/lock-owner.ts';
 import { lock } from '../../files/lock.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
@@ -191,7 +191,7 @@ export async function dropOldDeliveries(
     try {
       await inbox.prune(clock.now() - retainMs);
     } catch (error) {
-      messages.note('retain', `old deliveries were not dropped: ${messageOf(error)}`);
+      messages.note('retain', `old deliveries were not dropped: ${sentenceOf(error)}`);
     }
   } while (await slept(clock, pauseMs, signal));
 }

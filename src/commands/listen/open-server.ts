@@ -1,6 +1,7 @@
 import { isLoopbackAddress } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
-import { messageOf, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
+import { sentenceOf } from '../../messages/catalogue.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
 import type { RejectedRequest } from '../../http/server/server-options.ts';
 import { shellWord } from '../../output/curl-command.ts';
@@ -36,7 +37,7 @@ export async function openServer(session: ListenSession, receiver: Receiver): Pr
     handle: (delivery) => receiver.handle(delivery),
     onError(error) {
       metrics?.failed('internal');
-      messages.warn(`a delivery failed and was answered 503: ${messageOf(error)}`);
+      messages.warn(`a delivery failed and was answered 503: ${sentenceOf(error)}`);
     },
     onRejected: (refused) =>
       void receiver.handleRejected(asDelivery(refused), { ...refused, kind: 'rejected' }),
@@ -128,7 +129,7 @@ async function renewCertificate(
       inUse = tls;
       messages.note('renewed', 'the certificate was renewed: new connections get the new one');
     } catch (error) {
-      messages.note('not renewed', `the certificate was not renewed: ${messageOf(error)}`);
+      messages.note('not renewed', `the certificate was not renewed: ${sentenceOf(error)}`);
     }
   }
 }

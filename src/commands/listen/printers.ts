@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { messageOf } from '../../errors.ts';
+import { sentenceOf } from '../../messages/catalogue.ts';
 import type { VerdictKind } from '../../inbox/decide-verdict.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { escapeJson, sanitize } from '../../output/sanitize.ts';
@@ -208,5 +208,5 @@ export type Tally = Record<VerdictKind, number> & { readonly reasons: Partial<Re
 /** Why a round did not read everything, in a few words. */
 function endText(end: Exclude<RoundEnd, { kind: 'complete' }>): string {
   if (end.kind === 'interrupted') return 'interrupted';
-  return end.kind === 'unproven' ? `leads may be missing: ${end.why}` : messageOf(end.error);
+  return end.kind === 'unproven' ? `leads may be missing: ${end.why}` : sentenceOf(end.error);
 }

@@ -1,10 +1,12 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { problemSentence, sentenceOf } from '../../messages/catalogue.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
 import { createReceiver, type Receiver } from '../../receiver/create-receiver.ts';
 import { type HostGuard, hostGuard } from '../../receiver/host-guard.ts';
 import { limitYoungGeneration } from '../../receiver/limit-young-generation.ts';
+import type { ReceiverNote } from '../../receiver/problems.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { settleWrittenLeads } from '../../receiver/targets/append.ts';
 import { openService } from '../../service/client/service.ts';
@@ -149,7 +151,17 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const backfilled =
     pulled === undefined
       ? Promise.resolve()
-      : backfill({ ...pulled, inbox, receiver, targets, clock, signal, onRound: output.backfill });
+      : backfill({
+          ...pulled,
+          inbox,
+          receiver,
+          targets,
+          clock,
+          signal,
+          note: noteWith(messages),
+          sentenceOf,
+          onRound: output.backfill,
+        });
 
   const cause = await stop.reached;
   const { drainTimeout: drainMs } = flags;
@@ -188,7 +200,8 @@ function receiverFor(
     inbox,
     targets,
     clock,
-    messages,
+    note: noteWith(messages),
+    sentenceOf,
     failures: new SimulatedFailures({ respond, failFirst, delayMs, clock, signal }),
     // Nothing is ever accepted because of what is explained.
     explain: !flags.explain
@@ -200,6 +213,14 @@ function receiverFor(
     observer: metrics,
   });
 }
+
+/** Once for each kind, or for each set of leads. */
+const noteWith =
+  (messages: Context['messages']) =>
+  (found: ReceiverNote): void => {
+    const cause = 'leadIds' in found ? `${found.kind} ${found.leadIds.join()}` : found.kind;
+    messages.note(cause, problemSentence(found));
+  };
 
 /** Needed where neither a credential nor a certificate keeps out a page in a browser on this machine. */
 function hostGuardFor(

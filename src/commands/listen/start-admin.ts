@@ -1,5 +1,5 @@
 import { isLoopbackAddress } from '../../config/base-url.ts';
-import { messageOf } from '../../errors.ts';
+import { sentenceOf } from '../../messages/catalogue.ts';
 import { gauge, type MetricFamily } from '../../output/openmetrics.ts';
 import { openAdminServer, Readiness } from '../../receiver/admin-server.ts';
 import {
@@ -29,7 +29,7 @@ export async function startAdmin(session: ListenSession): Promise<Admin | undefi
   const { clock, messages, resources } = context;
   const end = new AbortController();
   const delay = new EventLoopDelay();
-  const readiness = new Readiness({ inbox, clock, stopping: stop.stopping });
+  const readiness = new Readiness({ inbox, clock, sentenceOf, stopping: stop.stopping });
   const backlog = new BacklogCache(inbox, clock);
   const names = targets.map(({ name }) => name);
   let connections = (): number => 0;
@@ -37,7 +37,7 @@ export async function startAdmin(session: ListenSession): Promise<Admin | undefi
     try {
       return backlogFamilies(await backlog.read(), names, clock.now());
     } catch (error) {
-      messages.note('backlog', `the metrics lack what is outstanding: ${messageOf(error)}`);
+      messages.note('backlog', `the metrics lack what is outstanding: ${sentenceOf(error)}`);
       return [];
     }
   };
@@ -46,7 +46,7 @@ export async function startAdmin(session: ListenSession): Promise<Admin | undefi
     addressFlag: '--admin',
     readiness,
     clock,
-    onError: (error) => messages.note('admin', `a request to --admin failed: ${messageOf(error)}`),
+    onError: (error) => messages.note('admin', `a request to --admin failed: ${sentenceOf(error)}`),
     metrics: async () => [
       { name: 'leads_build', type: 'info', help: 'This program.', samples: [build] },
       ...metrics.families(),

@@ -50,7 +50,7 @@ export async function startInspect(
 
 /** The app of `--forward-to`, at the address under which the inbox knows it. */
 async function forwards(
-  { forwardTo: url, forwardPath: keepPath }: ListenOptions,
+  { forwardTo: url, forwardPath }: ListenOptions,
   signer: Signer | undefined,
   context: Context,
   signal: AbortSignal,
@@ -61,6 +61,7 @@ async function forwards(
   const loopbackCa = await readAuthority(paths.dataDir);
   const proxy = proxyFor(url, env);
   const now = (): number => clock.now();
+  const keepPath = forwardPath ? { urlSaidBy: '--forward-to' } : undefined;
   return [replayTarget({ url, keepPath, signer, proxy, timeoutMs, loopbackCa, now, signal })];
 }
 
@@ -68,7 +69,7 @@ async function forwards(
 function signerOf({ scheme, keys: [key] }: Verifier): Signer | undefined {
   if (key === undefined) return undefined;
   try {
-    rejectUnableToSign(scheme, key, '');
+    rejectUnableToSign(scheme, key);
     return { scheme, key };
   } catch (error) {
     // A public key verifies only, and a scheme may sign what we do not send.

@@ -4,7 +4,7 @@ import type { LoggedRequest } from '../../sandbox/requests.ts';
 import type { SandboxState } from '../../sandbox/sandbox-state.ts';
 import type { Sandbox } from '../../sandbox/start-sandbox.ts';
 import type { RecordedAttempt } from '../../sandbox/target-queue.ts';
-import { explainFailure } from '../../sender/explain-failure.ts';
+import { explainFailure } from '../../messages/sender.ts';
 import type { Options } from './options.ts';
 
 /** Where the sandbox is, and commands to use it that run as printed. */

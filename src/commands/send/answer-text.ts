@@ -1,5 +1,5 @@
 import type { Secret } from '../../secret.ts';
-import { explainFailure } from '../../sender/explain-failure.ts';
+import { explainFailure } from '../../messages/sender.ts';
 import type { Attempt } from '../../sender/sender.ts';
 
 /** In characters: what is shown of an answer's first line. */

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Context } from '../../context.ts';
 import { DataError, messageOf } from '../../errors.ts';
+import { describe } from '../../messages/command-line.ts';
 import { recordAt } from '../../json/scanned-record.ts';
 import { scanner } from '../../json/scanner.ts';
 import { ValueSplitter } from '../../json/value-splitter.ts';
@@ -62,7 +63,8 @@ function inFile<T>(name: string, work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
-    throw new DataError(`${name}: ${error.message}`, { hint: error.hint, cause: error });
+    const { message, hint } = describe(error);
+    throw new DataError(`${name}: ${message}`, { hint, cause: error });
   }
 }
 

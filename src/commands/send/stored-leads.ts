@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
+import { sentenceOf } from '../../messages/catalogue.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-inbox.ts';
 import { leadFilter } from '../../lead/filter.ts';
@@ -30,7 +31,7 @@ export async function* leadsById(options: SendOptions, context: Context): LeadSo
     if (failure !== undefined && !(failure instanceof ConfigError)) throw failure;
     const places = failure === undefined ? 'neither in the service nor in the inbox' : 'not in the inbox';
     throw new LeadNotFoundError(`there is no lead '${first}', ${places}`, {
-      hint: failure === undefined ? undefined : `the service was not asked: ${failure.message}`,
+      hint: failure === undefined ? undefined : `the service was not asked: ${sentenceOf(failure)}`,
     });
   }
   yield options.id.flatMap((id) => found.get(id) ?? []);

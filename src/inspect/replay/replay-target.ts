@@ -17,8 +17,7 @@ export interface ReplayTarget {
 
 export interface ReplayTargetOptions {
   readonly url: URL;
-  /** The path and query of the delivery go behind the path of `url`. */
-  readonly keepPath: boolean;
+  readonly keepPath?: { readonly urlSaidBy: string } | undefined;
   /** Without a key, and where it is undefined, deliveries are sent unsigned. */
   readonly signer: Signer | undefined;
   readonly proxy: URL | undefined;

@@ -1,4 +1,5 @@
 import { CannotStoreError, type StoredRef } from '../../inbox/inbox.ts';
+import { problemSentence, sentenceOf } from '../../messages/catalogue.ts';
 import {
   createReceiver as createCore,
   InFlightCount,
@@ -144,7 +145,8 @@ async function openReceiver(options: CheckedOptions, target: Target): Promise<Op
     inbox: reportStorageErrors(inbox, onError),
     targets: [target],
     clock,
-    messages: { note: (_, text) => onWarning(text) },
+    note: (found) => onWarning(problemSentence(found)),
+    sentenceOf,
   });
   receiver.events.subscribe((event) => {
     // The lead is stored and handed over: a hook that fails is no reason to ask for it again.

@@ -107,7 +107,7 @@ async function signerOf({ scheme, secrets }: TestWebhook): Promise<Signer> {
   if (scheme === undefined && secrets === undefined) return { scheme: unverified, key: undefined };
   const { scheme: named, keys } = await makeVerifier({ scheme: scheme ?? 'token', secrets: secrets ?? [] });
   const [key] = keys;
-  if (key !== undefined) rejectUnableToSign(named, key, 'give it in webhook.secrets');
+  if (key !== undefined) rejectUnableToSign(named, key);
   return { scheme: named, key };
 }
 

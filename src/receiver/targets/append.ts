@@ -18,13 +18,14 @@ const longestMs = 30_000;
 const appendTargetName = (path: string): string => `output ${resolve(path)}`;
 
 /**
- * `--output FILE`: appends each lead on a line of its own; the line is on disk when `deliver` resolves. Throws an
+ * Appends each lead on a line of its own; the line is on disk when `deliver` resolves. Throws an
  * `OutputError` when the file cannot be opened or another receiver writes to it. That a lead could not be written never
- * counts as done, whatever `--forward-best-effort` says of the app.
+ * counts as done. `sentenceOf`: the neutral sentence of an error, for results.
  */
 export async function openAppendTarget(
   path: string,
   context: Pick<Context, 'pid' | 'clock' | 'signal'>,
+  sentenceOf: (error: unknown) => string,
 ): Promise<Target> {
   try {
     makeDirectory(dirname(resolve(path)));
@@ -41,28 +42,21 @@ export async function openAppendTarget(
   return {
     name: appendTargetName(path),
     longestMs,
-    deliver: (_, leads) => leads.map(({ lead }) => appendLine(appender, lead.bytes, path)),
+    deliver: (_, leads) =>
+      leads.map(async ({ lead }): Promise<TargetResult> => {
+        const started = performance.now();
+        const failure = await appender.append(Buffer.concat([lead.bytes, Buffer.from('\n')])).then(
+          () => undefined,
+          (error: unknown) => sentenceOf(outputError(error as NodeJS.ErrnoException, path)),
+        );
+        const durationMs = Math.round(performance.now() - started);
+        return { to: 'output', ok: failure === undefined, answer: failure ?? 'written', durationMs };
+      }),
     async close() {
       await file.close();
       await held.release();
     },
   };
-}
-
-async function appendLine(appender: LineAppender, bytes: Uint8Array, path: string): Promise<TargetResult> {
-  const started = performance.now();
-  const result = (ok: boolean, answer: string): TargetResult => ({
-    to: 'output',
-    ok,
-    answer,
-    durationMs: Math.round(performance.now() - started),
-  });
-  try {
-    await appender.append(Buffer.concat([bytes, Buffer.from('\n')]));
-    return result(true, 'written');
-  } catch (error) {
-    return result(false, outputError(error as NodeJS.ErrnoException, path).message);
-  }
 }
 
 /** Appends lines durably to a file that nobody else writes to: lines that arrive during one sync share the next. */

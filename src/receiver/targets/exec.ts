@@ -22,7 +22,7 @@ interface ExecOptions {
 const concurrency = 4;
 
 /**
- * `--exec`: runs a shell command with the lead's own bytes on stdin, and its id (a NUL as U+FFFD, since no variable can hold
+ * Runs a shell command with the lead's own bytes on stdin, and its id (a NUL as U+FFFD, since no variable can hold
  * one) and attempt in `LEAD_ID` and `LEAD_ATTEMPT`; exit 0 means that it took the lead. A lead waits
  * `timeoutMs` at most until a command may start, and the command runs as long at most.
  */

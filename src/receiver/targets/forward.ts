@@ -8,7 +8,11 @@ import type { Target, TargetResult } from './target.ts';
 interface ForwardOptions {
   /** May hold a user and a password. */
   readonly url: URL;
-  readonly keepPath: boolean;
+  /**
+   * The path and query of each delivery go behind the path of `url`; default: they are left out. `urlSaidBy` names the URL
+   * in the result of a delivery whose path leads out of it.
+   */
+  readonly keepPath?: { readonly urlSaidBy: string } | undefined;
   /** Name of the scheme that verifies deliveries; undefined where that is not known any more. */
   readonly scheme: string | undefined;
   /** For requests to the app; undefined: none. */
@@ -33,7 +37,7 @@ const keptBody = 1000;
 /** Connections to the app, and so the most leads in flight to it. */
 const connections = 64;
 
-/** `--forward-to`: passes the exact bytes and headers of a delivery on, once for all leads in it. Follows no redirect: a 3xx is not a 2xx. */
+/** Passes the exact bytes and headers of a delivery on, once for all leads in it. Follows no redirect: a 3xx is not a 2xx. */
 export function forwardTarget(options: ForwardOptions): Target {
   const { keepPath, scheme, proxy, timeoutMs, bestEffort, keepBody, loopbackCa, signal } = options;
   const { trust, headersOf } = options;
@@ -42,7 +46,12 @@ export function forwardTarget(options: ForwardOptions): Target {
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
   const forward = async (message: ReturnType<typeof forwardRequest>): Promise<TargetResult> => {
     if (message === undefined) {
-      return { to: 'forward', ok: false, answer: 'its path leads out of --forward-to', durationMs: 0 };
+      return {
+        to: 'forward',
+        ok: false,
+        answer: `its path leads out of ${keepPath?.urlSaidBy ?? url.href}`,
+        durationMs: 0,
+      };
     }
     const posted = await poster.post(message, { timeoutMs, signal });
     const durationMs = Math.round(posted.durationMs);
@@ -63,7 +72,13 @@ export function forwardTarget(options: ForwardOptions): Target {
     concurrency: connections,
     deliver(checked, leads) {
       const result = forward(
-        forwardRequest(checked, leads, { url, credentials, keepPath, scheme, headersOf }),
+        forwardRequest(checked, leads, {
+          url,
+          credentials,
+          keepPath: keepPath !== undefined,
+          scheme,
+          headersOf,
+        }),
       );
       return leads.map(() => result);
     },

@@ -1,0 +1,45 @@
+import type { SenderProblem } from '../sender/sign-request.ts';
+import type { Messages } from './message.ts';
+
+export const senderMessages: Messages<SenderProblem> = {
+  'public-key-signs-nothing': ({ scheme }) => ({
+    message: `a public key cannot sign: the scheme '${scheme}' needs the private one here`,
+    hint: (words) => words.privateKey,
+  }),
+};
+
+/** Why an attempt was not acknowledged: the status of the answer, or the code of what happened instead of one. */
+export interface FailureCause {
+  readonly status?: number | undefined;
+  /** `timeout`, or the system's or TLS's own code such as `ECONNREFUSED`. */
+  readonly error?: string | undefined;
+}
+
+/** What the sender met and what to check, in one sentence without a full stop. */
+export function explainFailure({ status, error = '' }: FailureCause): string {
+  return status === undefined ? (explanationOf(error) ?? error) : `it answered ${status}${adviceFor(status)}`;
+}
+
+function adviceFor(status: number): string {
+  if (status === 401 || status === 403) return ': check that both sides use the same scheme and secret';
+  if (status === 404 || status === 405) return ': check the path of the URL';
+  if (status >= 300 && status < 400) return ', and redirects are not followed';
+  return status >= 200 && status < 300 ? ', and only 200 acknowledges' : '';
+}
+
+/** The first that fits counts. */
+const explanations: readonly (readonly [RegExp, (code: string) => string])[] = [
+  [/^ECONNREFUSED$/, () => 'connection refused (no program listens there)'],
+  [/^timeout$/, () => 'no answer in time'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, (code) => `the host name cannot be resolved (${code})`],
+  [/^ECONNRESET$/, () => 'the connection was closed without an answer (check http or https)'],
+  [/^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER)$/, (code) => `TLS failed (${code}): does it speak plain HTTP?`],
+  [/^HPE_HEADER_OVERFLOW$/, () => 'the headers of its answer are too long'],
+  [/^HPE_/, (code) => `its answer is not HTTP (${code})`],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, (code) => `its certificate is for another host name (${code})`],
+  [/^CERT_HAS_EXPIRED$/, (code) => `its certificate has expired (${code})`],
+  [/CERT|SIGNATURE|ISSUER/, (code) => `its certificate is not trusted (${code})`],
+];
+
+const explanationOf = (code: string): string | undefined =>
+  explanations.find(([pattern]) => pattern.test(code))?.[1](code);

@@ -1,0 +1,14 @@
+/** What is wrong with deliveries that the inbox holds. */
+export type ReceiverProblem =
+  | { readonly kind: 'no-delivery-of-lead'; readonly leadId: string }
+  /** `number`: of the delivery in the inbox. */
+  | { readonly kind: 'delivery-without-lead'; readonly number: number };
+
+/** What the operator of a receiver is told, once a run of each kind, or of each set of leads. `why` in one sentence. */
+export type ReceiverNote =
+  /** `number` from 1, of so many secrets: the first one is the current one. */
+  | { readonly kind: 'former-secret-used'; readonly number: number; readonly secrets: number }
+  | { readonly kind: 'rejected-not-kept'; readonly why: string }
+  | { readonly kind: 'not-delivered-again'; readonly leadIds: readonly string[]; readonly why: string }
+  /** No inbox can hold them, since it tells leads apart by their ids. */
+  | { readonly kind: 'pulled-without-id'; readonly leads: number };
