@@ -62,11 +62,7 @@ export const clockMarginMs = 86_400_000;
  * What is wrong with a lead, if anything is. `horizon`: when the oldest lead was created that the service lists, ms;
  * undefined where it lists none.
  */
-export function classifyLead(
-  lead: LeadFacts,
-  times: AuditTimes,
-  horizon?: number | undefined,
-): Finding | undefined {
+export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: number): Finding | undefined {
   const created = readCreatedAt(lead.createdAt);
   const settled = classOfSettled(lead, created, times, horizon);
   if (settled === undefined) return undefined;

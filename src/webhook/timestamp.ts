@@ -16,6 +16,10 @@ export function parseTimestamp(text: string, format: TimestampFormat): number | 
   return integer.test(text) ? Number(text) * (format === 'unix' ? 1000 : 1) : undefined;
 }
 
+/** Between 2001 and 2100: seconds read as milliseconds are earlier, milliseconds read as seconds are later. */
+export const isPlausible = (ms: number | undefined): ms is number =>
+  ms !== undefined && ms > 1e12 && ms < 4.1e12;
+
 export function formatTimestamp(ms: number, format: TimestampFormat): string {
   if (format === 'iso') return new Date(ms).toISOString();
   return String(format === 'unix' ? Math.floor(ms / 1000) : Math.floor(ms));

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { answerForOutcome } from '../../src/webhook/rejection.ts';
-import { explainDelivery } from '../../src/webhook/explain/explain-delivery.ts';
+import { explanationLines } from '../../src/messages/explanations.ts';
+import { explain } from '../../src/webhook/explain/explain-delivery.ts';
 import { checkDelivery } from '../../src/webhook/check-delivery.ts';
 import { redactHeaders } from '../../src/webhook/headers.ts';
 import { unverified } from '../../src/webhook/scheme.ts';
@@ -72,7 +73,9 @@ test('every rejection is explained without an exception', () => {
   for (const { scheme, secret } of cases) {
     fc.assert(
       fc.property(delivery, (one) => {
-        const sentences = explainDelivery(one, { scheme, keys: [keyOf(scheme, secret)] }, now);
+        const sentences = explanationLines(
+          explain(one, { scheme, keys: [keyOf(scheme, secret)] }, now).finding,
+        );
         for (const sentence of sentences) expect(sentence).not.toContain(secret);
       }),
       { numRuns: 8 },

@@ -11,7 +11,8 @@ import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { settleWrittenLeads } from '../../receiver/targets/append.ts';
 import { openService } from '../../service/client/service.ts';
 import { formatDuration } from '../../time/duration.ts';
-import { explainDelivery } from '../../webhook/explain/explain-delivery.ts';
+import { explanationLines } from '../../messages/explanations.ts';
+import { explain } from '../../webhook/explain/explain-delivery.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { type LeadPlace, leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
@@ -208,7 +209,7 @@ function receiverFor(
       ? undefined
       : (delivery, { status, reason }) =>
           status === 401 && reason !== 'replayed_nonce'
-            ? explainDelivery(delivery, verifier, clock.now())
+            ? explanationLines(explain(delivery, verifier, clock.now()).finding)
             : [],
     observer: metrics,
   });

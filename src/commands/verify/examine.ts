@@ -1,13 +1,12 @@
 import type { Capture } from '../../capture/capture.ts';
+import { explanationText } from '../../messages/explanations.ts';
 import { formatDuration } from '../../time/duration.ts';
 import { checkDelivery } from '../../webhook/check-delivery.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
-import { isPlausible } from '../../webhook/explain/custom-flags.ts';
 import { explain, type Explanation } from '../../webhook/explain/explain-delivery.ts';
-import { joinFlags } from '../../webhook/explain/finding.ts';
 import type { RejectReason } from '../../webhook/rejection.ts';
 import type { Authentic, Key, Scheme, Verification } from '../../webhook/scheme.ts';
-import { checkTimestamp } from '../../webhook/timestamp.ts';
+import { checkTimestamp, isPlausible } from '../../webhook/timestamp.ts';
 import type { LeadPlace } from '../flags/lead-at.ts';
 import type { Check, Report } from './report.ts';
 import type { ReadSecrets } from './scheme-secrets.ts';
@@ -46,9 +45,10 @@ function explained(
 ): Pick<Report, 'wouldMatch' | 'explanation' | 'tried'> {
   const { finding, isMatch = false, tried = 0 } = explanation ?? {};
   if (finding === undefined) return { wouldMatch: null, explanation: null, tried };
-  const { what, flags, captureFlags } = finding;
+  const { what, flags, captureFlags } = explanationText(finding);
   if (!isMatch) return { wouldMatch: null, explanation: what, tried };
-  return { wouldMatch: { what, fix: joinFlags(flags, captureFlags) || null }, explanation: null, tried };
+  const fix = [flags, captureFlags].filter((text) => text !== undefined && text !== '').join(' ') || null;
+  return { wouldMatch: { what, fix }, explanation: null, tried };
 }
 
 const secretCheck = ({ error }: ReadSecrets['unreadable'][number]): Check => ({

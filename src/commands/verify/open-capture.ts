@@ -6,6 +6,7 @@ import { readCapture } from '../../capture/read-capture.ts';
 import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import type { BodyFormName } from '../../webhook/explain/body-form-names.ts';
+import { bodyFormTexts } from '../../messages/explanations.ts';
 import { bodyForms } from '../../webhook/explain/body-forms.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
 import type { VerifyOptions } from './options.ts';
@@ -177,7 +178,10 @@ export function bodyAsAsked(
   if (form === undefined) return { body, notes };
   const found = bodyForms(body).find(({ name }) => name === form);
   if (found !== undefined) {
-    return { body: found.bytes, notes: [bodyNote(`checked is not the body as it came, but ${found.what}`)] };
+    return {
+      body: found.bytes,
+      notes: [bodyNote(`checked is not the body as it came, but ${bodyFormTexts[found.name]}`)],
+    };
   }
   return { body, notes: [...notes, bodyNote(`--body-form ${form} changes nothing in this body`)] };
 }

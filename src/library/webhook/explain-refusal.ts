@@ -1,3 +1,4 @@
+import { explanationText } from '../../messages/explanations.ts';
 import { explain as search } from '../../webhook/explain/explain-delivery.ts';
 import { makeVerifier } from './make-verifier.ts';
 import { readDelivery } from './read-body.ts';
@@ -14,6 +15,6 @@ export async function explainRefusal(
   if ('kind' in delivery) return [];
   const { finding } = search(delivery, verifier, now);
   if (finding === undefined) return [];
-  const { what, flags } = finding;
+  const { what, flags } = explanationText(finding);
   return flags === undefined ? [what] : [what, `As flags of 'leads listen': ${flags}`];
 }

@@ -7,8 +7,6 @@ import { jsonForms } from './json-forms.ts';
 export interface BodyForm {
   readonly name: BodyFormName;
   readonly bytes: Uint8Array;
-  /** How it differs from the received body; completes "the signature was made over …". */
-  readonly what: string;
 }
 
 /** In bytes. Above this, only forms that need no parsing are tried. */
@@ -21,31 +19,31 @@ const maxCopied = 4 * 1024 * 1024;
 export function bodyForms(body: Uint8Array): readonly BodyForm[] {
   const raw = bufferOf(body);
   const forms: BodyForm[] = [];
-  const add = (name: BodyFormName, what: string, bytes: Buffer | undefined): void => {
+  const add = (name: BodyFormName, bytes: Buffer | undefined): void => {
     if (bytes === undefined || raw.equals(bytes)) return;
-    if (!forms.some((form) => Buffer.compare(form.bytes, bytes) === 0)) forms.push({ name, bytes, what });
+    if (!forms.some((form) => Buffer.compare(form.bytes, bytes) === 0)) forms.push({ name, bytes });
   };
   if (raw.length > maxCopied) return forms;
   // As Latin-1, every byte is one character: what is not UTF-8 survives.
   const bytes = raw.toString('latin1');
   const text = raw.toString('utf8');
   const edited = (changed: string): Buffer => Buffer.from(changed, 'latin1');
-  add('no-line-break', 'the body without its line break at the end', edited(bytes.replace(/[\r\n]+$/, '')));
-  add('line-break', 'the body with a line break at its end', edited(`${bytes}\n`));
-  add('crlf-line-break', 'the body with CR LF at its end', edited(`${bytes}\r\n`));
-  add('lf', 'the body with LF for CR LF', edited(bytes.replaceAll('\r\n', '\n')));
-  add('crlf', 'the body with CR LF for LF', edited(bytes.replace(/\r?\n/g, '\r\n')));
-  add('no-bom', 'the body without its byte order mark', edited(bytes.replace(/^\xef\xbb\xbf/, '')));
-  add('bom', 'the body with a byte order mark before it', edited(`\xef\xbb\xbf${bytes}`));
+  add('no-line-break', edited(bytes.replace(/[\r\n]+$/, '')));
+  add('line-break', edited(`${bytes}\n`));
+  add('crlf-line-break', edited(`${bytes}\r\n`));
+  add('lf', edited(bytes.replaceAll('\r\n', '\n')));
+  add('crlf', edited(bytes.replace(/\r?\n/g, '\r\n')));
+  add('no-bom', edited(bytes.replace(/^\xef\xbb\xbf/, '')));
+  add('bom', edited(`\xef\xbb\xbf${bytes}`));
   // Behind the smaller changes: what was written again as JSON has lost its byte order mark and line breaks too.
   if (raw.length <= maxParsed) {
-    for (const form of jsonForms(text)) add(form.name, form.what, Buffer.from(form.text));
+    for (const [name, json] of jsonForms(text)) add(name, Buffer.from(json));
   }
-  add('decompressed', 'the body before it was compressed', decompress(raw));
-  add('utf8-replaced', 'the body with its invalid UTF-8 replaced', Buffer.from(text));
-  add('utf8-twice', 'the body in Latin-1, written as UTF-8 once more', Buffer.from(bytes, 'utf8'));
-  add('latin1', 'the body in Latin-1 instead of UTF-8', inLatin1(text));
-  add('empty', 'an empty body', Buffer.alloc(0));
+  add('decompressed', decompress(raw));
+  add('utf8-replaced', Buffer.from(text));
+  add('utf8-twice', Buffer.from(bytes, 'utf8'));
+  add('latin1', inLatin1(text));
+  add('empty', Buffer.alloc(0));
   return forms;
 }
 

@@ -1,7 +1,7 @@
 import type { Delivery } from '../delivery.ts';
 import { equalInConstantTime } from '../crypto/signature.ts';
 import type { Key, Scheme } from '../scheme.ts';
-import { type Finding, joinFlags, type Search, secretFlag, shellWord } from './finding.ts';
+import type { Finding, Search, SecretChange } from './finding.ts';
 
 /** Why a token was rejected that is nearly right, or right but in the wrong header. */
 export function explainToken(
@@ -23,57 +23,48 @@ export function explainToken(
     const header = name.toLowerCase();
     const isWhole = matches(unchanged);
     if (isWhole || matches(withoutScheme, unchanged)) {
-      const behind = isWhole ? '' : " behind a word such as 'Bearer'";
-      if (scheme.name !== 'token') {
-        const what = `The secret itself came in the header ${header}${behind}: it was sent as a token, and nothing was signed with it.`;
-        return { what, flags: tokenFlags(scheme, header, received, isWhole, '--scheme token') };
-      }
-      if (isWhole && header === own) return undefined;
-      const what = `The right token came in the header ${header}${behind}, not by itself in ${own ?? ''}.`;
-      return { what, flags: tokenFlags(scheme, header, received, isWhole) };
+      if (scheme.name === 'token' && isWhole && header === own) return undefined;
+      const [word = ''] = /^[A-Za-z]+ +/.exec(received) ?? [];
+      return {
+        what:
+          scheme.name === 'token'
+            ? { kind: 'token-elsewhere', header, isWhole, own: own ?? '' }
+            : { kind: 'secret-sent', header, isWhole },
+        fix: {
+          here: scheme.name,
+          scheme: unlessToken(scheme.name),
+          options: { tokenHeader: header },
+          secret: isWhole ? undefined : { to: 'behind-word', text: word },
+        },
+      };
     }
     if (header !== own || scheme.name !== 'token') continue;
-    if (matches(unquoted)) {
-      const what = 'The token is right except for the quotes around it.';
-      return { what, flags: secretFlag('token', 'token', quotesChanged(tokens, received)) };
-    }
-    if (matches(percentDecoded)) return { what: 'The token is right except for percent-encoding.' };
-    if (matches((text) => text.toLowerCase()))
-      return { what: 'The token is right except for capital and small letters.' };
+    const alike = (butFor: 'quotes' | 'percent' | 'case' | 'blanks', to?: SecretChange['to']): Finding => ({
+      what: { kind: 'token-alike', butFor },
+      fix: to && { here: 'token', secret: { to } },
+    });
+    if (matches(unquoted)) return alike('quotes', quotesChanged(tokens, received));
+    if (matches(percentDecoded)) return alike('percent');
+    if (matches((text) => text.toLowerCase())) return alike('case');
     if (matches(withoutBlanks)) {
       // The blanks may be in what came: no token that is given can have them.
       const isGiven = tokens.some((token) => withoutBlanks(token) === received);
-      const shell = isGiven ? String.raw`"$(printf %s "$SECRET" | tr -d ' \t\r\n')"` : undefined;
-      return {
-        what: 'The token is right except for white space.',
-        flags: secretFlag('token', 'token', shell),
-      };
+      return alike('blanks', isGiven ? 'without-blanks' : undefined);
     }
   }
   return undefined;
 }
 
-/** The flags that take a token in this header, behind the word that stands there. */
-function tokenFlags(
-  { name }: Scheme,
-  header: string,
-  received: string,
-  isWhole: boolean,
-  scheme?: string,
-): string {
-  const [word = ''] = /^[A-Za-z]+ +/.exec(received) ?? [];
-  const token = secretFlag(name, 'token', isWhole ? undefined : `"${word}$SECRET"`);
-  return joinFlags(scheme, `--token-header ${shellWord(header)}`, token);
-}
+const unlessToken = (scheme: string): string | undefined => (scheme === 'token' ? undefined : 'token');
 
 const unchanged = (text: string): string => text;
 
 const withoutBlanks = (text: string): string => text.replace(/\s+/g, '');
 
-/** Shell text for the token with, or without, the quotes that are around the other one. */
-function quotesChanged(tokens: readonly string[], received: string): string {
-  if (tokens.some((token) => token !== received && unquoted(token) === received)) return '"${SECRET:1:-1}"';
-  return received.startsWith("'") ? `"'$SECRET'"` : `'"'"$SECRET"'"'`;
+/** The token with, or without, the quotes that are around the other one. */
+function quotesChanged(tokens: readonly string[], received: string): SecretChange['to'] {
+  if (tokens.some((token) => token !== received && unquoted(token) === received)) return 'without-quotes';
+  return received.startsWith("'") ? 'in-single-quotes' : 'in-double-quotes';
 }
 
 const withoutScheme = (text: string): string => text.replace(/^[A-Za-z]+ +/, '');

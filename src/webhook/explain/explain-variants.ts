@@ -4,11 +4,10 @@ import { schemeNames } from '../presets.ts';
 import type { MessageKey } from '../rfc9421/authenticate-message.ts';
 import { schemeNamed } from '../scheme-registry.ts';
 import type { Key, Scheme } from '../scheme.ts';
-import { type BodyForm, bodyForms } from './body-forms.ts';
-import { customFlags } from './custom-flags.ts';
-import { type Finding, joinFlags, type Search, secretFlag, shellWord } from './finding.ts';
-import { searchSignature } from './search-signature.ts';
-import { hmacAlgorithms, keyForms, type SecretForm, secretForms } from './secret-forms.ts';
+import { bodyForms } from './body-forms.ts';
+import type { Finding, Fix, Search } from './finding.ts';
+import { customFix, searchSignature } from './search-signature.ts';
+import { isChanged, type KeyForm, keyForms, secretForms } from './secret-forms.ts';
 
 /** Tries the same scheme and keys on a delivery that differs a little. */
 export function explainChangedDelivery(
@@ -25,26 +24,21 @@ export function explainChangedDelivery(
   );
   if (matches({ rawHeaders: lowerCased })) {
     const match = searchSignature(delivery, keyForms(keys), search);
-    return {
-      what: 'The signature is right, but written in capital letters.',
-      flags: match && customFlags(match, scheme.name),
-    };
+    return { what: { kind: 'capital-letters' }, fix: match && customFix(match, scheme.name) };
   }
   for (const url of scheme.signsUrl ? otherUrls(delivery) : []) {
     if (matches({ url })) {
-      const what = `The signature was made for ${url}, but the delivery came to ${delivery.url}: something in front changed it.`;
-      return { what, flags: `--public-url ${shellWord(url.replace(/[?#].*$/, ''))}` };
+      const publicUrl = url.replace(/[?#].*$/, '');
+      return {
+        what: { kind: 'other-url', signed: url, received: delivery.url },
+        fix: { here: scheme.name, options: { publicUrl } },
+      };
     }
   }
   if (scheme.name === 'token') return undefined;
   const form = bodyForms(delivery.body).find(({ bytes }) => matches({ body: bytes }));
-  return form && { what: changedBody(form), captureFlags: bodyFlag(form) };
+  return form && { what: { kind: 'changed-body', body: form.name }, captureFix: { body: form.name } };
 }
-
-export const bodyFlag = ({ name }: Pick<BodyForm, 'name'>): string => `--body-form ${name}`;
-
-export const changedBody = ({ what }: Pick<BodyForm, 'what'>): string =>
-  `The signature was made over ${what}, not over the bytes that came: sign what is sent, or look for what changed it on its way.`;
 
 /** The URLs that a proxy may have received, which ends TLS or passes on another host. */
 function otherUrls(delivery: Delivery): readonly string[] {
@@ -73,8 +67,8 @@ export function explainSecretForm(
     .find(({ key }) => search.matches(scheme, delivery, [asKeyOf(scheme, key)]));
   if (form === undefined) return undefined;
   return {
-    what: `It matches with the secret ${form.what}: the sender uses it so.`,
-    flags: flagsFor(form, delivery, scheme, search),
+    what: { kind: 'secret-form', secret: form.secret },
+    fix: fixFor(form, delivery, scheme, search),
   };
 }
 
@@ -85,19 +79,18 @@ function asKeyOf(scheme: Scheme, key: Key): Key {
   return messageKey;
 }
 
-function flagsFor(form: SecretForm, delivery: Delivery, scheme: Scheme, search: Search): string | undefined {
-  const secret = secretFlag(scheme.name, scheme.name, form.shell);
-  if (secret !== undefined && readsAs(form, scheme)) return secret;
-  if (scheme.name === 'custom' || scheme.name === 'rfc9421') {
-    return joinFlags(`--secret-encoding ${form.encoding}`, secret);
-  }
+function fixFor(form: KeyForm, delivery: Delivery, scheme: Scheme, search: Search): Fix | undefined {
+  const { name } = scheme;
+  const fix = { here: name, secret: form.secret };
+  if (isChanged(form) && readsAs(form, scheme)) return fix;
+  if (name === 'custom' || name === 'rfc9421') return { ...fix, options: { secretEncoding: form.encoding } };
   // A preset fixes how its secret is read: the same recipe as a custom scheme lets it be said.
-  const match = searchSignature(delivery, [{ ...form, algorithms: hmacAlgorithms }], search);
-  return match && customFlags(match, scheme.name);
+  const match = searchSignature(delivery, [form], search);
+  return match && customFix(match, name);
 }
 
 /** Whether the scheme itself reads the corrected secret as this form does. */
-function readsAs({ key }: SecretForm, scheme: Scheme): boolean {
+function readsAs({ key }: KeyForm, scheme: Scheme): boolean {
   try {
     return scheme.key(key.secret).material.export().equals(key.material.export());
   } catch (error) {
@@ -121,8 +114,10 @@ export function explainOtherScheme(
     .filter((known) => known !== scheme.name && known !== 'custom')
     .find((known) => matches(schemeNamed(known)));
   if (name !== undefined) {
-    const what = `It matches under the scheme '${name}', and the scheme here is '${scheme.name}'.`;
-    return { what, flags: joinFlags(`--scheme ${name}`, secretFlag(scheme.name, name)) };
+    return {
+      what: { kind: 'other-scheme', scheme: name, here: scheme.name },
+      fix: { here: scheme.name, scheme: name },
+    };
   }
   return explainBrand(delivery, scheme, matches) ?? explainCoverage(scheme, matches);
 }
@@ -138,28 +133,21 @@ function explainBrand(
     .filter((name) => name !== undefined)
     .slice(0, 3)
     .find((headerPrefix) => matches(schemeNamed('standard-webhooks', { headerPrefix })));
-  if (brand === undefined) return undefined;
-  return {
-    what: `It matches under the scheme 'standard-webhooks' with its headers named ${brand}-….`,
-    flags: joinFlags(
-      `--scheme standard-webhooks --header-prefix ${shellWord(brand)}`,
-      secretFlag(here.name, 'standard-webhooks'),
-    ),
-  };
+  return brand === undefined
+    ? undefined
+    : {
+        what: { kind: 'other-brand', brand },
+        fix: { here: here.name, scheme: 'standard-webhooks', options: { headerPrefix: brand } },
+      };
 }
 
 /** A message signature that covers less than is required here. */
 function explainCoverage(scheme: Scheme, matches: (scheme: Scheme) => boolean): Finding | undefined {
   if (scheme.name !== 'rfc9421') return undefined;
-  const less = [['method', 'digest'], ['target', 'digest'], ['digest']].find((require) =>
-    matches(schemeNamed('rfc9421', { require })),
+  const require = [['method', 'digest'], ['target', 'digest'], ['digest']].find((parts) =>
+    matches(schemeNamed('rfc9421', { require: parts })),
   );
-  return less === undefined
-    ? undefined
-    : {
-        what: 'The signature matches, but covers less than is required here.',
-        flags: `--require ${less.join(',')}`,
-      };
+  return require && { what: { kind: 'covers-less' }, fix: { here: scheme.name, options: { require } } };
 }
 
 function keyFor(scheme: Scheme, key: Key): readonly Key[] {

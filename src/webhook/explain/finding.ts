@@ -1,14 +1,91 @@
 import type { Delivery } from '../delivery.ts';
+import type { Algorithm, Encoding, SchemeOptions, TimestampFormat } from '../scheme-options.ts';
 import type { Key, Scheme } from '../scheme.ts';
+import type { BodyFormName } from './body-form-names.ts';
+import type { SecretFormName } from './secret-forms.ts';
 
-/** What would have matched, or why nothing does. Never holds a secret or a signature. */
+/** What would have matched, or why nothing does, as data. Never holds a secret or a signature. */
 export interface Finding {
-  /** One sentence. */
-  readonly what: string;
-  /** The flags with which `listen` takes such deliveries; undefined where none do. */
-  readonly flags?: string | undefined;
-  /** Flags of `verify` alone, in addition: about this one capture, and nothing that a receiver should accept. */
-  readonly captureFlags?: string | undefined;
+  readonly what: Found;
+  /** What a receiver needs to take such deliveries; undefined where nothing helps. */
+  readonly fix?: Fix | undefined;
+  /** What lets this one capture verify, and nothing that a receiver should accept. */
+  readonly captureFix?: CaptureFix | undefined;
+}
+
+export type Found =
+  | { readonly kind: 'capital-letters' }
+  | { readonly kind: 'other-url'; readonly signed: string; readonly received: string }
+  | { readonly kind: 'changed-body'; readonly body: BodyFormName }
+  | { readonly kind: 'secret-form'; readonly secret: SecretChange }
+  | { readonly kind: 'other-scheme'; readonly scheme: string; readonly here: string }
+  | { readonly kind: 'other-brand'; readonly brand: string }
+  | { readonly kind: 'covers-less' }
+  /** `isWhole`: nothing stood before the token, such as a word. */
+  | { readonly kind: 'secret-sent'; readonly header: string; readonly isWhole: boolean }
+  | {
+      readonly kind: 'token-elsewhere';
+      readonly header: string;
+      readonly isWhole: boolean;
+      readonly own: string;
+    }
+  | { readonly kind: 'token-alike'; readonly butFor: 'quotes' | 'percent' | 'case' | 'blanks' }
+  | CustomMatch
+  /** `scheme`: one that signs another unit; undefined where the unit is an option. */
+  | {
+      readonly kind: 'time-unit';
+      readonly unit: TimestampFormat;
+      readonly read: TimestampFormat;
+      readonly scheme: string | undefined;
+    }
+  | { readonly kind: 'time-ahead' }
+  | { readonly kind: 'time-past' }
+  | { readonly kind: 'similar-header'; readonly schemes: readonly string[]; readonly here: string }
+  | { readonly kind: 'no-credential'; readonly scheme: string; readonly headers: readonly string[] }
+  | { readonly kind: 'nothing-matches' };
+
+/** A signature that no scheme with a name makes. */
+export interface CustomMatch {
+  readonly kind: 'custom-match';
+  readonly header: string;
+  readonly algorithm: Algorithm;
+  readonly encoding: Encoding;
+  /** The template that was signed. */
+  readonly content: string;
+  /** `prefix`: before it, in a header with other entries. `signedAs`: where it was signed in another unit than sent. */
+  readonly timestamp:
+    | {
+        readonly header: string;
+        readonly prefix: string | undefined;
+        readonly signedAs: TimestampFormat | undefined;
+      }
+    | undefined;
+  readonly idHeader: string | undefined;
+  readonly secret: SecretChange;
+  readonly body: BodyFormName | undefined;
+}
+
+/** How the secret that was given must be read or changed. */
+export interface SecretChange {
+  readonly to: SecretFormName | 'key-pair' | 'behind-word' | 'in-single-quotes' | 'in-double-quotes';
+  /** The word, or the version that the secret begins with. */
+  readonly text?: string | undefined;
+}
+
+export interface Fix {
+  /** The scheme that the secret was given for. */
+  readonly here: string;
+  /** The scheme to use in its place. */
+  readonly scheme?: string | undefined;
+  /** In the order in which they matter. */
+  readonly options?: Omit<SchemeOptions, 'publicUrl'> & { readonly publicUrl?: string | undefined };
+  readonly secret?: SecretChange | undefined;
+}
+
+export interface CaptureFix {
+  readonly body?: BodyFormName | undefined;
+  /** How far the signed time is off, in milliseconds. */
+  readonly offMs?: number | undefined;
 }
 
 /** Counts what is tried for one explanation. */
@@ -20,22 +97,3 @@ export class Search {
     return scheme.authenticate(delivery, keys).ok;
   }
 }
-
-/**
- * `--secret` or `--token` for a scheme that is found, where the one that was given must change. The shell takes the secret
- * from the variable that the scheme here reads, so that no output holds it. `shell` makes it from `$SECRET`.
- */
-export function secretFlag(here: string, found: string, shell?: string): string | undefined {
-  const isToken = found === 'token';
-  if (shell === undefined && isToken === (here === 'token')) return undefined;
-  const variable = here === 'token' ? 'LEADS_WEBHOOK_TOKEN' : 'LEADS_WEBHOOK_SECRET';
-  return `--${isToken ? 'token' : 'secret'} ${(shell ?? '"$SECRET"').replaceAll('SECRET', variable)}`;
-}
-
-/** Flags as one string, those that are undefined left out. */
-export const joinFlags = (...flags: readonly (string | undefined)[]): string =>
-  flags.filter((flag) => flag !== undefined).join(' ');
-
-/** A text as one word of a shell, in quotes where it needs them. */
-export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

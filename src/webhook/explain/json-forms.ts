@@ -1,14 +1,7 @@
 import type { BodyFormName } from './body-form-names.ts';
 
-/** One way to write the same JSON, as text. */
-interface JsonForm {
-  readonly name: BodyFormName;
-  readonly what: string;
-  readonly text: string;
-}
-
 /** The JSON of a body as the usual languages and libraries write it; nothing for what is no JSON. */
-export function jsonForms(text: string): readonly JsonForm[] {
+export function jsonForms(text: string): readonly (readonly [BodyFormName, string])[] {
   const json = parseJson(text);
   if (json === undefined) return [];
   const { value } = json;
@@ -19,67 +12,24 @@ export function jsonForms(text: string): readonly JsonForm[] {
   const jsNumber = (number: string): string => JSON.stringify(Number(number));
   const slashed = (string: string): string => string.replaceAll('/', '\\/');
   const php = (string: string): string => slashed(withUnicodeEscapes(string));
-  const forms: readonly (readonly [BodyFormName, string, string])[] = [
-    ['json-stringify', 'the JSON written again without white space, as JSON.stringify does', compact],
-    ['minified', 'the JSON without its white space', rewriteJson(text, tight)],
-    ['indent-2', 'the JSON written again with two blanks of indentation', JSON.stringify(value, null, 2)],
-    ['indent-4', 'the JSON written again with four blanks of indentation', JSON.stringify(value, null, 4)],
-    [
-      'python',
-      'the JSON written again as Python does, with json.dumps',
-      rewriteJson(text, { ...python, string: withUnicodeEscapes }),
-    ],
-    [
-      'python-unicode',
-      'the JSON written again as Python does, with json.dumps and ensure_ascii=False',
-      rewriteJson(text, python),
-    ],
-    [
-      'ascii',
-      'the JSON written again without white space and with \\u escapes',
-      rewriteJson(text, { ...tight, string: withUnicodeEscapes }),
-    ],
-    [
-      'php',
-      'the JSON written again as PHP does, with json_encode',
-      rewriteJson(text, { ...tight, string: php, number: phpNumber }),
-    ],
-    [
-      'php-unicode',
-      'the JSON written again as PHP does, with json_encode and JSON_UNESCAPED_UNICODE',
-      rewriteJson(text, { ...tight, string: slashed, number: phpNumber }),
-    ],
-    [
-      'go',
-      'the JSON written again as Go does, with < > & escaped',
-      rewriteJson(text, { ...tight, string: htmlSafe, number: jsNumber }),
-    ],
-    [
-      'rails',
-      'the JSON written again as Rails does, with < > & escaped',
-      rewriteJson(text, { ...tight, string: htmlSafe, number: pythonNumber }),
-    ],
-    [
-      'dotnet',
-      'the JSON written again as .NET does, with System.Text.Json',
-      rewriteJson(text, { ...tight, string: dotnetString }),
-    ],
-    ['sorted', 'the JSON written again with its keys sorted', sorted],
-    [
-      'python-sorted',
-      'the JSON written again as Python does, with json.dumps and sort_keys=True',
-      rewriteJson(sorted, { ...python, string: withUnicodeEscapes }),
-    ],
-    [
-      'go-sorted',
-      'the JSON written again as Go does from a map: keys sorted, < > & escaped',
-      rewriteJson(sorted, { ...tight, string: htmlSafe, number: jsNumber }),
-    ],
-    ...(typeof value === 'string'
-      ? [['unquoted', 'the text that the body holds as a JSON string', value] as const]
-      : []),
+  return [
+    ['json-stringify', compact],
+    ['minified', rewriteJson(text, tight)],
+    ['indent-2', JSON.stringify(value, null, 2)],
+    ['indent-4', JSON.stringify(value, null, 4)],
+    ['python', rewriteJson(text, { ...python, string: withUnicodeEscapes })],
+    ['python-unicode', rewriteJson(text, python)],
+    ['ascii', rewriteJson(text, { ...tight, string: withUnicodeEscapes })],
+    ['php', rewriteJson(text, { ...tight, string: php, number: phpNumber })],
+    ['php-unicode', rewriteJson(text, { ...tight, string: slashed, number: phpNumber })],
+    ['go', rewriteJson(text, { ...tight, string: htmlSafe, number: jsNumber })],
+    ['rails', rewriteJson(text, { ...tight, string: htmlSafe, number: pythonNumber })],
+    ['dotnet', rewriteJson(text, { ...tight, string: dotnetString })],
+    ['sorted', sorted],
+    ['python-sorted', rewriteJson(sorted, { ...python, string: withUnicodeEscapes })],
+    ['go-sorted', rewriteJson(sorted, { ...tight, string: htmlSafe, number: jsNumber })],
+    ...(typeof value === 'string' ? [['unquoted', value] as const] : []),
   ];
-  return forms.map(([name, what, written]) => ({ name, what, text: written }));
 }
 
 function parseJson(text: string): { value: unknown } | undefined {

@@ -1,17 +1,56 @@
-import { type Algorithm, algorithms, type Encoding, encodings } from '../scheme-options.ts';
+import { type Algorithm, algorithms, type Encoding, encodings, timestampFormats } from '../scheme-options.ts';
+import { isPlausible, parseTimestamp } from '../timestamp.ts';
 import { hasLengthOf, verifier } from '../crypto/signature.ts';
 import { decode } from '../crypto/symmetric-key.ts';
 import type { Delivery } from '../delivery.ts';
-import type { Search } from './finding.ts';
+import type { Fix, Search } from './finding.ts';
 import type { KeyForm } from './secret-forms.ts';
 import { type SignedContent, signedContents } from './signed-contents.ts';
 
 /** A scheme in which the delivery would have verified. */
-export interface SignatureMatch extends SignedContent {
+interface SignatureMatch extends SignedContent {
   readonly signature: CandidateSignature;
   readonly algorithm: Algorithm;
   readonly key: KeyForm;
 }
+
+/**
+ * The scheme `custom` that accepts such deliveries; undefined where it cannot. `here`: the scheme that the secret was
+ * given for.
+ */
+export function customFix(match: SignatureMatch, here: string): Fix | undefined {
+  const { signature, algorithm, key, content, timestamp, id } = match;
+  if (signature.prefix === undefined || match.timeUnit !== undefined) return undefined;
+  const isInside = timestamp?.prefix !== undefined;
+  if (isInside && (timestamp.header !== signature.header || signature.prefix === '')) return undefined;
+  const format = timestampFormats.find(
+    (candidate) => timestamp !== undefined && isPlausible(parseTimestamp(timestamp.value, candidate)),
+  );
+  if (timestamp !== undefined && format === undefined) return undefined;
+  const usual = timestamp === undefined ? '{body}' : '{timestamp}.{body}';
+  const { separator } = signature;
+  return {
+    here,
+    scheme: 'custom',
+    options: {
+      signatureHeader: signature.header,
+      algorithm: unless('hmac-sha256', algorithm),
+      encoding: unless('hex', signature.encoding),
+      prefix: unless('', signature.prefix),
+      separator: isInside ? unless(',', separator) : separator,
+      signedContent: unless(usual, content)?.replaceAll('\n', '\\n'),
+      timestampPrefix: timestamp?.prefix,
+      timestampHeader: isInside ? undefined : timestamp?.header,
+      timestampFormat: unless('unix', format),
+      nonceHeader: id?.header,
+      secretEncoding: unless('utf8', key.encoding),
+    },
+    secret: key.secret,
+  };
+}
+
+/** The value, where it is not the usual one, which need not be said. */
+const unless = <T>(usual: T, value: T | undefined): T | undefined => (value === usual ? undefined : value);
 
 /** Bytes that may be hashed for one explanation: about 30 ms, whatever was sent. */
 const maxHashedBytes = 16 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { type TimestampFormat, timestampFormats } from '../scheme-options.ts';
 import type { Delivery } from '../delivery.ts';
 import { parseTemplate, valuesOf } from '../schemes/template-scheme.ts';
-import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
+import { formatTimestamp, isPlausible, parseTimestamp } from '../timestamp.ts';
 import { type BodyForm, bodyForms } from './body-forms.ts';
 
 /** A value that a header holds. */
@@ -89,9 +89,7 @@ function* filled(
 
 /** The same time as a sender may have signed it while it sent it in another unit. */
 function inOtherUnits(timestamp: HeaderValue): readonly SignedTime[] {
-  const ms = timestampFormats
-    .map((format) => parseTimestamp(timestamp.value, format))
-    .find((time) => time !== undefined && time > 1e12 && time < 4.1e12);
+  const ms = timestampFormats.map((format) => parseTimestamp(timestamp.value, format)).find(isPlausible);
   if (ms === undefined) return [];
   return timestampFormats
     .map((timeUnit) => ({ timestamp, signed: formatTimestamp(ms, timeUnit), timeUnit }))

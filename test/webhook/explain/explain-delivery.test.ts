@@ -1,6 +1,7 @@
 import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { explainDelivery } from '../../../src/webhook/explain/explain-delivery.ts';
+import { explanationLines } from '../../../src/messages/explanations.ts';
+import { explain } from '../../../src/webhook/explain/explain-delivery.ts';
 import { schemeNamed, type SchemeOptions } from '../../../src/webhook/scheme-registry.ts';
 import { delivered, type Headers, outgoing } from '../delivery.ts';
 import { cases, keyOf } from '../schemes/every.ts';
@@ -14,7 +15,7 @@ const mac = (content: string | Buffer, key: string | Buffer = secret, algorithm 
 function why(name: string, headers: Headers, options: SchemeOptions = {}, other = secret): string {
   const scheme = schemeNamed(name, options);
   const guard = { scheme, keys: [keyOf(scheme, other)] };
-  return explainDelivery(delivered(headers, outgoing(body)), guard, now).join(' ');
+  return explanationLines(explain(delivered(headers, outgoing(body)), guard, now).finding).join(' ');
 }
 
 const header = { signatureHeader: 'x-signature' };
@@ -172,7 +173,9 @@ test('a list with its time, upper-case hex and asymmetric signatures are found, 
   for (const [what, headers, options, given] of recipes) {
     const rfc = schemeNamed('rfc9421');
     const guard = { scheme: rfc, keys: [keyOf(rfc, given)] };
-    const sentences = explainDelivery(delivered(headers, outgoing(body)), guard, now).join(' ');
+    const sentences = explanationLines(explain(delivered(headers, outgoing(body)), guard, now).finding).join(
+      ' ',
+    );
     const flags = Object.entries(options).map(([name, value]) => {
       const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
       return `--${flag} ${String(value)}`;
@@ -214,10 +217,10 @@ test('a URL that a proxy changed is explained', () => {
   const sent = delivered(rfc.sign(message, keyOf(rfc, secret), now), message);
   const rawHeaders = [...sent.rawHeaders, ['X-Forwarded-Host', 'hooks.example.com']] as const;
   const came = { ...sent, rawHeaders, url: message.url.replace('hooks.example.com', '10.0.0.7:8443') };
-  expect(explainDelivery(came, { scheme: rfc, keys }, now).join()).toContain(
+  expect(explanationLines(explain(came, { scheme: rfc, keys }, now).finding).join()).toContain(
     'was made for https://hooks.example.com',
   );
-  expect(explainDelivery(came, { scheme: rfc, keys }, now).join()).toContain(
+  expect(explanationLines(explain(came, { scheme: rfc, keys }, now).finding).join()).toContain(
     '--public-url https://hooks.example.com/leads',
   );
   const proxied = schemeNamed('rfc9421', { publicUrl: new URL('https://hooks.example.com/leads') });
@@ -263,7 +266,9 @@ test('no explanation contains a secret or a signature', () => {
     const headers = scheme.sign(outgoing(body), keyOf(scheme, right), now - 900_000);
     for (const given of [right, other]) {
       const keys = [keyOf(scheme, given)];
-      const text = explainDelivery(delivered(headers, outgoing(body)), { scheme, keys }, now).join(' ');
+      const text = explanationLines(
+        explain(delivered(headers, outgoing(body)), { scheme, keys }, now).finding,
+      ).join(' ');
       for (const part of [given, ...headers.map(([, value]) => value)]) {
         if (part.length > 20) expect(text).not.toContain(part);
       }
@@ -277,6 +282,6 @@ test('a body of the largest size is explained with bounded work', () => {
   const junk = Array.from({ length: 90 }, (_, i) => [`x-sig-${i}`, mac(String(i)).digest('hex')] as const);
   const keys = ['a', 'b', 'c', 'd'].map((one) => keyOf(scheme, one));
   const begin = process.cpuUsage();
-  expect(explainDelivery(delivered(junk, large), { scheme, keys }, now)).toHaveLength(1);
+  expect(explanationLines(explain(delivered(junk, large), { scheme, keys }, now).finding)).toHaveLength(1);
   expect(process.cpuUsage(begin).user / 1000).toBeLessThan(2000);
 });
