@@ -45,7 +45,7 @@ const loadedTogether = groups([
 const importedTogether = groups([
   { name: 'errors', modules: ['errors', 'library/webhook/parsed-body-error'] },
   // What the client needs too.
-  { name: 'basics', modules: ['secret', 'time/clock', 'json/(exact|bytes)'] },
+  { name: 'basics', modules: ['secret', 'time/clock', 'json/(exact|bytes)', 'webhook/scheme-options'] },
   { name: 'shared-secret-schemes', modules: ['library/webhook/make-verifier'] },
   { name: 'all-schemes', modules: ['library/webhook/defined-scheme', 'library/receiver/checked-options'] },
 ]);
