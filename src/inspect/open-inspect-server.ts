@@ -23,8 +23,8 @@ const lastAnswersMs = 500;
 export interface InspectServerOptions {
   /** On 127.0.0.1; 0: any free one. */
   readonly port: number;
-  /** For errors about the address, such as `--port`. */
-  readonly portFlag: string;
+  /** The option of the run that names the port, for errors about it. */
+  readonly portOption: string;
   readonly location: string;
   /** Closed with the server, and where it cannot be opened. */
   readonly queries: InboxQueries;
@@ -82,7 +82,7 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
   const server = await openHttpsServer({
     host: '127.0.0.1',
     port: options.port,
-    addressFlag: options.portFlag,
+    addressOption: options.portOption,
     tls: undefined,
     limits,
     clock,

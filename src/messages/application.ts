@@ -1,15 +1,17 @@
 import { LeadsError, type Problem } from '../errors.ts';
-import type { Message, Words } from './message.ts';
+import { type Message, sentenceIn, type Words } from './message.ts';
 
 const camel = (name: string): string =>
   name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const option = (setting: string): string => camel(setting.replace(/^api\./, 'dialect.'));
 
+const literal = (value: string): string => (/^\d+$/.test(value) ? value : `'${value}'`);
+
 /** Options of the package's entries. */
 export const applicationWords: Words = {
   set: (setting, value = '…') => `${option(setting)}: ${value}`,
   get: option,
-  option: (name, value) => (value === undefined ? camel(name) : `${camel(name)}: '${value}'`),
+  option: (name, value) => (value === undefined ? camel(name) : `${camel(name)}: ${literal(value)}`),
   privateKey: 'give it in webhook.secrets',
   command: (line) => `leads ${line}`,
 };
@@ -23,7 +25,7 @@ export function forApplication(thrown: unknown, find: (problem: Problem) => Mess
   forApplication(thrown.cause, find);
   const found = thrown.problem && find(thrown.problem);
   if (thrown.problem === undefined || found === undefined) return thrown;
-  const { message } = found;
+  const message = sentenceIn(found, applicationWords);
   const stack = thrown.stack?.replace(thrown.problem.kind, () => message);
   const hidden = { configurable: true, writable: true };
   return Object.defineProperties(thrown, {

@@ -1,16 +1,20 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
 import { checkMessages } from './check.ts';
-import type { Message, Words } from './message.ts';
+import { httpMessages } from './http.ts';
+import { type Message, sentenceIn, type Words } from './message.ts';
 import { receiverMessages } from './receiver.ts';
 import { sandboxMessages } from './sandbox.ts';
 import { senderMessages } from './sender.ts';
+import { tlsMessages } from './tls.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Readonly<Record<string, (found: never) => Message>> = {
   ...checkMessages,
+  ...httpMessages,
   ...receiverMessages,
   ...sandboxMessages,
   ...senderMessages,
+  ...tlsMessages,
 };
 
 export const messageFor = (problem: Problem): Message | undefined =>
@@ -19,10 +23,12 @@ export const messageFor = (problem: Problem): Message | undefined =>
 /** The neutral sentence of what was found. */
 export const problemSentence = (found: Problem): string => messageFor(found)?.message ?? found.kind;
 
-/** The neutral sentence of what was thrown: it names no flag and no option. */
-export function sentenceOf(thrown: unknown): string {
+/** The neutral sentence of what was thrown: it names no flag and no option, unless in the words of a front. */
+export function sentenceOf(thrown: unknown, words?: Words): string {
   const problem = thrown instanceof LeadsError ? thrown.problem : undefined;
-  return (problem && messageFor(problem)?.message) ?? messageOf(thrown);
+  const found = problem && messageFor(problem);
+  if (found === undefined) return messageOf(thrown);
+  return words === undefined ? found.message : sentenceIn(found, words);
 }
 
 /** What the user can do about it, in the words of a front. */

@@ -14,6 +14,6 @@ export const commandLineWords: Words = {
 export const describe = (
   thrown: unknown,
 ): { readonly message: string; readonly hint: string | undefined } => ({
-  message: sentenceOf(thrown),
+  message: sentenceOf(thrown, commandLineWords),
   hint: hintOf(thrown, commandLineWords),
 });

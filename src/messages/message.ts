@@ -15,13 +15,22 @@ export interface Words {
 }
 
 export interface Message {
+  /** The option of the run that it is about, whose name a front puts before the sentence. */
+  readonly option?: string | undefined;
   /** What was asked and what was found, without a full stop. */
   readonly message: string;
   /** What the user can do about it, in one sentence. */
   readonly hint?: ((words: Words) => string | undefined) | undefined;
 }
 
+/** Its sentence in the words of a front. */
+export const sentenceIn = ({ option, message }: Message, words: Words): string =>
+  option === undefined ? message : `${words.option(option)}: ${message}`;
+
 /** The message of each kind of problem that a room finds. */
 export type Messages<P extends Problem> = {
-  readonly [K in P['kind']]: (found: Extract<P, { readonly kind: K }>) => Message;
+  readonly [K in P['kind']]: (found: OfKind<P, K>) => Message;
 };
+
+/** Those of the problems that may be of that kind: several kinds may have the same facts. */
+type OfKind<P extends Problem, K> = P extends unknown ? (K extends P['kind'] ? P : never) : never;

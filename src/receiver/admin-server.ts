@@ -25,8 +25,8 @@ interface AdminServerOptions {
   /** `::1` without brackets. */
   readonly host: string;
   readonly port: number;
-  /** What names the address, for errors. */
-  readonly addressFlag: string;
+  /** The option of the run that names the address, for errors. */
+  readonly addressOption: string;
   readonly readiness: Readiness;
   readonly metrics: () => Promise<readonly MetricFamily[]>;
   readonly clock: Pick<Clock, 'now'>;
@@ -37,11 +37,11 @@ interface AdminServerOptions {
 
 /** Opens the socket for probes and scrapers, plain HTTP. Throws a `ConfigError` or `UsageError` when the address cannot be had. */
 export function openAdminServer(options: AdminServerOptions): Promise<HttpServer> {
-  const { host, port, addressFlag, clock, onError, limits } = options;
+  const { host, port, addressOption, clock, onError, limits } = options;
   return openHttpsServer({
     host,
     port,
-    addressFlag,
+    addressOption,
     tls: undefined,
     limits: { ...adminLimits, ...limits },
     clock,

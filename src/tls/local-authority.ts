@@ -9,6 +9,7 @@ import { readIfExists } from '../files/read.ts';
 import { replaceFile } from '../files/replace.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Authority, CertificatePair } from './issue-certificate.ts';
+import type { TlsProblem } from './problems.ts';
 
 /** The certificate of a receiver on this machine, and the authority that its clients must trust. */
 export interface LocalCertificate extends CertificatePair {
@@ -122,18 +123,12 @@ async function renameUnlessReplaced(from: string, to: string): Promise<void> {
 
 function certificateError(error: unknown, directory: string): unknown {
   const cause = error instanceof OutputError ? error.cause : error;
-  const { code = '', message } = cause as NodeJS.ErrnoException;
-  if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ELOOP'].includes(code)) {
-    return new ConfigError(`the local certificates in ${directory} cannot be used: ${message}`, {
-      hint: 'set LEADS_DATA_DIR to a directory that can be written, or give --cert and --key',
-      cause,
-    });
-  }
-  if (error instanceof OutputError) return error;
-  return new ConfigError(`the local authority in ${directory} is damaged: ${message}`, {
-    hint: 'remove that directory to have a new one made',
-    cause,
-  });
+  const { code = '', message: reason } = cause as NodeJS.ErrnoException;
+  const isInaccessible = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ELOOP'].includes(code);
+  if (!isInaccessible && error instanceof OutputError) return error;
+  const kind = isInaccessible ? 'inaccessible-authority' : 'damaged-authority';
+  const problem: TlsProblem = { kind, directory, reason };
+  return new ConfigError(problem, { cause });
 }
 
 const renewServerBefore = 60 * 86_400_000;

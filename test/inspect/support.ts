@@ -54,7 +54,7 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
   if (options.inbox === undefined) opened.push(() => inbox.close());
   const server = await openInspectServer({
     port: 0,
-    portFlag: '--port',
+    portOption: 'port',
     location: inbox.location,
     queries: options.queries?.(inbox) ?? localQueries(inbox),
     replays: new Replayer({

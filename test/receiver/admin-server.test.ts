@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe as describeError } from '../../src/messages/command-line.ts';
 import { gauge } from '../../src/output/openmetrics.ts';
 import { openAdminServer, Readiness } from '../../src/receiver/admin-server.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -11,7 +12,7 @@ async function start(host = '127.0.0.1', limits = {}) {
   const readiness = new Readiness({ inbox, clock, stopping: new AbortController().signal });
   const server = await openAdminServer({
     host,
-    addressFlag: '--admin',
+    addressOption: 'admin',
     port: 0,
     readiness,
     metrics: () => Promise.resolve([gauge({ name: 'a', help: 'A.' }, 1)]),
@@ -131,7 +132,7 @@ describe('the admin socket', () => {
     const { server } = await start();
     const again = openAdminServer({
       host: '127.0.0.1',
-      addressFlag: '--admin',
+      addressOption: 'admin',
       port: server.port,
       readiness: new Readiness({
         inbox: { checkWritable: () => Promise.resolve() },
@@ -142,7 +143,7 @@ describe('the admin socket', () => {
       clock: new FakeClock(),
       onError: () => undefined,
     });
-    await expect(again).rejects.toMatchObject({
+    expect(describeError(await again.catch((thrown: unknown) => thrown))).toMatchObject({
       hint: 'give another --admin, or --admin 0 for any that is free',
     });
   });

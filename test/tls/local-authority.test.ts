@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
+import { describe } from '../../src/messages/command-line.ts';
 import { ensureAuthority, readAuthority } from '../../src/tls/local-authority.ts';
 import { FakeClock } from '../support/clock.ts';
 
@@ -110,7 +111,7 @@ test('a damaged server certificate is replaced, a damaged authority is an error'
   writeFileSync(caPath, 'torn');
   const error = await ensureAuthority(dir, clock, 'box').catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(ConfigError);
-  expect(error).toHaveProperty('hint', 'remove that directory to have a new one made');
+  expect(describe(error)).toHaveProperty('hint', 'remove that directory to have a new one made');
   expect(readFileSync(caPath, 'utf8')).toBe('torn');
 });
 
@@ -119,6 +120,6 @@ test('a data directory that cannot be written is a configuration error', async (
   writeFileSync(file, '');
   const error = await ensureAuthority(file, clock, 'box').catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(ConfigError);
-  expect(error).toHaveProperty('message', expect.stringContaining(join(file, 'tls', 'box')));
+  expect(describe(error).message).toContain(join(file, 'tls', 'box'));
   expect(existsSync(join(file, 'tls'))).toBe(false);
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
+import { describe } from '../../src/messages/command-line.ts';
 import { ensureAuthority } from '../../src/tls/local-authority.ts';
 import { readUserCertificate } from '../../src/tls/user-certificate.ts';
 
@@ -122,8 +123,8 @@ test.each<Row>([
     hint: /clock/,
   },
 ])('$name is rejected with a message that says why', async ({ read, message, hint }) => {
-  const error = await read();
-  expect(error.message).toMatch(message);
-  if (hint === undefined) expect(error.hint).toBeUndefined();
-  else expect(error.hint).toMatch(hint);
+  const said = describe(await read());
+  expect(said.message).toMatch(message);
+  if (hint === undefined) expect(said.hint).toBeUndefined();
+  else expect(said.hint).toMatch(hint);
 });

@@ -41,7 +41,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
     clock,
   });
   const place = { location: locationText(location), queries, replays, isReceiving: false };
-  const page = await servePage({ ...place, port, portFlag: '--port', open }, context);
+  const page = await servePage({ ...place, port, portOption: 'port', open }, context);
   if (!signal.aborted) await once(signal, 'abort');
   await page.close();
   return 'done';

@@ -1,9 +1,10 @@
 import { isLoopbackAddress } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
-import { sentenceOf } from '../../messages/catalogue.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
 import type { RejectedRequest } from '../../http/server/server-options.ts';
+import { problemSentence, sentenceOf } from '../../messages/catalogue.ts';
+import { describe } from '../../messages/command-line.ts';
 import { shellWord } from '../../output/curl-command.ts';
 import type { Receiver } from '../../receiver/create-receiver.ts';
 import { slept } from '../../time/clock.ts';
@@ -41,11 +42,12 @@ export async function openServer(session: ListenSession, receiver: Receiver): Pr
     },
     onRejected: (refused) =>
       void receiver.handleRejected(asDelivery(refused), { ...refused, kind: 'rejected' }),
-    onHandshake({ code, detail, remote }) {
+    onHandshake({ code, problem, remote }) {
       metrics?.failed('handshake');
       const trust = certificate.caPath === undefined ? '' : ` (to trust: ${certificate.caPath})`;
       const peer = remote === '' ? '' : `${remote}: `;
-      messages.note(`handshake ${code}`, `${peer}${detail}${/trust/.test(detail) ? trust : ''}`);
+      const isDistrusted = ['client-distrusts-certificate', 'client-left-handshake'].includes(problem.kind);
+      messages.note(`handshake ${code}`, `${peer}${problemSentence(problem)}${isDistrusted ? trust : ''}`);
     },
     onFull(connections) {
       metrics?.failed('connection_limit');
@@ -129,7 +131,7 @@ async function renewCertificate(
       inUse = tls;
       messages.note('renewed', 'the certificate was renewed: new connections get the new one');
     } catch (error) {
-      messages.note('not renewed', `the certificate was not renewed: ${sentenceOf(error)}`);
+      messages.note('not renewed', `the certificate was not renewed: ${describe(error).message}`);
     }
   }
 }

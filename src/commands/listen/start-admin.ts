@@ -43,7 +43,7 @@ export async function startAdmin(session: ListenSession): Promise<Admin | undefi
   };
   const server = await openAdminServer({
     ...address,
-    addressFlag: '--admin',
+    addressOption: 'admin',
     readiness,
     clock,
     onError: (error) => messages.note('admin', `a request to --admin failed: ${sentenceOf(error)}`),

@@ -38,7 +38,7 @@ export async function startInspect(
     clock: context.clock,
   });
   const place = { location: inbox.location, queries, replays, isReceiving: true };
-  const page = await servePage({ ...place, port, portFlag: '--inspect', open: false }, context);
+  const page = await servePage({ ...place, port, portOption: 'inspect', open: false }, context);
   const unsubscribe = receiver.events.subscribe(() => page.wake());
   return {
     async close() {

@@ -1,5 +1,5 @@
-import { ConfigError } from '../../errors.ts';
 import { isLoopback } from '../../config/base-url.ts';
+import { invalidProxy } from '../problems.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -14,7 +14,7 @@ export function proxyFor(origin: URL, env: Env): URL | undefined {
   if (text === undefined) return undefined;
   const url = /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url);
-  throw new ConfigError(`${name.toUpperCase()} is not the URL of an http:// or https:// proxy`);
+  throw invalidProxy(name.toUpperCase());
 }
 
 const envValue = (env: Env, name: string): string | undefined => {

@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream';
 import { rejection } from '../../webhook/rejection.ts';
 import { closedAfterHandshake, type Connection, Connections, isStalled } from './connections.ts';
 import { type Handle, handleRequest, startInTurn } from './handle-request.ts';
-import { listenError } from './listen-error.ts';
+import { type HandshakeProblem, listenError } from '../problems.ts';
 import {
   type ParserError,
   rejectConnection,
@@ -155,10 +155,10 @@ async function drain(server: Server, connections: Connections, drainMs: number):
   clearTimeout(timer);
 }
 
-function listen(server: Server, { host, port, addressFlag }: HttpServerOptions): Promise<void> {
+function listen(server: Server, { host, port, addressOption }: HttpServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException): void =>
-      reject(listenError(error, host, port, addressFlag));
+      reject(listenError(error, host, port, addressOption));
     server.once('error', failed);
     server.listen(port, host, () => resolve());
   });
@@ -174,14 +174,17 @@ function hostInUrl(host: string): string {
 function watchConnections(server: Server, state: ServerState, connections: Connections): void {
   const { options, limits } = state;
   const isPlain = options.tls === undefined;
-  const handshakeFailed = (connection: Connection | undefined, code: string, detail: string): void => {
+  const handshakeFailed = (
+    connection: Connection | undefined,
+    code: string,
+    kind: HandshakeProblem['kind'],
+  ): void => {
     if (connection !== undefined) connection.closing = true;
-    options.onHandshake?.({ remote: connection?.remote ?? '', code, detail });
+    options.onHandshake?.({ remote: connection?.remote ?? '', code, problem: { kind } });
   };
   const afterClose = (connection: Connection): void => {
     if (!closedAfterHandshake(connection) || state.isDraining) return;
-    const detail = 'the client went away at the TLS handshake: it may not trust this certificate';
-    handshakeFailed(connection, 'ERR_CLOSED', detail);
+    handshakeFailed(connection, 'ERR_CLOSED', 'client-left-handshake');
   };
   server.on('connection', (socket) => {
     const connection = connections.accept(socket, isPlain);
@@ -193,8 +196,8 @@ function watchConnections(server: Server, state: ServerState, connections: Conne
   });
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const { code = '' } = error;
-    const detail = handshakeDetail(code);
-    if (detail !== undefined) handshakeFailed(connections.handshakeOf(socket), code, detail);
+    const kind = handshakeProblem(code);
+    if (kind !== undefined) handshakeFailed(connections.handshakeOf(socket), code, kind);
     socket.destroy();
   });
   server.on('clientError', (error: ParserError, socket) => {
@@ -209,7 +212,7 @@ function watchConnections(server: Server, state: ServerState, connections: Conne
   // A client that could not be accepted must not affect the others.
   server.on('error', (error: NodeJS.ErrnoException) => {
     if (!server.listening) return;
-    handshakeFailed(undefined, error.code ?? '', 'a connection could not be accepted');
+    handshakeFailed(undefined, error.code ?? '', 'connection-not-accepted');
   });
   server.on('drop', () => {
     // Makes room for others: closing a connection without a request loses nothing.
@@ -231,15 +234,14 @@ function closeOverdue(state: ServerState, connections: Connections): void {
   }
 }
 
-/** One sentence for a TLS handshake that failed; undefined for a peer that only disconnected. */
-function handshakeDetail(code: string): string | undefined {
-  if (code === 'ERR_SSL_HTTP_REQUEST') return 'plain HTTP on the HTTPS port';
+/** Why a TLS handshake failed; undefined for a peer that only disconnected. */
+function handshakeProblem(code: string): HandshakeProblem['kind'] | undefined {
+  if (code === 'ERR_SSL_HTTP_REQUEST') return 'client-speaks-no-tls';
   if (/ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|CERTIFICATE_EXPIRED)/.test(code)) {
-    return 'the client does not trust this certificate';
+    return 'client-distrusts-certificate';
   }
-  if (/UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|UNKNOWN_PROTOCOL/.test(code))
-    return 'the client speaks no TLS 1.2 or 1.3';
-  if (/NO_APPLICATION_PROTOCOL/.test(code)) return 'the client speaks no HTTP/1.1';
+  if (/UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|UNKNOWN_PROTOCOL/.test(code)) return 'client-speaks-old-tls';
+  if (/NO_APPLICATION_PROTOCOL/.test(code)) return 'client-speaks-no-http1';
   if (/^(ECONNRESET|EPIPE|ERR_TLS_HANDSHAKE_TIMEOUT|ERR_STREAM_DESTROYED)$/.test(code)) return undefined;
-  return 'the TLS handshake failed';
+  return 'handshake-failed';
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
+import type { HandshakeProblem } from '../problems.ts';
 import type { BodyBudget } from './request-body.ts';
 import type { Answer, StreamedAnswer } from './send-answer.ts';
 
@@ -24,16 +25,15 @@ export interface FailedHandshake {
   readonly remote: string;
   /** The error code of OpenSSL or node. */
   readonly code: string;
-  /** One sentence for the person who debugs the sender. */
-  readonly detail: string;
+  readonly problem: HandshakeProblem;
 }
 
 export interface HttpServerOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** The flag that the address came from, for errors about it. Default: `--host` and `--port`. */
-  readonly addressFlag?: string | undefined;
+  /** The option of the run that names the whole address, for errors about it. Default: `host` and `port`. */
+  readonly addressOption?: string | undefined;
   /** PEM texts; undefined for plain HTTP. */
   readonly tls: { readonly certPem: string; readonly keyPem: string } | undefined;
   /** Limits that differ from the defaults. */

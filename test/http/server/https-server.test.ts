@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
+import { describe as describeError } from '../../../src/messages/command-line.ts';
 import type { Answer } from '../../../src/http/server/send-answer.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { openWire, post, statuses } from '../../support/wire.ts';
@@ -161,8 +162,10 @@ describe('an address that cannot be used', () => {
     const { port } = other.address() as AddressInfo;
     const error = await startReceiver({ port }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConfigError);
-    expect(error).toMatchObject({ message: `127.0.0.1:${port} is in use by another program` });
-    expect(error).toHaveProperty('hint', 'give another --port, or --port 0 for any that is free');
+    expect(describeError(error)).toEqual({
+      message: `127.0.0.1:${port} is in use by another program`,
+      hint: 'give another --port, or --port 0 for any that is free',
+    });
   });
 
   test('is a usage error when it is not an address of this machine', async () => {

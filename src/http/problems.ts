@@ -1,0 +1,59 @@
+import { ConfigError, type LeadsError, UsageError } from '../errors.ts';
+
+/** Why no socket could be opened. */
+type ListenProblem = {
+  readonly kind: 'address-in-use' | 'address-forbidden' | 'address-elsewhere' | 'cannot-listen';
+  readonly host: string;
+  readonly port: number;
+  /** The option of the run that the address came from, where one names both host and port. */
+  readonly option: string | undefined;
+  /** The system's. */
+  readonly reason: string;
+};
+
+/** Why a TLS connection ended before a request could be sent. */
+export type HandshakeProblem = {
+  readonly kind:
+    | 'client-speaks-no-tls'
+    | 'client-distrusts-certificate'
+    | 'client-left-handshake'
+    | 'client-speaks-old-tls'
+    | 'client-speaks-no-http1'
+    | 'handshake-failed'
+    | 'connection-not-accepted';
+};
+
+/** `variable`: of the environment. */
+type ProxyProblem = {
+  readonly kind: 'invalid-proxy';
+  readonly variable: string;
+};
+
+export type HttpProblem = ListenProblem | HandshakeProblem | ProxyProblem;
+
+export function invalidProxy(variable: string): ConfigError {
+  const problem: ProxyProblem = { kind: 'invalid-proxy', variable };
+  return new ConfigError(problem);
+}
+
+export function listenError(
+  error: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+  option?: string,
+): LeadsError {
+  const kind = listenProblems[error.code ?? ''] ?? 'cannot-listen';
+  const problem: ListenProblem = { kind, host, port, option, reason: error.message };
+  const ErrorClass = kind === 'address-elsewhere' ? UsageError : ConfigError;
+  return new ErrorClass(problem, { cause: error });
+}
+
+const listenProblems: Readonly<Record<string, ListenProblem['kind']>> = {
+  EADDRINUSE: 'address-in-use',
+  EACCES: 'address-forbidden',
+  EADDRNOTAVAIL: 'address-elsewhere',
+  ENOTFOUND: 'address-elsewhere',
+  EAI_AGAIN: 'address-elsewhere',
+  EINVAL: 'address-elsewhere',
+  EAFNOSUPPORT: 'address-elsewhere',
+};
