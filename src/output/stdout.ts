@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { LeadsError, OutputError } from '../errors.ts';
 import { outputError } from '../files/output-error.ts';
 import type { Output } from '../host.ts';
+import { escapeJson } from './sanitize.ts';
 
 /** Writes and waits until the stream took it. Throws `OutputError` (disk full, I/O), or `InterruptedError` (EPIPE). */
 export function write(stream: Writable, data: string | Uint8Array): Promise<void> {
@@ -11,6 +12,12 @@ export function write(stream: Writable, data: string | Uint8Array): Promise<void
       else resolve();
     });
   });
+}
+
+/** One JSON document and a line break; on a terminal, without what could drive it. */
+export function writeJson(stdout: Output, document: unknown, indent?: number): Promise<void> {
+  const json = JSON.stringify(document, null, indent);
+  return write(stdout, `${stdout.isTTY === true ? escapeJson(json) : json}\n`);
 }
 
 /** Characters that may wait for a slow reader before deliveries wait as well. */

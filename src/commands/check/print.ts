@@ -1,8 +1,8 @@
 import { groupOf, levels, type Probe } from '../../check/probe.ts';
 import type { Context } from '../../context.ts';
 import { withoutCommands } from '../../output/github.ts';
-import { escapeJson, sanitize } from '../../output/sanitize.ts';
-import { write } from '../../output/stdout.ts';
+import { sanitize } from '../../output/sanitize.ts';
+import { write, writeJson } from '../../output/stdout.ts';
 import { renderTable } from '../../output/table.ts';
 import { type Marks, marksFor, type Palette, paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth, wrapWidth } from '../../output/terminal/terminal-width.ts';
@@ -26,10 +26,7 @@ export function jsonPrinter(
 ): ReportPrinter {
   const waiting = probes.map(({ name }) => name);
   const ended = new Map<string, DescribedReport>();
-  const line = (value: object): Promise<void> => {
-    const json = JSON.stringify(value);
-    return write(stdout, `${stdout.isTTY === true ? escapeJson(json) : json}\n`);
-  };
+  const line = (value: object): Promise<void> => writeJson(stdout, value);
   return {
     async probe(report) {
       ended.set(report.name, report);

@@ -1,6 +1,25 @@
+import { anyText, text } from '../../config/value-types.ts';
 import { settingKeys } from '../../config/setting-keys.ts';
 import { command, commandGroup } from '../flags/command-spec.ts';
-import { keyArgs, listFlags, setArgs, useArgs } from './options.ts';
+import type { Arguments, Flags } from '../flags/flag.ts';
+import { formatFlags } from '../flags/shared-flags.ts';
+
+const listFlags = { ...formatFlags(['table', 'json']) } satisfies Flags;
+const keyArgs = {
+  key: { type: text, known: 'settings', help: 'name of the setting' },
+} satisfies Arguments;
+const setArgs = {
+  ...keyArgs,
+  value: {
+    type: anyText,
+    optional: true,
+    known: 'setting-values',
+    help: '- reads stdin; without it, secrets are read from the terminal',
+  },
+} satisfies Arguments;
+const useArgs = {
+  name: { type: text, known: 'profiles', help: 'of a stored profile' },
+} satisfies Arguments;
 
 export default commandGroup({
   name: 'config',
@@ -13,14 +32,14 @@ export default commandGroup({
       flags: listFlags,
       output: [{ what: 'one for each setting', fields: ['key', 'value', 'from'] }],
       examples: ['leads config list', 'leads config list --json'],
-      load: () => import('./list-settings.ts'),
+      load: async () => ({ run: (await import('./show-settings.ts')).listSettings }),
     }),
     command({
       name: 'get',
       summary: 'print one setting',
       arguments: keyArgs,
       examples: ['leads config get base-url'],
-      load: () => import('./get-setting.ts'),
+      load: async () => ({ run: (await import('./show-settings.ts')).getSetting }),
     }),
     command({
       name: 'set',
@@ -29,20 +48,20 @@ export default commandGroup({
       allowsNewProfile: true,
       listing: { title: 'Settings', rows: settingKeys.map(({ name, help }) => [name, help] as const) },
       examples: ['leads config set base-url https://api.example.com', 'leads config set api-key - < key.txt'],
-      load: () => import('./set-setting.ts'),
+      load: async () => ({ run: (await import('./change-settings.ts')).setSetting }),
     }),
     command({
       name: 'unset',
       summary: 'remove one setting from the profile',
       arguments: keyArgs,
       examples: ['leads config unset api.pagination'],
-      load: () => import('./unset-setting.ts'),
+      load: async () => ({ run: (await import('./change-settings.ts')).unsetSetting }),
     }),
     command({
       name: 'path',
       summary: 'print where the configuration file is',
       examples: ['leads config path'],
-      load: () => import('./print-path.ts'),
+      load: async () => ({ run: (await import('./show-settings.ts')).printPath }),
     }),
     command({
       name: 'profiles',
@@ -51,14 +70,14 @@ export default commandGroup({
       allowsNewProfile: true,
       output: [{ what: 'one for each profile', fields: ['name', 'current', 'baseUrl', 'hasKey'] }],
       examples: ['leads config profiles'],
-      load: () => import('./list-profiles.ts'),
+      load: async () => ({ run: (await import('./show-settings.ts')).listProfiles }),
     }),
     command({
       name: 'use',
       summary: 'choose the profile that is used without --profile',
       arguments: useArgs,
       examples: ['leads config use default'],
-      load: () => import('./use-profile.ts'),
+      load: async () => ({ run: (await import('./change-settings.ts')).useProfile }),
     }),
   ],
 });

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import type { CheckOutcome, CheckResult } from '../../doctor/check-result.ts';
 import type { LearntChange } from '../../doctor/dialect/learnt-keys.ts';
-import { escapeJson, sanitize } from '../../output/sanitize.ts';
-import { write } from '../../output/stdout.ts';
+import { sanitize } from '../../output/sanitize.ts';
+import { write, writeJson } from '../../output/stdout.ts';
 import { marksFor, paletteFor } from '../../output/terminal/colour.ts';
 import { wrapWidth } from '../../output/terminal/terminal-width.ts';
 import { wrap } from '../help/layout.ts';
@@ -18,10 +18,7 @@ type PrintContext = Pick<Context, 'stdout' | 'env' | 'globals'>;
 
 /** `--json`: one object a line, the last one the summary. */
 export function jsonPrinter({ stdout }: Pick<PrintContext, 'stdout'>): DoctorPrinter {
-  const line = async (value: object): Promise<void> => {
-    const json = JSON.stringify(value);
-    await write(stdout, `${stdout.isTTY === true ? escapeJson(json) : json}\n`);
-  };
+  const line = (value: object): Promise<void> => writeJson(stdout, value);
   return {
     async group(_title, results) {
       for (const { name, result, detail, hint } of results) {

@@ -3,8 +3,7 @@ import { readCreatedAt } from '../../lead/created-at.ts';
 import { FieldPresence, leadFilter } from '../../lead/filter.ts';
 import { parseLead } from '../../lead/raw-lead.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
-import { escapeJson } from '../../output/sanitize.ts';
-import { write } from '../../output/stdout.ts';
+import { writeJson } from '../../output/stdout.ts';
 import { grouped, showProgress } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/listing.ts';
@@ -56,8 +55,7 @@ async function print(
     await printTable(counted, top ?? 10, context);
   } else if (format === 'json') {
     const { statsDocument } = await import('./print-data.ts');
-    const json = JSON.stringify(statsDocument(counted, checked, top ?? Infinity), null, 2);
-    await write(stdout, `${terminal ? escapeJson(json) : json}\n`);
+    await writeJson(stdout, statsDocument(counted, checked, top ?? Infinity), 2);
   } else {
     const { figureColumns, statsRows } = await import('./print-data.ts');
     const fields = counted.previous === undefined ? figureColumns.slice(0, -1) : figureColumns;

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { escapeJson, sanitize } from '../../output/sanitize.ts';
+import { sanitize } from '../../output/sanitize.ts';
 import { write } from '../../output/stdout.ts';
 import { asksForAscii, marksFor, paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
@@ -64,12 +64,6 @@ export function redactReport(report: Report, secrets: readonly Secret[]): Report
     notes: notes.map(clean),
     ...(base !== undefined && { base: clean(base) }),
   };
-}
-
-/** One JSON document. */
-export async function printJson(report: Report, { stdout }: Context): Promise<void> {
-  const json = JSON.stringify(report, null, 2);
-  await write(stdout, `${stdout.isTTY === true ? escapeJson(json) : json}\n`);
 }
 
 /** A line for each check, then what it comes to; fixes stand unbroken, to be copied. */

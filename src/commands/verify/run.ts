@@ -4,13 +4,14 @@ import { DataError, UsageError } from '../../errors.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { compareBases, messageBase } from '../../webhook/rfc9421/message-base.ts';
+import { writeJson } from '../../output/stdout.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import { examine, furtherRejection, withheldHeaders, withoutCredential } from './examine.ts';
 import { bodyAsAsked, openCapture, readBounded, rejectConflicts } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';
-import { type Check, printJson, printText, redact, redactReport, type Report } from './report.ts';
+import { type Check, printText, redact, redactReport, type Report } from './report.ts';
 import { detectScheme, isSchemeOpen, readSecretsOf, tellingHeaders } from './scheme-secrets.ts';
 
 export async function run(options: VerifyOptions, context: Context): Promise<Outcome> {
@@ -52,7 +53,7 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
     ...(base !== undefined && { base }),
   };
   const shown = redactReport(report, resolved.secrets);
-  if (options.format === 'json') await printJson(shown, context);
+  if (options.format === 'json') await writeJson(context.stdout, shown, 2);
   else await printText(shown, redact(headOf(capture, report), resolved.secrets), context);
   if (report.ok === null) throw withheldError(withheld);
   return report.ok ? 'done' : 'problems';

@@ -1,0 +1,81 @@
+import { rejectBothKeys, withValue } from '../../config/check-config.ts';
+import { loginCommand } from '../../config/login-command.ts';
+import { readAll, secretFromPerson } from '../../config/prompt.ts';
+import { readConfig } from '../../config/read-config.ts';
+import type { SettingKey } from '../../config/setting-keys.ts';
+import type { Profile } from '../../config/settings.ts';
+import { updateConfig, updateProfile } from '../../config/write-config.ts';
+import type { Context } from '../../context.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
+import { checkValue, type Outcome } from '../flags/command-spec.ts';
+import { didYouMean } from '../help/suggest.ts';
+import { findSetting } from './show-settings.ts';
+
+export async function setSetting(
+  options: { readonly key: string; readonly value: string | undefined },
+  context: Context,
+): Promise<Outcome> {
+  const key = findSetting(options.key);
+  const value = checkValue(key.type, await typedValue(key, options.value, context), key.name);
+  const { profile, baseUrl } = await context.settings();
+  await updateProfile(context, profile, (stored) =>
+    bindToOrigin(key, withValue(stored, key.path, value), baseUrl, profile),
+  );
+  return 'done';
+}
+
+async function typedValue(key: SettingKey, value: string | undefined, context: Context): Promise<string> {
+  if (value !== undefined && value !== '-') return value;
+  if (key.secret === true) return (await secretFromPerson(key.name, context)).reveal();
+  if (value === '-') return (await readAll(context.stdin)).trim();
+  throw new UsageError(`no value for ${key.name} was given`, {
+    hint: `run 'leads config set ${key.name} VALUE'`,
+  });
+}
+
+/** A key is stored together with the origin that it may be sent to. */
+function bindToOrigin(
+  key: SettingKey,
+  profile: Profile,
+  baseUrl: URL | undefined,
+  profileName: string,
+): Profile {
+  if (key.name !== 'api-key' && key.name !== 'api-key-command') return profile;
+  rejectBothKeys(profile);
+  if (baseUrl === undefined) {
+    throw new ConfigError('an API key is stored for one service, and no base URL is set', {
+      hint: `use '${loginCommand(profileName, 'https://…')}', or set base-url first`,
+    });
+  }
+  return { ...profile, apiKeyOrigin: baseUrl.origin };
+}
+
+export async function unsetSetting({ key }: { readonly key: string }, context: Context): Promise<Outcome> {
+  const { name, path } = findSetting(key);
+  const { profile } = await context.settings();
+  await updateProfile(context, profile, (stored) => {
+    const { apiKeyOrigin, ...rest } = withValue(stored, path, undefined);
+    // A key and the origin that it may be sent to go together.
+    const hasKey = rest.apiKey !== undefined || rest.apiKeyCommand !== undefined;
+    const isKey = name === 'api-key' || name === 'api-key-command';
+    return apiKeyOrigin === undefined || (isKey && !hasKey) ? rest : { ...rest, apiKeyOrigin };
+  });
+  return 'done';
+}
+
+/** Makes a profile the one that is used when neither `--profile` nor `LEADS_PROFILE` names one. */
+export async function useProfile({ name }: { readonly name: string }, context: Context): Promise<Outcome> {
+  const known = Object.keys(readConfig(context.paths.configDir).profiles ?? {});
+  if (!known.includes(name) && name !== 'default') {
+    const list = known.length === 0 ? '' : `profiles: ${known.join(', ')}; or `;
+    throw new UsageError(`there is no profile '${name}'`, {
+      hint: didYouMean(name, known) ?? `${list}make it with '${loginCommand(name)}'`,
+    });
+  }
+  await updateConfig(context, (config) => ({ ...config, profile: name }));
+  context.messages.say(`profile '${name}' is used from now on`);
+  if ((context.env['LEADS_PROFILE'] ?? '') !== '') {
+    context.messages.note('env-profile', 'LEADS_PROFILE is set and goes before it');
+  }
+  return 'done';
+}

@@ -1,0 +1,88 @@
+import { configFile } from '../../config/directories.ts';
+import { effectiveSettings } from '../../config/effective-settings.ts';
+import { readConfig } from '../../config/read-config.ts';
+import { type SettingKey, settingKeys } from '../../config/setting-keys.ts';
+import type { Context } from '../../context.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
+import { sanitize } from '../../output/sanitize.ts';
+import { write, writeJson } from '../../output/stdout.ts';
+import { renderTable } from '../../output/table.ts';
+import { paletteFor } from '../../output/terminal/colour.ts';
+import { terminalWidth } from '../../output/terminal/terminal-width.ts';
+import type { Outcome } from '../flags/command-spec.ts';
+import { didYouMean } from '../help/suggest.ts';
+
+interface ListOptions {
+  readonly format: string;
+}
+
+export async function listSettings({ format }: ListOptions, context: Context): Promise<Outcome> {
+  const { stdout } = context;
+  const settings = await effectiveSettings(context);
+  if (format === 'json') {
+    await writeJson(stdout, settings, 2);
+    return 'done';
+  }
+  const { dim } = await paletteFor(stdout, context);
+  const rows = settings.map(({ key, value, from }) => [key, value, from]);
+  const width = terminalWidth(stdout);
+  const fit = { whole: ['KEY', 'VALUE'], narrowing: [{ drop: 'FROM' }] };
+  await write(stdout, renderTable(['KEY', 'VALUE', 'FROM'], rows, { ...fit, width, head: dim }));
+  return 'done';
+}
+
+export async function getSetting({ key }: { readonly key: string }, context: Context): Promise<Outcome> {
+  const { name } = findSetting(key);
+  const found = (await effectiveSettings(context)).find((setting) => setting.key === name);
+  if (found === undefined)
+    throw new ConfigError(`${name} is not set`, { hint: `leads config set ${name} …` });
+  await write(context.stdout, `${sanitize(found.value)}\n`);
+  return 'done';
+}
+
+export async function printPath(_options: unknown, context: Context): Promise<Outcome> {
+  await write(context.stdout, `${configFile(context.paths.configDir)}\n`);
+  return 'done';
+}
+
+export async function listProfiles({ format }: ListOptions, context: Context): Promise<Outcome> {
+  const { stdout, paths, messages } = context;
+  const { profile: current } = await context.settings();
+  const stored = readConfig(paths.configDir).profiles ?? {};
+  const profiles = Object.entries(stored).map(([name, { baseUrl, apiKey, apiKeyCommand }]) => ({
+    name,
+    current: name === current,
+    baseUrl: baseUrl ?? null,
+    hasKey: apiKey !== undefined || apiKeyCommand !== undefined,
+  }));
+  if (format === 'json') {
+    await writeJson(stdout, profiles, 2);
+    return 'done';
+  }
+  if (profiles.length === 0) {
+    messages.say("no profile is stored: 'leads login' makes one");
+    return 'done';
+  }
+  const { dim } = await paletteFor(stdout, context);
+  const rows = profiles.map((profile) => [
+    profile.current ? '*' : '',
+    profile.name,
+    profile.baseUrl ?? '',
+    profile.hasKey ? (stored[profile.name]?.apiKey === undefined ? 'command' : 'stored') : '',
+  ]);
+  const width = terminalWidth(stdout);
+  const fit = { whole: ['', 'PROFILE', 'BASE URL'], narrowing: [{ drop: 'API KEY' }] };
+  const heads = ['', 'PROFILE', 'BASE URL', 'API KEY'];
+  await write(stdout, renderTable(heads, rows, { ...fit, width, head: dim }));
+  return 'done';
+}
+
+/** The setting of that name, or a `UsageError` with the nearest one, or all of them. */
+export function findSetting(name: string): SettingKey {
+  const key = settingKeys.find((candidate) => candidate.name === name);
+  if (key !== undefined) return key;
+  const names = settingKeys.map((candidate) => candidate.name);
+  throw new UsageError(`there is no setting '${name}'`, {
+    hint: didYouMean(name, names) ?? `settings: ${names.join(', ')}`,
+  });
+}
