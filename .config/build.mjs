@@ -14,41 +14,44 @@ const dist = `${root}dist/`;
 
 /**
  * What is loaded together stands in one file, with all that it imports: each file costs every start 0.15 ms. Without
- * these, each module that two commands share would be a file of its own.
+ * these, each module that two commands share would be a file of its own. By the name of the file; the first ones take
+ * what they need before the others.
  */
-const loadedTogether = groups([
+const loadedTogether = {
   // With what the entry itself imports, or the entry would need the files below.
-  { name: 'program', modules: ['program', 'errors', 'time/clock', 'output/terminal/terminal-width'] },
+  program: ['program', 'errors', 'time/clock', 'output/terminal/terminal-width'],
   // What completion needs of them, without commander.
-  {
-    name: 'flags',
-    modules: [
-      'commands/flags/(command-spec|shared-flags)',
-      'config/(setting-keys|directories)',
-      'service/listing/completion',
-    ],
-  },
-  { name: 'command', modules: ['parse-argv', 'context'] },
-  {
-    name: 'pull',
-    modules: [
-      'config/load-settings',
-      'service/(listing/listing|client/service)',
-      'commands/flags/(resolve-filter|polling)',
-      'output/(records/(record-writer|json-members)|table|terminal/.*)',
-      'lead/(filter|created-at)',
-    ],
-  },
-]);
+  flags: [
+    'commands/flags/command-spec',
+    'commands/flags/shared-flags',
+    'config/setting-keys',
+    'config/directories',
+    'service/listing/completion',
+  ],
+  command: ['parse-argv', 'context'],
+  pull: [
+    'config/load-settings',
+    'service/listing/listing',
+    'service/client/service',
+    'commands/flags/resolve-filter',
+    'commands/flags/polling',
+    'output/records/record-writer',
+    'output/records/json-members',
+    'output/table',
+    'output/terminal/*',
+    'lead/filter',
+    'lead/created-at',
+  ],
+};
 
 /** The same for what applications import: an ES module costs more than that. */
-const importedTogether = groups([
-  { name: 'errors', modules: ['errors', 'library/webhook/parsed-body-error'] },
+const importedTogether = {
+  errors: ['errors', 'library/webhook/parsed-body-error'],
   // What the client needs too.
-  { name: 'basics', modules: ['secret', 'time/clock', 'json/(exact|bytes)', 'webhook/scheme-options'] },
-  { name: 'shared-secret-schemes', modules: ['library/webhook/make-verifier'] },
-  { name: 'all-schemes', modules: ['library/webhook/defined-scheme', 'library/receiver/checked-options'] },
-]);
+  basics: ['secret', 'time/clock', 'json/exact', 'json/bytes', 'webhook/scheme-options'],
+  'shared-secret-schemes': ['library/webhook/make-verifier'],
+  'all-schemes': ['library/webhook/defined-scheme', 'library/receiver/checked-options'],
+};
 
 // npm installs them: libsql is a native module with a binary for the user's platform, and the others are for few users.
 const external = ['libsql', 'jq-web', 'postgres'];
@@ -61,7 +64,7 @@ const program = await bundled(
     format: 'cjs',
     entryFileNames: 'main.cjs',
     chunkFileNames: '[name]-[hash].cjs',
-    codeSplitting: { groups: loadedTogether },
+    codeSplitting: { groups: groups(loadedTogether) },
   },
 );
 const library = await bundled(
@@ -71,9 +74,12 @@ const library = await bundled(
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: `${libraryFolder}[name]-[hash].js`,
-    codeSplitting: { groups: importedTogether },
+    codeSplitting: { groups: groups(importedTogether) },
   },
 );
+
+requireModules(loadedTogether, program);
+requireModules(importedTogether, library);
 
 const page = await bundledPage();
 
@@ -95,11 +101,27 @@ for (const item of await readdir(dist, { recursive: true, withFileTypes: true })
   if (isOurs && !files.has(relative(dist, path))) await rm(path, { force: true });
 }
 
-/** The first ones take what they need before the others. */
-function groups(all) {
-  return all.map(({ name, modules }, i, { length }) => ({
+function groups(files) {
+  return Object.entries(files).map(([name, modules], i, { length }) => ({
     name,
-    test: new RegExp(`[\\\\/]src[\\\\/](${modules.join('|')})\\.ts$`),
+    test: new RegExp(modules.map((module) => patternOf(module).source).join('|')),
     priority: length - i,
   }));
+}
+
+/** A module below src/; `*` for each of a folder. */
+function patternOf(module) {
+  const path = module.replaceAll('/', '[\\\\/]').replace('*', '[^\\\\/]+');
+  return new RegExp(`[\\\\/]src[\\\\/]${path}\\.ts$`);
+}
+
+/** Throws for a module that is in no file: it was moved, and what was loaded together with it no longer is. */
+function requireModules(files, chunks) {
+  const ids = chunks.flatMap(({ moduleIds }) => moduleIds);
+  for (const [name, modules] of Object.entries(files)) {
+    for (const module of modules) {
+      if (ids.some((id) => patternOf(module).test(id))) continue;
+      throw new Error(`src/${module}.ts, named in .config/build.mjs for the file ${name}, is in no file`);
+    }
+  }
 }
