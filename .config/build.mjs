@@ -3,8 +3,8 @@
 // `leads inspect`.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { bundled } from './bundle.mjs';
-import { leaveOut, loadOnFirstUse, ownGlobals } from './bundler-plugins.mjs';
+import { bundled, leftOut } from './bundle.mjs';
+import { loadOnFirstUse } from './bundler-plugins.mjs';
 import { libraryEntries, libraryFolder, root } from './library.mjs';
 import { licencesOf } from './licences.mjs';
 import { bundledPage, pageFolder } from './page.mjs';
@@ -58,7 +58,7 @@ const external = ['libsql', 'jq-web', 'postgres'];
 
 const program = await bundled(
   'src/entry.ts',
-  { external, plugins: [leaveOut, loadOnFirstUse] },
+  { external, plugins: [loadOnFirstUse] },
   {
     // On node 20 an ES module entry takes 3 ms more to start.
     format: 'cjs',
@@ -69,7 +69,11 @@ const program = await bundled(
 );
 const library = await bundled(
   libraryEntries,
-  { external, plugins: [leaveOut, loadOnFirstUse, ownGlobals] },
+  {
+    external,
+    plugins: [loadOnFirstUse],
+    inject: { globalThis: [`${root}.config/own-globals.mjs`, 'ownGlobals'] },
+  },
   {
     format: 'esm',
     entryFileNames: '[name].js',
@@ -80,6 +84,7 @@ const library = await bundled(
 
 requireModules(loadedTogether, program);
 requireModules(importedTogether, library);
+requireLeftOut([...program, ...library]);
 
 const page = await bundledPage();
 
@@ -123,5 +128,16 @@ function requireModules(files, chunks) {
       if (ids.some((id) => patternOf(module).test(id))) continue;
       throw new Error(`src/${module}.ts, named in .config/build.mjs for the file ${name}, is in no file`);
     }
+  }
+}
+
+/** Throws for what nothing imports any more under that name: what is there instead would be in a file. */
+function requireLeftOut(chunks) {
+  const slashed = (path) => path.replaceAll('\\', '/');
+  // The id of an empty module begins with NUL.
+  const ids = chunks.flatMap(({ moduleIds }) => moduleIds).filter((id) => id.startsWith('\0'));
+  for (const name of leftOut) {
+    if (ids.some((id) => slashed(id).endsWith(slashed(name)))) continue;
+    throw new Error(`${name}, which .config/bundle.mjs leaves out, is not imported`);
   }
 }

@@ -1,13 +1,33 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { root, version } from './library.mjs';
 
 // Names stay, since errors are named by their classes and stack traces are read by people.
 const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
 
-/** The files that rolldown makes of these entries. `define`: names that stand for constants, as source text. */
+const undici = dirname(createRequire(import.meta.url).resolve('undici/package.json'));
+
+/** Parts of libraries that nothing here reaches: the bundler puts an empty module in the place of each. */
+export const leftOut = [
+  // conf checks values with it when it is given a schema; ours is checked before.
+  'ajv/dist/2020.js',
+  'ajv-formats',
+  // cli-table3 colours borders with it; ours have no colour.
+  '@colors/colors/safe',
+  // HTTP/2, bodies of fetch, and the parser for processors without SIMD.
+  join(undici, 'lib/dispatcher/client-h2.js'),
+  join(undici, 'lib/web/fetch/body.js'),
+  join(undici, 'lib/llhttp/llhttp-wasm.js'),
+];
+
+/**
+ * The files that rolldown makes of these entries. `define`: names that stand for constants, as source text; `inject`: those
+ * that stand for what a module exports.
+ */
 export async function bundled(
   entries,
-  { plugins, external = [], target = 'node20.19', define = {} },
+  { plugins, external = [], target = 'node20.19', define = {}, inject = {} },
   output,
 ) {
   const bundle = await rolldown({
@@ -16,8 +36,10 @@ export async function bundled(
     input: entries,
     plugins,
     external,
+    resolve: { alias: Object.fromEntries(leftOut.map((name) => [name, false])) },
     transform: {
       target,
+      inject,
       define: {
         LEADS_VERSION: JSON.stringify(version),
         LEADS_SINGLE_FILE: 'false',

@@ -1,34 +1,9 @@
-// What the bundle leaves out or loads late, because loading it would slow every start down, and what it keeps to itself.
+// What the bundle loads late, because loading it would slow every start down. The bundler has no option for this: it
+// requires what is outside of the bundle at the top of each file.
 import { isBuiltin } from 'node:module';
 
-/** Parts of libraries that no command reaches. */
-const unused = [
-  // conf checks values with it when it is given a schema; ours is checked before.
-  { module: /^(ajv|ajv-formats)(\/|$)/, importer: /[\\/]conf[\\/]/ },
-  // cli-table3 colours borders with it; ours have no colour.
-  { module: /^@colors\/colors\/safe$/, importer: /[\\/]cli-table3[\\/]/ },
-  // commander starts commands that are programs of their own with it; ours are not.
-  { module: /^node:child_process$/, importer: /[\\/]commander[\\/]/ },
-  // HTTP/2, fetch, and the parser for processors without SIMD.
-  {
-    module: /(client-h2|web\/(fetch|webidl|infra|cookies)\/.*|llhttp-wasm)(\.js)?$/,
-    importer: /[\\/]undici[\\/]/,
-  },
-];
-
-const empty = '\0empty';
-
-/** Puts an empty module in the place of each unused one. A class, because some are extended while loading. */
-export const leaveOut = {
-  name: 'leave-out',
-  resolveId(id, importer = '') {
-    return unused.some((one) => one.module.test(id) && one.importer.test(importer)) ? empty : null;
-  },
-  load: (id) => (id === empty ? 'module.exports = class {}; module.exports.default = class {};' : null),
-};
-
 /** Builtins that take one to three milliseconds to load and that most runs do not use. */
-const slowBuiltins = /^(?:node:)?(crypto|fs\/promises|zlib)$/;
+const slowBuiltins = /^(?:node:)?(child_process|crypto|fs\/promises|zlib)$/;
 const late = '\0late:';
 
 /** Loads a slow builtin when the first of its exports is used. */
@@ -47,18 +22,6 @@ export const loadOnFirstUse = {
     return `let loaded;
 const get = (_, name) => name === '__esModule' ? undefined : (loaded ??= require('${builtin}'))[name];
 module.exports = Object.create(new Proxy({}, { get }));`;
-  },
-};
-
-/**
- * zod keeps settings and schemas in properties of the global object, where it would share them with the zod of the
- * application that our library runs in. Each of these modules uses a property of its own.
- */
-export const ownGlobals = {
-  name: 'own-globals',
-  transform(code, id) {
-    if (!/[\\/]zod[\\/]v4[\\/]core[\\/](core|registries)\.js$/.test(id)) return null;
-    return `const ownGlobals = {};\n${code.replaceAll('globalThis', 'ownGlobals')}`;
   },
 };
 

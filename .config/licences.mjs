@@ -7,7 +7,8 @@ export async function licencesOf(paths) {
   return `${texts.sort().join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }
 
-const packageFolder = (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]/.exec(id)?.[0];
+/** None for what the bundler makes itself, whose names begin with NUL. */
+const packageFolder = (id) => /^[^\0]*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]/.exec(id)?.[0];
 
 /** Throws when the package has no licence file, since it may not be distributed without one. */
 async function licenceOf(folder) {

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { bundled } from '../bundle.mjs';
-import { leaveOut, loadOnFirstUse, loadWithImporter } from '../bundler-plugins.mjs';
+import { loadOnFirstUse, loadWithImporter } from '../bundler-plugins.mjs';
 import { root } from '../library.mjs';
 import { licencesOf } from '../licences.mjs';
 import { bundledPage, pageFolder } from '../page.mjs';
@@ -29,7 +29,7 @@ const jqWasm = `${dirname(jq)}/jq.wasm`;
 const chunks = await bundled(
   'src/entry.ts',
   {
-    plugins: [leaveOut, plugin, loadOnFirstUse, loadWithImporter],
+    plugins: [plugin, loadOnFirstUse, loadWithImporter],
     target: 'node26',
     define: { LEADS_SINGLE_FILE: 'true', 'process.env.LIBSQL_JS_DEV': 'true' },
   },
