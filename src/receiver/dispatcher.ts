@@ -87,81 +87,69 @@ export class Dispatcher {
     leads: readonly PendingLead[],
   ): Promise<ReadonlyMap<string, DispatchedLead>> {
     const dispatched = new Map<string, DispatchedLead>(leads.map(({ stored }) => [stored.leadId, notYet]));
-    let left = leads;
+    const failedIds = new Set<string>();
     for (const target of this.#targets) {
-      const wanting = left.filter(({ stored }) => stored.targets.includes(target.name));
+      const wanting = leads.filter(
+        ({ stored }) => stored.targets.includes(target.name) && !failedIds.has(stored.leadId),
+      );
       if (wanting.length === 0) continue;
       const results = target.deliver(
         checked,
         wanting.map(({ lead, stored }) => ({ ...lead, attempt: stored.attempt })),
       );
       // Each by itself: what took one lead is stored although another one of the delivery takes longer, or is never done.
-      const concluded = await Promise.allSettled(
-        wanting.map(async (one, i) => {
+      const kept = await Promise.allSettled(
+        wanting.map(async ({ stored }, i) => {
           const result = await results[i];
-          return result === undefined ? undefined : this.#conclude({ ...one, result }, target);
+          if (result === undefined) return;
+          const { leadId } = stored;
+          const isTaken = result.ok || target.bestEffort === true;
+          const kind = await (isTaken
+            ? this.#settle(stored, target, result)
+            : this.#release(stored, target, result));
+          const { targetResults } = dispatched.get(leadId) ?? notYet;
+          dispatched.set(leadId, { kind, targetResults: [...targetResults, result] });
+          if (!isTaken) failedIds.add(leadId);
         }),
       );
-      const failedIds = new Set<string>();
-      for (const settled of concluded) {
-        if (settled.status === 'rejected') throw settled.reason;
-        if (settled.value === undefined) continue;
-        const { leadId, kind, result, isDone } = settled.value;
-        const { targetResults } = dispatched.get(leadId) ?? notYet;
-        dispatched.set(leadId, { kind, targetResults: [...targetResults, result] });
-        if (!isDone) failedIds.add(leadId);
-      }
-      left = left.filter(({ stored }) => !failedIds.has(stored.leadId));
+      for (const one of kept) if (one.status === 'rejected') throw one.reason;
     }
     return dispatched;
   }
 
-  /** Stores what came of one lead. Those that end together share a transaction. */
-  async #conclude({ stored, result }: HandedLead, target: Target): Promise<ConcludedLead> {
-    const { leadId, seq, targets } = stored;
-    if (!result.ok && target.bestEffort !== true) {
-      await this.#release(stored, targets, { target: target.name, result });
-      return { leadId, kind: 'pending', result, isDone: false };
-    }
+  /** Stores that the target has had the lead. Those that end together share a transaction. */
+  async #settle(
+    { leadId, seq }: StoredRef,
+    target: Target,
+    result: TargetResult,
+  ): Promise<DispatchedLead['kind']> {
     const lease = { leadId, seq, target: target.name, result: this.#kept(result) };
     const [kind = 'pending'] = await this.#inbox.settle([lease]);
-    return { leadId, kind, result, isDone: true };
+    return kind;
   }
 
   /**
-   * Gives up the leases before the service is asked to send the lead again: the next delivery may reach another receiver.
-   * Where that cannot be stored, the leases expire by themselves.
+   * Gives up all leases on the lead before the service is asked to send it again: the next delivery may reach another
+   * receiver. Where that cannot be stored, the leases expire by themselves.
    */
   async #release(
-    { leadId, seq }: StoredRef,
-    targets: readonly string[],
-    failed: { readonly target: string; readonly result: TargetResult },
-  ): Promise<void> {
+    { leadId, seq, targets }: PendingLead['stored'],
+    failed: Target,
+    result: TargetResult,
+  ): Promise<'pending'> {
     const leases = targets.map((target): TargetLease => ({
       leadId,
       seq,
       target,
-      result: target === failed.target ? this.#kept(failed.result) : undefined,
+      result: target === failed.name ? this.#kept(result) : undefined,
     }));
     await Promise.allSettled([this.#inbox.release(leases)]);
+    return 'pending';
   }
 
   #kept({ ok, answer, durationMs }: TargetResult): HandedResult {
     return { ok, answer, durationMs, at: this.#clock.now() };
   }
-}
-
-interface HandedLead extends PendingLead {
-  readonly result: TargetResult;
-}
-
-/** What one target made of one lead. */
-interface ConcludedLead {
-  readonly leadId: string;
-  readonly kind: DispatchedLead['kind'];
-  readonly result: TargetResult;
-  /** The lead goes on to the next target. */
-  readonly isDone: boolean;
 }
 
 const notYet: DispatchedLead = { kind: 'pending', targetResults: [] };

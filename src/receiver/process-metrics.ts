@@ -38,34 +38,28 @@ const freshMs = 1000;
 const timesReading = 50;
 
 /** Reads what is outstanding for those who ask for metrics, so seldom that it takes one fiftieth of the time at most. */
-export class BacklogCache {
-  readonly #inbox: Pick<InboxMonitor, 'backlog'>;
-  readonly #clock: Pick<Clock, 'steady'>;
-  #reading: Promise<readonly Backlog[]> | undefined;
-  #goodUntil = 0;
-
-  constructor(inbox: Pick<InboxMonitor, 'backlog'>, clock: Pick<Clock, 'steady'>) {
-    this.#inbox = inbox;
-    this.#clock = clock;
-  }
-
-  read(): Promise<readonly Backlog[]> {
-    if (this.#reading === undefined || this.#clock.steady() >= this.#goodUntil) {
-      this.#goodUntil = Number.POSITIVE_INFINITY;
-      this.#reading = this.#readNow();
-    }
-    return this.#reading;
-  }
-
-  async #readNow(): Promise<readonly Backlog[]> {
-    const startedAt = this.#clock.steady();
+export function backlogCache(
+  inbox: Pick<InboxMonitor, 'backlog'>,
+  clock: Pick<Clock, 'steady'>,
+): () => Promise<readonly Backlog[]> {
+  let reading: Promise<readonly Backlog[]> | undefined;
+  let goodUntil = 0;
+  const read = async (): Promise<readonly Backlog[]> => {
+    const startedAt = clock.steady();
     try {
-      return await this.#inbox.backlog();
+      return await inbox.backlog();
     } finally {
-      const now = this.#clock.steady();
-      this.#goodUntil = now + Math.max(freshMs, (now - startedAt) * timesReading);
+      const now = clock.steady();
+      goodUntil = now + Math.max(freshMs, (now - startedAt) * timesReading);
     }
-  }
+  };
+  return () => {
+    if (reading === undefined || clock.steady() >= goodUntil) {
+      goodUntil = Number.POSITIVE_INFINITY;
+      reading = read();
+    }
+    return reading;
+  };
 }
 
 /** For all targets of other runs together: they may be many. */

@@ -1,27 +1,30 @@
 import type { Signer } from '../sender/sign-request.ts';
 import type { ApiFault, DeliveryFault, Faults } from './faults.ts';
 
+/** What is undefined has its default. */
+type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
+
 /** Settings of one sandbox; everything has a default. */
-export interface SandboxOptions extends Partial<Omit<ApiOptions, 'params'>> {
+export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
   /** 0 (the default): any free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Default 127.0.0.1. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** Serves HTTPS with these PEM texts. */
   readonly tls?: { readonly certPem: string; readonly keyPem: string } | undefined;
   /** The same seed gives the same leads, faults and delivery ids. */
-  readonly seed?: string | number;
+  readonly seed?: string | number | undefined;
   /** How many leads there are at the start. Default 250. */
-  readonly leads?: number;
+  readonly leads?: number | undefined;
   /** When the newest of them was created, in milliseconds. Default: the last UTC midnight. */
   readonly newest?: number | undefined;
   /** Leads in their own bytes, in place of generated ones. */
   readonly records?: readonly Uint8Array[] | undefined;
   /** Adds a new lead each time so many milliseconds have passed. */
   readonly everyMs?: number | undefined;
-  readonly params?: Partial<ApiOptions['params']>;
-  readonly faults?: Faults<ApiFault>;
-  readonly deliveryFaults?: Faults<DeliveryFault>;
+  readonly params?: Partial<ApiOptions['params']> | undefined;
+  readonly faults?: Faults<ApiFault> | undefined;
+  readonly deliveryFaults?: Faults<DeliveryFault> | undefined;
   readonly webhook?: WebhookOptions | undefined;
 }
 

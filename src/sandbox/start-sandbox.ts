@@ -125,6 +125,6 @@ async function generateTexts({ leads }: SandboxState, signal: AbortSignal): Prom
   }
 }
 
-function withoutUndefined<T extends object>(options: T): T {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
-}
+/** So that the defaults hold for what is not set. */
+const withoutUndefined = (options: SandboxOptions): Partial<ApiOptions> =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openMetricsText } from '../../src/output/openmetrics.ts';
 import type { AnsweredDelivery } from '../../src/receiver/receiver-events.ts';
 import {
-  BacklogCache,
+  backlogCache,
   backlogFamilies,
   EventLoopDelay,
   poolFamilies,
@@ -98,20 +98,20 @@ describe('what is outstanding', () => {
         return Promise.resolve([]);
       },
     };
-    const cache = new BacklogCache(inbox, clock);
-    await Promise.all([cache.read(), cache.read()]);
+    const cache = backlogCache(inbox, clock);
+    await Promise.all([cache(), cache()]);
     clock.advance(999);
-    await cache.read();
+    await cache();
     expect(readings).toBe(1);
     takes = 400;
     clock.advance(1);
-    await cache.read();
+    await cache();
     expect(readings).toBe(2);
     clock.advance(19_999);
-    await cache.read();
+    await cache();
     expect(readings).toBe(2);
     clock.advance(1);
-    await cache.read();
+    await cache();
     expect(readings).toBe(3);
   });
 
@@ -119,10 +119,10 @@ describe('what is outstanding', () => {
     const clock = new FakeClock();
     let readings = 0;
     const backlog = () => Promise.reject(new Error(`reading ${(readings += 1)}`));
-    const cache = new BacklogCache({ backlog }, clock);
-    await expect(cache.read()).rejects.toThrow('reading 1');
+    const cache = backlogCache({ backlog }, clock);
+    await expect(cache()).rejects.toThrow('reading 1');
     clock.advance(1000);
-    await expect(cache.read()).rejects.toThrow('reading 2');
+    await expect(cache()).rejects.toThrow('reading 2');
   });
 });
 

@@ -1,5 +1,4 @@
 import { command } from '../flags/command-spec.ts';
-import { flags } from './options.ts';
 
 export default command({
   name: 'demo',
@@ -7,7 +6,7 @@ export default command({
   description:
     'a tour of it all in ten seconds: a service, its leads pulled, the same leads pushed with one twice, one forged and ' +
     'one lost, and an audit that finds and repairs the loss; real commands on this machine, in a temporary directory',
-  flags,
+  flags: { keep: { help: 'leave the service running at the end' } },
   exits: { 7: 'a step did not do what it should' },
   examples: ['leads demo', 'leads demo --keep'],
   load: () => import('./run.ts'),

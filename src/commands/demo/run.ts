@@ -8,10 +8,9 @@ import { formatDuration } from '../../time/duration.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { DemoError, tour } from './tour.ts';
 import type { DemoDirectories, LeadsProcess } from './leads-process.ts';
-import type { DemoOptions } from './options.ts';
 import { createTourPrinter, type TourPrinter } from './tour-printer.ts';
 
-export async function run({ keep }: DemoOptions, context: Context): Promise<Outcome> {
+export async function run({ keep }: { readonly keep: boolean }, context: Context): Promise<Outcome> {
   const printer = await createTourPrinter(context);
   const startedAt = context.clock.now();
   const parent = tmpdir();

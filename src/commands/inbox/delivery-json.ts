@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { StoredDelivery } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { utf8 } from '../../json/bytes.ts';
+import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
+import type { Output } from '../../host.ts';
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -53,5 +55,14 @@ export function deliveryDetails(delivery: StoredDelivery): Record<string, unknow
     headers: delivery.headers,
     lead: delivery.place === undefined ? undefined : utf8(leadBytes(body, delivery.place)),
     ...(isUtf8(body) ? { body: body.toString('utf8') } : { bodyBase64: body.toString('base64') }),
+  };
+}
+
+/** Prints objects as they come. */
+export async function objectWriter(format: 'json' | 'ndjson' | 'csv', stdout: Output) {
+  const writer = await recordWriter(format, streamSink(stdout), { terminal: stdout.isTTY === true });
+  return {
+    write: (record: object) => writer.write([{ bytes: Buffer.from(JSON.stringify(record)) }]),
+    end: () => writer.end(),
   };
 }

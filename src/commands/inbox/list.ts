@@ -1,13 +1,12 @@
 import { statSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import type { InboxQuery, InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
-import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
 import { type FitOptions, renderTable, shortTimes } from '../../output/table.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { deliverySummary } from './delivery-json.ts';
+import { deliverySummary, objectWriter } from './delivery-json.ts';
 import type { InboxListOptions } from './options.ts';
 import { withInboxReader } from './with-inbox.ts';
 
@@ -18,9 +17,8 @@ export async function run(options: InboxListOptions, context: Context): Promise<
     since: options.since?.(now),
     until: options.until?.(now),
   };
-  const most = options.limit;
-  if (options.format === 'table') await table(options, query, most, context);
-  else await records(options, options.format, query, most, context);
+  if (options.format === 'table') await table(options, query, context);
+  else await records(options, options.format, query, context);
   return 'done';
 }
 
@@ -38,34 +36,25 @@ const fit: FitOptions = {
   short: shortTimes,
 };
 
-async function table(
-  options: InboxListOptions,
-  query: InboxQuery,
-  most: number,
-  context: Context,
-): Promise<void> {
+async function table(options: InboxListOptions, query: InboxQuery, context: Context): Promise<void> {
   const { stdout, messages } = context;
+  const { limit: most } = options;
   const found: StoredDelivery[] = [];
-  let size = '';
-  const more = await withInboxReader(options, context, async (inbox) => {
-    size = inboxSize(inbox.location);
-    for await (const delivery of inbox.list(query)) {
-      if (found.length === most) return true;
-      found.push(delivery);
-    }
-    return false;
+  const size = await withInboxReader(options, context, async (inbox) => {
+    for await (const delivery of firstOf(inbox, query, most + 1)) found.push(delivery);
+    return inboxSize(inbox.location);
   });
-  if (more === undefined) return;
-  if (found.length === 0) {
-    messages.say('no delivery matches');
-    messages.say(size);
-    return;
+  if (size === undefined) return;
+  const hasMore = found.length > most;
+  if (hasMore) found.pop();
+  if (found.length === 0) messages.say('no delivery matches');
+  else {
+    const { dim } = await paletteFor(stdout, context);
+    const width = terminalWidth(stdout);
+    const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
+    await write(stdout, renderTable(heads, found.map(rowOf), { ...fit, width, head: dim }));
   }
-  const { dim } = await paletteFor(stdout, context);
-  const width = terminalWidth(stdout);
-  const heads = ['NO', 'RECEIVED', 'VERDICT', 'STATUS', 'LEAD', 'ATTEMPT', 'FROM', 'REMARK'];
-  await write(stdout, renderTable(heads, found.map(rowOf), { ...fit, width, head: dim }));
-  if (more) messages.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
+  if (hasMore) messages.say(`older deliveries are not shown: --limit all, or --until ${last(found)}`);
   messages.say(size);
 }
 
@@ -73,16 +62,13 @@ async function records(
   options: InboxListOptions,
   format: 'json' | 'ndjson' | 'csv',
   query: InboxQuery,
-  most: number,
   context: Context,
 ): Promise<void> {
-  const writer = await recordWriter(format, streamSink(context.stdout), {
-    terminal: context.stdout.isTTY === true,
-  });
+  const writer = await objectWriter(format, context.stdout);
   await withInboxReader(options, context, async (inbox) => {
     context.messages.say(inboxSize(inbox.location));
-    for await (const delivery of firstOf(inbox, query, most)) {
-      await writer.write([{ bytes: Buffer.from(JSON.stringify(deliverySummary(delivery))) }]);
+    for await (const delivery of firstOf(inbox, query, options.limit)) {
+      await writer.write(deliverySummary(delivery));
     }
   });
   await writer.end();

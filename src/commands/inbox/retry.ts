@@ -4,7 +4,6 @@ import type { Output } from '../../host.ts';
 import { ServiceError, UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import type { Outstanding } from '../../inbox/inbox.ts';
-import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { sanitize } from '../../output/sanitize.ts';
 import { write } from '../../output/stdout.ts';
 import { leaseMarginMs, type Retried, retryDelivery } from '../../receiver/retry-delivery.ts';
@@ -14,6 +13,7 @@ import { formatDuration } from '../../time/duration.ts';
 import { readAuthority } from '../../tls/local-authority.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxRetryOptions } from './options.ts';
+import { objectWriter } from './delivery-json.ts';
 import { withInbox } from './with-inbox.ts';
 
 export async function run(options: InboxRetryOptions, context: Context): Promise<Outcome> {
@@ -135,12 +135,10 @@ async function retryPrinter(format: 'table' | 'json' | 'ndjson', stdout: Output)
       end: () => Promise.resolve(),
     };
   }
-  const writer = await recordWriter(format, streamSink(stdout), { terminal: stdout.isTTY === true });
+  const writer = await objectWriter(format, stdout);
   return {
-    write({ leadId, ok, answer, durationMs, at, insteadOf = null }) {
-      const record = { leadId, ok, answer, durationMs, at: new Date(at).toISOString(), insteadOf };
-      return writer.write([{ bytes: Buffer.from(JSON.stringify(record)) }]);
-    },
+    write: ({ leadId, ok, answer, durationMs, at, insteadOf = null }) =>
+      writer.write({ leadId, ok, answer, durationMs, at: new Date(at).toISOString(), insteadOf }),
     end: () => writer.end(),
   };
 }

@@ -2,13 +2,12 @@ import type { Context } from '../../context.ts';
 import { LeadNotFoundError, UsageError } from '../../errors.ts';
 import type { DroppedRepeats, StoredDelivery } from '../../inbox/inbox.ts';
 import { renderFields } from '../../output/fields.ts';
-import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { write } from '../../output/stdout.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { formatDuration } from '../../time/duration.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { deliveryDetails } from './delivery-json.ts';
+import { deliveryDetails, objectWriter } from './delivery-json.ts';
 import type { InboxShowOptions } from './options.ts';
 import { withInboxReader } from './with-inbox.ts';
 
@@ -65,10 +64,8 @@ async function records(
   format: 'json' | 'ndjson',
   { stdout }: Context,
 ): Promise<void> {
-  const writer = await recordWriter(format, streamSink(stdout), { terminal: stdout.isTTY === true });
-  await writer.write(
-    found.map((delivery) => ({ bytes: Buffer.from(JSON.stringify(deliveryDetails(delivery))) })),
-  );
+  const writer = await objectWriter(format, stdout);
+  for (const delivery of found) await writer.write(deliveryDetails(delivery));
   await writer.end();
 }
 

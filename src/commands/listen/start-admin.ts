@@ -3,7 +3,7 @@ import { sentenceOf } from '../../messages/catalogue.ts';
 import { gauge, type MetricFamily } from '../../output/openmetrics.ts';
 import { openAdminServer, Readiness } from '../../receiver/admin-server.ts';
 import {
-  BacklogCache,
+  backlogCache,
   backlogFamilies,
   EventLoopDelay,
   poolFamilies,
@@ -30,12 +30,12 @@ export async function startAdmin(session: ListenSession): Promise<Admin | undefi
   const end = new AbortController();
   const delay = new EventLoopDelay();
   const readiness = new Readiness({ inbox, clock, sentenceOf, stopping: stop.stopping });
-  const backlog = new BacklogCache(inbox, clock);
+  const backlog = backlogCache(inbox, clock);
   const names = targets.map(({ name }) => name);
   let connections = (): number => 0;
   const readBacklog = async (): Promise<MetricFamily[]> => {
     try {
-      return backlogFamilies(await backlog.read(), names, clock.now());
+      return backlogFamilies(await backlog(), names, clock.now());
     } catch (error) {
       messages.note('backlog', `the metrics lack what is outstanding: ${sentenceOf(error)}`);
       return [];

@@ -102,36 +102,27 @@ export function eventLine(event: LoggedRequest | RecordedAttempt): string {
 
 /**
  * Tells of a target that has acknowledged nothing so far, at the first failure and once for each cause. Forged attempts
- * do not count: a receiver is right to reject them.
+ * do not count: a receiver is right to reject them. Notes are held back until `start`, so that they follow the announcement.
  */
-export class FailureNotes {
-  readonly #note: (cause: string, text: string) => void;
-  readonly #reached = new Set<string>();
-  /** Attempts that were over before the sandbox was announced; undefined from then on. */
-  #early: RecordedAttempt[] | undefined = [];
-
-  constructor(note: (cause: string, text: string) => void) {
-    this.#note = note;
-  }
-
-  add(attempt: RecordedAttempt): void {
-    if (this.#early === undefined) this.#tell(attempt);
-    else this.#early.push(attempt);
-  }
-
-  /** The notes that were held back until now, so that they follow the announcement. */
-  start(): void {
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    for (const attempt of early) this.#tell(attempt);
-  }
-
-  #tell({ target, outcome, forged, status, error }: RecordedAttempt): void {
-    if (outcome === 'acknowledged') this.#reached.add(target);
-    if (outcome === 'acknowledged' || outcome === 'dropped' || forged || this.#reached.has(target)) return;
-    this.#note(
+export function failureNotes(note: (cause: string, text: string) => void) {
+  const reached = new Set<string>();
+  let early: RecordedAttempt[] | undefined = [];
+  const tell = ({ target, outcome, forged, status, error }: RecordedAttempt): void => {
+    if (outcome === 'acknowledged') reached.add(target);
+    if (outcome === 'acknowledged' || outcome === 'dropped' || forged || reached.has(target)) return;
+    note(
       `delivery to ${target}: ${status ?? error ?? ''}`,
       `no delivery to ${target} was acknowledged so far: ${explainFailure({ status, error })}`,
     );
-  }
+  };
+  return {
+    add(attempt: RecordedAttempt): void {
+      if (early === undefined) tell(attempt);
+      else early.push(attempt);
+    },
+    start() {
+      early?.forEach(tell);
+      early = undefined;
+    },
+  };
 }

@@ -8,12 +8,12 @@ import { write } from '../../output/stdout.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { mayShowKey, sandboxOptionsFromFlags } from './sandbox-options.ts';
-import { eventLine, FailureNotes, readyBanner, readyRecord, summaryLine, summaryRecord } from './print.ts';
+import { eventLine, failureNotes, readyBanner, readyRecord, summaryLine, summaryRecord } from './print.ts';
 import type { Options } from './options.ts';
 
 export async function run(flags: Options, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;
-  const failures = new FailureNotes((cause, text) => messages.note(cause, text));
+  const failures = failureNotes((cause, text) => messages.note(cause, text));
   const sandbox = await startSandbox(await sandboxOptionsFromFlags(flags, context), {
     clock,
     sentenceOf,

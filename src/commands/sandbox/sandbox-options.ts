@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
@@ -11,21 +12,20 @@ import type { Options } from './options.ts';
 
 /** The flags as settings of a sandbox. Throws a `UsageError` for flags that do not go together. */
 export async function sandboxOptionsFromFlags(options: Options, context: Context): Promise<SandboxOptions> {
-  rejectConflicts(options);
+  rejectUnreachablePages(options);
+  rejectWithoutWebhook(options);
+  rejectSeededAndFromFile(options);
   const { pagination, next, nextField, envelope, order, statusField, totals, gzip, path, host, port } =
     options;
   const { defaultLimit, maxLimit, rateLimit, seed, leads, faults, deliveryFaults } = options;
   return {
-    ...withoutUndefined({ pagination, next, nextField, envelope, order, statusField, path, host }),
-    ...withoutUndefined({ defaultLimit, maxLimit, rateLimit, seed, leads, faults, deliveryFaults }),
+    ...{ pagination, next, nextField, envelope, order, statusField, totals, gzip, path, host, port },
+    ...{ defaultLimit, maxLimit, rateLimit, seed, leads, faults, deliveryFaults },
     everyMs: options.every,
     newest: options.newest?.(context.clock.now()),
     records: options.from === undefined ? undefined : await readRecords(options.from, context),
     apiKeys: await readApiKeys(options, context),
     params: Object.fromEntries(options.param),
-    totals,
-    gzip,
-    port,
     tls: options.tls ? await ensureAuthority(context.paths.dataDir, context.clock) : undefined,
     webhook: options.webhook.length > 0 ? await webhookOptions(options, context) : undefined,
   };
@@ -51,22 +51,9 @@ async function webhookOptions(options: Options, context: Context): Promise<Webho
   };
 }
 
-/** Without the flags that are not set, so that the sandbox's own defaults hold. */
-function withoutUndefined<T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
-}
-
-/** Throws a `UsageError` for flags that contradict each other, or that would make a list no client can follow. */
-function rejectConflicts(options: Options): void {
-  rejectUnreachablePages(options);
-  rejectWithoutWebhook(options);
-  rejectSeededAndFromFile(options);
-}
-
 const paginationsOfNext = { cursor: ['cursor'], id: ['cursor'], number: ['page', 'offset'] } as const;
 
+/** They would make a list that no client can follow. */
 function rejectUnreachablePages({ envelope, pagination = 'cursor', next }: Options): void {
   const nextInBody = next === undefined ? pagination === 'cursor' : next !== 'none';
   if (envelope === 'none' && nextInBody) {
@@ -120,7 +107,7 @@ export const mayShowKey = (options: Options, env: Context['env']): boolean =>
  * checked when the sandbox takes them. Throws a `DataError` for a file that cannot be read.
  */
 async function readRecords(file: string, context: Context): Promise<Uint8Array[]> {
-  const bytes = file === '-' ? await readStdin(context) : await readNamed(file);
+  const bytes = file === '-' ? await buffer(context.stdin) : await readNamed(file);
   const records: Uint8Array[] = [];
   for (let start = 0; start < bytes.length;) {
     const newline = bytes.indexOf(0x0a, start);
@@ -139,10 +126,4 @@ async function readNamed(file: string): Promise<Buffer> {
     const { code } = cause as NodeJS.ErrnoException;
     throw new DataError(`cannot read the leads in ${file}: ${code ?? String(cause)}`, { cause });
   }
-}
-
-async function readStdin({ stdin }: Context): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array));
-  return Buffer.concat(chunks);
 }
