@@ -2,7 +2,7 @@ import type { Answer, BodyWriter, StreamedAnswer } from '../http/server/send-ans
 import { isObject, type Json } from '../json/exact.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { type EventFeed, EventStreamWriter } from './event-feed.ts';
-import { badRequest, inboxFailed, notThere, problemAnswer, RequestProblem } from './problems.ts';
+import { badRequest, inboxFailed, notThere, problemAnswer, RequestProblem } from './request-problem.ts';
 import type { InboxQueries } from './queries/inbox-queries.ts';
 import { QueryValues } from './query-values.ts';
 import type { Replayer } from './replay/replayer.ts';

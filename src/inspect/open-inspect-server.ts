@@ -4,8 +4,8 @@ import type { Delivery } from '../webhook/delivery.ts';
 import { foreignHost, InspectKey, ownHosts, securityHeaders, unwantedRequest } from './request-guard.ts';
 import { EventFeed } from './event-feed.ts';
 import { apiAnswers } from './api.ts';
-import { PageFiles, type ReadPageFile } from './page-files.ts';
-import { problemAnswer, rejectionAnswer, rejectionOf } from './problems.ts';
+import { pageFiles, type ReadPageFile } from './page-files.ts';
+import { problemAnswer, rejectionAnswer, rejectionOf } from './request-problem.ts';
 import type { InboxQueries } from './queries/inbox-queries.ts';
 import type { Replayer } from './replay/replayer.ts';
 import { keyParameter } from './wire.ts';
@@ -54,7 +54,7 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
   const { queries, replays, clock, onError } = options;
   const key = new InspectKey();
   const feed = new EventFeed(queries, () => clock.steady());
-  const page = new PageFiles(options.pageFile);
+  const page = pageFiles(options.pageFile);
   const parts = {
     ...options,
     key,
@@ -73,7 +73,7 @@ export async function openInspectServer(options: InspectServerOptions): Promise<
       return problemAnswer({ status: 405, code: 'bad-request', problem }, { allow: 'GET, HEAD' });
     }
     const problem = 'There is nothing at this path.';
-    return page.answer(request) ?? problemAnswer({ status: 404, code: 'not-found', problem });
+    return page(request) ?? problemAnswer({ status: 404, code: 'not-found', problem });
   };
   const closeParts = async (): Promise<void> => {
     await replays.close();

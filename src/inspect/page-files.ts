@@ -20,34 +20,25 @@ interface Packed {
   readonly compressed: Uint8Array;
 }
 
-/** Answers requests for the page's own files; undefined for any other path. */
-export class PageFiles {
-  readonly #read: ReadPageFile;
-  readonly #packed = new Map<PageFileName, Packed>();
-
-  constructor(read: ReadPageFile = pageFile) {
-    this.#read = read;
-  }
-
-  answer(request: Pick<Delivery, 'path' | 'rawHeaders'>): Answer | undefined {
+/** Answers requests for the page's own files, each read once; gives undefined for any other path. */
+export function pageFiles(
+  read: ReadPageFile = pageFile,
+): (request: Pick<Delivery, 'path' | 'rawHeaders'>) => Answer | undefined {
+  const packed = new Map<PageFileName, Packed>();
+  return (request) => {
     const path = request.path.replace(/\?.*$/s, '');
     if (!isPath(path)) return undefined;
     const { name, type } = files[path];
-    const { whole, compressed } = this.#load(name);
-    const isPacked = acceptsGzip(headerValues(request, 'accept-encoding').join());
-    const headers = { vary: 'accept-encoding', ...(isPacked ? { 'content-encoding': 'gzip' } : {}) };
-    return { status: 200, text: { type, content: isPacked ? compressed : whole }, headers };
-  }
-
-  #load(name: PageFileName): Packed {
-    let packed = this.#packed.get(name);
-    if (packed === undefined) {
-      const whole = this.#read(name);
-      packed = { whole, compressed: gzipSync(whole, { level: 9 }) };
-      this.#packed.set(name, packed);
+    let file = packed.get(name);
+    if (file === undefined) {
+      const whole = read(name);
+      file = { whole, compressed: gzipSync(whole, { level: 9 }) };
+      packed.set(name, file);
     }
-    return packed;
-  }
+    const isPacked = acceptsGzip(headerValues(request, 'accept-encoding').join());
+    const headers = { vary: 'accept-encoding', ...(isPacked && { 'content-encoding': 'gzip' }) };
+    return { status: 200, text: { type, content: isPacked ? file.compressed : file.whole }, headers };
+  };
 }
 
 const isPath = (path: string): path is keyof typeof files => Object.hasOwn(files, path);

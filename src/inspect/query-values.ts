@@ -1,5 +1,5 @@
 import type { VerdictKind } from '../inbox/decide-verdict.ts';
-import { badRequest } from './problems.ts';
+import { badRequest } from './request-problem.ts';
 
 const verdicts: readonly VerdictKind[] = ['accepted', 'duplicate', 'pending', 'rejected'];
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Secret } from '../secret.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
-import type { HttpProblem } from './problems.ts';
+import type { HttpProblem } from './request-problem.ts';
 import { tokenHeader } from './wire.ts';
 
 type Head = Pick<Delivery, 'method' | 'path' | 'rawHeaders'>;

@@ -6,15 +6,17 @@ import type { Json } from '../../json/exact.ts';
 import { readDocument } from '../../json/read-document.ts';
 import { type LeadAt, readLeads } from '../../lead/read-leads.ts';
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
+import { badRequest } from '../request-problem.ts';
 
-/** The same delivery with another body; `problem`: one sentence. */
-export type Edited =
-  | { readonly ok: true; readonly checked: CheckedDelivery; readonly leadId: string }
-  | { readonly ok: false; readonly problem: string };
+/** The same delivery with another body. */
+interface Edited {
+  readonly checked: CheckedDelivery;
+  readonly leadId: string;
+}
 
 /**
  * The lead of an edited body gets an id that nothing else has: no receiver is to take it for the lead that was received.
- * `received`: with the delivery's own headers.
+ * `received`: with the delivery's own headers. Throws a `RequestProblem` for a body that cannot be sent.
  */
 export function editedDelivery(received: CheckedDelivery, text: string): Edited {
   const body = bufferOf(new TextEncoder().encode(text));
@@ -22,11 +24,11 @@ export function editedDelivery(received: CheckedDelivery, text: string): Edited 
   // Behind the semicolon stands a flag, which this command does not have.
   if (!read.ok) {
     const [what = ''] = read.detail.split(';');
-    return { ok: false, problem: `The edited body holds no lead: ${what}.` };
+    throw badRequest(`The edited body holds no lead: ${what}.`);
   }
   const [found, ...more] = read.leads;
   if (found === undefined || more.length > 0) {
-    return { ok: false, problem: 'The edited body holds several leads: keep one of them.' };
+    throw badRequest('The edited body holds several leads: keep one of them.');
   }
   const leadId = `leads-edited-${randomBytes(8).toString('hex')}`;
   const { start, end } = found.place ?? { start: 0, end: body.length };
@@ -39,12 +41,10 @@ export function editedDelivery(received: CheckedDelivery, text: string): Edited 
   const stored = received.leads[0]?.leadId ?? '';
   const repeated = memberWithId(JSON.parse(edited.toString('utf8').replace(/^\ufeff/, '')) as Json, stored);
   if (repeated !== undefined) {
-    const problem = `The edited body has the id of the stored lead in '${repeated}', too: change it.`;
-    return { ok: false, problem };
+    throw badRequest(`The edited body has the id of the stored lead in '${repeated}', too: change it.`);
   }
   const place = found.place && { start, end: start + lead.length };
   return {
-    ok: true,
     leadId,
     checked: {
       ...received,

@@ -4,7 +4,7 @@ import { retryDelivery } from '../../receiver/retry-delivery.ts';
 import { asReceived, storedDelivery } from '../../receiver/stored-deliveries.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { Clock } from '../../time/clock.ts';
-import { badRequest, inboxFailed, notThere, RequestProblem } from '../problems.ts';
+import { inboxFailed, notThere, RequestProblem } from '../request-problem.ts';
 import { whyNotReplayable } from '../queries/describe-delivery.ts';
 import type { WireReplay, WireReplayed, WireTarget } from '../wire.ts';
 import { editedDelivery } from './edited-delivery.ts';
@@ -115,13 +115,12 @@ export class Replayer {
 
   /** It is not the lead that is stored: nothing is kept of it. */
   async #sendEdited(stored: StoredDelivery, text: string, target: Target): Promise<WireReplayed> {
-    const edited = editedDelivery(asReceived(stored, [stored]), text);
-    if (!edited.ok) throw badRequest(edited.problem);
-    const leads = edited.checked.leads.map((lead) => ({ ...lead, attempt: 1 }));
-    const [result] = await Promise.all(target.deliver(edited.checked, leads));
+    const { checked, leadId } = editedDelivery(asReceived(stored, [stored]), text);
+    const leads = checked.leads.map((lead) => ({ ...lead, attempt: 1 }));
+    const [result] = await Promise.all(target.deliver(checked, leads));
     if (result === undefined) throw new Error('a target gave no result');
     const { ok, answer, durationMs } = result;
-    return { ok, answer, durationMs, leadId: edited.leadId, settled: null };
+    return { ok, answer, durationMs, leadId, settled: null };
   }
 }
 
