@@ -7,7 +7,7 @@ import { checkServer, checkTables } from '../inbox/postgres/open-schema.ts';
 import { cannotOpen, sqlState } from '../inbox/postgres/postgres-errors.ts';
 import { identifier } from '../inbox/postgres/sql.ts';
 import type { Clock } from '../time/clock.ts';
-import { checkNamed, type CheckResult } from './check-result.ts';
+import { checkNamed, type CheckResult, type ErrorTexts } from './check-result.ts';
 import { type OtherClock, readNewest } from './inbox-opens.ts';
 
 export interface OpenedStore {
@@ -23,7 +23,10 @@ const state = `SELECT current_setting('server_version') AS version, current_sett
 const migrateHint = "run 'leads inbox migrate' with the role that owns it";
 
 /** Whether the database of an inbox takes deliveries, and keeps what it is given. A schema that is not there is not made. */
-export async function checkDatabase(location: DatabaseLocation, clock: Clock): Promise<OpenedStore> {
+export async function checkDatabase(
+  location: DatabaseLocation,
+  { clock, texts }: { readonly clock: Clock; readonly texts: ErrorTexts },
+): Promise<OpenedStore> {
   let connections: Connections | undefined;
   let at: number | undefined;
   const ended = (checks: readonly CheckResult[], newestDelivery?: number): OpenedStore => ({
@@ -35,13 +38,14 @@ export async function checkDatabase(location: DatabaseLocation, clock: Clock): P
     connections = await connect(location, { connections: 1 });
     const [[found = {}] = []] = await connections.use((connection) => connection.run({ text: state }));
     at = Number(found['now']);
-    const checks = await connections.use((connection) => checkContents(connection, location, found, clock));
+    const checks = await connections.use((connection) =>
+      checkContents(connection, location, found, { clock, texts }),
+    );
     const isThere = checks.length > 1;
     return ended(checks, isThere ? await readNewest(location, clock) : undefined);
   } catch (error) {
     if (!(error instanceof LeadsError) && sqlState(error) === '') throw error;
-    const { message, hint } = cannotOpen(location.shown, error);
-    return ended([opens.fail(message, hint)]);
+    return ended([opens.failedBy(cannotOpen(location.shown, error), texts)]);
   } finally {
     await connections?.close();
   }
@@ -55,11 +59,11 @@ async function checkContents(
   connection: Connection,
   { shown, url }: DatabaseLocation,
   { version, read_only: readOnly }: Readonly<Record<string, unknown>>,
-  clock: Clock,
+  { clock, texts }: { readonly clock: Clock; readonly texts: ErrorTexts },
 ): Promise<CheckResult[]> {
   const schema = identifier(url.schema);
   const warnings: string[] = [];
-  await checkServer(connection, shown, (text) => warnings.push(text));
+  await checkServer(connection, shown, (found) => warnings.push(texts.describeWarning(found)));
   if (readOnly === 'on') {
     const hint = 'a standby? name all hosts in the URL, and target_session_attrs=read-write';
     return [opens.fail('the database takes no writes', hint)];

@@ -5,7 +5,7 @@ import { type InboxLocation, isInboxThere, openInboxReader } from '../inbox/open
 import { checkIntegrity } from '../inbox/sqlite/file-health.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/duration.ts';
-import { checkNamed, type CheckResult } from './check-result.ts';
+import { checkNamed, type CheckResult, type ErrorTexts } from './check-result.ts';
 
 export interface OpenedInbox {
   readonly check: CheckResult;
@@ -17,7 +17,7 @@ export interface OpenedInbox {
 export async function checkInbox(
   location: string,
   storage: StorageProbe,
-  clock: Clock,
+  { clock, texts }: { readonly clock: Clock; readonly texts: ErrorTexts },
 ): Promise<OpenedInbox> {
   const check = checkNamed('receiver.inbox');
   const of = (result: CheckResult, newestDelivery?: number): OpenedInbox => ({
@@ -59,7 +59,7 @@ export async function checkInbox(
       newest,
     );
   } catch (error) {
-    if (error instanceof LeadsError) return of(check.fail(error.message, error.hint));
+    if (error instanceof LeadsError) return of(check.failedBy(error, texts));
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     return of(check.fail(`${location} cannot be read and written (${code})`, 'it must belong to you'));

@@ -3,6 +3,7 @@ import type { Span } from '../json/members.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { Rejection } from '../webhook/rejection.ts';
 import type { TakenKind, Verdict, VerdictKind } from './decide-verdict.ts';
+import type { InboxProblem, StoreFault } from './problems.ts';
 import type {
   InboxChanges,
   InboxQuery,
@@ -277,10 +278,6 @@ export type FindErased = (leadId: string) => ErasedLead | undefined;
 /** The inbox did not take a delivery: disk full, I/O error, locked too long. The sender is to try again. */
 export class CannotStoreError extends OutputError {}
 
-/** `reason`: in a few words; `cause`: what the store itself threw. */
-export const cannotStore = (
-  location: string,
-  { reason, hint }: { readonly reason: string; readonly hint?: string | undefined },
-  cause: unknown,
-): CannotStoreError =>
-  new CannotStoreError(`cannot store in the inbox ${location}: ${reason}`, { hint, cause });
+/** `cause`: what the store itself threw. */
+export const cannotStore = (inbox: string, fault: StoreFault, cause: unknown): CannotStoreError =>
+  new CannotStoreError({ kind: 'inbox-cannot-store', inbox, fault } satisfies InboxProblem, { cause });

@@ -1,5 +1,6 @@
 import type { Clock } from '../time/clock.ts';
 import type { Delivery } from '../webhook/delivery.ts';
+import type { InboxWarning } from './problems.ts';
 
 /** What may be stored and shown of a delivery's path and headers: everything but credentials. */
 export interface RedactDelivery {
@@ -24,7 +25,7 @@ export interface StoreOptions {
   /** Of this process, for the name on its leases. */
   readonly pid: number;
   /** Says what the operator has to know of the store, such as that its file is damaged; the same thing once. */
-  readonly warn: (text: string) => void;
+  readonly warn: (found: InboxWarning) => void;
   /** Told after each transaction how many writes shared it. */
   readonly onCommit?: ((writes: number) => void) | undefined;
 }

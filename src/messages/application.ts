@@ -13,6 +13,7 @@ export const applicationWords: Words = {
   get: option,
   option: (name, value) => (value === undefined ? camel(name) : `${camel(name)}: ${literal(value)}`),
   privateKey: 'give it in webhook.secrets',
+  databasePassword: 'password and passwordFile',
   command: (line) => `leads ${line}`,
 };
 

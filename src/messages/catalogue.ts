@@ -1,6 +1,7 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
 import { checkMessages } from './check.ts';
 import { httpMessages } from './http.ts';
+import { inboxMessages } from './inbox.ts';
 import { type Message, sentenceIn, type Words } from './message.ts';
 import { receiverMessages } from './receiver.ts';
 import { sandboxMessages } from './sandbox.ts';
@@ -11,6 +12,7 @@ import { tlsMessages } from './tls.ts';
 const catalogue: Readonly<Record<string, (found: never) => Message>> = {
   ...checkMessages,
   ...httpMessages,
+  ...inboxMessages,
   ...receiverMessages,
   ...sandboxMessages,
   ...senderMessages,
@@ -35,4 +37,11 @@ export function sentenceOf(thrown: unknown, words?: Words): string {
 export function hintOf(thrown: unknown, words: Words): string | undefined {
   if (!(thrown instanceof LeadsError)) return undefined;
   return thrown.problem === undefined ? thrown.hint : messageFor(thrown.problem)?.hint?.(words);
+}
+
+/** Sentence and hint as one text, as a warning says them. */
+export function warningOf(problem: Problem, words: Words): string {
+  const { message, hint, join = '. ' } = messageFor(problem) ?? { message: problem.kind };
+  const advice = hint?.(words);
+  return advice === undefined ? message : `${message}${join}${advice}`;
 }

@@ -1,4 +1,5 @@
-import { hintOf, sentenceOf } from './catalogue.ts';
+import type { Problem } from '../errors.ts';
+import { hintOf, sentenceOf, warningOf } from './catalogue.ts';
 import type { Words } from './message.ts';
 
 /** Commands and flags. */
@@ -7,6 +8,7 @@ export const commandLineWords: Words = {
   get: (setting) => `leads config get ${setting}`,
   option: (name, value) => (value === undefined ? `--${name}` : `--${name} ${value}`),
   privateKey: 'give its file with --secret-file',
+  databasePassword: 'PGPASSWORD, and PGPASSFILE or ~/.pgpass',
   command: (line) => `leads ${line}`,
 };
 
@@ -17,3 +19,6 @@ export const describe = (
   message: sentenceOf(thrown, commandLineWords),
   hint: hintOf(thrown, commandLineWords),
 });
+
+/** The same of a warning, as one text. */
+export const describeWarning = (found: Problem): string => warningOf(found, commandLineWords);

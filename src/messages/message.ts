@@ -10,6 +10,8 @@ export interface Words {
   option(name: string, value?: string): string;
   /** How to give a private key. */
   readonly privateKey: string;
+  /** Where the password of a database may be given, beside its URL. */
+  readonly databasePassword: string;
   /** A command that mends it: `'leads inbox migrate'`. */
   command(line: string): string;
 }
@@ -21,6 +23,8 @@ export interface Message {
   readonly message: string;
   /** What the user can do about it, in one sentence. */
   readonly hint?: ((words: Words) => string | undefined) | undefined;
+  /** What stands between both where they are one text, as in a warning; else a full stop. */
+  readonly join?: string | undefined;
 }
 
 /** Its sentence in the words of a front. */

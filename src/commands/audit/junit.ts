@@ -1,7 +1,7 @@
 import { type Finding, type FindingClass, problemClasses } from '../../audit/classify-lead.ts';
+import { sentenceOf } from '../../messages/catalogue.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';
-import { messageOf } from '../../errors.ts';
 import { junitDocument, type TestCase } from '../../output/junit.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { writeWhole } from '../../output/write-whole.ts';
@@ -46,7 +46,7 @@ export async function writeJunit(
 
 /** Takes the place of what an earlier run wrote: an audit that came to no end must not look like one that passed. */
 async function writeJunitOfFailure(path: string, error: unknown, times: Times): Promise<void> {
-  const message = messageOf(error);
+  const message = sentenceOf(error);
   const failed = { kind: 'failed', type: 'incomplete', message, text: message } as const;
   const cases = [
     testCase('complete', failed, times.ms),
@@ -125,7 +125,7 @@ export async function withJunitOfFailure<T>(
     if (junit !== undefined && !isEndOfWatch) {
       const times = { startedAt, ms: clock.now() - startedAt };
       await writeJunitOfFailure(junit, error, times).catch((problem: unknown) =>
-        messages.warn(messageOf(problem)),
+        messages.warn(sentenceOf(problem)),
       );
     }
     throw error;

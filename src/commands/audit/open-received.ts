@@ -1,3 +1,4 @@
+import { describeWarning } from '../../messages/command-line.ts';
 import { stat } from 'node:fs/promises';
 import { LeadDatabase } from '../../audit/lead-database.ts';
 import { type ReceivedSide, rejectionsIn } from '../../audit/received-side.ts';
@@ -29,7 +30,7 @@ export async function openReceived(options: AuditCommandOptions, context: Contex
   }
   const { clock, pid, messages } = context;
   const writable = options.takeIn
-    ? await openInbox({ location, clock, pid, warn: (text) => messages.warn(text) })
+    ? await openInbox({ location, clock, pid, warn: (found) => messages.warn(describeWarning(found)) })
     : undefined;
   const inbox = writable ?? (await openInboxReader({ location, clock }));
   return {

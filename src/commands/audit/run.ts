@@ -1,3 +1,4 @@
+import { sentenceOf } from '../../messages/catalogue.ts';
 import type { Context } from '../../context.ts';
 import { ServiceError } from '../../errors.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
@@ -72,7 +73,7 @@ function print(
 /** A receiver that is away may be back in the next round. */
 function throwOrSay(error: unknown, { watch }: AuditCommandOptions, { messages }: Context): void {
   if (watch === undefined || !(error instanceof ServiceError)) throw error;
-  messages.warn(error.message);
+  messages.warn(sentenceOf(error));
 }
 
 /** Of an audit that failed on the way, says what was compared: nothing is known about the rest. */

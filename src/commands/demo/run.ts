@@ -1,3 +1,4 @@
+import { sentenceOf } from '../../messages/catalogue.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +33,7 @@ export async function run({ keep }: { readonly keep: boolean }, context: Context
   } catch (error) {
     context.signal.throwIfAborted();
     if (!(error instanceof DemoError)) throw error;
-    context.messages.warn(`this step did not do what it says: ${error.message}`);
+    context.messages.warn(`this step did not do what it says: ${sentenceOf(error)}`);
     return 'problems';
   } finally {
     for (const child of running) child.interrupt();

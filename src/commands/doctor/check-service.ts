@@ -1,3 +1,4 @@
+import * as texts from '../../messages/command-line.ts';
 import type { Context } from '../../context.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -98,10 +99,10 @@ function checkKey(found: Examination, isFromCommand: boolean): CheckResult {
   if (found.kind === 'examined')
     return check.pass(isFromCommand ? 'accepted; it is what api-key-command prints' : 'accepted');
   const { error } = found;
-  if (error instanceof KeyRejectedError) return check.fail(error.message, error.hint);
+  if (error instanceof KeyRejectedError) return check.failedBy(error, texts);
   // The service was reached, and its answer says nothing of the key.
   if (error instanceof DataError) return check.skip('the answer does not show whether it is accepted');
-  return check.fail(error.message, error.hint);
+  return check.failedBy(error, texts);
 }
 
 function unexamined(error: LeadsError): CheckResult[] {
@@ -113,7 +114,7 @@ function unexamined(error: LeadsError): CheckResult[] {
         : 'the service did not answer';
   return dialectNames.map((name) =>
     error instanceof DataError && name === 'dialect.envelope'
-      ? checkNamed(name).fail(error.message, error.hint)
+      ? checkNamed(name).failedBy(error, texts)
       : checkNamed(name).skip(why),
   );
 }

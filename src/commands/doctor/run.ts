@@ -1,3 +1,4 @@
+import * as texts from '../../messages/command-line.ts';
 import type { Context } from '../../context.ts';
 import { readConfig } from '../../config/read-config.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -124,11 +125,11 @@ async function openInbox(
     const location = await resolveInbox(options, settings, context);
     if (typeof location === 'string') return await openFile(location, context);
     const { checkDatabase } = await import('../../doctor/database-opens.ts');
-    return await checkDatabase(location, context.clock);
+    return await checkDatabase(location, { clock: context.clock, texts });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return {
-      checks: [checkNamed('receiver.inbox').fail(error.message, error.hint)],
+      checks: [checkNamed('receiver.inbox').failedBy(error, texts)],
       clock: { name: '', at: undefined },
       newestDelivery: undefined,
     };
@@ -137,7 +138,7 @@ async function openInbox(
 
 async function openFile(location: string, { paths, clock, pid }: Context): Promise<OpenedStore> {
   const storage = await probeStorage(location === ':memory:' ? `${paths.dataDir}/inbox.db` : location, pid);
-  const { check, newestDelivery } = await checkInbox(location, storage, clock);
+  const { check, newestDelivery } = await checkInbox(location, storage, { clock, texts });
   return {
     checks: [check, checkFreeSpace(storage)],
     clock: { name: "the file system's clock", at: storage.writtenAt },

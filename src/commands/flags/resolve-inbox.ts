@@ -1,3 +1,4 @@
+import { describeWarning } from '../../messages/command-line.ts';
 import { resolve } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -47,7 +48,7 @@ export async function resolveInbox(
     env,
     platform: context.platform,
     allowsPlain: flags.inboxInsecure,
-    warn: (text) => messages.warn(text),
+    warn: (found) => messages.warn(describeWarning(found)),
   });
   if (flags.inbox !== undefined && location.url.password !== undefined) {
     messages.note(

@@ -1,3 +1,4 @@
+import { describeWarning } from '../../messages/command-line.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { connect } from '../../inbox/postgres/connection/connect.ts';
@@ -43,7 +44,7 @@ async function migrateSchema(
   { stdout, messages, clock }: Context,
 ): Promise<void> {
   const schema = identifier(url.schema);
-  await checkServer(connection, shown, (text) => messages.warn(text));
+  await checkServer(connection, shown, (found) => messages.warn(describeWarning(found)));
   const found = await schemaVersion(connection, schema);
   if (found !== undefined) requireUsable(found, shown);
   const options = { schema, now: clock.now() };

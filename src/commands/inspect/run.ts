@@ -1,3 +1,4 @@
+import { describeWarning } from '../../messages/command-line.ts';
 import { once } from 'node:events';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
@@ -30,7 +31,7 @@ export async function run(options: InspectOptions, context: Context): Promise<Ou
         pid,
         targets: [target.name],
         leaseMs: target.longestMs + leaseMarginMs,
-        warn: (text) => messages.warn(text),
+        warn: (found) => messages.warn(describeWarning(found)),
       });
       try {
         return await use(inbox);

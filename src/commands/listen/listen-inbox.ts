@@ -1,3 +1,4 @@
+import { describeWarning } from '../../messages/command-line.ts';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
@@ -49,7 +50,7 @@ export async function openListenInbox(
     location,
     clock,
     pid,
-    warn: (text) => messages.warn(text),
+    warn: (found) => messages.warn(describeWarning(found)),
     onCommit,
     ...requirements,
     onDemand: flags.replayTo.map((url) => `forward ${url.href}`),

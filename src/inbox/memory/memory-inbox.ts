@@ -285,6 +285,6 @@ export class MemoryInbox extends MemoryChanges implements Inbox {
   }
 
   #failure(error: unknown): Error {
-    return cannotStore(this.location, { reason: messageOf(error) }, error);
+    return cannotStore(this.location, { kind: 'store-other-fault', detail: messageOf(error) }, error);
   }
 }

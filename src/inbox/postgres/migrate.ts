@@ -1,8 +1,10 @@
-import { ConfigError, messageOf } from '../../errors.ts';
+import { ConfigError } from '../../errors.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Connection, Connections } from './connection/database-connections.ts';
 import { DatabaseUnavailableError } from './connection/database-errors.ts';
-import { isConflict, isForbidden, isLocked, isMissing } from './postgres-errors.ts';
+import type { InboxProblem } from '../problems.ts';
+import type { StoreOptions } from '../store-options.ts';
+import { faultOf, isConflict, isForbidden, isLocked, isMissing } from './postgres-errors.ts';
 import { type Migration, migrations } from './schema-steps.ts';
 import {
   bare,
@@ -108,9 +110,7 @@ const slowMs = 600_000;
 /** Throws a `ConfigError` when this program may not use a schema of that version. */
 export function requireUsable(found: SchemaVersion, location: string): void {
   if (found.writableFrom > currentVersion) {
-    throw new ConfigError(`the inbox ${location} was made by a newer version of leads`, {
-      hint: 'update leads, or name another --inbox',
-    });
+    throw new ConfigError({ kind: 'inbox-of-newer-version', inbox: location } satisfies InboxProblem);
   }
 }
 
@@ -241,7 +241,7 @@ const againMs = 3_600_000;
 interface MonthsAheadOptions {
   readonly schema: Sql;
   readonly clock: Pick<Clock, 'now'>;
-  readonly warn: (text: string) => void;
+  readonly warn: StoreOptions['warn'];
 }
 
 /**
@@ -271,9 +271,7 @@ export class MonthsAhead {
       if (isForbidden(error)) this.#month = monthOf(now).name;
       if (this.#isSaid) return;
       this.#isSaid = true;
-      warn(
-        "the inbox has no partitions for the next months: run 'leads inbox migrate' with the role that owns it",
-      );
+      warn({ kind: 'inbox-months-missing' });
     }
   }
 
@@ -287,9 +285,7 @@ export class MonthsAhead {
       .catch((error: unknown) => {
         // The deliveries of now find that out as well.
         if (error instanceof DatabaseUnavailableError) return;
-        this.#options.warn(
-          `the inbox got no partitions for the next months, which is tried again in an hour: ${messageOf(error)}`,
-        );
+        this.#options.warn({ kind: 'inbox-months-failed', fault: faultOf(error) });
       });
   }
 }

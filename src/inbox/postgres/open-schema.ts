@@ -1,5 +1,7 @@
 import { ConfigError } from '../../errors.ts';
 import type { InboxReader } from '../inbox.ts';
+import type { InboxProblem } from '../problems.ts';
+import type { StoreOptions } from '../store-options.ts';
 import { connect } from './connection/connect.ts';
 import type { Connection } from './connection/database-connections.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
@@ -12,7 +14,7 @@ import { bytesOf, bytesOfName, identifier, numberOf, qualifiedName, type Sql, sq
 interface WriteOptions {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  readonly warn: (text: string) => void;
+  readonly warn: StoreOptions['warn'];
 }
 
 /**
@@ -38,19 +40,15 @@ export async function openPostgresReader(location: DatabaseLocation): Promise<In
   const schema = await opened(location, async (connection, name) => {
     const found = await schemaVersion(connection, name);
     if (found === undefined) {
-      throw new ConfigError(`there is no inbox in ${location.shown}`, { hint: migrateHint });
+      throw new ConfigError({ kind: 'inbox-not-there', inbox: location.shown } satisfies InboxProblem);
     }
     requireUsable(found, location.shown);
     if (found.version < currentVersion) {
-      throw new ConfigError(`the inbox ${location.shown} is of an older version of leads`, {
-        hint: migrateHint,
-      });
+      throw new ConfigError({ kind: 'inbox-of-older-version', inbox: location.shown } satisfies InboxProblem);
     }
   });
   return postgresReader(schema);
 }
-
-const migrateHint = "'leads inbox migrate' with a role that may create tables makes it";
 
 async function opened(
   location: DatabaseLocation,
@@ -87,13 +85,8 @@ async function migrateHere(
     await migrate(connection, { schema, now });
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    throw new ConfigError(
-      `the inbox ${location.shown} is missing or out of date, and this role may not change that`,
-      {
-        hint: migrateHint,
-        cause: error,
-      },
-    );
+    const found = { kind: 'inbox-not-migrated', inbox: location.shown } satisfies InboxProblem;
+    throw new ConfigError(found, { cause: error });
   }
 }
 
@@ -104,27 +97,21 @@ const oldestServer = 140_000;
 export async function checkServer(
   connection: Connection,
   location: string,
-  warn: (text: string) => void,
+  warn: StoreOptions['warn'],
 ): Promise<void> {
   const [rows = []] = await connection.run(sql`SELECT current_setting('server_version_num')::int4 AS number,
     current_setting('server_version') AS version, current_setting('fsync') AS fsync,
     current_setting('full_page_writes') AS full_page_writes`);
   const [row = {}] = rows;
   if (numberOf(row['number']) < oldestServer) {
-    throw new ConfigError(`the database of ${location} is PostgreSQL ${textOf(row['version'])}`, {
-      hint: 'version 14 or newer is needed',
-    });
+    const version = textOf(row['version']);
+    throw new ConfigError({ kind: 'postgres-too-old', inbox: location, version } satisfies InboxProblem);
   }
   if (row['fsync'] === 'off') {
-    throw new ConfigError(
-      `the database of ${location} has fsync=off: a power cut would lose acknowledged leads`,
-      {
-        hint: 'set fsync = on in postgresql.conf',
-      },
-    );
+    throw new ConfigError({ kind: 'postgres-without-fsync', inbox: location } satisfies InboxProblem);
   }
   if (row['full_page_writes'] === 'off') {
-    warn(`the database of ${location} has full_page_writes=off: a power cut may damage it`);
+    warn({ kind: 'postgres-without-full-pages', inbox: location });
   }
 }
 
@@ -136,11 +123,13 @@ export async function checkTables(connection: Connection, schema: Sql, location:
     WHERE nspname = convert_from(${bytesOfName(schema)}, 'UTF8') AND relpersistence = 'u' AND relkind IN ('r', 'S') LIMIT 1`);
   const [row] = rows;
   if (row === undefined) return;
-  const kind = row['is_sequence'] === true ? 'sequence' : 'table';
-  throw new ConfigError(
-    `the ${kind} ${textOf(row['relname'])} of the inbox ${location} is unlogged: a crash would empty it`,
-    { hint: `ALTER ${textOf(row['object'])} SET LOGGED` },
-  );
+  throw new ConfigError({
+    kind: 'inbox-unlogged',
+    inbox: location,
+    name: textOf(row['relname']),
+    isSequence: row['is_sequence'] === true,
+    object: textOf(row['object']),
+  } satisfies InboxProblem);
 }
 
 /** The same when the role lacks a right without which every delivery would be refused. */
@@ -156,12 +145,12 @@ async function checkRights(connection: Connection, schema: Sql, location: string
     END ORDER BY relname LIMIT 1`);
   const [row] = rows;
   if (row === undefined) return;
-  const [kind, grant] =
-    row['is_sequence'] === true
-      ? ['sequence', 'USAGE, SELECT ON ALL SEQUENCES']
-      : ['table', 'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES'];
-  throw new ConfigError(
-    `the role ${textOf(row['role'])} may not use the ${kind} ${textOf(row['relname'])} of the inbox ${location}`,
-    { hint: `GRANT ${grant} IN SCHEMA ${schema.text} TO ${textOf(row['role'])}` },
-  );
+  throw new ConfigError({
+    kind: 'inbox-right-missing',
+    inbox: location,
+    name: textOf(row['relname']),
+    isSequence: row['is_sequence'] === true,
+    role: textOf(row['role']),
+    schema: schema.text,
+  } satisfies InboxProblem);
 }

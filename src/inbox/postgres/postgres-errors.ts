@@ -1,22 +1,19 @@
 import { ConfigError, DataError, LeadsError, messageOf } from '../../errors.ts';
 import { LiteralError } from './sql.ts';
 import { cannotStore, CannotStoreError } from '../inbox.ts';
+import type { InboxProblem, StoreFault } from '../problems.ts';
 
-/** What the database's codes mean for a person; the database's own words are kept as the cause. */
-const meanings: readonly (readonly [prefix: string, reason: string, hint?: string])[] = [
-  [
-    '53100',
-    'no space left on the disk of the database',
-    'free some space; nothing that was acknowledged is lost',
-  ],
-  ['53', 'the database lacks a resource'],
-  ['25006', 'the database is read-only', 'name the host that takes writes, as after a failover'],
-  ['55P03', 'another transaction holds it locked'],
-  ['57014', 'the database took too long'],
-  ['57P', 'the database ended the connection'],
-  ['42501', 'the role may not do that', 'the README names the rights that a receiver needs'],
-  ['08', 'the connection was cut'],
-];
+/** What the database's codes mean; the database's own words are kept as the cause. */
+const faults = [
+  ['53100', 'postgres-disk-full'],
+  ['53', 'postgres-lacks-resource'],
+  ['25006', 'postgres-read-only'],
+  ['55P03', 'postgres-locked'],
+  ['57014', 'postgres-too-slow'],
+  ['57P', 'postgres-ended-connection'],
+  ['42501', 'postgres-forbidden'],
+  ['08', 'postgres-cut'],
+] as const;
 
 /** SQLSTATE; empty for what is not the database's. */
 export function sqlState(error: unknown): string {
@@ -48,24 +45,26 @@ export const isLocked = (error: unknown): boolean => sqlState(error) === '55P03'
 export const isAnswered = (error: unknown): boolean =>
   sqlState(error) !== '' && !/^(08|57P)/.test(sqlState(error));
 
-function meaningOf(error: unknown): { reason: string; hint: string | undefined } {
-  const found = meanings.find(([prefix]) => sqlState(error).startsWith(prefix));
-  const given = error instanceof LeadsError ? error.hint : undefined;
-  return { reason: found?.[1] ?? messageOf(error), hint: found?.[2] ?? given };
+/** What a failure was, as data. */
+export function faultOf(error: unknown): StoreFault {
+  const [, kind] = faults.find(([prefix]) => sqlState(error).startsWith(prefix)) ?? [];
+  if (kind !== undefined) return { kind };
+  const found = error instanceof LeadsError ? error.problem : undefined;
+  return (found as StoreFault | undefined) ?? { kind: 'store-other-fault', detail: messageOf(error) };
 }
 
-export const cannotWrite = (location: string, cause: unknown): CannotStoreError =>
-  cause instanceof CannotStoreError ? cause : cannotStore(location, meaningOf(cause), cause);
+export const cannotWrite = (inbox: string, cause: unknown): CannotStoreError =>
+  cause instanceof CannotStoreError ? cause : cannotStore(inbox, faultOf(cause), cause);
 
 /** While rows were read; what is an error for people already stays as it is. */
-export function cannotRead(location: string, cause: unknown): unknown {
+export function cannotRead(inbox: string, cause: unknown): unknown {
   if (cause instanceof LeadsError) return cause;
-  const { reason, hint } = meaningOf(cause);
-  return new DataError(`cannot read the inbox ${location}: ${reason}`, { hint, cause });
+  const found = { kind: 'inbox-cannot-read', inbox, fault: faultOf(cause) } satisfies InboxProblem;
+  return new DataError(found, { cause });
 }
 
-export function cannotOpen(location: string, cause: unknown): LeadsError {
+export function cannotOpen(inbox: string, cause: unknown): LeadsError {
   if (cause instanceof LeadsError) return cause;
-  const { reason, hint } = meaningOf(cause);
-  return new ConfigError(`cannot open the inbox ${location}: ${reason}`, { hint, cause });
+  const found = { kind: 'inbox-cannot-open', inbox, fault: faultOf(cause) } satisfies InboxProblem;
+  return new ConfigError(found, { cause });
 }

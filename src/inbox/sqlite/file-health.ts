@@ -2,9 +2,10 @@ import { statSync } from 'node:fs';
 import { open, rm, statfs } from 'node:fs/promises';
 import { messageOf } from '../../errors.ts';
 import { cannotStore, type CannotStoreError } from '../inbox.ts';
+import type { FileChange } from '../problems.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { loadLibsqlAsync, readOnlyUrl, textOf } from './libsql.ts';
-import { cannotWrite, isDamage, recoverCommand, sqliteCode } from './sqlite-errors.ts';
+import { cannotWrite, isDamage, sqliteCode } from './sqlite-errors.ts';
 
 /** What the operator of a receiver has to know about the file, each said once. */
 export class StoreWarnings {
@@ -23,11 +24,8 @@ export class StoreWarnings {
     const change = this.#gone === undefined ? this.#file.change() : undefined;
     if (change !== undefined) {
       const { location, warn } = this.#options;
-      this.#gone = cannotStore(location, { reason: `${change} while in use` }, undefined);
-      warn(
-        `${change} while it was in use: every delivery is answered 503 until this receiver is restarted, ` +
-          'and what was stored before is only in the file that is gone',
-      );
+      this.#gone = cannotStore(location, { kind: 'store-file-changed', ...change }, undefined);
+      warn({ kind: 'inbox-file-lost', ...change });
     }
     if (this.#gone !== undefined) throw this.#gone;
   }
@@ -35,11 +33,7 @@ export class StoreWarnings {
   damaged(detail: string): void {
     if (this.#isDamageSaid) return;
     this.#isDamageSaid = true;
-    const { location, warn } = this.#options;
-    warn(
-      `the inbox ${location} is damaged (${detail}): leads in the damaged part are answered 503; ` +
-        `stop this receiver and run '${recoverCommand(location)}', which saves what the inbox still holds`,
-    );
+    this.#options.warn({ kind: 'inbox-damaged', inbox: this.#options.location, detail });
   }
 
   /** A step failed with what the database threw. */
@@ -60,11 +54,11 @@ export class FileIdentity {
     this.#files = files.map((file) => ({ path: file, identity: identityOf(file) }));
   }
 
-  /** What happened to them in a few words; undefined while they are in place. */
-  change(): string | undefined {
+  /** What happened to them; undefined while they are in place. */
+  change(): FileChange | undefined {
     for (const { path, identity } of this.#files) {
       const now = identityOf(path);
-      if (now !== identity) return `${path} was ${now === undefined ? 'deleted or moved' : 'replaced'}`;
+      if (now !== identity) return { path, isGone: now === undefined };
     }
     return undefined;
   }
@@ -120,7 +114,7 @@ export class RoomCheck {
       if (code === 'ENOSPC' || code === 'EDQUOT') {
         throw cannotWrite(this.#location, this.#cause ?? new DiskFullError('no room', { cause: error }));
       }
-      throw cannotStore(this.#location, { reason: messageOf(error) }, error);
+      throw cannotStore(this.#location, { kind: 'store-other-fault', detail: messageOf(error) }, error);
     }
   }
 

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../errors.ts';
+import type { InboxProblem } from '../problems.ts';
 import type { Database } from './libsql.ts';
 import { nameTargetsByKey } from './target-tables.ts';
 
@@ -99,14 +100,10 @@ export function versionOf(database: Database, path: string): number {
   const version = pragma(database, 'user_version');
   const isEmpty = database.prepare('SELECT name FROM sqlite_master LIMIT 1').get([]) === undefined;
   if (!isEmpty && pragma(database, 'application_id') !== applicationId) {
-    throw new ConfigError(`${path} is the database of another program, not an inbox`, {
-      hint: 'name another file with --inbox',
-    });
+    throw new ConfigError({ kind: 'inbox-of-other-program', inbox: path } satisfies InboxProblem);
   }
   if (version > migrations.length) {
-    throw new ConfigError(`the inbox ${path} was made by a newer version of leads`, {
-      hint: 'update leads, or name another --inbox',
-    });
+    throw new ConfigError({ kind: 'inbox-of-newer-version', inbox: path } satisfies InboxProblem);
   }
   return version;
 }

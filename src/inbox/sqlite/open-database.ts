@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { ConfigError } from '../../errors.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Clock } from '../../time/clock.ts';
+import type { InboxProblem } from '../problems.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from './libsql.ts';
 import { migrate, versionOf } from './migrations.ts';
 import { cannotOpen, sqliteCode } from './sqlite-errors.ts';
@@ -49,8 +50,7 @@ export async function openReadOnly(path: string): Promise<{ database: Database; 
     try {
       const version = versionOf(database, path);
       if (version === 0) {
-        const hint = 'name another file with --inbox';
-        throw new ConfigError(`${path} is an empty database, not an inbox`, { hint });
+        throw new ConfigError({ kind: 'inbox-is-empty-database', inbox: path } satisfies InboxProblem);
       }
       return { database, version };
     } catch (error) {
@@ -105,7 +105,7 @@ function makeFile(path: string): void {
 }
 
 const notAFile = (path: string): ConfigError =>
-  new ConfigError(`cannot open the inbox ${path}: it is not a regular file`);
+  new ConfigError({ kind: 'inbox-is-no-file', inbox: path } satisfies InboxProblem);
 
 /** Writes the file anew without free pages, unless another process uses it or the disk is full. Whether it was done. */
 export const shrink = (database: Database): boolean => vacuum(database) && emptyLog(database);

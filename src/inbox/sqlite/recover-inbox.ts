@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { link, open, rm } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
+import type { InboxProblem } from '../problems.ts';
 import { leadBytesAt } from './delivery-tables.ts';
 import { type Database, loadLibsql, type Row, type Statement, textOf, type Value } from './libsql.ts';
 import { migrate } from './migrations.ts';
@@ -121,7 +122,7 @@ async function linkNew(temporary: string, to: string): Promise<void> {
     await link(temporary, to);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new UsageError(`${to} exists, and is not overwritten`, { hint: 'name a new file with -o' });
+    throw new UsageError({ kind: 'recovered-file-exists', path: to } satisfies InboxProblem);
   }
 }
 

@@ -1,5 +1,6 @@
 import { DataError } from '../../errors.ts';
 import type { LeadState } from '../inbox.ts';
+import type { InboxProblem } from '../problems.ts';
 import { storeReader, type StoreQueries, type StoreReader } from '../store-reader.ts';
 import { targetLabel } from '../target-name.ts';
 import { deliveries, leads, type ReadDatabase, searchFile } from './delivery-queries.ts';
@@ -96,9 +97,7 @@ function changesOf(
   const verifyInPlace = (): void => {
     const change = file.change();
     if (change === undefined) return;
-    throw new DataError(`cannot read the inbox ${location}: ${change} while in use`, {
-      hint: 'start leads again to read what is there now',
-    });
+    throw new DataError({ kind: 'inbox-file-changed', inbox: location, ...change } satisfies InboxProblem);
   };
   return {
     /** The number of what other connections have committed, and of what this one has written. */

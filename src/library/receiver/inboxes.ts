@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.ts';
-import { inboxError } from '../webhook/option-names.ts';
+import type { InboxWarning } from '../../inbox/problems.ts';
 import type { InboxOpener, PostgresInboxOptions } from './receiver-options.ts';
 
 const opener = (open: InboxOpener['open']): InboxOpener => ({
@@ -11,15 +11,20 @@ const opener = (open: InboxOpener['open']): InboxOpener => ({
         import('../../messages/application.ts'),
         import('../../messages/catalogue.ts'),
       ]);
-      throw inboxError(forApplication(error, messageFor));
+      throw forApplication(error, messageFor);
     }
   },
 });
 
 const located = (location: string): InboxOpener =>
   opener(async (requirements) => {
-    const { openInbox } = await import('../../inbox/open-inbox.ts');
-    return openInbox({ ...requirements, location, pid: pid() });
+    const [{ openInbox }, { applicationWords }, { warningOf }] = await Promise.all([
+      import('../../inbox/open-inbox.ts'),
+      import('../../messages/application.ts'),
+      import('../../messages/catalogue.ts'),
+    ]);
+    const warn = (found: InboxWarning): void => requirements.warn(warningOf(found, applicationWords));
+    return openInbox({ ...requirements, warn, location, pid: pid() });
   });
 
 // Importing node:process reads all of its properties, and so opens the standard streams of the application.

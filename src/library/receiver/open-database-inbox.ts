@@ -4,6 +4,9 @@ import {
   type DatabaseLocation,
   databaseLocation,
 } from '../../inbox/postgres/connection/database-location.ts';
+import type { InboxWarning } from '../../inbox/problems.ts';
+import { applicationWords } from '../../messages/application.ts';
+import { warningOf } from '../../messages/catalogue.ts';
 import { Secret } from '../../secret.ts';
 import type { InboxRequirements, PostgresInboxOptions, ReceiverInbox } from './receiver-options.ts';
 
@@ -18,15 +21,15 @@ export async function openDatabaseInbox(
   options: PostgresInboxOptions,
   requirements: Opening,
 ): Promise<ReceiverInbox> {
-  const location = locationOf(url, options, requirements.warn);
-  return openInbox({ ...requirements, location });
+  const warn = (found: InboxWarning): void => requirements.warn(warningOf(found, applicationWords));
+  return openInbox({ ...requirements, warn, location: locationOf(url, options, warn) });
 }
 
 /** Nothing is looked up in the environment and in the home directory, as `leads` would. */
 function locationOf(
   url: string,
   { password, passwordFile, inboxInsecure = false }: PostgresInboxOptions,
-  warn: InboxRequirements['warn'],
+  warn: (found: InboxWarning) => void,
 ): DatabaseLocation {
   const location = databaseLocation(url, { env: {}, platform: '', allowsPlain: inboxInsecure, warn });
   return {

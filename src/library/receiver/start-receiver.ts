@@ -8,7 +8,7 @@ import { forApplication } from '../../messages/application.ts';
 import { messageFor } from '../../messages/catalogue.ts';
 import { headerValues } from '../../webhook/delivery.ts';
 import { answerForOutcome, type DeliveryAnswer, type Rejection, rejection } from '../../webhook/rejection.ts';
-import { inboxError, withHint } from '../webhook/option-names.ts';
+import { withHint } from '../webhook/option-names.ts';
 import { ParsedBodyError } from '../webhook/parsed-body-error.ts';
 import { bodySource, readBody } from '../webhook/read-body.ts';
 import {
@@ -24,7 +24,7 @@ import { ReceiverLife } from './receiver-life.ts';
 export function startReceiver(checked: CheckedOptions): WebhookReceiver {
   const options: CheckedOptions = {
     ...checked,
-    onError: (error, about) => checked.onError(inboxError(forApplication(error, messageFor)), about),
+    onError: (error, about) => checked.onError(forApplication(error, messageFor), about),
   };
   const life = new ReceiverLife(options);
   const receive = requestReceiver(options, life);

@@ -34,12 +34,3 @@ export function errorText(error: unknown): string {
   if (error instanceof LeadsError) return withHint(error);
   return error instanceof Error && error.stack !== undefined ? error.stack : messageOf(error);
 }
-
-/** The same error of an inbox, with a hint that names options in place of the program's flags and variables. */
-export function inboxError(error: unknown): unknown {
-  if (!(error instanceof LeadsError) || error.hint === undefined || error.problem !== undefined) return error;
-  const hint = withOptionNames(
-    error.hint.replace('PGPASSWORD, and PGPASSFILE or ~/.pgpass', 'password and passwordFile'),
-  );
-  return Object.defineProperty(error, 'hint', { value: hint, enumerable: true });
-}

@@ -1,3 +1,4 @@
+import { describeWarning } from '../../../src/messages/command-line.ts';
 import {
   type DatabaseLocation,
   databaseLocation,
@@ -19,5 +20,5 @@ export const locationOf = (
     env: { HOME: '/nonexistent', ...env },
     platform: 'linux',
     allowsPlain,
-    warn: (text) => void warnings.push(text),
+    warn: (found) => void warnings.push(describeWarning(found)),
   });

@@ -1,3 +1,5 @@
+import { inWords } from '../../support/in-words.ts';
+import { describeWarning } from '../../../src/messages/command-line.ts';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
 import { openInboxReader } from '../../../src/inbox/open-inbox.ts';
@@ -75,12 +77,12 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     await expect(openInboxReader({ location: inbox.location(), clock })).rejects.toThrow(ConfigError);
     await open(inbox.location());
     await inbox.query('ALTER TABLE S.nonces SET UNLOGGED');
-    await expect(open(inbox.location())).rejects.toThrow(/nonces .* unlogged/);
+    await expect(inWords(open(inbox.location()))).rejects.toThrow(/nonces .* unlogged/);
     await inbox.query('ALTER TABLE S.nonces SET LOGGED');
     // PostgreSQL 14 has no unlogged sequence.
     if (address.version >= 15) {
       await inbox.query('ALTER SEQUENCE S.delivery_numbers SET UNLOGGED');
-      await expect(open(inbox.location())).rejects.toMatchObject({
+      await expect(inWords(open(inbox.location()))).rejects.toMatchObject({
         message: expect.stringContaining('sequence delivery_numbers') as unknown,
         hint: `ALTER SEQUENCE ${inbox.name}.delivery_numbers SET LOGGED`,
       });
@@ -90,8 +92,10 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     await inbox.query('UPDATE S.meta SET version = 7');
     await takeOne(await open(inbox.location()), arrivalOf({ id: 'a' }));
     await inbox.query('UPDATE S.meta SET writable_from = 7');
-    await expect(open(inbox.location())).rejects.toThrow(/newer version/);
-    await expect(openInboxReader({ location: inbox.location(), clock })).rejects.toThrow(/newer version/);
+    await expect(inWords(open(inbox.location()))).rejects.toThrow(/newer version/);
+    await expect(inWords(openInboxReader({ location: inbox.location(), clock }))).rejects.toThrow(
+      /newer version/,
+    );
   });
 
   it('is not made by a role that may not, which is shown the way', async () => {
@@ -100,7 +104,7 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     const role = `role_${inbox.name}`;
     await inbox.client.unsafe(`CREATE ROLE ${role} LOGIN PASSWORD '${address.password}'`);
     const refused = open(inbox.location({ user: role }));
-    await expect(refused).rejects.toMatchObject({
+    await expect(inWords(refused)).rejects.toMatchObject({
       code: 'config',
       hint: expect.stringContaining('leads inbox migrate') as unknown,
     });
@@ -118,7 +122,7 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     await open(inbox.location());
     const user = await receiverRole(inbox);
     await inbox.query(`REVOKE ${revoked} FROM ${user}`);
-    await expect(open(inbox.location({ user }))).rejects.toMatchObject({
+    await expect(inWords(open(inbox.location({ user })))).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining(`the role ${user} may not use ${object}`) as unknown,
       hint: `GRANT ${grant} IN SCHEMA "${inbox.name}" TO ${user}`,
@@ -137,7 +141,9 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     }
     const user = await receiverRole(inbox);
     const warnings: string[] = [];
-    const receiver = await open(inbox.location({ user }), { warn: (text) => warnings.push(text) });
+    const receiver = await open(inbox.location({ user }), {
+      warn: (found) => warnings.push(describeWarning(found)),
+    });
     const now = (id: string) =>
       arrivalOf({ id }, { delivery: deliveryOf(`{"id":"${id}"}`, { receivedAt: clock.now() }) });
     expect(await takeOne(receiver, now('late'))).toMatchObject({ kind: 'accepted' });
@@ -198,7 +204,10 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     const inbox = inboxIn(address);
     const time = new FakeClock(Date.UTC(2026, 0, 31));
     const warnings: string[] = [];
-    const receiver = await open(inbox.location(), { clock: time, warn: (text) => warnings.push(text) });
+    const receiver = await open(inbox.location(), {
+      clock: time,
+      warn: (found) => warnings.push(describeWarning(found)),
+    });
     await inbox.query('CREATE TABLE S.deliveries_2026_05 ()');
     time.advance(86_400_000);
     expect(await takeOne(receiver, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
@@ -213,8 +222,8 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
     });
     const warnings: string[] = [];
     const check = (fsync: string, number: number) =>
-      checkServer(server(fsync, number), 'x', (text) => warnings.push(text));
-    await expect(check('off', 140_000)).rejects.toThrow(/fsync=off/);
+      checkServer(server(fsync, number), 'x', (found) => warnings.push(describeWarning(found)));
+    await expect(inWords(check('off', 140_000))).rejects.toThrow(/fsync=off/);
     await expect(check('on', 130_009)).rejects.toThrow(ConfigError);
     await check('on', 140_000);
     expect(warnings).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { describeWarning } from '../../../src/messages/command-line.ts';
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/inbox.ts';
@@ -18,7 +19,7 @@ it.each([
 ])('takes nothing any more, and says it once, when its file is %s', async (_, what, happens) => {
   const path = freshFile('inbox.db');
   const warnings: string[] = [];
-  const inbox = await open(path, { warn: (text) => warnings.push(text) });
+  const inbox = await open(path, { warn: (found) => warnings.push(describeWarning(found)) });
   await takeOne(inbox, arrivalOf({ id: 'before' }));
   happens(path);
   const existed = existsSync(path);

@@ -1,4 +1,5 @@
 import type { ConnectionPool } from '../../inbox.ts';
+import type { DatabaseProblem } from '../../problems.ts';
 import type { Connection, Connections } from './database-connections.ts';
 import { DatabaseUnavailableError } from './database-errors.ts';
 import type { DatabaseLocation } from './database-location.ts';
@@ -130,9 +131,11 @@ class SessionPool implements Connections {
       const timer = setTimeout(() => {
         this.#errors += 1;
         waiting.reject(
-          new DatabaseUnavailableError(
-            `all ${this.#most} connections to the database were in use for ${longestWaitMs / 1000} s`,
-          ),
+          new DatabaseUnavailableError({
+            kind: 'database-connections-in-use',
+            most: this.#most,
+            seconds: longestWaitMs / 1000,
+          } satisfies DatabaseProblem),
         );
       }, longestWaitMs);
       const waiting: Waiting = {
@@ -178,4 +181,4 @@ class SessionPool implements Connections {
 }
 
 const closedError = (): DatabaseUnavailableError =>
-  new DatabaseUnavailableError('the connections to the database are closed');
+  new DatabaseUnavailableError({ kind: 'database-connections-closed' } satisfies DatabaseProblem);

@@ -2,6 +2,8 @@ import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '../../../errors.ts';
 import { Secret } from '../../../secret.ts';
+import type { DatabaseProblem } from '../../problems.ts';
+import type { StoreOptions } from '../../store-options.ts';
 import { type DatabaseUrl, isLocal, parseDatabaseUrl, sslModeFor } from './database-url.ts';
 import type { PasswordFile } from './password-file.ts';
 
@@ -20,7 +22,7 @@ export interface DatabaseLocation {
   /** As it is shown: without password, and without parameters that name files. */
   readonly shown: string;
   /** Says what the operator has to know of the connection. */
-  readonly warn: (text: string) => void;
+  readonly warn: StoreOptions['warn'];
 }
 
 interface LocationOptions {
@@ -28,7 +30,7 @@ interface LocationOptions {
   readonly platform: string;
   /** Of `--inbox-insecure`: `sslmode=disable` is good for any host. */
   readonly allowsPlain: boolean;
-  readonly warn: (text: string) => void;
+  readonly warn: StoreOptions['warn'];
 }
 
 /** Reads the URL of an inbox, and rejects one that would go unencrypted to another machine. Throws a `ConfigError`. */
@@ -38,13 +40,9 @@ export function databaseLocation(text: string, options: LocationOptions): Databa
   const shown = shownUrl(url);
   for (const host of url.hosts.filter((one) => !isLocal(one))) {
     const mode = sslModeFor(url, host);
-    const where = `the connection to the database on ${host.name}`;
-    if (mode === 'disable' && !allowsPlain) {
-      throw new ConfigError(`${where} would be unencrypted (sslmode=disable)`, {
-        hint: 'leave sslmode out of the URL, or add --inbox-insecure on a network that nobody else is in',
-      });
-    }
-    if (mode !== 'verify-full') warn(`${where} ${weakness[mode]} (sslmode=${mode}); verify-full is safe`);
+    const unencrypted = { kind: 'database-unencrypted', host: host.name } satisfies DatabaseProblem;
+    if (mode === 'disable' && !allowsPlain) throw new ConfigError(unencrypted);
+    if (mode !== 'verify-full') warn({ kind: 'database-weakly-secured', host: host.name, mode });
   }
   const password = env['PGPASSWORD'];
   return {
@@ -63,19 +61,9 @@ function systemUser(): string {
   try {
     return userInfo().username;
   } catch (cause) {
-    throw new ConfigError('the URL of the database names no user, and this process runs under none', {
-      hint: 'write postgres://USER@HOST/DATABASE',
-      cause,
-    });
+    throw new ConfigError({ kind: 'database-url-without-user' } satisfies DatabaseProblem, { cause });
   }
 }
-
-const weakness = {
-  disable: 'is UNENCRYPTED: leads and the password can be read on the way',
-  require: 'is encrypted, but NOT VERIFIED: another machine could stand in for the database',
-  'verify-ca':
-    'is NOT VERIFIED BY NAME: any machine with a certificate of that authority could stand in for it',
-} as const;
 
 /** Where libpq looks for it. */
 function usualFile(env: LocationOptions['env'], platform: string): string {

@@ -1,5 +1,6 @@
 import { isLoopback } from '../../../config/base-url.ts';
 import { ConfigError } from '../../../errors.ts';
+import type { DatabaseProblem } from '../../problems.ts';
 import { Secret } from '../../../secret.ts';
 
 /** How far the connection is protected (PostgreSQL, "SSL Mode Descriptions"). */
@@ -36,6 +37,8 @@ export interface DatabaseUrl {
   readonly applicationName: string;
 }
 
+const wrong = (found: DatabaseProblem): ConfigError => new ConfigError(found);
+
 const parameterNames = [
   'schema',
   'host',
@@ -58,9 +61,7 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
   const { parameters } = parts;
   for (const name of parameters.keys()) {
     if (!parameterNames.includes(name)) {
-      throw new ConfigError(`the URL of the database has a parameter that is not known: ${name}`, {
-        hint: `known are ${parameterNames.join(', ')}`,
-      });
+      throw wrong({ kind: 'database-url-parameter-unknown', name, known: parameterNames });
     }
   }
   const given = (name: string): string | undefined => parameters.get(name) || undefined;
@@ -69,7 +70,7 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
   const sslKey = given('sslkey');
   const sslCert = given('sslcert');
   if ((sslKey === undefined) !== (sslCert === undefined)) {
-    throw new ConfigError('the URL of the database needs sslcert and sslkey together, or neither');
+    throw wrong({ kind: 'database-url-certificate-without-key' });
   }
   return {
     hosts: hostsOf(parts),
@@ -95,15 +96,13 @@ function hostsOf({ hosts, parameters }: UrlParts): DatabaseHost[] {
   const names = parameters.get('host')?.split(',') ?? hosts.map(({ name }) => name ?? '');
   const ports = parameters.get('port')?.split(',') ?? hosts.map(({ port }) => port ?? '');
   if (ports.length !== 1 && ports.length !== names.length) {
-    throw new ConfigError(
-      `the URL of the database names ${names.length} hosts and ${ports.length} ports: one port for all, or one for each`,
-    );
+    throw wrong({ kind: 'database-url-port-count', hosts: names.length, ports: ports.length });
   }
   return names.map((written, i) => {
     const name = written === '' ? 'localhost' : written;
     const port = Number((ports.length === 1 ? ports[0] : ports[i]) || '5432');
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-      throw new ConfigError('the URL of the database names a port that is not a number from 1 to 65535');
+      throw wrong({ kind: 'database-url-port' });
     }
     return { name, port, isSocket: name.startsWith('/') };
   });
@@ -115,19 +114,12 @@ const longestNameBytes = 63;
 function schemaOf(name = 'leads'): string {
   const isTooLong = Buffer.byteLength(name) > longestNameBytes;
   if (!isTooLong && !/^pg_/i.test(name) && name !== 'information_schema') return name;
-  throw new ConfigError(`the inbox cannot be in a schema called '${name}'`, {
-    hint: isTooLong
-      ? `PostgreSQL's names have at most ${longestNameBytes} bytes`
-      : 'PostgreSQL keeps such names for itself',
-  });
+  throw wrong({ kind: 'database-url-schema', name, mostBytes: isTooLong ? longestNameBytes : undefined });
 }
 
 function sslModeOf(mode: string | undefined): SslMode | undefined {
   if (mode === 'prefer' || mode === 'allow') {
-    throw new ConfigError(
-      `sslmode=${mode} in the URL of the database is no protection: it goes on unencrypted when that is offered`,
-      { hint: 'leave sslmode out, which is verify-full, or choose sslmode=require' },
-    );
+    throw wrong({ kind: 'database-url-weak-mode', mode });
   }
   return choice('sslmode', mode, ['disable', 'require', 'verify-ca', 'verify-full']);
 }
@@ -138,9 +130,7 @@ function sessionAttributesOf(attributes: string | undefined): SessionAttributes 
 
 function connectTimeoutOf(seconds = '5'): number {
   if (/^[1-9]\d{0,3}$/.test(seconds)) return Number(seconds) * 1000;
-  throw new ConfigError(
-    `connect_timeout=${seconds} in the URL of the database is not a number of seconds from 1 to 9999`,
-  );
+  throw wrong({ kind: 'database-url-time-out', seconds });
 }
 
 function choice<const V extends string>(
@@ -151,7 +141,7 @@ function choice<const V extends string>(
   if (value === undefined) return undefined;
   const found = choices.find((one) => one === value);
   if (found !== undefined) return found;
-  throw new ConfigError(`${name}=${value} in the URL of the database is not one of ${choices.join(', ')}`);
+  throw wrong({ kind: 'database-url-choice', name, value, choices });
 }
 
 /** The parts of a PostgreSQL URL, percent-decoded; empty parts are left out. */
@@ -169,11 +159,11 @@ interface UrlParts {
  */
 function splitUrl(text: string): UrlParts {
   const found = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/is.exec(text);
-  if (found === null) throw new ConfigError('the URL of the database does not start with postgres://');
+  if (found === null) throw wrong({ kind: 'database-url-of-other-kind' });
   const [, authority = '', path = '', query = ''] = found;
   if (path.includes('@') || query.includes('@')) {
     // What follows is a part of a password, and must not get into a message as the name of something.
-    throw new ConfigError('the URL of the database has an @ behind its hosts', { hint: encodingHint });
+    throw wrong({ kind: 'database-url-at-sign' });
   }
   const at = authority.lastIndexOf('@');
   const [user, password] = cut(at === -1 ? '' : authority.slice(0, at), ':');
@@ -189,14 +179,10 @@ function splitUrl(text: string): UrlParts {
   };
 }
 
-const encodingHint = 'in user and password, write @ as %40, : as %3A, / as %2F and ? as %3F';
-
 function splitHost(text: string): UrlParts['hosts'][number] {
   const [, bracketed, plain, port] = /^(?:\[([\da-f:.%]+)\]|([^[\]:]*))(?::(\d*))?$/i.exec(text) ?? [];
   if (bracketed === undefined && plain === undefined) {
-    throw new ConfigError('the URL of the database names a host that cannot be read', {
-      hint: `HOST, HOST:PORT or [IPV6]:PORT, several of them with commas; ${encodingHint}`,
-    });
+    throw wrong({ kind: 'database-url-host' });
   }
   return { name: part(bracketed ?? plain, 'host'), port: part(port, 'port') };
 }
@@ -206,7 +192,7 @@ function splitQuery(query: string): Map<string, string> {
   for (const pair of query.split('&').filter((one) => one !== '')) {
     const [key, value = ''] = cut(pair, '=');
     const name = decode(key, 'a parameter');
-    if (parameters.has(name)) throw new ConfigError(`the URL of the database gives ${name} twice`);
+    if (parameters.has(name)) throw wrong({ kind: 'database-url-parameter-twice', name });
     parameters.set(name, decode(value, name));
   }
   return parameters;
@@ -227,9 +213,7 @@ function decode(text: string, what: string): string {
   } catch {
     // Said below, without the text itself.
   }
-  throw new ConfigError(`the URL of the database is not well percent-encoded in its ${what}`, {
-    hint: 'write % as %25',
-  });
+  throw wrong({ kind: 'database-url-encoding', part: what });
 }
 
 type SslParts = Pick<DatabaseUrl, 'sslMode' | 'sslRootCert' | 'sslCert'>;

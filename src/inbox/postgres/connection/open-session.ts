@@ -3,6 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectSecurely, type ConnectionOptions } from 'node:tls';
 import { ConfigError, LeadsError } from '../../../errors.ts';
 import type { Secret } from '../../../secret.ts';
+import type { DatabaseProblem } from '../../problems.ts';
 import { DatabaseUnavailableError, hostText, openingError, SocketFault } from './database-errors.ts';
 import type { DatabaseLocation } from './database-location.ts';
 import { type DatabaseHost, type DatabaseUrl, sslModeFor } from './database-url.ts';
@@ -26,10 +27,11 @@ export async function openSession(location: DatabaseLocation): Promise<Session> 
   }
   const [first] = failures;
   if (first === undefined || failures.length === 1) throw first ?? new Error('a URL without a host');
-  const message = `none of the ${failures.length} hosts of the database can be used: ${failures.map((one) => one.message).join('; ')}`;
+  const problems = failures.flatMap(({ problem }) => (problem as DatabaseProblem | undefined) ?? []);
+  const found: DatabaseProblem = { kind: 'database-hosts-unusable', problems };
   const isTransient = failures.some((one) => one instanceof DatabaseUnavailableError);
-  const details = { hint: first.hint, cause: first };
-  throw isTransient ? new DatabaseUnavailableError(message, details) : new ConfigError(message, details);
+  const details = { cause: first };
+  throw isTransient ? new DatabaseUnavailableError(found, details) : new ConfigError(found, details);
 }
 
 async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<Session> {
@@ -73,10 +75,12 @@ async function checkSession(
   const isStandby = state['is_standby'] === true;
   const isUnfit = isStandby || (sessionAttributes === 'read-write' && state['read_only'] === 'on');
   if (isUnfit) {
-    throw new DatabaseUnavailableError(
-      `the database on ${hostText(host)} is ${isStandby ? 'a standby' : 'read-only'}`,
-      { hint: `target_session_attrs=${sessionAttributes} in the URL asks for another` },
-    );
+    throw new DatabaseUnavailableError({
+      kind: 'database-unfit',
+      host: hostText(host),
+      isStandby,
+      asked: sessionAttributes,
+    } satisfies DatabaseProblem);
   }
 }
 
@@ -99,8 +103,7 @@ async function openSocket({ host, tls, timeoutMs }: SocketOptions): Promise<Sock
   socket.setKeepAlive(true, keepAliveMs);
   const opened = [socket];
   const timer = setTimeout(() => {
-    for (const one of opened)
-      one.destroy(new SocketFault('connect time-out', `no answer in ${timeoutMs / 1000} s`));
+    for (const one of opened) one.destroy(new SocketFault('connect time-out', timeoutMs));
   }, timeoutMs);
   try {
     await nextEvent(socket, 'connect');
@@ -109,8 +112,7 @@ async function openSocket({ host, tls, timeoutMs }: SocketOptions): Promise<Sock
     socket.write(sslRequest);
     const [answer] = (await answered) as [Buffer];
     // More than the one byte would be unencrypted words of somebody in between (CVE-2021-23222).
-    if (answer.length !== 1 || answer[0] !== takesTls)
-      throw new SocketFault('no TLS', 'it does not offer TLS');
+    if (answer.length !== 1 || answer[0] !== takesTls) throw new SocketFault('no TLS');
     const secured = connectSecurely({ ...tls, socket });
     opened.unshift(secured);
     await nextEvent(secured, 'secureConnect');
@@ -129,7 +131,7 @@ const keepAliveMs = 30_000;
 /** What the event gives; rejects when the socket fails or ends before it. */
 function nextEvent(socket: Socket, event: 'connect' | 'data' | 'secureConnect'): Promise<unknown[]> {
   return new Promise((resolve, reject) => {
-    const onClose = (): void => reject(new SocketFault('closed', 'it closed the connection'));
+    const onClose = (): void => reject(new SocketFault('closed'));
     // A listener stays, since an error without one would end the process.
     socket.on('error', reject);
     socket.once('close', onClose);
@@ -170,8 +172,8 @@ async function readPem(parameter: string, path: string | undefined): Promise<str
     return await readFile(path, 'utf8');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new ConfigError(`cannot read the ${parameter} of the database, ${path}: ${code ?? String(cause)}`, {
-      cause,
-    });
+    const detail = code ?? String(cause);
+    const found: DatabaseProblem = { kind: 'database-file-unreadable', parameter, path, detail };
+    throw new ConfigError(found, { cause });
   }
 }

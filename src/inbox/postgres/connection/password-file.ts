@@ -1,5 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { Secret } from '../../../secret.ts';
+import type { InboxWarning } from '../../problems.ts';
+import type { StoreOptions } from '../../store-options.ts';
 import type { DatabaseHost } from './database-url.ts';
 
 export interface PasswordFile {
@@ -7,6 +9,8 @@ export interface PasswordFile {
   /** False on a system whose files have no modes (Windows). */
   readonly hasMode: boolean;
 }
+
+type IgnoredFile = Extract<InboxWarning, { readonly kind: 'password-file-ignored' }>;
 
 interface Account {
   readonly host: DatabaseHost;
@@ -21,7 +25,7 @@ interface Account {
 export async function passwordFromFile(
   file: PasswordFile | undefined,
   account: Account,
-  warn: (text: string) => void,
+  warn: StoreOptions['warn'],
 ): Promise<Secret | undefined> {
   const text = file && (await readPrivately(file, warn));
   const password = text === undefined ? undefined : findPassword(text, account);
@@ -30,28 +34,26 @@ export async function passwordFromFile(
 
 async function readPrivately(
   { path, hasMode }: PasswordFile,
-  warn: (text: string) => void,
+  warn: StoreOptions['warn'],
 ): Promise<string | undefined> {
-  const ignored = (why: string): undefined => {
-    warn(`the password file ${path} is ignored: ${why}`);
-    return undefined;
-  };
+  const ignored = (why: IgnoredFile['why'], detail?: string): void =>
+    warn({ kind: 'password-file-ignored', path, why, ...(detail === undefined ? {} : { detail }) });
   try {
     const found = await stat(path);
     if (!found.isFile()) {
-      ignored('it is not a plain file');
-      return;
+      ignored('no plain file');
+      return undefined;
     }
     if (hasMode && (found.mode & 0o077) !== 0 && !isCredential(found)) {
-      ignored("others may read it; make it private with 'chmod 0600'");
-      return;
+      ignored('others may read it');
+      return undefined;
     }
     return await readFile(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    ignored(`it cannot be read (${code ?? String(error)})`);
-    return;
+    ignored('unreadable', code ?? String(error));
+    return undefined;
   }
 }
 

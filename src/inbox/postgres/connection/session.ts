@@ -82,7 +82,7 @@ function clientOptions(
   let isTaken = false;
   return {
     socket() {
-      if (isTaken) throw new SocketFault('closed', 'it closed the connection');
+      if (isTaken) throw new SocketFault('closed');
       isTaken = true;
       return socket;
     },
@@ -162,9 +162,7 @@ class AnswerWatch {
   #start(): void {
     const ms = this.#limitMs;
     this.#timer = setTimeout(() => {
-      this.#socket.destroy(
-        new SocketFault('answer time-out', `a statement was not answered in ${ms / 1000} s`),
-      );
+      this.#socket.destroy(new SocketFault('answer time-out', ms));
     }, ms);
   }
 

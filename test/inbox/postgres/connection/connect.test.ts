@@ -1,3 +1,5 @@
+import { inWords } from '../../../support/in-words.ts';
+import { exitCodeOf } from '../../../../src/exit-codes.ts';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,8 +77,9 @@ describe.skipIf(address === undefined)('a database', () => {
       'cannot read the sslrootcert',
     ],
   ])('says what is wrong: %s', async (_fault, url, exitCode, message) => {
-    const fault: unknown = await open(url).catch((error: unknown) => error);
-    expect(fault).toMatchObject({ exitCode, message: expect.stringContaining(message) as string });
+    const fault: unknown = await inWords(open(url)).catch((error: unknown) => error);
+    expect(exitCodeOf({ thrown: fault })).toBe(exitCode);
+    expect(fault).toMatchObject({ message: expect.stringContaining(message) as string });
     expect(String(fault)).not.toContain(password);
   });
 
@@ -85,12 +88,12 @@ describe.skipIf(address === undefined)('a database', () => {
     const admin = superuser(address, 'postgres');
     ends.push(() => admin.end());
     await admin.unsafe(`ALTER DATABASE ${database} CONNECTION LIMIT 0`);
-    await expect(open(urlOf(address, { database }))).rejects.toMatchObject({
+    await expect(inWords(open(urlOf(address, { database })))).rejects.toMatchObject({
       code: 'service_unavailable',
       message: expect.stringContaining('no connection left') as string,
     });
     await admin.unsafe(`REVOKE CONNECT ON DATABASE ${database} FROM PUBLIC, leads`);
-    await expect(open(urlOf(address, { database }))).rejects.toMatchObject({
+    await expect(inWords(open(urlOf(address, { database })))).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining('does not let user') as string,
     });
@@ -103,7 +106,7 @@ describe.skipIf(address === undefined)('a database', () => {
     await admin.unsafe(`ALTER DATABASE ${database} SET default_transaction_read_only = on`);
     const url = (target: string) =>
       urlOf(address, { database, parameters: { target_session_attrs: target } });
-    await expect(open(url('read-write'))).rejects.toMatchObject({
+    await expect(inWords(open(url('read-write')))).rejects.toMatchObject({
       code: 'service_unavailable',
       message: expect.stringContaining('is read-only') as string,
     });
@@ -116,7 +119,7 @@ describe.skipIf(address === undefined)('a database', () => {
   test('drops a connection whose statement is not answered in time, and goes on with another', async () => {
     const opened = await open(urlOf(address));
     const [[before] = []] = await ask(opened, 'SELECT pg_backend_pid() AS pid');
-    await expect(ask(opened, 'SELECT pg_sleep(60)', 100)).rejects.toThrow(
+    await expect(inWords(ask(opened, 'SELECT pg_sleep(60)', 100))).rejects.toThrow(
       'a statement was not answered in 0.1 s',
     );
     const [[after] = []] = await ask(opened, 'SELECT pg_backend_pid() AS pid');
@@ -147,7 +150,7 @@ describe.skipIf(address === undefined)('a database', () => {
   test('that does not answer while a connection is opened is a time-out', async () => {
     const { proxy, url } = await proxied();
     proxy.hold();
-    await expect(open(`${url}?connect_timeout=1`)).rejects.toMatchObject({
+    await expect(inWords(open(`${url}?connect_timeout=1`))).rejects.toMatchObject({
       code: 'service_unavailable',
       message: expect.stringContaining('no answer in 1 s') as string,
     });

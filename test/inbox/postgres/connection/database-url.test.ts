@@ -1,3 +1,4 @@
+import { throwingInWords } from '../../../support/in-words.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LeadsError } from '../../../../src/errors.ts';
@@ -57,7 +58,7 @@ describe('a URL of a database', () => {
     ['postgres://h:x/db', 'names a host that cannot be read'],
     ['mysql://h/db', 'does not start with postgres://'],
   ])('%s is rejected', (url, message) => {
-    expect(() => parse(url)).toThrow(
+    expect(throwingInWords(() => parse(url))).toThrow(
       expect.objectContaining({ message: expect.stringContaining(message) as string, code: 'config' }),
     );
   });
@@ -92,7 +93,7 @@ describe('without TLS', () => {
   test.each(['postgres://h/db?sslmode=disable', 'postgres://127.0.0.1,h/db?sslmode=disable'])(
     '%s needs --inbox-insecure',
     (url) => {
-      expect(() => locationOf(url)).toThrow(
+      expect(throwingInWords(() => locationOf(url))).toThrow(
         expect.objectContaining({
           code: 'config',
           hint: expect.stringContaining('--inbox-insecure') as string,

@@ -1,0 +1,147 @@
+/** Why a store could not do what was asked, as its database says it. */
+export type StoreFault =
+  | { readonly kind: 'sqlite-full' }
+  | { readonly kind: 'sqlite-locked' }
+  | { readonly kind: 'sqlite-read-only' }
+  | { readonly kind: 'sqlite-no-inbox' }
+  | { readonly kind: 'sqlite-damaged'; readonly path: string }
+  | { readonly kind: 'sqlite-io-error' }
+  | { readonly kind: 'sqlite-not-opened' }
+  | { readonly kind: 'postgres-disk-full' }
+  | { readonly kind: 'postgres-lacks-resource' }
+  | { readonly kind: 'postgres-read-only' }
+  | { readonly kind: 'postgres-locked' }
+  | { readonly kind: 'postgres-too-slow' }
+  | { readonly kind: 'postgres-ended-connection' }
+  | { readonly kind: 'postgres-forbidden' }
+  | { readonly kind: 'postgres-cut' }
+  /** `detail`: in the words of the system. */
+  | { readonly kind: 'store-other-fault'; readonly detail: string }
+  | ({ readonly kind: 'store-file-changed' } & FileChange)
+  | DatabaseProblem;
+
+/** What happened to a file of an open inbox. */
+export type FileChange = { readonly path: string; readonly isGone: boolean };
+
+/** What an inbox was asked that it cannot do. `inbox`: its path, or the URL of its database without password. */
+export type InboxProblem =
+  | { readonly kind: 'inbox-cannot-store'; readonly inbox: string; readonly fault: StoreFault }
+  | { readonly kind: 'inbox-cannot-read'; readonly inbox: string; readonly fault: StoreFault }
+  | { readonly kind: 'inbox-cannot-open'; readonly inbox: string; readonly fault: StoreFault }
+  | ({ readonly kind: 'inbox-file-changed'; readonly inbox: string } & FileChange)
+  | { readonly kind: 'inbox-of-other-program'; readonly inbox: string }
+  | { readonly kind: 'inbox-of-newer-version'; readonly inbox: string }
+  | { readonly kind: 'inbox-is-empty-database'; readonly inbox: string }
+  | { readonly kind: 'inbox-is-no-file'; readonly inbox: string }
+  | { readonly kind: 'recovered-file-exists'; readonly path: string }
+  | { readonly kind: 'inbox-not-there'; readonly inbox: string }
+  | { readonly kind: 'inbox-of-older-version'; readonly inbox: string }
+  | { readonly kind: 'inbox-not-migrated'; readonly inbox: string }
+  | { readonly kind: 'postgres-too-old'; readonly inbox: string; readonly version: string }
+  | { readonly kind: 'postgres-without-fsync'; readonly inbox: string }
+  /** A table or sequence is not written to the log. `object`: its kind and quoted name, as SQL has it. */
+  | (StoredObject & { readonly kind: 'inbox-unlogged'; readonly object: string })
+  | (StoredObject & { readonly kind: 'inbox-right-missing'; readonly role: string; readonly schema: string })
+  | DatabaseProblem
+  | InboxWarning;
+
+type StoredObject = { readonly inbox: string; readonly name: string; readonly isSequence: boolean };
+
+/** What the operator has to know of an inbox that works. */
+export type InboxWarning =
+  | ({ readonly kind: 'inbox-file-lost' } & FileChange)
+  | { readonly kind: 'inbox-damaged'; readonly inbox: string; readonly detail: string }
+  | { readonly kind: 'inbox-months-missing' }
+  | { readonly kind: 'inbox-months-failed'; readonly fault: StoreFault }
+  | { readonly kind: 'postgres-without-full-pages'; readonly inbox: string }
+  | { readonly kind: 'database-weakly-secured'; readonly host: string; readonly mode: WeakSslMode }
+  | {
+      readonly kind: 'password-file-ignored';
+      readonly path: string;
+      readonly why: 'no plain file' | 'others may read it' | 'unreadable';
+      readonly detail?: string;
+    };
+
+export type WeakSslMode = 'disable' | 'require' | 'verify-ca';
+
+/** Why a socket gave no answer. */
+export type SocketFaultKind = 'connect time-out' | 'no TLS' | 'closed' | 'answer time-out';
+
+/** What is wrong with the connection to a database. `host`: host and port. */
+export type DatabaseProblem =
+  | { readonly kind: 'database-socket-failed'; readonly fault: SocketFaultKind; readonly seconds: number }
+  | {
+      readonly kind: 'database-unreachable';
+      readonly host: string;
+      readonly why:
+        'refused' | 'no socket' | 'name not found' | { readonly detail: string } | DatabaseProblem;
+    }
+  | { readonly kind: 'database-without-tls'; readonly host: string }
+  | { readonly kind: 'database-password-wrong'; readonly host: string; readonly user: string }
+  | { readonly kind: 'database-password-missing'; readonly host: string; readonly user: string }
+  | {
+      readonly kind: 'database-user-rejected';
+      readonly host: string;
+      readonly user: string;
+      readonly detail: string;
+    }
+  | { readonly kind: 'database-not-there'; readonly host: string; readonly database: string }
+  | {
+      readonly kind: 'database-forbidden';
+      readonly host: string;
+      readonly user: string;
+      readonly database: string;
+    }
+  | { readonly kind: 'database-has-no-connection-left'; readonly host: string; readonly detail: string }
+  | {
+      readonly kind: 'database-certificate-rejected';
+      readonly host: string;
+      readonly why: 'name' | 'expired' | 'authority';
+    }
+  | { readonly kind: 'database-tls-failed'; readonly host: string; readonly detail: string }
+  | {
+      readonly kind: 'database-unfit';
+      readonly host: string;
+      readonly isStandby: boolean;
+      readonly asked: string;
+    }
+  | { readonly kind: 'database-hosts-unusable'; readonly problems: readonly DatabaseProblem[] }
+  | { readonly kind: 'database-turned-read-only' }
+  | { readonly kind: 'database-ended-connection'; readonly detail: string }
+  | { readonly kind: 'database-connection-cut' }
+  | { readonly kind: 'database-connections-in-use'; readonly most: number; readonly seconds: number }
+  | { readonly kind: 'database-connections-closed' }
+  | {
+      readonly kind: 'database-file-unreadable';
+      readonly parameter: string;
+      readonly path: string;
+      readonly detail: string;
+    }
+  | { readonly kind: 'database-unencrypted'; readonly host: string }
+  | DatabaseUrlProblem;
+
+/** What is wrong with the URL of a database; nothing of it is quoted that may be a password. */
+type DatabaseUrlProblem =
+  | { readonly kind: 'database-url-of-other-kind' }
+  | { readonly kind: 'database-url-at-sign' }
+  | { readonly kind: 'database-url-host' }
+  | { readonly kind: 'database-url-encoding'; readonly part: string }
+  | { readonly kind: 'database-url-parameter-twice'; readonly name: string }
+  | {
+      readonly kind: 'database-url-parameter-unknown';
+      readonly name: string;
+      readonly known: readonly string[];
+    }
+  | { readonly kind: 'database-url-certificate-without-key' }
+  | { readonly kind: 'database-url-port-count'; readonly hosts: number; readonly ports: number }
+  | { readonly kind: 'database-url-port' }
+  | { readonly kind: 'database-url-without-user' }
+  | { readonly kind: 'database-url-schema'; readonly name: string; readonly mostBytes: number | undefined }
+  | { readonly kind: 'database-url-weak-mode'; readonly mode: string }
+  | { readonly kind: 'database-url-time-out'; readonly seconds: string }
+  | {
+      readonly kind: 'database-url-choice';
+      readonly name: string;
+      readonly value: string;
+      readonly choices: readonly string[];
+    };

@@ -1,0 +1,326 @@
+import type {
+  DatabaseProblem,
+  FileChange,
+  InboxProblem,
+  InboxWarning,
+  StoreFault,
+  WeakSslMode,
+} from '../inbox/problems.ts';
+import type { Message, Messages, Words } from './message.ts';
+
+const migrated = (words: Words): string =>
+  `'${words.command('inbox migrate')}' with a role that may create tables makes it`;
+const otherFile = (words: Words): string => `name another file with ${words.option('inbox')}`;
+const recovered = (words: Words, path: string): string =>
+  `'${words.command(`inbox recover --inbox ${path} -o NEW`)}'`;
+const passwordPlaces = (words: Words): string => `it is looked for in the URL, ${words.databasePassword}`;
+const encoding = 'in user and password, write @ as %40, : as %3A, / as %2F and ? as %3F';
+const isItRunning = (): string => 'is PostgreSQL running there?';
+
+const change = ({ path, isGone }: FileChange): string =>
+  `${path} was ${isGone ? 'deleted or moved' : 'replaced'}`;
+
+const around =
+  (what: string) =>
+  ({ inbox, fault }: { readonly inbox: string; readonly fault: StoreFault }): Message => {
+    const { message, hint } = messageOfFault(fault);
+    return { message: `${what} the inbox ${inbox}: ${message}`, hint };
+  };
+
+const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
+  'sqlite-full': () => ({
+    message: 'no space left on the device',
+    hint: () => 'free some space; nothing that was acknowledged is lost',
+  }),
+  'sqlite-locked': () => ({ message: 'another process holds it locked' }),
+  'sqlite-read-only': () => ({
+    message: 'it is read-only',
+    hint: (words) => `make the file and its directory writable, or name another ${words.option('inbox')}`,
+  }),
+  'sqlite-no-inbox': () => ({
+    message: 'it is not an inbox database',
+    hint: (words) => `move it away, or name another ${words.option('inbox')}`,
+  }),
+  'sqlite-damaged': ({ path }) => ({
+    message: 'the database is damaged',
+    hint: (words) => `${recovered(words, path)} saves what it still holds`,
+  }),
+  'sqlite-io-error': () => ({ message: 'I/O error' }),
+  'sqlite-not-opened': () => ({
+    message: 'it cannot be opened',
+    hint: () => 'check that the directory exists and is writable',
+  }),
+  'postgres-disk-full': () => ({
+    message: 'no space left on the disk of the database',
+    hint: () => 'free some space; nothing that was acknowledged is lost',
+  }),
+  'postgres-lacks-resource': () => ({ message: 'the database lacks a resource' }),
+  'postgres-read-only': () => ({
+    message: 'the database is read-only',
+    hint: () => 'name the host that takes writes, as after a failover',
+  }),
+  'postgres-locked': () => ({ message: 'another transaction holds it locked' }),
+  'postgres-too-slow': () => ({ message: 'the database took too long' }),
+  'postgres-ended-connection': () => ({ message: 'the database ended the connection' }),
+  'postgres-forbidden': () => ({
+    message: 'the role may not do that',
+    hint: () => 'the README names the rights that a receiver needs',
+  }),
+  'postgres-cut': () => ({ message: 'the connection was cut' }),
+  'store-other-fault': ({ detail }) => ({ message: detail }),
+  'store-file-changed': (found) => ({ message: `${change(found)} while in use` }),
+};
+
+const socketFaults = {
+  'connect time-out': (seconds: number) => `no answer in ${seconds} s`,
+  'no TLS': () => 'it does not offer TLS',
+  closed: () => 'it closed the connection',
+  'answer time-out': (seconds: number) => `a statement was not answered in ${seconds} s`,
+} as const;
+
+const unreachable = {
+  refused: { message: 'connection refused', hint: isItRunning },
+  'no socket': { message: 'there is no socket', hint: isItRunning },
+  'name not found': { message: 'the name is not found', hint: () => 'check its spelling, and DNS' },
+} as const;
+
+const certificates = {
+  name: [
+    'a certificate for another name',
+    'name the host as the certificate does, or use sslmode=verify-ca, which does not look at the name',
+  ],
+  expired: ['a certificate that has expired', 'renew it on the server'],
+  authority: [
+    'a certificate of an authority that is not known',
+    "name its authority's certificate: sslrootcert=/path/to/ca.pem in the URL",
+  ],
+} as const;
+
+const urlOf = (what: string, hint?: string): Message => ({
+  message: `the URL of the database ${what}`,
+  hint: hint === undefined ? undefined : () => hint,
+});
+
+const databaseMessages: Messages<DatabaseProblem> = {
+  'database-socket-failed': ({ fault, seconds }) => ({ message: socketFaults[fault](seconds) }),
+  'database-unreachable': ({ host, why }) => {
+    const { message, hint }: Message =
+      typeof why === 'string'
+        ? unreachable[why]
+        : 'detail' in why
+          ? { message: why.detail }
+          : messageOfFault(why);
+    return { message: `the database on ${host} cannot be reached: ${message}`, hint };
+  },
+  'database-without-tls': ({ host }) => ({
+    message: `the database on ${host} does not offer TLS`,
+    hint: (words) =>
+      `turn it on there (ssl = on), or say sslmode=disable and ${words.option('inbox-insecure')}, and leads and the password travel unencrypted`,
+  }),
+  'database-password-wrong': ({ host, user }) => ({
+    message: `the database on ${host} does not take the password of user '${user}'`,
+    hint: passwordPlaces,
+  }),
+  'database-password-missing': ({ host, user }) => ({
+    message: `the database on ${host} asks for a password of user '${user}', and none was found`,
+    hint: passwordPlaces,
+  }),
+  'database-user-rejected': ({ host, user, detail }) => ({
+    message: `the database on ${host} does not let user '${user}' in: ${detail}`,
+    hint: () => 'pg_hba.conf of the server says who may connect from where, and whether with TLS',
+  }),
+  'database-not-there': ({ host, database }) => ({
+    message: `the database on ${host} has no database '${database}'`,
+    hint: () => `make it: createdb ${database}`,
+  }),
+  'database-forbidden': ({ host, user, database }) => ({
+    message: `the database on ${host} does not let user '${user}' connect to '${database}'`,
+    hint: () => 'GRANT CONNECT ON DATABASE to the role of the inbox',
+  }),
+  'database-has-no-connection-left': ({ host, detail }) => ({
+    message: `the database on ${host} has no connection left: ${detail}`,
+    hint: () => 'raise max_connections there, or put a pooler such as pgbouncer before it',
+  }),
+  'database-certificate-rejected': ({ host, why }) => {
+    const [what, hint] = certificates[why];
+    return { message: `the database on ${host} has ${what}`, hint: () => hint };
+  },
+  'database-tls-failed': ({ host, detail }) => ({
+    message: `the database on ${host}: TLS failed: ${detail}`,
+  }),
+  'database-unfit': ({ host, isStandby, asked }) => ({
+    message: `the database on ${host} is ${isStandby ? 'a standby' : 'read-only'}`,
+    hint: () => `target_session_attrs=${asked} in the URL asks for another`,
+  }),
+  'database-hosts-unusable': ({ problems }) => {
+    const messages = problems.map(messageOfFault);
+    const each = messages.map(({ message }) => message).join('; ');
+    return {
+      message: `none of the ${problems.length} hosts of the database can be used: ${each}`,
+      hint: messages[0]?.hint,
+    };
+  },
+  'database-turned-read-only': () => ({
+    message: 'the database is read-only, as after a failover',
+    hint: () => 'name all hosts in the URL, and target_session_attrs=read-write',
+  }),
+  'database-ended-connection': ({ detail }) => ({
+    message: `the database ended the connection: ${detail}`,
+  }),
+  'database-connection-cut': () => ({ message: 'the connection to the database was cut' }),
+  'database-connections-in-use': ({ most, seconds }) => ({
+    message: `all ${most} connections to the database were in use for ${seconds} s`,
+  }),
+  'database-connections-closed': () => ({ message: 'the connections to the database are closed' }),
+  'database-file-unreadable': ({ parameter, path, detail }) => ({
+    message: `cannot read the ${parameter} of the database, ${path}: ${detail}`,
+  }),
+  'database-unencrypted': ({ host }) => ({
+    message: `the connection to the database on ${host} would be unencrypted (sslmode=disable)`,
+    hint: (words) =>
+      `leave sslmode out of the URL, or add ${words.option('inbox-insecure')} on a network that nobody else is in`,
+  }),
+  'database-url-of-other-kind': () => urlOf('does not start with postgres://'),
+  'database-url-at-sign': () => urlOf('has an @ behind its hosts', encoding),
+  'database-url-host': () =>
+    urlOf(
+      'names a host that cannot be read',
+      `HOST, HOST:PORT or [IPV6]:PORT, several of them with commas; ${encoding}`,
+    ),
+  'database-url-encoding': ({ part }) =>
+    urlOf(`is not well percent-encoded in its ${part}`, 'write % as %25'),
+  'database-url-parameter-twice': ({ name }) => urlOf(`gives ${name} twice`),
+  'database-url-parameter-unknown': ({ name, known }) =>
+    urlOf(`has a parameter that is not known: ${name}`, `known are ${known.join(', ')}`),
+  'database-url-certificate-without-key': () => urlOf('needs sslcert and sslkey together, or neither'),
+  'database-url-port-count': ({ hosts, ports }) =>
+    urlOf(`names ${hosts} hosts and ${ports} ports: one port for all, or one for each`),
+  'database-url-port': () => urlOf('names a port that is not a number from 1 to 65535'),
+  'database-url-without-user': () =>
+    urlOf('names no user, and this process runs under none', 'write postgres://USER@HOST/DATABASE'),
+  'database-url-schema': ({ name, mostBytes }) => ({
+    message: `the inbox cannot be in a schema called '${name}'`,
+    hint: () =>
+      mostBytes === undefined
+        ? 'PostgreSQL keeps such names for itself'
+        : `PostgreSQL's names have at most ${mostBytes} bytes`,
+  }),
+  'database-url-weak-mode': ({ mode }) => ({
+    message: `sslmode=${mode} in the URL of the database is no protection: it goes on unencrypted when that is offered`,
+    hint: () => 'leave sslmode out, which is verify-full, or choose sslmode=require',
+  }),
+  'database-url-time-out': ({ seconds }) => ({
+    message: `connect_timeout=${seconds} in the URL of the database is not a number of seconds from 1 to 9999`,
+  }),
+  'database-url-choice': ({ name, value, choices }) => ({
+    message: `${name}=${value} in the URL of the database is not one of ${choices.join(', ')}`,
+  }),
+};
+
+const weaknesses: Readonly<Record<WeakSslMode, string>> = {
+  disable: 'is UNENCRYPTED: leads and the password can be read on the way',
+  require: 'is encrypted, but NOT VERIFIED: another machine could stand in for the database',
+  'verify-ca':
+    'is NOT VERIFIED BY NAME: any machine with a certificate of that authority could stand in for it',
+};
+
+const inboxWarnings: Messages<InboxWarning> = {
+  'inbox-file-lost': (found) => ({
+    message:
+      `${change(found)} while it was in use: every delivery is answered 503 until this receiver is restarted, ` +
+      'and what was stored before is only in the file that is gone',
+  }),
+  'inbox-damaged': ({ inbox, detail }) => ({
+    message: `the inbox ${inbox} is damaged (${detail}): leads in the damaged part are answered 503`,
+    hint: (words) =>
+      `stop this receiver and run ${recovered(words, inbox)}, which saves what the inbox still holds`,
+    join: '; ',
+  }),
+  'inbox-months-missing': () => ({
+    message: 'the inbox has no partitions for the next months',
+    hint: (words) => `run '${words.command('inbox migrate')}' with the role that owns it`,
+    join: ': ',
+  }),
+  'inbox-months-failed': ({ fault }) => ({
+    message: `the inbox got no partitions for the next months, which is tried again in an hour: ${messageOfFault(fault).message}`,
+  }),
+  'postgres-without-full-pages': ({ inbox }) => ({
+    message: `the database of ${inbox} has full_page_writes=off: a power cut may damage it`,
+  }),
+  'database-weakly-secured': ({ host, mode }) => ({
+    message: `the connection to the database on ${host} ${weaknesses[mode]} (sslmode=${mode}); verify-full is safe`,
+  }),
+  'password-file-ignored': ({ path, why, detail }) => ({
+    message: `the password file ${path} is ignored: ${ignored(why, detail)}`,
+  }),
+};
+
+function ignored(why: 'no plain file' | 'others may read it' | 'unreadable', detail = ''): string {
+  if (why === 'no plain file') return 'it is not a plain file';
+  if (why === 'unreadable') return `it cannot be read (${detail})`;
+  return "others may read it; make it private with 'chmod 0600'";
+}
+
+export const inboxMessages: Messages<InboxProblem | StoreFault> = {
+  ...storeFaults,
+  ...databaseMessages,
+  ...inboxWarnings,
+  'inbox-cannot-store': around('cannot store in'),
+  'inbox-cannot-read': around('cannot read'),
+  'inbox-cannot-open': around('cannot open'),
+  'inbox-file-changed': ({ inbox, ...found }) => ({
+    message: `cannot read the inbox ${inbox}: ${change(found)} while in use`,
+    hint: () => 'start leads again to read what is there now',
+  }),
+  'inbox-of-other-program': ({ inbox }) => ({
+    message: `${inbox} is the database of another program, not an inbox`,
+    hint: otherFile,
+  }),
+  'inbox-of-newer-version': ({ inbox }) => ({
+    message: `the inbox ${inbox} was made by a newer version of leads`,
+    hint: (words) => `update leads, or name another ${words.option('inbox')}`,
+  }),
+  'inbox-is-empty-database': ({ inbox }) => ({
+    message: `${inbox} is an empty database, not an inbox`,
+    hint: otherFile,
+  }),
+  'inbox-is-no-file': ({ inbox }) => ({
+    message: `cannot open the inbox ${inbox}: it is not a regular file`,
+  }),
+  'recovered-file-exists': ({ path }) => ({
+    message: `${path} exists, and is not overwritten`,
+    hint: () => 'name a new file with -o',
+  }),
+  'inbox-not-there': ({ inbox }) => ({ message: `there is no inbox in ${inbox}`, hint: migrated }),
+  'inbox-of-older-version': ({ inbox }) => ({
+    message: `the inbox ${inbox} is of an older version of leads`,
+    hint: migrated,
+  }),
+  'inbox-not-migrated': ({ inbox }) => ({
+    message: `the inbox ${inbox} is missing or out of date, and this role may not change that`,
+    hint: migrated,
+  }),
+  'postgres-too-old': ({ inbox, version }) => ({
+    message: `the database of ${inbox} is PostgreSQL ${version}`,
+    hint: () => 'version 14 or newer is needed',
+  }),
+  'postgres-without-fsync': ({ inbox }) => ({
+    message: `the database of ${inbox} has fsync=off: a power cut would lose acknowledged leads`,
+    hint: () => 'set fsync = on in postgresql.conf',
+  }),
+  'inbox-unlogged': ({ inbox, name, isSequence, object }) => ({
+    message: `the ${isSequence ? 'sequence' : 'table'} ${name} of the inbox ${inbox} is unlogged: a crash would empty it`,
+    hint: () => `ALTER ${object} SET LOGGED`,
+  }),
+  'inbox-right-missing': ({ inbox, name, isSequence, role, schema }) => ({
+    message: `the role ${role} may not use the ${isSequence ? 'sequence' : 'table'} ${name} of the inbox ${inbox}`,
+    hint: () =>
+      `GRANT ${isSequence ? 'USAGE, SELECT ON ALL SEQUENCES' : 'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES'} IN SCHEMA ${schema} TO ${role}`,
+  }),
+};
+
+function messageOfFault(fault: StoreFault): Message {
+  const messages: Readonly<Record<string, ((found: never) => Message) | undefined>> = inboxMessages;
+  const messageFor = messages[fault.kind] as ((found: StoreFault) => Message) | undefined;
+  return messageFor?.(fault) ?? { message: fault.kind };
+}
