@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HandshakeProblem } from '../../src/http/problems.ts';
-import { invalidProxy, listenError } from '../../src/http/problems.ts';
+import { type HandshakeProblem, invalidProxy, listenError } from '../../src/http/problems.ts';
 import { applicationWords } from '../../src/messages/application.ts';
 import { hintOf, messageFor, sentenceOf } from '../../src/messages/catalogue.ts';
 import { describe } from '../../src/messages/command-line.ts';

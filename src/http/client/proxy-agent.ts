@@ -4,7 +4,7 @@ import connect from 'undici/lib/api/api-connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import type { OpenSockets } from './open-sockets.ts';
-import { TunnelError } from './failed-connection.ts';
+import { TunnelError } from '../problems.ts';
 
 interface ProxyOptions {
   readonly timeoutMs: number;

@@ -1,6 +1,6 @@
 import { createPoster } from '../../http/client/poster.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
-import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/client/failed-connection.ts';
+import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/problems.ts';
 import { withoutSecrets } from '../../secret.ts';
 import { forwardRequest, type HeadersOf, splitCredentials } from './forward-request.ts';
 import type { Target, TargetResult } from './target.ts';

@@ -1,7 +1,7 @@
 import { DataError, KeyRejectedError, LeadsError, ServiceError } from '../../errors.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import { loginCommand } from '../../config/login-command.ts';
-import { isClosedOnPlainHttp, isPlainHttpAnswer, TunnelError } from '../../http/client/failed-connection.ts';
+import { isClosedOnPlainHttp, isPlainHttpAnswer, TunnelError } from '../../http/problems.ts';
 import { TransientError } from './retry.ts';
 
 interface NetworkError {

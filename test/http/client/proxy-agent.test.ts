@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAgent } from '../../../src/http/client/agent.ts';
-import { TunnelError } from '../../../src/http/client/failed-connection.ts';
+import { TunnelError } from '../../../src/http/problems.ts';
 import { networkFailure } from '../../../src/service/client/failure.ts';
 import { TransientError } from '../../../src/service/client/retry.ts';
 
