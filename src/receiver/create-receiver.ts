@@ -1,7 +1,9 @@
+import { messageOf } from '../errors.ts';
 import { isErased } from '../inbox/decide-verdict.ts';
 import { remainingDelivery } from '../inbox/erase/remaining-delivery.ts';
 import { CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
-import { messageOf } from '../errors.ts';
+import type { RedactDelivery } from '../inbox/store-options.ts';
+import { withoutSecrets } from '../secret.ts';
 import type { Clock } from '../time/clock.ts';
 import {
   checkDelivery,
@@ -12,6 +14,7 @@ import {
   type Policy,
 } from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
+import { redactHeaders } from '../webhook/headers.ts';
 import {
   answerForLeads,
   answerForOutcome,
@@ -19,9 +22,9 @@ import {
   type Rejection,
   rejection,
 } from '../webhook/rejection.ts';
+import type { Verifier } from '../webhook/scheme.ts';
 import { Dispatcher, type PendingLead } from './dispatcher.ts';
 import type { HostGuard } from './host-guard.ts';
-import { deliveryRedactor } from './inbox-requirements.ts';
 import type { ReceiverNote } from './problems.ts';
 import {
   type AnsweredDelivery,
@@ -333,4 +336,35 @@ export class InFlightCount {
   idle(): Promise<void> {
     return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
+}
+
+/** A nonce of a scheme that signs no time never expires by itself: a month is what the verifier remembers. */
+const timelessNonceMs = 30 * 86_400_000;
+
+/** Added to each target's longest time for what surrounds the delivery, such as the settlement, in milliseconds. */
+const marginMs = 1000;
+
+/** What an inbox has to know of the receiver in front of it. Durations in milliseconds. */
+export function inboxRequirements(verifier: Verifier, targets: readonly Target[]) {
+  const { toleranceMs } = verifier.scheme;
+  return {
+    targets: targets.map((target) => target.name),
+    leaseMs: targets.reduce((sum, target) => sum + target.longestMs + marginMs, 0),
+    nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
+    redact: deliveryRedactor(verifier),
+  };
+}
+
+/** In characters. A shorter text would be found by chance, and is no secret. */
+const shortestSecret = 4;
+
+/** Replaces every header that holds a credential, and the secrets themselves wherever else they occur. */
+export function deliveryRedactor({ scheme, keys }: Verifier): RedactDelivery {
+  const secrets = keys.map((key) => key.secret).filter((secret) => secret.reveal().length >= shortestSecret);
+  const redact = (text: string): string => withoutSecrets(text, secrets, '[redacted]');
+  return {
+    path: (delivery) => redact(delivery.path),
+    headers: (delivery) =>
+      redactHeaders(delivery.rawHeaders, scheme).map(([name, value]) => [name, redact(value)]),
+  };
 }

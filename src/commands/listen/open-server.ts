@@ -12,7 +12,7 @@ import { ensureAuthority } from '../../tls/local-authority.ts';
 import { readUserCertificate } from '../../tls/user-certificate.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { ListenOptions } from './options.ts';
-import type { Listening } from './printers.ts';
+import type { Listening } from './print.ts';
 import type { ListenSession } from './session.ts';
 
 interface ListenServer {

@@ -17,7 +17,7 @@ import type { Outcome } from '../flags/command-spec.ts';
 import { type LeadPlace, leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { createTargets } from './create-targets.ts';
-import { openDeliveryOutput } from './delivery-output.ts';
+import { openDeliveryOutput } from './print.ts';
 import { dropOldDeliveries, openListenInbox } from './listen-inbox.ts';
 import { openServer } from './open-server.ts';
 import { type ListenOptions, shareAddress } from './options.ts';
@@ -203,7 +203,10 @@ function receiverFor(
     clock,
     note: noteWith(messages),
     sentenceOf,
-    failures: new SimulatedFailures({ respond, failFirst, delayMs, clock, signal }),
+    failures:
+      respond === undefined && failFirst === undefined && delayMs === undefined
+        ? undefined
+        : new SimulatedFailures({ respond, failFirst, delayMs, clock, signal }),
     // Nothing is ever accepted because of what is explained.
     explain: !flags.explain
       ? undefined

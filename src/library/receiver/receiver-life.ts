@@ -2,11 +2,11 @@ import { CannotStoreError, type StoredRef } from '../../inbox/inbox.ts';
 import { problemSentence, sentenceOf } from '../../messages/catalogue.ts';
 import {
   createReceiver as createCore,
+  inboxRequirements,
   InFlightCount,
   type Receiver,
 } from '../../receiver/create-receiver.ts';
 import { deliverPending } from '../../receiver/deliver-pending.ts';
-import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import type { AnsweredDelivery } from '../../receiver/receiver-events.ts';
 import { functionTarget } from '../../receiver/targets/function.ts';
 import type { Target } from '../../receiver/targets/target.ts';

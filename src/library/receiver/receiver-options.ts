@@ -4,8 +4,7 @@ import type { RedactDelivery } from '../../inbox/store-options.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { RejectReason } from '../../webhook/rejection.ts';
 import type { Lead } from '../webhook/lead.ts';
-import type { SchemeChoice } from '../webhook/options.ts';
-import type { RequestLimits } from '../webhook/options.ts';
+import type { RequestLimits, SchemeChoice } from '../webhook/options.ts';
 
 /** What `onLead` is told besides the lead. */
 export interface LeadContext {

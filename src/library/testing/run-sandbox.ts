@@ -10,8 +10,7 @@ import {
   type WebhookOptions,
 } from '../../sandbox/sandbox-options.ts';
 import { forApplication } from '../../messages/application.ts';
-import { messageFor } from '../../messages/catalogue.ts';
-import { sentenceOf } from '../../messages/catalogue.ts';
+import { messageFor, sentenceOf } from '../../messages/catalogue.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { systemClock } from '../../time/clock.ts';
