@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../errors.ts';
 import { problemSentence, sentenceOf } from '../../messages/catalogue.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
@@ -16,6 +15,7 @@ import { explain } from '../../webhook/explain/explain-delivery.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { type LeadPlace, leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
+import { rejectFirst } from '../flags/shared-flags.ts';
 import { createTargets } from './create-targets.ts';
 import { openDeliveryOutput } from './print.ts';
 import { dropOldDeliveries, openListenInbox } from './listen-inbox.ts';
@@ -52,25 +52,31 @@ async function closeAll(closers: Closers): Promise<void> {
 
 /** Throws a `UsageError` for flags that need others or exclude them. */
 function rejectContradictions(flags: ListenOptions): void {
-  if (flags.forwardBestEffort && flags.forwardTo === undefined && flags.exec === undefined) {
-    throw new UsageError('--forward-best-effort needs --forward-to or --exec');
-  }
-  if ((flags.forwardPath || flags.forwardInsecure) && flags.forwardTo === undefined) {
-    throw new UsageError('--forward-path and --forward-insecure need --forward-to');
-  }
-  if (flags.backfillEvery !== undefined && flags.backfill === undefined) {
-    throw new UsageError('--backfill-every needs --backfill, which says how far back each round looks', {
-      hint: 'such as --backfill 24h --backfill-every 15m',
-    });
-  }
-  if (flags.port !== 0 && flags.admin?.port === flags.port && shareAddress(flags.admin.host, flags.host)) {
-    throw new UsageError(`--admin and --port both name port ${flags.port}`, {
-      hint: 'deliveries and metrics need a port each, such as --admin 9090',
-    });
-  }
-  if (flags.replayTo.length > 0 && flags.inspect === undefined) {
-    throw new UsageError('--replay-to needs --inspect, which serves the page that replays');
-  }
+  const { port, admin, forwardTo, exec } = flags;
+  rejectFirst(
+    [
+      flags.forwardBestEffort && forwardTo === undefined && exec === undefined,
+      '--forward-best-effort needs --forward-to or --exec',
+    ],
+    [
+      (flags.forwardPath || flags.forwardInsecure) && forwardTo === undefined,
+      '--forward-path and --forward-insecure need --forward-to',
+    ],
+    [
+      flags.backfillEvery !== undefined && flags.backfill === undefined,
+      '--backfill-every needs --backfill, which says how far back each round looks',
+      'such as --backfill 24h --backfill-every 15m',
+    ],
+    [
+      port !== 0 && admin?.port === port && shareAddress(admin.host, flags.host),
+      `--admin and --port both name port ${port}`,
+      'deliveries and metrics need a port each, such as --admin 9090',
+    ],
+    [
+      flags.replayTo.length > 0 && flags.inspect === undefined,
+      '--replay-to needs --inspect, which serves the page that replays',
+    ],
+  );
 }
 
 /** How much longer the reader of stdout has than the deliveries, so that the last of them are shown; in milliseconds. */

@@ -6,15 +6,14 @@ import { DataError, UsageError } from '../../errors.ts';
 import { defaultApi, type SandboxOptions, type WebhookOptions } from '../../sandbox/sandbox-options.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { unverified } from '../../webhook/scheme.ts';
+import { rejectFirst } from '../flags/shared-flags.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { readSecrets } from '../flags/secret-files.ts';
 import type { Options } from './options.ts';
 
 /** The flags as settings of a sandbox. Throws a `UsageError` for flags that do not go together. */
 export async function sandboxOptionsFromFlags(options: Options, context: Context): Promise<SandboxOptions> {
-  rejectUnreachablePages(options);
-  rejectWithoutWebhook(options);
-  rejectSeededAndFromFile(options);
+  rejectContradictions(options);
   const { pagination, next, nextField, envelope, order, statusField, totals, gzip, path, host, port } =
     options;
   const { defaultLimit, maxLimit, rateLimit, seed, leads, faults, deliveryFaults } = options;
@@ -51,39 +50,43 @@ async function webhookOptions(options: Options, context: Context): Promise<Webho
   };
 }
 
-const paginationsOfNext = { cursor: ['cursor'], id: ['cursor'], number: ['page', 'offset'] } as const;
+const paginationsOfNext: Readonly<Partial<Record<string, readonly string[]>>> = {
+  cursor: ['cursor'],
+  id: ['cursor'],
+  number: ['page', 'offset'],
+};
 
-/** They would make a list that no client can follow. */
-function rejectUnreachablePages({ envelope, pagination = 'cursor', next }: Options): void {
-  const nextInBody = next === undefined ? pagination === 'cursor' : next !== 'none';
-  if (envelope === 'none' && nextInBody) {
-    throw new UsageError('with --envelope none the body is an array, without a field for the next page', {
-      hint: 'use --pagination link, page, offset or none with it',
-    });
-  }
-  if (next !== 'cursor' && next !== 'id' && next !== 'number') return;
-  const fitting: readonly string[] = paginationsOfNext[next];
-  if (!fitting.includes(pagination)) {
-    throw new UsageError(`--next ${next} goes with --pagination ${fitting.join(' or ')}`);
-  }
-}
-
-function rejectWithoutWebhook({ webhook, deliveryFaults, retry, paused }: Options): void {
-  const needWebhook = {
-    '--delivery-faults': deliveryFaults,
-    '--retry': retry,
-    '--paused': paused || undefined,
-  };
-  const [flag] = Object.entries(needWebhook).find(([, value]) => value !== undefined) ?? [];
-  if (webhook.length === 0 && flag !== undefined) throw new UsageError(`${flag} needs --webhook URL`);
-}
-
-function rejectSeededAndFromFile({ from, leads, newest }: Options): void {
-  const flag = leads !== undefined ? '--leads' : newest !== undefined ? '--newest' : undefined;
-  if (from === undefined || flag === undefined) return;
-  throw new UsageError(`--from and ${flag} do not go together`, {
-    hint: `${flag} is for seeded leads; those of a file are served as they are`,
-  });
+/** Throws a `UsageError` for flags that contradict each other, or that would make a list no client can follow. */
+function rejectContradictions(options: Options): void {
+  const { envelope, pagination = 'cursor', next = pagination === 'cursor' ? 'cursor' : 'none' } = options;
+  const { webhook, deliveryFaults, retry, paused, from, leads, newest } = options;
+  const fitting = options.next === undefined ? undefined : paginationsOfNext[options.next];
+  const needWebhook =
+    deliveryFaults !== undefined
+      ? '--delivery-faults'
+      : retry !== undefined
+        ? '--retry'
+        : paused
+          ? '--paused'
+          : undefined;
+  const seeded = leads !== undefined ? '--leads' : newest !== undefined ? '--newest' : undefined;
+  rejectFirst(
+    [
+      envelope === 'none' && next !== 'none',
+      'with --envelope none the body is an array, without a field for the next page',
+      'use --pagination link, page, offset or none with it',
+    ],
+    [
+      fitting !== undefined && !fitting.includes(pagination),
+      `--next ${next} goes with --pagination ${fitting?.join(' or ') ?? ''}`,
+    ],
+    [webhook.length === 0 && needWebhook !== undefined, `${needWebhook ?? ''} needs --webhook URL`],
+    [
+      from !== undefined && seeded !== undefined,
+      `--from and ${seeded ?? ''} do not go together`,
+      `${seeded ?? ''} is for seeded leads; those of a file are served as they are`,
+    ],
+  );
 }
 
 /** Flag > environment > the default, which is no secret. */

@@ -7,6 +7,7 @@ import { createSender, waitsAskedFor } from '../../sender/sender.ts';
 import type { Signer } from '../../sender/sign-request.ts';
 import { unverified } from '../../webhook/scheme.ts';
 import type { Outcome } from '../flags/command-spec.ts';
+import { rejectFirst } from '../flags/shared-flags.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import {
   notReached,
@@ -171,55 +172,51 @@ function sampleCount({ sample, for: forMs, count }: SendOptions): number {
 
 /** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
 function rejectContradictions(options: SendOptions): void {
-  const { sample, lead, id, from, seed, rate, tokenFile, secretFile } = options;
-  const sources = {
+  const { sample, lead, id, from, seed, rate, tokenFile, secretFile, status } = options;
+  const named = (flags: Readonly<Record<string, unknown>>): readonly string[] =>
+    Object.keys(flags).filter((flag) => flags[flag] !== undefined);
+  const [source = '', second] = named({
     '--sample': sample,
     '--lead': lead,
     '--id': id.length > 0 ? id : undefined,
     '--from': from,
-  };
-  const [first, second] = Object.entries(sources).flatMap(([flag, value]) =>
-    value === undefined ? [] : [flag],
-  );
-  if (first !== undefined && second !== undefined) {
-    throw new UsageError(`${first} and ${second} are two sources of leads: give one`);
-  }
-  if (seed !== undefined && first !== undefined && first !== '--sample') {
-    throw new UsageError(`--seed is for generated leads, not for ${first}`);
-  }
-  if (lead === '-' && [...tokenFile, ...secretFile].includes('-')) {
-    throw new UsageError('stdin (-) can give either the leads or a secret');
-  }
-  rejectFilters(options);
-  if (rate !== undefined && options.dryRun !== undefined) {
-    throw new UsageError('--rate does not go with --dry-run, which sends nothing');
-  }
-  if (first === undefined) rejectEndlessRate(options);
-}
-
-/** Generated leads never run out. */
-function rejectEndlessRate({ rate, for: forMs, count, repeat }: SendOptions): void {
-  if (rate === undefined || forMs !== undefined || count !== undefined || repeat > 1) return;
-  throw new UsageError('--rate: nothing says when to end', {
-    hint: 'add a time or a number of deliveries, such as --for 10s or --count 500',
   });
-}
-
-function rejectFilters({ from, status, category, since, until, where }: SendOptions): void {
-  const filters = {
+  const [filter] = named({
     '--status': status,
-    '--category': category.length > 0 || undefined,
-    '--since': since,
-    '--until': until,
-    '--where': where.length > 0 || undefined,
-  };
-  const [flag] = Object.entries(filters).find(([, value]) => value !== undefined) ?? [];
-  if (flag !== undefined && from === undefined) {
-    throw new UsageError(`${flag} chooses among stored leads: it needs --from inbox or --from service`);
-  }
-  if (status !== undefined && from === 'inbox') {
-    throw new UsageError('--status is judged by the service: it needs --from service', {
-      hint: "a lead's own field is chosen by --where, such as --where status=new",
-    });
-  }
+    '--category': options.category.length > 0 || undefined,
+    '--since': options.since,
+    '--until': options.until,
+    '--where': options.where.length > 0 || undefined,
+  });
+  const isEndless = options.for === undefined && options.count === undefined && options.repeat <= 1;
+  rejectFirst(
+    [second !== undefined, `${source} and ${second ?? ''} are two sources of leads: give one`],
+    [
+      seed !== undefined && source !== '' && source !== '--sample',
+      `--seed is for generated leads, not for ${source}`,
+    ],
+    [
+      lead === '-' && [...tokenFile, ...secretFile].includes('-'),
+      'stdin (-) can give either the leads or a secret',
+    ],
+    [
+      filter !== undefined && from === undefined,
+      `${filter ?? ''} chooses among stored leads: it needs --from inbox or --from service`,
+    ],
+    [
+      status !== undefined && from === 'inbox',
+      '--status is judged by the service: it needs --from service',
+      "a lead's own field is chosen by --where, such as --where status=new",
+    ],
+    [
+      rate !== undefined && options.dryRun !== undefined,
+      '--rate does not go with --dry-run, which sends nothing',
+    ],
+    [
+      // Generated leads never run out.
+      rate !== undefined && source === '' && isEndless,
+      '--rate: nothing says when to end',
+      'add a time or a number of deliveries, such as --for 10s or --count 500',
+    ],
+  );
 }
