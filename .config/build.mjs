@@ -28,7 +28,9 @@ const loadedTogether = {
     'config/directories',
     'service/listing/completion',
   ],
-  command: ['parse-argv', 'context'],
+  // With what a short command prints with, and an error: neither needs the file that lists leads.
+  command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
+  messages: ['messages/catalogue', 'messages/command-line'],
   pull: [
     'config/load-settings',
     'service/listing/listing',
