@@ -8,11 +8,11 @@ import type { Outcome } from '../flags/command-spec.ts';
 import { type FilePaths, filePaths } from './checkpoint.ts';
 import { type FinishedWalk, openPartialExport } from './resume.ts';
 import { type Publication, publishFile } from './publish.ts';
-import { exportToFile } from './to-file.ts';
+import { fileDestination } from './to-file.ts';
 import { type ExportOptions, rejectContradictions, settleOptions, type TypedOptions } from './options.ts';
 import { planExport } from './plan.ts';
-import { exportToStream, openStreamOutput, standardOutput } from './to-stream.ts';
-import type { Totals } from './walk.ts';
+import { openStreamOutput, standardOutput, streamDestination } from './to-stream.ts';
+import { exportLeads, type Totals } from './walk.ts';
 
 export async function run(typed: TypedOptions, context: Context): Promise<Outcome> {
   const { clock, messages, stdout } = context;
@@ -39,7 +39,8 @@ export async function run(typed: TypedOptions, context: Context): Promise<Outcom
       if (options.resume) throw new UsageError(`--resume: ${output ?? ''} is no file that can be continued`);
       const to =
         place === undefined ? standardOutput(context) : await openStreamOutput(place, output ?? '', context);
-      await exportToStream(await planExport(service, options, startedAt), context, totals, to);
+      const plan = await planExport(service, options, startedAt);
+      await exportLeads(plan, context, totals, await streamDestination(plan, context, totals, to));
     }
   } finally {
     for (const held of locks) await held.release();
@@ -77,8 +78,9 @@ async function toNamedFile(
   }
   Object.assign(totals, opened.checkpoint?.counts);
   const before = totals.leads;
-  const publication = await exportToFile(opened.plan, context, totals, paths, opened.start);
-  return { before, publication };
+  const { plan, start } = opened;
+  const file = await fileDestination(plan, context, totals, paths, start);
+  return { before, publication: await exportLeads(plan, context, totals, file) };
 }
 
 async function publishFinished(

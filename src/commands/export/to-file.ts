@@ -1,19 +1,19 @@
 import { rm } from 'node:fs/promises';
-import { InterruptedError, LeadsError, messageOf } from '../../errors.ts';
+import { InterruptedError, LeadsError } from '../../errors.ts';
 import { writeJsonState } from '../../files/bookmark.ts';
 import type { PartialFile } from '../../files/partial.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
-import type { ByteSink, RecordWriter } from '../../output/records/record-types.ts';
+import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter } from '../../output/records/record-writer.ts';
-import { counted, showProgress } from '../../output/terminal/progress.ts';
+import { counted } from '../../output/terminal/progress.ts';
 import { IncompleteError } from '../../service/listing/completion.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { type Checkpoint, type Counts, type FilePaths, partialIsOutput } from './checkpoint.ts';
 import type { KnownFile } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
 import type { ExportContext, ExportPlan } from './plan.ts';
-import { type Publication, publishFile } from './publish.ts';
-import { firstWalk, pollUntilInterrupted, type Totals, transfer } from './walk.ts';
+import { publishFile } from './publish.ts';
+import type { Destination, Totals } from './walk.ts';
 
 const checkpointEveryMs = 250;
 const checkpointEveryBytes = 16 * 1024 * 1024;
@@ -29,29 +29,25 @@ export interface FileStart {
 }
 
 /** An export that appears under its name when it is complete, and can be resumed until then. */
-export async function exportToFile(
-  plan: ExportPlan,
+export async function fileDestination(
+  { options, window, startedAt, account }: ExportPlan,
   context: ExportContext,
   totals: Totals,
   paths: FilePaths,
   { identity, file, position: from, target }: FileStart,
-): Promise<Publication | undefined> {
-  const { options, window } = plan;
+): Promise<Destination> {
   const { clock, status } = context;
-  const { records, checkpointLength } = await partialWriter(file, options.gzip && partialIsOutput(options));
-  const progress = showProgress(status, clock, totals.leads);
-  const base = {
-    ...({ version: 1, startedAt: plan.startedAt, of: identity } as const),
-    appendTo: target?.known ?? null,
-  };
-  let latest: Checkpoint = {
-    ...base,
-    position: from ?? { style: 'start' },
-    bytes: file.size,
-    counts: countsOf(totals),
-    bookmark: null,
-  };
-  let polling = false;
+  const plain: ByteSink = { write: (bytes) => file.write(bytes), end: () => Promise.resolve() };
+  const compressed = options.gzip && partialIsOutput(options) ? gzipSink(plain) : undefined;
+  const records = await recordWriter('ndjson', compressed ?? plain);
+  const checkpoint = (
+    position: Checkpoint['position'],
+    bookmark: Checkpoint['bookmark'] = null,
+  ): Checkpoint => ({
+    ...{ version: 1, startedAt, of: identity, appendTo: target?.known ?? null },
+    ...{ position, bytes: file.size, counts: countsOf(totals), bookmark },
+  });
+  let latest = checkpoint(from ?? { style: 'start' });
   let saved: Checkpoint | undefined;
   let savedAt = clock.now();
   /** The partial file first: a checkpoint never describes bytes that are not on disk. */
@@ -62,48 +58,30 @@ export async function exportToFile(
     saved = latest;
     savedAt = clock.now();
   };
-  const walk = (current: ExportPlan, start?: Position): Promise<void> =>
-    transfer(
-      current,
-      start,
-      {
-        write: (leads) => records.write(leads),
-        async pageEnd(next, counts) {
-          const bytes = await checkpointLength();
-          // A poll requests less than the first walk did, so its positions mean nothing to a resumed run.
-          const position = polling ? ({ style: 'start' } as const) : next;
-          if (bytes === undefined || position === undefined) return;
-          latest = { ...base, position, bytes, counts: countsOf(counts), bookmark: null };
-          const due =
-            clock.now() - savedAt >= checkpointEveryMs || bytes - (saved?.bytes ?? 0) >= checkpointEveryBytes;
-          if (due) await save();
-        },
-      },
-      totals,
-      context,
-      progress,
-    );
-  try {
-    await save();
-    window?.beginWalk(plan.startedAt);
-    await firstWalk(plan, context, () => walk(plan, latest.position ?? from));
-    window?.completeWalk();
-    if (options.follow !== undefined) {
-      polling = true;
-      await pollUntilInterrupted(plan, context, totals, { walk, pollEnd: save });
-    }
-    await records.end();
-    const bookmark = window?.bookmark(plan.account) ?? null;
-    latest = { ...base, position: null, bytes: file.size, counts: countsOf(totals), bookmark };
-    await save();
-    progress.clear();
-    return await publishFile(options, paths, file, latest, target);
-  } catch (error) {
-    progress.clear();
-    throw await keepPartial(error, context, { counts: latest.counts, options, paths }, save);
-  } finally {
-    await file.close();
-  }
+  return {
+    status,
+    begin: save,
+    position: () => latest.position ?? from,
+    write: (leads) => records.write(leads),
+    async pageEnd(next) {
+      await records.flush();
+      // A compressed file can be resumed at some pages only.
+      if (compressed !== undefined && !(await compressed.cut())) return;
+      if (next === undefined) return;
+      latest = checkpoint(next);
+      const grown = latest.bytes - (saved?.bytes ?? 0);
+      if (clock.now() - savedAt >= checkpointEveryMs || grown >= checkpointEveryBytes) await save();
+    },
+    walkEnd: (isPoll) => (isPoll ? save() : Promise.resolve()),
+    async end() {
+      await records.end();
+      latest = checkpoint(null, window?.bookmark(account) ?? null);
+      await save();
+    },
+    publish: () => publishFile(options, paths, file, latest, target),
+    breakOff: (error) => keepPartial(error, context, latest.counts.leads, options, paths, save),
+    close: () => file.close(),
+  };
 }
 
 const countsOf = ({ leads, duplicates, withoutId, retries }: Counts): Counts => ({
@@ -113,41 +91,17 @@ const countsOf = ({ leads, duplicates, withoutId, retries }: Counts): Counts => 
   retries,
 });
 
-interface PartialWriter {
-  readonly records: RecordWriter;
-  /** After a page: the length of the file up to which an export could be resumed; undefined: not at this page. */
-  readonly checkpointLength: () => Promise<number | undefined>;
-}
-
-/** NDJSON into the partial file, compressed or not. */
-async function partialWriter(file: PartialFile, gzip: boolean): Promise<PartialWriter> {
-  const plain: ByteSink = { write: (bytes) => file.write(bytes), end: () => Promise.resolve() };
-  const compressed = gzip ? gzipSink(plain) : undefined;
-  const records = await recordWriter('ndjson', compressed ?? plain);
-  return {
-    records,
-    async checkpointLength() {
-      await records.flush();
-      return compressed === undefined || (await compressed.cut()) ? file.size : undefined;
-    },
-  };
-}
-
-interface Kept {
-  /** What the latest checkpoint counts. */
-  readonly counts: Counts;
-  readonly options: ExportOptions;
-  readonly paths: FilePaths;
-}
-
 /**
  * Keeps what was written and says how to resume: in the hint of an interruption, in a note beside any other failure.
- * Returns the error to report. `saveCheckpoint` makes the partial file durable up to `leads`.
+ * Returns the error to report. `saveCheckpoint` makes the partial file durable up to `leads`, which the latest checkpoint
+ * counts.
  */
 async function keepPartial(
   error: unknown,
   { signal, messages }: ExportContext,
-  { counts: { leads }, options, paths }: Kept,
+  leads: number,
+  options: ExportOptions,
+  paths: FilePaths,
   saveCheckpoint: () => Promise<void>,
 ): Promise<unknown> {
   if (!signal.aborted && !(error instanceof LeadsError)) return error;
@@ -161,7 +115,8 @@ async function keepPartial(
     await saveCheckpoint();
   } catch (failure) {
     // The first failure is the one to report; the checkpoint before it still holds.
-    messages.verbose(`no newer checkpoint: ${messageOf(failure)}`);
+    const { sentenceOf } = await import('../../messages/catalogue.ts');
+    messages.verbose(`no newer checkpoint: ${sentenceOf(failure)}`);
   }
   const kept = `${counted(leads, 'lead is', 'leads are')} kept in ${paths.partial}`;
   const resumes = options.bookmark !== undefined;

@@ -9,48 +9,35 @@ import type { OutputPlace } from '../../files/output-place.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
-import { counted, showProgress } from '../../output/terminal/progress.ts';
+import { counted } from '../../output/terminal/progress.ts';
 import { openFifo, pipeSink } from './pipe-sink.ts';
 import type { ExportContext, ExportPlan } from './plan.ts';
-import { firstWalk, pollUntilInterrupted, type Totals, transfer } from './walk.ts';
+import type { Destination, Totals } from './walk.ts';
 
 /** An export whose bytes cannot be taken back: stdout, or a file that is a device or a pipe. */
-export async function exportToStream(
-  plan: ExportPlan,
+export async function streamDestination(
+  { options, window, account }: ExportPlan,
   context: ExportContext,
   totals: Totals,
   { sink, isTerminal, close }: StreamOutput,
-): Promise<void> {
-  const { options, window } = plan;
-  const { clock, status } = context;
-  const progress = showProgress(isTerminal ? undefined : status, clock);
-  const compressed = options.gzip ? gzipSink(sink) : undefined;
-  const records = await recordWriter(options.format, compressed ?? sink, {
-    fields: options.fields,
+): Promise<Destination> {
+  const { format, fields, gzip, escape, bom, bookmark, follow } = options;
+  const compressed = gzip ? gzipSink(sink) : undefined;
+  const records = await recordWriter(format, compressed ?? sink, {
+    fields,
     terminal: isTerminal,
-    escapeFormulas: options.escape,
-    byteOrderMark: options.bom,
+    escapeFormulas: escape,
+    byteOrderMark: bom,
   });
   let written = 0;
-  const walk = (current: ExportPlan): Promise<void> =>
-    transfer(
-      current,
-      undefined,
-      {
-        write: (leads) => records.write(leads),
-        async pageEnd(_, counts) {
-          await records.flush();
-          written = counts.leads;
-        },
-      },
-      totals,
-      context,
-      progress,
-    );
+  const saveBookmark = async (): Promise<void> => {
+    if (bookmark !== undefined && window !== undefined)
+      await writeBookmark(bookmark, window.bookmark(account));
+  };
   /** The leads that the output holds when an export breaks off: as far as the form allows, all that came. */
   const leaveIncomplete = async (): Promise<number> => {
     // The columns of a CSV file are known at the end only: until then nothing is written.
-    if (options.format === 'csv' && options.fields === undefined) return 0;
+    if (format === 'csv' && fields === undefined) return 0;
     try {
       await records.flush();
       await (compressed ?? sink).end();
@@ -59,29 +46,24 @@ export async function exportToStream(
       return compressed === undefined ? written : 0;
     }
   };
-  try {
-    window?.beginWalk(plan.startedAt);
-    await firstWalk(plan, context, () => walk(plan));
-    window?.completeWalk();
-    if (options.follow === undefined) await records.end();
-    await saveBookmark(plan);
-    if (options.follow !== undefined) {
-      await pollUntilInterrupted(plan, context, totals, {
-        walk,
-        pollEnd: async () => {
-          await records.flush();
-          await saveBookmark(plan);
-        },
-      });
+  return {
+    status: isTerminal ? undefined : context.status,
+    write: (leads) => records.write(leads),
+    async pageEnd() {
+      await records.flush();
+      written = totals.leads;
+    },
+    async walkEnd() {
+      await records.flush();
+      await saveBookmark();
+    },
+    async end() {
       await records.end();
-    }
-  } catch (error) {
-    progress.clear();
-    throw await withWritten(error, leaveIncomplete, context);
-  } finally {
-    progress.clear();
-    await close?.();
-  }
+      if (follow === undefined) await saveBookmark();
+    },
+    breakOff: (error) => withWritten(error, leaveIncomplete, context),
+    close: async () => close?.(),
+  };
 }
 
 /** Says how many leads were written before an export broke off; not when what broke is the output itself. */
@@ -99,11 +81,6 @@ async function withWritten(
   if (isInterrupted) return new InterruptedError(reason.signal, { hint: text, cause: error });
   if (leads > 0) messages.note('written', text);
   return error;
-}
-
-async function saveBookmark({ options, window, account }: ExportPlan): Promise<void> {
-  if (options.bookmark === undefined || window === undefined) return;
-  await writeBookmark(options.bookmark, window.bookmark(account));
 }
 
 /** Where bytes go that cannot be taken back. */

@@ -1,5 +1,6 @@
 import type { RawLead } from '../../lead/raw-lead.ts';
-import type { Progress } from '../../output/terminal/progress.ts';
+import { type Progress, showProgress } from '../../output/terminal/progress.ts';
+import type { StatusLine } from '../../output/terminal/status-line.ts';
 import { outliveOutages } from '../../service/client/retry.ts';
 import { IncompleteError } from '../../service/listing/completion.ts';
 import { type Batch, type Listing, listLeads } from '../../service/listing/listing.ts';
@@ -8,26 +9,76 @@ import { isComplete, isCtrlC, unprovenHandler } from '../flags/polling.ts';
 import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
 import type { Counts } from './checkpoint.ts';
 import { type ExportContext, type ExportPlan, latest } from './plan.ts';
-
-/** Where the leads of a walk go. */
-export interface RecordSink {
-  write(leads: readonly RawLead[]): Promise<void>;
-  /** A page is complete; the next one begins at `next`, undefined after the last. */
-  pageEnd(next: Position | undefined, counts: Counts): Promise<void>;
-}
+import type { Publication } from './publish.ts';
 
 export interface Totals extends Counts {
   restarts: number;
 }
 
-/** Takes the leads of one walk to its end, or to `--limit`; adds to `totals` as it goes. */
-export async function transfer(
+/** Where an export goes: a file that can be resumed until it has its name, or a stream whose bytes cannot be taken back. */
+export interface Destination {
+  /** Undefined where what is written shows how far it is. */
+  readonly status: StatusLine | undefined;
+  /** Before the first request. */
+  begin?(): Promise<void>;
+  /** Where the first walk begins, or begins again after an outage; undefined: at the first page. */
+  position?(): Position | undefined;
+  write(leads: readonly RawLead[]): Promise<void>;
+  /** A page is complete; the next one begins at `next`, undefined after the last. */
+  pageEnd(next: Position | undefined): Promise<void>;
+  /** A walk of a run that polls is complete: the first one, or a poll. */
+  walkEnd(isPoll: boolean): Promise<void>;
+  /** Everything was written. */
+  end(): Promise<void>;
+  /** Gives a file its name. */
+  publish?(): Promise<Publication | undefined>;
+  /** Keeps what can be kept of an export that breaks off, and says so; the error to report. */
+  breakOff(error: unknown): Promise<unknown>;
+  /** However the export ends. */
+  close(): Promise<void>;
+}
+
+/** The whole export, whatever it is written to: the first walk, the polls behind it, and the end. */
+export async function exportLeads(
   plan: ExportPlan,
-  from: Position | undefined,
-  sink: RecordSink,
+  context: ExportContext,
+  totals: Totals,
+  destination: Destination,
+): Promise<Publication | undefined> {
+  const { options, window } = plan;
+  const progress = showProgress(destination.status, context.clock, totals.leads);
+  const first = (): Promise<void> =>
+    transfer(plan, destination, totals, context, progress, destination.position?.());
+  try {
+    await destination.begin?.();
+    window?.beginWalk(plan.startedAt);
+    // The first walk of a run that polls is repeated until the service is there; of another run it is one attempt.
+    if (options.follow === undefined) await first();
+    else await outliveOutages(first, { every: options.follow, hasWorked: false }, context);
+    window?.completeWalk();
+    if (options.follow !== undefined) {
+      await destination.walkEnd(false);
+      await pollUntilInterrupted(plan, options.follow, destination, totals, context, progress);
+    }
+    await destination.end();
+    progress.clear();
+    return await destination.publish?.();
+  } catch (error) {
+    progress.clear();
+    throw await destination.breakOff(error);
+  } finally {
+    await destination.close();
+  }
+}
+
+/** Takes the leads of one walk to its end, or to `--limit`; adds to `totals` as it goes. */
+async function transfer(
+  plan: ExportPlan,
+  sink: Pick<Destination, 'write' | 'pageEnd'>,
   totals: Totals,
   { messages }: Pick<ExportContext, 'messages'>,
   progress: Progress,
+  from?: Position,
 ): Promise<void> {
   const { options, window } = plan;
   const { limit } = options;
@@ -53,7 +104,7 @@ export async function transfer(
       if (window !== undefined) for (const lead of leads) window.remember(lead);
       addStatistics(walk, totalsBefore, totals);
       if (limit !== undefined && totals.leads >= limit) break;
-      if (batch.next !== undefined || batch.last) await sink.pageEnd(batch.next, totals);
+      if (batch.next !== undefined || batch.last) await sink.pageEnd(batch.next);
       if (options.concurrency !== undefined && options.concurrency > 1)
         noteUselessConcurrency(batch, messages);
       if (batch.next !== undefined) here = batch.next;
@@ -61,7 +112,7 @@ export async function transfer(
     }
   } catch (error) {
     // A later run with --resume begins with the page that proved nothing.
-    if (error instanceof IncompleteError) await sink.pageEnd(here, totals);
+    if (error instanceof IncompleteError) await sink.pageEnd(here);
     throw error;
   }
   addStatistics(walk, totalsBefore, totals);
@@ -84,46 +135,38 @@ function noteUselessConcurrency({ next }: Batch, messages: ExportContext['messag
   );
 }
 
-interface PollSteps {
-  walk(plan: ExportPlan): Promise<void>;
-  /** After each complete poll. */
-  pollEnd(): Promise<void>;
-}
-
-/** The first walk of a run that polls is repeated until the service is there; of another run it is one attempt. */
-export async function firstWalk(
-  { options: { follow } }: ExportPlan,
-  context: ExportContext,
-  walk: () => Promise<void>,
-): Promise<void> {
-  if (follow === undefined) await walk();
-  else await outliveOutages(walk, { every: follow, hasWorked: false }, context);
-}
-
 /**
  * Polls until Ctrl-C, which is the ordinary end, or `--limit`. Every poll reaches back by the overlap; ids that were seen
  * before are not written again.
  */
-export async function pollUntilInterrupted(
+async function pollUntilInterrupted(
   plan: ExportPlan,
-  context: ExportContext,
+  every: number,
+  destination: Destination,
   totals: Totals,
-  steps: PollSteps,
+  context: ExportContext,
+  progress: Progress,
 ): Promise<void> {
-  const { follow = 0, limit } = plan.options;
+  const { limit } = plan.options;
   const { clock, signal, messages } = context;
-  const wait = { ms: follow, why: 'the next poll', isExpected: true };
+  const wait = { ms: every, why: 'the next poll', isExpected: true };
+  const sink: Pick<Destination, 'write' | 'pageEnd'> = {
+    write: (leads) => destination.write(leads),
+    // A poll requests less than the first walk did, so its positions mean nothing to a resumed run.
+    pageEnd: () => destination.pageEnd({ style: 'start' }),
+  };
   const poll = async (): Promise<void> => {
     plan.seen.nextPass();
     plan.window?.beginWalk(clock.now());
     const query = { ...plan.query, since: latest(plan.query.since, plan.window?.pollSince) };
-    if (await isComplete(() => steps.walk({ ...plan, query }), context)) plan.window?.completeWalk();
+    const walk = (): Promise<void> => transfer({ ...plan, query }, sink, totals, context, progress);
+    if (await isComplete(walk, context)) plan.window?.completeWalk();
   };
   try {
     while (limit === undefined || totals.leads < limit) {
-      await messages.waiting(wait, () => clock.sleep(follow, signal));
-      await outliveOutages(poll, { every: follow, hasWorked: true }, context);
-      await steps.pollEnd();
+      await messages.waiting(wait, () => clock.sleep(every, signal));
+      await outliveOutages(poll, { every, hasWorked: true }, context);
+      await destination.walkEnd(true);
     }
   } catch (error) {
     if (!isCtrlC(signal)) throw error;
