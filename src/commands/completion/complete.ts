@@ -1,9 +1,10 @@
 import type { Host } from '../../host.ts';
+import type { ListedCommand } from '../flags/command-spec.ts';
 import { type Argument, type Flag, isSwitch } from '../flags/flag.ts';
 import { flagText } from '../help/command-help.ts';
 import { topicNames } from '../help/root-help.ts';
 import { localValues } from './local-values.ts';
-import { flagsByName, type ListedCommand, readLine, type TypedLine } from './typed-line.ts';
+import { flagsByName, readLine, type TypedLine } from './typed-line.ts';
 import {
   type Candidate,
   type Completion,

@@ -1,4 +1,4 @@
-import type { CommandSpec } from '../flags/command-spec.ts';
+import type { CommandSpec, ListedCommand } from '../flags/command-spec.ts';
 import {
   type Flag,
   flagName,
@@ -8,12 +8,6 @@ import {
   longName,
   type ValueFlag,
 } from '../flags/flag.ts';
-
-export interface ListedCommand {
-  readonly name: string;
-  readonly summary: string;
-  readonly load: () => Promise<{ readonly default: CommandSpec }>;
-}
 
 /** What the words in front of the cursor say. */
 export interface TypedLine {

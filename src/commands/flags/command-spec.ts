@@ -67,6 +67,14 @@ export interface CommandSpec {
   readonly prepare?: (typed: TypedValues) => (context: Context) => Promise<Outcome>;
 }
 
+/** One line of the command table; `load` brings the flags, which in turn bring the code when the command runs. */
+export interface ListedCommand {
+  readonly name: string;
+  readonly group: 'Setup' | 'Pull' | 'Push' | 'Prove' | 'Emulate' | 'Shell';
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly default: CommandSpec }>;
+}
+
 type CommandTexts = Pick<
   CommandSpec,
   'name' | 'summary' | 'description' | 'examples' | 'listing' | 'allowsNewProfile' | 'exits' | 'output'

@@ -1,6 +1,6 @@
 import { settingKeys } from '../../config/setting-keys.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
-import type { CommandSpec, OutputRecord } from '../flags/command-spec.ts';
+import type { CommandSpec, ListedCommand, OutputRecord } from '../flags/command-spec.ts';
 import {
   type Argument,
   argumentTerm,
@@ -12,38 +12,22 @@ import {
   immediateFlags,
   isSwitch,
   longName,
+  type ValueFlag,
 } from '../flags/flag.ts';
 import { usage } from './command-help.ts';
 import { programSummary, topicNames } from './root-help.ts';
-import { describeTopic, environmentVariables, type TopicData } from './topics.ts';
-
-interface ListedCommand {
-  readonly group: string;
-  readonly load: () => Promise<{ readonly default: CommandSpec }>;
-}
+import { describeTopic, environmentVariables } from './topics.ts';
 
 /** `leads help --json`: the whole program as data, from which man pages and tables are made; its fields are public. */
-export interface ProgramData {
-  readonly name: 'leads';
-  readonly version: string;
-  readonly summary: string;
-  readonly usage: string;
-  /** Those that every command takes. */
-  readonly flags: readonly FlagData[];
-  readonly environment: readonly { readonly name: string; readonly meaning: string }[];
-  /** Of all commands; those of one command are with it. */
-  readonly exitCodes: readonly ExitData[];
-  readonly topics: readonly TopicData[];
-  readonly commands: readonly (CommandData & { readonly group: string })[];
-}
-
-export const describeProgram = async (commands: readonly ListedCommand[]): Promise<ProgramData> => ({
+export const describeProgram = async (commands: readonly ListedCommand[]) => ({
   name: 'leads',
   version: LEADS_VERSION,
   summary: programSummary,
   usage: 'leads <command> [flags]',
+  /** Those that every command takes. */
   flags: describeFlags({ ...globalFlags, ...immediateFlags }),
   environment: environmentVariables.map(([name, meaning]) => ({ name, meaning })),
+  /** Of all commands; those of one command are with it. */
   exitCodes: exitCodes.map(([code, meaning]) => ({ code, meaning })),
   topics: topicNames.map(describeTopic),
   commands: await Promise.all(
@@ -54,161 +38,100 @@ export const describeProgram = async (commands: readonly ListedCommand[]): Promi
   ),
 });
 
-interface ExitData {
-  readonly code: ExitCode;
-  readonly meaning: string;
-}
+export type ProgramData = Awaited<ReturnType<typeof describeProgram>>;
 
 /** A command as `help --json` describes it; its fields are public. */
-export interface CommandData {
-  /** The words behind `leads`, such as `config set`. */
-  readonly name: string;
-  readonly summary: string;
-  /** Paragraphs, each on a line. */
-  readonly description: string;
-  readonly usage: string;
-  readonly arguments: readonly ArgumentData[];
-  readonly flags: readonly FlagData[];
-  /** What an argument may be, or what the command finds, where that is listed. */
-  readonly listing: { readonly title: string; readonly rows: readonly (readonly [string, string])[] } | null;
-  readonly exitCodes: readonly ExitData[];
-  /** The objects of its JSON forms; empty without one. */
-  readonly output: readonly {
-    readonly what: string;
-    readonly type: string | null;
-    readonly fields: readonly string[];
-    readonly sometimes: readonly string[];
-  }[];
-  /** Command lines that run as printed. */
-  readonly examples: readonly string[];
-  readonly commands: readonly CommandData[];
-}
+export type CommandData = ReturnType<typeof describeSpec> & { readonly commands: readonly CommandData[] };
 
-/** What a declaration says, as data; `path` is the command's whole name. */
-export function describeCommand(path: string, spec: CommandSpec): CommandData {
-  return {
-    name: path,
-    summary: spec.summary,
-    description: spec.description ?? '',
-    usage: usage(path, spec),
-    arguments: Object.entries(spec.arguments).map(([name, argument]) => describeArgument(name, argument)),
-    flags: describeFlags(spec.flags),
-    listing: spec.listing ?? null,
-    exitCodes: spec.prepare === undefined ? [] : exitsOf(spec),
-    output: (spec.output ?? []).map(describeRecord),
-    examples: spec.examples,
-    commands: spec.subcommands.map((child) => describeCommand(`${path} ${child.name}`, child)),
-  };
-}
+/** What a declaration says, as data; `path` is the command's whole name, such as `config set`. */
+export const describeCommand = (path: string, spec: CommandSpec): CommandData => ({
+  ...describeSpec(path, spec),
+  commands: spec.subcommands.map((child) => describeCommand(`${path} ${child.name}`, child)),
+});
+
+const describeSpec = (path: string, spec: CommandSpec) => ({
+  name: path,
+  summary: spec.summary,
+  /** Paragraphs, each on a line. */
+  description: spec.description ?? '',
+  usage: usage(path, spec),
+  arguments: Object.entries(spec.arguments).map(([name, argument]) => describeArgument(name, argument)),
+  flags: describeFlags(spec.flags),
+  /** What an argument may be, or what the command finds, where that is listed. */
+  listing: spec.listing ?? null,
+  exitCodes: spec.prepare === undefined ? [] : exitsOf(spec),
+  /** The objects of its JSON forms; empty without one. */
+  output: (spec.output ?? []).map(describeRecord),
+  /** Command lines that run as printed. */
+  examples: spec.examples,
+});
 
 /** Codes that not every command ends with. */
 const owned: readonly ExitCode[] = [4, 5, 6, 7];
 
-const exitsOf = ({ exits = {} }: CommandSpec): ExitData[] =>
+const exitsOf = ({ exits = {} }: CommandSpec) =>
   exitCodes.flatMap(([code, usual]) => {
     if (!owned.includes(code)) return { code, meaning: usual };
     const own = exits[code as keyof typeof exits];
     return own === undefined ? [] : { code, meaning: own === '' ? usual : own };
   });
 
-const describeRecord = ({
-  what,
-  type,
-  fields,
-  sometimes = [],
-}: OutputRecord): CommandData['output'][number] => ({
+const describeRecord = ({ what, type, fields, sometimes = [] }: OutputRecord) => ({
   what,
   type: type ?? null,
   fields: type === undefined ? fields : ['type', ...fields],
   sometimes,
 });
 
-/** A flag as `help --json` describes it; its fields are public. What does not apply is null, false or empty. */
-interface FlagData {
-  /** As it is typed, such as `--page-size`. */
-  readonly name: string;
-  readonly short: string | null;
-  /** Other names that are understood: `--no-gzip` beside `--gzip`, and older ones. */
-  readonly aliases: readonly string[];
-  /** As help shows it, such as `-o, --output <file>`. */
-  readonly term: string;
-  readonly help: string;
-  /** Heading in help. */
-  readonly group: string;
-  /** The help topic that explains it. */
-  readonly topic: string | null;
-  /** Placeholder of its value; null for a flag without one. */
-  readonly value: string | null;
-  /** What a value must be, in words. */
-  readonly type: string | null;
-  readonly choices: readonly string[];
-  /** The value without the flag. */
-  readonly default: string | null;
-  /** In words, what holds without the flag. */
-  readonly otherwise: string | null;
-  /** The value of the flag alone. */
-  readonly alone: string | null;
-  readonly repeatable: boolean;
-  /** The environment variable and the setting that hold without the flag, in this order. */
-  readonly environment: string | null;
-  readonly setting: string | null;
-  /** `--json` means `--format json`. */
-  readonly shortFor: string | null;
-}
-
-interface ArgumentData {
-  readonly name: string;
-  /** As help shows it: `<id>`, `[file]`. */
-  readonly term: string;
-  readonly help: string;
-  readonly type: string;
-  readonly choices: readonly string[];
-  readonly required: boolean;
-  readonly repeatable: boolean;
-}
-
 /** Flags as data, in the order of their declaration. */
-const describeFlags = (flags: Flags): FlagData[] =>
-  Object.entries(flags).map(([key, flag]) => describeFlag(key, flag));
+const describeFlags = (flags: Flags) => Object.entries(flags).map(([key, flag]) => describeFlag(key, flag));
 
-function describeFlag(key: string, flag: Flag): FlagData {
+/** A flag as `help --json` describes it; its fields are public. What does not apply is null, false or empty. */
+function describeFlag(key: string, flag: Flag) {
   const { short, help = '', group = 'Options', topic = null } = flag;
-  const name = isSwitch(flag) && flag.eitherWay === true ? `--${flagName(key)}` : longName(key, flag);
-  const texts = { name, short: short === undefined ? null : `-${short}`, term: flagTerm(key, flag) };
-  if (isSwitch(flag)) {
-    return {
-      ...texts,
-      aliases: flag.eitherWay === true ? [`--no-${flagName(key)}`] : [],
-      help,
-      group,
-      topic,
-      ...{ value: null, type: null, choices: [], default: null, otherwise: null, alone: null },
-      ...{ repeatable: false, environment: null, setting: null },
-      shortFor: flag.shortFor === undefined ? null : `--${flag.shortFor[0]} ${flag.shortFor[1]}`,
-    };
-  }
-  const variable = settingKeys.find((setting) => setting.name === flag.setting)?.variable;
+  const { eitherWay, shortFor } = isSwitch(flag) ? flag : {};
+  const valued: Partial<ValueFlag<unknown>> = isSwitch(flag) ? {} : flag;
+  const { olderName } = valued;
+  const variable = settingKeys.find(({ name }) => name === valued.setting)?.variable;
   return {
-    ...texts,
-    aliases: flag.olderName === undefined ? [] : [`--${flagName(flag.olderName)}`],
+    /** As it is typed, such as `--page-size`. */
+    name: eitherWay === true ? `--${flagName(key)}` : longName(key, flag),
+    short: short === undefined ? null : `-${short}`,
+    /** As help shows it, such as `-o, --output <file>`. */
+    term: flagTerm(key, flag),
+    /** Other names that are understood: `--no-gzip` beside `--gzip`, and older ones. */
+    aliases: [
+      ...(eitherWay === true ? [`--no-${flagName(key)}`] : []),
+      ...(olderName === undefined ? [] : [`--${flagName(olderName)}`]),
+    ],
     help,
+    /** Heading in help. */
     group,
+    /** The help topic that explains it. */
     topic,
-    value: flag.value,
-    type: flag.type.expected,
-    choices: flag.type.choices ?? [],
-    default: flag.default ?? null,
-    otherwise: flag.otherwise ?? null,
-    alone: flag.bare ?? null,
-    repeatable: flag.repeatable === true,
-    environment: flag.variable ?? variable ?? null,
-    setting: flag.setting ?? null,
-    shortFor: null,
+    /** Placeholder of its value. */
+    value: valued.value ?? null,
+    /** What a value must be, in words. */
+    type: valued.type?.expected ?? null,
+    choices: valued.type?.choices ?? [],
+    /** The value without the flag. */
+    default: valued.default ?? null,
+    /** In words, what holds without the flag. */
+    otherwise: valued.otherwise ?? null,
+    /** The value of the flag alone. */
+    alone: valued.bare ?? null,
+    repeatable: valued.repeatable === true,
+    /** The environment variable and the setting that hold without the flag, in this order. */
+    environment: valued.variable ?? variable ?? null,
+    setting: valued.setting ?? null,
+    /** `--json` means `--format json`. */
+    shortFor: shortFor === undefined ? null : `--${shortFor[0]} ${shortFor[1]}`,
   };
 }
 
-const describeArgument = (name: string, argument: Argument): ArgumentData => ({
+const describeArgument = (name: string, argument: Argument) => ({
   name,
+  /** As help shows it: `<id>`, `[file]`. */
   term: argumentTerm(name, argument),
   help: argument.help,
   type: argument.type.expected,

@@ -1,11 +1,6 @@
+import type { ListedCommand } from '../flags/command-spec.ts';
 import { type Flag, type Flags, flagTerm, globalFlags, immediateFlags } from '../flags/flag.ts';
 import { runningList, twoColumns, wrap } from './layout.ts';
-
-interface ListedCommand {
-  readonly name: string;
-  readonly group: string;
-  readonly summary: string;
-}
 
 /** What `leads help TOPIC` knows beside the commands; here, since this help names them without loading them. */
 export const topicNames = ['environment', 'exit-codes', 'dialect', 'schemes'] as const;
