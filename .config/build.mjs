@@ -44,6 +44,8 @@ const loadedTogether = {
     'lead/filter',
     'lead/created-at',
   ],
+  // When a run fails: the sentences of what went wrong.
+  messages: ['report-error', 'messages/catalogue'],
 };
 
 /** The same for what applications import: an ES module costs more than that. */
