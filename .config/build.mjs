@@ -30,7 +30,6 @@ const loadedTogether = {
   ],
   // With what a short command prints with, and an error: neither needs the file that lists leads.
   command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
-  messages: ['messages/catalogue', 'messages/command-line'],
   pull: [
     'config/load-settings',
     'service/listing/listing',
@@ -44,8 +43,9 @@ const loadedTogether = {
     'lead/filter',
     'lead/created-at',
   ],
-  // When a run fails: the sentences of what went wrong.
-  messages: ['report-error', 'messages/catalogue'],
+  // When a run fails: the sentences of what went wrong. With report-error, the entry would need this file at every
+  // start, for the exit codes.
+  messages: ['messages/catalogue', 'messages/command-line'],
 };
 
 /** The same for what applications import: an ES module costs more than that. */
