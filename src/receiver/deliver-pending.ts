@@ -22,7 +22,7 @@ export interface DeliverPendingOptions {
   readonly triedBefore: number;
   /** The attempt that targets are given. Default: the number of the lead's last delivery. */
   readonly attemptOf?: ((lead: FirstDelivery) => number) | undefined;
-  /** Leads that cannot be read, so that they are not handed on. */
+  /** Leads that cannot be read, so that they are not delivered. */
   readonly onUnreadable: (leadIds: readonly string[], error: DataError | LeadNotFoundError) => void;
 }
 
@@ -33,8 +33,8 @@ interface LeasedLead {
 }
 
 /**
- * Hands leads that the inbox holds, but some target has not had, to that target, as they came: stored is nothing but the
- * result. One that was tried a short time ago, or that a receiver hands on now, is left alone; one that cannot be read is
+ * Delivers leads that the inbox holds, but some target has not had, to that target, as they came: stored is nothing but the
+ * result. One that was tried a short time ago, or that a receiver is delivering now, is left alone; one that cannot be read is
  * no reason to leave the others. Resolves to the ids of leads that are outstanding for none of the targets.
  */
 export async function deliverPending(

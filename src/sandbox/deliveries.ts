@@ -1,13 +1,13 @@
 import type { SandboxLead } from './data/lead-set.ts';
 import { type RecordedAttempt, TargetQueue, type TargetQueueOptions } from './target-queue.ts';
 
-export interface DeliveriesOptions extends Omit<TargetQueueOptions, 'target' | 'index' | 'onSettled'> {
+export interface DeliveriesOptions extends Omit<TargetQueueOptions, 'target' | 'index' | 'onFinished'> {
   /** URLs. */
   readonly targets: readonly string[];
 }
 
 interface Progress {
-  /** Targets for which the lead is not settled. */
+  /** Targets that have neither acknowledged the lead nor were given up. */
   open: number;
   failed: boolean;
 }
@@ -31,7 +31,7 @@ export class Deliveries {
             this.#record(attempt);
             onAttempt(attempt);
           },
-          onSettled: (lead, acknowledged) => this.#settle(lead, acknowledged),
+          onFinished: (lead, acknowledged) => this.#finish(lead, acknowledged),
         }),
     );
   }
@@ -65,13 +65,13 @@ export class Deliveries {
     for (const queue of this.#queues) queue.resume();
   }
 
-  /** Gives up everything that is not settled. */
+  /** Gives up everything that is not acknowledged. */
   cancel(): void {
     for (const queue of this.#queues) queue.cancel();
     this.#progress.clear();
   }
 
-  /** Gives up everything that is not settled, and forgets what was recorded. */
+  /** Gives up everything that is not acknowledged, and forgets what was recorded. */
   clear(): void {
     this.cancel();
     this.attempts = [];
@@ -84,7 +84,7 @@ export class Deliveries {
   }
 
   /** A lead is delivered once every target has acknowledged it, and failed once one of them was given up. */
-  #settle(lead: SandboxLead, acknowledged: boolean): void {
+  #finish(lead: SandboxLead, acknowledged: boolean): void {
     const progress = this.#progress.get(lead);
     if (progress === undefined) return;
     progress.open -= 1;

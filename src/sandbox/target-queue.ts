@@ -4,7 +4,7 @@ import { canForge, type Forgery, forgeryKinds } from '../sender/forge-request.ts
 import type { Attempt, AttemptOutcome, Sender } from '../sender/sender.ts';
 import type { OutgoingDelivery, Signer } from '../sender/sign-request.ts';
 import { SlotQueue } from '../sender/slot-queue.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, slept } from '../time/clock.ts';
 import type { SandboxLead } from './data/lead-set.ts';
 import { hashText } from './data/seeded-random.ts';
 import type { DeliveryFault, FaultInjector, Faults } from './faults.ts';
@@ -23,7 +23,7 @@ export interface TargetQueueOptions {
   readonly clock: Clock;
   readonly onAttempt: (attempt: RecordedAttempt) => void;
   /** Called once for each lead that was enqueued, unless it was cancelled. */
-  readonly onSettled: (lead: SandboxLead, acknowledged: boolean) => void;
+  readonly onFinished: (lead: SandboxLead, acknowledged: boolean) => void;
 }
 
 const defaultDelayMs = 2000;
@@ -33,7 +33,7 @@ const overtakenWithinMs = 1000;
 /** Everything between two cancellations. */
 interface Session {
   readonly stop: AbortController;
-  /** Deliveries that are not settled. */
+  /** Deliveries that are neither acknowledged nor given up. */
   pending: number;
   /** Starts each delivery that waits to be overtaken. */
   readonly overtaken: Set<() => void>;
@@ -52,7 +52,7 @@ export class TargetQueue {
     this.#slots = new SlotQueue(options.concurrency);
   }
 
-  /** Deliveries that are not settled. */
+  /** Deliveries that are neither acknowledged nor given up. */
   get pending(): number {
     return this.#session.pending;
   }
@@ -71,7 +71,7 @@ export class TargetQueue {
     this.#slots.resume();
   }
 
-  /** Forgets what is not settled, and cuts what is in flight. */
+  /** Forgets what is not acknowledged, and cuts what is in flight. */
   cancel(): void {
     this.#session.stop.abort();
     this.#session = newSession();
@@ -102,9 +102,9 @@ export class TargetQueue {
   }
 
   #drop(lead: SandboxLead, session: Session): void {
-    const { clock, onAttempt, onSettled } = this.#options;
+    const { clock, onAttempt, onFinished } = this.#options;
     onAttempt(recordDrop(this.#delivery(lead), clock.now()));
-    onSettled(lead, false);
+    onFinished(lead, false);
     session.pending -= 1;
   }
 
@@ -127,23 +127,23 @@ export class TargetQueue {
     });
     for await (const attempt of attempts) {
       this.#options.onAttempt(recordAttempt(attempt, attempt.number === 1 ? faults : []));
-      this.#settle(lead, attempt, session);
+      this.#finish(lead, attempt, session);
     }
   }
 
-  #settle(lead: SandboxLead, attempt: Attempt, session: Session): void {
-    const { injector, index, onSettled } = this.#options;
+  #finish(lead: SandboxLead, attempt: Attempt, session: Session): void {
+    const { injector, index, onFinished } = this.#options;
     const acknowledged = attempt.outcome === 'acknowledged';
     if (!acknowledged && attempt.retryInMs !== undefined) return;
     session.pending -= 1;
     if (acknowledged) session.usedId = attempt.delivery.id;
-    onSettled(lead, acknowledged);
+    onFinished(lead, acknowledged);
     if (!acknowledged || injector.draw('duplicate', `${lead.id} ${index}`) === undefined) return;
     session.pending += 1;
     this.#slots.enqueue((release) => void this.#deliverAgain(attempt, release, session));
   }
 
-  /** A second copy of an acknowledged delivery: its answer settles nothing. */
+  /** A second copy of an acknowledged delivery: its answer changes nothing. */
   async #deliverAgain({ delivery, number }: Attempt, release: () => void, session: Session): Promise<void> {
     const { signal } = session.stop;
     const attempt = await this.#options.sender.attempt(delivery, number + 1, { signal });
@@ -166,12 +166,7 @@ export class TargetQueue {
   }
 
   async #after(ms: number, { stop: { signal } }: Session, run: () => void): Promise<void> {
-    try {
-      await this.#options.clock.sleep(ms, signal);
-    } catch {
-      // Cancelled.
-    }
-    if (!signal.aborted) run();
+    if ((await slept(this.#options.clock, ms, signal)) && !signal.aborted) run();
   }
 
   #delivery(lead: SandboxLead): OutgoingDelivery {

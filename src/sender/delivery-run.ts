@@ -58,9 +58,9 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
   // Everything that waits or is in flight listens to it.
   setMaxListeners(0, signal);
   const slots = new SlotQueue(concurrency);
-  const unsettled = new SlotQueue(mostWaiting + concurrency);
+  const waiting = new SlotQueue(mostWaiting + concurrency);
   let startedAt = clock.steady();
-  const settled: Settled = { open: 0, resolve: undefined };
+  const unfinished: Unfinished = { open: 0, resolve: undefined };
   let started = 0;
   let late = 0;
   let behind: Promise<void> | undefined;
@@ -93,14 +93,14 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
 
   const start = async (delivery: OutgoingDelivery, dueAt: number, first?: Release): Promise<void> => {
     started += 1;
-    settled.open += 1;
-    const releaseUnsettled = await taken(unsettled);
+    unfinished.open += 1;
+    const releaseWaiting = await taken(waiting);
     void deliver(delivery, dueAt, first)
       .catch(fail)
       .then(() => {
-        releaseUnsettled();
-        settled.open -= 1;
-        if (settled.open === 0) settled.resolve?.();
+        releaseWaiting();
+        unfinished.open -= 1;
+        if (unfinished.open === 0) unfinished.resolve?.();
       });
   };
 
@@ -136,13 +136,13 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
     }
   };
   await startAll().catch(fail);
-  if (settled.open > 0) await new Promise<void>((resolve) => (settled.resolve = resolve));
+  if (unfinished.open > 0) await new Promise<void>((resolve) => (unfinished.resolve = resolve));
   return { started, late, elapsedMs: clock.steady() - startedAt, failure };
 }
 
 type Release = () => void;
 
-interface Settled {
+interface Unfinished {
   open: number;
   resolve: (() => void) | undefined;
 }

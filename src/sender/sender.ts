@@ -1,6 +1,6 @@
 import type { Poster, PostResult } from '../http/client/poster.ts';
 import { retryAfterMs } from '../service/client/retry.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, slept } from '../time/clock.ts';
 import { forgeRequest, type Forgery } from './forge-request.ts';
 import { type OutgoingDelivery, type SignedRequest, type Signer, signRequest } from './sign-request.ts';
 
@@ -69,17 +69,6 @@ export function createSender({ signer, schedule, timeoutMs, poster, clock }: Sen
       }
     },
   };
-}
-
-/** Whether the whole time passed; false when it was cut short by the signal. */
-async function slept(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<boolean> {
-  try {
-    await clock.sleep(ms, signal);
-    return true;
-  } catch (error) {
-    if (signal?.aborted === true) return false;
-    throw error;
-  }
 }
 
 /** What became of one attempt. Only HTTP 200 acknowledges (specification, section 6). */

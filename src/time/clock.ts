@@ -9,7 +9,7 @@ export interface Clock {
 }
 
 /** Whether the whole time passed; false where the signal ended it, or had ended it before. */
-export const slept = (clock: Pick<Clock, 'sleep'>, ms: number, signal: AbortSignal): Promise<boolean> =>
+export const slept = (clock: Pick<Clock, 'sleep'>, ms: number, signal?: AbortSignal): Promise<boolean> =>
   clock.sleep(ms, signal).then(
     () => true,
     () => false,

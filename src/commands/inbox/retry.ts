@@ -95,10 +95,10 @@ function say(
   const leads = `${retried.length} ${retried.length === 1 ? 'lead' : 'leads'}`;
   const delivered = retried.filter(({ isDelivered }) => isDelivered).length;
   const failed = retried.filter(({ ok }) => !ok).length;
-  const settled = retried.length - delivered - failed;
+  const hadBefore = retried.length - delivered - failed;
   const parts = [
     delivered === retried.length ? `${leads} delivered` : `${delivered} of ${leads} delivered`,
-    settled > 0 ? `${settled} had been before` : undefined,
+    hadBefore > 0 ? `${hadBefore} had been before` : undefined,
     failed > 0 ? `${failed} failed` : undefined,
   ];
   messages.say(parts.filter((part) => part !== undefined).join(', '));

@@ -87,7 +87,7 @@ async function countOutstanding(inbox: Inbox): Promise<number> {
 }
 
 /**
- * Says what this run will not hand on: an app at another address, its port included, is another target. `where`: the flags
+ * Says what this run will not deliver: an app at another address, its port included, is another target. `where`: the flags
  * that name this inbox.
  */
 async function noteOutstanding(

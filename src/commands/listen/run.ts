@@ -7,7 +7,7 @@ import { type HostGuard, hostGuard } from '../../receiver/host-guard.ts';
 import { limitYoungGeneration } from '../../receiver/limit-young-generation.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
-import { settleWrittenLeads } from '../../receiver/targets/append.ts';
+import { markWrittenLeads } from '../../receiver/targets/append.ts';
 import { openService } from '../../service/client/service.ts';
 import { formatDuration } from '../../time/duration.ts';
 import { explanationLines } from '../../messages/explanations.ts';
@@ -102,7 +102,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const { inbox } = opened;
   let isOver = false;
   closers.push(() => opened.close(isOver));
-  if (flags.output !== undefined) await settleWrittenLeads(flags.output, inbox);
+  if (flags.output !== undefined) await markWrittenLeads(flags.output, inbox);
   const retention =
     flags.retain === undefined ? undefined : dropOldDeliveries(inbox, flags.retain, context, abort.signal);
   closers.push(() => {

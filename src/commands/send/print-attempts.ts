@@ -140,11 +140,11 @@ export function sendSummary(
 /** The same for a person, in a few lines. */
 function summaryLines(summary: SendSummary, elapsedMs: number): string[] {
   const { openLoop, deliveries, attempts, acknowledged, failed, achievedRate, late } = summary;
-  const unsettled = deliveries - acknowledged - failed;
+  const cutOff = deliveries - acknowledged - failed;
   const parts = [
     `${grouped(acknowledged)} of ${counted(deliveries, 'delivery', 'deliveries')} acknowledged`,
     ...(attempts > deliveries ? [`in ${counted(attempts, 'attempt', 'attempts')}`] : []),
-    ...(unsettled > 0 ? [`${grouped(unsettled)} cut off`] : []),
+    ...(cutOff > 0 ? [`${grouped(cutOff)} cut off`] : []),
     `in ${formatDuration(elapsedMs)}`,
     ...(deliveries > 1 ? [`${rateText(achievedRate)}/s, ${openLoop ? 'open' : 'closed'} loop`] : []),
   ];

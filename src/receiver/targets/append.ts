@@ -132,10 +132,10 @@ async function endOfLastLine(file: FileHandle, size: number): Promise<number> {
 }
 
 /**
- * Settles the leads in the output file `path` that an earlier process wrote but could not settle before it was killed:
+ * Marks as delivered the leads in the output file `path` that an earlier process wrote but could not mark before it was killed:
  * their next deliveries must not be written a second time.
  */
-export async function settleWrittenLeads(
+export async function markWrittenLeads(
   path: string,
   inbox: Pick<Inbox, 'unsettled' | 'settle'>,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { platform } from 'node:os';
 import type { Context } from '../../context.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import type { Messages } from '../../output/messages.ts';
-import { type AttemptedLead, ConcurrencyLimit, type Target, type TargetResult } from './target.ts';
+import { limitedTarget, type Target } from './target.ts';
 
 interface ExecOptions {
   readonly command: string;
@@ -26,42 +26,31 @@ const concurrency = 4;
  * one) and attempt in `LEAD_ID` and `LEAD_ATTEMPT`; exit 0 means that it took the lead. A lead waits
  * `timeoutMs` at most until a command may start, and the command runs as long at most.
  */
-export function execTarget(options: ExecOptions): Target {
-  const { command, timeoutMs, bestEffort, messages, killGroup, signal } = options;
+export function execTarget({ messages, ...options }: ExecOptions): Target {
+  const { command, timeoutMs, killGroup, signal } = options;
   const env = withoutSettings(options.env);
-  const limit = new ConcurrencyLimit(concurrency);
-  const run = async (body: Uint8Array, { leadId, place, attempt }: AttemptedLead): Promise<TargetResult> => {
-    const queued = performance.now();
-    if (!(await limit.acquire(timeoutMs, signal))) {
-      const durationMs = Math.round(performance.now() - queued);
-      return { to: 'exec', ok: false, answer: 'others were still running', durationMs };
-    }
-    const started = performance.now();
-    try {
+  return limitedTarget({
+    ...options,
+    to: 'exec',
+    name: command,
+    concurrency,
+    now: () => performance.now(),
+    async run({ leadId, place, attempt }, body) {
       const lead = { LEAD_ID: leadId.replaceAll('\0', '\ufffd'), LEAD_ATTEMPT: String(attempt) };
+      const input = leadBytes(body, place);
       const end = await runCommand({
         command,
         env: { ...env, ...lead },
-        input: leadBytes(body, place),
+        input,
         timeoutMs,
         killGroup,
         signal,
       });
       // stdout carries our data alone, so what a command prints goes to stderr with the messages.
       for (const line of end.output.split('\n')) if (line !== '') messages.say(`  | ${line}`);
-      const durationMs = Math.round(performance.now() - started);
-      return { to: 'exec', ok: end.ok, answer: end.text, durationMs };
-    } finally {
-      limit.release();
-    }
-  };
-  return {
-    name: `exec ${command}`,
-    longestMs: 2 * timeoutMs + 1000,
-    bestEffort,
-    concurrency,
-    deliver: ({ delivery }, leads) => leads.map((lead) => run(delivery.body, lead)),
-  };
+      return { ok: end.ok, answer: end.text };
+    },
+  });
 }
 
 /** A child has no need for the tool's own settings, some of which are secrets. */

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.ts';
 import type { Clock } from '../../time/clock.ts';
-import { type AttemptedLead, ConcurrencyLimit, type Target, type TargetResult } from './target.ts';
+import { limitedTarget, type Target } from './target.ts';
 
 /** A lead that a function of the same process is called with. */
 interface CalledLead {
@@ -11,7 +11,7 @@ interface CalledLead {
   readonly attempt: number;
 }
 
-interface CallOptions {
+interface FunctionOptions {
   /** Distinguishes the function from others that get the leads of the same inbox. */
   readonly name: string;
   /** Takes a lead by resolving; the signal aborts when that is too late. */
@@ -29,35 +29,22 @@ interface CallOptions {
  * Calls a function with each lead. A lead waits `timeoutMs` at most until its call may start, and the call has as long at
  * most: one that goes on although its signal aborted may overlap with the next attempt.
  */
-export function functionTarget({ name, call, timeoutMs, concurrency, clock, onError }: CallOptions): Target {
-  const limit = new ConcurrencyLimit(concurrency);
-  const elapsed = (since: number): number => Math.round(clock.steady() - since);
-  const failed = (answer: string, since: number): TargetResult => ({
+export function functionTarget({ call, onError, clock, ...options }: FunctionOptions): Target {
+  const { timeoutMs } = options;
+  return limitedTarget({
+    ...options,
     to: 'call',
-    ok: false,
-    answer: answer.slice(0, keptAnswer),
-    durationMs: elapsed(since),
+    now: () => clock.steady(),
+    async run({ leadId, lead, attempt }) {
+      try {
+        await withTimeout((signal) => call({ leadId, bytes: lead.bytes, attempt }, signal), timeoutMs, clock);
+        return { ok: true, answer: 'resolved' };
+      } catch (error) {
+        onError(error, leadId);
+        return { ok: false, answer: messageOf(error).slice(0, keptAnswer) };
+      }
+    },
   });
-  const run = async ({ leadId, lead, attempt }: AttemptedLead): Promise<TargetResult> => {
-    const queued = clock.steady();
-    if (!(await limit.acquire(timeoutMs))) return failed('others were still running', queued);
-    const started = clock.steady();
-    try {
-      await withTimeout((signal) => call({ leadId, bytes: lead.bytes, attempt }, signal), timeoutMs, clock);
-      return { to: 'call', ok: true, answer: 'resolved', durationMs: elapsed(started) };
-    } catch (error) {
-      onError(error, leadId);
-      return failed(messageOf(error), started);
-    } finally {
-      limit.release();
-    }
-  };
-  return {
-    name: `call ${name}`,
-    longestMs: 2 * timeoutMs + 1000,
-    concurrency,
-    deliver: (_, leads) => leads.map(run),
-  };
 }
 
 /** Of what a call failed with, in characters. */

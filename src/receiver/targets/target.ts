@@ -38,6 +38,48 @@ export interface Target {
   close?(): Promise<void>;
 }
 
+interface LimitedTargetOptions extends Pick<Target, 'bestEffort'> {
+  readonly to: TargetResult['to'];
+  /** Distinguishes it from others of the same kind. */
+  readonly name: string;
+  /** Leads that are worked on at the same time. */
+  readonly concurrency: number;
+  /** So long a lead waits at most until its work starts, and the work takes as long at most; in milliseconds. */
+  readonly timeoutMs: number;
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined;
+  /** Of a clock that goes on evenly. */
+  readonly now: () => number;
+  /** Hands one lead over; `body` is that of its delivery. Never rejects for a failure of the target. */
+  readonly run: (lead: AttemptedLead, body: Uint8Array) => Promise<Pick<TargetResult, 'ok' | 'answer'>>;
+}
+
+/** A target that gets each lead by itself, and few of them at the same time. */
+export function limitedTarget(options: LimitedTargetOptions): Target {
+  const { to, name, concurrency, timeoutMs, bestEffort, signal, now, run } = options;
+  const limit = new ConcurrencyLimit(concurrency);
+  const deliver = async (lead: AttemptedLead, body: Uint8Array): Promise<TargetResult> => {
+    const queued = now();
+    if (!(await limit.acquire(timeoutMs, signal))) {
+      return { to, ok: false, answer: 'others were still running', durationMs: Math.round(now() - queued) };
+    }
+    const started = now();
+    try {
+      const { ok, answer } = await run(lead, body);
+      return { to, ok, answer, durationMs: Math.round(now() - started) };
+    } finally {
+      limit.release();
+    }
+  };
+  return {
+    name: `${to} ${name}`,
+    longestMs: 2 * timeoutMs + 1000,
+    bestEffort,
+    concurrency,
+    deliver: ({ delivery }, leads) => leads.map((lead) => deliver(lead, delivery.body)),
+  };
+}
+
 /** At most so many pieces of work at the same time; more of them wait in a queue, for a limited time. */
 export class ConcurrencyLimit {
   readonly #queue: (() => void)[] = [];
