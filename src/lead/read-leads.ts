@@ -9,6 +9,14 @@ import { leadFields, type ReadLead, readLead } from './read-lead.ts';
 /** Where the lead is in a body: the reference tokens of a JSON Pointer (RFC 6901), or `auto`. */
 export type LeadAt = readonly string[] | 'auto';
 
+/** How a front names what says where the leads are; it stands in the sentences that are made here. */
+export interface LeadAtNames {
+  /** What names the place. */
+  readonly saidBy: string;
+  /** What may name another one; absent where nothing can. */
+  readonly option?: string | undefined;
+}
+
 /** A lead of a body. */
 export interface FoundLead {
   readonly lead: RawLead;
@@ -30,12 +38,12 @@ const mostLeads = 1000;
  * Reads the leads of a body, as `readLead` reads one: at least one, and all of them or none. `auto` takes the body when it
  * has one of `category`, `contact` and `createdAt` beside its id, otherwise the only object at depth one or two that has,
  * or the only array of such objects; when that is not clear, the body itself, if it has an id. An array at the place that a
- * pointer names is several leads. `saidBy`: the flag or setting that names the place, for messages.
+ * pointer names is several leads.
  */
-export function readLeads(body: Uint8Array, at: LeadAt, saidBy = '--lead-at'): ReadLeads {
+export function readLeads(body: Uint8Array, at: LeadAt, names: LeadAtNames = unnamed): ReadLeads {
   if (at === 'auto') {
     const whole = readLead(body);
-    return whole.ok && whole.hasLeadField ? theBody(whole) : search(body, whole);
+    return whole.ok && whole.hasLeadField ? theBody(whole) : search(body, whole, names.option);
   }
   const document = readDocument(body);
   if (!document.ok) return document;
@@ -43,11 +51,13 @@ export function readLeads(body: Uint8Array, at: LeadAt, saidBy = '--lead-at'): R
   if (place === undefined) {
     return {
       ok: false,
-      detail: `there is nothing at ${pointerText(at)}, where ${saidBy} says that the lead is`,
+      detail: `there is nothing at ${pointerText(at)}, where ${names.saidBy} says that the lead is`,
     };
   }
   return leadsAt(document, place, `at ${pointerText(at)}`);
 }
+
+const unnamed: LeadAtNames = { saidBy: 'the receiver' };
 
 const theBody = ({ lead, warnings }: Extract<ReadLead, { readonly ok: true }>): ReadLeads => ({
   ok: true,
@@ -55,7 +65,7 @@ const theBody = ({ lead, warnings }: Extract<ReadLead, { readonly ok: true }>): 
 });
 
 /** `whole`: the body read as a lead. */
-function search(body: Uint8Array, whole: ReadLead): ReadLeads {
+function search(body: Uint8Array, whole: ReadLead, option: string | undefined): ReadLeads {
   const document = readDocument(body);
   if (!document.ok) return document;
   const { json, start } = document;
@@ -64,20 +74,21 @@ function search(body: Uint8Array, whole: ReadLead): ReadLeads {
   const places = leadPlaces(json, start);
   const [place] = places;
   if (place === undefined)
-    return whole.ok ? theBody(whole) : withHint(noPlaceIn(json, start) ?? whole.detail);
+    return whole.ok ? theBody(whole) : unclear(noPlaceIn(json, start) ?? whole.detail, option);
   const isOne = json[place.start] === openBrace || elementsAt(json, place.start, 2).length === 1;
   // Several leads in a body with an id of its own could also be parts of the one lead that it is.
   if (places.length === 1 && (isOne || !whole.ok)) {
     const found = leadsAt(document, place, 'in the body');
     if (found.ok || !whole.ok) return found;
   }
-  if (!whole.ok) return withHint('more than one object in the body could be the lead');
-  return theBody({ ...whole, warnings: [...whole.warnings, 'objects inside could be the lead (--lead-at)'] });
+  if (!whole.ok) return unclear('more than one object in the body could be the lead', option);
+  const warning = `objects inside could be the lead${option === undefined ? '' : ` (${option})`}`;
+  return theBody({ ...whole, warnings: [...whole.warnings, warning] });
 }
 
-const withHint = (detail: string): ReadLeads => ({
+const unclear = (found: string, option: string | undefined): ReadLeads => ({
   ok: false,
-  detail: `${detail}; say with --lead-at where in the body the lead is`,
+  detail: option === undefined ? found : `${found}; say with ${option} where in the body the lead is`,
 });
 
 /** Why an array is no leads; undefined for other bodies. */

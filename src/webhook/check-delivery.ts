@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Span } from '../json/members.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
-import { type FoundLead, type LeadAt, readLeads } from '../lead/read-leads.ts';
+import { type FoundLead, type LeadAt, type LeadAtNames, readLeads } from '../lead/read-leads.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
 import { type Rejection, rejection } from './rejection.ts';
 import { type Key, type Rejected, rejected, type Scheme, type Verifier } from './scheme.ts';
@@ -15,8 +15,8 @@ export interface Policy {
   readonly keys: readonly Key[];
   /** Where the lead is in the body. Default `auto`. */
   readonly leadAt?: LeadAt | undefined;
-  /** The flag or setting that says so, for messages. Default `--lead-at`. */
-  readonly leadAtSaidBy?: string | undefined;
+  /** What says so, for messages. */
+  readonly leadAtNames?: LeadAtNames | undefined;
 }
 
 /** A lead of a delivery that was checked. */
@@ -60,7 +60,7 @@ export function checkDelivery(delivery: Delivery, policy: Policy, now: number): 
   if (!content.ok) return rejection(content.reason, content.detail);
   const time = checkTimestamp(authentic, policy.scheme.toleranceMs, now);
   if (!time.ok) return rejection(time.reason, time.detail);
-  const read = readLeads(delivery.body, policy.leadAt ?? 'auto', policy.leadAtSaidBy);
+  const read = readLeads(delivery.body, policy.leadAt ?? 'auto', policy.leadAtNames);
   if (!read.ok) {
     const reason = isJson(delivery.body) ? 'not_a_lead' : 'not_json';
     return rejection(read.isTooMany === true ? 'too_large' : reason, read.detail);

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { parsePointer } from '../../src/json/exact.ts';
-import { readLeads } from '../../src/lead/read-leads.ts';
+import { type LeadAtNames, readLeads } from '../../src/lead/read-leads.ts';
+
+const names: LeadAtNames = { saidBy: '--lead-at', option: '--lead-at' };
 
 /** The exact text of each lead, or why there is none. */
 function read(body: string | Uint8Array, at = 'auto'): readonly string[] | string {
   const bytes = Buffer.from(body);
-  const found = readLeads(bytes, at === 'auto' ? at : (parsePointer(at) ?? []));
+  const found = readLeads(bytes, at === 'auto' ? at : (parsePointer(at) ?? []), names);
   if (!found.ok) return found.detail;
   return found.leads.map(({ place }) =>
     bytes.toString('utf8', place?.start ?? 0, place?.end ?? bytes.length),
@@ -63,7 +65,7 @@ describe('the lead of a body, by itself', () => {
   });
 
   it('is marked where another one could have been meant', () => {
-    const found = readLeads(Buffer.from(`{"id":"l","notes":[${a},${b}]}`), 'auto');
+    const found = readLeads(Buffer.from(`{"id":"l","notes":[${a},${b}]}`), 'auto', names);
     expect(found.ok && found.leads[0]?.warnings.join()).toContain('--lead-at');
   });
 });

@@ -126,5 +126,7 @@ test.each<[LeadAt, string, object]>([
 ])('with the lead at %j, %.60s is checked', (leadAt, body, expected) => {
   const message = outgoing(Buffer.from(body));
   const got = delivered(token.sign(message, key, now), message);
-  expect(checkDelivery(got, { ...policy, leadAt }, now)).toMatchObject(expected);
+  expect(checkDelivery(got, { ...policy, leadAt, leadAtNames: { saidBy: '--lead-at' } }, now)).toMatchObject(
+    expected,
+  );
 });

@@ -11,10 +11,15 @@ export const leadPointer: ValueType<LeadAt> = {
 };
 
 /** Where the leads are in a body, and what says so: the flag, or the profile. */
-export type LeadPlace = Pick<Policy, 'leadAt' | 'leadAtSaidBy'>;
+export type LeadPlace = Pick<Policy, 'leadAt' | 'leadAtNames'>;
 
-export const leadPlaceOf = ({ webhookLead = 'auto' }: Settings, flag?: LeadAt): LeadPlace =>
-  flag === undefined
+export const leadPlaceOf = ({ webhookLead = 'auto' }: Settings, flag?: LeadAt): LeadPlace => {
+  const option = '--lead-at';
+  return flag === undefined
     ? // The profile's pointer was checked when the file was read.
-      { leadAt: leadPointer.parse(webhookLead), leadAtSaidBy: 'the setting webhook.lead' }
-    : { leadAt: flag, leadAtSaidBy: '--lead-at' };
+      {
+        leadAt: leadPointer.parse(webhookLead),
+        leadAtNames: { saidBy: 'the setting webhook.lead', option },
+      }
+    : { leadAt: flag, leadAtNames: { saidBy: option, option } };
+};

@@ -20,12 +20,8 @@ interface Edited {
  */
 export function editedDelivery(received: CheckedDelivery, text: string): Edited {
   const body = bufferOf(new TextEncoder().encode(text));
-  const read = readLeads(body, placeOfLead(received), 'the stored delivery');
-  // Behind the semicolon stands a flag, which this command does not have.
-  if (!read.ok) {
-    const [what = ''] = read.detail.split(';');
-    throw badRequest(`The edited body holds no lead: ${what}.`);
-  }
+  const read = readLeads(body, placeOfLead(received), { saidBy: 'the stored delivery' });
+  if (!read.ok) throw badRequest(`The edited body holds no lead: ${read.detail}.`);
   const [found, ...more] = read.leads;
   if (found === undefined || more.length > 0) {
     throw badRequest('The edited body holds several leads: keep one of them.');

@@ -11,7 +11,6 @@ import type { AnsweredDelivery } from '../../receiver/receiver-events.ts';
 import { functionTarget } from '../../receiver/targets/function.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { LazyLead } from '../webhook/lead.ts';
-import { withOptionNames } from '../webhook/option-names.ts';
 import { callHook, type CheckedOptions } from './checked-options.ts';
 import type { ReceivedDelivery, ReceiverInbox } from './receiver-options.ts';
 
@@ -160,8 +159,7 @@ async function openReceiver(options: CheckedOptions, target: Target): Promise<Op
 
 function deliveryOf(event: AnsweredDelivery): ReceivedDelivery {
   const { verdict, status, reason, detail, leadId, attempt, warnings, receivedAt, durationMs } = event;
-  const hint = detail === undefined ? undefined : withOptionNames(detail);
-  return { verdict, status, reason, hint, leadId, attempt, warnings, receivedAt, durationMs };
+  return { verdict, status, reason, hint: detail, leadId, attempt, warnings, receivedAt, durationMs };
 }
 
 /** The same, which tells `onError` what it cannot store: its sender learns no more than a 503. */

@@ -86,8 +86,8 @@ function secretsOf(given: SchemeChoice['secrets']): readonly Secret[] {
 }
 
 /** Where the leads are in a body: `auto`, or a JSON Pointer (RFC 6901), of which an empty one is the body. */
-export function leadPlace(leadAt = 'auto'): Pick<Policy, 'leadAt' | 'leadAtSaidBy'> {
+export function leadPlace(leadAt = 'auto'): Pick<Policy, 'leadAt' | 'leadAtNames'> {
   const place = leadAt === 'auto' ? leadAt : parsePointer(leadAt);
-  if (place !== undefined) return { leadAt: place, leadAtSaidBy: 'leadAt' };
+  if (place !== undefined) return { leadAt: place, leadAtNames: { saidBy: 'leadAt', option: 'leadAt' } };
   throw new ConfigError(`leadAt '${leadAt}' is no JSON Pointer`, { hint: "such as '/data', or 'auto'" });
 }

@@ -2,7 +2,6 @@ import { checkDelivery } from '../../webhook/check-delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
 import { LazyLead } from './lead.ts';
 import { leadPlace, makeVerifier } from './make-verifier.ts';
-import { withOptionNames } from './option-names.ts';
 import { readDelivery } from './read-body.ts';
 import type { WebhookRequest } from './request.ts';
 import type { Refused, Verified, VerifyOptions } from './options.ts';
@@ -26,5 +25,5 @@ const refused = ({ status, reason, detail }: Rejection): Refused => ({
   ok: false,
   status,
   reason,
-  hint: withOptionNames(detail),
+  hint: detail,
 });
