@@ -39,8 +39,9 @@ export function checkService(
   const missing =
     settings === undefined ? new ConfigError('the configuration cannot be read') : accountProblem(settings);
   if (settings === undefined || missing !== undefined) {
+    const { message, hint } = texts.describe(missing);
     const skipped = (names: readonly string[]): Promise<CheckResult[]> =>
-      Promise.resolve(names.map((name) => checkNamed(name).skip(missing?.message ?? '', missing?.hint)));
+      Promise.resolve(names.map((name) => checkNamed(name).skip(message, hint)));
     return {
       connection: skipped(pullChecks),
       dialect: skipped(dialectNames),

@@ -38,7 +38,8 @@ export async function run(options: ShowOptions, context: Context): Promise<Outco
     throw new LeadNotFoundError(`there is no lead '${options.id}', neither in the service nor in the inbox`);
   }
   if (pulled instanceof LeadsError && !(pulled instanceof ConfigError)) {
-    context.messages.note('show', `this is the inbox's copy: ${pulled.message}`);
+    const { sentenceOf } = await import('../../messages/catalogue.ts');
+    context.messages.note('show', `this is the inbox's copy: ${sentenceOf(pulled)}`);
   }
   if (options.fields !== undefined) {
     const fields = new FieldPresence(options.fields);

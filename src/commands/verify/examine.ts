@@ -1,6 +1,7 @@
 import type { Capture } from '../../capture/capture.ts';
 import { explanationText } from '../../messages/explanations.ts';
 import { formatDuration } from '../../time/duration.ts';
+import { describe } from '../../messages/command-line.ts';
 import { checkDelivery } from '../../webhook/check-delivery.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';
 import { explain, type Explanation } from '../../webhook/explain/explain-delivery.ts';
@@ -54,7 +55,7 @@ function explained(
 const secretCheck = ({ error }: ReadSecrets['unreadable'][number]): Check => ({
   name: 'secret',
   ok: false,
-  detail: error.message,
+  detail: describe(error).message,
 });
 
 /** Where the credential was looked for, and whether it matches. */
