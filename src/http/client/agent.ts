@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Duplex } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import type { buildConnector as Connect, Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
@@ -6,7 +7,6 @@ import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isLoopback } from '../../config/base-url.ts';
-import { OpenSockets } from './open-sockets.ts';
 import { proxyFor } from './proxy.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -38,7 +38,11 @@ export async function createAgent({ env, dataDir, timeoutMs }: AgentOptions): Pr
       const url = new URL(origin);
       const proxy = proxyFor(url, env);
       if (proxy !== undefined && throughProxy !== undefined) {
-        return throughProxy(proxy, { timeoutMs, sockets });
+        return throughProxy(proxy, {
+          timeoutMs,
+          onTunnel: (socket) => sockets.add(socket),
+          tracked: (connect) => sockets.of(connect),
+        });
       }
       const local = url.protocol === 'https:' && isLoopback(url.hostname);
       return new Pool(origin, { ...timeouts, connect: local ? connectLoopback : direct });
@@ -109,4 +113,32 @@ export function createProcessAgent(options: AgentOptions): Promise<Dispatcher> {
   // a long walk, for a twentieth of its time.
   setFlagsFromString('--semi-space-growth-factor=1');
   return createAgent(options);
+}
+
+/**
+ * The sockets of one agent. undici ends those that are connected; one that still connects, or speaks TLS through a tunnel,
+ * would keep the process until its time is up.
+ */
+class OpenSockets {
+  readonly #sockets = new Set<Duplex>();
+
+  add(socket: Duplex): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  /** The same connector; undici's own returns its socket, which its types do not say. */
+  of(connect: Connect.connector): Connect.connector {
+    return (options, callback) => {
+      const socket = (connect as (...values: Parameters<typeof connect>) => Duplex | undefined)(
+        options,
+        callback,
+      );
+      if (socket !== undefined) this.add(socket);
+    };
+  }
+
+  destroy(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
 }

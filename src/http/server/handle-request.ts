@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { answerForOutcome, rejection } from '../../webhook/rejection.ts';
 import type { Connection } from './connections.ts';
-import { IncomingBody } from './request-body.ts';
+import { IncomingBody, type RequestHead, validateHeaders } from './incoming-request.ts';
 import { closeAfterAnswer, prefersHtml, rejectRequest, reportRejected } from './reject-request.ts';
 import {
   type Answer,
@@ -13,7 +13,6 @@ import {
   withHeaders,
 } from './send-answer.ts';
 import type { ServerState } from './server-options.ts';
-import { type RequestHead, validateHeaders } from './validate-headers.ts';
 
 /** Takes one request from its head to its answer. */
 export function handleRequest(

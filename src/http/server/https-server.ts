@@ -18,7 +18,7 @@ import {
   rejectRequest,
   tooSlow,
 } from './reject-request.ts';
-import { BodyBudget } from './request-body.ts';
+import { BodyBudget } from './incoming-request.ts';
 import {
   checkIntervalMs,
   connectionLimit,

@@ -3,7 +3,7 @@ import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
 import type { HandshakeProblem } from '../problems.ts';
-import type { BodyBudget } from './request-body.ts';
+import type { BodyBudget } from './incoming-request.ts';
 import type { Answer, StreamedAnswer } from './send-answer.ts';
 
 /** A request that the server rejected before it was a complete delivery. */

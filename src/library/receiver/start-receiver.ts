@@ -1,9 +1,13 @@
 import type { Socket } from 'node:net';
 import { ConfigError } from '../../errors.ts';
 import { defaultLimits } from '../../http/server/server-options.ts';
-import { BodyBudget, type BufferedBody } from '../../http/server/request-body.ts';
+import {
+  BodyBudget,
+  type BufferedBody,
+  tooLarge,
+  validateHeaders,
+} from '../../http/server/incoming-request.ts';
 import { type AnswerWriter, lingeringClose, sendAnswer } from '../../http/server/send-answer.ts';
-import { tooLarge, validateHeaders } from '../../http/server/validate-headers.ts';
 import { forApplication } from '../../messages/application.ts';
 import { messageFor } from '../../messages/catalogue.ts';
 import { headerValues } from '../../webhook/delivery.ts';

@@ -1,4 +1,4 @@
-import { tooLarge } from '../../http/server/validate-headers.ts';
+import { tooLarge } from '../../http/server/incoming-request.ts';
 import { type Clock, systemClock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { type Rejection, rejection } from '../../webhook/rejection.ts';
