@@ -3,6 +3,7 @@ import { findPaths, type Paths } from './config/directories.ts';
 import type { Globals, Settings } from './config/settings.ts';
 import type { Host } from './host.ts';
 import { createMessages, type Messages } from './output/messages.ts';
+import type { Texts } from './service/client/service.ts';
 import type { StatusLine } from './output/terminal/status-line.ts';
 
 /** Everything a command may touch: a host, and what the flags that every command takes say of it. */
@@ -15,8 +16,14 @@ export interface Context extends Host {
   readonly status: StatusLine | undefined;
   /** Flag > environment > profile > default. Read once a run. */
   settings(): Promise<Settings>;
+  /** What makes sentences of errors and problems. */
+  texts(): Promise<Texts>;
   /** For requests to the service: proxy, extra authorities and time-outs are set. Closed with the context. */
   http(): Promise<Dispatcher>;
+}
+
+interface ContextOptions extends Pick<Context, 'globals' | 'texts'> {
+  readonly allowsNewProfile: boolean;
 }
 
 /**
@@ -25,7 +32,7 @@ export interface Context extends Host {
  */
 export async function withContext<T>(
   host: Host,
-  { globals, allowsNewProfile }: { readonly globals: Globals; readonly allowsNewProfile: boolean },
+  { globals, allowsNewProfile, texts }: ContextOptions,
   run: (context: Context) => Promise<T>,
 ): Promise<T> {
   const { env } = host;
@@ -44,7 +51,7 @@ export async function withContext<T>(
   });
   // Getters stay getters: a command that never reads stdin must not open it.
   const context = Object.defineProperties(
-    { globals, paths, messages: createMessages(stderr, globals, status), status, settings, http },
+    { globals, paths, messages: createMessages(stderr, globals, status), status, settings, texts, http },
     {
       ...Object.getOwnPropertyDescriptors(host),
       stderr: { value: stderr },

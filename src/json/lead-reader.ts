@@ -1,6 +1,7 @@
 import { backslash, isDigit, minus, openBrace, quote } from './bytes.ts';
 import { type Member, membersAt, onlyMember, type Span, spanAt } from './members.ts';
-import { besideLead, noLeadAt } from './page-errors.ts';
+import { formatPointer } from './exact.ts';
+import { jsonError } from './problems.ts';
 import { ScannedRecord } from './scanned-record.ts';
 import { idKinds, row, scanner } from './scanner.ts';
 
@@ -25,7 +26,7 @@ export class LeadReader {
 
   /**
    * Replaces the elements of a page by their leads, from the index `from` on; `before` is how many elements of the page
-   * are not in `elements`. Throws an `UnreadableElementError` for an element that holds no lead where the others do.
+   * are not in `elements`. Throws a `DataError` for an element that holds no lead where the others do.
    */
   read(elements: ScannedRecord[], from: number, before: number): void {
     const first = elements[from];
@@ -50,7 +51,10 @@ export class LeadReader {
     if (this.#item === 'auto') return this.#unwrapped(element, nth);
     const lead = spanAt(element, this.#item);
     if (lead === undefined || element[lead.start] !== openBrace) {
-      throw noLeadAt(this.#item, nth);
+      throw jsonError({
+        ...{ kind: 'no-lead-in-element', nth, isLearnt: false },
+        place: formatPointer(this.#item),
+      });
     }
     return identifiedRecord(element, lead.start, this.#idName);
   }
@@ -60,11 +64,12 @@ export class LeadReader {
     if (wrapper === undefined) return identifiedRecord(element, 0, this.#idName);
     const members = membersAt(element, 0);
     const lead = onlyMember(members, wrapper.member);
+    const place = formatPointer([wrapper.member]);
     if (lead === undefined || element[lead.start] !== openBrace) {
-      throw noLeadAt([wrapper.member], nth, 'auto');
+      throw jsonError({ kind: 'no-lead-in-element', nth, isLearnt: true, place });
     }
     const stranger = strangerIn(members, wrapper);
-    if (stranger !== undefined) throw besideLead([wrapper.member], stranger, nth);
+    if (stranger !== undefined) throw jsonError({ kind: 'member-beside-lead', place, name: stranger, nth });
     // A lead without the id that the dialect names has none.
     const hasOuterId = wrapper.id !== undefined && this.#idName === undefined;
     const outerId = hasOuterId ? onlyMember(members, wrapper.id ?? '') : undefined;

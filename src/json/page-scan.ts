@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { DataError } from '../errors.ts';
 import { bufferOf, isDigit, minus, skipSpace } from './bytes.ts';
-import { isObject, type Json, parseExact } from './exact.ts';
+import { formatPointer, isObject, type Json, parseExact } from './exact.ts';
 import { type ArrayPlace, findArray, hasOtherName, isUsualPlace, unexpectedAfter } from './find-array.ts';
-import { invalidJson, invalidUtf8, noArray, noObject, tooLargeToRead, twoArrays } from './page-errors.ts';
+import { jsonError } from './problems.ts';
 import { recordAt, type ScannedRecord } from './scanned-record.ts';
 import {
   endings,
@@ -76,7 +76,8 @@ export class PageScan {
     this.#nextScanLength = rest.length * 2;
     if (rest.length > maxBytes) {
       const isInRecord = this.#expects !== undefined && this.#expects !== expects.nothing;
-      throw tooLargeToRead(maxBytes, isInRecord ? this.#recordCount + 1 : undefined);
+      const nth = isInRecord ? this.#recordCount + 1 : undefined;
+      throw jsonError({ kind: 'too-large-to-read', maxBytes, nth });
     }
   }
 
@@ -115,9 +116,8 @@ export class PageScan {
     }
     this.#expects = found.expects;
     if (found.result < incomplete) throw this.#invalid(buf, unexpectedAt(found.result));
-    if (found.result === endings.noObject) {
-      throw noObject(this.#recordCount + 1);
-    }
+    if (found.result === endings.noObject)
+      throw jsonError({ kind: 'record-is-no-object', nth: this.#recordCount + 1 });
     const first = records.length;
     for (const rows of parts) {
       for (let offset = 0; offset < rows.length; offset += row.size)
@@ -139,10 +139,11 @@ export class PageScan {
     if (end === incomplete) return undefined;
     const unexpected = end < incomplete ? unexpectedAt(end) : unexpectedAfter(whole, end, whole.length);
     if (unexpected !== undefined) throw this.#invalid(suffix, unexpected - this.#prefix.length - 1);
-    if (!isUtf8(whole)) throw invalidUtf8();
+    if (!isUtf8(whole)) throw invalidUtf8([], 0);
     const envelope = { root: parseExact(whole.toString('utf8')), path: this.#path };
     const other = this.#target === 'auto' ? otherArray(envelope) : undefined;
-    if (other !== undefined) throw twoArrays(this.#path, other);
+    if (other !== undefined)
+      throw jsonError({ kind: 'two-arrays', place: formatPointer(this.#path), other: formatPointer(other) });
     return envelope;
   }
 
@@ -155,12 +156,15 @@ export class PageScan {
     if (found.kind === 'invalid') throw this.#invalid(closed, found.offset);
     const unexpected = unexpectedAfter(closed, found.end, closed.length);
     if (unexpected !== undefined) throw this.#invalid(closed, unexpected);
-    if (!isUtf8(whole)) throw invalidUtf8();
+    if (!isUtf8(whole)) throw invalidUtf8([], 0);
     if (found.empty !== undefined) {
       return { root: parseExact(whole.toString('utf8')), path: found.empty };
     }
     const only = this.#target === 'auto' ? onlyArray(found.arrays) : undefined;
-    if (only === undefined) throw noArray(this.#target, found.arrays);
+    if (only === undefined) {
+      const place = this.#target === 'auto' ? undefined : formatPointer(this.#target);
+      throw jsonError({ kind: 'no-array', place, others: found.arrays.map(formatPointer) });
+    }
     this.#target = only;
     return this.end(records);
   }
@@ -168,7 +172,12 @@ export class PageScan {
   #invalid(buf: Uint8Array, offset: number): DataError {
     const isInRecord = this.#expects === expects.firstRecord || this.#expects === expects.nextRecord;
     const nth = isInRecord ? this.#recordCount + 1 : undefined;
-    return invalidJson(buf[offset] ?? 0, this.#scannedBytes + offset, nth);
+    return jsonError({
+      kind: 'invalid-json',
+      byte: buf[offset] ?? 0,
+      offset: this.#scannedBytes + offset,
+      nth,
+    });
   }
 }
 
@@ -207,4 +216,10 @@ function isOtherArray(place: readonly string[], value: Json, taken: readonly str
     Array.isArray(value) &&
     isObject((value as readonly Json[])[0])
   );
+}
+
+/** Bytes that are no UTF-8; `before` is how many records precede `records`, one of which may hold them. */
+function invalidUtf8(records: readonly ScannedRecord[], before: number): DataError {
+  const index = records.findIndex((record) => !isUtf8(record.bytes));
+  return jsonError({ kind: 'invalid-utf8', nth: index < 0 ? undefined : before + index + 1 });
 }

@@ -1,16 +1,15 @@
-import { DataError } from '../errors.ts';
 import {
   backslash,
   bufferOf,
   closeBrace,
   closeBracket,
   comma,
-  describeByte,
   isSpace,
   openBrace,
   openBracket,
   quote,
 } from './bytes.ts';
+import { jsonError } from './problems.ts';
 
 /** A longer object is no record: it would have to fit into memory. */
 const longestObject = 64 * 1024 * 1024;
@@ -72,7 +71,7 @@ export class ValueSplitter {
   end(): void {
     if (this.#failure !== undefined) throw this.#failure as Error;
     if (this.#depth === 0 && this.#expected === 'value') return;
-    throw new DataError(`the JSON ends too early, at byte ${this.#before}`);
+    throw jsonError({ kind: 'json-ends-early', offset: this.#before });
   }
 
   #outside(byte: number, offset: number): void {
@@ -86,9 +85,7 @@ export class ValueSplitter {
     else if (byte === closeBracket && (expected === 'comma' || expected === 'first element')) {
       this.#expected = 'value';
     } else {
-      throw new DataError(`unexpected ${describeByte(byte)} at byte ${offset}`, {
-        hint: 'a lead is a JSON object; several come in an array, or a line each',
-      });
+      throw jsonError({ kind: 'unexpected-byte', byte, offset });
     }
   }
 
@@ -119,7 +116,7 @@ export class ValueSplitter {
     this.#held.push(Buffer.from(piece));
     this.#heldLength += piece.length;
     if (this.#heldLength > longestObject) {
-      throw new DataError(`an object that ends nowhere before byte ${this.#before} is no lead`);
+      throw jsonError({ kind: 'endless-object', offset: this.#before });
     }
   }
 }

@@ -14,6 +14,10 @@ export const applicationWords: Words = {
   option: (name, value) => (value === undefined ? camel(name) : `${camel(name)}: ${literal(value)}`),
   privateKey: 'give it in webhook.secrets',
   databasePassword: 'password and passwordFile',
+  name: option,
+  environment: (name) => `${name} before node starts`,
+  otherKey: () => 'see apiKey',
+  otherBaseUrl: (url) => `baseUrl: '${url}'`,
   command: (line) => `leads ${line}`,
 };
 

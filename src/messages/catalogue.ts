@@ -4,6 +4,8 @@ import { httpMessages } from './http.ts';
 import { inboxMessages } from './inbox.ts';
 import { type Message, sentenceIn, type Words } from './message.ts';
 import { receiverMessages } from './receiver.ts';
+import { jsonMessages } from './json.ts';
+import { serviceMessages } from './service.ts';
 import { sandboxMessages } from './sandbox.ts';
 import { senderMessages } from './sender.ts';
 import { tlsMessages } from './tls.ts';
@@ -17,6 +19,8 @@ const catalogue: Readonly<Record<string, (found: never) => Message>> = {
   ...sandboxMessages,
   ...senderMessages,
   ...tlsMessages,
+  ...jsonMessages,
+  ...serviceMessages,
 };
 
 export const messageFor = (problem: Problem): Message | undefined =>

@@ -9,6 +9,10 @@ export const commandLineWords: Words = {
   option: (name, value) => (value === undefined ? `--${name}` : `--${name} ${value}`),
   privateKey: 'give its file with --secret-file',
   databasePassword: 'PGPASSWORD, and PGPASSFILE or ~/.pgpass',
+  name: (setting) => setting,
+  environment: (name) => name,
+  otherKey: (login) => `store another key with '${login}', or check LEADS_API_KEY`,
+  otherBaseUrl: (_, login) => login,
   command: (line) => `leads ${line}`,
 };
 
@@ -22,3 +26,9 @@ export const describe = (
 
 /** The same of a warning, as one text. */
 export const describeWarning = (found: Problem): string => warningOf(found, commandLineWords);
+
+/** What is said while a run goes on. */
+export const commandLineTexts = {
+  sentenceOf: (thrown: unknown): string => sentenceOf(thrown),
+  noteOf: describeWarning,
+};

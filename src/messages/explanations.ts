@@ -107,7 +107,7 @@ const alikes = {
 } as const;
 
 /** One sentence for the operator of a receiver. */
-function sentenceFor(found: Found): string {
+function problemSentence(found: Found): string {
   switch (found.kind) {
     case 'capital-letters':
       return 'The signature is right, but written in capital letters.';
@@ -208,7 +208,7 @@ export interface ExplanationText {
 
 /** What was found, and what helps, in words. */
 export const explanationText = ({ what, fix, captureFix }: Finding): ExplanationText => ({
-  what: sentenceFor(what),
+  what: problemSentence(what),
   flags: fix && fixFlags(fix),
   captureFlags: captureFix && captureFlags(captureFix),
 });

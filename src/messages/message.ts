@@ -12,6 +12,13 @@ export interface Words {
   readonly privateKey: string;
   /** Where the password of a database may be given, beside its URL. */
   readonly databasePassword: string;
+  /** A setting in a sentence: `api.path`, or `dialect.path`. */
+  name(setting: string): string;
+  /** A variable of the environment that node reads. */
+  environment(name: string): string;
+  /** How to give another API key, or another base URL; `login` is the command for it. */
+  otherKey(login: string): string;
+  otherBaseUrl(url: string, login: string): string;
   /** A command that mends it: `'leads inbox migrate'`. */
   command(line: string): string;
 }

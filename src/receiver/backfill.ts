@@ -5,6 +5,7 @@ import type { RawLead } from '../lead/raw-lead.ts';
 import { noteUnreadableTimes } from '../output/terminal/progress.ts';
 import type { Service } from '../service/client/service.ts';
 import { IncompleteError } from '../service/listing/completion.ts';
+import type { UnprovenReason } from '../service/problems.ts';
 import { listLeads } from '../service/listing/listing.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
@@ -71,7 +72,7 @@ interface RoundOptions {
 export type RoundEnd =
   | { readonly kind: 'complete' }
   /** The service did not show that it listed everything. */
-  | { readonly kind: 'unproven'; readonly why: string }
+  | { readonly kind: 'unproven'; readonly reason: UnprovenReason }
   | { readonly kind: 'failed'; readonly error: unknown }
   /** The receiver stops. */
   | { readonly kind: 'interrupted' };
@@ -160,7 +161,7 @@ async function endOf(work: () => Promise<void>, signal: AbortSignal): Promise<Ro
     return { kind: signal.aborted ? 'interrupted' : 'complete' };
   } catch (error) {
     if (signal.aborted) return { kind: 'interrupted' };
-    if (error instanceof IncompleteError) return { kind: 'unproven', why: error.why };
+    if (error instanceof IncompleteError) return { kind: 'unproven', reason: error.reason };
     return { kind: 'failed', error };
   }
 }

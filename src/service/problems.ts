@@ -1,8 +1,105 @@
+import { DataError, type Problem, ServiceError } from '../errors.ts';
+
+/** What the service says of an error itself (specification, section 7), without the API key. */
+export interface ErrorWords {
+  readonly error: string | undefined;
+  readonly message: string | undefined;
+}
+
+export type ServiceProblem =
+  | ConnectionProblem
+  | RejectionProblem
+  | AnswerProblem
+  | UnprovenReason
+  | EndNote
+  /** Leads come whose status is another one than was asked for. */
+  | {
+      readonly kind: 'other-status';
+      readonly field: string;
+      readonly status: string;
+      readonly wanted: string;
+    }
+  /** After so many attempts; `of` is the failure of the last one. */
+  | { readonly kind: 'gave-up'; readonly of: Problem; readonly tries: number }
+  /** The service asked to wait for longer than a run may take; ms, and when that is over, since the epoch. */
+  | {
+      readonly kind: 'asked-to-come-back';
+      readonly of: Problem;
+      readonly waitMs: number;
+      readonly at: number;
+    }
+  | { readonly kind: 'incomplete'; readonly what: 'leads' | 'pages'; readonly reason: UnprovenReason }
+  /** Of a setting: neither `auto` nor a JSON Pointer. */
+  | {
+      readonly kind: 'no-pointer';
+      readonly setting: string;
+      readonly text: string;
+      readonly example: string;
+    };
+
+/** `code` is that of node or undici; `why` are the words of a library. */
+type ConnectionProblem =
+  | {
+      readonly kind: 'unreachable';
+      readonly origin: string;
+      readonly code: string;
+      readonly mayBeTls: boolean;
+    }
+  | { readonly kind: 'no-such-host'; readonly origin: string }
+  | { readonly kind: 'answers-in-plain-http'; readonly origin: string; readonly isLoopback: boolean }
+  | { readonly kind: 'unsafe-connection'; readonly origin: string; readonly why: string }
+  | { readonly kind: 'connection-failed'; readonly origin: string; readonly why: string }
+  | { readonly kind: 'proxy-refuses'; readonly origin: string; readonly status: string }
+  | {
+      readonly kind: 'proxy-unreachable';
+      readonly proxy: string;
+      readonly code: string;
+      readonly why: string;
+    };
+
+type RejectionProblem =
+  | {
+      readonly kind: 'key-refused';
+      readonly status: number;
+      readonly words: ErrorWords;
+      readonly profile: string | undefined;
+      /** The key is what `api-key-command` printed. */
+      readonly keyIsFromCommand: boolean;
+    }
+  | { readonly kind: 'rate-limited'; readonly status: number; readonly words: ErrorWords }
+  | { readonly kind: 'service-answered'; readonly status: number; readonly words: ErrorWords }
+  /** The same for a call that may be of any operation. */
+  | { readonly kind: 'call-answered'; readonly status: number; readonly words: ErrorWords }
+  | { readonly kind: 'error-with-status-200'; readonly words: ErrorWords }
+  | { readonly kind: 'too-many-redirects'; readonly most: number }
+  /** `origin` is undefined for what is no proper URL. */
+  | {
+      readonly kind: 'redirects-elsewhere';
+      readonly origin: string | undefined;
+      readonly profile: string | undefined;
+    }
+  | { readonly kind: 'redirect-not-followed'; readonly location: string; readonly status: number };
+
+type AnswerProblem =
+  | { readonly kind: 'broken-compression'; readonly origin: string; readonly why: string }
+  | { readonly kind: 'no-proper-http'; readonly origin: string; readonly why: string }
+  | { readonly kind: 'unknown-encoding'; readonly name: string }
+  | { readonly kind: 'answer-too-slow' }
+  | { readonly kind: 'answer-empty' }
+  | { readonly kind: 'answer-cut-off' }
+  /** It came whole all the same. */
+  | { readonly kind: 'answer-ends-early' }
+  | { readonly kind: 'answer-not-json'; readonly type: string }
+  | { readonly kind: 'next-page-elsewhere'; readonly there: string | undefined; readonly origin: string }
+  | { readonly kind: 'position-elsewhere'; readonly origin: string }
+  | { readonly kind: 'position-read-before' }
+  | { readonly kind: 'endless-empty-pages'; readonly pages: number };
+
 /** What was seen of a walk that came to an end which proves nothing. */
 export type UnprovenReason =
   /** A page brought leads that were known, and none that were not. */
   | { readonly kind: 'nothing-new' }
-  | { readonly kind: 'rejected-behind'; readonly message: string }
+  | { readonly kind: 'rejected-behind'; readonly of: Problem }
   /** The service says that there is more: and sends no lead, names no position, or none that a usual parameter takes. */
   | { readonly kind: 'more-without-leads' }
   | { readonly kind: 'more-without-position' }
@@ -19,3 +116,22 @@ export type UnprovenReason =
   /** No lead comes where this parameter is sent, not even the first ones. */
   | { readonly kind: 'position-filters'; readonly param: string }
   | { readonly kind: 'list-kept-moving' };
+
+/** Of a list that has no further page. */
+export type EndNote =
+  | { readonly kind: 'not-paged'; readonly count: number }
+  | { readonly kind: 'total-may-ignore-filter'; readonly total: number; readonly met: number };
+
+interface AnswerDetails {
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** The service's answer is not what it must be. */
+export const answerError = (problem: ServiceProblem, details?: AnswerDetails): DataError =>
+  new DataError(problem, details);
+
+/** The service could not be reached, or failed. */
+export const serviceError = (problem: ServiceProblem, details?: AnswerDetails): ServiceError =>
+  new ServiceError(problem, details);

@@ -1,3 +1,4 @@
+import { describing } from '../support/described.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DataError } from '../../src/errors.ts';
@@ -31,8 +32,8 @@ test.each([
 
 test('what is not there cannot be removed, and what has no members cannot get one', () => {
   expect(change('{"a":1}', 'b')).toBeUndefined();
-  expect(() => change('{"a":1}', 'a.b', '1')).toThrow(DataError);
-  expect(() => change('{"a":[1]}', 'a.5', '1')).toThrow(/no element 5/);
+  expect(describing(() => change('{"a":1}', 'a.b', '1'))).toThrow(DataError);
+  expect(describing(() => change('{"a":[1]}', 'a.5', '1'))).toThrow(/no element 5/);
 });
 
 test('the result is what JSON.parse and an assignment give, for any object and any of its members', () => {

@@ -1,3 +1,4 @@
+import { described, describing } from '../support/described.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DataError } from '../../src/errors.ts';
@@ -59,7 +60,7 @@ describe('records', () => {
     const json = '{"a/b":{"data":[{"no":1}],"0":[[],[{"id":"x"}]]}}';
     expect(scan(json, ['a/b', '0', '1'])).toMatchObject({ records: ['{"id":"x"}'] });
     expect(scan('[{"id":"x"}]', []).records).toEqual(['{"id":"x"}']);
-    expect(() => scan(json, ['a/b', 'none'])).toThrow(/no array at \/a~1b\/none/);
+    expect(describing(() => scan(json, ['a/b', 'none']))).toThrow(/no array at \/a~1b\/none/);
   });
 
   it('may be followed by white space, after a byte order mark', () => {
@@ -88,14 +89,14 @@ describe('the usual places', () => {
   });
 
   it('are an error when two of them hold objects', () => {
-    expect(() => scan('{"data":[{"id":1}],"leads":[{"id":2}]}')).toThrow(/two arrays/);
+    expect(describing(() => scan('{"data":[{"id":1}],"leads":[{"id":2}]}'))).toThrow(/two arrays/);
   });
 
   it('are named in the hint when two arrays of objects are elsewhere', () => {
     const hint = hintOf(() => scan('{"contacts":[{"id":1}],"people":[{"id":2}]}'));
     expect(hint).toContain('leads config set api.items /contacts');
-    expect(() => scan('{"error":"x"}')).toThrow(DataError);
-    expect(() => scan('17')).toThrow(DataError);
+    expect(describing(() => scan('{"error":"x"}'))).toThrow(DataError);
+    expect(describing(() => scan('17'))).toThrow(DataError);
   });
 
   it.each(['content', 'value', 'docs', 'hits', 'rows', 'elements', 'nodes', 'edges', 'list', 'contacts'])(
@@ -109,7 +110,7 @@ describe('the usual places', () => {
   );
 
   it('do not hold the errors of an answer', () => {
-    expect(() => scan('{"errors":[{"message":"no"}]}')).toThrow(DataError);
+    expect(describing(() => scan('{"errors":[{"message":"no"}]}'))).toThrow(DataError);
     expect(scan('{"content":[],"totalElements":0}').records).toEqual([]);
   });
 
@@ -151,13 +152,15 @@ describe('what is not JSON', () => {
     '<html></html>',
     '[\u00a0{"id":1}]',
   ])('is rejected wherever the chunks are cut: %s', (json) => {
-    expect(() => JSON.parse(json) as unknown).toThrow();
-    for (const cut of everyCut(json)) expect(() => scan(json, 'auto', [cut])).toThrow(DataError);
+    expect(describing(() => JSON.parse(json) as unknown)).toThrow();
+    for (const cut of everyCut(json)) expect(describing(() => scan(json, 'auto', [cut]))).toThrow(DataError);
   });
 
   it('names the byte and the record', () => {
-    expect(() => scan('{"data":[{"id":1},{"id":x}]}')).toThrow("unexpected 'x' at byte 24, in lead 2");
-    expect(() => scan('[{"id":1},2]')).toThrow('lead 2 of the page is not a JSON object');
+    expect(describing(() => scan('{"data":[{"id":1},{"id":x}]}'))).toThrow(
+      "unexpected 'x' at byte 24, in lead 2",
+    );
+    expect(describing(() => scan('[{"id":1},2]'))).toThrow('lead 2 of the page is not a JSON object');
   });
 
   it.each([[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xc0, 0x80], [0xf5, 0x80, 0x80, 0x80]])(
@@ -169,9 +172,9 @@ describe('what is not JSON', () => {
           Buffer.from(bytes),
           Buffer.from(tail),
         ]);
-      expect(() => scan(page('"}]}'))).toThrow('not UTF-8, in lead 2');
+      expect(describing(() => scan(page('"}]}')))).toThrow('not UTF-8, in lead 2');
       const outside = [Buffer.from('{"data":[],"s":"'), Buffer.from(bytes), Buffer.from('"}')];
-      expect(() => scan(Buffer.concat(outside))).toThrow('not UTF-8');
+      expect(describing(() => scan(Buffer.concat(outside)))).toThrow('not UTF-8');
     },
   );
 
@@ -261,7 +264,7 @@ function hintOf(run: () => unknown): string | undefined {
   try {
     run();
   } catch (error) {
-    if (error instanceof DataError) return error.hint;
+    if (error instanceof DataError) return (described(error) as DataError).hint;
   }
   return undefined;
 }

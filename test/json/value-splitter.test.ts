@@ -1,3 +1,4 @@
+import { describing } from '../support/described.ts';
 import { expect, test } from 'vitest';
 import { DataError } from '../../src/errors.ts';
 import { ValueSplitter } from '../../src/json/value-splitter.ts';
@@ -36,6 +37,6 @@ test.each([
   ['an object that is cut', '{"a":', /too early, at byte 5/],
   ['an array that is cut', '[{}', /too early, at byte 3/],
 ])('%s is an error that says where', (_, text, expected) => {
-  expect(() => split(text)).toThrow(expected);
-  expect(() => split(text)).toThrow(DataError);
+  expect(describing(() => split(text))).toThrow(expected);
+  expect(describing(() => split(text))).toThrow(DataError);
 });

@@ -6,6 +6,7 @@ import type { Dialect } from '../../src/config/dialect.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { createAgent } from '../../src/http/client/agent.ts';
 import { createMessages } from '../../src/output/messages.ts';
+import { commandLineTexts } from '../../src/messages/command-line.ts';
 import { Secret } from '../../src/secret.ts';
 import { RateGate, type Service } from '../../src/service/client/service.ts';
 import { FakeClock } from './clock.ts';
@@ -77,6 +78,7 @@ export async function serviceAt(
     dialect: options.dialect ?? {},
     dispatcher,
     messages: createMessages(stderr, { verbose: true, quiet: false }),
+    ...commandLineTexts,
     rateGate: new RateGate(clock),
     clock,
     random: options.random ?? (() => 0.5),

@@ -1,3 +1,4 @@
+import { described } from './described.ts';
 import { listLeads, type ListingOptions, type ListingStats } from '../../src/service/listing/listing.ts';
 import type { Completion } from '../../src/service/listing/completion.ts';
 import type { Position } from '../../src/service/pagination/position.ts';
@@ -18,10 +19,14 @@ export async function walk(service: Service, options: Partial<ListingOptions> = 
   const ids: (string | undefined)[] = [];
   const positions: (Position | undefined)[] = [];
   const counts: number[] = [];
-  for await (const batch of pages) {
-    ids.push(...batch.leads.map((lead) => lead.id));
-    positions.push(batch.next);
-    counts.push(ids.length);
+  try {
+    for await (const batch of pages) {
+      ids.push(...batch.leads.map((lead) => lead.id));
+      positions.push(batch.next);
+      counts.push(ids.length);
+    }
+  } catch (error) {
+    throw described(error);
   }
   return { ids, positions, counts, completion: pages.completion, stats: pages.stats };
 }

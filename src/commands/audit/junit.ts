@@ -1,5 +1,5 @@
-import { type Finding, type FindingClass, problemClasses } from '../../audit/classify-lead.ts';
 import { sentenceOf } from '../../messages/catalogue.ts';
+import { type Finding, type FindingClass, problemClasses } from '../../audit/classify-lead.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';
 import { junitDocument, type TestCase } from '../../output/junit.ts';

@@ -1,10 +1,9 @@
+import { isCtrlC, outliveOutages } from '../flags/polling.ts';
 import { sentenceOf } from '../../messages/catalogue.ts';
 import type { Context } from '../../context.ts';
 import { ServiceError } from '../../errors.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
-import { outliveOutages } from '../../service/client/retry.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { isCtrlC } from '../flags/polling.ts';
 import { noteFilters } from '../flags/resolve-filter.ts';
 import { withJunitOfFailure, writeJunit } from './junit.ts';
 import { noteCounts, openAudit, type OpenedAudit } from './open-audit.ts';

@@ -1,11 +1,10 @@
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
-import { outliveOutages } from '../../service/client/retry.ts';
 import { IncompleteError } from '../../service/listing/completion.ts';
 import { type Batch, type Listing, listLeads } from '../../service/listing/listing.ts';
 import type { Position } from '../../service/pagination/position.ts';
-import { isComplete, isCtrlC, unprovenHandler } from '../flags/polling.ts';
+import { isComplete, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
 import type { Counts } from './checkpoint.ts';
 import { type ExportContext, type ExportPlan, latest } from './plan.ts';

@@ -1,6 +1,9 @@
-import { InterruptedError } from '../../errors.ts';
+import { DataError, InterruptedError, ServiceError } from '../../errors.ts';
+import { problemSentence, sentenceOf } from '../../messages/catalogue.ts';
 import type { Messages } from '../../output/messages.ts';
+import type { Service } from '../../service/client/service.ts';
 import { IncompleteError, type Unproven } from '../../service/listing/completion.ts';
+import { formatDuration, formatSeconds } from '../../time/duration.ts';
 
 /** Whether a run was stopped by Ctrl-C, which is the ordinary end of one that goes on until then. */
 export const isCtrlC = ({ aborted, reason }: AbortSignal): boolean =>
@@ -17,7 +20,7 @@ export function unprovenHandler(
 ): ((end: Unproven) => void) | undefined {
   if (!isAccepted) return undefined;
   const what = movesBookmark ? 'the bookmark moves past leads that may be missing' : 'leads may be missing';
-  return ({ why }) => messages.note('incomplete', `${what}: ${why}`);
+  return ({ reason }) => messages.note('incomplete', `${what}: ${problemSentence(reason)}`);
 }
 
 const said = new WeakSet<object>();
@@ -35,9 +38,44 @@ export async function isComplete(
     return true;
   } catch (error) {
     if (!(error instanceof IncompleteError)) throw error;
-    const { sentenceOf } = await import('../../messages/catalogue.ts');
     if (!said.has(messages)) messages.warn(`${sentenceOf(error)}; trying again`);
     said.add(messages);
     return false;
+  }
+}
+
+interface Polling {
+  /** Between two attempts, in milliseconds. */
+  readonly every: number;
+  /** An answer that is not what it must be may heal as well, since there was a good one before. */
+  readonly hasWorked: boolean;
+}
+
+/**
+ * Repeats a step of a run that polls until the service is there again, and says when an outage begins and when it ends.
+ * Passes on what does not heal by waiting: a rejected key, wrong usage, output that cannot be written, an interruption.
+ */
+export async function outliveOutages<T>(
+  step: () => Promise<T>,
+  { every, hasWorked }: Polling,
+  { clock, signal, messages }: Pick<Service, 'clock' | 'signal' | 'messages'>,
+): Promise<T> {
+  let awaySince: number | undefined;
+  for (;;) {
+    try {
+      const result = await step();
+      if (awaySince !== undefined) {
+        messages.say(`the service answers again, after ${formatDuration(clock.now() - awaySince)}`);
+      }
+      return result;
+    } catch (error) {
+      const heals = error instanceof ServiceError || (hasWorked && error instanceof DataError);
+      if (!heals || signal.aborted) throw error;
+      const why = sentenceOf(error);
+      if (awaySince === undefined) messages.say(`${why}; trying again every ${formatSeconds(every)}`);
+      awaySince ??= clock.now();
+      const wait = { ms: every, why, isExpected: true };
+      await messages.waiting(wait, () => clock.sleep(every, signal));
+    }
   }
 }

@@ -1,8 +1,9 @@
+import { problemSentence } from '../../messages/catalogue.ts';
+import { outliveOutages } from '../flags/polling.ts';
 import type { Context } from '../../context.ts';
 import { oldestFirst } from '../../lead/created-at.ts';
 import { FieldPresence, leadFilter, type LeadFilter, type LeadMatcher } from '../../lead/filter.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
-import { outliveOutages } from '../../service/client/retry.ts';
 import { openService, type Service } from '../../service/client/service.ts';
 import { IncompleteError, type Unproven } from '../../service/listing/completion.ts';
 import { listLeads } from '../../service/listing/listing.ts';
@@ -63,7 +64,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
 
 function noteRemainder(remainder: Remainder, shown: number, { messages }: Context): void {
   if (typeof remainder === 'object') {
-    messages.note('incomplete', `leads may be missing: ${remainder.why}`);
+    messages.note('incomplete', `leads may be missing: ${problemSentence(remainder.reason)}`);
   }
   if (remainder === 'more') {
     const what = shown === 1 ? 'this is the first lead' : `these are the first ${shown} leads`;

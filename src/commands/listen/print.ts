@@ -1,8 +1,8 @@
+import { problemSentence, sentenceOf } from '../../messages/catalogue.ts';
 import type { Context } from '../../context.ts';
-import { ServiceError } from '../../errors.ts';
+import { LeadsError, messageOf, ServiceError } from '../../errors.ts';
 import type { VerdictKind } from '../../inbox/decide-verdict.ts';
 import { utf8 } from '../../json/bytes.ts';
-import { sentenceOf } from '../../messages/catalogue.ts';
 import type { Messages } from '../../output/messages.ts';
 import { escapeJson, sanitize } from '../../output/sanitize.ts';
 import type { StdoutWriter } from '../../output/stdout.ts';
@@ -119,9 +119,9 @@ function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillR
       messages.say(`the backfill works again, after ${formatDuration(awayMs)}`);
       failing = undefined;
     }
-    if (end.kind === 'unproven' && !unproven.has(withoutNumbers(end.why))) {
-      unproven.add(withoutNumbers(end.why));
-      messages.warn(`the backfill may lack leads: ${end.why}`);
+    if (end.kind === 'unproven' && !unproven.has(end.reason.kind)) {
+      unproven.add(end.reason.kind);
+      messages.warn(`the backfill may lack leads: ${problemSentence(end.reason)}`);
     }
     const isNews = found || (number === 1 && !isInterrupted);
     if (isNews) messages.say(`backfill: ${counted(round)}${isInterrupted ? ', interrupted' : ''}`);
@@ -138,10 +138,10 @@ function counted({ fetched, known, handedOn, pending, notStored }: BackfillRound
 }
 
 /** An outage is one cause, whichever way it shows. */
-const causeOf = (error: unknown): string =>
-  error instanceof ServiceError ? 'outage' : withoutNumbers(sentenceOf(error));
-
-const withoutNumbers = (text: string): string => text.replace(/\d+/g, '#');
+function causeOf(error: unknown): string {
+  if (error instanceof ServiceError) return 'outage';
+  return (error instanceof LeadsError ? error.problem?.kind : undefined) ?? messageOf(error);
+}
 
 /** The address of a receiver that is ready, and how it works. */
 export interface Listening {
@@ -341,5 +341,7 @@ type Tally = Record<VerdictKind, number> & { readonly reasons: Partial<Record<Re
 /** Why a round did not read everything, in a few words. */
 function endText(end: Exclude<RoundEnd, { kind: 'complete' }>): string {
   if (end.kind === 'interrupted') return 'interrupted';
-  return end.kind === 'unproven' ? `leads may be missing: ${end.why}` : sentenceOf(end.error);
+  return end.kind === 'unproven'
+    ? `leads may be missing: ${problemSentence(end.reason)}`
+    : sentenceOf(end.error);
 }

@@ -1,6 +1,6 @@
+import { sentenceOf } from '../../messages/catalogue.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
-import { sentenceOf } from '../../messages/catalogue.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-inbox.ts';
 import { leadFilter } from '../../lead/filter.ts';

@@ -1,3 +1,5 @@
+import type { LeadsError } from '../../errors.ts';
+import type { ErrorWords } from '../../service/problems.ts';
 import type { DialectAsker, Query } from './dialect-asker.ts';
 import { narrowNames, type Shown } from './narrow-names.ts';
 import { numberParams } from '../../service/pagination/service-names.ts';
@@ -145,20 +147,23 @@ export async function readLargestPage(
   const plain: Reference = { page: first, query: {}, asked: undefined, rejected: undefined };
   if (limit.kind !== 'honoured') return plain;
   const { name, companions } = limit;
-  const ask = async (size: number): Promise<Reference | { message: string; status: number | undefined }> => {
+  const ask = async (
+    size: number,
+  ): Promise<Reference | { status: number | undefined; error?: LeadsError }> => {
     const query = { ...companions, [name]: String(size) };
     const seen = await asker.ask(query);
     if (seen.kind === 'page' && seen.count > 0)
       return { page: seen, query, asked: size, rejected: undefined };
-    return seen.kind === 'rejected' ? seen : { message: '', status: undefined };
+    return seen.kind === 'rejected' ? seen : { status: undefined };
   };
   const whole = await ask(largest);
   if ('page' in whole) return whole;
   if (whole.status === undefined) return plain;
   let rejected = { size: largest, status: whole.status as number | undefined };
   let best: Reference | undefined;
-  let candidates = [...new Set([...usualCaps, ...namedSizes(whole.message)])].toSorted((a, b) => a - b);
-  let next = namedSizes(whole.message)[0] ?? 100;
+  const named = namedSizes(whole.error);
+  let candidates = [...new Set([...usualCaps, ...named])].toSorted((a, b) => a - b);
+  let next = named[0] ?? 100;
   while (asker.left > 12) {
     const one = await ask(next);
     if ('page' in one) best = one;
@@ -172,8 +177,11 @@ export async function readLargestPage(
   return { ...(best ?? plain), rejected };
 }
 
-/** Numbers in an error's text that may be the largest size. */
-const namedSizes = (message: string): number[] =>
-  (message.match(/\b\d{1,3}\b/g) ?? [])
+/** Numbers in the service's own words about an error, which may be the largest size. */
+function namedSizes(error: LeadsError | undefined): number[] {
+  const { words } = (error?.problem ?? {}) as { readonly words?: ErrorWords };
+  const text = `${words?.message ?? ''} ${words?.error ?? ''}`;
+  return (text.match(/\b\d{1,3}\b/g) ?? [])
     .map(Number)
     .filter((size) => size > 0 && size !== 400 && size !== 422);
+}

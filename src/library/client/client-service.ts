@@ -1,11 +1,12 @@
 import { UsageError } from '../../errors.ts';
 import { createAgent } from '../../http/client/agent.ts';
 import type { Messages } from '../../output/messages.ts';
+import { applicationWords } from '../../messages/application.ts';
+import { sentenceOf, warningOf } from '../../messages/catalogue.ts';
 import { Secret } from '../../secret.ts';
 import type { RateGate, Service } from '../../service/client/service.ts';
 import { systemClock } from '../../time/clock.ts';
 import { formatSeconds } from '../../time/duration.ts';
-import { inApplicationWords } from './application-error.ts';
 import { checkKey, type ClientOptions, type LeadsOptions } from './client-options.ts';
 
 /** What a client knows from its options. */
@@ -31,6 +32,8 @@ export async function openClientService(
     dialect,
     dispatcher,
     messages: noteMessages(onNote),
+    sentenceOf: (thrown) => sentenceOf(thrown),
+    noteOf: (found) => warningOf(found, applicationWords),
     rateGate: account.rateGate,
     clock: systemClock,
     random: Math.random,
@@ -55,13 +58,13 @@ async function keyFrom(apiKey: ClientOptions['apiKey']): Promise<string> {
 /** A shorter wait is not worth a note; ms. */
 const notedMs = 3000;
 
-/** Gives each note once to `onNote`, with options in place of the program's flags; nobody reads anything else. */
+/** Gives each note once to `onNote`, in the words of an application; nobody reads anything else. */
 export function noteMessages(onNote: (note: string) => void): Messages {
   const noted = new Set<string>();
   const note = (cause: string, text: string): void => {
     if (noted.has(cause)) return;
     noted.add(cause);
-    onNote(inApplicationWords(text));
+    onNote(text);
   };
   return {
     note,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { leadFilter } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
+import { problemSentence } from '../../messages/catalogue.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { clientError } from './application-error.ts';
@@ -76,7 +77,7 @@ export class LeadWalk {
         acceptUnproven:
           acceptIncomplete === undefined || acceptIncomplete === false
             ? undefined
-            : ({ why }) => acceptIncomplete !== true && acceptIncomplete(why),
+            : ({ reason }) => acceptIncomplete !== true && acceptIncomplete(problemSentence(reason)),
       });
       for await (const { leads, next } of walk) {
         for (const lead of leads) {

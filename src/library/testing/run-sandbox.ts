@@ -1,3 +1,4 @@
+import { messageFor, sentenceOf } from '../../messages/catalogue.ts';
 import * as z from 'zod/mini';
 import { isLoopback } from '../../config/base-url.ts';
 import { ConfigError, DataError, UsageError } from '../../errors.ts';
@@ -10,7 +11,6 @@ import {
   type WebhookOptions,
 } from '../../sandbox/sandbox-options.ts';
 import { forApplication } from '../../messages/application.ts';
-import { messageFor, sentenceOf } from '../../messages/catalogue.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { systemClock } from '../../time/clock.ts';

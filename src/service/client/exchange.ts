@@ -1,6 +1,6 @@
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { DataError } from '../../errors.ts';
+import { answerError } from '../problems.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
 import { formatDuration } from '../../time/duration.ts';
 import { networkFailure } from './failure.ts';
@@ -160,7 +160,7 @@ function decoded(
   const name = coding?.trim().toLowerCase() ?? 'identity';
   if (name === '' || name === 'identity') return body as AsyncIterable<Uint8Array>;
   if (!['gzip', 'x-gzip', 'deflate', 'br'].includes(name)) {
-    throw new DataError(`the service encodes its answer as '${name}'`);
+    throw answerError({ kind: 'unknown-encoding', name });
   }
   const decoder = name === 'br' ? createBrotliDecompress() : createUnzip();
   body.on('error', (error: Error) => decoder.destroy(error));

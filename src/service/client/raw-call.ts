@@ -3,6 +3,7 @@ import { type Call, exchange, type Response } from './exchange.ts';
 import { networkFailure } from './failure.ts';
 import { errorAnswer } from './rejection.ts';
 import { Attempts, TransientError } from './retry.ts';
+import { answerError, type ServiceProblem } from '../problems.ts';
 import type { Service } from './service.ts';
 
 /** An answer as it came, of any status. */
@@ -97,15 +98,13 @@ async function failureOf(
   const { status, headers, redact } = response;
   const location = headers['location'];
   if (status < 400 && location !== undefined) {
-    return new DataError(`the service redirects to ${redact(location)} (${status}), which is not followed`, {
-      status,
-      hint: 'if that is the place that was meant, ask for it',
-    });
+    return answerError({ kind: 'redirect-not-followed', location: redact(location), status }, { status });
   }
   const failure = await errorAnswer(service, response, body.beginning());
-  if (!(failure instanceof DataError)) return failure;
-  // Its hint is about the list operation.
-  return new DataError(failure.message, { status, requestId: failure.requestId });
+  const problem = failure instanceof DataError ? (failure.problem as ServiceProblem | undefined) : undefined;
+  if (failure instanceof TransientError || problem?.kind !== 'service-answered') return failure;
+  // The hint of that is about the list operation.
+  return answerError({ ...problem, kind: 'call-answered' }, { status, requestId: failure.requestId });
 }
 
 /** Waits for the next attempt; gives the failure instead when there is none. */

@@ -1,8 +1,9 @@
-import { DataError, type LeadsError } from '../../errors.ts';
+import { type DataError, KeyRejectedError, type LeadsError } from '../../errors.ts';
 import { isObject, type Json } from '../../json/exact.ts';
 import type { Response } from './exchange.ts';
-import { rejectionFailure } from './failure.ts';
-import { retryAfterMs, type TransientError } from './retry.ts';
+import { passes } from './failure.ts';
+import { answerError, type ErrorWords, serviceError, type ServiceProblem } from '../problems.ts';
+import { retryAfterMs, TransientError } from './retry.ts';
 import type { Service } from './service.ts';
 
 const longestErrorBody = 64 * 1024;
@@ -28,26 +29,32 @@ export async function errorAnswer(
   body: AsyncIterable<Uint8Array>,
 ): Promise<LeadsError | TransientError> {
   const { status, headers, redact } = response;
-  const json = await errorBody(body);
+  const words = wordsIn(await errorBody(body), redact);
+  const wait = retryAfterMs(headers['retry-after'], clock.now(), headers['date']);
+  const isLimit = status === 403 && isRateLimit(headers, `${words.error ?? ''} ${words.message ?? ''}`);
+  const details = { status, requestId: requestIdIn(response) };
+  if (status === 401 || (status === 403 && !isLimit)) {
+    const { profile, renewKey } = account;
+    const keyIsFromCommand = renewKey !== undefined;
+    const refused: ServiceProblem = { kind: 'key-refused', status, words, profile, keyIsFromCommand };
+    return new KeyRejectedError(refused, details);
+  }
+  const kind = status === 429 || isLimit ? 'rate-limited' : 'service-answered';
+  if (passes(status) || isLimit) {
+    const reset = isLimit ? rateLimitResetMs(headers['x-ratelimit-reset'], clock.now()) : undefined;
+    return new TransientError(serviceError({ kind, status, words }, details), wait ?? reset);
+  }
+  return (status >= 500 ? serviceError : answerError)({ kind, status, words }, details);
+}
+
+/** The `error` and `message` of a body (specification, section 7); some services nest both in an object `error`. */
+function wordsIn(body: Json | undefined, redact: (text: string) => string): ErrorWords {
   const text = (value: Json | undefined): string | undefined =>
     typeof value === 'string' && value.trim() !== '' ? redact(value.trim()).slice(0, 500) : undefined;
-  const error = isObject(json) ? json['error'] : undefined;
-  // Some services nest both in an object `error`.
-  const inner = isObject(error) ? error : isObject(json) ? json : undefined;
-  const code = text(isObject(error) ? (error['code'] ?? error['type']) : error);
-  const message = text(inner?.['message']);
-  const wait = retryAfterMs(headers['retry-after'], clock.now(), headers['date']);
-  const isLimit = status === 403 && isRateLimit(headers, `${code ?? ''} ${message ?? ''}`);
-  return rejectionFailure({
-    profile: account.profile,
-    status,
-    error: code,
-    message,
-    requestId: requestIdIn(response),
-    waitMs: isLimit ? (wait ?? rateLimitResetMs(headers['x-ratelimit-reset'], clock.now())) : wait,
-    isRateLimit: isLimit,
-    keyIsFromCommand: account.renewKey !== undefined,
-  });
+  if (!isObject(body)) return { error: undefined, message: undefined };
+  const { error } = body;
+  if (!isObject(error)) return { error: text(error), message: text(body['message']) };
+  return { error: text(error['code'] ?? error['type']), message: text(error['message']) };
 }
 
 /** GitHub, among others, answers 403 to a client that asks too often. */
@@ -78,20 +85,13 @@ async function errorBody(body: AsyncIterable<Uint8Array>): Promise<Json | undefi
   }
 }
 
-const textOf = (value: Json | undefined): string | undefined =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 500) : undefined;
-
-/** `redact` takes the API key out of a text. The failure that a body with `error` and `message` (specification, section 7) reports; undefined for other bodies. */
+/** The failure that a body with `error` and `message` reports; undefined for other bodies. `redact` takes the API key out. */
 export function rejectionIn(body: Json, redact: (text: string) => string): DataError | undefined {
-  if (!isObject(body)) return undefined;
-  const { error } = body;
-  const inner = isObject(error) ? error : body;
-  const code = textOf(isObject(error) ? (error['code'] ?? error['type']) : error);
-  const message = textOf(inner['message']);
-  if (error === undefined || error === null || error === false || (code ?? message) === undefined)
-    return undefined;
-  const why = message === undefined ? code : `${message}${code === undefined ? '' : ` (${code})`}`;
-  return new DataError(`the service answered 200 with an error: ${redact(why ?? '')}`);
+  const error = isObject(body) ? body['error'] : undefined;
+  if (error === undefined || error === null || error === false) return undefined;
+  const words = wordsIn(body, redact);
+  const saysNothing = (words.error ?? words.message) === undefined;
+  return saysNothing ? undefined : answerError({ kind: 'error-with-status-200', words });
 }
 
 /** The same for bytes that may be anything. */

@@ -1,5 +1,4 @@
-import { loginCommand } from '../../config/login-command.ts';
-import { DataError } from '../../errors.ts';
+import { answerError } from '../problems.ts';
 import { errorAnswer, requestIdIn } from './rejection.ts';
 import { exchange, type Response } from './exchange.ts';
 import type { Service } from './service.ts';
@@ -34,17 +33,12 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
     await response.discard();
     target = redirected(target, location, service.account.profile);
   }
-  throw new DataError(`the service redirects more than ${mostRedirects} times`);
+  throw answerError({ kind: 'too-many-redirects', most: mostRedirects });
 }
 
 /** The key is for one origin: a redirect to another one is not followed (promise: never to another origin). */
 function redirected(from: URL, location: string, profile: string | undefined): URL {
   const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (to?.origin === from.origin) return to;
-  throw new DataError(`the service redirects to ${to?.origin ?? 'no proper URL'}, another origin`, {
-    hint:
-      to === undefined
-        ? undefined
-        : `the API key is not sent there; if that is the service: ${loginCommand(profile, to.origin)}`,
-  });
+  throw answerError({ kind: 'redirects-elsewhere', origin: to?.origin, profile });
 }

@@ -1,5 +1,6 @@
-import { DataError, type LeadsError, ServiceError } from '../../errors.ts';
-import { formatDuration, formatSeconds } from '../../time/duration.ts';
+import { DataError, type LeadsError } from '../../errors.ts';
+import { formatDuration } from '../../time/duration.ts';
+import { answerError, serviceError, type ServiceProblem } from '../problems.ts';
 import type { Service } from './service.ts';
 
 /** A failure that another attempt may not meet. */
@@ -50,52 +51,42 @@ export class Attempts {
    * when to come back when the wait asked for would end behind the deadline.
    */
   async next(reason: TransientError, signal: AbortSignal): Promise<void> {
-    const { retries, messages, clock, random } = this.#service;
+    const { retries, messages, clock, random, sentenceOf } = this.#service;
     // Also when this run gives up: one that polls comes back by itself, and not earlier.
     if (reason.waitMs !== undefined) this.#service.rateGate.holdUntil(clock.now() + reason.waitMs);
     if (this.#failed >= retries) throw this.#final(reason);
     const delay = retryDelay(this.#failed, random, reason.waitMs);
     const isTooLong = delay > this.left;
     if (isTooLong && (reason.waitMs === undefined || reason.waitMs <= this.left)) throw this.#final(reason);
-    if (isTooLong) throw tooLong(reason.failure, reason.waitMs ?? delay, clock.now());
+    if (isTooLong) throw this.#tooLong(reason.failure, reason.waitMs ?? delay);
     this.#failed += 1;
     this.#onRetry();
     const detail = `retry ${this.#failed} of ${retries}`;
-    messages.verbose(`${detail} in ${formatDuration(delay)}: ${reason.failure.message}`);
-    const wait = { ms: delay, why: shortReason(reason.failure), detail };
+    const why = sentenceOf(reason.failure);
+    messages.verbose(`${detail} in ${formatDuration(delay)}: ${why}`);
+    const isLimit = [429, 403].includes(reason.failure.status ?? 0);
+    const wait = { ms: delay, why: isLimit ? rateLimited : why, detail };
     await messages.waiting(wait, () => clock.sleep(delay, signal));
   }
 
+  #tooLong(failure: LeadsError, waitMs: number): LeadsError {
+    const { problem, status, requestId } = failure;
+    if (problem === undefined) return failure;
+    const at = this.#service.clock.now() + waitMs;
+    const details = { cause: failure, status, requestId };
+    return serviceError({ kind: 'asked-to-come-back', of: problem, waitMs, at }, details);
+  }
+
   #final({ failure }: TransientError): LeadsError {
-    if (this.#failed === 0) return failure;
-    const { status, requestId, hint } = failure;
-    const Failure = failure instanceof DataError ? DataError : ServiceError;
-    return new Failure(`${failure.message} (tried ${this.#failed + 1} times)`, {
-      cause: failure,
-      status,
-      requestId,
-      hint,
-    });
+    const { problem, status, requestId } = failure;
+    if (this.#failed === 0 || problem === undefined) return failure;
+    const gaveUp: ServiceProblem = { kind: 'gave-up', of: problem, tries: this.#failed + 1 };
+    const details = { cause: failure, status, requestId };
+    return failure instanceof DataError ? answerError(gaveUp, details) : serviceError(gaveUp, details);
   }
 }
 
-/** For a line that is drawn while a retry waits. */
-const shortReason = ({ status, message }: LeadsError): string =>
-  status === 429 || status === 403 ? rateLimited : message;
-
 export const rateLimited = 'rate limited';
-
-function tooLong(failure: LeadsError, waitMs: number, now: number): ServiceError {
-  // An absurd value may name a time that no calendar has.
-  const then = now + waitMs;
-  const when = then < 8.64e15 ? `at ${new Date(then).toISOString().replace(/\.\d+/, '')}` : 'later';
-  return new ServiceError(`${failure.message}; it asks to come back in ${formatDuration(waitMs)}`, {
-    cause: failure,
-    status: failure.status,
-    requestId: failure.requestId,
-    hint: `try again ${when}`,
-  });
-}
 
 /**
  * How long `Retry-After` (RFC 9110, section 10.2.3) asks to wait from now, in milliseconds: seconds, or a date, which
@@ -114,40 +105,4 @@ export function retryAfterMs(
   if (Number.isNaN(at)) return undefined;
   const theirs = Date.parse(serviceDate ?? '');
   return Math.max(0, at - now, Number.isNaN(theirs) ? 0 : at - theirs);
-}
-
-interface Options {
-  /** Between two attempts, in milliseconds. */
-  readonly every: number;
-  /** An answer that is not what it must be may heal as well, since there was a good one before. */
-  readonly hasWorked: boolean;
-}
-
-/**
- * Repeats a step of a run that polls until the service is there again, and says when an outage begins and when it ends.
- * Passes on what does not heal by waiting: a rejected key, wrong usage, output that cannot be written, an interruption.
- */
-export async function outliveOutages<T>(
-  step: () => Promise<T>,
-  { every, hasWorked }: Options,
-  { clock, signal, messages }: Pick<Service, 'clock' | 'signal' | 'messages'>,
-): Promise<T> {
-  let awaySince: number | undefined;
-  for (;;) {
-    try {
-      const result = await step();
-      if (awaySince !== undefined) {
-        messages.say(`the service answers again, after ${formatDuration(clock.now() - awaySince)}`);
-      }
-      return result;
-    } catch (error) {
-      const heals = error instanceof ServiceError || (hasWorked && error instanceof DataError);
-      if (!heals || signal.aborted) throw error;
-      if (awaySince === undefined)
-        messages.say(`${error.message}; trying again every ${formatSeconds(every)}`);
-      awaySince ??= clock.now();
-      const wait = { ms: every, why: error.message, isExpected: true };
-      await messages.waiting(wait, () => clock.sleep(every, signal));
-    }
-  }
 }

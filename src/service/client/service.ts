@@ -3,11 +3,19 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { KeyContext } from '../../config/key-command.ts';
 import type { Account, Settings } from '../../config/settings.ts';
 import type { Host } from '../../host.ts';
+import type { Problem } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { Clock } from '../../time/clock.ts';
 
+/** What a front makes of errors and problems, for what is said while the work goes on. */
+export interface Texts {
+  readonly sentenceOf: (thrown: unknown) => string;
+  /** With what the user can do about it. */
+  readonly noteOf: (found: Problem) => string;
+}
+
 /** One account at one service, and the means to ask it. */
-export interface Service {
+export interface Service extends Texts {
   readonly account: Account;
   readonly dialect: Dialect;
   readonly dispatcher: Dispatcher;
@@ -26,6 +34,7 @@ interface ServiceContext extends Pick<Host, 'clock' | 'random'>, KeyContext {
   readonly messages: Messages;
   settings(): Promise<Settings>;
   http(): Promise<Dispatcher>;
+  texts(): Promise<Texts>;
 }
 
 async function keyedAccount(settings: Settings, context: ServiceContext): Promise<Account> {
@@ -47,6 +56,7 @@ export async function openService(context: ServiceContext, other?: Account): Pro
     dialect,
     dispatcher: await context.http(),
     messages,
+    ...(await context.texts()),
     rateGate: new RateGate(clock),
     clock,
     random,

@@ -1,4 +1,3 @@
-import { DataError, ServiceError } from '../../errors.ts';
 import { openBrace, openBracket, skipSpace } from '../../json/bytes.ts';
 import { PageScan } from '../../json/page-scan.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
@@ -7,6 +6,7 @@ import { rejectionIn, rejectionInBytes } from '../client/rejection.ts';
 import { type Answer, request } from '../client/request.ts';
 import { Attempts, TransientError } from '../client/retry.ts';
 import type { Service } from '../client/service.ts';
+import { answerError, serviceError } from '../problems.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
 import type { Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
@@ -89,7 +89,7 @@ async function* partsOf(
     scan.push(chunk, leads);
     params.leads.read(leads, scanned, count);
     if (attempts.left < 0 && read < ((leftAtStart - attempts.left) / 1000) * slowest) {
-      throw new TransientError(new ServiceError('the answer comes too slowly'));
+      throw new TransientError(serviceError({ kind: 'answer-too-slow' }));
     }
     if (size <= partSize || leads.length === 0) continue;
     last = leads.at(-1);
@@ -105,7 +105,7 @@ async function* partsOf(
     };
     return;
   }
-  if (read === 0 && answer.headers['content-length'] === '0') throw new DataError('the answer is empty');
+  if (read === 0 && answer.headers['content-length'] === '0') throw answerError({ kind: 'answer-empty' });
   const scanned = leads.length;
   const envelope = endOf(scan, leads, count === 0 && read <= longestRejection ? beginning : [], answer);
   params.leads.read(leads, scanned, count);
@@ -148,10 +148,8 @@ function cutOff({ headers, requestId }: Answer): TransientError {
   const isWhole = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   return new TransientError(
     isWhole
-      ? new DataError('the answer is not valid JSON: it ends too early, although it came whole', {
-          requestId,
-        })
-      : new ServiceError('the answer was cut off', { requestId }),
+      ? answerError({ kind: 'answer-ends-early' }, { requestId })
+      : serviceError({ kind: 'answer-cut-off' }, { requestId }),
   );
 }
 
@@ -160,10 +158,7 @@ function refuseOtherThanJson({ headers, requestId }: Answer, chunk: Uint8Array):
   const type = headers['content-type']?.split(';')[0]?.trim() ?? '';
   const first = chunk[skipSpace(chunk, 0, chunk.length)];
   if (type === '' || /json/i.test(type) || first === openBrace || first === openBracket) return;
-  throw new DataError(`the service answered with ${type}, not with JSON`, {
-    requestId,
-    hint: "the base URL or the path may be another one: 'leads config get base-url', 'leads config get api.path'",
-  });
+  throw answerError({ kind: 'answer-not-json', type }, { requestId });
 }
 
 const day = 86_400_000;
@@ -179,7 +174,7 @@ export function pageUrl(
     const url = new URL(position.url);
     // A position may come from a file; the key goes to one origin only.
     if (url.origin === params.url.origin) return url;
-    throw new DataError(`the page to go on with lies at ${url.origin}, another origin`);
+    throw answerError({ kind: 'position-elsewhere', origin: url.origin });
   }
   const url = new URL(params.url);
   const set = (name: string | undefined, value: string | undefined): void => {

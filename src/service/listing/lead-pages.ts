@@ -130,7 +130,7 @@ export class LeadPages implements PageReader<Batch> {
     const border = await this.#continuity.borderOf(position, [], this.#sizes.current);
     if (border !== 'joined') return this.#readAgain(position, border);
     if (isAnnounced && this.#continuity.mayReread(position)) return this.#readAgain(position, 'known');
-    return { kind: 'rejected', status: error.status, message: error.message };
+    return { kind: 'rejected', error };
   }
 
   /** A page that was requested early is read anew; another one shows that the list moved: a step back. */

@@ -1,8 +1,15 @@
 import { afterOf, keyOf, numberOf, type Position } from '../pagination/position.ts';
 import type { PaginationHints } from '../pagination/pagination-hints.ts';
-import type { UnprovenReason } from '../problems.ts';
-import { type Completion, type Evidence, unprovenBy } from './completion.ts';
-import { isUsualCap, type PageSeen, type ProbeReason, type ProbeResult, type Seen } from './seen.ts';
+import type { EndNote, UnprovenReason } from '../problems.ts';
+import type { Completion, Evidence } from './completion.ts';
+import {
+  type Answer,
+  isUsualCap,
+  type PageSeen,
+  type ProbeReason,
+  type ProbeResult,
+  type Seen,
+} from './seen.ts';
 import { isSettled, isUnchanged } from './totals.ts';
 
 /** Where a walk goes from what it has seen. */
@@ -14,11 +21,6 @@ export type Step = (
   | { readonly kind: 'reread'; readonly pass: 'again' | 'front' }
   | { readonly kind: 'end'; readonly completion: Completion }
 ) & { readonly note?: EndNote | undefined };
-
-/** What the user is told of a list that has no further page. */
-export type EndNote =
-  | { readonly kind: 'not-paged'; readonly count: number }
-  | { readonly kind: 'total-may-ignore-filter'; readonly total: number; readonly met: number };
 
 /** Empty pages of a numbered list in a row, each of which names a next one, before that is taken for its end. */
 const mostEmptyPages = 3;
@@ -41,7 +43,7 @@ const probe = (reason: ProbeReason): Step => ({ kind: 'probe', reason });
 const reread = (pass: 'again' | 'front'): Step => ({ kind: 'reread', pass });
 const ended = (completion: Completion, note?: EndNote): Step => ({ kind: 'end', completion, note });
 const complete = (evidence: Evidence, note?: EndNote): Step => ended({ kind: 'complete', evidence }, note);
-const unproven = (reason: UnprovenReason): Step => ended(unprovenBy(reason));
+const unproven = (reason: UnprovenReason): Step => ended({ kind: 'unproven', reason });
 
 const silent = probe({ kind: 'silent' });
 
@@ -119,18 +121,15 @@ function afterKnownLeads(page: PageSeen, { isHonoured, idlePages, params }: Seen
 const nothingBehind = ({ hasMore }: PaginationHints): Step =>
   hasMore === true ? unproven({ kind: 'more-without-leads' }) : complete('nothing-behind');
 
-function afterRejection(
-  seen: Seen,
-  { status, message }: { readonly status: number | undefined; readonly message: string },
-): Step {
+function afterRejection(seen: Seen, { error }: Extract<Answer, { readonly kind: 'rejected' }>): Step {
   const { isHonoured, isAnnounced, position, longest } = seen;
   // A parameter of ours that was never honoured: whether there is another one, probes will show.
   if (!isHonoured && !isAnnounced) return silent;
   const isOurs = !isAnnounced || numberOf(position) !== undefined;
-  const isBehindEnd = status === 404 || (seen.previous?.count ?? 0) < longest;
+  const isBehindEnd = error.status === 404 || (seen.previous?.count ?? 0) < longest;
   return isHonoured && isOurs && isBehindEnd
     ? complete('nothing-behind')
-    : unproven({ kind: 'rejected-behind', message });
+    : unproven({ kind: 'rejected-behind', of: error.problem ?? { kind: 'rejected' } });
 }
 
 function afterProbes(seen: Seen, { reason, found }: NonNullable<Seen['probed']>): Step {

@@ -1,5 +1,4 @@
 import { DataError } from '../../errors.ts';
-import { UnreadableElementError } from '../../json/page-errors.ts';
 import type { Service } from '../client/service.ts';
 import { numberIn, type Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
@@ -45,7 +44,7 @@ export function peekAt(
         if (isPart && ids.length > 0) break;
       }
     } catch (error) {
-      if (error instanceof DataError && !(error instanceof UnreadableElementError))
+      if (error instanceof DataError && !isUnreadable(error))
         return { kind: 'rejected', status: error.status };
       throw error;
     }
@@ -61,3 +60,7 @@ function sized(target: string, size: number | undefined, params: RequestParams):
   if (name !== undefined) url.searchParams.set(name, String(size));
   return url;
 }
+
+/** An element of the page in which no lead is found: no other reading of the page would bring it. */
+const isUnreadable = ({ problem }: DataError): boolean =>
+  ['record-is-no-object', 'no-lead-in-element', 'member-beside-lead'].includes(problem?.kind ?? '');

@@ -8,6 +8,7 @@ import type { PageFacts } from '../pagination/pagination-hints.ts';
 import { afterOf, numberIn, numberOf, type Position, withNumber } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { numberParams } from '../pagination/service-names.ts';
+import { answerError } from '../problems.ts';
 import type { Completion } from './completion.ts';
 import { markOf, pageUrl } from './fetch-page.ts';
 import { rejectsPosition } from './lead-pages.ts';
@@ -46,7 +47,7 @@ export function rawPages(
     const body = Buffer.concat(chunks);
     const { failure, status } = answer;
     if (pages > 0 && failure instanceof DataError && rejectsPosition(status))
-      return { kind: 'rejected', status: failure.status, message: failure.message };
+      return { kind: 'rejected', error: failure };
     yield { answer, body };
     if (failure !== undefined) throw failure;
     const { facts, leads } = readPage(params, answer, body);
@@ -80,14 +81,12 @@ function readPage(
     const facts = { url, headers, envelope: { root: null, path: [] }, count: 0, lastId: undefined };
     return { facts, leads };
   }
-  if (body.length === 0) throw new DataError('the answer is empty');
+  if (body.length === 0) throw answerError({ kind: 'answer-empty' });
   const scan = new PageScan(params.items);
   scan.push(body, leads);
   const envelope = scan.end(leads);
   params.leads.read(leads, 0, 0);
-  if (envelope === undefined) {
-    throw new DataError('the answer is not valid JSON: it ends too early, although it came whole');
-  }
+  if (envelope === undefined) throw answerError({ kind: 'answer-ends-early' });
   return { facts: { url, headers, envelope, count: leads.length, lastId: leads.at(-1)?.id }, leads };
 }
 

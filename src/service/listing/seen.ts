@@ -1,3 +1,4 @@
+import type { LeadsError } from '../../errors.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import {
@@ -36,7 +37,7 @@ export interface WholePage {
 export type Answer =
   | WholePage
   /** The service rejected a position behind a page that was read. */
-  | { readonly kind: 'rejected'; readonly status: number | undefined; readonly message: string }
+  | { readonly kind: 'rejected'; readonly error: Pick<LeadsError, 'status' | 'problem'> }
   /** The service ignores the position that probes have found: the first page came again. */
   | { readonly kind: 'ignored' };
 

@@ -2,6 +2,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import { isObject } from '../../json/exact.ts';
 import { fieldAt, parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import type { Service } from '../client/service.ts';
+import type { ServiceProblem } from '../problems.ts';
 
 /** The specification names neither the field nor its values (section 2, gaps). */
 export const statusFields: readonly string[] = [
@@ -34,10 +35,8 @@ export function noteOtherStatus(
     for (const field of fields) {
       const status = fieldAt(record, field.split('.'));
       if (typeof status !== 'string' || status === wanted) continue;
-      service.messages.note(
-        'status',
-        `the service also lists leads with ${field} '${status}'; to narrow here: --where ${field}=${wanted}`,
-      );
+      const note: ServiceProblem = { kind: 'other-status', field, status, wanted };
+      service.messages.note('status', service.noteOf(note));
       return;
     }
   }

@@ -1,8 +1,8 @@
-import { DataError } from '../../errors.ts';
 import type { Service } from '../client/service.ts';
 import { keyOf, type Position } from '../pagination/position.ts';
-import { type Completion, howToSet } from './completion.ts';
-import { type EndNote, nextStep, type Step } from './next-step.ts';
+import { answerError } from '../problems.ts';
+import type { Completion } from './completion.ts';
+import { nextStep, type Step } from './next-step.ts';
 import type { Probes } from './probes.ts';
 import {
   afterStepBack,
@@ -50,13 +50,13 @@ export async function* walk<Part>(
   reader: PageReader<Part>,
   probes: Probes,
   before: Seen,
-  { clock, messages }: Pick<Service, 'clock' | 'messages'>,
+  { clock, messages, noteOf }: Pick<Service, 'clock' | 'messages' | 'noteOf'>,
 ): AsyncGenerator<Part, Completion, undefined> {
   const guard = new LoopGuard();
   let seen = before;
   let pages = 0;
   const follow = (step: Step): Position | undefined => {
-    if (step.note !== undefined) messages.note('silent', noteText(step.note));
+    if (step.note !== undefined) messages.note('silent', noteOf(step.note));
     if (step.kind === 'page') return reader.placeOf(step.position, seen);
     if (step.kind !== 'reread') return undefined;
     reader.beginPass(step.pass);
@@ -95,11 +95,6 @@ export async function* walk<Part>(
   }
 }
 
-const noteText = (note: EndNote): string =>
-  note.kind === 'not-paged'
-    ? `the service does not page: its ${note.count === 1 ? 'one lead counts' : `${note.count} leads count`} as everything`
-    : `the service counts ${note.total} leads and gave ${note.met}: its total may ignore the filter`;
-
 /** Fails a walk that makes no progress: the same position again, or a page that brings nothing new (promise: no loop). */
 class LoopGuard {
   readonly #positions = new Set<string>();
@@ -108,9 +103,7 @@ class LoopGuard {
   /** Throws when the service names a position that was walked before. */
   enter(key: string): void {
     if (this.#positions.has(key)) {
-      throw new DataError('the service names a page as the next one that was read before', {
-        hint: howToSet,
-      });
+      throw answerError({ kind: 'position-read-before' });
     }
     this.#positions.add(key);
   }
@@ -124,7 +117,7 @@ class LoopGuard {
   countRecords(records: number, pages: number): void {
     this.#empty = records === 0 ? this.#empty + 1 : 0;
     if (this.#empty > 1000) {
-      throw new DataError(`the service sends one empty page after another (${pages} pages read)`);
+      throw answerError({ kind: 'endless-empty-pages', pages });
     }
   }
 }

@@ -1,5 +1,4 @@
-import { DataError } from '../../errors.ts';
-import type { UnprovenReason } from '../problems.ts';
+import { answerError, type UnprovenReason } from '../problems.ts';
 import { cursorParamOf } from './service-names.ts';
 import {
   linksIn,
@@ -227,10 +226,7 @@ function urlPosition(target: string, page: PageFacts): Position {
     }
   }
   if (url?.origin !== from.origin) {
-    throw new DataError(
-      `the next page lies at ${url?.origin ?? 'no proper URL'}, another origin than ${from.origin}`,
-      { hint: 'the API key is not sent there' },
-    );
+    throw answerError({ kind: 'next-page-elsewhere', there: url?.origin, origin: from.origin });
   }
   const position: Position = { style: 'url', url: url.href };
   const next = numberIn(url);

@@ -1,6 +1,7 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { ConfigError } from '../../errors.ts';
 import { parsePointer } from '../../json/exact.ts';
+import type { ServiceProblem } from '../problems.ts';
 import { LeadReader } from '../../json/lead-reader.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';
 import { numberParams } from './service-names.ts';
@@ -82,5 +83,6 @@ function pointer(text: string | undefined, key: string, example: string): readon
   if (text === undefined || text === 'auto') return 'auto';
   const path = parsePointer(text);
   if (path !== undefined) return path;
-  throw new ConfigError(`${key} is '${text}', which is neither 'auto' nor a JSON Pointer such as ${example}`);
+  const problem: ServiceProblem = { kind: 'no-pointer', setting: key, text, example };
+  throw new ConfigError(problem);
 }

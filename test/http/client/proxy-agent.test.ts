@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAgent } from '../../../src/http/client/agent.ts';
 import { TunnelError } from '../../../src/http/problems.ts';
+import { sentenceOf } from '../../../src/messages/catalogue.ts';
 import { networkFailure } from '../../../src/service/client/failure.ts';
 import { TransientError } from '../../../src/service/client/retry.ts';
 
@@ -62,7 +63,9 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
       expect(error).toBeInstanceOf(TunnelError);
       const failure = networkFailure(error, origin);
       expect(failure).toBeInstanceOf(TransientError);
-      expect(failure.message).toContain(`cannot reach the proxy 127.0.0.1:${port}: ${reason}`);
+      expect(sentenceOf((failure as TransientError).failure)).toContain(
+        `cannot reach the proxy 127.0.0.1:${port}: ${reason}`,
+      );
     }
   });
 
@@ -72,7 +75,7 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
     const asked = agent.request({ origin: 'https://service.example', path: '/', method: 'GET' });
     const failure = networkFailure(await asked.catch((e: unknown) => e), 'https://service.example');
     expect(failure).toMatchObject({ code: 'service_unavailable' });
-    expect(failure.message).toMatch(/^cannot reach the proxy 127\.0\.0\.1:\d+: /);
+    expect(sentenceOf(failure)).toMatch(/^cannot reach the proxy 127\.0\.0\.1:\d+: /);
     expect(sockets).toHaveLength(1);
   });
 });

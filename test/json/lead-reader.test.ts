@@ -1,7 +1,8 @@
+import { describing } from '../support/described.ts';
 import { describe, expect, it } from 'vitest';
-import { LeadReader, type ItemPlace } from '../../../src/json/lead-reader.ts';
-import { PageScan } from '../../../src/json/page-scan.ts';
-import type { ScannedRecord } from '../../../src/json/scanned-record.ts';
+import { LeadReader, type ItemPlace } from '../../src/json/lead-reader.ts';
+import { PageScan } from '../../src/json/page-scan.ts';
+import type { ScannedRecord } from '../../src/json/scanned-record.ts';
 
 /** The leads of a page whose elements these are, arriving in chunks of so many bytes. */
 function read(elements: readonly string[], item: ItemPlace = 'auto', idName?: string, chunk = 7) {
@@ -62,11 +63,13 @@ describe.each(wrappers)('%s', (_, wrap) => {
   });
 
   it.each(['null', '"x"', '[]'])('fail with the place of an element that holds %s instead', (value) => {
-    expect(() => read([wrap(exact, 1), wrap(value, 2)])).toThrow(/^element 2 of the page holds no lead/);
+    expect(describing(() => read([wrap(exact, 1), wrap(value, 2)]))).toThrow(
+      /^element 2 of the page holds no lead/,
+    );
   });
 
   it('fail at an element that is a lead itself', () => {
-    expect(() => read([wrap(exact, 1), other])).toThrow(/^element 2 of the page holds no lead/);
+    expect(describing(() => read([wrap(exact, 1), other]))).toThrow(/^element 2 of the page holds no lead/);
   });
 });
 
@@ -74,7 +77,7 @@ it('an element with a member that its wrapper does not have is not cut', () => {
   expect(read(['{"lead":{"id":1},"score":5}'])).toEqual([
     { bytes: '{"lead":{"id":1},"score":5}', id: undefined, createdAt: undefined },
   ]);
-  expect(() => read(['{"lead":{"id":1}}', '{"lead":{"id":2},"score":5}'])).toThrow(
+  expect(describing(() => read(['{"lead":{"id":1}}', '{"lead":{"id":2},"score":5}']))).toThrow(
     "element 2 of the page is not like those before it: 'score' stands beside /lead",
   );
 });
@@ -108,7 +111,7 @@ describe('a pointer', () => {
       { bytes: exact, id: 'a-1' },
     ]);
     for (const path of [['a/b', '2'], ['a/b', '01'], ['a/b'], ['none'], ['id', 'x'], ['a/b', '0', '0']]) {
-      expect(() => read([element], path)).toThrow(/there is no object at \/(a~1b|none|id)/);
+      expect(describing(() => read([element], path))).toThrow(/there is no object at \/(a~1b|none|id)/);
     }
   });
 });

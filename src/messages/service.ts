@@ -1,0 +1,229 @@
+import { loginCommand } from '../config/login-command.ts';
+import type { Problem } from '../errors.ts';
+import type { ErrorWords, ServiceProblem } from '../service/problems.ts';
+import { formatDuration } from '../time/duration.ts';
+import { jsonMessages, otherPlace } from './json.ts';
+import type { Message, Messages, Words } from './message.ts';
+
+/** By the codes of node and undici. */
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  ETIMEDOUT: 'the connection timed out',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'the network is unreachable',
+  EAI_AGAIN: 'its name could not be looked up',
+  ENOTFOUND: 'there is no such host',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer came in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped coming',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
+  UND_ERR_ABORTED: 'the connection was closed before the answer was complete',
+  Z_BUF_ERROR: 'the answer was cut off',
+};
+
+/** `quota: the plan has ended` as `the plan has ended (quota)`; undefined where the service says nothing. */
+function wordsText({ error, message }: ErrorWords): string | undefined {
+  if (message === undefined || error === undefined) return message ?? error;
+  return `${message} (${error})`;
+}
+
+function answered(text: string, status: number, words: ErrorWords): string {
+  const why = wordsText(words);
+  return `${text} (${status})${why === undefined ? '' : `: ${why}`}`;
+}
+
+function plainAnswer(status: number, words: ErrorWords): string {
+  const why = wordsText(words);
+  return `the service answered ${status}${why === undefined ? '' : `: ${why}`}`;
+}
+
+const proxyHint = (): string => 'see HTTPS_PROXY and NO_PROXY';
+
+const howToSet = (words: Words): string =>
+  `say how the service pages: '${words.set('api.pagination')}' and '${words.name('api.params.…')}'`;
+
+const unproven = (message: string, hint: NonNullable<Message['hint']> = howToSet): Message => ({
+  message,
+  hint,
+});
+
+export const serviceMessages: Messages<ServiceProblem> = {
+  unreachable: ({ origin, code, mayBeTls }) => ({
+    message: `cannot reach ${origin}: ${reasons[code] ?? code}`,
+    hint: (words) =>
+      mayBeTls
+        ? `is it up, and is it plain HTTP? If not, use ${origin.replace('http:', 'https:')}`
+        : `is it up, and is the base URL right? See '${words.get('base-url')}'`,
+  }),
+  'no-such-host': ({ origin }) => ({
+    message: `cannot reach ${origin}: there is no such host`,
+    hint: (words) => `check the base URL: '${words.get('base-url')}'`,
+  }),
+  'answers-in-plain-http': ({ origin, isLoopback }) => ({
+    message: `cannot reach ${origin}: the server speaks plain HTTP`,
+    hint: () =>
+      isLoopback
+        ? `use ${origin.replace('https:', 'http:')}`
+        : 'is that the port for HTTPS? An API key goes over plain HTTP to loopback addresses only',
+  }),
+  'unsafe-connection': ({ origin, why }) => ({
+    message: `cannot reach ${origin} safely: ${why}`,
+    hint: (words) =>
+      `if its authority is a private one, name its certificate in ${words.environment('NODE_EXTRA_CA_CERTS')}`,
+  }),
+  'connection-failed': ({ origin, why }) => ({ message: `cannot reach ${origin}: ${why}` }),
+  'proxy-refuses': ({ origin, status }) => ({
+    message: `the proxy does not connect to ${origin} (${status})`,
+    hint: proxyHint,
+  }),
+  'proxy-unreachable': ({ proxy, code, why }) => ({
+    message: `cannot reach the proxy ${proxy}: ${reasons[code] ?? why}`,
+    hint: proxyHint,
+  }),
+  'key-refused': ({ status, words: said, profile, keyIsFromCommand }) => ({
+    message: answered('the service refused the API key', status, said),
+    hint: (words) =>
+      keyIsFromCommand
+        ? `it is what api-key-command printed: '${words.get('api-key-command')}'`
+        : words.otherKey(loginCommand(profile)),
+  }),
+  'rate-limited': ({ status, words }) => ({
+    message: answered('the service limits the rate', status, words),
+  }),
+  'service-answered': ({ status, words: said }) => ({
+    message: plainAnswer(status, said),
+    hint: (words) =>
+      status === 404 || status === 405
+        ? `the list operation may have another path: '${words.set('api.path', '/…')}'`
+        : undefined,
+  }),
+  'call-answered': ({ status, words }) => ({ message: plainAnswer(status, words) }),
+  'error-with-status-200': ({ words }) => ({
+    message: `the service answered 200 with an error: ${wordsText(words) ?? ''}`,
+  }),
+  'too-many-redirects': ({ most }) => ({ message: `the service redirects more than ${most} times` }),
+  'redirects-elsewhere': ({ origin, profile }) => ({
+    message: `the service redirects to ${origin ?? 'no proper URL'}, another origin`,
+    hint: (words) =>
+      origin === undefined
+        ? undefined
+        : `the API key is not sent there; if that is the service: ${words.otherBaseUrl(origin, loginCommand(profile, origin))}`,
+  }),
+  'redirect-not-followed': ({ location, status }) => ({
+    message: `the service redirects to ${location} (${status}), which is not followed`,
+    hint: () => 'if that is the place that was meant, ask for it',
+  }),
+  'broken-compression': ({ origin, why }) => ({
+    message: `${origin} sent a compressed answer that is broken: ${why}`,
+  }),
+  'no-proper-http': ({ origin, why }) => ({ message: `${origin} does not answer in proper HTTP: ${why}` }),
+  'unknown-encoding': ({ name }) => ({ message: `the service encodes its answer as '${name}'` }),
+  'answer-too-slow': () => ({ message: 'the answer comes too slowly' }),
+  'answer-empty': () => ({ message: 'the answer is empty' }),
+  'answer-cut-off': () => ({ message: 'the answer was cut off' }),
+  'answer-ends-early': () => ({
+    message: 'the answer is not valid JSON: it ends too early, although it came whole',
+  }),
+  'answer-not-json': ({ type }) => ({
+    message: `the service answered with ${type}, not with JSON`,
+    hint: otherPlace,
+  }),
+  'next-page-elsewhere': ({ there, origin }) => ({
+    message: `the next page lies at ${there ?? 'no proper URL'}, another origin than ${origin}`,
+    hint: () => 'the API key is not sent there',
+  }),
+  'position-elsewhere': ({ origin }) => ({
+    message: `the page to go on with lies at ${origin}, another origin`,
+  }),
+  'position-read-before': () => unproven('the service names a page as the next one that was read before'),
+  'endless-empty-pages': ({ pages }) => ({
+    message: `the service sends one empty page after another (${pages} pages read)`,
+  }),
+  'gave-up': ({ of, tries }) => ({
+    message: `${sentence(of)} (tried ${tries} times)`,
+    hint: (words) => hintFor(of, words),
+  }),
+  'asked-to-come-back': ({ of, waitMs, at }) => ({
+    message: `${sentence(of)}; it asks to come back in ${formatDuration(waitMs)}`,
+    // An absurd value may name a time that no calendar has.
+    hint: () =>
+      `try again ${at < 8.64e15 ? `at ${new Date(at).toISOString().replace(/\.\d+/, '')}` : 'later'}`,
+  }),
+  incomplete: ({ what, reason }) => ({
+    message: `${what} may be missing: ${sentence(reason)}`,
+    hint: (words) => {
+      const hint = hintFor(reason, words) ?? '';
+      return what === 'leads'
+        ? `${hint}; or take what there is with ${words.option('accept-incomplete')}`
+        : hint;
+    },
+  }),
+  'no-pointer': ({ setting, text, example }) => ({
+    message: `${setting} is '${text}', which is neither 'auto' nor a JSON Pointer such as ${example}`,
+  }),
+  'other-status': ({ field, status, wanted }) => ({
+    message: `the service also lists leads with ${field} '${status}'`,
+    join: '; ',
+    hint: (words) => `to narrow here: ${words.option('where', `${field}=${wanted}`)}`,
+  }),
+  'not-paged': ({ count }) => ({
+    message: `the service does not page: its ${count === 1 ? 'one lead counts' : `${count} leads count`} as everything`,
+  }),
+  'total-may-ignore-filter': ({ total, met }) => ({
+    message: `the service counts ${total} leads and gave ${met}: its total may ignore the filter`,
+  }),
+  'nothing-new': () =>
+    unproven('a page brought no new lead: the service gave one again that it had given before'),
+  'rejected-behind': ({ of }) =>
+    unproven(`the service rejected the page behind the last one that was read: ${sentence(of)}`),
+  'more-without-leads': () => unproven('the service says that there is more, and sends no further lead'),
+  'more-without-position': () =>
+    unproven('the service says that there is more, and its answer does not lead there'),
+  'more-without-parameter': () =>
+    unproven('the service says that there is more, and no parameter leads there'),
+  'empty-page': ({ page, pages }) => unproven(`page ${page} of ${pages} is empty`),
+  'more-than-one-page': () => unproven('the service says that there is more, and api.pagination is none'),
+  'total-beyond-one-page': ({ total, count }) =>
+    unproven(`the service counts ${total} leads and gave ${count}, and api.pagination is none`),
+  'total-out-of-reach': ({ total, met }) =>
+    unproven(`the service has ${total} leads, and its answers show no way past the first ${met}`),
+  'page-may-be-cut': ({ count }) =>
+    unproven(
+      `${count} leads came, which may be as many as the service gives at once, and no position leads further`,
+      (words) =>
+        `say how the service pages ('${words.set('api.pagination')}', '${words.name('api.params.…')}'), or that it does not: '${words.set('api.pagination', 'none')}'`,
+    ),
+  'total-not-met': ({ total, met }) => unproven(`the service counts ${total} leads and gave ${met}`),
+  'total-vanished': () => unproven('the service counted leads at first, and none in the end'),
+  // Feathers pages by `$skip`, answers with `skip`, and looks for leads with a field `skip` where that is sent.
+  'position-filters': ({ param }) =>
+    unproven(`the service lists no lead where '${param}' is sent, not even the first ones`, (words) => {
+      const names =
+        param === 'skip'
+          ? `${words.set('api.params.offset', "'$skip'")}, and ${words.set('api.params.limit', "'$limit'")}`
+          : `'${words.set('api.params.page')}' or '${words.name('api.params.offset')} …'`;
+      return `it may take that for a filter; name the parameter that it pages by: ${names}`;
+    }),
+  'list-kept-moving': () =>
+    unproven(
+      'leads kept moving between the pages while the list was read',
+      (words) => `run it again when fewer leads change, or with a larger ${words.option('page-size')}`,
+    ),
+};
+
+/** The message of a problem that another one wraps. */
+function messageOf(problem: Problem): Message {
+  const messages: Readonly<Record<string, (found: never) => Message>> = {
+    ...jsonMessages,
+    ...serviceMessages,
+  };
+  const make = messages[problem.kind] as ((found: Problem) => Message) | undefined;
+  return make?.(problem) ?? { message: problem.kind };
+}
+
+const sentence = (problem: Problem): string => messageOf(problem).message;
+
+const hintFor = (problem: Problem, words: Words): string | undefined => messageOf(problem).hint?.(words);
