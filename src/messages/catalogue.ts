@@ -9,6 +9,7 @@ import { serviceMessages } from './service.ts';
 import { sandboxMessages } from './sandbox.ts';
 import { senderMessages } from './sender.ts';
 import { tlsMessages } from './tls.ts';
+import { webhookMessages } from './webhook.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Readonly<Record<string, (found: never) => Message>> = {
@@ -17,6 +18,7 @@ const catalogue: Readonly<Record<string, (found: never) => Message>> = {
   ...inboxMessages,
   ...receiverMessages,
   ...sandboxMessages,
+  ...webhookMessages,
   ...senderMessages,
   ...tlsMessages,
   ...jsonMessages,

@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors.ts';
+import { configError } from './problems.ts';
 import { type Delivery, headerValues } from './delivery.ts';
 import { type Rejected, rejected, type Scheme } from './scheme.ts';
 
@@ -20,7 +20,7 @@ export function soleHeader(
 /** The name of a header in lower case (RFC 9110, section 5.1). Throws a `ConfigError` for what is none. */
 export function fieldName(name: string): string {
   if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return name.toLowerCase();
-  throw new ConfigError(`'${name}' is not the name of a header`);
+  throw configError({ kind: 'not-a-header-name', name });
 }
 
 /** Headers that hold a credential in some scheme: one that this receiver ignores must not be kept either. */

@@ -1,5 +1,5 @@
-import { ConfigError } from '../errors.ts';
 import { asymmetricKey } from './crypto/asymmetric-key.ts';
+import { configError } from './problems.ts';
 import { presets, schemeNames } from './presets.ts';
 import { rfc9421 } from './rfc9421/rfc9421-scheme.ts';
 import type { Scheme } from './scheme.ts';
@@ -23,7 +23,5 @@ function make(name: string, options: SchemeOptions): Scheme {
   if (name === 'custom') return custom(options, tolerance);
   const preset = presets.find((known) => known.name === name);
   if (preset !== undefined) return presetScheme(preset, options, asymmetricKey);
-  throw new ConfigError(`the webhook scheme '${name}' is unknown`, {
-    hint: `it must be one of ${schemeNames.join(', ')}`,
-  });
+  throw configError({ kind: 'unknown-scheme', name, known: schemeNames });
 }

@@ -4,6 +4,7 @@ import { longestTimerMs } from '../../time/duration.ts';
 import type { Policy } from '../../webhook/check-delivery.ts';
 import { definedScheme } from '../webhook/defined-scheme.ts';
 import { leadPlace, schemeOptions, withKeys } from '../webhook/make-verifier.ts';
+import { withSchemeErrors } from '../webhook/scheme-errors.ts';
 import { defaultBodyLimits } from '../webhook/options.ts';
 import { errorText } from '../webhook/option-names.ts';
 import type { ReceiverOptions } from './receiver-options.ts';
@@ -37,7 +38,9 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
   if (!/^[\w.-]{1,64}$/.test(name)) {
     throw new ConfigError(`name '${name}' is not of 1 to 64 letters, digits, '_', '.' and '-'`);
   }
-  const verifier = withKeys(definedScheme(options.scheme, schemeOptions(options)), options);
+  const verifier = withSchemeErrors(() =>
+    withKeys(definedScheme(options.scheme, schemeOptions(options)), options),
+  );
   return {
     inbox,
     onLead,

@@ -2,7 +2,6 @@ import { ConfigError } from '../../errors.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import { type SchemeOptions, schemePartKeys, schemeParts, strayPart } from '../../webhook/scheme-options.ts';
-import { namingOptions } from './option-names.ts';
 
 /**
  * Any scheme, from its name or its definition. Throws a `ConfigError` for one that is unknown or incomplete, and for parts
@@ -11,7 +10,7 @@ import { namingOptions } from './option-names.ts';
 export function definedScheme(given: unknown, options: SchemeOptions): Scheme {
   const { name, ...parts } = typeof given === 'string' ? { name: given } : definitionOf(given);
   checkParts(name, parts);
-  return namingOptions(() => schemeNamed(name, { ...parts, ...options }));
+  return schemeNamed(name, { ...parts, ...options });
 }
 
 function definitionOf(given: unknown): { readonly name: string } & Record<string, unknown> {

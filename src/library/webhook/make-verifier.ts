@@ -9,7 +9,6 @@ import { presetScheme, withPublicUrl } from '../../webhook/schemes/preset-scheme
 import { pairAlgorithm } from '../../webhook/schemes/template-scheme.ts';
 import { token } from '../../webhook/schemes/token.ts';
 import { asBytes } from './lead.ts';
-import { namingOptions } from './option-names.ts';
 import type { SchemeChoice } from './options.ts';
 
 /**
@@ -17,12 +16,17 @@ import type { SchemeChoice } from './options.ts';
  * secret, or one that the scheme cannot read: never with a weaker check.
  */
 export async function makeVerifier(choice: SchemeChoice): Promise<Verifier> {
-  const options = schemeOptions(choice);
-  const secrets = secretsOf(choice.secrets);
-  const scheme =
-    sharedSecretScheme(choice.scheme, options, secrets) ??
-    (await import('./defined-scheme.ts')).definedScheme(choice.scheme, options);
-  return withKeys(scheme, choice);
+  try {
+    const options = schemeOptions(choice);
+    const secrets = secretsOf(choice.secrets);
+    const scheme =
+      sharedSecretScheme(choice.scheme, options, secrets) ??
+      (await import('./defined-scheme.ts')).definedScheme(choice.scheme, options);
+    return withKeys(scheme, choice);
+  } catch (thrown) {
+    const { schemeError } = await import('./scheme-errors.ts');
+    throw schemeError(thrown);
+  }
 }
 
 /** The options that every scheme has. */
@@ -34,7 +38,7 @@ export const schemeOptions = (choice: SchemeChoice): Pick<SchemeOptions, 'tolera
 /** Throws a `ConfigError` for a tolerance that has no effect, for no secret, and for one that the scheme cannot read. */
 export function withKeys(scheme: Scheme, { toleranceMs, secrets }: SchemeChoice): Verifier {
   checkTolerance(toleranceMs, scheme);
-  return { scheme, keys: namingOptions(() => secretsOf(secrets).map((secret): Key => scheme.key(secret))) };
+  return { scheme, keys: secretsOf(secrets).map((secret): Key => scheme.key(secret)) };
 }
 
 /** The schemes that most use, without the code of all others; undefined for those. */

@@ -9,15 +9,6 @@ export const withOptionNames = (text: string): string =>
     name === undefined ? found : name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
   );
 
-/** Runs what reads options, whose `ConfigError`s and `UsageError`s name flags. */
-export function namingOptions<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof LeadsError ? nameOptions(error) : error;
-  }
-}
-
 /** The same error, whose text names options. */
 export const nameOptions = ({ message, hint, cause }: LeadsError): ConfigError =>
   new ConfigError(withOptionNames(message), {

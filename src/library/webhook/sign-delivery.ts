@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { ConfigError } from '../../errors.ts';
 import { signRequest } from '../../sender/sign-request.ts';
 import { makeVerifier } from './make-verifier.ts';
-import { namingOptions } from './option-names.ts';
 import { asBytes } from './lead.ts';
 import type { SignedDelivery, SignedLead, SignOptions } from './options.ts';
 
@@ -17,9 +16,14 @@ export async function signDelivery(lead: SignedLead, options: SignOptions): Prom
   const body = bytesOf(lead);
   const target = new URL(url ?? 'https://localhost/').href;
   const content = { id, target, body };
-  const signed = namingOptions(() => signRequest({ scheme, key: keys[0] }, content, now));
-  const headers = signed.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
-  return { method: 'POST', headers: Object.fromEntries(headers), body };
+  try {
+    const signed = signRequest({ scheme, key: keys[0] }, content, now);
+    const headers = signed.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
+    return { method: 'POST', headers: Object.fromEntries(headers), body };
+  } catch (thrown) {
+    const { schemeError } = await import('./scheme-errors.ts');
+    throw schemeError(thrown);
+  }
 }
 
 function bytesOf(lead: SignedLead): Uint8Array<ArrayBuffer> {

@@ -1,10 +1,10 @@
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { ConfigError } from '../../errors.ts';
 import { bufferOf } from '../../json/bytes.ts';
 import type { Secret } from '../../secret.ts';
+import { configError } from '../problems.ts';
 import type { Key } from '../scheme.ts';
 import type { Algorithm } from '../scheme-options.ts';
-import { type KeyKind, kindOf, takesKey } from './signature.ts';
+import { kindOf, takesKey } from './signature.ts';
 import { secretBytes } from './symmetric-key.ts';
 
 /**
@@ -14,14 +14,20 @@ import { secretBytes } from './symmetric-key.ts';
  */
 export function asymmetricKey(secret: Secret, algorithm: Algorithm): Key {
   const text = secret.reveal();
-  if (text.trim() === '') throw new ConfigError('the webhook secret is empty');
+  if (text.trim() === '') throw configError({ kind: 'empty-secret' });
   const { material, id } = namesItsKind(secret)
     ? readKey(text)
     : { material: readRaw(secret.revealBytes() ?? decodeRaw(text)), id: undefined };
   const kind = kindOf(material);
   if (takesKey(algorithm, kind)) return { secret, material, id };
-  throw new ConfigError(`the key is ${describeKind(material, kind)}, and ${algorithm} needs another`, {
-    hint: `give ${neededKeys[algorithm]}`,
+  const { asymmetricKeyType, asymmetricKeyDetails } = material;
+  const isShortRsa = kind === undefined && asymmetricKeyType?.startsWith('rsa') === true;
+  throw configError({
+    kind: 'key-for-another-algorithm',
+    algorithm,
+    type:
+      kind === 'secret' ? undefined : (asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? 'unknown'),
+    bits: isShortRsa ? (asymmetricKeyDetails?.modulusLength ?? 0) : undefined,
   });
 }
 
@@ -53,26 +59,6 @@ function readDer(key: Buffer): KeyObject {
     return createPrivateKey({ key, format: 'der', type: 'pkcs8' });
   }
 }
-
-function describeKind(material: KeyObject, kind: KeyKind | undefined): string {
-  if (kind === 'secret') return 'a shared secret';
-  const { asymmetricKeyType, asymmetricKeyDetails } = material;
-  if (asymmetricKeyType?.startsWith('rsa') === true && kind === undefined) {
-    return `an RSA key of ${asymmetricKeyDetails?.modulusLength ?? 0} bits`;
-  }
-  return `of type '${asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? 'unknown'}'`;
-}
-
-const neededKeys: Readonly<Record<Algorithm, string>> = {
-  'hmac-sha1': 'a shared secret',
-  'hmac-sha256': 'a shared secret',
-  'hmac-sha512': 'a shared secret',
-  ed25519: 'an Ed25519 key',
-  'ecdsa-p256-sha256': 'a P-256 key',
-  'ecdsa-p256-sha256-der': 'a P-256 key',
-  'rsa-pss-sha512': 'an RSA key of at least 2048 bits',
-  'rsa-v1_5-sha256': 'an RSA key of at least 2048 bits',
-};
 
 /** A key as it was written down, and what a JWK says of it. */
 export interface ReadKey {
@@ -113,7 +99,7 @@ function readJwk(text: string): ReadKey {
     return { material: attempt(make), id, alg };
   }
   const bytes = typeof jwk['k'] === 'string' ? secretBytes(toBase64(jwk['k']), 'base64') : undefined;
-  if (bytes === undefined || bytes.length === 0) throw new ConfigError('the JWK holds no secret');
+  if (bytes === undefined || bytes.length === 0) throw configError({ kind: 'jwk-without-secret' });
   return { material: createSecretKey(bytes), id, alg };
 }
 
@@ -128,9 +114,7 @@ function readWebhookKey(text: string): KeyObject {
   const isPublic = text.startsWith('whpk_');
   if (bytes?.length === 32) return isPublic ? ed25519Public(bytes) : ed25519Private(bytes);
   if (bytes?.length === 64 && !isPublic) return ed25519Pair(bytes);
-  throw new ConfigError('the webhook key is not an Ed25519 key in base64', {
-    hint: 'copy the whole key, from whpk_ or whsk_ to its end',
-  });
+  throw configError({ kind: 'unreadable-webhook-key' });
 }
 
 function ed25519Public(bytes: Buffer): KeyObject {
@@ -149,7 +133,7 @@ function ed25519Pair(bytes: Buffer): KeyObject {
   const material = ed25519Private(bytes.subarray(0, 32));
   const derived = createPublicKey(material).export({ format: 'jwk' }).x;
   if (derived === bytes.subarray(32).toString('base64url')) return material;
-  throw new ConfigError('the two halves of the private key do not belong together');
+  throw configError({ kind: 'key-halves-differ' });
 }
 
 /** Runs what reads a key, whose own errors may quote it. */
@@ -157,9 +141,7 @@ function attempt<T>(make: () => T): T {
   try {
     return make();
   } catch (cause) {
-    throw new ConfigError('the key cannot be read', {
-      hint: 'it must be a PEM or JWK of an Ed25519, P-256 or RSA key, or a shared secret',
-      cause: cause instanceof Error ? cause.name : undefined,
-    });
+    const name = cause instanceof Error ? cause.name : undefined;
+    throw configError({ kind: 'unreadable-key' }, { cause: name });
   }
 }

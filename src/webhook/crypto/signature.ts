@@ -8,7 +8,7 @@ import {
   timingSafeEqual,
   verify,
 } from 'node:crypto';
-import { ConfigError } from '../../errors.ts';
+import { configError } from '../problems.ts';
 import type { Key } from '../scheme.ts';
 import type { Algorithm } from '../scheme-options.ts';
 
@@ -126,7 +126,7 @@ export function verifier(
 /** Throws a `ConfigError` for a public key. */
 export function signatureOf(algorithm: Algorithm, key: Key, parts: readonly Uint8Array[]): Buffer {
   if (key.material.type === 'public') {
-    throw new ConfigError('a public key verifies but cannot sign', { hint: 'use the private key' });
+    throw configError({ kind: 'public-key-cannot-sign' });
   }
   switch (algorithm) {
     case 'hmac-sha1':

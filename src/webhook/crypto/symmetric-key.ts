@@ -1,24 +1,20 @@
 import { createSecretKey } from 'node:crypto';
-import { ConfigError } from '../../errors.ts';
 import { bufferOf } from '../../json/bytes.ts';
 import type { Secret } from '../../secret.ts';
+import { configError } from '../problems.ts';
 import type { Key } from '../scheme.ts';
 import type { Encoding, SecretEncoding } from '../scheme-options.ts';
 
 /** Throws a `ConfigError` for a secret that is empty or not in this encoding; one that was given as bytes has none. */
 export function symmetricKey(secret: Secret, encoding: SecretEncoding): Key {
-  if (secret.reveal().trim() === '') throw new ConfigError('the webhook secret is empty');
+  if (secret.reveal().trim() === '') throw configError({ kind: 'empty-secret' });
   // A public key is known to everybody: as a shared secret it would prove nothing.
   if (secret.reveal().includes('-----BEGIN ')) {
-    throw new ConfigError('the webhook secret is a key in PEM, and this scheme signs with a shared secret');
+    throw configError({ kind: 'secret-in-pem' });
   }
   const bytes = secret.revealBytes() ?? secretBytes(secret.reveal(), encoding);
-  if (bytes === undefined) {
-    throw new ConfigError(`the webhook secret is not ${secretEncodingNames[encoding]}`, {
-      hint: encoding === 'whsec' ? 'copy the whole secret, from whsec_ to its end' : 'see --secret-encoding',
-    });
-  }
-  if (bytes.length === 0) throw new ConfigError('the webhook secret is empty');
+  if (bytes === undefined) throw configError({ kind: 'secret-not-encoded', encoding });
+  if (bytes.length === 0) throw configError({ kind: 'empty-secret' });
   return { secret, material: createSecretKey(bytes) };
 }
 
@@ -35,13 +31,6 @@ export function secretBytes(text: string, encoding: SecretEncoding): Buffer | un
       return decode(padded(text.replace(/^whsec_/, '')), 'base64');
   }
 }
-
-const secretEncodingNames: Readonly<Record<SecretEncoding, string>> = {
-  utf8: 'text',
-  hex: 'hex',
-  base64: 'base64',
-  whsec: "base64 after 'whsec_'",
-};
 
 /** Secrets are often copied without their padding, so it may be missing; in signatures it may not. */
 const padded = (text: string): string =>

@@ -1,5 +1,5 @@
 import type { Algorithm, SecretEncoding } from '../scheme-options.ts';
-import { ConfigError } from '../../errors.ts';
+import { configError } from '../problems.ts';
 import type { Secret } from '../../secret.ts';
 import { namesItsKind, readKey } from '../crypto/asymmetric-key.ts';
 import { takesKey, kindOf, verifier } from '../crypto/signature.ts';
@@ -170,9 +170,7 @@ export function parseMessageKey(secret: Secret, encoding: SecretEncoding): Messa
   if (algorithms.length === 0) {
     const { asymmetricKeyType, asymmetricKeyDetails } = material;
     const type = alg ?? asymmetricKeyDetails?.namedCurve ?? asymmetricKeyType ?? 'unknown';
-    throw new ConfigError(`a key of type '${type}' is not supported`, {
-      hint: 'use an Ed25519 or P-256 key, an RSA key of at least 2048 bits, or a shared secret',
-    });
+    throw configError({ kind: 'unsupported-key', type });
   }
   return { secret, material, id, algorithms };
 }

@@ -1,5 +1,6 @@
 import type { SecretEncoding } from '../scheme-options.ts';
-import { ConfigError, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
+import { configError, type WebhookProblem } from '../problems.ts';
 import { signatureOf } from '../crypto/signature.ts';
 import { fieldName } from '../headers.ts';
 import { type Rejected, rejected, type Scheme } from '../scheme.ts';
@@ -44,10 +45,8 @@ export function rfc9421(
       const base = signatureBase(input, (component) => componentOf(request, component));
       if (base === undefined) {
         const absent = input.items.filter((component) => componentOf(request, component) === undefined);
-        const names = absent.map(({ bare }) => String(bare.value)).join(' and ');
-        throw new UsageError(`what is sent here has no ${names} that a signature could cover`, {
-          hint: `leave out of --require what only another sender can sign`,
-        });
+        const names = absent.map(({ bare }) => String(bare.value));
+        throw new UsageError({ kind: 'component-not-sent', names } satisfies WebhookProblem);
       }
       const signature = signatureOf(algorithm, key, [base]).toString('base64');
       return [...added, ['signature-input', member], ['signature', `sig1=:${signature}:`]];
@@ -109,12 +108,7 @@ function coverageCheck(
   required: readonly string[],
 ): (input: SignatureInput, hasQuery: boolean) => Rejected | undefined {
   if (!required.includes('digest')) {
-    throw new ConfigError(
-      'a signature that need not cover the digest of the body proves nothing about the lead',
-      {
-        hint: `add digest to --require ${required.join(',')}`,
-      },
-    );
+    throw configError({ kind: 'digest-not-required', require: required });
   }
   const all = required.map(requirementOf);
   return (input, hasQuery) => {
@@ -133,12 +127,7 @@ function requirementOf(name: string): Requirement {
   const known = requirements[name];
   if (known !== undefined) return known;
   if (name.startsWith('@') && !derived.includes(name)) {
-    throw new ConfigError(
-      `'${name}' is no component that the signature of a request can be required to cover`,
-      {
-        hint: `it may be one of ${derived.join(', ')}, or the name of a header`,
-      },
-    );
+    throw configError({ kind: 'unknown-component', name, known: derived });
   }
   const component = name.startsWith('@') ? name : fieldName(name);
   return { missing: component, isMet: (covered) => covered.has(component) };

@@ -1,10 +1,10 @@
 import type { Algorithm, Encoding, SecretEncoding, TimestampFormat } from '../scheme-options.ts';
-import { ConfigError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
 import { takesKey, kindOf, matchingKey, signatureOf } from '../crypto/signature.ts';
 import { encode, symmetricKey } from '../crypto/symmetric-key.ts';
 import type { Delivery } from '../delivery.ts';
 import { soleHeader } from '../headers.ts';
+import { configError } from '../problems.ts';
 import { type Key, type Rejected, rejected, type Scheme } from '../scheme.ts';
 import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
 import { type SignatureHeaderFormat, signatureHeaderReader } from './signature-header.ts';
@@ -128,7 +128,7 @@ export function templateScheme(options: TemplateSchemeOptions, readPair: ReadPai
     const isOwn = takesKey(algorithm, kindOf(key.material) ?? 'secret');
     if (isOwn) return prefix + sign(algorithm);
     if (options.ed25519Prefix !== undefined) return options.ed25519Prefix + sign('ed25519');
-    throw new ConfigError(`the key does not belong to the algorithm ${algorithm}`);
+    throw configError({ kind: 'key-not-of-algorithm', algorithm });
   }
 }
 
@@ -156,11 +156,7 @@ export interface Template {
 export function parseTemplate(text: string): Template {
   const pieces = text.split(/(\{[^{}]*\})/).map(pieceOf);
   const used = new Set(pieces.flatMap((piece) => ('slot' in piece ? [piece.slot] : [])));
-  if (!used.has('body')) {
-    throw new ConfigError(
-      `the signed content '${text}' does not cover {body}: anybody could change the lead`,
-    );
-  }
+  if (!used.has('body')) throw configError({ kind: 'body-not-signed', content: text });
   return {
     slots: used,
     fill: (value) => pieces.map((piece) => ('slot' in piece ? value(piece.slot) : piece.literal)),
@@ -171,9 +167,7 @@ function pieceOf(text: string): Piece {
   if (!text.startsWith('{')) return { literal: Buffer.from(text) };
   const slot = slots.find((name) => `{${name}}` === text);
   if (slot !== undefined) return { slot };
-  throw new ConfigError(`the signed content names ${text}, which is unknown`, {
-    hint: `it may hold ${slots.map((name) => `{${name}}`).join(' ')}`,
-  });
+  throw configError({ kind: 'unknown-slot', slot: text, known: slots });
 }
 
 /** The parts of a request that a signature may cover, in addition to a time and an id. */
@@ -207,26 +201,13 @@ interface Sources {
 function rejectUnsigned(sources: Sources, slots: ReadonlySet<Slot>): void {
   const { timestampHeader, timestampPrefix, nonceHeader } = sources;
   if (timestampHeader !== undefined && timestampPrefix !== undefined) {
-    throw new ConfigError(
-      'the signed time has two sources, a header of its own and the one of the signature',
-      {
-        hint: 'give --timestamp-header or --timestamp-prefix',
-      },
-    );
+    throw configError({ kind: 'two-time-sources' });
   }
   requireBoth('timestamp', slots.has('timestamp'), timestampHeader ?? timestampPrefix);
   requireBoth('nonce', slots.has('nonce') || slots.has('id'), nonceHeader);
 }
 
-function requireBoth(what: 'timestamp' | 'nonce', isSigned: boolean, source: string | undefined): void {
-  if (isSigned && source === undefined) {
-    throw new ConfigError(`the signed content holds {${what}}, but no header is named that carries it`, {
-      hint: `name it with --${what}-header`,
-    });
-  }
-  if (!isSigned && source !== undefined) {
-    throw new ConfigError(`the ${what} is not part of the signed content, so it proves nothing`, {
-      hint: `add {${what}} to --signed-content, or leave out --${what}-header`,
-    });
-  }
+function requireBoth(part: 'timestamp' | 'nonce', isSigned: boolean, source: string | undefined): void {
+  if (isSigned && source === undefined) throw configError({ kind: 'signed-not-sent', part });
+  if (!isSigned && source !== undefined) throw configError({ kind: 'sent-not-signed', part });
 }

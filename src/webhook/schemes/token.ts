@@ -1,7 +1,7 @@
-import { ConfigError } from '../../errors.ts';
 import { equalInConstantTime } from '../crypto/signature.ts';
 import { fieldName, soleHeader } from '../headers.ts';
 import { symmetricKey } from '../crypto/symmetric-key.ts';
+import { configError } from '../problems.ts';
 import { rejected, type Scheme } from '../scheme.ts';
 
 /** Of the specification, section 5. */
@@ -21,12 +21,10 @@ export function token(name = defaultTokenHeader): Scheme {
 
     key(secret) {
       const text = secret.reveal();
-      if (text === '') throw new ConfigError('the webhook token is empty');
+      if (text === '') throw configError({ kind: 'empty-token' });
       // A header loses spaces at its ends and cannot hold control characters: such a token would never match.
       if (text !== text.trim() || /[\x00-\x1f\x7f]/.test(text)) {
-        throw new ConfigError('the webhook token has blanks at its ends or control characters in it', {
-          hint: 'a header cannot carry it; check the file or variable that it comes from',
-        });
+        throw configError({ kind: 'unsendable-token' });
       }
       return symmetricKey(secret, 'utf8');
     },

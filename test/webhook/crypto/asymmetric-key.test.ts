@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Algorithm } from '../../../src/webhook/scheme-options.ts';
 import { ConfigError } from '../../../src/errors.ts';
+import { describe } from '../../../src/messages/command-line.ts';
 import { Secret } from '../../../src/secret.ts';
 import { signatureOf } from '../../../src/webhook/crypto/signature.ts';
 import { asymmetricKey } from '../../../src/webhook/crypto/asymmetric-key.ts';
@@ -72,14 +73,14 @@ test('what is nearly a key is an error', () => {
   const otherFormat = Buffer.concat([Buffer.of(5), point.subarray(1)]);
   const foreignHalf = Buffer.concat([pair.subarray(0, 32), Buffer.alloc(32, 1)]);
   for (const bytes of [otherFormat, foreignHalf, pair.subarray(0, 63), point.subarray(0, 64)]) {
-    expect(failure(bytes.toString('hex'), 'ed25519').message).toMatch(
+    expect(describe(failure(bytes.toString('hex'), 'ed25519')).message).toMatch(
       /cannot be read|do not belong together/,
     );
   }
   for (const text of ['', ' ', '\n\t']) {
-    expect(failure(text, 'ed25519').message).toBe('the webhook secret is empty');
+    expect(describe(failure(text, 'ed25519')).message).toBe('the webhook secret is empty');
   }
-  expect(failure('not a key!', 'ed25519').message).toBe('the key cannot be read');
+  expect(describe(failure('not a key!', 'ed25519')).message).toBe('the key cannot be read');
 });
 
 test('a key of another algorithm is named, and what is needed', () => {
@@ -95,7 +96,7 @@ test('a key of another algorithm is named, and what is needed', () => {
     [spki(ed.publicKey).toString('hex'), 'rsa-pss-sha512', "of type 'ed25519'", 'at least 2048 bits'],
     ['{"kty":"oct","k":"c2VjcmV0"}', 'ed25519', 'a shared secret', 'an Ed25519 key'],
   ] as const) {
-    const { message, hint } = failure(text, algorithm);
+    const { message, hint } = describe(failure(text, algorithm));
     expect(message).toBe(`the key is ${found}, and ${algorithm} needs another`);
     expect(hint).toContain(needed);
   }

@@ -1,6 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
+import { describe } from '../../../src/messages/command-line.ts';
 import { Secret } from '../../../src/secret.ts';
 import { namesItsKind, readKey } from '../../../src/webhook/crypto/asymmetric-key.ts';
 
@@ -73,9 +74,10 @@ test.each([
     thrown = error;
   }
   expect(thrown).toBeInstanceOf(ConfigError);
-  expect(String(thrown)).toContain(words);
-  const { hint, cause } = thrown as ConfigError;
-  expect(`${hint ?? ''}${String(cause)}`).not.toContain(text.slice(5, 15));
+  const { message, hint } = describe(thrown);
+  expect(message).toContain(words);
+  const { cause, problem } = thrown as ConfigError;
+  expect(`${hint ?? ''}${String(cause)}${JSON.stringify(problem)}`).not.toContain(text.slice(5, 15));
   if (words === 'the key cannot be read') {
     expect(hint).toContain('PEM or JWK');
     expect(cause).toMatch(/Error$/);

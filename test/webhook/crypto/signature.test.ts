@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { said } from '../../support/said.ts';
 import { Secret } from '../../../src/secret.ts';
 import { asymmetricKey } from '../../../src/webhook/crypto/asymmetric-key.ts';
 import { matchingKey, signatureOf } from '../../../src/webhook/crypto/signature.ts';
@@ -31,6 +32,6 @@ test('each signature is checked by its own algorithm, with the keys that fit it'
 });
 
 test('a public key cannot sign, and the error says what can', () => {
-  expect(() => signatureOf('ed25519', publicKey, parts)).toThrow('verifies but cannot sign');
-  expect(() => signatureOf('hmac-sha256', publicKey, parts)).toThrow('verifies but cannot sign');
+  expect(said(() => signatureOf('ed25519', publicKey, parts))).toContain('verifies but cannot sign');
+  expect(said(() => signatureOf('hmac-sha256', publicKey, parts))).toContain('verifies but cannot sign');
 });

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { said } from '../../support/said.ts';
 import { Secret } from '../../../src/secret.ts';
 import { algorithmsOf, parseMessageKey } from '../../../src/webhook/rfc9421/authenticate-message.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
@@ -31,7 +32,7 @@ test.each([
   ['rsa', pem(generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey)],
   ['RS1', jwk(rsa, { alg: 'RS1' })],
 ])('a key that is not supported is named: %s', (type, text) => {
-  expect(() => algorithms(text)).toThrow(`a key of type '${type}' is not supported`);
+  expect(said(() => algorithms(text))).toContain(`a key of type '${type}' is not supported`);
 });
 
 test('a key of another scheme has no algorithm here, so nothing verifies with it', () => {

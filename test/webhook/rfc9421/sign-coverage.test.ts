@@ -1,5 +1,6 @@
 import { createVerifier, httpbis } from 'http-message-signatures';
 import { expect, test } from 'vitest';
+import { said } from '../../support/said.ts';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
 import { verify } from '../verify.ts';
@@ -61,7 +62,9 @@ test('a date is sent only where the signature covers it', () => {
 
 test('a header that is not sent cannot be signed, and what no request has cannot be required', () => {
   expect(() => sign(['digest', 'X-Tenant', '@method', 'x-other'])).toThrow(UsageError);
-  expect(() => sign(['digest', 'X-Tenant', '@method', 'x-other'])).toThrow('no x-tenant and x-other that');
+  expect(said(() => sign(['digest', 'X-Tenant', '@method', 'x-other']))).toContain(
+    'no x-tenant and x-other that',
+  );
   for (const name of ['@status', '@query-param', '@signature-params', '@', '@Method']) {
     expect(() => schemeNamed('rfc9421', { require: ['digest', name] }), name).toThrow(ConfigError);
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { said } from '../../support/said.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { parseTemplate, valuesOf } from '../../../src/webhook/schemes/template-scheme.ts';
 
@@ -30,7 +31,7 @@ test('the body is neither copied nor decoded', () => {
 });
 
 test('an unknown part is named, with those that are known', () => {
-  expect(() => parseTemplate('{body}{host}')).toThrow('names {host}, which is unknown');
+  expect(said(() => parseTemplate('{body}{host}'))).toContain('names {host}, which is unknown');
 });
 
 test('the parts that a template names are known', () => {

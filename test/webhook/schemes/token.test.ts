@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { said } from '../../support/said.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
@@ -47,6 +48,6 @@ test.each(['', ' Correct', 'Correct ', 'a\nb', 'a\u0000b', 'a\u007fb', '\t'])(
   'a token that no header can carry is a configuration error: %j',
   (text) => {
     expect(() => token.key(new Secret(text))).toThrow(ConfigError);
-    expect(() => token.key(new Secret(text))).toThrow('the webhook token ');
+    expect(said(() => token.key(new Secret(text)))).toContain('the webhook token ');
   },
 );

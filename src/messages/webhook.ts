@@ -1,0 +1,120 @@
+import type { WebhookProblem } from '../webhook/problems.ts';
+import type { Algorithm } from '../webhook/scheme-options.ts';
+import type { Message, Messages } from './message.ts';
+
+const encodingNames = {
+  utf8: 'text',
+  hex: 'hex',
+  base64: 'base64',
+  whsec: "base64 after 'whsec_'",
+} as const;
+
+const keysOf: Readonly<Record<Algorithm, string>> = {
+  'hmac-sha1': 'a shared secret',
+  'hmac-sha256': 'a shared secret',
+  'hmac-sha512': 'a shared secret',
+  ed25519: 'an Ed25519 key',
+  'ecdsa-p256-sha256': 'a P-256 key',
+  'ecdsa-p256-sha256-der': 'a P-256 key',
+  'rsa-pss-sha512': 'an RSA key of at least 2048 bits',
+  'rsa-v1_5-sha256': 'an RSA key of at least 2048 bits',
+};
+
+const onlySentence = (message: string, hint?: string) => (): Message => ({
+  message,
+  hint: hint === undefined ? undefined : () => hint,
+});
+
+export const webhookMessages: Messages<WebhookProblem> = {
+  'unknown-scheme': ({ name, known }) => ({
+    message: `the webhook scheme '${name}' is unknown`,
+    hint: () => `it must be one of ${known.join(', ')}`,
+  }),
+  'not-a-header-name': ({ name }) => ({ message: `'${name}' is not the name of a header` }),
+  'empty-secret': onlySentence('the webhook secret is empty'),
+  'secret-in-pem': onlySentence(
+    'the webhook secret is a key in PEM, and this scheme signs with a shared secret',
+  ),
+  'secret-not-encoded': ({ encoding }) => ({
+    message: `the webhook secret is not ${encodingNames[encoding]}`,
+    hint: (words) =>
+      encoding === 'whsec'
+        ? 'copy the whole secret, from whsec_ to its end'
+        : `see ${words.option('secret-encoding')}`,
+  }),
+  'empty-token': onlySentence('the webhook token is empty'),
+  'unsendable-token': onlySentence(
+    'the webhook token has blanks at its ends or control characters in it',
+    'a header cannot carry it; check the file or variable that it comes from',
+  ),
+  'jwk-without-secret': onlySentence('the JWK holds no secret'),
+  'unreadable-key': onlySentence(
+    'the key cannot be read',
+    'it must be a PEM or JWK of an Ed25519, P-256 or RSA key, or a shared secret',
+  ),
+  'unreadable-webhook-key': onlySentence(
+    'the webhook key is not an Ed25519 key in base64',
+    'copy the whole key, from whpk_ or whsk_ to its end',
+  ),
+  'key-halves-differ': onlySentence('the two halves of the private key do not belong together'),
+  'key-for-another-algorithm': ({ algorithm, type, bits }) => {
+    const rsa = bits === undefined ? undefined : `an RSA key of ${bits} bits`;
+    const key = rsa ?? (type === undefined ? 'a shared secret' : `of type '${type}'`);
+    return {
+      message: `the key is ${key}, and ${algorithm} needs another`,
+      hint: () => `give ${keysOf[algorithm]}`,
+    };
+  },
+  'key-not-of-algorithm': ({ algorithm }) => ({
+    message: `the key does not belong to the algorithm ${algorithm}`,
+  }),
+  'unsupported-key': ({ type }) => ({
+    message: `a key of type '${type}' is not supported`,
+    hint: () => 'use an Ed25519 or P-256 key, an RSA key of at least 2048 bits, or a shared secret',
+  }),
+  'public-key-cannot-sign': onlySentence('a public key verifies but cannot sign', 'use the private key'),
+  'body-not-signed': ({ content }) => ({
+    message: `the signed content '${content}' does not cover {body}: anybody could change the lead`,
+  }),
+  'unknown-slot': ({ slot, known }) => ({
+    message: `the signed content names ${slot}, which is unknown`,
+    hint: () => `it may hold ${known.map((name) => `{${name}}`).join(' ')}`,
+  }),
+  'two-time-sources': () => ({
+    message: 'the signed time has two sources, a header of its own and the one of the signature',
+    hint: (words) => `give ${words.option('timestamp-header')} or ${words.option('timestamp-prefix')}`,
+  }),
+  'signed-not-sent': ({ part }) => ({
+    message: `the signed content holds {${part}}, but no header is named that carries it`,
+    hint: (words) => `name it with ${words.option(`${part}-header`)}`,
+  }),
+  'sent-not-signed': ({ part }) => ({
+    message: `the ${part} is not part of the signed content, so it proves nothing`,
+    hint: (words) =>
+      `add {${part}} to ${words.option('signed-content')}, or leave out ${words.option(`${part}-header`)}`,
+  }),
+  'custom-without-header': () => ({
+    message: "the scheme 'custom' needs the name of the header with the signature",
+    hint: (words) => `name it with ${words.option('signature-header')}`,
+  }),
+  'headers-not-apart': () => ({
+    message: 'signature, timestamp and nonce must come in headers of their own',
+    hint: (words) => `a time inside the signature header is named by ${words.option('timestamp-prefix')}`,
+  }),
+  'prefixes-overlap': () => ({
+    message: 'the time and the signature in one header need prefixes that differ',
+    hint: (words) => `such as ${words.option('timestamp-prefix', 't=')} and ${words.option('prefix', 'v1=')}`,
+  }),
+  'component-not-sent': ({ names }) => ({
+    message: `what is sent here has no ${names.join(' and ')} that a signature could cover`,
+    hint: (words) => `leave out of ${words.option('require')} what only another sender can sign`,
+  }),
+  'digest-not-required': ({ require }) => ({
+    message: 'a signature that need not cover the digest of the body proves nothing about the lead',
+    hint: (words) => `add digest to ${words.option('require', require.join(','))}`,
+  }),
+  'unknown-component': ({ name, known }) => ({
+    message: `'${name}' is no component that the signature of a request can be required to cover`,
+    hint: () => `it may be one of ${known.join(', ')}, or the name of a header`,
+  }),
+};
