@@ -5,9 +5,7 @@ import { createPoster } from '../../http/client/poster.ts';
 import type { Messages } from '../../output/messages.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
 import { createSender } from '../../sender/sender.ts';
-import type { Signer } from '../../sender/sign-request.ts';
-import { unverified } from '../../webhook/scheme.ts';
-import { resolveScheme } from '../flags/resolve-scheme.ts';
+import { resolveSigner } from '../flags/resolve-scheme.ts';
 import {
   notReached,
   type ResolvedTarget,
@@ -123,12 +121,7 @@ export async function openRepair(
   }
   const target = await resolveTarget(sendTo, options, context);
   const settings = await context.settings();
-  const { scheme, keys } = await resolveScheme(options, settings, context, 'sends');
-  const signer: Signer = {
-    scheme: keys.length > 0 ? scheme : unverified,
-    key: keys[0],
-    headers: options.header,
-  };
+  const signer = { ...(await resolveSigner(options, context)), headers: options.header };
   const { clock, random } = context;
   return {
     takeIn,

@@ -30,6 +30,9 @@ export interface OutputRecord {
   readonly sometimes?: readonly string[];
 }
 
+/** Names of members, with spaces between them. */
+export const members = (names: string): readonly string[] => names.split(' ');
+
 /** Of commands that print leads as they are, `--fields` apart. */
 export const leadRecord: OutputRecord = {
   what: 'a lead, with every field that it was sent with',

@@ -4,7 +4,7 @@ import { duration } from '../../config/value-types.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Secret } from '../../secret.ts';
-import { rejectUnableToSign } from '../../sender/sign-request.ts';
+import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { schemeNames } from '../../webhook/presets.ts';
 import {
   type PartKey,
@@ -44,7 +44,16 @@ export async function resolveScheme(
   return { scheme, keys };
 }
 
-/** The same before the secrets are read, for a caller that reports those which the scheme cannot read. */
+/** How deliveries are sent; without a secret they are not signed. */
+export async function resolveSigner(
+  given: SchemeOptions,
+  context: Pick<Context, 'stdin' | 'settings'>,
+): Promise<Signer> {
+  const { scheme, keys } = await resolveScheme(given, await context.settings(), context, 'sends');
+  return { scheme: keys.length > 0 ? scheme : unverified, key: keys[0] };
+}
+
+/** The scheme before the secrets are read, for a caller that reports those which the scheme cannot read. */
 export async function resolveSchemeSecrets(
   given: SchemeOptions,
   settings: Settings,

@@ -1,4 +1,4 @@
-import { command, commandGroup, leadRecord } from '../flags/command-spec.ts';
+import { command, commandGroup, leadRecord, members } from '../flags/command-spec.ts';
 import {
   eraseFlags,
   exportFlags,
@@ -12,22 +12,9 @@ import {
   showFlags,
 } from './options.ts';
 
-const summaryFields = [
-  'number',
-  'receivedAt',
-  'verdict',
-  'reason',
-  'detail',
-  'status',
-  'leadId',
-  'attempt',
-  'source',
-  'remote',
-  'method',
-  'path',
-  'bytes',
-  'differs',
-];
+const summaryFields = members(
+  'number receivedAt verdict reason detail status leadId attempt source remote method path bytes differs',
+);
 
 export default commandGroup({
   name: 'inbox',
@@ -82,7 +69,7 @@ export default commandGroup({
       output: [
         {
           what: 'one for each lead',
-          fields: ['leadId', 'ok', 'answer', 'durationMs', 'at', 'insteadOf'],
+          fields: members('leadId ok answer durationMs at insteadOf'),
         },
       ],
       examples: [
@@ -138,16 +125,7 @@ export default commandGroup({
       output: [
         {
           what: 'one document',
-          fields: [
-            'dryRun',
-            'leads',
-            'rejected',
-            'mentionedIn',
-            'erasedBefore',
-            'erased',
-            'remains',
-            'outOfReach',
-          ],
+          fields: members('dryRun leads rejected mentionedIn erasedBefore erased remains outOfReach'),
         },
       ],
       examples: [

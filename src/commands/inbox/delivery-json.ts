@@ -8,37 +8,22 @@ import type { Output } from '../../host.ts';
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** A delivery as one JSON object, without headers and body. */
-export function deliverySummary(delivery: StoredDelivery): Record<string, unknown> {
-  const {
-    seq: number,
-    verdict,
-    reason,
-    detail,
-    status,
-    leadId,
-    attempt,
-    source,
-    remote,
-    method,
-    path,
-  } = delivery;
-  return {
-    number,
-    receivedAt: iso(delivery.receivedAt),
-    verdict,
-    reason: reason ?? null,
-    detail: detail ?? null,
-    status,
-    leadId: leadId ?? null,
-    attempt,
-    source,
-    remote,
-    method,
-    path,
-    bytes: delivery.body.length,
-    differs: delivery.differs ?? null,
-  };
-}
+export const deliverySummary = (delivery: StoredDelivery): Record<string, unknown> => ({
+  number: delivery.seq,
+  receivedAt: iso(delivery.receivedAt),
+  verdict: delivery.verdict,
+  reason: delivery.reason ?? null,
+  detail: delivery.detail ?? null,
+  status: delivery.status,
+  leadId: delivery.leadId ?? null,
+  attempt: delivery.attempt,
+  source: delivery.source,
+  remote: delivery.remote,
+  method: delivery.method,
+  path: delivery.path,
+  bytes: delivery.body.length,
+  differs: delivery.differs ?? null,
+});
 
 /** The same with headers and body, and the lead where it is only a part of the body; a body that is no text is in `bodyBase64`. */
 export function deliveryDetails(delivery: StoredDelivery): Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { command } from '../flags/command-spec.ts';
+import { command, members } from '../flags/command-spec.ts';
 import { flags } from './options.ts';
 
 export default command({
@@ -19,49 +19,18 @@ export default command({
     {
       what: 'one for each lead that was delivered',
       type: 'delivery',
-      fields: [
-        'receivedAt',
-        'verdict',
-        'reason',
-        'status',
-        'durationMs',
-        'leadId',
-        'remote',
-        'attempt',
-        'lead',
-      ],
-      sometimes: [
-        'detail',
-        'leadNumber',
-        'leadCount',
-        'firstAt',
-        'source',
-        'differs',
-        'warnings',
-        'handed',
-        'explanation',
-      ],
+      fields: members('receivedAt verdict reason status durationMs leadId remote attempt lead'),
+      sometimes: members('detail leadNumber leadCount firstAt source differs warnings handed explanation'),
     },
     {
       what: 'one for each round of --backfill',
       type: 'backfill',
-      fields: [
-        'round',
-        'startedAt',
-        'durationMs',
-        'fetched',
-        'known',
-        'handedOn',
-        'pending',
-        'notStored',
-        'complete',
-        'error',
-      ],
+      fields: members('round startedAt durationMs fetched known handedOn pending notStored complete error'),
     },
     {
       what: 'the last line',
       type: 'summary',
-      fields: ['accepted', 'duplicate', 'pending', 'rejected', 'reasons', 'durationMs'],
+      fields: members('accepted duplicate pending rejected reasons durationMs'),
     },
   ],
   examples: [

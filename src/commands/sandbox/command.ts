@@ -1,4 +1,4 @@
-import { command } from '../flags/command-spec.ts';
+import { command, members } from '../flags/command-spec.ts';
 import { flags } from './options.ts';
 
 export default command({
@@ -12,13 +12,13 @@ export default command({
     {
       what: 'the first line',
       type: 'ready',
-      fields: ['url', 'port', 'leads', 'seed', 'webhooks', 'openapi'],
+      fields: members('url port leads seed webhooks openapi'),
       sometimes: ['apiKey'],
     },
     {
       what: 'the last line',
       type: 'summary',
-      fields: ['leads', 'requests', 'attempts', 'acknowledged', 'pending', 'faults'],
+      fields: members('leads requests attempts acknowledged pending faults'),
     },
   ],
   examples: [

@@ -5,9 +5,8 @@ import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import { defaultApi, type SandboxOptions, type WebhookOptions } from '../../sandbox/sandbox-options.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
-import { unverified } from '../../webhook/scheme.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
-import { resolveScheme } from '../flags/resolve-scheme.ts';
+import { resolveSigner } from '../flags/resolve-scheme.ts';
 import { readSecrets } from '../flags/secret-files.ts';
 import type { Options } from './options.ts';
 
@@ -39,10 +38,9 @@ async function webhookOptions(options: Options, context: Context): Promise<Webho
       });
     }
   }
-  const { scheme, keys } = await resolveScheme(options, await context.settings(), context, 'sends');
   return {
     targets: options.webhook,
-    signer: { scheme: keys.length > 0 ? scheme : unverified, key: keys[0] },
+    signer: await resolveSigner(options, context),
     retryMs: options.retry,
     timeoutMs: options.deliveryTimeout,
     concurrency: options.deliveryConcurrency,

@@ -1,4 +1,4 @@
-import { command, serviceExits } from '../flags/command-spec.ts';
+import { command, members, serviceExits } from '../flags/command-spec.ts';
 import { args, flags } from './options.ts';
 
 export default command({
@@ -14,24 +14,15 @@ export default command({
     {
       what: 'one for each attempt',
       type: 'attempt',
-      fields: ['id', 'attempt', 'status', 'latencyMs', 'serviceMs', 'answer'],
+      fields: members('id attempt status latencyMs serviceMs answer'),
       sometimes: ['error', 'retryInMs'],
     },
     {
       what: 'the last line',
       type: 'summary',
-      fields: [
-        'openLoop',
-        'deliveries',
-        'attempts',
-        'acknowledged',
-        'failed',
-        'byStatus',
-        'latencyMs',
-        'serviceMs',
-        'achievedRate',
-        'late',
-      ],
+      fields: members(
+        'openLoop deliveries attempts acknowledged failed byStatus latencyMs serviceMs achievedRate late',
+      ),
     },
   ],
   examples: [

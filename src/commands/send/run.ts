@@ -5,10 +5,9 @@ import { StdoutWriter } from '../../output/stdout.ts';
 import { runDeliveries, RunTally } from '../../sender/delivery-run.ts';
 import { createSender, waitsAskedFor } from '../../sender/sender.ts';
 import type { Signer } from '../../sender/sign-request.ts';
-import { unverified } from '../../webhook/scheme.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
-import { resolveScheme } from '../flags/resolve-scheme.ts';
+import { resolveSigner } from '../flags/resolve-scheme.ts';
 import {
   notReached,
   type ResolvedTarget,
@@ -25,12 +24,7 @@ export async function run(options: SendOptions, context: Context): Promise<Outco
   rejectContradictions(options);
   const target = await resolveTarget(options.url, options, context);
   if (options.dryRun === undefined) rejectGeneratedElsewhere(options, target);
-  const { scheme, keys } = await resolveScheme(options, await context.settings(), context, 'sends');
-  const signer: Signer = {
-    scheme: keys.length > 0 ? scheme : unverified,
-    key: keys[0],
-    headers: options.header,
-  };
+  const signer = { ...(await resolveSigner(options, context)), headers: options.header };
   const source = outgoingDeliveries(await openSource(options, context), {
     target: target.url.href,
     repeat: options.repeat,
