@@ -1,5 +1,10 @@
+import { oneOf } from '../../config/value-types.ts';
+import type { Arguments } from '../flags/flag.ts';
 import { command } from '../flags/command-spec.ts';
-import { args } from './options.ts';
+
+const args = {
+  shell: { type: oneOf(['bash', 'zsh', 'fish', 'powershell']), help: 'bash, zsh, fish or powershell' },
+} satisfies Arguments;
 
 export default command({
   name: 'completion',

@@ -1,7 +1,6 @@
 import type { Context } from '../../context.ts';
 import { write } from '../../output/stdout.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import type { CompletionOptions } from './options.ts';
 
 /** For bash 3.2 and later, with or without the package bash-completion. */
 const bashScript = String.raw`# bash completion for leads
@@ -125,7 +124,10 @@ fi
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript, powershell: powershellScript };
 
-export async function run({ shell }: CompletionOptions, { stdout }: Context): Promise<Outcome> {
+export async function run(
+  { shell }: { readonly shell: keyof typeof scripts },
+  { stdout }: Context,
+): Promise<Outcome> {
   await write(stdout, scripts[shell]);
   return 'done';
 }

@@ -28,32 +28,31 @@ export async function valuesOf(
   if (known === undefined) {
     return 'value' in of && of.value === 'file' ? { candidates: [], files: true } : nothing;
   }
-  switch (known) {
-    case 'files':
-      return { candidates: [], files: true };
-    case 'profiles':
-      return { candidates: matching(named(local.profiles()), typed) };
-    case 'settings':
-      return {
-        candidates: matching(
-          settingKeys.map(({ name, help }) => ({ value: name, help })),
-          typed,
-        ),
-      };
-    case 'setting-values':
-      return { candidates: matching(named(settingValues(line.args[0])), typed) };
-    case 'lead-ids':
-      return { candidates: matching(await local.leadIds(line), typed) };
-    case 'categories':
-      return { candidates: matching(named(await local.categories(line)), typed) };
-    case 'fields':
-      return { candidates: matching(named(await local.fields(line)), typed) };
-    case 'field-list':
-      return fieldList(typed, await local.fields(line));
-    case 'conditions':
-      return condition(typed, line, local);
-  }
+  return sources[known](typed, line, local);
 }
+
+type Source = (typed: string, line: TypedLine, local: LocalValues) => Completion | Promise<Completion>;
+
+const among = (values: readonly string[], typed: string): Completion => ({
+  candidates: matching(named(values), typed),
+});
+
+const sources: Readonly<Record<NonNullable<Argument['known']>, Source>> = {
+  files: () => ({ candidates: [], files: true }),
+  profiles: (typed, _, local) => among(local.profiles(), typed),
+  settings: (typed) => ({
+    candidates: matching(
+      settingKeys.map(({ name, help }) => ({ value: name, help })),
+      typed,
+    ),
+  }),
+  'setting-values': (typed, { args }) => among(settingValues(args[0]), typed),
+  'lead-ids': async (typed, line, local) => ({ candidates: matching(await local.leadIds(line), typed) }),
+  categories: async (typed, line, local) => among(await local.categories(line), typed),
+  fields: async (typed, line, local) => among(await local.fields(line), typed),
+  'field-list': async (typed, line, local) => fieldList(typed, await local.fields(line)),
+  conditions: condition,
+};
 
 function settingValues(name: string | undefined): readonly string[] {
   if (name === 'webhook.scheme') return schemeNames;

@@ -18,8 +18,16 @@ import { formatSeconds } from '../../time/duration.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { checkService, type ServiceReport } from './check-service.ts';
-import type { DoctorOptions } from './options.ts';
 import { countOf, jsonPrinter, prettyPrinter } from './print.ts';
+import type { InboxFlags } from '../flags/inbox-flags.ts';
+
+interface DoctorOptions extends InboxFlags {
+  readonly learn: boolean;
+  readonly dryRun: boolean;
+  readonly port: number;
+  readonly host: string;
+  readonly format: string;
+}
 
 export async function run(options: DoctorOptions, context: Context): Promise<Outcome> {
   const { clock, messages, status } = context;

@@ -9,7 +9,11 @@ import { ConfigError } from '../../errors.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import type { LoginOptions } from './options.ts';
+
+interface LoginOptions {
+  readonly apiKeyFile: string | undefined;
+  readonly check: boolean;
+}
 
 export async function run(flags: LoginOptions, context: Context): Promise<Outcome> {
   const { profile, baseUrl: known } = await context.settings();

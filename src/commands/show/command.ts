@@ -1,5 +1,20 @@
+import { text } from '../../config/value-types.ts';
+import { acceptIncompleteFlag, fieldsFlag, formatFlags } from '../flags/shared-flags.ts';
+import type { Arguments, Flags } from '../flags/flag.ts';
+import { inboxFlags } from '../flags/inbox-flags.ts';
 import { command, leadRecord, serviceExits } from '../flags/command-spec.ts';
-import { args, flags } from './options.ts';
+
+const args = {
+  id: { type: text, known: 'lead-ids', help: 'of the lead' },
+} satisfies Arguments;
+
+const flags = {
+  ...fieldsFlag,
+  relative: { help: 'times as "3m ago"' },
+  ...acceptIncompleteFlag,
+  ...formatFlags(['table', 'json', 'ndjson']),
+  ...inboxFlags,
+} satisfies Flags;
 
 export default command({
   name: 'show',

@@ -21,7 +21,14 @@ import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxFlags } from '../flags/inbox-flags.ts';
 import { noteMissingFields } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
-import type { ShowOptions } from './options.ts';
+
+interface ShowOptions extends InboxFlags {
+  readonly id: string;
+  readonly fields: readonly string[] | undefined;
+  readonly relative: boolean;
+  readonly acceptIncomplete: boolean;
+  readonly format: string;
+}
 
 /** The service first, then the inbox, which also answers when the service cannot. */
 export async function run(options: ShowOptions, context: Context): Promise<Outcome> {
