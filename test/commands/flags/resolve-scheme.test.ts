@@ -8,14 +8,14 @@ import {
   encodings,
   secretEncodings,
   timestampFormats,
-} from '../../../../src/webhook/scheme-options.ts';
-import { resolveScheme } from '../../../../src/commands/flags/resolve-scheme.ts';
-import { schemeFlags, schemePartFlags } from '../../../../src/commands/flags/scheme-flags.ts';
-import type { Settings } from '../../../../src/config/settings.ts';
-import { ConfigError, UsageError } from '../../../../src/errors.ts';
-import { Secret } from '../../../../src/secret.ts';
-import { schemeNames } from '../../../../src/webhook/presets.ts';
-import { optionsOf } from '../../../support/options.ts';
+} from '../../../src/webhook/scheme-options.ts';
+import { resolveScheme } from '../../../src/commands/flags/resolve-scheme.ts';
+import { schemeFlags, schemePartFlags } from '../../../src/commands/flags/scheme-flags.ts';
+import type { Settings } from '../../../src/config/settings.ts';
+import { ConfigError, UsageError } from '../../../src/errors.ts';
+import { Secret } from '../../../src/secret.ts';
+import { schemeNames } from '../../../src/webhook/presets.ts';
+import { optionsOf } from '../../support/options.ts';
 
 type Stored = Partial<
   Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret' | 'webhookCustom' | 'webhookParts'>
