@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { BodyWriter } from '../http/server/send-answer.ts';
-import { sentenceOf } from '../messages/catalogue.ts';
+import { describe } from '../messages/command-line.ts';
 import type { Arrived, InboxQueries } from './queries/inbox-queries.ts';
 import type { WireEvent, WireRow } from './wire.ts';
 
@@ -127,7 +127,7 @@ export class EventFeed {
       }
       this.#inboxIs(null);
     } catch (error) {
-      this.#inboxIs(sentenceOf(error));
+      this.#inboxIs(describe(error).message);
     }
     for (const stream of this.#streams) stream.writeNext();
   }

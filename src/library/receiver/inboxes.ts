@@ -1,30 +1,28 @@
 import { ConfigError } from '../../errors.ts';
 import type { InboxWarning } from '../../inbox/problems.ts';
-import type { InboxOpener, PostgresInboxOptions } from './receiver-options.ts';
+import type { Opening } from './open-database-inbox.ts';
+import type { InboxOpener, PostgresInboxOptions, ReceiverInbox } from './receiver-options.ts';
 
-const opener = (open: InboxOpener['open']): InboxOpener => ({
+/** Says what is wrong in the words of an application. */
+const opener = (open: (opening: Opening) => Promise<ReceiverInbox>): InboxOpener => ({
   async open(requirements) {
+    const [{ applicationWords, forApplication }, { messageFor, warningOf }] = await Promise.all([
+      import('../../messages/application.ts'),
+      import('../../messages/catalogue.ts'),
+    ]);
+    const warn = (found: InboxWarning): void => requirements.warn(warningOf(found, applicationWords));
     try {
-      return await open(requirements);
+      return await open({ ...requirements, warn, pid: pid() });
     } catch (error) {
-      const [{ forApplication }, { messageFor }] = await Promise.all([
-        import('../../messages/application.ts'),
-        import('../../messages/catalogue.ts'),
-      ]);
       throw forApplication(error, messageFor);
     }
   },
 });
 
 const located = (location: string): InboxOpener =>
-  opener(async (requirements) => {
-    const [{ openInbox }, { applicationWords }, { warningOf }] = await Promise.all([
-      import('../../inbox/open-inbox.ts'),
-      import('../../messages/application.ts'),
-      import('../../messages/catalogue.ts'),
-    ]);
-    const warn = (found: InboxWarning): void => requirements.warn(warningOf(found, applicationWords));
-    return openInbox({ ...requirements, warn, location, pid: pid() });
+  opener(async (opening) => {
+    const { openInbox } = await import('../../inbox/open-inbox.ts');
+    return openInbox({ ...opening, location });
   });
 
 // Importing node:process reads all of its properties, and so opens the standard streams of the application.
@@ -64,8 +62,8 @@ export function postgresInbox(
       hint: 'such as postgres://HOST/DATABASE; is the environment variable set that it comes from?',
     });
   }
-  return opener(async (requirements) => {
+  return opener(async (opening) => {
     const { openDatabaseInbox } = await import('./open-database-inbox.ts');
-    return openDatabaseInbox(text, options, { ...requirements, pid: pid() });
+    return openDatabaseInbox(text, options, opening);
   });
 }

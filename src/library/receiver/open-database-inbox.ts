@@ -5,13 +5,12 @@ import {
   databaseLocation,
 } from '../../inbox/postgres/connection/database-location.ts';
 import type { InboxWarning } from '../../inbox/problems.ts';
-import { applicationWords } from '../../messages/application.ts';
-import { warningOf } from '../../messages/catalogue.ts';
 import { Secret } from '../../secret.ts';
 import type { InboxRequirements, PostgresInboxOptions, ReceiverInbox } from './receiver-options.ts';
 
-/** `pid`: of this process, for the name on its leases. */
-interface Opening extends InboxRequirements {
+/** What an inbox is opened with: its warnings are data, and `pid` is part of the name on its leases. */
+export interface Opening extends Omit<InboxRequirements, 'warn'> {
+  readonly warn: (found: InboxWarning) => void;
   readonly pid: number;
 }
 
@@ -19,17 +18,16 @@ interface Opening extends InboxRequirements {
 export async function openDatabaseInbox(
   url: string,
   options: PostgresInboxOptions,
-  requirements: Opening,
+  opening: Opening,
 ): Promise<ReceiverInbox> {
-  const warn = (found: InboxWarning): void => requirements.warn(warningOf(found, applicationWords));
-  return openInbox({ ...requirements, warn, location: locationOf(url, options, warn) });
+  return openInbox({ ...opening, location: locationOf(url, options, opening.warn) });
 }
 
 /** Nothing is looked up in the environment and in the home directory, as `leads` would. */
 function locationOf(
   url: string,
   { password, passwordFile, inboxInsecure = false }: PostgresInboxOptions,
-  warn: (found: InboxWarning) => void,
+  warn: Opening['warn'],
 ): DatabaseLocation {
   const location = databaseLocation(url, { env: {}, platform: '', allowsPlain: inboxInsecure, warn });
   return {
