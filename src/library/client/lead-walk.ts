@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { leadFilter } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
-import { problemSentence } from '../../messages/catalogue.ts';
+import { forApplication } from '../../messages/application.ts';
+import { messageFor, problemSentence } from '../../messages/catalogue.ts';
+import { IncompleteError } from '../../service/listing/completion.ts';
 import { listLeads } from '../../service/listing/listing.ts';
 import type { Position } from '../../service/pagination/position.ts';
-import { clientError } from './application-error.ts';
 import {
   type Checkpoint,
   preloadIds,
@@ -158,4 +159,11 @@ class HandedOut {
       digests: [...this.#digests, ...this.#expected.digests],
     };
   }
+}
+
+/** The same error, with sentences and hints that name options of the client. */
+function clientError(error: unknown): unknown {
+  forApplication(error, messageFor);
+  if (!(error instanceof IncompleteError)) return error;
+  return Object.defineProperty(error, 'why', { value: problemSentence(error.reason), enumerable: true });
 }

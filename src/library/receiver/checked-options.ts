@@ -1,4 +1,4 @@
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, LeadsError, messageOf } from '../../errors.ts';
 import { backgroundClock, type Clock, systemClock } from '../../time/clock.ts';
 import { longestTimerMs } from '../../time/duration.ts';
 import type { Policy } from '../../webhook/check-delivery.ts';
@@ -6,7 +6,6 @@ import { definedScheme } from '../webhook/defined-scheme.ts';
 import { leadPlace, schemeOptions, withKeys } from '../webhook/make-verifier.ts';
 import { withSchemeErrors } from '../webhook/scheme-errors.ts';
 import { defaultBodyLimits } from '../webhook/options.ts';
-import { errorText } from '../webhook/option-names.ts';
 import type { ReceiverOptions } from './receiver-options.ts';
 
 /** The options with their defaults. Durations in milliseconds. */
@@ -97,3 +96,13 @@ const showWarning: CheckedOptions['onWarning'] = (text) => {
   // eslint-disable-next-line no-console
   console.warn(`leads-cli/receiver: ${text}`);
 };
+
+/** Message and hint as one text. */
+export const withHint = ({ message, hint }: Pick<LeadsError, 'message' | 'hint'>): string =>
+  hint === undefined ? message : `${message}. ${hint}`;
+
+/** For the console. Of an error of the application its stack, which says where; no property of it, which may be a secret. */
+export function errorText(error: unknown): string {
+  if (error instanceof LeadsError) return withHint(error);
+  return error instanceof Error && error.stack !== undefined ? error.stack : messageOf(error);
+}

@@ -12,7 +12,6 @@ import { forApplication } from '../../messages/application.ts';
 import { messageFor } from '../../messages/catalogue.ts';
 import { headerValues } from '../../webhook/delivery.ts';
 import { answerForOutcome, type DeliveryAnswer, type Rejection, rejection } from '../../webhook/rejection.ts';
-import { withHint } from '../webhook/option-names.ts';
 import { ParsedBodyError } from '../webhook/parsed-body-error.ts';
 import { bodySource, readBody } from '../webhook/read-body.ts';
 import {
@@ -21,7 +20,7 @@ import {
   type NodeRequest,
   type WebhookRequest,
 } from '../webhook/request.ts';
-import type { CheckedOptions } from './checked-options.ts';
+import { type CheckedOptions, withHint } from './checked-options.ts';
 import { ReceiverLife } from './receiver-life.ts';
 
 /** Opens the inbox, begins to hand over what is outstanding, and takes requests. */

@@ -1,7 +1,7 @@
 import { messageFor, sentenceOf } from '../../messages/catalogue.ts';
 import * as z from 'zod/mini';
 import { isLoopback } from '../../config/base-url.ts';
-import { ConfigError, DataError, UsageError } from '../../errors.ts';
+import { DataError, UsageError } from '../../errors.ts';
 import type { SandboxLead } from '../../sandbox/data/lead-set.ts';
 import { apiFaults, deliveryFaults, readFaults } from '../../sandbox/faults.ts';
 import {
@@ -18,7 +18,6 @@ import { longestTimerMs } from '../../time/duration.ts';
 import { unverified } from '../../webhook/scheme.ts';
 import { asBytes, LazyLead } from '../webhook/lead.ts';
 import { makeVerifier } from '../webhook/make-verifier.ts';
-import { nameOptions } from '../webhook/option-names.ts';
 import type {
   LeadSource,
   RunningSandbox,
@@ -40,8 +39,7 @@ export async function runSandbox(options: TestSandboxOptions): Promise<RunningSa
       observe: () => open.check(),
     });
   const sandbox = await start().catch((error: unknown) => {
-    const isSentence = error instanceof ConfigError && error.problem === undefined;
-    throw isSentence ? nameOptions(error) : forApplication(error, messageFor);
+    throw forApplication(error, messageFor);
   });
   const { state } = sandbox;
   return {

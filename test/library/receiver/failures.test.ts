@@ -13,7 +13,7 @@ import {
   type ReceiverOptions,
   type WebhookReceiver,
 } from '../../../src/library/receiver.ts';
-import { errorText } from '../../../src/library/webhook/option-names.ts';
+import { errorText } from '../../../src/library/receiver/checked-options.ts';
 import { sign } from '../../../src/library/webhook.ts';
 
 const choice = { scheme: 'github', secrets: 'octo' } as const;
