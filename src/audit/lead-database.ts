@@ -93,8 +93,8 @@ export class LeadDatabase implements ReceivedLeads {
     return this.#lookup.lookUp(leadIds);
   }
 
-  seqsSince(since: number): AsyncIterable<readonly number[]> {
-    return this.#lookup.seqsSince(since);
+  async *seqsSince(since: number): AsyncGenerator<readonly number[]> {
+    yield* this.#lookup.seqsSince(since);
   }
 
   /** Nothing says how they came. */
@@ -106,8 +106,8 @@ export class LeadDatabase implements ReceivedLeads {
     return this.#lookup.leadsBySeq(seqs);
   }
 
-  prunedSince(since: number): AsyncIterable<readonly PrunedLead[]> {
-    return this.#lookup.prunedSince(since);
+  async *prunedSince(since: number): AsyncGenerator<readonly PrunedLead[]> {
+    yield* this.#lookup.prunedSince(since);
   }
 
   async close(): Promise<void> {

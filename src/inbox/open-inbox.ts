@@ -46,8 +46,8 @@ export async function openInbox({ location, ...options }: InboxOptions): Promise
     return openPostgresInbox(location, store);
   }
   if (location === ':memory:') {
-    const { MemoryInbox } = await import('./memory/memory-inbox.ts');
-    return new MemoryInbox({ ...store, location });
+    const { memoryInbox } = await import('./memory/memory-inbox.ts');
+    return memoryInbox({ ...store, location });
   }
   const { openSqliteInbox } = await import('./sqlite/sqlite-inbox.ts');
   return openSqliteInbox({ ...store, location });

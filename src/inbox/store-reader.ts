@@ -17,7 +17,11 @@ type ReadMethod =
   | 'droppedRepeats'
   | 'close';
 
-type Query<F> = F extends (...asked: infer A) => Promise<infer T> ? (...asked: A) => T | Promise<T> : F;
+type Query<F> = F extends (...asked: infer A) => Promise<infer T>
+  ? (...asked: A) => T | Promise<T>
+  : F extends (...asked: infer A) => AsyncIterable<infer T>
+    ? (...asked: A) => Iterable<T> | AsyncIterable<T>
+    : F;
 
 /** What a store asks its database. Each may throw what the database throws. */
 export type StoreQueries = { readonly [K in ReadMethod]: Query<Inbox[K]> };
@@ -29,7 +33,7 @@ export type StoreReader = Pick<Inbox, ReadMethod | 'location' | 'has'>;
 export function storeReader(
   location: string,
   queries: StoreQueries,
-  readError: (cause: unknown) => unknown,
+  readError: (cause: unknown) => unknown = (cause) => cause,
 ): StoreReader {
   const answered =
     <A extends unknown[], T>(query: (...asked: A) => T | Promise<T>) =>
@@ -40,7 +44,7 @@ export function storeReader(
         throw readError(cause);
       }
     };
-  const listed = <A extends unknown[], T>(query: (...asked: A) => AsyncIterable<T>) =>
+  const listed = <A extends unknown[], T>(query: (...asked: A) => Iterable<T> | AsyncIterable<T>) =>
     async function* (...asked: A): AsyncGenerator<T> {
       try {
         yield* query(...asked);

@@ -19,6 +19,7 @@ import type {
   ErasedCounts,
   ErasedLead,
   Erasure,
+  LeaseState,
   RejectedDelivery,
   TakeResult,
   TargetLease,
@@ -120,18 +121,38 @@ export class MemoryWriter {
     };
   }
 
-  erase(erasure: Erasure): ErasedCounts {
-    return eraseFromMemory(erasure, {
-      deliveries: this.deliveries,
-      leadOf: (leadId) => {
-        const lead = this.leads.get(leadId);
-        return lead && { ...lead, isPending: this.unsettled(leadId).length > 0 };
-      },
-      replace: (leadId, { seq, firstAt, attempts }) => {
-        this.leads.delete(leadId);
-        this.erased.add(leadId, { seq, firstAt, attempts });
-      },
-    });
+  /** Whether the target may be handed the lead now. */
+  leaseState({ leadId, target }: TargetLease): LeaseState {
+    if (this.unsettled(leadId).includes(target)) return 'leased';
+    return this.leads.get(leadId)?.settled.includes(target) === true ? 'settled' : 'not outstanding';
+  }
+
+  /** `Inbox.erase`. */
+  erase({ leadIds, rejected }: Erasure): ErasedCounts {
+    const ids = new Set(leadIds);
+    const found = this.deliveries.summaries(
+      ({ seq, leadId, verdict }) =>
+        (leadId !== undefined && ids.has(leadId)) || (verdict === 'rejected' && rejected.includes(seq)),
+    );
+    const known = new Set<string>();
+    let leads = 0;
+    let pending = 0;
+    for (const leadId of ids) {
+      const lead = this.leads.get(leadId);
+      if (lead !== undefined) leads += 1;
+      if (this.unsettled(leadId).length > 0) pending += 1;
+      // Of an id that was only rejected, too, nothing is to be stored any more.
+      const first = found.find((one) => one.leadId === leadId);
+      const kept = lead ?? (first && { seq: first.seq, firstAt: first.receivedAt, attempts: 0 });
+      if (kept === undefined) continue;
+      const { seq, firstAt, attempts } = kept;
+      this.leads.delete(leadId);
+      this.erased.add(leadId, { seq, firstAt, attempts });
+      known.add(leadId);
+    }
+    this.deliveries.erase(new Set(found.map(({ seq }) => seq)), known);
+    const refused = found.filter(({ verdict }) => verdict === 'rejected').length;
+    return { leads, deliveries: found.length - refused, rejected: refused, pending };
   }
 
   /** The numbers of the leads that were fetched and never pushed. */
@@ -333,38 +354,4 @@ class ErasedLeads {
   #digest(leadId: string): string {
     return erasedIdDigest(this.#key, leadId).toString('base64');
   }
-}
-
-interface MemoryStore {
-  readonly deliveries: DeliveryLog;
-  /** Undefined for an id that is not known. */
-  readonly leadOf: (leadId: string) => (ErasedLead & { readonly isPending: boolean }) | undefined;
-  readonly replace: (leadId: string, erased: ErasedLead) => void;
-}
-
-/** `Inbox.erase`. */
-function eraseFromMemory({ leadIds, rejected }: Erasure, store: MemoryStore): ErasedCounts {
-  const { deliveries, leadOf, replace } = store;
-  const ids = new Set(leadIds);
-  const found = deliveries.summaries(
-    ({ seq, leadId, verdict }) =>
-      (leadId !== undefined && ids.has(leadId)) || (verdict === 'rejected' && rejected.includes(seq)),
-  );
-  const known = new Set<string>();
-  let leads = 0;
-  let pending = 0;
-  for (const leadId of ids) {
-    const lead = leadOf(leadId);
-    if (lead !== undefined) leads += 1;
-    if (lead?.isPending === true) pending += 1;
-    // Of an id that was only rejected, too, nothing is to be stored any more.
-    const first = found.find((one) => one.leadId === leadId);
-    const kept = lead ?? (first && { seq: first.seq, firstAt: first.receivedAt, attempts: 0 });
-    if (kept === undefined) continue;
-    replace(leadId, kept);
-    known.add(leadId);
-  }
-  deliveries.erase(new Set(found.map(({ seq }) => seq)), known);
-  const refused = found.filter(({ verdict }) => verdict === 'rejected').length;
-  return { leads, deliveries: found.length - refused, rejected: refused, pending };
 }
