@@ -51,7 +51,7 @@ export interface KnownLead {
    */
   readonly firstBody: Uint8Array | 'same' | 'not compared';
   /** Wanted targets that have had the lead. */
-  readonly settled: readonly string[];
+  readonly done: readonly string[];
   /** Wanted targets that another receiver holds a lease on. */
   readonly leasedElsewhere: readonly string[];
 }
@@ -78,10 +78,10 @@ export function decide(
   const firstAt = lead?.firstAt ?? delivery.receivedAt;
   const payload = leadBytes(delivery.body, place);
   const differs = lead === undefined ? undefined : differences(lead.firstBody, payload);
-  const unsettled = lead === undefined ? wanted : wanted.filter((target) => !lead.settled.includes(target));
-  if (unsettled.length > 0) {
-    const busy = unsettled.some((target) => lead?.leasedElsewhere.includes(target) === true);
-    return { kind: 'pending', leadId, attempt, firstAt, differs, targets: busy ? [] : unsettled, busy };
+  const undone = lead === undefined ? wanted : wanted.filter((target) => !lead.done.includes(target));
+  if (undone.length > 0) {
+    const busy = undone.some((target) => lead?.leasedElsewhere.includes(target) === true);
+    return { kind: 'pending', leadId, attempt, firstAt, differs, targets: busy ? [] : undone, busy };
   }
   // A lead that an earlier run left pending, for targets that this run does not have, is accepted now.
   const kind = lead?.accepted === true ? 'duplicate' : 'accepted';
@@ -101,12 +101,12 @@ export const isErased = (verdict: Verdict): boolean =>
 export const replayedNonce = (): Rejection =>
   rejection('replayed_nonce', 'the nonce came before, with another body');
 
-/** What a stored delivery is once one more target has had its lead. `unsettled`: wanted targets that still have not. */
-export function decideSettled(
-  unsettled: readonly string[],
+/** What a stored delivery is once one more target has had its lead. `undone`: wanted targets that still have not. */
+export function verdictOnceDone(
+  undone: readonly string[],
   { accepted }: Pick<KnownLead, 'accepted'>,
 ): TakenKind {
-  if (unsettled.length > 0) return 'pending';
+  if (undone.length > 0) return 'pending';
   return accepted ? 'duplicate' : 'accepted';
 }
 

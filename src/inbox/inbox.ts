@@ -63,7 +63,7 @@ export interface StoredResult extends HandedResult {
 }
 
 /** Whether a target may be handed a lead now: another receiver does it, it has had it, or nobody wanted it to. */
-export type LeaseState = 'leased' | 'busy' | 'settled' | 'not outstanding';
+export type LeaseState = 'leased' | 'busy' | 'done' | 'not outstanding';
 
 /** Leads that one target has not had. */
 export interface Outstanding {
@@ -142,19 +142,19 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
    * The targets have had the leads. One result for each, in order: `pending` while a wanted target has not had the lead,
    * then `accepted` for the lead's first delivery and `duplicate` for any other.
    */
-  settle(leases: readonly TargetLease[]): Promise<readonly TakenKind[]>;
+  markDone(leases: readonly TargetLease[]): Promise<readonly TakenKind[]>;
   /** The targets did not take the leads: any receiver may try again now. */
   release(leases: readonly TargetLease[]): Promise<void>;
   /**
    * The forwards have had the leads, at the address that the app has now. Where exactly one other forward is outstanding
-   * for a lead, and no receiver that runs wants it, that one is settled too: its address is not in use any more. One
-   * result for each, in order: the label of the forward that was settled, or undefined.
+   * for a lead, and no receiver that runs wants it, that one counts as done too: its address is not in use any more. One
+   * result for each, in order: the label of that other forward, or undefined.
    */
-  settleMoved(leases: readonly TargetLease[]): Promise<readonly (string | undefined)[]>;
+  markDoneAtNewAddress(leases: readonly TargetLease[]): Promise<readonly (string | undefined)[]>;
   /** Leases what is outstanding for a target without a delivery. One state for each, in order. */
   lease(leases: readonly TargetLease[]): Promise<readonly LeaseState[]>;
   /** Leads that this target has not had. */
-  unsettled(target: string): AsyncIterable<StoredRef>;
+  outstandingFor(target: string): AsyncIterable<StoredRef>;
   /** Targets that have not had some lead, those of earlier runs included. */
   outstanding(): Promise<readonly Outstanding[]>;
   /** Newest first. */

@@ -40,7 +40,7 @@ export interface ReceiverOptions {
   /** Asked first of each delivery; default: any host is taken. */
   readonly hostGuard?: HostGuard | undefined;
   /** Opened with the options that `inboxRequirements` gives for the same policy and targets. */
-  readonly inbox: Pick<Inbox, 'take' | 'reject' | 'settle' | 'release'>;
+  readonly inbox: Pick<Inbox, 'take' | 'reject' | 'markDone' | 'release'>;
   /** What each new lead is delivered to before its delivery is acknowledged, in this order. Default: nothing. */
   readonly targets?: readonly Target[] | undefined;
   readonly clock: Pick<Clock, 'now'>;
@@ -341,7 +341,7 @@ export class InFlightCount {
 /** A nonce of a scheme that signs no time never expires by itself: a month is what the verifier remembers. */
 const timelessNonceMs = 30 * 86_400_000;
 
-/** Added to each target's longest time for what surrounds the delivery, such as the settlement, in milliseconds. */
+/** Added to each target's longest time for what surrounds the delivery, such as noting its end, in milliseconds. */
 const marginMs = 1000;
 
 /** What an inbox has to know of the receiver in front of it. Durations in milliseconds. */

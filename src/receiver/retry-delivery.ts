@@ -3,12 +3,12 @@ import type { Clock } from '../time/clock.ts';
 import { asReceived, type FirstDelivery, storedDelivery } from './stored-deliveries.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
-/** Added to the longest time of a target for what surrounds a delivery, such as the settlement, in milliseconds. */
+/** Added to the longest time of a target for what surrounds a delivery, such as noting its end, in milliseconds. */
 export const leaseMarginMs = 1000;
 
 interface RetryOptions {
   readonly target: Target;
-  readonly inbox: Pick<Inbox, 'list' | 'lease' | 'settle' | 'settleMoved' | 'release'>;
+  readonly inbox: Pick<Inbox, 'list' | 'lease' | 'markDone' | 'markDoneAtNewAddress' | 'release'>;
   readonly clock: Clock;
   /** The target is the address that the app has now: what it takes is not outstanding for the one that it had. */
   readonly hasMoved: boolean;
@@ -37,7 +37,7 @@ export async function retryDelivery(
   const leases = leads.map(({ leadId, seq }) => ({ leadId, seq, target: target.name }));
   const states = await inbox.lease(leases);
   // What is pending for something else is not delivered again to an address that had it.
-  const hasHad = (i: number): boolean => hasMoved && states[i] === 'settled';
+  const hasHad = (i: number): boolean => hasMoved && states[i] === 'done';
   const free = leads.filter((_, i) => states[i] !== 'busy' && !hasHad(i));
   const results = await deliver(free, target, inbox);
   const at = clock.now();
@@ -47,7 +47,7 @@ export async function retryDelivery(
       const { leadId } = lease;
       const untried = { leadId, durationMs: 0, at, reached: true, isDelivered: false, isSettled: false };
       if (hasHad(i)) {
-        const [insteadOf] = await inbox.settleMoved([lease]);
+        const [insteadOf] = await inbox.markDoneAtNewAddress([lease]);
         return insteadOf === undefined
           ? undefined
           : { ...untried, ok: true, answer: 'had it before', insteadOf };
@@ -92,8 +92,8 @@ async function keep(
   state: LeaseState | undefined,
   hasMoved: boolean,
 ): Promise<string | undefined> {
-  if (lease.result.ok && state === 'leased') await inbox.settle([lease]);
-  else if (lease.result.ok && hasMoved) return (await inbox.settleMoved([lease]))[0];
+  if (lease.result.ok && state === 'leased') await inbox.markDone([lease]);
+  else if (lease.result.ok && hasMoved) return (await inbox.markDoneAtNewAddress([lease]))[0];
   else await inbox.release([lease]);
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decide, decideSettled, type KnownLead, type Verdict } from '../../src/inbox/decide-verdict.ts';
+import { decide, verdictOnceDone, type KnownLead, type Verdict } from '../../src/inbox/decide-verdict.ts';
 import { arrivalOf, deliveryOf } from './support.ts';
 
 const arrival = arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a","n":2}', { receivedAt: 9 }) });
@@ -9,7 +9,7 @@ const acceptedLead: KnownLead = {
   attempts: 1,
   accepted: true,
   firstBody: 'same',
-  settled: [],
+  done: [],
   leasedElsewhere: [],
 };
 const pendingLead: KnownLead = { ...acceptedLead, accepted: false };
@@ -38,19 +38,19 @@ const rows: readonly Row[] = [
   },
   {
     arrival: 'of an accepted id whose targets have all had it',
-    lead: { ...acceptedLead, settled: ['u', 't'] },
+    lead: { ...acceptedLead, done: ['u', 't'] },
     wanted: ['t', 'u'],
     verdict: { kind: 'duplicate', ...repeated },
   },
   {
     arrival: 'of an accepted id that a new target has not had',
-    lead: { ...acceptedLead, settled: ['t'] },
+    lead: { ...acceptedLead, done: ['t'] },
     wanted: ['t', 'u'],
     verdict: { kind: 'pending', ...repeated, targets: ['u'], busy: false },
   },
   {
     arrival: 'of a pending id that some targets have not had',
-    lead: { ...pendingLead, settled: ['u'] },
+    lead: { ...pendingLead, done: ['u'] },
     wanted: ['t', 'u', 'v'],
     verdict: { kind: 'pending', ...repeated, targets: ['t', 'v'], busy: false },
   },
@@ -62,7 +62,7 @@ const rows: readonly Row[] = [
   },
   {
     arrival: 'of a pending id, leased elsewhere for a target that has had it',
-    lead: { ...pendingLead, settled: ['t'], leasedElsewhere: ['t'] },
+    lead: { ...pendingLead, done: ['t'], leasedElsewhere: ['t'] },
     wanted: ['t'],
     verdict: { kind: 'accepted', ...repeated },
   },
@@ -104,11 +104,11 @@ describe('the verdict on an arrival', () => {
 
 describe('the verdict on a stored delivery, once a target has had its lead', () => {
   it.each([
-    { left: 'another target', before: 'pending', unsettled: ['u'], accepted: false, verdict: 'pending' },
-    { left: 'another target', before: 'accepted', unsettled: ['u'], accepted: true, verdict: 'pending' },
-    { left: 'nothing', before: 'pending', unsettled: [], accepted: false, verdict: 'accepted' },
-    { left: 'nothing', before: 'accepted', unsettled: [], accepted: true, verdict: 'duplicate' },
-  ])('$left is left, the lead was $before: $verdict', ({ unsettled, accepted, verdict }) => {
-    expect(decideSettled(unsettled, { accepted })).toBe(verdict);
+    { left: 'another target', before: 'pending', undone: ['u'], accepted: false, verdict: 'pending' },
+    { left: 'another target', before: 'accepted', undone: ['u'], accepted: true, verdict: 'pending' },
+    { left: 'nothing', before: 'pending', undone: [], accepted: false, verdict: 'accepted' },
+    { left: 'nothing', before: 'accepted', undone: [], accepted: true, verdict: 'duplicate' },
+  ])('$left is left, the lead was $before: $verdict', ({ undone, accepted, verdict }) => {
+    expect(verdictOnceDone(undone, { accepted })).toBe(verdict);
   });
 });

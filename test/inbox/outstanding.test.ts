@@ -22,9 +22,9 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     expect(await inbox.outstanding()).toEqual([
       { target: 'forward http://app.test:3000', leads: 2, wanted: true, wantedElsewhere: false },
     ]);
-    await inbox.settle([{ ...a, target: forward }]);
+    await inbox.markDone([{ ...a, target: forward }]);
     expect(await pending()).toEqual([['b', 1]]);
-    await inbox.settle([{ ...b, target: forward }]);
+    await inbox.markDone([{ ...b, target: forward }]);
     expect(await pending()).toEqual([]);
     expect(await inbox.outstanding()).toEqual([]);
     expect(await all(inbox.list({}))).toHaveLength(3);
@@ -35,7 +35,7 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     const a = await takeStored(inbox, arrivalOf({ id: 'a' }));
     const lease = { ...a, target: forward };
     await inbox.release([{ ...lease, result: refused }]);
-    await inbox.settle([{ ...lease, result: took }]);
+    await inbox.markDone([{ ...lease, result: took }]);
     const results = async () => (await all(inbox.list({ leadId: 'a' })))[0]?.results ?? [];
     expect(await results()).toEqual([
       { target: 'forward http://app.test:3000', ...refused },
@@ -49,8 +49,8 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     const inbox = await open(newLocation(), { targets: [forward], leaseMs: 1000 });
     const a = await takeStored(inbox, arrivalOf({ id: 'a' }));
     expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['leased']);
-    await inbox.settle([{ ...a, target: forward }]);
-    expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['settled']);
+    await inbox.markDone([{ ...a, target: forward }]);
+    expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['done']);
   });
 });
 
@@ -62,8 +62,8 @@ describe.each(stores)('what is outstanding in $name for the receiver itself', ({
     expect(await inbox.lease([a])).toEqual(['not outstanding']);
     const other = await open(newLocation(), { targets: [moved] });
     expect(await other.outstanding()).toEqual([]);
-    expect(await inbox.settleMoved([{ ...a, result: took }])).toEqual([undefined]);
-    expect(await inbox.lease([a])).toEqual(['settled']);
+    expect(await inbox.markDoneAtNewAddress([{ ...a, result: took }])).toEqual([undefined]);
+    expect(await inbox.lease([a])).toEqual(['done']);
     expect(await inbox.outstanding()).toMatchObject([{ leads: 1 }]);
     expect((await all(inbox.list({})))[0]).toMatchObject({ verdict: 'pending', results: [took] });
   });
@@ -83,15 +83,15 @@ describe.each(sharedStores)('what is outstanding in $name for an app that has mo
 
   it('is settled by a delivery to its new address, when it is the only forward', async () => {
     const { a, inbox } = await leftBehind([forward, 'exec true']);
-    expect(await inbox.settleMoved([a])).toEqual(['forward http://app.test:3000']);
+    expect(await inbox.markDoneAtNewAddress([a])).toEqual(['forward http://app.test:3000']);
     expect(await inbox.outstanding()).toMatchObject([{ target: 'exec', leads: 1 }]);
     expect((await all(inbox.list({})))[0]?.results).toMatchObject([{ ...took }]);
-    expect(await inbox.settleMoved([a])).toEqual([undefined]);
+    expect(await inbox.markDoneAtNewAddress([a])).toEqual([undefined]);
   });
 
   it('stays where it is outstanding for several addresses: which one moved is not known', async () => {
     const { a, inbox } = await leftBehind([forward, 'forward http://other.test/']);
-    expect(await inbox.settleMoved([a])).toEqual([undefined]);
+    expect(await inbox.markDoneAtNewAddress([a])).toEqual([undefined]);
     expect(await inbox.outstanding()).toHaveLength(2);
   });
 });
@@ -119,11 +119,11 @@ describe.each(sharedStores)('what is outstanding in $name, between receivers', (
     const retrying = await open(location, { targets: [moved], leaseMs: 60_000 });
     const a = { ...stored, target: moved, result: took };
     clock.advance(120_000);
-    expect(await retrying.settleMoved([a])).toEqual([undefined]);
+    expect(await retrying.markDoneAtNewAddress([a])).toEqual([undefined]);
     expect(await retrying.outstanding()).toMatchObject([{ wanted: false, wantedElsewhere: true }]);
     expect(await here.outstanding()).toMatchObject([{ wanted: true, wantedElsewhere: false }]);
     await here.close();
-    expect(await retrying.settleMoved([a])).toEqual(['forward http://app.test:3000']);
+    expect(await retrying.markDoneAtNewAddress([a])).toEqual(['forward http://app.test:3000']);
     expect(await retrying.outstanding()).toEqual([]);
     expect((await all(retrying.list({})))[0]).toMatchObject({ verdict: 'accepted' });
     expect(await takeOne(retrying, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });

@@ -38,8 +38,8 @@ it('reports a lead as pending although the release of its leases cannot be store
   expect(await dispatcher.dispatch(checked, pending)).toMatchObject([{ kind: 'pending' }]);
 });
 
-it('settles each lead of a delivery as soon as its target has had it, whatever the others do', async () => {
-  const settled: string[] = [];
+it('marks each lead of a delivery as soon as its target has had it, whatever the others do', async () => {
+  const done: string[] = [];
   let finish: (result: TargetResult) => void = () => undefined;
   const result = { to: 'exec', ok: true, answer: 'exit 0', durationMs: 1 } as const;
   const slow: Target = {
@@ -48,8 +48,8 @@ it('settles each lead of a delivery as soon as its target has had it, whatever t
     deliver: () => [new Promise((resolve) => (finish = resolve)), Promise.resolve(result)],
   };
   const inbox = {
-    settle: (leases: readonly TargetLease[]) => {
-      settled.push(...leases.map(({ leadId }) => leadId));
+    markDone: (leases: readonly TargetLease[]) => {
+      done.push(...leases.map(({ leadId }) => leadId));
       return Promise.resolve(leases.map(() => 'accepted' as const));
     },
   };
@@ -60,8 +60,8 @@ it('settles each lead of a delivery as soon as its target has had it, whatever t
       stored: { ...leased, leadId, targets: ['app'], attempt: 1, firstAt: 0 },
     })),
   );
-  await expect.poll(() => settled).toEqual(['b']);
+  await expect.poll(() => done).toEqual(['b']);
   finish(result);
   expect(await dispatched).toMatchObject([{ kind: 'accepted' }, { kind: 'accepted' }]);
-  expect(settled).toEqual(['b', 'a']);
+  expect(done).toEqual(['b', 'a']);
 });

@@ -59,18 +59,18 @@ export function memoryInbox(options: StoreOptions): Inbox {
         return Promise.reject(failure(error));
       }
     },
-    settle: (leases) => add(() => leases.map((lease) => writer.settle(lease))),
+    markDone: (leases) => add(() => leases.map((lease) => writer.markDone(lease))),
     // Every target is one that this receiver wants.
-    settleMoved: (leases) => add(() => leases.map((lease) => writer.settleMoved(lease))),
+    markDoneAtNewAddress: (leases) => add(() => leases.map((lease) => writer.markDoneAtNewAddress(lease))),
     // No other receiver can hold a lease here, so none is kept.
     release(leases) {
       for (const lease of leases) writer.addResult(lease);
       return Promise.resolve();
     },
     lease: (leases) => Promise.resolve(leases.map((lease) => writer.leaseState(lease))),
-    async *unsettled(target) {
-      for (const [leadId, { seq, settled }] of targets.includes(target) ? [...writer.leads] : []) {
-        if (!settled.includes(target)) yield { leadId, seq };
+    async *outstandingFor(target) {
+      for (const [leadId, { seq, done }] of targets.includes(target) ? [...writer.leads] : []) {
+        if (!done.includes(target)) yield { leadId, seq };
       }
       await Promise.resolve();
     },
@@ -89,7 +89,7 @@ export function memoryInbox(options: StoreOptions): Inbox {
 /** Each lead once for each target that lacks it. */
 function* outstandingLeads(writer: MemoryWriter): Generator<Backlog> {
   for (const [leadId, { firstAt }] of writer.leads) {
-    for (const target of writer.unsettled(leadId)) {
+    for (const target of writer.outstandingTargets(leadId)) {
       yield { target: targetLabel(target), leads: 1, oldestAt: firstAt };
     }
   }
@@ -100,7 +100,7 @@ function memoryReader(
   { location, targets }: Pick<StoreOptions, 'location' | 'targets'>,
 ): StoreReader {
   const { deliveries, leads, erased } = writer;
-  const isOutstanding = (leadId: string): boolean => writer.unsettled(leadId).length > 0;
+  const isOutstanding = (leadId: string): boolean => writer.outstandingTargets(leadId).length > 0;
   return storeReader(location, {
     changeMark: () => String(deliveries.changes),
     extent: () => ({
@@ -126,7 +126,7 @@ function memoryReader(
       const ids = [...leads.keys()];
       const found = targets.map((target) => ({
         target: targetLabel(target),
-        leads: ids.filter((leadId) => writer.unsettled(leadId).includes(target)).length,
+        leads: ids.filter((leadId) => writer.outstandingTargets(leadId).includes(target)).length,
         wanted: true,
         wantedElsewhere: false,
       }));

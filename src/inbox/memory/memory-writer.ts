@@ -3,7 +3,7 @@ import type { Rejection } from '../../webhook/rejection.ts';
 import {
   ComparisonBudget,
   decide,
-  decideSettled,
+  verdictOnceDone,
   type KnownLead,
   replayedNonce,
   type TakenKind,
@@ -36,7 +36,7 @@ interface Lead {
   attempts: number;
   accepted: boolean;
   /** Targets that have had it. */
-  settled: readonly string[];
+  done: readonly string[];
   /** SHA-256 of its first payload, once that was pruned. */
   digest: string | undefined;
   /** Most leads come once. */
@@ -74,27 +74,26 @@ export class MemoryWriter {
     this.#addRejected({ delivery, leadId }, rejection);
   }
 
-  settle(lease: TargetLease): TakenKind {
+  markDone(lease: TargetLease): TakenKind {
     const { leadId, seq, target } = lease;
     // Erased while a target was handed the lead.
     if (this.erased.find(leadId) !== undefined) return 'duplicate';
     this.addResult(lease);
     const lead = this.leads.get(leadId);
-    if (lead === undefined) throw new Error('there is no lead of this id to settle');
-    if (!lead.settled.includes(target)) lead.settled = [...lead.settled, target];
-    const unsettled = this.#options.targets.filter((wanted) => !lead.settled.includes(wanted));
-    const verdict = decideSettled(unsettled, lead);
+    if (lead === undefined) throw new Error('there is no lead of this id');
+    if (!lead.done.includes(target)) lead.done = [...lead.done, target];
+    const undone = this.#options.targets.filter((wanted) => !lead.done.includes(wanted));
+    const verdict = verdictOnceDone(undone, lead);
     if (verdict === 'pending') return verdict;
     lead.accepted = true;
     this.deliveries.conclude(seq, verdict);
     return verdict;
   }
 
-  settleMoved(lease: TargetLease): undefined {
+  markDoneAtNewAddress(lease: TargetLease): undefined {
     this.addResult(lease);
     const lead = this.leads.get(lease.leadId);
-    if (lead !== undefined && !lead.settled.includes(lease.target))
-      lead.settled = [...lead.settled, lease.target];
+    if (lead !== undefined && !lead.done.includes(lease.target)) lead.done = [...lead.done, lease.target];
   }
 
   addResult({ seq, target, result }: TargetLease): void {
@@ -102,10 +101,10 @@ export class MemoryWriter {
   }
 
   /** The wanted targets that have not had the lead. */
-  unsettled(leadId: string): readonly string[] {
+  outstandingTargets(leadId: string): readonly string[] {
     const lead = this.leads.get(leadId);
     if (lead === undefined) return none;
-    return this.#options.targets.filter((target) => !lead.settled.includes(target));
+    return this.#options.targets.filter((target) => !lead.done.includes(target));
   }
 
   receivedLead(leadId: string): ReceivedLead | undefined {
@@ -117,14 +116,14 @@ export class MemoryWriter {
       seq: lead.seq,
       receivedAt: lead.firstAt,
       digest: Buffer.from(digest, 'base64').toString('hex'),
-      isPending: this.unsettled(leadId).length > 0,
+      isPending: this.outstandingTargets(leadId).length > 0,
     };
   }
 
   /** Whether the target may be handed the lead now. */
   leaseState({ leadId, target }: TargetLease): LeaseState {
-    if (this.unsettled(leadId).includes(target)) return 'leased';
-    return this.leads.get(leadId)?.settled.includes(target) === true ? 'settled' : 'not outstanding';
+    if (this.outstandingTargets(leadId).includes(target)) return 'leased';
+    return this.leads.get(leadId)?.done.includes(target) === true ? 'done' : 'not outstanding';
   }
 
   /** `Inbox.erase`. */
@@ -140,7 +139,7 @@ export class MemoryWriter {
     for (const leadId of ids) {
       const lead = this.leads.get(leadId);
       if (lead !== undefined) leads += 1;
-      if (this.unsettled(leadId).length > 0) pending += 1;
+      if (this.outstandingTargets(leadId).length > 0) pending += 1;
       // Of an id that was only rejected, too, nothing is to be stored any more.
       const first = found.find((one) => one.leadId === leadId);
       const kept = lead ?? (first && { seq: first.seq, firstAt: first.receivedAt, attempts: 0 });
@@ -176,7 +175,7 @@ export class MemoryWriter {
     let dropped = 0;
     for (const { seq, leadId } of this.deliveries.receivedBefore(before)) {
       const lead = leadId === undefined ? undefined : this.leads.get(leadId);
-      if (leadId !== undefined && this.unsettled(leadId).length > 0) continue;
+      if (leadId !== undefined && this.outstandingTargets(leadId).length > 0) continue;
       if (lead?.seq === seq) lead.digest = digestOf(this.deliveries.leadOf(seq) ?? new Uint8Array());
       this.deliveries.remove(seq);
       dropped += 1;
@@ -239,7 +238,7 @@ export class MemoryWriter {
         firstAt,
         attempts: 1,
         accepted,
-        settled: none,
+        done: none,
         digest: undefined,
         repeats: undefined,
       });
@@ -253,14 +252,14 @@ export class MemoryWriter {
   }
 
   #knownLead(
-    { seq, firstAt, attempts, accepted, settled, digest }: Lead,
+    { seq, firstAt, attempts, accepted, done, digest }: Lead,
     { delivery, place }: Arrival,
   ): KnownLead {
     const payload = leadBytes(delivery.body, place);
     const first = this.deliveries.leadOf(seq);
     const isSame = first === undefined ? digestOf(payload) === digest : Buffer.compare(first, payload) === 0;
     const firstBody = isSame ? 'same' : this.#comparison.spend(first, payload);
-    return { firstAt, attempts, accepted, firstBody, settled, leasedElsewhere: none };
+    return { firstAt, attempts, accepted, firstBody, done, leasedElsewhere: none };
   }
 }
 

@@ -30,7 +30,7 @@ export const isOfData = (error: unknown): boolean =>
   error instanceof UnknownLeadError ||
   /^(22|23|54|XX)/.test(sqlState(error));
 
-/** A lead is to be settled that never came. */
+/** A target is said to have had a lead that never came. */
 export class UnknownLeadError extends Error {}
 
 /** There is no such schema or table. */

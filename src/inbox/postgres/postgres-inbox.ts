@@ -8,7 +8,7 @@ import { MonthsAhead } from './migrate.ts';
 import { openSchema } from './open-schema.ts';
 import { cannotOpen, cannotWrite, sqlState } from './postgres-errors.ts';
 import { postgresReader } from './postgres-reader.ts';
-import { backlogOf, unsettledLeads } from './read/outstanding.ts';
+import { backlogOf, outstandingLeads } from './read/outstanding.ts';
 import type { OpenedSchema } from './read/read-database.ts';
 import { bytesOfText, hexOf, sql, statements } from './sql.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import { Confirmations } from './write/confirmations.ts';
 import { eraseFromDatabase } from './write/erase.ts';
 import { pruneDeliveries } from './write/prune.ts';
-import { SettlePlan, type SettleResult, type SettleWork, settleWork } from './write/settle-plan.ts';
+import { LeasePlan, type LeaseResult, type LeaseWork, leaseWork } from './write/lease-plan.ts';
 import { TakePlan } from './write/take-plan.ts';
 import { rejectWork, sizeOfWork, takeWork } from './write/take-questions.ts';
 import { TransactionQueue } from './write/transaction-queue.ts';
@@ -76,7 +76,7 @@ function postgresInbox(
   const wanted = [...context.wanted.values()];
   const queueIds = new Set<string>();
   const takeConfirmations = new Confirmations(schema, queueIds);
-  const takes = new TransactionQueue({
+  const takeQueue = new TransactionQueue({
     connections,
     confirmations: takeConfirmations,
     planOf: (works) => new TakePlan(works, context, takeConfirmations),
@@ -86,10 +86,10 @@ function postgresInbox(
   });
   // In transactions of their own, beside those that take: what an app has had does not wait for what arrives.
   const leaseConfirmations = new Confirmations(schema, queueIds);
-  const settlements = new TransactionQueue<SettleWork, readonly SettleResult[]>({
+  const leaseQueue = new TransactionQueue<LeaseWork, readonly LeaseResult[]>({
     connections,
     confirmations: leaseConfirmations,
-    planOf: (works) => new SettlePlan(works, context, leaseConfirmations),
+    planOf: (works) => new LeasePlan(works, context, leaseConfirmations),
     sizeOf: ({ leases }) => leases.length * leaseSize,
     clock,
     onCommit,
@@ -103,34 +103,32 @@ function postgresInbox(
       throw cannotWrite(connections.location, error);
     }
   };
-  const settled = (
-    kind: SettleWork['kind'],
-    leases: readonly TargetLease[],
-  ): Promise<readonly SettleResult[]> => written(() => settlements.add(settleWork(kind, leases, storedName)));
+  const leased = (kind: LeaseWork['kind'], leases: readonly TargetLease[]): Promise<readonly LeaseResult[]> =>
+    written(() => leaseQueue.add(leaseWork(kind, leases, storedName)));
   let rejectedWaiting = 0;
   return {
     ...postgresReader(context, { wanted, owner }),
     async take(arrivals) {
       months.check(connections);
-      return written(async () => takes.add(takeWork(arrivals, redact)));
+      return written(async () => takeQueue.add(takeWork(arrivals, redact)));
     },
     async reject(rejected) {
       // Of a flood only the newest would stay anyway; losing some of it harms nobody.
       if (rejectedWaiting >= maxRejectedWaiting) return;
       rejectedWaiting += rejected.length;
       try {
-        await written(async () => takes.add(rejectWork(rejected, redact)));
+        await written(async () => takeQueue.add(rejectWork(rejected, redact)));
       } finally {
         rejectedWaiting -= rejected.length;
       }
     },
-    settle: async (leases) => (await settled('settle', leases)) as readonly TakenKind[],
-    settleMoved: (leases) => settled('settle moved', leases),
+    markDone: async (leases) => (await leased('done', leases)) as readonly TakenKind[],
+    markDoneAtNewAddress: (leases) => leased('done at new address', leases),
     async release(leases) {
-      await settled('release', leases);
+      await leased('release', leases);
     },
-    lease: async (leases) => (await settled('lease', leases)) as readonly LeaseState[],
-    unsettled: (target) => unsettledLeads(context, storedName(target)),
+    lease: async (leases) => (await leased('lease', leases)) as readonly LeaseState[],
+    outstandingFor: (target) => outstandingLeads(context, storedName(target)),
     checkWritable: () => written(() => writeCheck.run()),
     backlog: () => backlogOf(context, { wanted }),
     pool: () => connections.pool(),
@@ -139,7 +137,7 @@ function postgresInbox(
     // The database does that by itself (autovacuum), and while others write.
     compact: () => Promise.resolve(),
     async close() {
-      await Promise.all([takes.flush(), settlements.flush()]);
+      await Promise.all([takeQueue.flush(), leaseQueue.flush()]);
       const last = statements(
         takeConfirmations.removal,
         leaseConfirmations.removal,

@@ -30,7 +30,7 @@ import {
   RunningReceiver,
   storedNamesOf,
   storeLabels,
-  unsettledPage,
+  outstandingPage,
 } from './target-tables.ts';
 
 /** Rejected deliveries that may wait in memory until they are stored: a flood of them must not fill it. */
@@ -113,19 +113,20 @@ function sqliteInbox(
         rejectedWaiting -= rejected.length;
       }
     },
-    settle: (leases) => add((writer) => leases.map((lease) => writer.settle(lease))),
-    settleMoved: (leases) => add((writer) => leases.map((lease) => writer.settleMoved(lease))),
+    markDone: (leases) => add((writer) => leases.map((lease) => writer.markDone(lease))),
+    markDoneAtNewAddress: (leases) =>
+      add((writer) => leases.map((lease) => writer.markDoneAtNewAddress(lease))),
     release: (leases) =>
       add((writer) => {
         for (const lease of leases) writer.release(lease);
       }),
     lease: (leases) => add((writer) => leases.map((lease) => writer.lease(lease))),
-    async *unsettled(target) {
+    async *outstandingFor(target) {
       for (let after = ''; ;) {
-        const page = await add((writer) => writer.leases.unsettledLeads(target, after));
+        const page = await add((writer) => writer.leases.outstandingLeads(target, after));
         yield* page;
         const last = page.at(-1);
-        if (last === undefined || page.length < unsettledPage) return;
+        if (last === undefined || page.length < outstandingPage) return;
         after = toColumn(last.leadId);
       }
     },

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import {
   ComparisonBudget,
   decide,
-  decideSettled,
+  verdictOnceDone,
   type KnownLead,
   replayedNonce,
   type TakenKind,
@@ -106,23 +106,23 @@ export class SqliteWriter {
     this.#addRejected({ delivery, leadId }, rejection);
   }
 
-  settle({ leadId, seq, target, result }: TargetLease): TakenKind {
+  markDone({ leadId, seq, target, result }: TargetLease): TakenKind {
     // Erased while a target was handed the lead.
     if (this.erased.find(leadId) !== undefined) return 'duplicate';
     const id = toColumn(leadId);
     this.#addResult(seq, target, result);
-    const unsettled = this.leases.settle(id, target);
-    const accepted = unsettled.length === 0 && !acceptLead(this.#sql, id);
-    const verdict = decideSettled(unsettled, { accepted });
+    const undone = this.leases.markDone(id, target);
+    const accepted = undone.length === 0 && !acceptLead(this.#sql, id);
+    const verdict = verdictOnceDone(undone, { accepted });
     if (verdict !== 'pending') concludeDelivery(this.#sql, seq, verdict);
     return verdict;
   }
 
-  settleMoved({ leadId, seq, target, result }: TargetLease): string | undefined {
+  markDoneAtNewAddress({ leadId, seq, target, result }: TargetLease): string | undefined {
     if (this.erased.find(leadId) !== undefined) return undefined;
     this.#addResult(seq, target, result);
-    const moved = this.leases.settleMoved(toColumn(leadId), target, this.#now);
-    if (moved !== undefined) this.settle({ leadId, seq, target });
+    const moved = this.leases.markDoneAtNewAddress(toColumn(leadId), target, this.#now);
+    if (moved !== undefined) this.markDone({ leadId, seq, target });
     return moved;
   }
 

@@ -15,10 +15,10 @@ interface TargetLeasesOptions {
 }
 
 /** Leads that are read at once: there may be millions, and the database is read on the event loop. */
-export const unsettledPage = 1000;
+export const outstandingPage = 1000;
 
-const unsettledLeads = `SELECT id, seq FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0 AND lead > ?
-  ORDER BY lead LIMIT ${unsettledPage}`;
+const outstandingPageOf = `SELECT id, seq FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0 AND lead > ?
+  ORDER BY lead LIMIT ${outstandingPage}`;
 
 /**
  * The table `work`: which targets have had each lead, and which receiver hands it on now. A lease expires by itself, so
@@ -34,16 +34,16 @@ export class TargetLeases {
   }
 
   /** Where the wanted targets of one lead stand. */
-  stateOf(id: string, now: number): Pick<KnownLead, 'settled' | 'leasedElsewhere'> {
-    const settled: string[] = [];
+  stateOf(id: string, now: number): Pick<KnownLead, 'done' | 'leasedElsewhere'> {
+    const done: string[] = [];
     const leasedElsewhere: string[] = [];
     for (const target of this.#options.wanted) {
       const row = this.#rowOf(id, target);
       if (row === undefined) continue;
-      if (row['done'] === 1) settled.push(target);
+      if (row['done'] === 1) done.push(target);
       else if (this.#isLeasedElsewhere(row, now)) leasedElsewhere.push(target);
     }
-    return { settled, leasedElsewhere };
+    return { done, leasedElsewhere };
   }
 
   grant(id: string, targets: readonly string[], now: number): void {
@@ -71,19 +71,19 @@ export class TargetLeases {
   }
 
   /** Notes that the target has had the lead. Returns the wanted targets that have not. */
-  settle(id: string, target: string): string[] {
+  markDone(id: string, target: string): string[] {
     const { wanted, storedName } = this.#options;
-    this.#markDone(id, storedName(target));
+    this.#setDone(id, storedName(target));
     return wanted.filter((one) => this.#rowOf(id, one)?.['done'] !== 1);
   }
 
   /**
-   * Notes that the target has had the lead, and settles the only other forward that is outstanding for it, unless a
+   * Notes that the target has had the lead, and the same of the only other forward that is outstanding for it, unless a
    * receiver that runs wants that one. Returns its label; undefined where there is none, or several.
    */
-  settleMoved(id: string, target: string, now: number): string | undefined {
+  markDoneAtNewAddress(id: string, target: string, now: number): string | undefined {
     const stored = this.#options.storedName(target);
-    this.#markDone(id, stored);
+    this.#setDone(id, stored);
     const [forward, ...more] = this.#sql.all(
       `SELECT target, label, owner, lease FROM work JOIN targets ON name = target
        WHERE lead = ? AND target <> ? AND done = 0 AND label LIKE 'forward %'`,
@@ -93,28 +93,28 @@ export class TargetLeases {
     if (forward === undefined || more.length > 0 || this.#isLeasedElsewhere(forward, now)) return undefined;
     const moved = textOf(forward['target']);
     if (this.#sql.all('SELECT 1 FROM receivers WHERE target = ?', moved).length > 0) return undefined;
-    this.#markDone(id, moved);
+    this.#setDone(id, moved);
     return textOf(forward['label']);
   }
 
   /** Leases what is outstanding for the target, unless another receiver holds a lease on it. */
   lease(id: string, target: string, now: number): LeaseState {
     const row = this.#rowOf(id, target);
-    if (row?.['done'] === 1) return 'settled';
+    if (row?.['done'] === 1) return 'done';
     if (row === undefined) return 'not outstanding';
     if (this.#isLeasedElsewhere(row, now)) return 'busy';
     this.grant(id, [target], now);
     return 'leased';
   }
 
-  /** At most `unsettledPage` of them, those behind an id, in the order of ids. */
-  unsettledLeads(target: string, after: string): StoredRef[] {
+  /** At most `outstandingPage` of them, those behind an id, in the order of ids. */
+  outstandingLeads(target: string, after: string): StoredRef[] {
     return this.#sql
-      .all(unsettledLeads, this.#options.storedName(target), after)
+      .all(outstandingPageOf, this.#options.storedName(target), after)
       .map((row) => ({ leadId: fromColumn(textOf(row['id'])), seq: Number(row['seq']) }));
   }
 
-  #markDone(id: string, stored: string): void {
+  #setDone(id: string, stored: string): void {
     this.#sql.run(
       'INSERT INTO work VALUES (?, ?, 1, ?, 0) ON CONFLICT DO UPDATE SET done = 1, lease = 0',
       id,
@@ -171,7 +171,7 @@ export function nameTargetsByKey(database: Database): void {
 
 /**
  * The rows of this receiver in the table `receivers`: which receivers run on this inbox now, and the stored names of the
- * targets of each. A target that one of them wants is not settled for another address.
+ * targets of each. A target that one of them wants is not taken for the old address of another.
  */
 export class RunningReceiver {
   readonly #sql: Statements;

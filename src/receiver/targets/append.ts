@@ -137,18 +137,18 @@ async function endOfLastLine(file: FileHandle, size: number): Promise<number> {
  */
 export async function markWrittenLeads(
   path: string,
-  inbox: Pick<Inbox, 'unsettled' | 'settle'>,
+  inbox: Pick<Inbox, 'outstandingFor' | 'markDone'>,
 ): Promise<void> {
   const target = appendTargetName(path);
-  const unsettled = new Map<string, StoredRef>();
-  for await (const stored of inbox.unsettled(target)) unsettled.set(stored.leadId, stored);
-  if (unsettled.size === 0) return;
+  const outstanding = new Map<string, StoredRef>();
+  for await (const stored of inbox.outstandingFor(target)) outstanding.set(stored.leadId, stored);
+  if (outstanding.size === 0) return;
   for await (const lines of linesIn(createReadStream(path) as AsyncIterable<Buffer>)) {
     const written = lines.flatMap(({ bytes }) => {
       const read = readLead(bytes);
-      const stored = read.ok ? unsettled.get(read.lead.id ?? '') : undefined;
+      const stored = read.ok ? outstanding.get(read.lead.id ?? '') : undefined;
       return stored === undefined ? [] : [{ ...stored, target }];
     });
-    if (written.length > 0) await inbox.settle(written);
+    if (written.length > 0) await inbox.markDone(written);
   }
 }

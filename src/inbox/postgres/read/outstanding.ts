@@ -64,7 +64,10 @@ export async function backlogOf(
 }
 
 /** Leads that a target has not had. `target`: its stored name. */
-export async function* unsettledLeads(database: OpenedSchema, target: Uint8Array): AsyncGenerator<StoredRef> {
+export async function* outstandingLeads(
+  database: OpenedSchema,
+  target: Uint8Array,
+): AsyncGenerator<StoredRef> {
   const { schema } = database;
   for (let after = sql`true`; ;) {
     const rows = await askOne(

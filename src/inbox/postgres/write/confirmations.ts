@@ -5,33 +5,34 @@ import { atOnce } from './transaction.ts';
 /**
  * Who has accepted a lead, and whether they know it. A connection that is cut between COMMIT and its answer leaves leads
  * accepted of which no receiver ever learnt: their senders were answered 503, or nothing. So a transaction that accepts
- * leads also notes their numbers (of the leads' first deliveries) in the table `unconfirmed`, in the row of its lane, and
- * the lane empties the row once the COMMIT was answered, in front of its next transaction or, when none follows, by itself.
+ * leads also notes their numbers (of the leads' first deliveries) in the table `unconfirmed`, in the row of its queue of
+ * transactions (column `lane`), and the queue empties the row once the COMMIT was answered, in front of its next
+ * transaction or, when none follows, by itself.
  *
- * The rule: a lead whose number stands in the row of another lane is not known to be accepted. If that lane lost its
- * answer (it says so as soon as it can, and goes on under another name), or said nothing for two seconds, because its
- * receiver was killed, then the lane that takes the next delivery of the lead accepts it and takes its number over. Otherwise
- * the lane has only just committed, and the delivery is taken again a moment later.
+ * The rule: a lead whose number stands in the row of another queue is not known to be accepted. If that queue lost its
+ * answer (it says so as soon as it can, and goes on under another id), or said nothing for two seconds, because its
+ * receiver was killed, then the queue that takes the next delivery of the lead accepts it and takes its number over.
+ * Otherwise the queue has only just committed, and the delivery is taken again a moment later.
  *
  * So a lead is accepted once, unless a receiver is stopped for longer than that between the answer to a COMMIT and the
- * note of it, or the database is killed less than a second after the last delivery of a lane, which then has no other:
+ * note of it, or the database is killed less than a second after the last delivery of a queue, which then has no other:
  * then it may be accepted twice, and never not at all.
  */
 export class Confirmations {
   readonly #schema: Sql;
   /** Of this receiver, this one's among them. */
-  readonly #lanes: Set<string>;
-  #lane = randomUUID();
+  readonly #queueIds: Set<string>;
+  #queueId = randomUUID();
   #isShared = false;
-  /** Whether the lane has a row, and whether numbers stand in it that are to be removed. */
+  /** Whether the queue has a row, and whether numbers stand in it that are to be removed. */
   #hasRow = false;
   #hasNumbers = false;
-  #lost: { readonly lane: string; readonly numbers: readonly number[] }[] = [];
+  #lost: { readonly queueId: string; readonly numbers: readonly number[] }[] = [];
 
-  /** `lanes`: those of the receiver, which they enter themselves. */
-  constructor(schema: Sql, lanes = new Set<string>()) {
+  /** `queueIds`: those of the receiver, which they enter themselves. */
+  constructor(schema: Sql, queueIds = new Set<string>()) {
     this.#schema = schema;
-    this.#lanes = lanes.add(this.#lane);
+    this.#queueIds = queueIds.add(this.#queueId);
   }
 
   /** Whether another receiver accepted leads in the second before this one asked. */
@@ -50,14 +51,14 @@ export class Confirmations {
    */
   get beforeNext(): Sql | undefined {
     const parts = this.#lost.map(
-      ({ lane, numbers }) =>
+      ({ queueId, numbers }) =>
         // Skipped while that transaction still runs: two seconds later it counts as lost without these words.
         sql`UPDATE ${this.#schema}.unconfirmed SET lost = true, seqs = seqs * ${multirange(multirangeOf(numbers))}
-          WHERE lane IN (SELECT lane FROM ${this.#schema}.unconfirmed WHERE lane = ${uuid(lane)} FOR UPDATE SKIP LOCKED);`,
+          WHERE lane IN (SELECT lane FROM ${this.#schema}.unconfirmed WHERE lane = ${uuid(queueId)} FOR UPDATE SKIP LOCKED);`,
     );
     if (this.#hasRow) {
       parts.push(
-        sql`UPDATE ${this.#schema}.unconfirmed SET seqs = '{}' WHERE lane = ${uuid(this.#lane)} AND seqs <> '{}';`,
+        sql`UPDATE ${this.#schema}.unconfirmed SET seqs = '{}' WHERE lane = ${uuid(this.#queueId)} AND seqs <> '{}';`,
       );
     }
     return parts.length === 0 ? undefined : atOnce(statements(...parts));
@@ -70,7 +71,7 @@ export class Confirmations {
   }
 
   /**
-   * Asks for the numbers of all other lanes, after the leads were locked, and for the lanes that were active just now. A
+   * Asks for the numbers of all other queues, after the leads were locked, and for the queues that were active just now. A
    * note from the future was made before the database's clock was set back, or before a failover to another clock: nobody
    * should wait until that time comes.
    */
@@ -79,19 +80,21 @@ export class Confirmations {
         lost OR at NOT BETWEEN clock_timestamp() - interval '2s' AND clock_timestamp() + interval '2s' AS is_lost,
         at > clock_timestamp() - interval '1s' AS is_active
       FROM ${this.#schema}.unconfirmed
-      WHERE (seqs <> '{}' OR at > clock_timestamp() - interval '1s') AND lane <> ${uuid(this.#lane)};`;
+      WHERE (seqs <> '{}' OR at > clock_timestamp() - interval '1s') AND lane <> ${uuid(this.#queueId)};`;
   }
 
   /** The answer to `question`; undefined where it was not asked. */
   heard(rows: readonly Row[] | undefined): void {
     if (rows === undefined) return;
-    this.#isShared = rows.some((row) => row['is_active'] === true && !this.#lanes.has(textOf(row['lane'])));
+    this.#isShared = rows.some(
+      (row) => row['is_active'] === true && !this.#queueIds.has(textOf(row['lane'])),
+    );
   }
 
-  /** Notes the leads that the open transaction accepts. `takenOver`: those of them that another lane had accepted. */
+  /** Notes the leads that the open transaction accepts. `takenOver`: those of them that another queue had accepted. */
   note(numbers: readonly number[], takenOver: readonly number[]): Sql | undefined {
     if (numbers.length === 0) return undefined;
-    const mine = sql`INSERT INTO ${this.#schema}.unconfirmed VALUES (${uuid(this.#lane)},
+    const mine = sql`INSERT INTO ${this.#schema}.unconfirmed VALUES (${uuid(this.#queueId)},
         ${multirange(multirangeOf(numbers))}, false, clock_timestamp())
       ON CONFLICT (lane) DO UPDATE SET seqs = excluded.seqs, lost = false, at = excluded.at;`;
     if (takenOver.length === 0) return mine;
@@ -108,16 +111,16 @@ export class Confirmations {
   /** It may have been committed: nobody will ever know from an answer. */
   lostAnswer(numbers: readonly number[]): void {
     if (numbers.length === 0) return;
-    this.#lost.push({ lane: this.#lane, numbers });
-    this.#lane = randomUUID();
-    this.#lanes.add(this.#lane);
+    this.#lost.push({ queueId: this.#queueId, numbers });
+    this.#queueId = randomUUID();
+    this.#queueIds.add(this.#queueId);
     this.#hasRow = false;
     this.#hasNumbers = false;
   }
 
-  /** The lane ends. */
+  /** The queue ends. */
   get removal(): Sql {
-    return sql`DELETE FROM ${this.#schema}.unconfirmed WHERE lane = ${uuid(this.#lane)}
+    return sql`DELETE FROM ${this.#schema}.unconfirmed WHERE lane = ${uuid(this.#queueId)}
       OR at < clock_timestamp() - interval '30 days';`;
   }
 }

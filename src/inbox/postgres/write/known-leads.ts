@@ -15,7 +15,7 @@ export interface StoredLeadState {
   readonly attempts: number;
   readonly accepted: boolean;
   /** Wanted targets that have had it, and those that another receiver holds a lease on. */
-  readonly settled: readonly string[];
+  readonly done: readonly string[];
   readonly leasedElsewhere: readonly string[];
   /** Its first payload; undefined when it was not looked up, or was pruned. */
   readonly payload: Uint8Array | undefined;
@@ -60,7 +60,7 @@ export class LeadInBatch {
       attempts: this.#attempts,
       accepted: this.#accepted,
       firstBody: isSame ? 'same' : this.#comparison.spend(first.payload, payload),
-      settled: this.#before?.settled ?? [],
+      done: this.#before?.done ?? [],
       leasedElsewhere: this.#before?.leasedElsewhere ?? [],
     };
   }
@@ -99,7 +99,7 @@ export function storedLeads(
       digest: Buffer.from(digest, 'hex'),
       attempts: Number(attempts) - (taken.get(key) ?? 0),
       accepted: accepted === 't' || accepted === 'true',
-      settled: wanted.filter(([, name]) => had.has(name)).map(([target]) => target),
+      done: wanted.filter(([, name]) => had.has(name)).map(([target]) => target),
       leasedElsewhere: wanted.filter(([, name]) => leased.get(key)?.has(name)).map(([target]) => target),
       payload: undefined,
     });

@@ -156,7 +156,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
     });
     writes.unanswered(lost);
     const { accepted } = writes;
-    // One that is pending again stays lost, until a settlement accepts it.
+    // One that is pending again stays lost, until all targets have had it.
     const takenOver = lost.map(({ seq }) => seq).filter((seq) => accepted.includes(seq));
     return { kind: 'write', statements: writes.statements, results, accepted, takenOver };
   }

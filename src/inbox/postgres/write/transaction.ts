@@ -5,7 +5,7 @@ import { bare, type Rows, type Sql, sql } from '../sql.ts';
 export interface Plan<Work, Result> {
   /**
    * Statements that lock and read, by name, in the order in which they run. Each gives rows. `unconfirmed` is the question
-   * of the lane's `Confirmations`.
+   * of the queue's `Confirmations`.
    */
   readonly questions: Readonly<Record<string, Sql>>;
   /** `answers` by the name of the question. The connection is for what only the answers show to be needed. */
@@ -27,7 +27,7 @@ export interface WriteDecision<Result> {
   readonly results: readonly Result[];
   /** Numbers of the first deliveries of the leads that are accepted now. */
   readonly accepted: readonly number[];
-  /** Those of them that another lane had accepted without knowing it. */
+  /** Those of them that another queue had accepted without knowing it. */
   readonly takenOver: readonly number[];
 }
 

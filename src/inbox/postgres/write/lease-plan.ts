@@ -1,4 +1,4 @@
-import { decideSettled, type TakenKind } from '../../decide-verdict.ts';
+import { verdictOnceDone, type TakenKind } from '../../decide-verdict.ts';
 import type { TargetLease } from '../../inbox.ts';
 import type { StoredName } from '../../target-name.ts';
 import { erasedLeads, erasedQuestion } from '../erased-rows.ts';
@@ -18,18 +18,18 @@ import {
 import type { StoreContext } from '../store-context.ts';
 import { confirmationOf, type Confirmations } from './confirmations.ts';
 import { namesIn } from './known-leads.ts';
-import { type OutstandingTarget, SettledDeliveries, SettledLead } from './settled-leads.ts';
+import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
 import type { Decision, Plan } from './transaction.ts';
 
-type Results = readonly SettleResult[];
+type Results = readonly LeaseResult[];
 
-/** What several callers settle, release and lease, in one transaction that locks the leads' ids, sorted. */
-export class SettlePlan implements Plan<SettleWork, Results> {
+/** What several callers lease, release and mark as done, in one transaction that locks the leads' ids, sorted. */
+export class LeasePlan implements Plan<LeaseWork, Results> {
   readonly questions: Readonly<Record<string, Sql>>;
-  readonly #works: readonly SettleWork[];
+  readonly #works: readonly LeaseWork[];
   readonly #context: StoreContext;
 
-  constructor(works: readonly SettleWork[], context: StoreContext, confirmations: Confirmations) {
+  constructor(works: readonly LeaseWork[], context: StoreContext, confirmations: Confirmations) {
     this.#works = works;
     this.#context = context;
     const { schema } = context;
@@ -42,8 +42,8 @@ export class SettlePlan implements Plan<SettleWork, Results> {
       outstanding: sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, encode(owner, 'hex') AS owner,
         lease, encode(label, 'hex') AS label FROM ${schema}.outstanding LEFT JOIN ${schema}.targets ON name = target
         WHERE lead = ANY(${ids});`,
-      deliveries: SettledDeliveries.question(schema, [...new Set(leases.map(({ lease }) => lease.seq))]),
-      receivers: works.some(({ kind }) => kind === 'settle moved')
+      deliveries: LeasedDeliveries.question(schema, [...new Set(leases.map(({ lease }) => lease.seq))]),
+      receivers: works.some(({ kind }) => kind === 'done at new address')
         ? sql`SELECT DISTINCT encode(target, 'hex') AS target FROM ${schema}.receivers;`
         : sql`SELECT NULL AS target;`,
       erased: erasedQuestion(context, new Set(leases.map(({ lease }) => lease.leadId))),
@@ -51,7 +51,7 @@ export class SettlePlan implements Plan<SettleWork, Results> {
     };
   }
 
-  decide(answers: Readonly<Record<string, Rows>>): Promise<Decision<SettleWork, Results>> {
+  decide(answers: Readonly<Record<string, Rows>>): Promise<Decision<LeaseWork, Results>> {
     const leads = this.#leads(answers);
     const takenOver: number[] = [];
     const early = new Set<string>();
@@ -69,14 +69,14 @@ export class SettlePlan implements Plan<SettleWork, Results> {
       const works = this.#works.filter(({ leases }) => leases.some(({ key }) => early.has(key)));
       return Promise.resolve({ kind: 'not yet', works: new Set(works) });
     }
-    const deliveries = new SettledDeliveries(this.#context.schema, answers['deliveries'] ?? []);
+    const deliveries = new LeasedDeliveries(this.#context.schema, answers['deliveries'] ?? []);
     const wanted = new Set((answers['receivers'] ?? []).map(({ target }) => textOf(target)));
     const ids = this.#works.flatMap(({ leases }) => leases.map(({ lease }) => lease.leadId));
     const erased = erasedLeads(this.#context, ids, answers['erased'] ?? []);
     const accepted: number[] = [];
-    const settle = (lead: SettledLead, seq: number, target: string): TakenKind => {
-      const unsettled = lead.settle(target);
-      const verdict = decideSettled(unsettled, lead);
+    const markDone = (lead: LeasedLead, seq: number, target: string): TakenKind => {
+      const undone = lead.markDone(target);
+      const verdict = verdictOnceDone(undone, lead);
       if (verdict === 'pending') return verdict;
       if (!lead.accepted) {
         lead.accepted = true;
@@ -87,35 +87,35 @@ export class SettlePlan implements Plan<SettleWork, Results> {
       deliveries.conclude(seq, verdict);
       return verdict;
     };
-    const one = (kind: SettleWork['kind'], stored: StoredLease): SettleResult => {
+    const one = (kind: LeaseWork['kind'], stored: StoredLease): LeaseResult => {
       const { lease, key, targetKey } = stored;
       const lead = leads.get(key);
       if (lead === undefined) {
         if (kind === 'lease') return 'not outstanding';
         // Erased while a target was handed the lead.
-        if (erased.has(lease.leadId)) return kind === 'settle' ? 'duplicate' : undefined;
-        throw new UnknownLeadError('there is no lead of this id to settle');
+        if (erased.has(lease.leadId)) return kind === 'done' ? 'duplicate' : undefined;
+        throw new UnknownLeadError('there is no lead of this id');
       }
       if (kind !== 'lease') deliveries.addResult(lease);
-      if (kind === 'settle') return settle(lead, lease.seq, targetKey);
+      if (kind === 'done') return markDone(lead, lease.seq, targetKey);
       if (kind === 'lease') return lead.lease(targetKey);
       if (kind === 'release') {
         lead.release(targetKey);
         return undefined;
       }
-      const moved = lead.settleMoved(targetKey, (target) => wanted.has(target));
+      const moved = lead.markDoneAtNewAddress(targetKey, (target) => wanted.has(target));
       if (moved === undefined) return undefined;
       const [target, label] = moved;
-      lead.settle(target);
-      settle(lead, lease.seq, targetKey);
+      lead.markDone(target);
+      markDone(lead, lease.seq, targetKey);
       return label;
     };
     const results = this.#works.map(({ kind, leases }) => leases.map((lease) => one(kind, lease)));
-    const statements = settleWrites(this.#context, leads, deliveries);
+    const statements = leaseWrites(this.#context, leads, deliveries);
     return Promise.resolve({ kind: 'write', statements, results, accepted, takenOver });
   }
 
-  #leads(answers: Readonly<Record<string, Rows>>): ReadonlyMap<string, SettledLead> {
+  #leads(answers: Readonly<Record<string, Rows>>): ReadonlyMap<string, LeasedLead> {
     const { options, owner, wanted, leaseTime } = this.#context;
     const now = leaseTime();
     const receiver = {
@@ -141,10 +141,10 @@ export class SettlePlan implements Plan<SettleWork, Results> {
           seq: numberOf(row['seq']),
           firstAt: numberOf(row['first_at']),
           accepted: row['accepted'] === true,
-          settled: namesIn(textOf(row['settled'])),
+          done: namesIn(textOf(row['settled'])),
           outstanding: outstanding.get(key) ?? [],
         };
-        return [key, new SettledLead(lead, receiver)];
+        return [key, new LeasedLead(lead, receiver)];
       }),
     );
   }
@@ -162,19 +162,19 @@ interface StoredLease {
 }
 
 /** What one caller asks for. */
-export interface SettleWork {
-  readonly kind: 'settle' | 'settle moved' | 'release' | 'lease';
+export interface LeaseWork {
+  readonly kind: 'done' | 'done at new address' | 'release' | 'lease';
   readonly leases: readonly StoredLease[];
 }
 
 /** What one lease became: a `TakenKind`, the label of a target that has moved, nothing, or a `LeaseState`, by the kind of the work. */
-export type SettleResult = string | undefined;
+export type LeaseResult = string | undefined;
 
-export const settleWork = (
-  kind: SettleWork['kind'],
+export const leaseWork = (
+  kind: LeaseWork['kind'],
   leases: readonly TargetLease[],
   storedName: StoredName<Uint8Array>,
-): SettleWork => ({
+): LeaseWork => ({
   kind,
   leases: leases.map((lease) => {
     const id = bytesOfText(lease.leadId);
@@ -184,10 +184,10 @@ export const settleWork = (
 });
 
 /** What changed of the leads, by their keys (ids in hex), and of the deliveries. */
-function settleWrites(
+function leaseWrites(
   { schema }: StoreContext,
-  leads: ReadonlyMap<string, SettledLead>,
-  deliveries: SettledDeliveries,
+  leads: ReadonlyMap<string, LeasedLead>,
+  deliveries: LeasedDeliveries,
 ): Sql {
   const changed = [...leads].filter(([, { isChanged }]) => isChanged);
   const removed = [...leads].flatMap(([key, { removed }]) => [...removed].map((target) => ({ key, target })));
@@ -202,7 +202,7 @@ function settleWrites(
       ? undefined
       : sql`UPDATE ${schema}.ids SET accepted = new.accepted, settled = new.settled
           FROM unnest(${changed.map(([key]) => bytes(key))}, ${changed.map(([, { accepted, isLost }]) => accepted || isLost)},
-            ${changed.map(([, { settled }]) => bytes([...settled].join('')))}) AS new (id, accepted, settled)
+            ${changed.map(([, { done }]) => bytes([...done].join('')))}) AS new (id, accepted, settled)
           WHERE ids.id = new.id;`,
     removed.length === 0
       ? undefined

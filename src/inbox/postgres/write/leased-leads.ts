@@ -35,14 +35,14 @@ interface Receiver {
 }
 
 /** A lead and its targets during a transaction, and what changed. Targets are named by their keys. */
-export class SettledLead {
+export class LeasedLead {
   readonly seq: number;
   readonly firstAt: number;
-  readonly settled: Set<string>;
+  readonly done: Set<string>;
   readonly outstanding: Map<string, OutstandingTarget>;
   readonly #receiver: Receiver;
   accepted: boolean;
-  /** Another lane has accepted it, and does not know. */
+  /** Another queue has accepted it, and does not know. */
   isLost = false;
   isChanged = false;
   readonly removed = new Set<string>();
@@ -53,7 +53,7 @@ export class SettledLead {
       readonly seq: number;
       readonly firstAt: number;
       readonly accepted: boolean;
-      readonly settled: Iterable<string>;
+      readonly done: Iterable<string>;
       readonly outstanding: Iterable<readonly [string, OutstandingTarget]>;
     },
     receiver: Receiver,
@@ -61,31 +61,31 @@ export class SettledLead {
     this.seq = lead.seq;
     this.firstAt = lead.firstAt;
     this.accepted = lead.accepted;
-    this.settled = new Set(lead.settled);
+    this.done = new Set(lead.done);
     this.outstanding = new Map(lead.outstanding);
     this.#receiver = receiver;
   }
 
   /** Notes that the target has had the lead. Returns the wanted targets that have not. */
-  settle(target: string): string[] {
-    if (!this.settled.has(target)) {
-      this.settled.add(target);
+  markDone(target: string): string[] {
+    if (!this.done.has(target)) {
+      this.done.add(target);
       this.isChanged = true;
     }
     if (this.outstanding.delete(target)) this.removed.add(target);
     this.leased.delete(target);
-    return this.#receiver.wanted.filter((wanted) => !this.settled.has(wanted));
+    return this.#receiver.wanted.filter((wanted) => !this.done.has(wanted));
   }
 
   /**
    * Notes that the target has had the lead, and gives the only other forward that is outstanding for it, unless a receiver
    * that runs wants that one; undefined where there is none, or several.
    */
-  settleMoved(
+  markDoneAtNewAddress(
     target: string,
     isWanted: (target: string) => boolean,
   ): [target: string, label: string] | undefined {
-    this.settle(target);
+    this.markDone(target);
     const forwards = [...this.outstanding].filter(([, { label }]) => label.startsWith('forward '));
     const [[other, found] = []] = forwards;
     if (other === undefined || found === undefined || forwards.length > 1) return undefined;
@@ -100,7 +100,7 @@ export class SettledLead {
   }
 
   lease(target: string): LeaseState {
-    if (this.settled.has(target)) return 'settled';
+    if (this.done.has(target)) return 'done';
     const found = this.outstanding.get(target);
     if (found === undefined) return 'not outstanding';
     if (this.#isLeasedElsewhere(found)) return 'busy';
@@ -125,7 +125,7 @@ interface Delivery {
 }
 
 /** The deliveries that leases name, during a transaction. Of one that was pruned nothing is kept. */
-export class SettledDeliveries {
+export class LeasedDeliveries {
   readonly #schema: Sql;
   readonly #found: ReadonlyMap<number, Delivery>;
 

@@ -8,8 +8,8 @@ import { FakeClock } from '../../support/clock.ts';
 
 const commitMs = 10;
 
-/** A lane whose transactions take `commitMs`, and the row of another receiver's. */
-function laneBeside(other: { readonly isActive: boolean } | undefined) {
+/** A queue whose transactions take `commitMs`, and the row of another receiver's. */
+function queueBeside(other: { readonly isActive: boolean } | undefined) {
   const clock = new FakeClock();
   const batches: number[] = [];
   const connection: Connection = {
@@ -21,7 +21,7 @@ function laneBeside(other: { readonly isActive: boolean } | undefined) {
     },
   };
   const confirmations = new Confirmations(identifier('s'));
-  const lane = new TransactionQueue<number, number>({
+  const queue = new TransactionQueue<number, number>({
     connections: {
       ...{ location: '', schema: 's', pool: () => ({ open: 1, busy: 0, waiting: 0, errors: 0 }) },
       use: (work) => work(connection),
@@ -38,14 +38,14 @@ function laneBeside(other: { readonly isActive: boolean } | undefined) {
     onCommit: (works) => batches.push(works),
   });
   const add = (count: number): Promise<number[]> =>
-    Promise.all(Array.from({ length: count }, (_, i) => lane.add(i)));
+    Promise.all(Array.from({ length: count }, (_, i) => queue.add(i)));
   return { clock, batches, add };
 }
 
 const other = { isActive: true };
 
-it('a lane beside other receivers waits until those that it answered have come again', async () => {
-  const { clock, batches, add } = laneBeside(other);
+it('a queue beside other receivers waits until those that it answered have come again', async () => {
+  const { clock, batches, add } = queueBeside(other);
   await add(3);
   await expect.poll(() => clock.sleeps).toEqual([commitMs / 2]);
   const first = add(2);
@@ -56,8 +56,8 @@ it('a lane beside other receivers waits until those that it answered have come a
   expect(batches).toEqual([3, 3]);
 });
 
-it('a lane beside other receivers waits for half the time of its last transaction at most', async () => {
-  const { clock, batches, add } = laneBeside(other);
+it('a queue beside other receivers waits for half the time of its last transaction at most', async () => {
+  const { clock, batches, add } = queueBeside(other);
   await add(3);
   await expect.poll(() => clock.sleeps).toEqual([commitMs / 2]);
   const some = add(2);
@@ -70,8 +70,8 @@ it.each([
   ['beside no other receiver', undefined, 3],
   ['beside one that was killed', { isActive: false }, 3],
   ['after a single delivery', other, 1],
-])('a lane does not wait %s', async (_, beside, count) => {
-  const { clock, batches, add } = laneBeside(beside);
+])('a queue does not wait %s', async (_, beside, count) => {
+  const { clock, batches, add } = queueBeside(beside);
   await add(count);
   await add(1);
   expect(batches).toEqual([count, 1]);
