@@ -31,7 +31,7 @@ export interface AuditOptions {
   readonly times: AuditTimes;
   readonly uncompared: Uncompared;
   /** Takes a walk that proves nothing for a complete one. */
-  readonly acceptUnproven?: ((end: Unproven) => void) | undefined;
+  readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
   /** Called again and again during the walk; `total` where the service tells one. */
   readonly onProgress: (compared: number, total: number | undefined) => void;
 }
@@ -118,8 +118,8 @@ export class Audit {
     const seen = new IdSet();
     const acceptUnproven =
       accept &&
-      ((end: Unproven) => {
-        accept(end);
+      (async (end: Unproven) => {
+        await accept(end);
         this.#isProven = false;
         // They may be in the part of the list that did not come.
         this.#cannotDecide(['extra', 'beyond-horizon']);

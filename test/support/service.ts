@@ -78,7 +78,7 @@ export async function serviceAt(
     dialect: options.dialect ?? {},
     dispatcher,
     messages: createMessages(stderr, { verbose: true, quiet: false }),
-    ...commandLineTexts,
+    texts: () => Promise.resolve(commandLineTexts),
     rateGate: new RateGate(clock),
     clock,
     random: options.random ?? (() => 0.5),

@@ -1,5 +1,4 @@
 import { DataError, InterruptedError, ServiceError } from '../../errors.ts';
-import { problemSentence, sentenceOf } from '../../messages/catalogue.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { Service } from '../../service/client/service.ts';
 import { IncompleteError, type Unproven } from '../../service/listing/completion.ts';
@@ -17,10 +16,13 @@ export function unprovenHandler(
   isAccepted: boolean,
   messages: Pick<Messages, 'note'>,
   movesBookmark = false,
-): ((end: Unproven) => void) | undefined {
+): ((end: Unproven) => Promise<void>) | undefined {
   if (!isAccepted) return undefined;
   const what = movesBookmark ? 'the bookmark moves past leads that may be missing' : 'leads may be missing';
-  return ({ reason }) => messages.note('incomplete', `${what}: ${problemSentence(reason)}`);
+  return async ({ reason }) => {
+    const { problemSentence } = await import('../../messages/catalogue.ts');
+    messages.note('incomplete', `${what}: ${problemSentence(reason)}`);
+  };
 }
 
 const said = new WeakSet<object>();
@@ -38,6 +40,7 @@ export async function isComplete(
     return true;
   } catch (error) {
     if (!(error instanceof IncompleteError)) throw error;
+    const { sentenceOf } = await import('../../messages/catalogue.ts');
     if (!said.has(messages)) messages.warn(`${sentenceOf(error)}; trying again`);
     said.add(messages);
     return false;
@@ -71,6 +74,7 @@ export async function outliveOutages<T>(
     } catch (error) {
       const heals = error instanceof ServiceError || (hasWorked && error instanceof DataError);
       if (!heals || signal.aborted) throw error;
+      const { sentenceOf } = await import('../../messages/catalogue.ts');
       const why = sentenceOf(error);
       if (awaySince === undefined) messages.say(`${why}; trying again every ${formatSeconds(every)}`);
       awaySince ??= clock.now();

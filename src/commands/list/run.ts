@@ -1,4 +1,3 @@
-import { problemSentence } from '../../messages/catalogue.ts';
 import { outliveOutages } from '../flags/polling.ts';
 import type { Context } from '../../context.ts';
 import { oldestFirst } from '../../lead/created-at.ts';
@@ -52,7 +51,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
     throw new IncompleteError(remainder);
   }
   if (watch === undefined) {
-    noteRemainder(remainder, shown, context);
+    await noteRemainder(remainder, shown, context);
     if (shown === 0 && format === 'table') context.messages.say('no lead matches');
     return 'done';
   }
@@ -62,8 +61,9 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
   return 'done';
 }
 
-function noteRemainder(remainder: Remainder, shown: number, { messages }: Context): void {
+async function noteRemainder(remainder: Remainder, shown: number, { messages }: Context): Promise<void> {
   if (typeof remainder === 'object') {
+    const { problemSentence } = await import('../../messages/catalogue.ts');
     messages.note('incomplete', `leads may be missing: ${problemSentence(remainder.reason)}`);
   }
   if (remainder === 'more') {

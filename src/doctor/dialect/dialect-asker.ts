@@ -123,7 +123,7 @@ export class DialectAsker {
         // Some services fail at parameters that they do not expect.
         if ((error.status ?? 0) < 500) return { kind: 'unasked' };
       } else if (!(error instanceof DataError) && !this.#isFilteredOut(error)) throw error;
-      return { kind: 'rejected', status: error.status, message: this.#service.sentenceOf(error), error };
+      return { kind: 'rejected', status: error.status, message: await this.#sentenceOf(error), error };
     }
     this.#hasAnswered = true;
     if (facts !== undefined) this.#noteRate(facts.headers);
@@ -153,9 +153,13 @@ export class DialectAsker {
       const isKnown =
         error instanceof DataError || error instanceof IncompleteError || this.#isFilteredOut(error);
       if (!isKnown && !(error instanceof ServiceError)) throw error;
-      return { kind: 'failed', why: this.#service.sentenceOf(error) };
+      return { kind: 'failed', why: await this.#sentenceOf(error) };
     }
     return { kind: 'pages', first: pages[0] ?? [], second: pages.slice(1).flat(), next };
+  }
+
+  async #sentenceOf(error: unknown): Promise<string> {
+    return (await this.#service.texts()).sentenceOf(error);
   }
 
   /** Firewalls answer 403 to parameters with odd names, under a key that was accepted before. */

@@ -4,7 +4,7 @@ import type { Messages } from '../../output/messages.ts';
 import { applicationWords } from '../../messages/application.ts';
 import { sentenceOf, warningOf } from '../../messages/catalogue.ts';
 import { Secret } from '../../secret.ts';
-import type { RateGate, Service } from '../../service/client/service.ts';
+import type { RateGate, Service, Texts } from '../../service/client/service.ts';
 import { systemClock } from '../../time/clock.ts';
 import { formatSeconds } from '../../time/duration.ts';
 import { checkKey, type ClientOptions, type LeadsOptions } from './client-options.ts';
@@ -32,8 +32,7 @@ export async function openClientService(
     dialect,
     dispatcher,
     messages: noteMessages(onNote),
-    sentenceOf: (thrown) => sentenceOf(thrown),
-    noteOf: (found) => warningOf(found, applicationWords),
+    texts: () => Promise.resolve(texts),
     rateGate: account.rateGate,
     clock: systemClock,
     random: Math.random,
@@ -54,6 +53,11 @@ async function keyFrom(apiKey: ClientOptions['apiKey']): Promise<string> {
   checkKey(key);
   return key;
 }
+
+const texts: Texts = {
+  sentenceOf: (thrown) => sentenceOf(thrown),
+  noteOf: (found) => warningOf(found, applicationWords),
+};
 
 /** A shorter wait is not worth a note; ms. */
 const notedMs = 3000;

@@ -78,7 +78,9 @@ export class LeadWalk {
         acceptUnproven:
           acceptIncomplete === undefined || acceptIncomplete === false
             ? undefined
-            : ({ reason }) => acceptIncomplete !== true && acceptIncomplete(problemSentence(reason)),
+            : ({ reason }) => {
+                if (acceptIncomplete !== true) acceptIncomplete(problemSentence(reason));
+              },
       });
       for await (const { leads, next } of walk) {
         for (const lead of leads) {

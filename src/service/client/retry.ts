@@ -51,7 +51,7 @@ export class Attempts {
    * when to come back when the wait asked for would end behind the deadline.
    */
   async next(reason: TransientError, signal: AbortSignal): Promise<void> {
-    const { retries, messages, clock, random, sentenceOf } = this.#service;
+    const { retries, messages, clock, random, texts } = this.#service;
     // Also when this run gives up: one that polls comes back by itself, and not earlier.
     if (reason.waitMs !== undefined) this.#service.rateGate.holdUntil(clock.now() + reason.waitMs);
     if (this.#failed >= retries) throw this.#final(reason);
@@ -62,7 +62,7 @@ export class Attempts {
     this.#failed += 1;
     this.#onRetry();
     const detail = `retry ${this.#failed} of ${retries}`;
-    const why = sentenceOf(reason.failure);
+    const why = (await texts()).sentenceOf(reason.failure);
     messages.verbose(`${detail} in ${formatDuration(delay)}: ${why}`);
     const isLimit = [429, 403].includes(reason.failure.status ?? 0);
     const wait = { ms: delay, why: isLimit ? rateLimited : why, detail };

@@ -15,7 +15,9 @@ export interface Texts {
 }
 
 /** One account at one service, and the means to ask it. */
-export interface Service extends Texts {
+export interface Service {
+  /** Loaded when something is said. */
+  readonly texts: () => Promise<Texts>;
   readonly account: Account;
   readonly dialect: Dialect;
   readonly dispatcher: Dispatcher;
@@ -56,7 +58,7 @@ export async function openService(context: ServiceContext, other?: Account): Pro
     dialect,
     dispatcher: await context.http(),
     messages,
-    ...(await context.texts()),
+    texts: () => context.texts(),
     rateGate: new RateGate(clock),
     clock,
     random,

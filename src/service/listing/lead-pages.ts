@@ -72,6 +72,7 @@ export class LeadPages implements PageReader<Batch> {
 
   async *read(position: Position, seen: Seen): AsyncGenerator<Batch, Answer | ReadAgain, undefined> {
     const size = this.#sizes.current;
+    const { status: wanted } = this.#options.query;
     let tally = noRecords;
     let first: ScannedRecord | undefined;
     let isBeginning = true;
@@ -98,7 +99,7 @@ export class LeadPages implements PageReader<Batch> {
         tally = addTallies(tally, part.again ? { ...added, fresh: added.fresh + added.repeated } : added);
         if (!part.again) this.#stats.duplicates += added.repeated;
         this.#stats.withoutId += found.newWithoutId;
-        noteOtherStatus(this.#service, this.#options.query.status, kept);
+        if (wanted !== undefined) await noteOtherStatus(this.#service, wanted, kept);
         const { facts } = part;
         if (facts !== undefined) {
           const isFirst = position.style === 'start';

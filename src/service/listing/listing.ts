@@ -28,7 +28,7 @@ export function listLeads(service: Service, options: ListingOptions): Listing {
     completion = yield* pagesOf(service, options, stats);
     if (completion.kind === 'complete') return;
     if (options.acceptUnproven === undefined) throw new IncompleteError(completion);
-    options.acceptUnproven(completion);
+    await options.acceptUnproven(completion);
   }
   return {
     stats,

@@ -47,7 +47,7 @@ export interface ListingOptions {
   /** Requests in flight at once where positions can be computed (page, offset); batches keep their order. */
   readonly concurrency?: number | undefined;
   /** Takes a walk that proves nothing for an ordinary end, and is given what was seen. */
-  readonly acceptUnproven?: ((end: Unproven) => void) | undefined;
+  readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
   /** Asks for the next page while the current one is being used. Not for a reader that may stop early. */
   readonly prefetch?: boolean | undefined;
 }

@@ -22,12 +22,11 @@ export const statusFieldsOf = ({ statusField = 'auto' }: Pick<Dialect, 'statusFi
   statusField === 'auto' ? statusFields : [statusField];
 
 /** Says once when leads of another status come than the wanted one, and how to narrow here. */
-export function noteOtherStatus(
+export async function noteOtherStatus(
   service: Service,
-  wanted: string | undefined,
+  wanted: string,
   leads: readonly RawLead[],
-): void {
-  if (wanted === undefined) return;
+): Promise<void> {
   const fields = statusFieldsOf(service.dialect);
   for (const lead of leads.slice(0, sample)) {
     const record = parseLead(lead);
@@ -36,7 +35,7 @@ export function noteOtherStatus(
       const status = fieldAt(record, field.split('.'));
       if (typeof status !== 'string' || status === wanted) continue;
       const note: ServiceProblem = { kind: 'other-status', field, status, wanted };
-      service.messages.note('status', service.noteOf(note));
+      service.messages.note('status', (await service.texts()).noteOf(note));
       return;
     }
   }

@@ -50,13 +50,15 @@ export async function* walk<Part>(
   reader: PageReader<Part>,
   probes: Probes,
   before: Seen,
-  { clock, messages, noteOf }: Pick<Service, 'clock' | 'messages' | 'noteOf'>,
+  { clock, messages, texts }: Pick<Service, 'clock' | 'messages' | 'texts'>,
 ): AsyncGenerator<Part, Completion, undefined> {
   const guard = new LoopGuard();
   let seen = before;
   let pages = 0;
+  const say = async ({ note }: Step): Promise<void> => {
+    if (note !== undefined) messages.note('silent', (await texts()).noteOf(note));
+  };
   const follow = (step: Step): Position | undefined => {
-    if (step.note !== undefined) messages.note('silent', noteOf(step.note));
     if (step.kind === 'page') return reader.placeOf(step.position, seen);
     if (step.kind !== 'reread') return undefined;
     reader.beginPass(step.pass);
@@ -80,6 +82,7 @@ export async function* walk<Part>(
     let step = nextStep(seen);
     if (step.kind === 'page' && step.position === second) probes.goOnAt(second);
     const { totals } = seen;
+    await say(step);
     let next = follow(step);
     yield* reader.handOut({ answer, totals, next, isLast: step.kind === 'end' });
     if (step.kind === 'probe') {
@@ -87,6 +90,7 @@ export async function* walk<Part>(
       seen = withProbes(seen, step.reason, found);
       if (found.kind === 'next') guard.reset();
       step = nextStep(seen);
+      await say(step);
       next = follow(step);
       if (step.kind === 'end') yield* reader.handOut({ answer: undefined, totals, next, isLast: true });
     }
