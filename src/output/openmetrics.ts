@@ -69,32 +69,32 @@ export const gauge = (
   })),
 });
 
-/** One growing number. */
-export interface Series {
-  value: number;
-}
-
 /** A metric that only grows, one number for each set of labels. */
 export class Counter {
   readonly #about: Pick<MetricFamily, 'name' | 'help' | 'unit'>;
-  readonly #series: { readonly labels: Labels; readonly series: Series }[] = [];
+  readonly #series = new Map<string, { readonly labels: Labels; value: number }>();
 
   constructor(about: Pick<MetricFamily, 'name' | 'help' | 'unit'>) {
     this.#about = about;
   }
 
   /** A new series that starts at 0: known before its first event, so that a rate over that is right, too. */
-  add(labels: Labels): Series {
-    const series = { value: 0 };
-    this.#series.push({ labels, series });
-    return series;
+  add(key: string, labels: Labels): void {
+    this.#series.set(key, { labels, value: 0 });
+  }
+
+  /** False where there is no such series. */
+  increment(key: string): boolean {
+    const series = this.#series.get(key);
+    if (series !== undefined) series.value += 1;
+    return series !== undefined;
   }
 
   family(): MetricFamily {
     return {
       ...this.#about,
       type: 'counter',
-      samples: this.#series.map(({ labels, series }) => ({ suffix: '_total', labels, value: series.value })),
+      samples: [...this.#series.values()].map(({ labels, value }) => ({ suffix: '_total', labels, value })),
     };
   }
 }

@@ -1,7 +1,7 @@
 import type { VerdictKind } from '../inbox/decide-verdict.ts';
 import type { Source } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
-import { Counter, Histogram, type MetricFamily, type Series } from '../output/openmetrics.ts';
+import { Counter, Histogram, type MetricFamily } from '../output/openmetrics.ts';
 import type { Clock } from '../time/clock.ts';
 import { type RejectReason, rejectReasons } from '../webhook/rejection.ts';
 import type { AnsweredDelivery, ReceiverObserver } from './receiver-events.ts';
@@ -25,17 +25,14 @@ export class ReceiverMetrics implements ReceiverObserver {
     name: 'leads_deliveries',
     help: 'Deliveries by verdict, reason and source; one that holds several leads counts once for each of them.',
   });
-  readonly #byVerdict = new Map<string, Series>();
   readonly #forwards = new Counter({
     name: 'leads_forwards',
     help: 'Leads that were handed to a target (forward, exec, output), by what came of it.',
   });
-  readonly #byResult = new Map<string, Series>();
   readonly #errors = new Counter({
     name: 'leads_errors',
     help: 'Deliveries that could not be stored or failed here, failed TLS handshakes, connections over the limit.',
   });
-  readonly #byKind = new Map<ErrorKind, Series>();
   readonly #answered = new Histogram(durationBounds);
   readonly #stored = new Histogram(durationBounds);
   readonly #batches = new Histogram(batchBounds);
@@ -44,17 +41,17 @@ export class ReceiverMetrics implements ReceiverObserver {
     this.#clock = clock;
     for (const source of ['push', 'backfill'] as const) {
       for (const verdict of ['accepted', 'duplicate', 'pending'] as const) {
-        this.#addVerdict({ verdict, reason: undefined, source });
+        this.#addVerdict(verdict, undefined, source);
       }
     }
-    for (const reason of rejectReasons) this.#addVerdict({ verdict: 'rejected', reason, source: 'push' });
+    for (const reason of rejectReasons) this.#addVerdict('rejected', reason, 'push');
     for (const { name } of targets) {
       const [to = ''] = name.split(' ');
       for (const result of to === 'forward' ? forwardResults : (['ok', 'failed'] as const)) {
-        this.#byResult.set(`${to} ${result}`, this.#forwards.add({ target: targetLabel(name), result }));
+        this.#forwards.add(`${to} ${result}`, { target: targetLabel(name), result });
       }
     }
-    for (const kind of errorKinds) this.#byKind.set(kind, this.#errors.add({ kind }));
+    for (const kind of errorKinds) this.#errors.add(kind, { kind });
   }
 
   now(): number {
@@ -79,19 +76,18 @@ export class ReceiverMetrics implements ReceiverObserver {
   }
 
   failed(kind: ErrorKind): void {
-    const series = this.#byKind.get(kind);
-    if (series !== undefined) series.value += 1;
+    this.#errors.increment(kind);
   }
 
   /** For the receiver's events. */
   delivered({ verdict, reason, source, targetResults }: AnsweredDelivery): void {
     const key = verdictKey(verdict, reason, source);
-    (this.#byVerdict.get(key) ?? this.#addVerdict({ verdict, reason, source })).value += 1;
-    if (targetResults === undefined) return;
-    for (const result of targetResults) {
-      const series = this.#byResult.get(`${result.to} ${resultLabel(result)}`);
-      if (series !== undefined) series.value += 1;
+    if (!this.#verdicts.increment(key)) {
+      this.#addVerdict(verdict, reason, source);
+      this.#verdicts.increment(key);
     }
+    if (targetResults === undefined) return;
+    for (const result of targetResults) this.#forwards.increment(`${result.to} ${resultLabel(result)}`);
   }
 
   families(): MetricFamily[] {
@@ -116,17 +112,9 @@ export class ReceiverMetrics implements ReceiverObserver {
     ];
   }
 
-  #addVerdict({ verdict, reason, source }: Counted): Series {
-    const series = this.#verdicts.add({ verdict, reason: reason ?? '', source });
-    this.#byVerdict.set(verdictKey(verdict, reason, source), series);
-    return series;
+  #addVerdict(verdict: VerdictKind, reason: RejectReason | undefined, source: Source): void {
+    this.#verdicts.add(verdictKey(verdict, reason, source), { verdict, reason: reason ?? '', source });
   }
-}
-
-interface Counted {
-  readonly verdict: VerdictKind;
-  readonly reason: RejectReason | undefined;
-  readonly source: Source;
 }
 
 const verdictKey = (verdict: VerdictKind, reason: RejectReason | undefined, source: Source): string =>

@@ -5,8 +5,10 @@ import { parseOpenMetrics, valueOf } from '../../support/open-metrics.ts';
 describe('the text of metrics', () => {
   it('is that of the specification, label values and help escaped', () => {
     const requests = new Counter({ name: 'app_requests', help: 'All\\some "requests"\nof it.' });
-    requests.add({ target: 'output C:\\a "b"\n' }).value += 2;
-    requests.add({ target: '' });
+    requests.add('output', { target: 'output C:\\a "b"\n' });
+    requests.add('none', { target: '' });
+    expect([requests.increment('output'), requests.increment('output')]).toEqual([true, true]);
+    expect(requests.increment('unknown')).toBe(false);
     const size = gauge({ name: 'app_size_bytes', unit: 'bytes', help: 'Size.' }, 1e21);
     const text = openMetricsText([requests.family(), size]);
     expect(text.split('\n')).toEqual([
