@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors.ts';
+import { configError } from './problems.ts';
 
 /**
  * A base URL as the user gives it: https, or http to a loopback address only, since the key travels with it. Throws a
@@ -9,17 +9,13 @@ export function parseBaseUrl(text: string): URL {
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     // A password may stand in it.
     const shown = text.replace(/[^/]*@/, '…@');
-    throw new ConfigError(`the base URL '${shown}' is not a URL that starts with https://`);
+    throw configError({ kind: 'not-a-base-url', shown });
   }
   if (url.username !== '' || url.password !== '') {
-    throw new ConfigError('the base URL holds a user name or password', {
-      hint: 'leave it out of the URL: the API key is given and stored apart from it',
-    });
+    throw configError({ kind: 'base-url-with-password' });
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw new ConfigError(`the base URL ${url.origin} is plain HTTP: the API key would travel unencrypted`, {
-      hint: 'use https:// (plain http:// is for loopback addresses only)',
-    });
+    throw configError({ kind: 'base-url-in-plain-http', origin: url.origin });
   }
   return url;
 }

@@ -1,5 +1,6 @@
-import { UsageError } from '../errors.ts';
+import type { UsageError } from '../errors.ts';
 import { isObject, type Json } from '../json/exact.ts';
+import { usageError } from './problems.ts';
 import { type SettingKey, settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 
@@ -81,7 +82,7 @@ export function valueAt(profile: Profile, path: readonly string[]): unknown {
 export function withValue(profile: Profile, path: readonly string[], value: unknown): Profile {
   const changed = setIn({ ...profile }, path, value);
   if (isProfile(changed)) return changed;
-  throw new UsageError(`'${String(value)}' is not a value for ${path.join('.')}`);
+  throw usageError({ kind: 'not-a-setting-value', value: String(value), path });
 }
 
 function setIn(object: Tree, path: readonly string[], value: unknown): Tree {
@@ -93,10 +94,7 @@ function setIn(object: Tree, path: readonly string[], value: unknown): Tree {
 }
 
 /** A profile has its key from one place. */
-export const bothKeys = (): UsageError =>
-  new UsageError('api-key and api-key-command do not go together in one profile', {
-    hint: "remove one: 'leads config unset api-key' or 'leads config unset api-key-command'",
-  });
+export const bothKeys = (): UsageError => usageError({ kind: 'two-keys-of-a-profile' });
 
 /** Throws a `UsageError` for a profile that would have both. */
 export function rejectBothKeys(profile: Profile): void {

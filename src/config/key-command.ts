@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { ConfigError, InterruptedError } from '../errors.ts';
+import { type ConfigError, InterruptedError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import { Secret } from '../secret.ts';
 import { formatDuration } from '../time/duration.ts';
+import { configError } from './problems.ts';
 import { settingKeys } from './setting-keys.ts';
 import type { Account, AccountSettings, CommandKey } from './settings.ts';
 
@@ -120,9 +121,7 @@ function keyIn(output: string, command: readonly string[]): Secret {
 
 /** Names the program alone: an argument may be a secret. */
 const failed = ([program = '']: readonly string[], how: string): ConfigError =>
-  new ConfigError(`api-key-command gave no key: ${how}`, {
-    hint: `run '${program}' by hand as 'leads config get api-key-command' shows it; it must print the key and nothing else`,
-  });
+  configError({ kind: 'key-command-failed', program, how });
 
 const secretVariables = settingKeys.flatMap(({ secret, variable }) =>
   secret === true ? (variable ?? []) : [],

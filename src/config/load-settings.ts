@@ -1,11 +1,10 @@
-import { ConfigError, UsageError } from '../errors.ts';
 import { Secret } from '../secret.ts';
 import { longestTimerMs, parseDuration } from '../time/duration.ts';
 import type { Paths } from './directories.ts';
 import { parseBaseUrl } from './base-url.ts';
+import { configError, usageError } from './problems.ts';
 import { readConfig } from './read-config.ts';
 import type { Config, Globals, Profile, Settings } from './settings.ts';
-import { loginCommand } from './login-command.ts';
 import { bothKeys } from './check-config.ts';
 
 interface Sources {
@@ -64,29 +63,22 @@ function accountOf(
   const profile = profiles[name];
   if (baseUrl === undefined) {
     rejectUnknownProfile(name, profiles);
-    throw new ConfigError(`no base URL is set${inProfile(name)}`, {
-      hint: `run '${loginCommand(name, 'https://…')}', or set LEADS_BASE_URL`,
-    });
+    throw configError({ kind: 'no-base-url', profile: name });
   }
   if (keyFromEnv !== undefined) {
-    return { profile: name, baseUrl, apiKey: sendable(keyFromEnv, 'LEADS_API_KEY') };
+    return { profile: name, baseUrl, apiKey: sendable(keyFromEnv, 'environment') };
   }
   if (profile?.apiKeyCommand !== undefined) {
     return { profile: name, baseUrl, apiKeyCommand: commandOf(profile, profile.apiKeyCommand, baseUrl) };
   }
   if (profile?.apiKey === undefined) {
     rejectUnknownProfile(name, profiles);
-    throw new ConfigError(`no API key is stored${inProfile(name)}`, {
-      hint: `run '${loginCommand(name)}', or set LEADS_API_KEY`,
-    });
+    throw configError({ kind: 'no-api-key', profile: name });
   }
-  if (profile.apiKeyOrigin !== baseUrl.origin) {
-    throw new ConfigError(
-      `the stored API key is for ${profile.apiKeyOrigin ?? 'an unknown origin'} and is not sent to ${baseUrl.origin}`,
-      { hint: `run '${loginCommand(name, baseUrl.origin)}', with another --profile to keep both` },
-    );
-  }
-  return { profile: name, baseUrl, apiKey: sendable(profile.apiKey, 'the stored API key') };
+  const { apiKeyOrigin: of } = profile;
+  const { origin } = baseUrl;
+  if (of !== origin) throw configError({ kind: 'key-of-another-origin', profile: name, of, origin });
+  return { profile: name, baseUrl, apiKey: sendable(profile.apiKey, 'profile') };
 }
 
 /** The key that it prints is bound to one origin, as a stored key is. */
@@ -97,39 +89,32 @@ function commandOf(
 ): readonly string[] {
   if (apiKey !== undefined) throw bothKeys();
   if (apiKeyOrigin === origin) return command;
-  throw new ConfigError(
-    `api-key-command is for ${apiKeyOrigin ?? 'an unknown origin'}, and its key is not sent to ${origin}`,
-    { hint: "run 'leads config set api-key-command …' for it, with another --profile to keep both" },
-  );
+  throw configError({ kind: 'key-command-of-another-origin', of: apiKeyOrigin, origin });
 }
 
 function rejectUnknownProfile(name: string, profiles: NonNullable<Config['profiles']>): void {
   const known = Object.keys(profiles);
   if (known.includes(name) || known.length === 0) return;
-  throw new ConfigError(`there is no profile '${name}'`, {
-    hint: `profiles: ${known.join(', ')}; or make it with '${loginCommand(name)}' or 'leads config set'`,
-  });
+  throw configError({ kind: 'unknown-profile', profile: name, known });
 }
 
 /** A character that no header can hold is a mistake in copying, and the request would fail. */
-function sendable(key: string, what: string): Secret {
+function sendable(key: string, from: 'environment' | 'profile'): Secret {
   if (/^[\x21-\x7e]+$/.test(key)) return new Secret(key);
-  throw new ConfigError(`${what} holds white space or other characters that cannot be part of a key`);
+  throw configError({ kind: 'unsendable-key', from });
 }
-
-const inProfile = (name: string): string => (name === 'default' ? '' : ` in profile '${name}'`);
 
 function timeout(flag: string | undefined, stored: string | undefined): number {
   const text = flag ?? stored ?? '30s';
   const value = parseDuration(text);
   if (value !== undefined && value > 0) return Math.min(value, longestTimerMs);
-  throw new UsageError(`--timeout: '${text}' is not a duration such as 500ms, 30s or 5m`);
+  throw usageError({ kind: 'no-time-out', text });
 }
 
 function retries(flag: string | undefined, stored: number | undefined): number {
   if (flag === undefined) return stored ?? 5;
   if (/^\d{1,3}$/.test(flag)) return Number(flag);
-  throw new UsageError(`--retries: '${flag}' is not a whole number from 0 to 999`);
+  throw usageError({ kind: 'no-retries', text: flag });
 }
 
 const secret = (text: string | undefined): Secret | undefined =>

@@ -4,6 +4,7 @@ import { ConfigError } from '../errors.ts';
 import type { Json } from '../json/exact.ts';
 import { isConfig, misplacedInConfig } from './check-config.ts';
 import { configFile } from './directories.ts';
+import { configError } from './problems.ts';
 import type { Config } from './settings.ts';
 
 /**
@@ -21,10 +22,7 @@ export function readConfig(configDir: string): Config {
     if (cause instanceof ConfigError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return {};
-    throw new ConfigError(`cannot read the configuration file ${path}: ${code ?? String(cause)}`, {
-      hint: code === 'EACCES' ? 'it must belong to you' : undefined,
-      cause,
-    });
+    throw configError({ kind: 'config-unreadable', path, code: code ?? String(cause) }, { cause });
   }
 }
 
@@ -34,9 +32,7 @@ function checkOwnFile(path: string, mode: number): void {
   if (stat === undefined) return;
   if (stat.isSymbolicLink()) {
     if (stat.uid === userInfo().uid) return;
-    throw new ConfigError(`${path} is a symbolic link that belongs to another user`, {
-      hint: 'remove it, or name another directory with LEADS_CONFIG_DIR',
-    });
+    throw configError({ kind: 'config-of-another-user', path });
   }
   // A sticky directory, such as /tmp, is shared: closing it to others would do harm.
   if ((stat.mode & 0o077) !== 0 && (stat.mode & 0o1000) === 0) chmodSync(path, mode);
@@ -47,15 +43,8 @@ function parseConfig(text: string, path: string): Config {
   try {
     json = JSON.parse(text) as Json;
   } catch (cause) {
-    throw new ConfigError(`the configuration file ${path} is not JSON`, {
-      hint: 'repair it, or move it away and log in again; leads does not overwrite it',
-      cause,
-    });
+    throw configError({ kind: 'config-not-json', path }, { cause });
   }
   if (isConfig(json)) return json;
-  const where = misplacedInConfig(json) ?? [];
-  const at = where.length === 0 ? '' : ` at '${where.join('.')}'`;
-  throw new ConfigError(`the configuration file ${path} is not valid${at}`, {
-    hint: 'repair it with an editor; leads does not overwrite it',
-  });
+  throw configError({ kind: 'config-invalid', path, at: misplacedInConfig(json) ?? [] });
 }

@@ -1,5 +1,7 @@
 import { parseBaseUrl } from '../config/base-url.ts';
 import { UsageError } from '../errors.ts';
+import { forApplication } from '../messages/application.ts';
+import { configMessageFor } from '../messages/config.ts';
 import { RateGate } from '../service/client/service.ts';
 import { systemClock } from '../time/clock.ts';
 import {
@@ -50,12 +52,20 @@ export interface Client {
  */
 export function createClient(options: ClientOptions): Client {
   checkClientOptions(options);
-  const baseUrl = parseBaseUrl(String(options.baseUrl));
+  const baseUrl = readBaseUrl(String(options.baseUrl));
   // Shared by all iterations: the service limits the account, not one reading of the list.
   const account = { ...options, baseUrl, rateGate: new RateGate(systemClock) };
   return {
     leads: (filter = {}, leadsOptions = {}) => new LeadIteration(account, filter, leadsOptions),
   };
+}
+
+function readBaseUrl(text: string): URL {
+  try {
+    return parseBaseUrl(text);
+  } catch (thrown) {
+    throw forApplication(thrown, configMessageFor);
+  }
 }
 
 /** The leads of one reading of the list, which is read while they are taken. It can be iterated once. */

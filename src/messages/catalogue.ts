@@ -1,5 +1,6 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
 import { checkMessages } from './check.ts';
+import { configMessages } from './config.ts';
 import { httpMessages } from './http.ts';
 import { inboxMessages } from './inbox.ts';
 import { type Message, sentenceIn, type Words } from './message.ts';
@@ -14,6 +15,7 @@ import { webhookMessages } from './webhook.ts';
 /** All rooms' messages by kind. */
 const catalogue: Readonly<Record<string, (found: never) => Message>> = {
   ...checkMessages,
+  ...configMessages,
   ...httpMessages,
   ...inboxMessages,
   ...receiverMessages,

@@ -1,4 +1,4 @@
-import { loginCommand } from '../config/login-command.ts';
+import { loginCommand } from './login-command.ts';
 import type { Problem } from '../errors.ts';
 import type { ErrorWords, ServiceProblem } from '../service/problems.ts';
 import { formatDuration } from '../time/duration.ts';

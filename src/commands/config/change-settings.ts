@@ -1,5 +1,5 @@
 import { rejectBothKeys, withValue } from '../../config/check-config.ts';
-import { loginCommand } from '../../config/login-command.ts';
+import { loginCommand } from '../../messages/login-command.ts';
 import { readAll, secretFromPerson } from '../../config/prompt.ts';
 import { readConfig } from '../../config/read-config.ts';
 import type { SettingKey } from '../../config/setting-keys.ts';

@@ -56,7 +56,7 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
     // What fails while others are printed is reported when its turn comes.
     for (const promise of [receiver, service.connection, service.dialect]) promise.catch(() => undefined);
     const { clock: ownClock, results: receiving } = await receiver;
-    const machine = [checkNodeVersion(context.nodeVersion), checkConfig(found, read), ownClock];
+    const machine = [checkNodeVersion(context.nodeVersion), checkConfig(found, read, texts), ownClock];
     const results: CheckResult[] = [];
     const groups: readonly (readonly [string, Promise<readonly CheckResult[]>])[] = [
       ['this machine', Promise.resolve(machine)],

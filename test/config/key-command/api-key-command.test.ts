@@ -145,10 +145,11 @@ describe('api-key-command', () => {
   it('one that hangs is ended, also where it ignores SIGTERM', async () => {
     const context = { env: process.env, stdin: Readable.from([]), signal: new AbortController().signal };
     const hangs = runKeyCommand(['sleep', '100'], { ...context, status: undefined }, 100);
-    await expect(hangs).rejects.toThrow('api-key-command gave no key: it did not end within 100ms');
+    const tooLong = { problem: { kind: 'key-command-failed', how: 'it did not end within 100ms' } };
+    await expect(hangs).rejects.toMatchObject(tooLong);
     const stubborn = ['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'];
-    await expect(runKeyCommand(stubborn, { ...context, status: undefined }, 100)).rejects.toThrow(
-      'within 100ms',
+    await expect(runKeyCommand(stubborn, { ...context, status: undefined }, 100)).rejects.toMatchObject(
+      tooLong,
     );
   });
 

@@ -1,0 +1,36 @@
+import { ConfigError, type ErrorDetails, UsageError } from '../errors.ts';
+
+/** What is wrong with the configuration file, a profile or a setting. */
+export type ConfigProblem =
+  | { readonly kind: 'config-unreadable'; readonly path: string; readonly code: string }
+  | { readonly kind: 'config-of-another-user'; readonly path: string }
+  | { readonly kind: 'config-not-json'; readonly path: string }
+  | { readonly kind: 'config-invalid'; readonly path: string; readonly at: readonly string[] }
+  | { readonly kind: 'not-a-base-url'; readonly shown: string }
+  | { readonly kind: 'base-url-with-password' }
+  | { readonly kind: 'base-url-in-plain-http'; readonly origin: string }
+  | { readonly kind: 'no-base-url'; readonly profile: string }
+  | { readonly kind: 'no-api-key'; readonly profile: string }
+  | {
+      readonly kind: 'key-of-another-origin';
+      readonly profile: string;
+      readonly of: string | undefined;
+      readonly origin: string;
+    }
+  | {
+      readonly kind: 'key-command-of-another-origin';
+      readonly of: string | undefined;
+      readonly origin: string;
+    }
+  | { readonly kind: 'unknown-profile'; readonly profile: string; readonly known: readonly string[] }
+  | { readonly kind: 'unsendable-key'; readonly from: 'environment' | 'profile' }
+  | { readonly kind: 'no-time-out'; readonly text: string }
+  | { readonly kind: 'no-retries'; readonly text: string }
+  | { readonly kind: 'not-a-setting-value'; readonly value: string; readonly path: readonly string[] }
+  | { readonly kind: 'two-keys-of-a-profile' }
+  | { readonly kind: 'key-command-failed'; readonly program: string; readonly how: string };
+
+export const configError = (problem: ConfigProblem, details?: ErrorDetails): ConfigError =>
+  new ConfigError(problem, details);
+
+export const usageError = (problem: ConfigProblem): UsageError => new UsageError(problem);

@@ -1,0 +1,87 @@
+import type { Problem } from '../errors.ts';
+import type { ConfigProblem } from '../config/problems.ts';
+import { loginCommand } from './login-command.ts';
+import type { Message, Messages } from './message.ts';
+
+const inProfile = (name: string): string => (name === 'default' ? '' : ` in profile '${name}'`);
+
+export const configMessages: Messages<ConfigProblem> = {
+  'config-unreadable': ({ path, code }) => ({
+    message: `cannot read the configuration file ${path}: ${code}`,
+    hint: () => (code === 'EACCES' ? 'it must belong to you' : undefined),
+  }),
+  'config-of-another-user': ({ path }) => ({
+    message: `${path} is a symbolic link that belongs to another user`,
+    hint: () => 'remove it, or name another directory with LEADS_CONFIG_DIR',
+  }),
+  'config-not-json': ({ path }) => ({
+    message: `the configuration file ${path} is not JSON`,
+    hint: () => 'repair it, or move it away and log in again; leads does not overwrite it',
+  }),
+  'config-invalid': ({ path, at }) => ({
+    message: `the configuration file ${path} is not valid${at.length === 0 ? '' : ` at '${at.join('.')}'`}`,
+    hint: () => 'repair it with an editor; leads does not overwrite it',
+  }),
+  'not-a-base-url': ({ shown }) => ({
+    message: `the base URL '${shown}' is not a URL that starts with https://`,
+  }),
+  'base-url-with-password': () => ({
+    message: 'the base URL holds a user name or password',
+    hint: () => 'leave it out of the URL: the API key is given and stored apart from it',
+  }),
+  'base-url-in-plain-http': ({ origin }) => ({
+    message: `the base URL ${origin} is plain HTTP: the API key would travel unencrypted`,
+    hint: () => 'use https:// (plain http:// is for loopback addresses only)',
+  }),
+  'no-base-url': ({ profile }) => ({
+    message: `no base URL is set${inProfile(profile)}`,
+    hint: () => `run '${loginCommand(profile, 'https://…')}', or set LEADS_BASE_URL`,
+  }),
+  'no-api-key': ({ profile }) => ({
+    message: `no API key is stored${inProfile(profile)}`,
+    hint: () => `run '${loginCommand(profile)}', or set LEADS_API_KEY`,
+  }),
+  'key-of-another-origin': ({ profile, of, origin }) => ({
+    message: `the stored API key is for ${of ?? 'an unknown origin'} and is not sent to ${origin}`,
+    hint: () => `run '${loginCommand(profile, origin)}', with another --profile to keep both`,
+  }),
+  'key-command-of-another-origin': ({ of, origin }) => ({
+    message: `api-key-command is for ${of ?? 'an unknown origin'}, and its key is not sent to ${origin}`,
+    hint: (words) => `run '${words.set('api-key-command')}' for it, with another --profile to keep both`,
+  }),
+  'unknown-profile': ({ profile, known }) => ({
+    message: `there is no profile '${profile}'`,
+    hint: (words) =>
+      `profiles: ${known.join(', ')}; or make it with '${loginCommand(profile)}' or '${words.command('config set')}'`,
+  }),
+  'unsendable-key': ({ from }) => ({
+    message: `${from === 'environment' ? 'LEADS_API_KEY' : 'the stored API key'} holds white space or other characters that cannot be part of a key`,
+  }),
+  'no-time-out': ({ text }) => ({
+    option: 'timeout',
+    message: `'${text}' is not a duration such as 500ms, 30s or 5m`,
+  }),
+  'no-retries': ({ text }) => ({
+    option: 'retries',
+    message: `'${text}' is not a whole number from 0 to 999`,
+  }),
+  'not-a-setting-value': ({ value, path }) => ({
+    message: `'${value}' is not a value for ${path.join('.')}`,
+  }),
+  'two-keys-of-a-profile': () => ({
+    message: 'api-key and api-key-command do not go together in one profile',
+    hint: (words) =>
+      `remove one: '${words.command('config unset api-key')}' or '${words.command('config unset api-key-command')}'`,
+  }),
+  'key-command-failed': ({ program, how }) => ({
+    message: `api-key-command gave no key: ${how}`,
+    hint: (words) =>
+      `run '${program}' by hand as '${words.get('api-key-command')}' shows it; it must print the key and nothing else`,
+  }),
+};
+
+const byKind: Readonly<Record<string, (found: never) => Message>> = configMessages;
+
+/** For an entry that has no other problems yet. */
+export const configMessageFor = (problem: Problem): Message | undefined =>
+  (byKind[problem.kind] as ((found: Problem) => Message) | undefined)?.(problem);
