@@ -19,7 +19,7 @@ export async function main(argv: readonly string[], host: Host): Promise<ExitCod
     return exitCodeOf({ outcome: await withContext(host, { ...invocation, texts }, invocation.run) });
   } catch (thrown) {
     const { report } = await import('./report-error.ts');
-    return report(thrown, argv, host);
+    return await report(thrown, argv, host);
   }
 }
 

@@ -1,15 +1,20 @@
 import { ConfigError, InterruptedError, LeadsError, messageOf } from './errors.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Host } from './host.ts';
-import { describe } from './messages/command-line.ts';
 import { escapeJson, sanitize } from './output/sanitize.ts';
 
+type Texts = Pick<LeadsError, 'message' | 'hint'>;
+
 /** Says on stderr what ended the run, one line and a hint or one JSON object, and gives its exit code. */
-export function report(thrown: unknown, argv: readonly string[], { signal, stderr }: Host): ExitCode {
+export async function report(
+  thrown: unknown,
+  argv: readonly string[],
+  { signal, stderr }: Host,
+): Promise<ExitCode> {
   const failure = isAbort(thrown) && signal.aborted ? (signal.reason as unknown) : asMemoryError(thrown);
   const exitCode = exitCodeOf({ thrown: failure });
   if (failure instanceof InterruptedError && failure.hint === undefined) return exitCode;
-  const { message, hint } = failure instanceof LeadsError ? describe(failure) : bug(failure);
+  const { message, hint } = failure instanceof LeadsError ? await textsOf(failure) : bug(failure);
   if (wantsJson(argv)) {
     const { code, status, requestId } =
       failure instanceof LeadsError ? failure : { code: 'bug', status: undefined, requestId: undefined };
@@ -40,7 +45,14 @@ function asMemoryError(thrown: unknown): unknown {
   });
 }
 
-const bug = (thrown: unknown): ReturnType<typeof describe> => ({
+/** The sentences of problems load where there is one: an error may be that there is no memory to load anything. */
+async function textsOf(failure: LeadsError): Promise<Texts> {
+  if (failure.problem === undefined) return failure;
+  const { describe } = await import('./messages/command-line.ts');
+  return describe(failure);
+}
+
+const bug = (thrown: unknown): Texts => ({
   message: `a bug in leads: ${messageOf(thrown)}`,
   hint: 'run it again with --verbose and report what it prints',
 });
