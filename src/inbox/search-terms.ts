@@ -1,5 +1,5 @@
 /** What a store can look for by the means of its database. */
-export interface SearchTerms {
+interface SearchTerms {
   /** Printable ASCII in lower case, which every match holds in some case, unless parts are escaped; undefined: nothing such. */
   readonly plain: string | undefined;
   /** How JSON may write a character of it otherwise: a body with that is a candidate as well. */

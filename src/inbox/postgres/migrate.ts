@@ -19,7 +19,7 @@ import {
 } from './sql.ts';
 
 /** Of a schema: how many migrations it has had, and the oldest version whose programs may write it. */
-export interface SchemaVersion {
+interface SchemaVersion {
   readonly version: number;
   readonly writableFrom: number;
 }

@@ -10,7 +10,7 @@ import { openReadOnly } from './open-database.ts';
 import { isDamage } from './sqlite-errors.ts';
 
 /** What was saved of a damaged inbox. */
-export interface RecoveredInbox {
+interface RecoveredInbox {
   readonly deliveries: number;
   readonly leads: number;
   /** Numbers that could not be read, where a delivery may have been. */

@@ -62,7 +62,7 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
   });
 
-  it('of a settlement is accepted with the next delivery, and the target has had the lead', async () => {
+  it('of a target that is done is accepted with the next delivery, and the target has had the lead', async () => {
     const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
     const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
     const lost = proxy.loseNextCommit();

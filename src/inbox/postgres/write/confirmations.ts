@@ -126,7 +126,7 @@ export class Confirmations {
 }
 
 /** How the acceptance of a lead stands: confirmed, or not yet, or never. */
-export type Confirmation = 'confirmed' | 'not yet' | 'lost';
+type Confirmation = 'confirmed' | 'not yet' | 'lost';
 
 /** Reads the answer to `question`. */
 export function confirmationOf(rows: readonly Row[], number: number): Confirmation {

@@ -21,7 +21,7 @@ import { type LostLead, TakeWrites } from './take-writes.ts';
 import type { Decision, Plan } from './transaction.ts';
 
 /** The results of a `take`, in order; none of a `reject`. */
-export type TakeResults = readonly TakeResult[];
+type TakeResults = readonly TakeResult[];
 
 /**
  * Takes what several callers brought in one transaction. The first message locks all ids, sorted, and inserts the new
