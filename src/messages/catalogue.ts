@@ -11,6 +11,8 @@ import { sandboxMessages } from './sandbox.ts';
 import { senderMessages } from './sender.ts';
 import { tlsMessages } from './tls.ts';
 import { webhookMessages } from './webhook.ts';
+import { outputMessages } from './output.ts';
+import { statsMessages } from './stats.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Readonly<Record<string, (found: never) => Message>> = {
@@ -20,6 +22,8 @@ const catalogue: Readonly<Record<string, (found: never) => Message>> = {
   ...inboxMessages,
   ...receiverMessages,
   ...sandboxMessages,
+  ...outputMessages,
+  ...statsMessages,
   ...webhookMessages,
   ...senderMessages,
   ...tlsMessages,

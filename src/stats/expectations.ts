@@ -1,4 +1,4 @@
-import { UsageError } from '../errors.ts';
+import { usageError } from './problems.ts';
 import { parseDuration } from '../time/duration.ts';
 import type { ReceiptFigures } from './receipt-counts.ts';
 
@@ -32,18 +32,6 @@ export interface Expectation {
   readonly unit: 'duration' | 'share' | 'number';
 }
 
-const written = {
-  duration: 'a duration such as 30m',
-  share: 'a share such as 5%, or a number',
-  number: 'a number',
-} as const;
-
-const names = Object.keys(measures).join(', ');
-
-const expectationGrammar =
-  `it is MEASURE<VALUE, also with <=, > or >=, and several are separated by commas: ${names}; ` +
-  "gap and p50 to p99 with a duration, the others up to backfilled with a share or a number, such as 'gap<30m,duplicate<5%,p95<10s'";
-
 /** `gap<30m,duplicate<5%,p95<10s`. Throws a `UsageError` with the grammar for anything else. */
 export function parseExpectations(typed: string): readonly Expectation[] {
   return typed.split(',').map((part) => parseExpectation(part.trim()));
@@ -52,21 +40,21 @@ export function parseExpectations(typed: string): readonly Expectation[] {
 function parseExpectation(text: string): Expectation {
   const [, name = '', operator, value = ''] = /^([a-z0-9]+)\s*(<=|>=|<|>)\s*(\S+)$/.exec(text) ?? [];
   if (operator === undefined) {
-    throw new UsageError(`--expect: '${text}' is no expectation`, { hint: expectationGrammar });
+    throw usageError({ kind: 'no-expectation', text, measures: measureNames });
   }
   if (!isMeasure(name)) {
-    throw new UsageError(`--expect: there is no measure '${name}'`, { hint: expectationGrammar });
+    throw usageError({ kind: 'no-measure', name, measures: measureNames });
   }
   const kind = measures[name];
   const unit = kind === 'share' && !value.endsWith('%') ? 'number' : kind;
   const bound = boundOf(value, unit);
   if (bound === undefined) {
-    throw new UsageError(`--expect: ${name} is compared with ${written[kind]}, and '${value}' is none`, {
-      hint: expectationGrammar,
-    });
+    throw usageError({ kind: 'no-bound', measure: name, wants: kind, value, measures: measureNames });
   }
   return { text, measure: name, operator: operator as Expectation['operator'], bound, unit };
 }
+
+const measureNames = Object.keys(measures);
 
 const isMeasure = (name: string): name is Measure => Object.hasOwn(measures, name);
 

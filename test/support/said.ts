@@ -6,9 +6,19 @@ export function said(call: () => unknown): string {
   try {
     call();
   } catch (thrown) {
-    if (!(thrown instanceof LeadsError)) throw thrown;
-    const { message, hint = '' } = describe(thrown);
-    return `${message}; ${hint}`;
+    return textOf(thrown);
   }
   throw new Error('nothing was thrown');
+}
+
+/** The same of what a promise is rejected with. */
+export const rejectionOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(() => {
+    throw new Error('nothing was thrown');
+  }, textOf);
+
+function textOf(thrown: unknown): string {
+  if (!(thrown instanceof LeadsError)) throw thrown;
+  const { message, hint = '' } = describe(thrown);
+  return `${message}; ${hint}`;
 }

@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import type { Host, Output } from '../../host.ts';
 import type { Messages } from '../messages.ts';
 import { DataError, OutputError } from '../../errors.ts';
+import type { OutputProblem } from '../problems.ts';
 import {
   backslash,
   closeBrace,
@@ -92,11 +93,10 @@ export class FilteredOutput extends Writable implements Output {
     const rest = this.#splitter.end();
     if (rest !== undefined) await this.#take([rest]);
     await this.drain();
-    const [first] = this.#errors;
-    if (first === undefined) return;
-    const count = this.#errors.length;
-    const more = count === 1 ? '' : ` (and ${count - 1} more of ${this.#documents} documents failed)`;
-    throw new DataError(`jq: ${first}${more}`);
+    const [why, ...others] = this.#errors;
+    if (why === undefined) return;
+    const failed = { kind: 'jq-failed', why, others: others.length, documents: this.#documents } as const;
+    throw new DataError(failed satisfies OutputProblem);
   }
 
   /** Waits for the documents that were written whole. */

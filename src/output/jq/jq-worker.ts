@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type * as Vm from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import { UsageError } from '../../errors.ts';
+import type { OutputProblem } from '../problems.ts';
 import { assetBytes, assetText } from '../../files/embedded/asset.ts';
 
 interface Pending {
@@ -59,9 +60,7 @@ export async function checkExpression(worker: JqWorker, expression: string): Pro
   const { failures } = await worker.ask({ kind: 'compile', program: `empty | ${expression}` });
   const [text] = failures;
   if (text === undefined) return;
-  throw new UsageError(`--jq: ${reasonOf(text)}`, {
-    hint: "the language is jq's; quote the expression with '…' for the shell",
-  });
+  throw new UsageError({ kind: 'jq-expression', why: reasonOf(text) } satisfies OutputProblem);
 }
 
 /** jq shows the program with its messages, which begins with words of ours. */

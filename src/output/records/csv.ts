@@ -2,6 +2,7 @@ import { DataError } from '../../errors.ts';
 import { cellText, eachMember, FieldPaths } from './json-members.ts';
 import { WriteBuffer } from './write-buffer.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
+import type { OutputProblem } from '../problems.ts';
 import { sanitize } from '../sanitize.ts';
 import { TemporaryRecords } from './temporary-records.ts';
 import { utf8 } from '../../json/bytes.ts';
@@ -21,9 +22,7 @@ export class Columns {
   learn(record: Uint8Array): void {
     eachMember(utf8(record), (path) => this.#paths.add(path));
     if (this.#paths.size > maxColumns) {
-      throw new DataError(`the leads have more than ${maxColumns} different fields`, {
-        hint: 'name the columns with --fields',
-      });
+      throw new DataError({ kind: 'too-many-columns', most: maxColumns } satisfies OutputProblem);
     }
   }
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { describe as describeError } from '../../../src/messages/command-line.ts';
+import { rejectionOf } from '../../support/said.ts';
 import { memory } from '../../support/run.ts';
 import { openFilteredOutput } from '../../../src/output/jq/filtered-output.ts';
 import { write } from '../../../src/output/stdout.ts';
@@ -28,13 +30,13 @@ async function filter(
   const output = await openFilteredOutput(expression, {
     stdout,
     signal: new AbortController().signal,
-    messages: messages as never,
+    messages: messages,
   });
   try {
     for (const chunk of typeof input === 'string' ? [input] : input) await write(output, chunk);
     const error = await output.finish().then(
       () => undefined,
-      (thrown: unknown) => (thrown as Error).message,
+      (thrown: unknown) => describeError(thrown).message,
     );
     return { out: stdout.text(), error, said };
   } finally {
@@ -125,7 +127,8 @@ describe('a filtered output', () => {
     ['.a\n| bar', /^--jq: bar\/0 is not defined \(line 2\)$/],
     ['import "a" as a; .', /^--jq: /],
   ])('refuses %j, which does not compile', async (expression, message) => {
-    await expect(filter(expression, '1')).rejects.toThrow(message);
+    const [text = ''] = (await rejectionOf(filter(expression, '1'))).split('; the language');
+    expect(text).toMatch(message);
   });
 
   it('runs nothing to check an expression, and takes a comment at its end', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { rejectionOf } from '../../support/said.ts';
 import { recordWriter, streamSink } from '../../../src/output/records/record-writer.ts';
 import type { RecordFormat, WriterOptions } from '../../../src/output/records/record-types.ts';
 
@@ -136,9 +137,9 @@ describe('csv', () => {
 
   it('refuses more columns than anybody can use', async () => {
     const record = JSON.stringify(Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`k${i}`, 1])));
-    await expect(written('csv', [record])).rejects.toMatchObject({
-      hint: 'name the columns with --fields',
-    });
+    expect(await rejectionOf(written('csv', [record]))).toBe(
+      'the leads have more than 10000 different fields; name the columns with --fields',
+    );
   });
 
   it('reads any text back, whatever keys and values hold', async () => {
