@@ -52,7 +52,14 @@ const loadedTogether = {
 const importedTogether = {
   errors: ['errors', 'library/webhook/parsed-body-error'],
   // What the client needs too.
-  basics: ['secret', 'time/clock', 'json/exact', 'json/bytes', 'webhook/scheme-options'],
+  basics: [
+    'secret',
+    'time/clock',
+    'json/exact',
+    'json/bytes',
+    'webhook/scheme-options',
+    'messages/application',
+  ],
   'shared-secret-schemes': ['library/webhook/make-verifier'],
   'all-schemes': ['library/webhook/defined-scheme', 'library/receiver/checked-options'],
 };
