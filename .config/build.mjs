@@ -26,13 +26,13 @@ const loadedTogether = {
     'commands/flags/shared-flags',
     'config/setting-keys',
     'config/directories',
-    'service/listing/completion',
+    'service/listing/incomplete-error',
   ],
   // With what a short command prints with, and an error: neither needs the file that lists leads.
   command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
   pull: [
     'config/load-settings',
-    'service/listing/listing',
+    'service/listing/list-leads',
     'service/client/service',
     'commands/flags/resolve-filter',
     'commands/flags/polling',
@@ -45,7 +45,7 @@ const loadedTogether = {
   ],
   // When a run fails: the sentences of what went wrong. With report-error, the entry would need this file at every
   // start, for the exit codes.
-  messages: ['messages/catalogue', 'messages/command-line'],
+  messages: ['messages/find-message', 'messages/command-line'],
 };
 
 /** The same for what applications import: an ES module costs more than that. */

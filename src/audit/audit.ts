@@ -3,9 +3,9 @@ import { leadFilter, type LeadFilter, type LeadMatcher } from '../lead/filter.ts
 import { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import type { Service } from '../service/client/service.ts';
-import type { Unproven } from '../service/listing/completion.ts';
-import type { LeadQuery } from '../service/listing/options.ts';
-import { listLeads } from '../service/listing/listing.ts';
+import type { Unproven } from '../service/listing/incomplete-error.ts';
+import type { LeadQuery } from '../service/listing/listing-types.ts';
+import { listLeads } from '../service/listing/list-leads.ts';
 import {
   type AuditTimes,
   type Finding,
@@ -15,9 +15,9 @@ import {
 } from './classify-lead.ts';
 import type { Uncompared } from './compare-payloads.ts';
 import { batchSize, LeadComparer } from './compare-leads.ts';
-import type { PulledLead } from './spools.ts';
+import type { TemporaryLead } from './temporary-leads.ts';
 import { findUnlistedLeads } from './unlisted-leads.ts';
-import type { ReceivedSide } from './received-side.ts';
+import type { ReceivedSide } from './received-leads.ts';
 
 export interface AuditOptions {
   readonly service: Service;
@@ -144,7 +144,7 @@ export class Audit {
   }
 
   /** Leads that are not in the inbox, as the service sent them; none before everything was compared. May be read again. */
-  async *unreceived(kind: UnreceivedClass): AsyncGenerator<readonly PulledLead[]> {
+  async *unreceived(kind: UnreceivedClass): AsyncGenerator<readonly TemporaryLead[]> {
     if (this.#isWhole) yield* this.#comparer.unreceived[kind].leads();
   }
 
@@ -157,8 +157,8 @@ export class Audit {
   }
 
   /** Those that match, in batches. */
-  *#wanted(leads: readonly RawLead[]): Generator<readonly PulledLead[]> {
-    let batch: PulledLead[] = [];
+  *#wanted(leads: readonly RawLead[]): Generator<readonly TemporaryLead[]> {
+    let batch: TemporaryLead[] = [];
     for (const lead of leads) {
       const { createdAt } = lead;
       const time = readCreatedAt(createdAt);

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ReceivedLead } from '../inbox/inbox-queries.ts';
+import type { ReceivedLead } from '../inbox/query-types.ts';
 import { type AuditTimes, classifyLead, type UnreceivedClass } from './classify-lead.ts';
 import { differingFields, type Uncompared } from './compare-payloads.ts';
-import type { ReceivedSide } from './received-side.ts';
-import { FindingSpool, LeadSpool, type PulledLead } from './spools.ts';
+import type { ReceivedSide } from './received-leads.ts';
+import { FindingSpool, LeadSpool, type TemporaryLead } from './temporary-leads.ts';
 
 interface ComparisonOptions {
   readonly received: ReceivedSide;
@@ -12,7 +12,7 @@ interface ComparisonOptions {
 }
 
 interface FoundLead {
-  readonly lead: PulledLead;
+  readonly lead: TemporaryLead;
   readonly found: ReceivedLead;
 }
 
@@ -49,7 +49,7 @@ export class LeadComparer {
   }
 
   /** At most `batchSize` leads of the service's list. */
-  async add(leads: readonly PulledLead[]): Promise<void> {
+  async add(leads: readonly TemporaryLead[]): Promise<void> {
     this.counts.pulled += leads.length;
     const found = await this.#lookUp(leads);
     const certain: FoundLead[] = [];
@@ -100,7 +100,7 @@ export class LeadComparer {
     for (const spool of Object.values(this.unreceived)) await spool.close();
   }
 
-  #lookUp(leads: readonly PulledLead[]): Promise<readonly (ReceivedLead | undefined)[]> {
+  #lookUp(leads: readonly TemporaryLead[]): Promise<readonly (ReceivedLead | undefined)[]> {
     return this.#options.received.leads.lookUp(leads.map(({ id }) => id));
   }
 
@@ -146,7 +146,7 @@ export class LeadComparer {
     if (finding !== undefined) await this.findings.add(finding);
   }
 
-  async #addUnreceived(lead: PulledLead, rejection: string | undefined): Promise<void> {
+  async #addUnreceived(lead: TemporaryLead, rejection: string | undefined): Promise<void> {
     const { id, createdAt } = lead;
     const finding = classifyLead({ id, createdAt, found: { on: 'service', rejection } }, this.#options.times);
     if (finding === undefined) return;

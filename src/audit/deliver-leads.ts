@@ -5,7 +5,7 @@ import { runDeliveries, RunTally } from '../sender/delivery-run.ts';
 import { type RetrySchedule, type Sender, waitsAskedFor } from '../sender/sender.ts';
 import type { OutgoingDelivery } from '../sender/sign-request.ts';
 import type { Clock } from '../time/clock.ts';
-import type { PulledLead } from './spools.ts';
+import type { TemporaryLead } from './temporary-leads.ts';
 
 /** Where leads are delivered, and how. */
 export interface LeadDelivery {
@@ -48,7 +48,7 @@ const attemptsInSilence = 5;
 
 /** Delivers each lead until it is acknowledged, by the sender's schedule. Leads must keep their bytes. */
 export async function deliverLeads(
-  leads: AsyncIterable<readonly PulledLead[]>,
+  leads: AsyncIterable<readonly TemporaryLead[]>,
   { createSender, deliveriesOf, clock }: LeadDelivery,
   { store, signal, onProgress }: DeliverOptions,
 ): Promise<Delivered> {
@@ -60,8 +60,8 @@ export async function deliverLeads(
   let silence = { since: clock.steady(), attempts: 0, givenUp: 0 };
   let isSilent = false;
   /** By id: what is neither acknowledged nor given up. */
-  const waiting = new Map<string, PulledLead>();
-  const keep = async (lead: PulledLead): Promise<void> => {
+  const waiting = new Map<string, TemporaryLead>();
+  const keep = async (lead: TemporaryLead): Promise<void> => {
     try {
       await store?.([lead]);
     } catch (error) {
@@ -113,8 +113,8 @@ const isOfReceiver = (result: PostResult): boolean =>
   !result.ok || result.status >= 500 || result.status === 410 || result.status === 429;
 
 async function* asSource(
-  leads: AsyncIterable<readonly PulledLead[]>,
-  waiting: Map<string, PulledLead>,
+  leads: AsyncIterable<readonly TemporaryLead[]>,
+  waiting: Map<string, TemporaryLead>,
 ): AsyncGenerator<readonly { leadId: string; body: Uint8Array }[]> {
   for await (const batch of leads) {
     for (const lead of batch) waiting.set(lead.id, lead);
@@ -150,7 +150,7 @@ const mayPass = (result: PostResult): boolean =>
     : !/CERT|SIGNATURE|ISSUER|SSL|EPROTO|^HPE_/.test(result.code);
 
 /** Makes leads durable. Rejects with a `CannotStoreError`. */
-export type StoreLeads = (leads: readonly PulledLead[]) => Promise<void>;
+export type StoreLeads = (leads: readonly TemporaryLead[]) => Promise<void>;
 
 interface LeadStoreOptions {
   readonly inbox: Pick<Inbox, 'take' | 'lookUp'>;

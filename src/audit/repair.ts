@@ -1,13 +1,13 @@
-import type { ReceivedLeads } from '../inbox/inbox-queries.ts';
+import type { ReceivedLeads } from '../inbox/query-types.ts';
 import type { RunTally } from '../sender/delivery-run.ts';
 import type { UnreceivedClass } from './classify-lead.ts';
 import type { Audit } from './audit.ts';
 import { deliverLeads, type LeadDelivery, type StoreLeads } from './deliver-leads.ts';
-import type { PulledLead } from './spools.ts';
+import type { TemporaryLead } from './temporary-leads.ts';
 
 export interface RepairOptions {
   /** In batches of at most 1,000: what is not in the inbox. */
-  readonly leads: AsyncIterable<readonly PulledLead[]>;
+  readonly leads: AsyncIterable<readonly TemporaryLead[]>;
   /** What shows afterwards which leads are there; undefined where nothing does. */
   readonly received: Pick<ReceivedLeads, 'lookUp'> | undefined;
   /** Stores the leads; after they were acknowledged, where they are delivered as well. */
@@ -60,9 +60,9 @@ export async function repair(options: RepairOptions): Promise<RepairResult> {
 }
 
 async function* noted(
-  leads: AsyncIterable<readonly PulledLead[]>,
+  leads: AsyncIterable<readonly TemporaryLead[]>,
   ids: string[],
-): AsyncGenerator<readonly PulledLead[]> {
+): AsyncGenerator<readonly TemporaryLead[]> {
   for await (const batch of leads) {
     for (const { id } of batch) ids.push(id);
     yield batch;
@@ -70,7 +70,7 @@ async function* noted(
 }
 
 async function storeAll(
-  leads: AsyncIterable<readonly PulledLead[]>,
+  leads: AsyncIterable<readonly TemporaryLead[]>,
   store: StoreLeads,
   { signal, onProgress }: RepairOptions,
 ): Promise<RepairResult['failure']> {
@@ -121,7 +121,7 @@ export async function* unreceivedLeads(
   audit: Pick<Audit, 'unreceived'>,
   received: Pick<ReceivedLeads, 'lookUp'>,
   { onArrived, isSent }: UnreceivedOptions,
-): AsyncGenerator<readonly PulledLead[]> {
+): AsyncGenerator<readonly TemporaryLead[]> {
   for (const kind of repairedClasses) {
     for await (const leads of audit.unreceived(kind)) {
       for (let start = 0; start < leads.length; start += lookupSize) {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { StoredLead } from '../inbox/inbox-queries.ts';
+import type { StoredLead } from '../inbox/query-types.ts';
 import { compact } from '../json/bytes.ts';
 import { recordAt } from '../json/scanned-record.ts';
 import { scanner } from '../json/scanner.ts';
@@ -9,8 +9,8 @@ import type { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import { type AuditTimes, classifyLead, clockMarginMs, type LeadFacts } from './classify-lead.ts';
 import { batchSize, type BitSet } from './compare-leads.ts';
-import type { FindingSpool } from './spools.ts';
-import type { ReceivedSide } from './received-side.ts';
+import type { FindingSpool } from './temporary-leads.ts';
+import type { ReceivedSide } from './received-leads.ts';
 
 interface UnlistedOptions {
   readonly received: ReceivedSide;

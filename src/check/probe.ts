@@ -1,5 +1,5 @@
 import { formatDuration } from '../time/duration.ts';
-import { type Answer, isCutOff } from './exchange.ts';
+import { type Answer, isCutOff } from './raw-request.ts';
 import type { CheckProblem } from './problems.ts';
 import type { CheckRequest, CheckSession, Exchange } from './session.ts';
 

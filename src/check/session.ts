@@ -2,7 +2,7 @@ import { jsonRequest, signatureHeaders, type SignedRequest, type Signer } from '
 import type { Clock } from '../time/clock.ts';
 import type { Key } from '../webhook/scheme.ts';
 import type { Endpoint } from './endpoint.ts';
-import { type Answer, exchange, type ExchangeOptions, type WireRequest } from './exchange.ts';
+import { type Answer, exchange, type ExchangeOptions, type WireRequest } from './raw-request.ts';
 import type { AskOracle } from './oracle.ts';
 
 /** A request of a probe. */

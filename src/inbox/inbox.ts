@@ -11,10 +11,10 @@ import type {
   Source,
   StoredLead,
   StoredRef,
-} from './inbox-queries.ts';
+} from './query-types.ts';
 
-export type { Source, StoredLead, StoredRef } from './inbox-queries.ts';
-export type { InboxQuery } from './inbox-queries.ts';
+export type { Source, StoredLead, StoredRef } from './query-types.ts';
+export type { InboxQuery } from './query-types.ts';
 
 /** A lead of a delivery that authenticated, on its way into the inbox. */
 export interface Arrival {
@@ -116,7 +116,7 @@ export interface StoredDelivery {
 export type LeadState = Exclude<TakenKind, 'duplicate'>;
 
 /** Which leads are asked for, by where they stand now. Default: the accepted ones. */
-export interface LeadQuery extends Pick<InboxQuery, 'since' | 'until'> {
+export interface StoredLeadQuery extends Pick<InboxQuery, 'since' | 'until'> {
   readonly states?: readonly LeadState[] | undefined;
 }
 
@@ -160,7 +160,7 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   /** Newest first. */
   list(query: InboxQuery): AsyncIterable<StoredDelivery>;
   /** Every lead once, in order of arrival; leads whose body was pruned are left out. */
-  leads(query: LeadQuery): AsyncIterable<StoredLead>;
+  leads(query: StoredLeadQuery): AsyncIterable<StoredLead>;
   /** Repeats of the lead that are not kept: only the newest are. */
   droppedRepeats(leadId: string): Promise<DroppedRepeats>;
   /** Those of the ids whose lead was ever accepted, pruned, erased or not. */

@@ -3,7 +3,7 @@ import { isObject, type Json } from '../json/exact.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { type EventFeed, EventStreamWriter } from './event-feed.ts';
 import { badRequest, inboxFailed, notThere, problemAnswer, RequestProblem } from './request-problem.ts';
-import type { InboxQueries } from './queries/inbox-queries.ts';
+import type { InboxQueries } from './queries/query-types.ts';
 import { QueryValues } from './query-values.ts';
 import type { Replayer } from './replay/replayer.ts';
 import { type InspectKey, unwantedRequest } from './request-guard.ts';

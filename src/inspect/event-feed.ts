@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { BodyWriter } from '../http/server/send-answer.ts';
 import { describe } from '../messages/command-line.ts';
-import type { Arrived, InboxQueries } from './queries/inbox-queries.ts';
+import type { Arrived, InboxQueries } from './queries/query-types.ts';
 import type { WireEvent, WireRow } from './wire.ts';
 
 /** Between two looks at the inbox, in milliseconds: while nobody wakes it, and at the least, since each one costs a receiver. */

@@ -6,7 +6,7 @@ import { EventFeed } from './event-feed.ts';
 import { apiAnswers } from './api.ts';
 import { pageFiles, type ReadPageFile } from './page-files.ts';
 import { problemAnswer, rejectionAnswer, rejectionOf } from './request-problem.ts';
-import type { InboxQueries } from './queries/inbox-queries.ts';
+import type { InboxQueries } from './queries/query-types.ts';
 import type { Replayer } from './replay/replayer.ts';
 import { keyParameter } from './wire.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Secret } from '../secret.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
-import type { HttpProblem } from './request-problem.ts';
+import type { ApiProblem } from './request-problem.ts';
 import { tokenHeader } from './wire.ts';
 
 type Head = Pick<Delivery, 'method' | 'path' | 'rawHeaders'>;
@@ -11,7 +11,7 @@ export const ownHosts = (port: number): readonly string[] =>
   ['127.0.0.1', 'localhost'].map((name) => new URL(`http://${name}:${port}`).host);
 
 /** Why a request is not answered, whatever it asks for; undefined where it may be. */
-export function foreignHost(request: Head, hosts: readonly string[]): HttpProblem | undefined {
+export function foreignHost(request: Head, hosts: readonly string[]): ApiProblem | undefined {
   const [host, ...more] = headerValues(request, 'host');
   const isOwn = host !== undefined && more.length === 0 && hosts.includes(host.toLowerCase());
   // An absolute target names a host of its own (RFC 9112, section 3.2.2).
@@ -28,7 +28,7 @@ export function foreignHost(request: Head, hosts: readonly string[]): HttpProble
  * Why a request to the API is not answered. Pages of other origins, those of other ports of this machine included, may send
  * requests here, but not with a header of ours, and browsers say where they come from.
  */
-export function unwantedRequest(request: Head, key: Pick<InspectKey, 'isToken'>): HttpProblem | undefined {
+export function unwantedRequest(request: Head, key: Pick<InspectKey, 'isToken'>): ApiProblem | undefined {
   const fetchSites = headerValues(request, 'sec-fetch-site');
   if (fetchSites.some((site) => site !== 'same-origin')) return foreignPage;
   const [host = ''] = headerValues(request, 'host');
@@ -59,7 +59,7 @@ const isJson = (request: Head): boolean => {
   return types.length === 1 && /^application\/json(\s*;\s*charset=utf-8)?$/i.test(types[0] ?? '');
 };
 
-const foreignPage: HttpProblem = {
+const foreignPage: ApiProblem = {
   status: 403,
   code: 'forbidden',
   problem: 'The request does not come from the page of this server.',

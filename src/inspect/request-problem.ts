@@ -4,16 +4,16 @@ import { rejection, type Rejection } from '../webhook/rejection.ts';
 import type { WireProblem } from './wire.ts';
 
 /** Why a request is not answered as it asks. */
-export interface HttpProblem extends WireProblem {
+export interface ApiProblem extends WireProblem {
   readonly status: number;
 }
 
 /** Ends a request with an answer that says why. */
 export class RequestProblem extends Error {
-  readonly problem: HttpProblem;
+  readonly problem: ApiProblem;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(problem: HttpProblem, headers: Readonly<Record<string, string>> = {}) {
+  constructor(problem: ApiProblem, headers: Readonly<Record<string, string>> = {}) {
     super(problem.problem);
     this.problem = problem;
     this.headers = headers;
@@ -21,26 +21,26 @@ export class RequestProblem extends Error {
 }
 
 export const problemAnswer = (
-  { status, ...body }: HttpProblem,
+  { status, ...body }: ApiProblem,
   headers: Readonly<Record<string, string>> = {},
 ): Answer => ({ status, body, headers });
 
 export const badRequest = (problem: string): RequestProblem =>
   new RequestProblem({ status: 400, code: 'bad-request', problem });
 
-export const notThere = (what: string): HttpProblem => ({
+export const notThere = (what: string): ApiProblem => ({
   status: 404,
   code: 'not-found',
   problem: `${what} is not in the inbox: it was pruned or erased, or there never was one.`,
 });
 
-export function inboxFailed(error: unknown): HttpProblem {
+export function inboxFailed(error: unknown): ApiProblem {
   const { message: problem, hint } = describe(error);
   return { status: 503, code: 'inbox-failed', problem, ...(hint !== undefined && { hint }) };
 }
 
 /** A problem that is known before the request is complete. */
-export const rejectionOf = ({ status, problem }: HttpProblem): Rejection =>
+export const rejectionOf = ({ status, problem }: ApiProblem): Rejection =>
   rejection(reasons[status] ?? 'malformed_request', problem);
 
 /** Answers a request that the HTTP server rejected. */

@@ -17,7 +17,7 @@ import type { PulledLead } from './webhook/lead.ts';
 
 export type { Dialect, ParameterName } from '../config/dialect.ts';
 export { ConfigError, DataError, KeyRejectedError, LeadsError, ServiceError, UsageError } from '../errors.ts';
-export { IncompleteError } from '../service/listing/completion.ts';
+export { IncompleteError } from '../service/listing/incomplete-error.ts';
 export type { Checkpoint } from './client/lead-checkpoint.ts';
 export type { ClientOptions, LeadFilterOptions, LeadsOptions } from './client/client-options.ts';
 export type { PulledLead } from './webhook/lead.ts';

@@ -5,13 +5,17 @@ const camel = (name: string): string =>
   name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const option = (setting: string): string => camel(setting.replace(/^api\./, 'dialect.'));
 
-const literal = (value: string): string => (/^\d+$/.test(value) ? value : `'${value}'`);
+const literal = (value: string): string => (/^(\d+|null|…|'.*')$/.test(value) ? value : `'${value}'`);
+
+/** Options of a run on the command line that are members of the dialect here. */
+const inDialect: readonly string[] = ['page-size'];
+const runOption = (name: string): string => option(inDialect.includes(name) ? `api.${name}` : name);
 
 /** Options of the package's entries. */
 export const applicationWords: Words = {
-  set: (setting, value = '…') => `${option(setting)}: ${value}`,
+  set: (setting, value = '…') => `${option(setting)}: ${literal(value)}`,
   get: option,
-  option: (name, value) => (value === undefined ? camel(name) : `${camel(name)}: ${literal(value)}`),
+  option: (name, value) => (value === undefined ? runOption(name) : `${runOption(name)}: ${literal(value)}`),
   privateKey: 'give it in webhook.secrets',
   databasePassword: 'password and passwordFile',
   name: option,

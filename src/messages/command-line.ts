@@ -1,5 +1,5 @@
 import type { Problem } from '../errors.ts';
-import { hintOf, sentenceOf, warningOf } from './catalogue.ts';
+import { hintOf, sentenceOf, warningOf } from './find-message.ts';
 import type { Words } from './message.ts';
 
 /** Commands and flags. */

@@ -23,7 +23,7 @@ import {
   rejection,
 } from '../webhook/rejection.ts';
 import type { Verifier } from '../webhook/scheme.ts';
-import { Dispatcher, type PendingLead } from './dispatcher.ts';
+import { TargetDeliverer, type PendingLead } from './deliver-to-targets.ts';
 import type { HostGuard } from './host-guard.ts';
 import type { ReceiverNote } from './problems.ts';
 import {
@@ -54,7 +54,7 @@ export interface ReceiverOptions {
   readonly observer?: ReceiverObserver | undefined;
 }
 
-export interface DeliberateFailures {
+interface DeliberateFailures {
   /** The answer that replaces taking the leads of a delivery; undefined to take them. */
   failureFor(leadIds: readonly string[]): Rejection | undefined;
   /** The status of an answer, which may be another one. */
@@ -120,7 +120,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const { failures, explain, observer } = options;
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();
-  const dispatcher = new Dispatcher(inbox, targets, clock);
+  const dispatcher = new TargetDeliverer(inbox, targets, clock);
   const { path: redactPath } = deliveryRedactor(policy);
 
   /** From received to answered. */

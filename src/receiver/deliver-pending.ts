@@ -2,7 +2,7 @@ import { DataError, LeadNotFoundError } from '../errors.ts';
 import type { Inbox, TargetLease } from '../inbox/inbox.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Receiver } from './create-receiver.ts';
-import type { PendingLead } from './dispatcher.ts';
+import type { PendingLead } from './deliver-to-targets.ts';
 import {
   asReceived,
   firstDeliveries,

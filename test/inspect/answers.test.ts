@@ -9,7 +9,7 @@ import type {
 } from '../../src/inspect/wire.ts';
 import type { RejectedDelivery } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
-import { localQueries } from '../../src/inspect/queries/local-queries.ts';
+import { queriesInThisThread } from '../../src/inspect/queries/read-inbox.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { rejection } from '../../src/webhook/rejection.ts';
 import { arrivalOf, deliveryOf } from '../inbox/support.ts';
@@ -244,7 +244,7 @@ describe('the search', () => {
     let [running, looked] = [0, 0];
     const page = await inspect({
       queries: (inbox) => ({
-        ...localQueries(inbox),
+        ...queriesInThisThread(inbox),
         async *search() {
           running += 1;
           try {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { join } from 'node:path';
 import { openInbox, openInboxReader } from '../../src/inbox/open-inbox.ts';
-import { localQueries } from '../../src/inspect/queries/local-queries.ts';
+import { queriesInThisThread } from '../../src/inspect/queries/read-inbox.ts';
 import { EventStreamWriter } from '../../src/inspect/event-feed.ts';
 import type { WireEvent, WireRow } from '../../src/inspect/wire.ts';
 import { systemClock } from '../../src/time/clock.ts';
@@ -82,7 +82,10 @@ describe('the stream of events', () => {
     const location = join(freshDirectory(), 'inbox.db');
     const writer = await openInbox({ location, clock: systemClock });
     const reader = await openInboxReader({ location, clock: systemClock });
-    const page = await inspect({ inbox: writer, queries: () => localQueries(reader, () => reader.close()) });
+    const page = await inspect({
+      inbox: writer,
+      queries: () => queriesInThisThread(reader, () => reader.close()),
+    });
     const events = linesOf<WireEvent>(await page.open('/api/events'));
     await writer.take(arrivals('l', 1));
     await expect.poll(() => idsIn(events)).toEqual(['l0']);
@@ -96,7 +99,7 @@ describe('the stream of events', () => {
     let fails = false;
     const page = await inspect({
       queries: (inbox) => {
-        const queries = localQueries(inbox);
+        const queries = queriesInThisThread(inbox);
         const changes: typeof queries.changes = (touched) =>
           fails ? Promise.reject(new Error('the disk is gone')) : queries.changes(touched);
         return { ...queries, changes };

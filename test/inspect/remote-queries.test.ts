@@ -3,9 +3,9 @@ import { MessageChannel } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
-import { localQueries } from '../../src/inspect/queries/local-queries.ts';
-import type { InboxQueries } from '../../src/inspect/queries/inbox-queries.ts';
-import { type QueryRequest, remoteQueries, serveQueries } from '../../src/inspect/queries/remote-queries.ts';
+import { queriesInThisThread } from '../../src/inspect/queries/read-inbox.ts';
+import type { InboxQueries } from '../../src/inspect/queries/query-types.ts';
+import { type QueryRequest, remoteQueries, serveQueries } from '../../src/inspect/queries/worker-queries.ts';
 import type { WireFound } from '../../src/inspect/wire.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { arrivalOf } from '../inbox/support.ts';
@@ -32,7 +32,7 @@ function connected(queries: Promise<InboxQueries>) {
 const overMemory = async (ids: readonly string[]): Promise<InboxQueries> => {
   const inbox = await openInbox({ location: ':memory:', clock: systemClock });
   await inbox.take(ids.map((id) => arrivalOf({ id })));
-  return localQueries(inbox, () => inbox.close());
+  return queriesInThisThread(inbox, () => inbox.close());
 };
 
 describe('reading in another thread', () => {

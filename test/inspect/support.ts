@@ -5,8 +5,8 @@ import { afterEach } from 'vitest';
 import type { Inbox } from '../../src/inbox/inbox.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { type InspectServer, openInspectServer } from '../../src/inspect/open-inspect-server.ts';
-import { localQueries } from '../../src/inspect/queries/local-queries.ts';
-import type { InboxQueries } from '../../src/inspect/queries/inbox-queries.ts';
+import { queriesInThisThread } from '../../src/inspect/queries/read-inbox.ts';
+import type { InboxQueries } from '../../src/inspect/queries/query-types.ts';
 import { type ReplayTarget, replayTarget } from '../../src/inspect/replay/replay-target.ts';
 import { Replayer } from '../../src/inspect/replay/replayer.ts';
 import { tokenHeader, type WireSession } from '../../src/inspect/wire.ts';
@@ -56,7 +56,7 @@ export async function inspect(options: InspectOptions = {}): Promise<Inspected> 
     port: 0,
     portOption: 'port',
     location: inbox.location,
-    queries: options.queries?.(inbox) ?? localQueries(inbox),
+    queries: options.queries?.(inbox) ?? queriesInThisThread(inbox),
     replays: new Replayer({
       targets: options.targets ?? [],
       useInbox: (_, use) => use(inbox),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type HandshakeProblem, invalidProxy, listenError } from '../../src/http/problems.ts';
 import { applicationWords } from '../../src/messages/application.ts';
-import { hintOf, messageFor, sentenceOf } from '../../src/messages/catalogue.ts';
+import { hintOf, messageFor, sentenceOf } from '../../src/messages/find-message.ts';
 import { describe } from '../../src/messages/command-line.ts';
 
 const failed = (code: string, option?: string): unknown =>

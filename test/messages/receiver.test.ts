@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { problemSentence } from '../../src/messages/catalogue.ts';
+import { problemSentence } from '../../src/messages/find-message.ts';
 import type { ReceiverNote, ReceiverProblem } from '../../src/receiver/problems.ts';
 
 it.each<[ReceiverProblem | ReceiverNote, string]>([

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { forApplication } from '../../src/messages/application.ts';
-import { messageFor } from '../../src/messages/catalogue.ts';
+import { messageFor } from '../../src/messages/find-message.ts';
 import { describe as described } from '../../src/messages/command-line.ts';
 import type { SandboxProblem } from '../../src/sandbox/problems.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Dispatcher } from '../../src/receiver/dispatcher.ts';
+import { TargetDeliverer } from '../../src/receiver/deliver-to-targets.ts';
 import type { Target, TargetResult } from '../../src/receiver/targets/target.ts';
 import { CannotStoreError, type Inbox, type TargetLease } from '../../src/inbox/inbox.ts';
 import type { CheckedDelivery, CheckedLead } from '../../src/webhook/check-delivery.ts';
@@ -15,8 +15,8 @@ const leased = { kind: 'pending', leadId: 'a', seq: 1, targets: ['app', 'later']
 const lead = { leadId: 'a' } as CheckedLead;
 const pending = [{ lead, stored: { ...leased, attempt: 1, firstAt: 0 } }];
 
-const dispatcherWith = (release: Inbox['release']): Dispatcher =>
-  new Dispatcher({ release } as Partial<Inbox> as Inbox, [failing], { now: () => 0 });
+const dispatcherWith = (release: Inbox['release']): TargetDeliverer =>
+  new TargetDeliverer({ release } as Partial<Inbox> as Inbox, [failing], { now: () => 0 });
 
 it('reports a lead as pending only when every lease on it is released', async () => {
   const released: string[] = [];
@@ -53,7 +53,7 @@ it('marks each lead of a delivery as soon as its target has had it, whatever the
       return Promise.resolve(leases.map(() => 'accepted' as const));
     },
   };
-  const dispatched = new Dispatcher(inbox as Partial<Inbox> as Inbox, [slow], { now: () => 0 }).dispatch(
+  const dispatched = new TargetDeliverer(inbox as Partial<Inbox> as Inbox, [slow], { now: () => 0 }).dispatch(
     checked,
     ['a', 'b'].map((leadId) => ({
       lead: { leadId } as CheckedLead,

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/json/exact.ts';
 import { requestParamsOf } from '../../src/service/pagination/request-params.ts';
 import type { Position } from '../../src/service/pagination/position.ts';
-import { nextStep, type Step } from '../../src/service/listing/next-step.ts';
+import { decideNextStep, type Step } from '../../src/service/listing/decide-next-step.ts';
 import {
   askedFor,
-  nothingSeen,
-  type Seen,
+  initialState,
+  type WalkState,
   type WholePage,
   withAnswer,
-} from '../../src/service/listing/seen.ts';
+} from '../../src/service/listing/walk-state.ts';
 import { totalsFrom } from '../../src/service/listing/totals.ts';
 
 const url = new URL('https://service.example');
@@ -35,13 +35,13 @@ const page = (count: number, says: { readonly [key: string]: Json }, isFirst = f
   isFirst,
 });
 
-const before: Seen = nothingSeen(requestParamsOf(url, {}), front, false, totalsFrom());
-const after = (...pages: readonly (readonly [Position, WholePage])[]): Seen =>
+const before: WalkState = initialState(requestParamsOf(url, {}), front, false, totalsFrom());
+const after = (...pages: readonly (readonly [Position, WholePage])[]): WalkState =>
   pages.reduce((seen, [position, read]) => withAnswer(askedFor(seen, position), read, beside), before);
 const second: Position = { style: 'page', param: 'page', page: 2 };
 
 describe('the next step', () => {
-  it.each<readonly [string, Seen, Step]>([
+  it.each<readonly [string, WalkState, Step]>([
     ['of a walk that has seen nothing is its first page', before, { kind: 'page', position: front }],
     [
       'is the page that an answer names',
@@ -74,8 +74,8 @@ describe('the next step', () => {
       { kind: 'end', completion: { kind: 'unproven', reason: { kind: 'empty-page', page: 2, pages: 4 } } },
     ],
   ])('%s', (_, seen, expected) => {
-    expect(nextStep(seen)).toMatchObject(expected);
+    expect(decideNextStep(seen)).toMatchObject(expected);
     // It changes nothing of what was seen.
-    expect(nextStep(seen)).toEqual(nextStep(seen));
+    expect(decideNextStep(seen)).toEqual(decideNextStep(seen));
   });
 });

@@ -1,4 +1,4 @@
-import { isCutOff } from '../exchange.ts';
+import { isCutOff } from '../raw-request.ts';
 import { openSocket } from '../endpoint.ts';
 import {
   acknowledges,

@@ -1,5 +1,5 @@
 import { canForge } from '../../sender/forge-request.ts';
-import { isCutOff } from '../exchange.ts';
+import { isCutOff } from '../raw-request.ts';
 import { expectAccepted, expectRefused, type Finding, type Probe, probeGroup, worstOf } from '../probe.ts';
 import type { CheckProblem } from '../problems.ts';
 import { type CheckSession, deliveryId, type Exchange, type TestLead } from '../session.ts';

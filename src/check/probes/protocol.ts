@@ -1,5 +1,5 @@
 import { checkServerIdentity, type DetailedPeerCertificate } from 'node:tls';
-import { isCutOff, rawExchange } from '../exchange.ts';
+import { isCutOff, rawExchange } from '../raw-request.ts';
 import {
   acknowledges,
   describeAnswer,

@@ -1,4 +1,4 @@
-import { sentenceOf } from '../../messages/catalogue.ts';
+import { sentenceOf } from '../../messages/find-message.ts';
 import { type Finding, type FindingClass, problemClasses } from '../../audit/classify-lead.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';

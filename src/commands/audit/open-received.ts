@@ -1,7 +1,7 @@
 import { describeWarning } from '../../messages/command-line.ts';
 import { stat } from 'node:fs/promises';
-import { LeadDatabase } from '../../audit/lead-database.ts';
-import { type ReceivedSide, rejectionsIn } from '../../audit/received-side.ts';
+import { LeadDatabase } from '../../audit/temporary-lead-database.ts';
+import { type ReceivedSide, rejectionsIn } from '../../audit/received-leads.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';

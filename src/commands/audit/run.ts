@@ -1,5 +1,5 @@
 import { isCtrlC, outliveOutages } from '../flags/polling.ts';
-import { sentenceOf } from '../../messages/catalogue.ts';
+import { sentenceOf } from '../../messages/find-message.ts';
 import type { Context } from '../../context.ts';
 import { ServiceError } from '../../errors.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';

@@ -5,7 +5,7 @@ import type { CheckProblem } from '../../check/problems.ts';
 import { groupOf, type Result } from '../../check/probe.ts';
 import type { ProbeReport } from '../../check/run-probes.ts';
 import type { CheckSession } from '../../check/session.ts';
-import { messageFor } from '../../messages/catalogue.ts';
+import { messageFor } from '../../messages/find-message.ts';
 
 /** Of an answer that is shown, in characters. */
 const shownAnswer = 1000;

@@ -1,7 +1,7 @@
 import { type Baseline, baselineText, readBaseline } from '../../check/baseline.ts';
-import { probes as allProbes } from '../../check/catalogue.ts';
+import { probes as allProbes } from '../../check/all-probes.ts';
 import { type Endpoint, endpointOf, openSocket } from '../../check/endpoint.ts';
-import type { ExchangeOptions } from '../../check/exchange.ts';
+import type { ExchangeOptions } from '../../check/raw-request.ts';
 import { commandOracle } from '../../check/oracle.ts';
 import type { Probe } from '../../check/probe.ts';
 import { validDelivery } from '../../check/probes/delivery.ts';

@@ -1,4 +1,4 @@
-import { sentenceOf } from '../../messages/catalogue.ts';
+import { sentenceOf } from '../../messages/find-message.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

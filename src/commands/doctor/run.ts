@@ -9,7 +9,7 @@ import {
   learntKeys,
   writeDialect,
 } from '../../doctor/dialect/learnt-keys.ts';
-import { checkConfig, checkNodeVersion, findConfig } from '../../doctor/machine.ts';
+import { checkConfig, checkNodeVersion, findConfig } from '../../doctor/config-file.ts';
 import { checkAuthority, checkPort } from '../../doctor/listen-address.ts';
 import type { OpenedStore } from '../../doctor/database-opens.ts';
 import { checkFreeSpace, checkInbox, checkOwnClock, probeStorage } from '../../doctor/inbox-opens.ts';

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import { FieldPresence, leadFilter, type LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
-import type { LeadQuery } from '../../service/listing/options.ts';
+import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import type { Service } from '../../service/client/service.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import type { ExportOptions } from './options.ts';

@@ -6,7 +6,7 @@ import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
-import { IncompleteError } from '../../service/listing/completion.ts';
+import { IncompleteError } from '../../service/listing/incomplete-error.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { type Checkpoint, type Counts, type FilePaths, partialIsOutput } from './checkpoint.ts';
 import type { KnownFile } from './known-file.ts';
@@ -115,7 +115,7 @@ async function keepPartial(
     await saveCheckpoint();
   } catch (failure) {
     // The first failure is the one to report; the checkpoint before it still holds.
-    const { sentenceOf } = await import('../../messages/catalogue.ts');
+    const { sentenceOf } = await import('../../messages/find-message.ts');
     messages.verbose(`no newer checkpoint: ${sentenceOf(failure)}`);
   }
   const kept = `${counted(leads, 'lead is', 'leads are')} kept in ${paths.partial}`;

@@ -1,8 +1,8 @@
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
-import { IncompleteError } from '../../service/listing/completion.ts';
-import { type Batch, type Listing, listLeads } from '../../service/listing/listing.ts';
+import { IncompleteError } from '../../service/listing/incomplete-error.ts';
+import { type Batch, type Listing, listLeads } from '../../service/listing/list-leads.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { isComplete, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';

@@ -1,7 +1,7 @@
 import { DataError, InterruptedError, ServiceError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { Service } from '../../service/client/service.ts';
-import { IncompleteError, type Unproven } from '../../service/listing/completion.ts';
+import { IncompleteError, type Unproven } from '../../service/listing/incomplete-error.ts';
 import { formatDuration, formatSeconds } from '../../time/duration.ts';
 
 /** Whether a run was stopped by Ctrl-C, which is the ordinary end of one that goes on until then. */
@@ -20,7 +20,7 @@ export function unprovenHandler(
   if (!isAccepted) return undefined;
   const what = movesBookmark ? 'the bookmark moves past leads that may be missing' : 'leads may be missing';
   return async ({ reason }) => {
-    const { problemSentence } = await import('../../messages/catalogue.ts');
+    const { problemSentence } = await import('../../messages/find-message.ts');
     messages.note('incomplete', `${what}: ${problemSentence(reason)}`);
   };
 }
@@ -40,7 +40,7 @@ export async function isComplete(
     return true;
   } catch (error) {
     if (!(error instanceof IncompleteError)) throw error;
-    const { sentenceOf } = await import('../../messages/catalogue.ts');
+    const { sentenceOf } = await import('../../messages/find-message.ts');
     if (!said.has(messages)) messages.warn(`${sentenceOf(error)}; trying again`);
     said.add(messages);
     return false;
@@ -74,7 +74,7 @@ export async function outliveOutages<T>(
     } catch (error) {
       const heals = error instanceof ServiceError || (hasWorked && error instanceof DataError);
       if (!heals || signal.aborted) throw error;
-      const { sentenceOf } = await import('../../messages/catalogue.ts');
+      const { sentenceOf } = await import('../../messages/find-message.ts');
       const why = sentenceOf(error);
       if (awaySince === undefined) messages.say(`${why}; trying again every ${formatSeconds(every)}`);
       awaySince ??= clock.now();

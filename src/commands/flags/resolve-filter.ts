@@ -3,7 +3,7 @@ import { boundOf } from '../../lead/filter-condition.ts';
 import type { FieldPresence, LeadFilter, LeadMatcher } from '../../lead/filter.ts';
 import type { Messages } from '../../output/messages.ts';
 import { noteUnreadableTimes } from '../../output/terminal/progress.ts';
-import type { LeadQuery } from '../../service/listing/options.ts';
+import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import { nearest } from '../help/suggest.ts';
 import type { TypedCondition } from './flag-values.ts';
 import type { FilterOptions } from './shared-flags.ts';

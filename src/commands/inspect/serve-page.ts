@@ -3,15 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
-import { sentenceOf } from '../../messages/catalogue.ts';
+import { sentenceOf } from '../../messages/find-message.ts';
 import { type InboxLocation, openInboxReader } from '../../inbox/open-inbox.ts';
 import {
   type InspectServer,
   type InspectServerOptions,
   openInspectServer,
 } from '../../inspect/open-inspect-server.ts';
-import type { InboxQueries } from '../../inspect/queries/inbox-queries.ts';
-import { localQueries } from '../../inspect/queries/local-queries.ts';
+import type { InboxQueries } from '../../inspect/queries/query-types.ts';
+import { queriesInThisThread } from '../../inspect/queries/read-inbox.ts';
 import type { Clock } from '../../time/clock.ts';
 
 interface PageOptions extends Omit<InspectServerOptions, 'clock' | 'onError' | 'onSession'> {
@@ -111,9 +111,9 @@ const withoutSecrets = (env: Context['env']): NodeJS.ProcessEnv =>
 export async function openQueries(location: InboxLocation, clock: Clock): Promise<InboxQueries> {
   if (typeof location !== 'string' || LEADS_SINGLE_FILE) {
     const inbox = await openInboxReader({ location, clock });
-    return localQueries(inbox, () => inbox.close());
+    return queriesInThisThread(inbox, () => inbox.close());
   }
-  const { startQueryThread } = await import('../../inspect/queries/query-thread.ts');
+  const { startQueryThread } = await import('../../inspect/queries/query-worker.ts');
   const queries = startQueryThread(location);
   try {
     // Fails now where the inbox cannot be opened.

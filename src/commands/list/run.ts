@@ -4,9 +4,9 @@ import { oldestFirst } from '../../lead/created-at.ts';
 import { FieldPresence, leadFilter, type LeadFilter, type LeadMatcher } from '../../lead/filter.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import { openService, type Service } from '../../service/client/service.ts';
-import { IncompleteError, type Unproven } from '../../service/listing/completion.ts';
-import { listLeads } from '../../service/listing/listing.ts';
-import type { LeadQuery } from '../../service/listing/options.ts';
+import { IncompleteError, type Unproven } from '../../service/listing/incomplete-error.ts';
+import { listLeads } from '../../service/listing/list-leads.ts';
+import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';
 import { type ListOptions, rejectContradictions } from './options.ts';
@@ -63,7 +63,7 @@ export async function run(options: ListOptions, context: Context): Promise<Outco
 
 async function noteRemainder(remainder: Remainder, shown: number, { messages }: Context): Promise<void> {
   if (typeof remainder === 'object') {
-    const { problemSentence } = await import('../../messages/catalogue.ts');
+    const { problemSentence } = await import('../../messages/find-message.ts');
     messages.note('incomplete', `leads may be missing: ${problemSentence(remainder.reason)}`);
   }
   if (remainder === 'more') {

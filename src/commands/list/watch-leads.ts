@@ -4,8 +4,8 @@ import type { LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters } from '../flags/resolve-filter.ts';
-import { listLeads } from '../../service/listing/listing.ts';
-import type { LeadQuery } from '../../service/listing/options.ts';
+import { listLeads } from '../../service/listing/list-leads.ts';
+import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import { isComplete, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import type { Service } from '../../service/client/service.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { sentenceOf } from '../../messages/catalogue.ts';
+import { sentenceOf } from '../../messages/find-message.ts';
 import { isAlive, parseHolder } from '../../files/lock-owner.ts';
 import { lock } from '../../files/lock.ts';
 import { makeDirectory } from '../../files/make-directory.ts';

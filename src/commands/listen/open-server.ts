@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
 import type { RejectedRequest } from '../../http/server/server-options.ts';
-import { problemSentence, sentenceOf } from '../../messages/catalogue.ts';
+import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { describe } from '../../messages/command-line.ts';
 import { shellWord } from '../../output/curl-command.ts';
 import type { Receiver } from '../../receiver/create-receiver.ts';

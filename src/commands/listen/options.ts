@@ -9,7 +9,7 @@ import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
 import { formatFlags, replayToFlag } from '../flags/shared-flags.ts';
 
 /** Where `--admin` listens. */
-export interface AdminAddress {
+interface AdminAddress {
   /** `::1` without brackets. */
   readonly host: string;
   readonly port: number;

@@ -1,4 +1,4 @@
-import { problemSentence, sentenceOf } from '../../messages/catalogue.ts';
+import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import type { Context } from '../../context.ts';
 import { LeadsError, messageOf, ServiceError } from '../../errors.ts';
 import type { VerdictKind } from '../../inbox/decide-verdict.ts';
@@ -156,7 +156,7 @@ export interface Listening {
 }
 
 /** One form of stdout: the text for each thing that happens, empty for nothing. */
-export interface Printer {
+interface Printer {
   listening(listening: Listening): string;
   delivery(delivery: AnsweredDelivery): string;
   /** A round of `--backfill`, after the deliveries that it made. */

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { problemSentence, sentenceOf } from '../../messages/catalogue.ts';
+import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
 import { createReceiver, type Receiver } from '../../receiver/create-receiver.ts';

@@ -1,5 +1,5 @@
 import { isLoopbackAddress } from '../../config/base-url.ts';
-import { sentenceOf } from '../../messages/catalogue.ts';
+import { sentenceOf } from '../../messages/find-message.ts';
 import { gauge, type MetricFamily } from '../../output/openmetrics.ts';
 import { openAdminServer, Readiness } from '../../receiver/admin-server.ts';
 import {

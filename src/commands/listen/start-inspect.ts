@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
-import { localQueries } from '../../inspect/queries/local-queries.ts';
+import { queriesInThisThread } from '../../inspect/queries/read-inbox.ts';
 import { type ReplayTarget, replayTarget } from '../../inspect/replay/replay-target.ts';
 import { Replayer } from '../../inspect/replay/replayer.ts';
 import type { Receiver } from '../../receiver/create-receiver.ts';
@@ -30,7 +30,8 @@ export async function startInspect(
     ...(await replayTargets(flags.replayTo, { signer, trustFlags, signal }, context)),
   ];
   // What is in memory has no other reader.
-  const queries = location === ':memory:' ? localQueries(inbox) : await openQueries(location, context.clock);
+  const queries =
+    location === ':memory:' ? queriesInThisThread(inbox) : await openQueries(location, context.clock);
   const replays = new Replayer({
     targets,
     useInbox: (_, use) => use(inbox),

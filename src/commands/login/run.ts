@@ -6,7 +6,7 @@ import type { Account } from '../../config/settings.ts';
 import { updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError } from '../../errors.ts';
-import { listLeads } from '../../service/listing/listing.ts';
+import { listLeads } from '../../service/listing/list-leads.ts';
 import { openService } from '../../service/client/service.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { isLoopback, isLoopbackAddress } from '../../config/base-url.ts';
 import { InterruptedError } from '../../errors.ts';
-import { sentenceOf } from '../../messages/catalogue.ts';
+import { sentenceOf } from '../../messages/find-message.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { write } from '../../output/stdout.ts';

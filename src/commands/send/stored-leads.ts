@@ -1,4 +1,4 @@
-import { sentenceOf } from '../../messages/catalogue.ts';
+import { sentenceOf } from '../../messages/find-message.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
@@ -6,7 +6,7 @@ import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-in
 import { leadFilter } from '../../lead/filter.ts';
 import { readLead } from '../../lead/read-lead.ts';
 import { openService } from '../../service/client/service.ts';
-import { listLeads } from '../../service/listing/listing.ts';
+import { listLeads } from '../../service/listing/list-leads.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import { noteFilters, resolveFilter } from '../flags/resolve-filter.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';

@@ -15,7 +15,7 @@ import { relativeTime } from '../../output/table.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { openService } from '../../service/client/service.ts';
-import { listLeads } from '../../service/listing/listing.ts';
+import { listLeads } from '../../service/listing/list-leads.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxFlags } from '../flags/inbox-flags.ts';
@@ -45,7 +45,7 @@ export async function run(options: ShowOptions, context: Context): Promise<Outco
     throw new LeadNotFoundError(`there is no lead '${options.id}', neither in the service nor in the inbox`);
   }
   if (pulled instanceof LeadsError && !(pulled instanceof ConfigError)) {
-    const { sentenceOf } = await import('../../messages/catalogue.ts');
+    const { sentenceOf } = await import('../../messages/find-message.ts');
     context.messages.note('show', `this is the inbox's copy: ${sentenceOf(pulled)}`);
   }
   if (options.fields !== undefined) {

@@ -3,7 +3,7 @@ import type { LeadsError } from '../../errors.ts';
 import { formatDuration } from '../../time/duration.ts';
 import { checkNamed, type CheckResult } from '../check-result.ts';
 import type { ClockSight } from '../clock-drift.ts';
-import type { RateHeaders } from './dialect-asker.ts';
+import type { RateHeaders } from './limited-requests.ts';
 import type { FilterFinding, StatusField } from './find-filter.ts';
 import type { LimitFinding } from './find-limit.ts';
 import type { PositionFinding } from './find-position.ts';

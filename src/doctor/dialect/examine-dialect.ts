@@ -1,7 +1,7 @@
 import { LeadsError, DataError } from '../../errors.ts';
 import { formatPointer } from '../../json/exact.ts';
 import type { Service } from '../../service/client/service.ts';
-import { DialectAsker } from './dialect-asker.ts';
+import { DialectAsker } from './limited-requests.ts';
 import type { DialectFindings, Examination } from './dialect-findings.ts';
 import { examineFilters } from './examine-filters.ts';
 import { findLimit, readLargestPage, tooFew } from './find-limit.ts';

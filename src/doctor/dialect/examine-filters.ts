@@ -1,4 +1,4 @@
-import type { DialectAsker } from './dialect-asker.ts';
+import type { DialectAsker } from './limited-requests.ts';
 import type { DialectFindings } from './dialect-findings.ts';
 import { findFilter, type StatusField, statusFieldsOf, valuesOf } from './find-filter.ts';
 import type { Reaction, Reference } from './find-limit.ts';

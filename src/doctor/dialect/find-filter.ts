@@ -1,9 +1,9 @@
 import { isObject } from '../../json/exact.ts';
 import { fieldAt } from '../../lead/raw-lead.ts';
 import { statusFields } from '../../service/listing/status-field.ts';
-import type { DialectAsker, Query } from './dialect-asker.ts';
+import type { DialectAsker, Query } from './limited-requests.ts';
 import { noRequestLeft, type Reaction } from './find-limit.ts';
-import { narrowNames, type Shown } from './narrow-names.ts';
+import { narrowNames, type Shown } from './find-honoured-name.ts';
 import { isLoss, isSelection, isUnfiltered, type Seen, type SeenLead, type SeenPage } from './seen-page.ts';
 
 export type FilterFinding =

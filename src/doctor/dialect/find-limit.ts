@@ -1,7 +1,7 @@
 import type { LeadsError } from '../../errors.ts';
 import type { ErrorWords } from '../../service/problems.ts';
-import type { DialectAsker, Query } from './dialect-asker.ts';
-import { narrowNames, type Shown } from './narrow-names.ts';
+import type { DialectAsker, Query } from './limited-requests.ts';
+import { narrowNames, type Shown } from './find-honoured-name.ts';
 import { numberParams } from '../../service/pagination/service-names.ts';
 import type { Seen, SeenPage } from './seen-page.ts';
 

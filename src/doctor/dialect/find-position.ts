@@ -1,7 +1,7 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { formatPointer, isObject, type Json } from '../../json/exact.ts';
-import { isUsualCap } from '../../service/listing/seen.ts';
-import type { NextPage } from '../../service/pagination/next-page.ts';
+import { isUsualCap } from '../../service/listing/walk-state.ts';
+import type { NextPage } from '../../service/pagination/read-next-page.ts';
 import {
   linksIn,
   type NextHint,
@@ -9,7 +9,7 @@ import {
   type PaginationHints,
 } from '../../service/pagination/pagination-hints.ts';
 import type { Position } from '../../service/pagination/position.ts';
-import type { DialectAsker } from './dialect-asker.ts';
+import type { DialectAsker } from './limited-requests.ts';
 import {
   faultOfWalk,
   findCursorName,

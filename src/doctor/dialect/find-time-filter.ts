@@ -1,8 +1,8 @@
 import type { Dialect } from '../../config/dialect.ts';
-import type { Query } from './dialect-asker.ts';
+import type { Query } from './limited-requests.ts';
 import type { FilterFinding, FilterSearch } from './find-filter.ts';
 import { noRequestLeft } from './find-limit.ts';
-import { narrowNames, type Shown } from './narrow-names.ts';
+import { narrowNames, type Shown } from './find-honoured-name.ts';
 import { cursorParams, numberParams } from '../../service/pagination/service-names.ts';
 import { isLoss, isSelection, isUnfiltered, type SeenLead } from './seen-page.ts';
 

@@ -1,4 +1,4 @@
-import type { DialectAsker, Query } from './dialect-asker.ts';
+import type { DialectAsker, Query } from './limited-requests.ts';
 import type { LimitFinding, Reference } from './find-limit.ts';
 import type { PositionFinding } from './find-position.ts';
 import { readNext } from './position-names.ts';

@@ -1,9 +1,14 @@
-import { hintsOf, type NextPage, nextPageOf, nullNextFrom } from '../../service/pagination/next-page.ts';
+import {
+  hintsOf,
+  type NextPage,
+  readNextPage,
+  nullNextFrom,
+} from '../../service/pagination/read-next-page.ts';
 import type { PaginationHints } from '../../service/pagination/pagination-hints.ts';
 import type { RequestParams } from '../../service/pagination/request-params.ts';
-import type { DialectAsker, Query, TwoPages } from './dialect-asker.ts';
+import type { DialectAsker, Query, TwoPages } from './limited-requests.ts';
 import type { FoundLimit } from './find-limit.ts';
-import { narrowNames, type Shown } from './narrow-names.ts';
+import { narrowNames, type Shown } from './find-honoured-name.ts';
 import { cursorParams, idParams, numberParams } from '../../service/pagination/service-names.ts';
 import { keysOf, type Seen, type SeenPage } from './seen-page.ts';
 
@@ -209,7 +214,7 @@ export interface ReadNext {
 export function readNext(params: RequestParams, { facts, count }: SeenPage): ReadNext | undefined {
   if (facts === undefined) return undefined;
   const hints = hintsOf(params, facts);
-  const { says } = nextPageOf({
+  const { says } = readNextPage({
     ...{ params: { ...params, pagination: 'auto' }, position: { style: 'start' }, facts, hints },
     ...{ met: count, isFull: true, isFiltered: false, nullNext: nullNextFrom(undefined) },
   });

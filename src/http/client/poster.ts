@@ -4,7 +4,7 @@ import { type ConnectionOptions, type ExchangeEnd, OriginConnections } from './o
 import { proxyAuthorization } from './tunnel.ts';
 
 /** One request to send: order, case and repetition of headers, and every byte of the body, are sent as they are here. */
-export interface PostRequest {
+interface PostRequest {
   readonly url: string;
   /** `Host` and `Content-Length` are added where they are missing. */
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -29,7 +29,7 @@ export type PostResult =
       readonly durationMs: number;
     };
 
-export interface PostOptions {
+interface PostOptions {
   /** From connecting to the end of the answer. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.ts';
 import { GroupCommit } from '../../files/group-commit.ts';
-import type { SearchStep } from '../inbox-queries.ts';
+import type { SearchStep } from '../query-types.ts';
 import {
   type Backlog,
   cannotStore,

@@ -12,7 +12,7 @@ import {
 import { contentOf, type Group, groupByDelivery, rejectedContentOf, summaryOf } from '../delivery-record.ts';
 import { erasedIdDigest, memberIds } from '../erase/erased-ids.ts';
 import { splitErased } from '../erase/remaining-delivery.ts';
-import type { ReceivedLead } from '../inbox-queries.ts';
+import type { ReceivedLead } from '../query-types.ts';
 import type {
   Arrival,
   DroppedRepeats,

@@ -5,9 +5,9 @@ import { DatabaseUnavailableError } from './connection/database-errors.ts';
 import type { InboxProblem } from '../problems.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { faultOf, isConflict, isForbidden, isLocked, isMissing } from './postgres-errors.ts';
-import { type Migration, migrations } from './schema-steps.ts';
+import { type Migration, migrations } from './migrations.ts';
 import {
-  bare,
+  integerLiteral,
   bytesOfName,
   identifier,
   numberOf,
@@ -166,7 +166,7 @@ async function schemaExists(connection: Connection, schema: Sql): Promise<boolea
 
 const stepStatements = (schema: Sql, { statements: of, writableFrom }: Migration, index: number): Sql =>
   sql`${of(schema)}
-UPDATE ${schema}.meta SET version = ${bare(index + 1)}, writable_from = greatest(writable_from, ${bare(writableFrom)});`;
+UPDATE ${schema}.meta SET version = ${integerLiteral(index + 1)}, writable_from = greatest(writable_from, ${integerLiteral(writableFrom)});`;
 
 /** Beside the current one. */
 const monthsAhead = 3;
@@ -232,7 +232,7 @@ function partitionOf(schema: Sql, table: (typeof tables)[number], month: Month):
   return sql`LOCK TABLE ${rest} IN ACCESS EXCLUSIVE MODE;
 CREATE TABLE ${part} (LIKE ${whole} INCLUDING ALL);
 WITH moved AS (DELETE FROM ${rest} WHERE ${isInside} RETURNING *) INSERT INTO ${part} SELECT * FROM moved;
-ALTER TABLE ${whole} ATTACH PARTITION ${part} FOR VALUES FROM (${bare(month.start)}) TO (${bare(month.end)});`;
+ALTER TABLE ${whole} ATTACH PARTITION ${part} FOR VALUES FROM (${integerLiteral(month.start)}) TO (${integerLiteral(month.end)});`;
 }
 
 /** How long after an attempt that failed another one is made, in milliseconds. */

@@ -1,6 +1,6 @@
 import type { TakenKind } from '../decide-verdict.ts';
 import type { Inbox, LeaseState, TargetLease } from '../inbox.ts';
-import { leaseOwner } from '../receivers.ts';
+import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storedNames } from '../target-name.ts';
 import type { DatabaseLocation } from './connection/database-location.ts';
@@ -19,12 +19,12 @@ import {
   type StoreContext,
   storeLabels,
 } from './store-context.ts';
-import { Confirmations } from './write/confirmations.ts';
+import { Confirmations } from './write/unconfirmed-commits.ts';
 import { eraseFromDatabase } from './write/erase.ts';
 import { pruneDeliveries } from './write/prune.ts';
 import { LeasePlan, type LeaseResult, type LeaseWork, leaseWork } from './write/lease-plan.ts';
 import { TakePlan } from './write/take-plan.ts';
-import { rejectWork, sizeOfWork, takeWork } from './write/take-questions.ts';
+import { rejectWork, sizeOfWork, takeWork } from './write/take-queries.ts';
 import { TransactionQueue } from './write/transaction-queue.ts';
 import { begin } from './write/transaction.ts';
 

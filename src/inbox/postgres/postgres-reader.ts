@@ -1,4 +1,4 @@
-import type { InboxExtent } from '../inbox-queries.ts';
+import type { InboxExtent } from '../query-types.ts';
 import { storeReader, type StoreReader } from '../store-reader.ts';
 import { cannotRead } from './postgres-errors.ts';
 import { deliveries, searchDatabase } from './read/delivery-queries.ts';

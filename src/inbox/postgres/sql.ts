@@ -40,7 +40,7 @@ export function identifier(name: string): Sql {
 }
 
 /** A number where the grammar takes no expression. */
-export const bare = (value: number): Sql => new Sql(integer(value));
+export const integerLiteral = (value: number): Sql => new Sql(integer(value));
 
 /** The name of something in a schema, as text for `to_regclass` and `::regclass`. `schema` is an identifier. */
 export function qualifiedName(schema: Sql, name: string): Sql {
@@ -64,7 +64,7 @@ export const bytesOfName = (name: Sql): Uint8Array =>
   Buffer.from(name.text.slice(1, -1).replaceAll('""', '"'), 'utf8');
 
 /** Words of our own, such as a verdict, as an array of `text`; the empty one is null. */
-export function words(list: readonly (string | undefined)[]): Sql {
+export function keywordArray(list: readonly (string | undefined)[]): Sql {
   const wrong = list.find((word) => word !== undefined && !/^[a-z_]+$/.test(word));
   if (wrong !== undefined) throw new LiteralError('not a word of the program');
   return new Sql(`array_replace('{${list.map((word) => `"${word ?? ''}"`).join()}}'::text[], '', NULL)`);

@@ -1,5 +1,5 @@
 import type { Clock } from '../../time/clock.ts';
-import { isDead, isGone, seenEveryMs } from '../receivers.ts';
+import { isDead, isGone, heartbeatEveryMs } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { type StoredName, targetLabel } from '../target-name.ts';
 import type { Connection } from './connection/database-connections.ts';
@@ -121,7 +121,7 @@ export class RunningReceiver {
 
   /** That it still runs; undefined while the last note is recent. */
   renewed(now: number): Sql | undefined {
-    if (now - this.#seen < seenEveryMs) return undefined;
+    if (now - this.#seen < heartbeatEveryMs) return undefined;
     this.#seen = now;
     return sql`UPDATE ${this.#schema}.receivers SET seen = ${now} WHERE owner = ${this.#owner};`;
   }

@@ -1,6 +1,13 @@
 import type { VerdictKind } from '../decide-verdict.ts';
-import type { Candidate, SearchStep } from '../inbox-queries.ts';
-import type { InboxQuery, LeadQuery, Source, StoredDelivery, StoredLead, StoredResult } from '../inbox.ts';
+import type { Candidate, SearchStep } from '../query-types.ts';
+import type {
+  InboxQuery,
+  StoredLeadQuery,
+  Source,
+  StoredDelivery,
+  StoredLead,
+  StoredResult,
+} from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { searchTerms } from '../search-terms.ts';
 import { sharedAnswers, type SharedContentTable } from './delivery-tables.ts';
@@ -70,7 +77,7 @@ const stateConditions = {
 /** Every lead once, in order of arrival. */
 export async function* leads(
   { database, version, shared }: ReadDatabase,
-  { states = ['accepted'], since, until }: LeadQuery,
+  { states = ['accepted'], since, until }: StoredLeadQuery,
 ): AsyncGenerator<StoredLead> {
   const { sql, values } = conditions({ since, until });
   shared?.forget();

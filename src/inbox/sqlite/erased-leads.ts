@@ -1,6 +1,6 @@
 import { erasedIdDigest, hasMemberId, memberIds } from '../erase/erased-ids.ts';
 import { remainingBody, remainingHeaders, remainingPath } from '../erase/remaining-delivery.ts';
-import type { ReceivedLead } from '../inbox-queries.ts';
+import type { ReceivedLead } from '../query-types.ts';
 import type { ErasedCounts, ErasedLead, Erasure, RejectedDelivery } from '../inbox.ts';
 import { bytesOf, type Database, placeOf, type Statement, textOf, toColumn } from './libsql.ts';
 import { isOverwriteDue } from './open-database.ts';

@@ -82,7 +82,7 @@ class DiskFullError extends Error {
  * fit somewhere, so that a file of the size that a delivery may have is written beside the database: that finds out about
  * quotas, and about what is kept free for this user, too.
  */
-export class RoomCheck {
+export class DiskSpaceCheck {
   readonly #location: string;
   #cause: unknown;
 

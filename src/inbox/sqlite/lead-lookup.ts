@@ -1,4 +1,4 @@
-import type { PrunedLead, ReceivedLeads } from '../inbox-queries.ts';
+import type { PrunedLead, ReceivedLeads } from '../query-types.ts';
 import type { StoreQueries } from '../store-reader.ts';
 import { leadOf, type ReadDatabase } from './delivery-queries.ts';
 import { fromColumn, textOf, toColumn, type Row } from './libsql.ts';

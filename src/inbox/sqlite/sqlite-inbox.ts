@@ -1,5 +1,5 @@
 import type { Inbox, InboxReader } from '../inbox.ts';
-import { leaseOwner } from '../receivers.ts';
+import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { BatchCommit } from './batch-commit.ts';
 import { nonceClockStart } from './delivery-tables.ts';
@@ -8,7 +8,7 @@ import {
   checkIntegrity,
   FileIdentity,
   type IntegrityCheck,
-  RoomCheck,
+  DiskSpaceCheck,
   StoreWarnings,
 } from './file-health.ts';
 import { type Database, Statements, toColumn } from './libsql.ts';
@@ -78,7 +78,7 @@ function sqliteInbox(
 ): Inbox {
   const { location, clock, onCommit } = options;
   const wanted = options.targets.map(opened.storedName);
-  const room = new RoomCheck(location);
+  const room = new DiskSpaceCheck(location);
   const warnings = new StoreWarnings(new FileIdentity(location), options);
   void check.found.then((damage) => damage !== undefined && warnings.damaged(damage));
   const commits = new BatchCommit({

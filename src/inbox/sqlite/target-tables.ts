@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import type { KnownLead } from '../decide-verdict.ts';
 import { type Backlog, type LeaseState, type StoredRef, sumBacklog } from '../inbox.ts';
-import { isDead, isGone, seenEveryMs } from '../receivers.ts';
+import { isDead, isGone, heartbeatEveryMs } from '../receiver-liveness.ts';
 import { type StoredName, storedNames, targetLabel } from '../target-name.ts';
 import { type Database, fromColumn, type Row, type Statements, textOf } from './libsql.ts';
 
@@ -198,7 +198,7 @@ export class RunningReceiver {
 
   /** This receiver still runs. Inside a transaction. */
   renew(now: number): void {
-    if (now - this.#seen < seenEveryMs) return;
+    if (now - this.#seen < heartbeatEveryMs) return;
     this.#sql.run('UPDATE receivers SET seen = ? WHERE owner = ?', now, this.#owner);
     this.#seen = now;
   }

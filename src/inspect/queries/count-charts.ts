@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
 import type { WireBucket, WireCharts } from '../wire.ts';
-import type { ChartQuery } from './inbox-queries.ts';
-import { leadIn } from './wire-row.ts';
+import type { ChartQuery } from './query-types.ts';
+import { leadIn } from './delivery-row.ts';
 
 /** Deliveries that one chart looks at: those of a busy day may be millions. */
 const mostLooked = 20_000;

@@ -6,7 +6,7 @@ import { storedDelivery } from '../../receiver/stored-deliveries.ts';
 import type { RejectReason } from '../../webhook/rejection.ts';
 import type { WireDelivery, WireRow } from '../wire.ts';
 import { formatJson } from './format-json.ts';
-import { rowOf } from './wire-row.ts';
+import { rowOf } from './delivery-row.ts';
 
 /** Of the body, in bytes. */
 const shownBytes = 1024 * 1024;

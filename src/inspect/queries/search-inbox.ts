@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { normalizedEmail, normalizedPhone } from '../../inbox/erase/person.ts';
-import type { Candidate } from '../../inbox/inbox-queries.ts';
+import type { Candidate } from '../../inbox/query-types.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { mayBePhone } from '../../inbox/search-terms.ts';
@@ -8,8 +8,8 @@ import { decodeEscapes, utf8 } from '../../json/bytes.ts';
 import { isObject, type Json } from '../../json/exact.ts';
 import { storedDelivery } from '../../receiver/stored-deliveries.ts';
 import type { WireFound } from '../wire.ts';
-import type { SearchQuery } from './inbox-queries.ts';
-import { leadIn, rowOf } from './wire-row.ts';
+import type { SearchQuery } from './query-types.ts';
+import { leadIn, rowOf } from './delivery-row.ts';
 
 /** Found ones, after which a search ends. */
 const mostFound = 200;

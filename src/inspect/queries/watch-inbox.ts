@@ -1,9 +1,9 @@
-import type { InboxExtent } from '../../inbox/inbox-queries.ts';
+import type { InboxExtent } from '../../inbox/query-types.ts';
 import type { InboxReader } from '../../inbox/inbox.ts';
 import { storedDelivery } from '../../receiver/stored-deliveries.ts';
 import type { WireRow } from '../wire.ts';
-import type { Arrived, Changes } from './inbox-queries.ts';
-import { rowOf } from './wire-row.ts';
+import type { Arrived, Changes } from './query-types.ts';
+import { rowOf } from './delivery-row.ts';
 
 const mostRows = 100;
 

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import type { Json } from '../../json/exact.ts';
 import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
-import type { LeadQuery } from '../../service/listing/options.ts';
+import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import { longestTimerMs } from '../../time/duration.ts';
 import { parseInstant } from '../../time/instant.ts';
 import type { Checkpoint } from './lead-checkpoint.ts';

@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.ts';
 import { createAgent } from '../../http/client/agent.ts';
 import type { Messages } from '../../output/messages.ts';
 import { applicationWords } from '../../messages/application.ts';
-import { sentenceOf, warningOf } from '../../messages/catalogue.ts';
+import { sentenceOf, warningOf } from '../../messages/find-message.ts';
 import { Secret } from '../../secret.ts';
 import type { RateGate, Service, Texts } from '../../service/client/service.ts';
 import { systemClock } from '../../time/clock.ts';

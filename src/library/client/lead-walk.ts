@@ -3,9 +3,9 @@ import { leadFilter } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { forApplication } from '../../messages/application.ts';
-import { messageFor, problemSentence } from '../../messages/catalogue.ts';
-import { IncompleteError } from '../../service/listing/completion.ts';
-import { listLeads } from '../../service/listing/listing.ts';
+import { messageFor, problemSentence } from '../../messages/find-message.ts';
+import { IncompleteError } from '../../service/listing/incomplete-error.ts';
+import { listLeads } from '../../service/listing/list-leads.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import {
   type Checkpoint,

@@ -8,7 +8,7 @@ const opener = (open: (opening: Opening) => Promise<ReceiverInbox>): InboxOpener
   async open(requirements) {
     const [{ applicationWords, forApplication }, { messageFor, warningOf }] = await Promise.all([
       import('../../messages/application.ts'),
-      import('../../messages/catalogue.ts'),
+      import('../../messages/find-message.ts'),
     ]);
     const warn = (found: InboxWarning): void => requirements.warn(warningOf(found, applicationWords));
     try {

@@ -9,7 +9,7 @@ import {
 } from '../../http/server/incoming-request.ts';
 import { type AnswerWriter, lingeringClose, sendAnswer } from '../../http/server/send-answer.ts';
 import { forApplication } from '../../messages/application.ts';
-import { messageFor } from '../../messages/catalogue.ts';
+import { messageFor } from '../../messages/find-message.ts';
 import { headerValues } from '../../webhook/delivery.ts';
 import { answerForOutcome, type DeliveryAnswer, type Rejection, rejection } from '../../webhook/rejection.ts';
 import { ParsedBodyError } from '../webhook/parsed-body-error.ts';
@@ -21,7 +21,7 @@ import {
   type WebhookRequest,
 } from '../webhook/request.ts';
 import { type CheckedOptions, withHint } from './checked-options.ts';
-import { ReceiverLife } from './receiver-life.ts';
+import { ReceiverLife } from './receiver-lifecycle.ts';
 
 /** Opens the inbox, begins to hand over what is outstanding, and takes requests. */
 export function startReceiver(checked: CheckedOptions): WebhookReceiver {

@@ -1,4 +1,4 @@
-import { messageFor, sentenceOf } from '../../messages/catalogue.ts';
+import { messageFor, sentenceOf } from '../../messages/find-message.ts';
 import * as z from 'zod/mini';
 import { isLoopback } from '../../config/base-url.ts';
 import { DataError, UsageError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 import { DataError, LeadsError } from '../../errors.ts';
-import { type Call, exchange, type Response } from './exchange.ts';
-import { networkFailure } from './failure.ts';
-import { errorAnswer } from './rejection.ts';
+import { type Call, exchange, type Response } from './send-request.ts';
+import { networkFailure } from './network-failure.ts';
+import { errorAnswer } from './read-error-answer.ts';
 import { Attempts, TransientError } from './retry.ts';
 import { answerError, type ServiceProblem } from '../problems.ts';
 import type { Service } from './service.ts';

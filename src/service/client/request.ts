@@ -1,6 +1,6 @@
 import { answerError } from '../problems.ts';
-import { errorAnswer, requestIdIn } from './rejection.ts';
-import { exchange, type Response } from './exchange.ts';
+import { errorAnswer, requestIdIn } from './read-error-answer.ts';
+import { exchange, type Response } from './send-request.ts';
 import type { Service } from './service.ts';
 
 /** A 200 whose body is still to come, or a 204. */

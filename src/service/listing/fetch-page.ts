@@ -1,8 +1,8 @@
 import { openBrace, openBracket, skipSpace } from '../../json/bytes.ts';
 import { PageScan } from '../../json/page-scan.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
-import { networkFailure } from '../client/failure.ts';
-import { rejectionIn, rejectionInBytes } from '../client/rejection.ts';
+import { networkFailure } from '../client/network-failure.ts';
+import { rejectionIn, rejectionInBytes } from '../client/read-error-answer.ts';
 import { type Answer, request } from '../client/request.ts';
 import { Attempts, TransientError } from '../client/retry.ts';
 import type { Service } from '../client/service.ts';
@@ -10,7 +10,7 @@ import { answerError, serviceError } from '../problems.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
 import type { Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
-import type { LeadQuery } from './options.ts';
+import type { LeadQuery } from './listing-types.ts';
 
 /** Counted while a page is fetched, since a caller may show it meanwhile. */
 export interface RequestCounters {
@@ -209,5 +209,5 @@ export interface PagePart {
 }
 
 /** A record's bytes as text: tells pages apart whose records have no ids. */
-export const markOf = (lead: ScannedRecord | undefined): string =>
+export const recordFingerprint = (lead: ScannedRecord | undefined): string =>
   lead === undefined ? '' : Buffer.from(lead.bytes).toString('latin1');

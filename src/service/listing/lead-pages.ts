@@ -2,17 +2,17 @@ import { DataError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { IdSet, Unidentified } from '../../lead/id-set.ts';
 import type { Service } from '../client/service.ts';
-import { numberOf, type Position } from '../pagination/position.ts';
+import { countOfPosition, type Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
-import type { Border } from './border-check.ts';
-import { Continuity } from './continuity.ts';
-import { fetchPage, markOf, pageUrl } from './fetch-page.ts';
-import type { Batch, ListingOptions, ListingStats } from './options.ts';
+import type { Border } from './check-page-border.ts';
+import { GapDetector } from './detect-gaps.ts';
+import { fetchPage, recordFingerprint, pageUrl } from './fetch-page.ts';
+import type { Batch, ListingOptions, ListingStats } from './listing-types.ts';
 import { addTallies, dropKnown, noRecords, Passes } from './passes.ts';
 import { type Peek, peekAt } from './peek.ts';
 import { Prefetch } from './prefetch.ts';
 import { Probes } from './probes.ts';
-import { type Answer, type Movement, nothingSeen, type Seen } from './seen.ts';
+import { type Answer, type Movement, initialState, type WalkState } from './walk-state.ts';
 import { noteOtherStatus } from './status-field.ts';
 import { totalsFrom, totalsSoFar } from './totals.ts';
 import type { PageEnd, PageReader, ReadAgain } from './walk.ts';
@@ -26,14 +26,14 @@ export const rejectsPosition = (status: number | undefined): boolean =>
 /** The pages of a listing: each lead once, and every border between two pages checked. */
 export class LeadPages implements PageReader<Batch> {
   /** What is known before the first answer. */
-  readonly before: Seen;
+  readonly before: WalkState;
   readonly probes: Probes;
   readonly #service: Service;
   readonly #options: ListingOptions;
   readonly #stats: ListingStats;
   readonly #seen: IdSet;
   readonly #prefetch: Prefetch;
-  readonly #continuity: Continuity;
+  readonly #gapDetector: GapDetector;
   readonly #sizes: PageSizes;
   readonly #passes = new Passes();
   readonly #unidentified = new Unidentified();
@@ -58,19 +58,19 @@ export class LeadPages implements PageReader<Batch> {
     const peek: Peek = peekAt(service, params, query, stats, signal);
     this.probes = new Probes(params, peek, this.#seen);
     const isEarly = (position: Position): boolean => this.#prefetch.isEarly(position);
-    this.#continuity = new Continuity(this.#seen, peek, params.firstPage, isEarly);
+    this.#gapDetector = new GapDetector(this.#seen, peek, params.firstPage, isEarly);
     this.#prefetch = new Prefetch((position) =>
       fetchPage(service, params, pageUrl(params, query, this.#sizes.current, position), stats, signal),
     );
     const isFiltered = query.status !== undefined || query.categories?.length === 1;
     const totals = totalsFrom(from.totals, from.style === 'start' ? 0 : undefined);
     this.before = {
-      ...nothingSeen(params, from, isFiltered, totals),
-      position: this.#continuity.startAt(from),
+      ...initialState(params, from, isFiltered, totals),
+      position: this.#gapDetector.startAt(from),
     };
   }
 
-  async *read(position: Position, seen: Seen): AsyncGenerator<Batch, Answer | ReadAgain, undefined> {
+  async *read(position: Position, seen: WalkState): AsyncGenerator<Batch, Answer | ReadAgain, undefined> {
     const size = this.#sizes.current;
     const { status: wanted } = this.#options.query;
     let tally = noRecords;
@@ -81,10 +81,10 @@ export class LeadPages implements PageReader<Batch> {
         let { leads } = part;
         if (isBeginning) {
           if (this.probes.isIgnored(position, leads)) return { kind: 'ignored' };
-          const border = await this.#continuity.borderOf(position, leads, size);
+          const border = await this.#gapDetector.borderOf(position, leads, size);
           if (border !== 'joined') return this.#readAgain(position, border);
-          const unread = this.#continuity.unreadOf(position, leads);
-          this.#continuity.front.notePage(
+          const unread = this.#gapDetector.unreadOf(position, leads);
+          this.#gapDetector.front.notePage(
             leads,
             position.style === 'start',
             this.#passes.current === 'front',
@@ -105,7 +105,10 @@ export class LeadPages implements PageReader<Batch> {
           const isFirst = position.style === 'start';
           if (isFirst && facts.count === 0 && this.#sizes.dropGuess()) return readAnew;
           this.#stats.pages += 1;
-          const marks = { firstMark: markOf(first), lastMark: markOf(part.leads.at(-1)) };
+          const marks = {
+            firstMark: recordFingerprint(first),
+            lastMark: recordFingerprint(part.leads.at(-1)),
+          };
           return { kind: 'page', facts, leads: kept, tally, firstId: first?.id, ...marks, size, isFirst };
         }
         this.#stats.leads += kept.length;
@@ -123,14 +126,14 @@ export class LeadPages implements PageReader<Batch> {
   async #rejected(
     position: Position,
     error: DataError,
-    { previous, isAnnounced }: Seen,
+    { previous, isAnnounced }: WalkState,
   ): Promise<Answer | ReadAgain | undefined> {
     if (position.style === 'start') return this.#sizes.fallBack(error) ? readAnew : undefined;
     if (previous === undefined || !rejectsPosition(error.status)) return undefined;
     // A list that became shorter may end in front of this page.
-    const border = await this.#continuity.borderOf(position, [], this.#sizes.current);
+    const border = await this.#gapDetector.borderOf(position, [], this.#sizes.current);
     if (border !== 'joined') return this.#readAgain(position, border);
-    if (isAnnounced && this.#continuity.mayReread(position)) return this.#readAgain(position, 'known');
+    if (isAnnounced && this.#gapDetector.mayReread(position)) return this.#readAgain(position, 'known');
     return { kind: 'rejected', error };
   }
 
@@ -141,53 +144,53 @@ export class LeadPages implements PageReader<Batch> {
     // What is read again from here on was met in an earlier pass: it is no sign of a loop.
     this.#nextPass();
     this.#passes.noteStepBack();
-    if (border === 'gap') this.#continuity.countFrom(this.probes.recount(position));
-    return { kind: 'again', position: this.#continuity.stepBack(position, border), isStepBack: true };
+    if (border === 'gap') this.#gapDetector.countFrom(this.probes.recount(position));
+    return { kind: 'again', position: this.#gapDetector.stepBack(position, border), isStepBack: true };
   }
 
   movementAt(answer: Answer): Movement {
-    const [passes, continuity] = [this.#passes, this.#continuity];
+    const [passes, gapDetector] = [this.#passes, this.#gapDetector];
     const { current: pass, isFirst: isFirstReading, isFrontRead } = passes;
     const isPage = answer.kind === 'page';
-    if (isPage && answer.leads.length > 0) continuity.steps.noteNew();
+    if (isPage && answer.leads.length > 0) gapDetector.steps.noteNew();
     return {
       ...{ pass, isFirstReading, isFrontRead },
-      isFrontCovered: isPage && pass === 'front' && continuity.front.isReadUpTo(answer.leads.length === 0),
-      needsAnotherPass: passes.needsAnotherPass(continuity.steps.gaps),
+      isFrontCovered: isPage && pass === 'front' && gapDetector.front.isReadUpTo(answer.leads.length === 0),
+      needsAnotherPass: passes.needsAnotherPass(gapDetector.steps.gaps),
       mayReadAgain: !passes.isOver,
-      emptied: continuity.emptied,
-      isExhausted: continuity.isExhausted,
-      mayHavePassedOver: continuity.unchecked > 0 || (isFirstReading && continuity.hasMovedBack),
-      isFrontUnknown: continuity.front.isUnknown && continuity.hasShifted,
+      emptied: gapDetector.emptied,
+      isExhausted: gapDetector.isExhausted,
+      mayHavePassedOver: gapDetector.unchecked > 0 || (isFirstReading && gapDetector.hasMovedBack),
+      isFrontUnknown: gapDetector.front.isUnknown && gapDetector.hasShifted,
     };
   }
 
-  placeOf(position: Position, { newest, first, probed, totals }: Seen): Position {
-    const continuity = this.#continuity;
+  placeOf(position: Position, { newest, first, probed, totals }: WalkState): Position {
+    const gapDetector = this.#gapDetector;
     if (probed?.found.kind === 'next') {
-      continuity.notePageLength(first?.count ?? 0);
-      continuity.verifies = totals.last === undefined;
-      if (probed.found.isFirst === true && position.style === 'page') continuity.countFrom(position.page);
+      gapDetector.notePageLength(first?.count ?? 0);
+      gapDetector.verifies = totals.last === undefined;
+      if (probed.found.isFirst === true && position.style === 'page') gapDetector.countFrom(position.page);
       return position;
     }
     const count = newest?.kind === 'page' ? newest.facts.count : 0;
-    continuity.notePageLength(count);
+    gapDetector.notePageLength(count);
     if (newest?.kind === 'page' && newest.position.style === 'start' && this.#passes.current === 'first')
-      continuity.verifies = totals.last === undefined;
+      gapDetector.verifies = totals.last === undefined;
     const next: Position = {
       ...position,
       size: this.#sizes.current,
-      totals: continuity.verifies ? undefined : totalsSoFar(totals, numberOf(position) !== undefined),
+      totals: gapDetector.verifies ? undefined : totalsSoFar(totals, countOfPosition(position) !== undefined),
     };
-    const concurrency = continuity.canReadAhead ? this.#options.concurrency : 1;
+    const concurrency = gapDetector.canReadAhead ? this.#options.concurrency : 1;
     this.#prefetch.requestAhead(next, count, totals.last, { ...this.#options, concurrency });
     return next;
   }
 
   beginPass(pass: 'again' | 'front'): void {
     this.#nextPass();
-    this.#passes.begin(pass, this.#continuity.steps.gaps, this.#seen.pass);
-    this.#continuity.beginPass(pass === 'front');
+    this.#passes.begin(pass, this.#gapDetector.steps.gaps, this.#seen.pass);
+    this.#gapDetector.beginPass(pass === 'front');
     this.#prefetch.clear();
   }
 
@@ -195,7 +198,7 @@ export class LeadPages implements PageReader<Batch> {
     const leads = answer?.kind === 'page' ? answer.leads : [];
     if (answer?.kind === 'page') this.#stats.total = totals.last;
     this.#stats.leads += leads.length;
-    if (answer !== undefined) this.#stats.restarts = this.#continuity.steps.count;
+    if (answer !== undefined) this.#stats.restarts = this.#gapDetector.steps.count;
     return [{ leads, next, last: isLast }];
   }
 

@@ -1,10 +1,10 @@
 import { DataError } from '../../errors.ts';
 import type { Service } from '../client/service.ts';
-import { numberIn, type Position } from '../pagination/position.ts';
+import { countInUrl, type Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { numberParams } from '../pagination/service-names.ts';
-import { fetchPage, markOf, pageUrl, type RequestCounters } from './fetch-page.ts';
-import type { LeadQuery } from './options.ts';
+import { fetchPage, recordFingerprint, pageUrl, type RequestCounters } from './fetch-page.ts';
+import type { LeadQuery } from './listing-types.ts';
 
 /** A page that is looked at and not handed out. */
 export type Peeked =
@@ -40,7 +40,7 @@ export function peekAt(
     try {
       for await (const { leads } of fetchPage(service, params, url, counters, signal)) {
         for (const lead of leads) ids.push(lead.id);
-        if (ids.length === leads.length) firstMark = markOf(leads[0]);
+        if (ids.length === leads.length) firstMark = recordFingerprint(leads[0]);
         if (isPart && ids.length > 0) break;
       }
     } catch (error) {
@@ -55,7 +55,7 @@ export function peekAt(
 /** A URL of the service with another page size, by the parameter that it has for that. */
 function sized(target: string, size: number | undefined, params: RequestParams): URL {
   const url = new URL(target);
-  if (size === undefined || numberIn(url) === undefined) return url;
+  if (size === undefined || countInUrl(url) === undefined) return url;
   const name = numberParams.limit.inAddress.find((one) => url.searchParams.has(one)) ?? params.limit;
   if (name !== undefined) url.searchParams.set(name, String(size));
   return url;

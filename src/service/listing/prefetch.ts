@@ -1,6 +1,6 @@
-import { keyOf, type Position } from '../pagination/position.ts';
+import { positionKey, type Position } from '../pagination/position.ts';
 import type { PagePart } from './fetch-page.ts';
-import type { ListingOptions } from './options.ts';
+import type { ListingOptions } from './listing-types.ts';
 
 type Pages = AsyncGenerator<PagePart, void, undefined>;
 
@@ -21,7 +21,7 @@ export class Prefetch {
 
   /** Requests a page, unless that was done. Its failure shows only when it is taken. */
   request(position: Position): void {
-    const key = keyOf(position);
+    const key = positionKey(position);
     if (this.#underway.has(key)) return;
     const pages = this.#open(position);
     const first = pages.next();
@@ -41,13 +41,13 @@ export class Prefetch {
     const step = next.style === 'offset' && next.after !== undefined ? count - 1 : count;
     for (const position of predict(next, step, total, concurrency - 1)) {
       this.request(position);
-      this.#early.add(keyOf(position));
+      this.#early.add(positionKey(position));
     }
   }
 
   /** Whether a page may be older than the one in front of it. */
   isEarly(position: Position): boolean {
-    return this.#early.has(keyOf(position));
+    return this.#early.has(positionKey(position));
   }
 
   /** Whether it is: then it is forgotten, and so is what is underway. */
@@ -60,7 +60,7 @@ export class Prefetch {
   /** The parts of the page at this position. */
   async *take(position: Position): Pages {
     this.request(position);
-    const key = keyOf(position);
+    const key = positionKey(position);
     const taken = this.#underway.get(key);
     this.#underway.delete(key);
     if (taken === undefined) return;

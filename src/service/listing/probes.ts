@@ -1,11 +1,11 @@
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { IdSet } from '../../lead/id-set.ts';
-import { positionById } from '../pagination/next-page.ts';
+import { positionById } from '../pagination/read-next-page.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
 import type { Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { idParams } from '../pagination/service-names.ts';
-import { looksFull, type ProbeReason, type ProbeResult, type WholePage } from './seen.ts';
+import { looksFull, type ProbeReason, type ProbeResult, type WholePage } from './walk-state.ts';
 import type { Peek, Peeked } from './peek.ts';
 
 const nothingFound: ProbeResult = {

@@ -5,17 +5,23 @@ import { IdSet, Unidentified } from '../../lead/id-set.ts';
 import { type RawAnswer, rawCall } from '../client/raw-call.ts';
 import type { Service } from '../client/service.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
-import { afterOf, numberIn, numberOf, type Position, withNumber } from '../pagination/position.ts';
+import {
+  recordBefore,
+  countInUrl,
+  countOfPosition,
+  type Position,
+  withNumber,
+} from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { numberParams } from '../pagination/service-names.ts';
 import { answerError } from '../problems.ts';
-import type { Completion } from './completion.ts';
-import { markOf, pageUrl } from './fetch-page.ts';
+import type { Completion } from './incomplete-error.ts';
+import { recordFingerprint, pageUrl } from './fetch-page.ts';
 import { rejectsPosition } from './lead-pages.ts';
 import { dropKnown, Passes } from './passes.ts';
 import { peekAt } from './peek.ts';
 import { Probes } from './probes.ts';
-import { type Answer, nothingSeen } from './seen.ts';
+import { type Answer, initialState } from './walk-state.ts';
 import { totalsFrom } from './totals.ts';
 import { type PageReader, walk } from './walk.ts';
 
@@ -54,7 +60,11 @@ export function rawPages(
     pages += 1;
     const { kept, tally } = dropKnown(leads, ids, unidentified, passes);
     const [first, last] = [leads[0], leads.at(-1)];
-    const marks = { firstId: first?.id, firstMark: markOf(first), lastMark: markOf(last) };
+    const marks = {
+      firstId: first?.id,
+      firstMark: recordFingerprint(first),
+      lastMark: recordFingerprint(last),
+    };
     return { kind: 'page', facts, leads: kept, tally, ...marks, size: undefined, isFirst: pages === 1 };
   }
   const reader: PageReader<RawPage> = {
@@ -67,7 +77,7 @@ export function rawPages(
   const isFiltered = asksForPart(params);
   const totals = totalsFrom(undefined, isFiltered ? undefined : 0);
   const probes = new Probes(params, peekAt(service, params, {}, { requests: 0, retries: 0 }, signal), ids);
-  return walk(reader, probes, nothingSeen(params, startOf(params), isFiltered, totals), service);
+  return walk(reader, probes, initialState(params, startOf(params), isFiltered, totals), service);
 }
 
 /** Throws a `DataError` for what is not JSON with a list in it. */
@@ -95,7 +105,7 @@ const positionParams = [...pageParam.inAddress, ...offsetParam.inAddress];
 
 /** Where a list begins that is read as its address was typed: an offset in it is where the counting starts. */
 function startOf({ url }: RequestParams): Position {
-  const found = numberIn(url);
+  const found = countInUrl(url);
   return found?.number.kind === 'offset'
     ? { style: 'offset', param: found.param, offset: found.number.value }
     : { style: 'start' };
@@ -103,14 +113,14 @@ function startOf({ url }: RequestParams): Position {
 
 /** The same place without the record in front of it, which `listLeads` reads twice to see whether the list has moved. */
 function withoutOverlap(position: Position): Position {
-  const number = numberOf(position);
-  if (number?.kind !== 'offset' || afterOf(position) === undefined) return position;
+  const number = countOfPosition(position);
+  if (number?.kind !== 'offset' || recordBefore(position) === undefined) return position;
   return withNumber(position, number.value + 1, undefined);
 }
 
 /** Whether an address may ask for some of the records only, while a total of the answer counts all of them. */
 function asksForPart({ url, limit }: RequestParams): boolean {
-  const { kind, value } = numberIn(url)?.number ?? { kind: 'offset', value: 0 };
+  const { kind, value } = countInUrl(url)?.number ?? { kind: 'offset', value: 0 };
   const names = [...url.searchParams.keys()].filter(
     (name) => name !== limit && !limitParam.inAddress.includes(name),
   );

@@ -1,8 +1,8 @@
 import type { Service } from '../client/service.ts';
-import { keyOf, type Position } from '../pagination/position.ts';
+import { positionKey, type Position } from '../pagination/position.ts';
 import { answerError } from '../problems.ts';
-import type { Completion } from './completion.ts';
-import { nextStep, type Step } from './next-step.ts';
+import type { Completion } from './incomplete-error.ts';
+import { decideNextStep, type Step } from './decide-next-step.ts';
 import type { Probes } from './probes.ts';
 import {
   afterStepBack,
@@ -10,20 +10,20 @@ import {
   askedFor,
   inNextPass,
   type Movement,
-  type Seen,
+  type WalkState,
   withAnswer,
   withProbes,
-} from './seen.ts';
+} from './walk-state.ts';
 import { totalsFrom } from './totals.ts';
 
 /** How the pages of a walk are read, and what is handed out of them. */
 export interface PageReader<Part> {
   /** Hands out what comes before the page is whole. */
-  read(position: Position, seen: Seen): AsyncGenerator<Part, Answer | ReadAgain, undefined>;
+  read(position: Position, seen: WalkState): AsyncGenerator<Part, Answer | ReadAgain, undefined>;
   /** What moved in the list, up to this answer. */
   movementAt(answer: Answer): Movement | undefined;
   /** The position that is asked for in place of the one that was decided on. */
-  placeOf(position: Position, seen: Seen): Position;
+  placeOf(position: Position, seen: WalkState): Position;
   /** The list is read from its front once more. */
   beginPass(pass: 'again' | 'front'): void;
   /** The rest of the newest page, and what is known of the page behind it. */
@@ -38,7 +38,7 @@ export type ReadAgain =
 export interface PageEnd {
   /** Undefined behind probes: nothing is left of the page. */
   readonly answer: Answer | undefined;
-  readonly totals: Seen['totals'];
+  readonly totals: WalkState['totals'];
   readonly next: Position | undefined;
   readonly isLast: boolean;
 }
@@ -49,7 +49,7 @@ const front: Position = { style: 'start' };
 export async function* walk<Part>(
   reader: PageReader<Part>,
   probes: Probes,
-  before: Seen,
+  before: WalkState,
   { clock, messages, texts }: Pick<Service, 'clock' | 'messages' | 'texts'>,
 ): AsyncGenerator<Part, Completion, undefined> {
   const guard = new LoopGuard();
@@ -67,7 +67,7 @@ export async function* walk<Part>(
     return front;
   };
   for (;;) {
-    guard.enter(keyOf(seen.position));
+    guard.enter(positionKey(seen.position));
     const answer = yield* reader.read(seen.position, seen);
     if (answer.kind === 'again') {
       seen = answer.isStepBack ? afterStepBack(seen, answer.position) : seen;
@@ -79,7 +79,7 @@ export async function* walk<Part>(
     if (answer.kind === 'page') guard.countRecords(answer.facts.count, (pages += 1));
     const second = first === undefined ? undefined : probes.secondBehind(first.facts);
     seen = withAnswer(seen, answer, { movement: reader.movementAt(answer), second, now: clock.now() });
-    let step = nextStep(seen);
+    let step = decideNextStep(seen);
     if (step.kind === 'page' && step.position === second) probes.goOnAt(second);
     const { totals } = seen;
     await say(step);
@@ -89,7 +89,7 @@ export async function* walk<Part>(
       const found = await probes.run(step.reason);
       seen = withProbes(seen, step.reason, found);
       if (found.kind === 'next') guard.reset();
-      step = nextStep(seen);
+      step = decideNextStep(seen);
       await say(step);
       next = follow(step);
       if (step.kind === 'end') yield* reader.handOut({ answer: undefined, totals, next, isLast: true });

@@ -48,7 +48,7 @@ type Place =
     };
 
 /** Pages are the same when they begin in the same place, whatever is known of the record before them. */
-export function keyOf(position: Position): string {
+export function positionKey(position: Position): string {
   switch (position.style) {
     case 'start':
       return 'start';
@@ -64,7 +64,7 @@ export function keyOf(position: Position): string {
 }
 
 /** The record in front of a position, if it is known. */
-export const afterOf = (position: Position): string | undefined =>
+export const recordBefore = (position: Position): string | undefined =>
   position.style === 'start' ? undefined : position.after;
 
 /** A position that is a plain count: of pages, or of the records before it. */
@@ -77,7 +77,7 @@ export interface PositionNumber {
 const opaqueParam = /cursor|token|after|before|bookmark|scroll/i;
 
 /** The number that a position is; undefined for the start, and for what only the service understands. */
-export function numberOf(position: Position): PositionNumber | undefined {
+export function countOfPosition(position: Position): PositionNumber | undefined {
   switch (position.style) {
     case 'start':
       return undefined;
@@ -91,7 +91,7 @@ export function numberOf(position: Position): PositionNumber | undefined {
         : undefined;
     case 'url':
       // Without the record before it, the number was not found to be a plain count.
-      return position.after === undefined ? undefined : numberIn(new URL(position.url))?.number;
+      return position.after === undefined ? undefined : countInUrl(new URL(position.url))?.number;
   }
 }
 
@@ -108,7 +108,7 @@ export function withNumber(position: Position, value: number, after: string | un
       return { ...position, cursor: String(value), after };
     case 'url': {
       const url = new URL(position.url);
-      const found = numberIn(url);
+      const found = countInUrl(url);
       if (found !== undefined) url.searchParams.set(found.param, String(value));
       return { ...position, url: url.href, after };
     }
@@ -116,7 +116,9 @@ export function withNumber(position: Position, value: number, after: string | un
 }
 
 /** The page number or offset of a URL, and the parameter that holds it. */
-export function numberIn(url: URL): { readonly param: string; readonly number: PositionNumber } | undefined {
+export function countInUrl(
+  url: URL,
+): { readonly param: string; readonly number: PositionNumber } | undefined {
   for (const name of url.searchParams.keys()) if (opaqueParam.test(name)) return undefined;
   for (const kind of ['offset', 'page'] as const) {
     for (const param of numberParams[kind].inAddress) {

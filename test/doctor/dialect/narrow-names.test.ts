@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { narrowNames, type Shown } from '../../../src/doctor/dialect/narrow-names.ts';
+import { narrowNames, type Shown } from '../../../src/doctor/dialect/find-honoured-name.ts';
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l_m', 'n[o]', 'p_gte'];
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRateHeaders } from '../../../src/doctor/dialect/dialect-asker.ts';
+import { readRateHeaders } from '../../../src/doctor/dialect/limited-requests.ts';
 
 const now = Date.UTC(2026, 0, 1);
 

@@ -29,7 +29,7 @@ export async function buildNextRelease({ writableFrom, statements }: NextStep): 
       {
         name: 'next-release',
         transform: {
-          filter: { id: /postgres[\\/]schema[\\/]schema-steps\.ts$/ },
+          filter: { id: /postgres[\\/]migrations\.ts$/ },
           handler(code) {
             if (code.includes(list)) changed.push(list);
             return `${code.replace(list, 'const migrationsOfThisRelease')}

@@ -4,8 +4,8 @@ import type { Dispatcher } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAgent } from '../../../src/http/client/agent.ts';
 import { TunnelError } from '../../../src/http/problems.ts';
-import { sentenceOf } from '../../../src/messages/catalogue.ts';
-import { networkFailure } from '../../../src/service/client/failure.ts';
+import { sentenceOf } from '../../../src/messages/find-message.ts';
+import { networkFailure } from '../../../src/service/client/network-failure.ts';
 import { TransientError } from '../../../src/service/client/retry.ts';
 
 const open: (() => Promise<unknown>)[] = [];
@@ -63,7 +63,7 @@ describe('a proxy that opens no tunnel ends the request after one connection', (
       expect(error).toBeInstanceOf(TunnelError);
       const failure = networkFailure(error, origin);
       expect(failure).toBeInstanceOf(TransientError);
-      expect(sentenceOf((failure as TransientError).failure)).toContain(
+      expect(sentenceOf(failure instanceof TransientError ? failure.failure : failure)).toContain(
         `cannot reach the proxy 127.0.0.1:${port}: ${reason}`,
       );
     }

@@ -7,7 +7,7 @@ import {
   multirange,
   sql,
   textOfBytes,
-  words,
+  keywordArray,
 } from '../../../src/inbox/postgres/sql.ts';
 import { superuser } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
@@ -36,7 +36,7 @@ describe('a literal', () => {
       expect(() => sql`${number}`).toThrow(LiteralError);
       expect(() => sql`${[number]}`).toThrow(LiteralError);
     }
-    expect(() => words(["a'b"])).toThrow(LiteralError);
+    expect(() => keywordArray(["a'b"])).toThrow(LiteralError);
     expect(() => multirange("{[1,2)}'")).toThrow(LiteralError);
     expect(() => identifier('a\0b')).toThrow(LiteralError);
     expect(() => identifier('\ud800')).toThrow(LiteralError);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Connection } from '../../../src/inbox/postgres/connection/database-connections.ts';
-import { Confirmations } from '../../../src/inbox/postgres/write/confirmations.ts';
+import { Confirmations } from '../../../src/inbox/postgres/write/unconfirmed-commits.ts';
 import { TransactionQueue } from '../../../src/inbox/postgres/write/transaction-queue.ts';
 import { identifier, sql } from '../../../src/inbox/postgres/sql.ts';
 import { FakeClock } from '../../support/clock.ts';

@@ -1,8 +1,18 @@
 import type { VerdictKind } from '../../decide-verdict.ts';
-import type { SearchStep } from '../../inbox-queries.ts';
+import type { SearchStep } from '../../query-types.ts';
 import type { InboxQuery, Source, StoredDelivery } from '../../inbox.ts';
 import { searchTerms } from '../../search-terms.ts';
-import { bytesOf, bytesOfText, isNull, numberOf, type Row, type Sql, sql, textOf, words } from '../sql.ts';
+import {
+  bytesOf,
+  bytesOfText,
+  isNull,
+  numberOf,
+  type Row,
+  type Sql,
+  sql,
+  textOf,
+  keywordArray,
+} from '../sql.ts';
 import {
   ask,
   askOne,
@@ -102,7 +112,7 @@ function verdictIs(verdicts: readonly VerdictKind[], outstanding: readonly numbe
   if (others.length === 0) return sql`seq = ANY(${outstanding}::int8[])`;
   // Only a condition in these very words finds the index of the rejected ones.
   const listed =
-    others.join() === 'rejected' ? sql`reason IS NOT NULL` : sql`verdict = ANY(${words(others)})`;
+    others.join() === 'rejected' ? sql`reason IS NOT NULL` : sql`verdict = ANY(${keywordArray(others)})`;
   return outstanding.length === 0 ? listed : sql`(${listed} OR seq = ANY(${outstanding}::int8[]))`;
 }
 

@@ -1,5 +1,5 @@
-import type { ReceivedLeads } from '../../inbox-queries.ts';
-import type { LeadQuery, LeadState, Source, StoredLead } from '../../inbox.ts';
+import type { ReceivedLeads } from '../../query-types.ts';
+import type { StoredLeadQuery, LeadState, Source, StoredLead } from '../../inbox.ts';
 import { leadBytes } from '../../lead-bytes.ts';
 import type { StoreQueries } from '../../store-reader.ts';
 import { erasedLeads, type ErasedLeads, erasedQuestion } from '../erased-rows.ts';
@@ -139,7 +139,7 @@ const columns = sql`seq, encode(lead, 'hex') AS lead, received_at, source, encod
 /** Every lead once, in order of arrival, of those that were there when the reading began. */
 export async function* leads(
   database: OpenedSchema,
-  { states = ['accepted'], since, until }: LeadQuery,
+  { states = ['accepted'], since, until }: StoredLeadQuery,
 ): AsyncGenerator<StoredLead> {
   const { schema } = database;
   const contents = new ContentReader(database);

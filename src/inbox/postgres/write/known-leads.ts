@@ -4,7 +4,7 @@ import { storedNameLength } from '../../target-name.ts';
 import type { Connection } from '../connection/database-connections.ts';
 import { bytesOf, numberOf, type Rows, type Sql, sql, textOf } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import type { DistinctLead, TakenDelivery, TakenLead } from './take-questions.ts';
+import type { DistinctLead, TakenDelivery, TakenLead } from './take-queries.ts';
 
 /** A lead as the database has it, before this transaction. */
 export interface StoredLeadState {

@@ -16,7 +16,7 @@ import {
   textOfBytes,
 } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import { confirmationOf, type Confirmations } from './confirmations.ts';
+import { confirmationOf, type Confirmations } from './unconfirmed-commits.ts';
 import { namesIn } from './known-leads.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
 import type { Decision, Plan } from './transaction.ts';

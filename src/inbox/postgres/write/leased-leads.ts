@@ -12,7 +12,7 @@ import {
   sql,
   textOf,
   textOfBytes,
-  words,
+  keywordArray,
 } from '../sql.ts';
 
 /** A target that has not had a lead. */
@@ -177,7 +177,7 @@ export class LeasedDeliveries {
     return sql`UPDATE ${this.#schema}.deliveries AS d SET verdict = new.verdict, status = new.status::int4,
   results = CASE WHEN new.results <> '' THEN new.results END
 FROM unnest(${changed.map(({ seq }) => seq)}, ${changed.map(({ receivedAt }) => receivedAt)},
-  ${words(changed.map(({ verdict }) => verdict))}, ${changed.map(({ status }) => status)},
+  ${keywordArray(changed.map(({ verdict }) => verdict))}, ${changed.map(({ status }) => status)},
   ${changed.map(({ results }) => bytesOfText(results.length === 0 ? '' : JSON.stringify(results)))}
 ) AS new (seq, received_at, verdict, status, results) WHERE d.seq = new.seq AND d.received_at = new.received_at;`;
   }

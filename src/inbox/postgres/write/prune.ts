@@ -2,7 +2,7 @@ import type { Connection } from '../connection/database-connections.ts';
 import { existingMonths, type Month, partitionName } from '../migrate.ts';
 import { isAnswered, isForbidden, isLocked } from '../postgres-errors.ts';
 import type { OpenedSchema } from '../read/read-database.ts';
-import { bare, numberOf, type Sql, sql, textOf } from '../sql.ts';
+import { integerLiteral, numberOf, type Sql, sql, textOf } from '../sql.ts';
 import { rejectsLock } from '../store-context.ts';
 import { begin } from './transaction.ts';
 
@@ -113,7 +113,7 @@ async function dropMonth(connection: Connection, schema: Sql, month: Month): Pro
   try {
     const [, , counted = []] = await connection.run(
       sql`BEGIN ISOLATION LEVEL READ COMMITTED;
-SELECT set_config('lock_timeout', '${bare(lockMs)}', true), set_config('statement_timeout', '0', true);
+SELECT set_config('lock_timeout', '${integerLiteral(lockMs)}', true), set_config('statement_timeout', '0', true);
 LOCK TABLE ${contents}, ${deliveries} IN SHARE MODE;
 SELECT true AS is_locked;
 SELECT count(*) FILTER (WHERE lead IS NULL OR NOT (${isKept})) AS gone FROM ${deliveries};`,

@@ -6,7 +6,7 @@ import type { Connection } from '../connection/database-connections.ts';
 import { type ErasedLeads, erasedLeads } from '../erased-rows.ts';
 import { type Row, type Rows, type Sql, textOf } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import { confirmationOf, type Confirmations } from './confirmations.ts';
+import { confirmationOf, type Confirmations } from './unconfirmed-commits.ts';
 import { findPayloads, LeadInBatch, storedLeads, type StoredLeadState } from './known-leads.ts';
 import {
   distinctLeads,
@@ -16,7 +16,7 @@ import {
   type TakenLead,
   takeQuestions,
   type TakeWork,
-} from './take-questions.ts';
+} from './take-queries.ts';
 import { type LostLead, TakeWrites } from './take-writes.ts';
 import type { Decision, Plan } from './transaction.ts';
 

@@ -2,10 +2,10 @@ import type { Rejection } from '../../../webhook/rejection.ts';
 import type { TakenVerdict } from '../../decide-verdict.ts';
 import { type DeliveryContent, type DeliverySummary, summaryOf } from '../../delivery-record.ts';
 import { maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../../store-options.ts';
-import { bytesOfText, type Sql, sql, statements, words } from '../sql.ts';
+import { bytesOfText, type Sql, sql, statements, keywordArray } from '../sql.ts';
 import { rejectsLock, type StoreContext } from '../store-context.ts';
 import type { LeadInBatch } from './known-leads.ts';
-import type { TakenLead } from './take-questions.ts';
+import type { TakenLead } from './take-queries.ts';
 
 type Rejected = Parameters<typeof summaryOf>[0] & {
   readonly rejection: Rejection;
@@ -199,9 +199,9 @@ SELECT seq, received_at, CASE WHEN has_lead THEN lead END, verdict, reason, CASE
   nullif(lead_start, -1), nullif(lead_end, -1), nullif(first_seq, -1)
 FROM unnest(${rows.map(({ seq }) => seq)}, ${numbers(({ receivedAt }) => receivedAt)},
   ${rows.map(({ lead }) => lead !== undefined)}, ${rows.map(({ lead }) => lead ?? noBytes)},
-  ${words(rows.map(({ summary }) => summary.verdict))}, ${words(rows.map(({ summary }) => summary.reason))},
+  ${keywordArray(rows.map(({ summary }) => summary.verdict))}, ${keywordArray(rows.map(({ summary }) => summary.reason))},
   ${texts(({ detail = '' }) => detail)}, ${numbers(({ status }) => status)}, ${numbers(({ attempt }) => attempt)},
-  ${words(rows.map(({ summary }) => summary.source))},
+  ${keywordArray(rows.map(({ summary }) => summary.source))},
   ${texts(({ differs }) => (differs === undefined ? '' : JSON.stringify(differs)))},
   ${texts(({ remote }) => remote)}, ${texts(({ method }) => method)}, ${texts(({ path }) => path)},
   ${rows.map(({ content }) => headerBytes(content.headers))}, ${rows.map(({ content }) => content.body)},

@@ -3,7 +3,7 @@ import type { Clock } from '../../../time/clock.ts';
 import type { Connection, Connections } from '../connection/database-connections.ts';
 import { isAnswered, isConflict, isOfData } from '../postgres-errors.ts';
 import { type Rows, sql, statements } from '../sql.ts';
-import type { Confirmations } from './confirmations.ts';
+import type { Confirmations } from './unconfirmed-commits.ts';
 import { begin, type Plan, type WriteDecision } from './transaction.ts';
 
 /** What one transaction writes, in bytes as they came. */

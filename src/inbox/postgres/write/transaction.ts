@@ -1,5 +1,5 @@
 import type { Connection } from '../connection/database-connections.ts';
-import { bare, type Rows, type Sql, sql } from '../sql.ts';
+import { integerLiteral, type Rows, type Sql, sql } from '../sql.ts';
 
 /** What a transaction does for several works at once: it asks, decides, and writes. */
 export interface Plan<Work, Result> {
@@ -43,11 +43,11 @@ const abandonedMs = 10_000;
  * acknowledged lead must survive a power cut: `synchronous_commit` is `on`, or what is stronger.
  */
 export const begin: Sql = sql`BEGIN ISOLATION LEVEL READ COMMITTED;
-SELECT set_config('statement_timeout', '${bare(statementMs)}', true), set_config('lock_timeout', '${bare(lockMs)}', true),
-  set_config('idle_in_transaction_session_timeout', '${bare(abandonedMs)}', true), set_config('jit', 'off', true),
+SELECT set_config('statement_timeout', '${integerLiteral(statementMs)}', true), set_config('lock_timeout', '${integerLiteral(lockMs)}', true),
+  set_config('idle_in_transaction_session_timeout', '${integerLiteral(abandonedMs)}', true), set_config('jit', 'off', true),
   set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
     ELSE 'on' END, true);`;
 
 /** A transaction of its own, not waited for until it is on disk: what it writes may be lost with the database. */
-export const atOnce = (work: Sql): Sql =>
+export const withoutDurability = (work: Sql): Sql =>
   sql`BEGIN; SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '1s', true); ${work} COMMIT;`;

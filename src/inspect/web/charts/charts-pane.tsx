@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { WireCharts } from '../../wire.ts';
 import { RangeSelect } from '../elements.tsx';
 import { ClosePane, PaneProblem } from '../panes/pane-parts.tsx';
-import { useLoaded } from '../server/loaded.ts';
+import { useLoaded } from '../api-client/use-loaded.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { exactTime, shownCount } from '../text/format.ts';
 import { VerdictIcon, verdicts, verdictWords } from '../text/verdict.tsx';

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { WireDelivery, WireReplay, WireReplayed, WireTarget } from '../../wire.ts';
-import { type Problem, problemOf } from '../server/problem.ts';
+import { type Problem, problemOf } from '../api-client/problem.ts';
 import { useModel } from '../state/page-model.ts';
 import { sentence, shownDuration } from '../text/format.ts';
 import { ReceivedText } from '../text/received-text.tsx';

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { WireDiff, WireDiffLine } from '../../wire.ts';
 import { Button } from '../elements.tsx';
-import { useLoaded } from '../server/loaded.ts';
+import { useLoaded } from '../api-client/use-loaded.ts';
 import { openDelivery } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { plural } from '../text/format.ts';

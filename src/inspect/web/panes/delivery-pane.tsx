@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { WireDelivery } from '../../wire.ts';
 import { Button, Key } from '../elements.tsx';
-import { useLoaded } from '../server/loaded.ts';
+import { useLoaded } from '../api-client/use-loaded.ts';
 import { copyCurl, copyText, downloadBody, openCompare, openReplay } from '../state/delivery-actions.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { go } from '../state/route.ts';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { Button, Icon } from '../elements.tsx';
-import type { Problem } from '../server/problem.ts';
+import type { Problem } from '../api-client/problem.ts';
 import { closePane } from '../state/delivery-actions.ts';
 import { useModel } from '../state/page-model.ts';
 import { sentence } from '../text/format.ts';

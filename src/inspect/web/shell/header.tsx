@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Button, Key } from '../elements.tsx';
-import type { Connection } from '../server/live-events.ts';
+import type { Connection } from '../api-client/live-events.ts';
 import { useModel, useValue } from '../state/page-model.ts';
 import { go, route } from '../state/route.ts';
 import { ReceivedText } from '../text/received-text.tsx';

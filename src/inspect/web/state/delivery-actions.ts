@@ -1,5 +1,5 @@
 import type { WireCurl, WireDelivery } from '../../wire.ts';
-import { problemOf } from '../server/problem.ts';
+import { problemOf } from '../api-client/problem.ts';
 import { sentence } from '../text/format.ts';
 import type { PageModel } from './page-model.ts';
 import { go, route } from './route.ts';

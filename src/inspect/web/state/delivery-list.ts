@@ -1,5 +1,5 @@
 import type { WirePage, WireRow } from '../../wire.ts';
-import { type AnswerSource, isAbort, type Problem, problemOf } from '../server/problem.ts';
+import { type AnswerSource, isAbort, type Problem, problemOf } from '../api-client/problem.ts';
 import {
   isFiltered,
   keepNewest,

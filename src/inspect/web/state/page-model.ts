@@ -1,8 +1,8 @@
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';
 import type { WireDelivery, WireEvent, WireInbox, WireRow } from '../../wire.ts';
-import type { Api } from '../server/api.ts';
-import { LiveEvents } from '../server/live-events.ts';
+import type { Api } from '../api-client/api.ts';
+import { LiveEvents } from '../api-client/live-events.ts';
 import { plural } from '../text/format.ts';
 import { DeliveryList } from './delivery-list.ts';
 import { Observable } from './observable.ts';

@@ -1,4 +1,4 @@
-import { keyFragment } from '../server/api.ts';
+import { keyFragment } from '../api-client/api.ts';
 import { Observable } from './observable.ts';
 
 /** What the pane beside the list shows; it stands in the fragment, so that a reload shows it again. */

@@ -1,6 +1,6 @@
 import type { WireFound, WireRow } from '../../wire.ts';
-import type { Api } from '../server/api.ts';
-import { isAbort, Problem, problemOf } from '../server/problem.ts';
+import type { Api } from '../api-client/api.ts';
+import { isAbort, Problem, problemOf } from '../api-client/problem.ts';
 import { type ListFilter, queryOf, withChanged } from './rows.ts';
 import { Observable } from './observable.ts';
 

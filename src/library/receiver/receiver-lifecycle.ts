@@ -1,5 +1,5 @@
 import { CannotStoreError, type StoredRef } from '../../inbox/inbox.ts';
-import { problemSentence, sentenceOf } from '../../messages/catalogue.ts';
+import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import {
   createReceiver as createCore,
   inboxRequirements,

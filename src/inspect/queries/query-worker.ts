@@ -2,9 +2,9 @@ import { platform, setPriority } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { openInboxReader } from '../../inbox/open-inbox.ts';
 import { systemClock } from '../../time/clock.ts';
-import type { InboxQueries } from './inbox-queries.ts';
-import { localQueries } from './local-queries.ts';
-import { remoteQueries, serveQueries } from './remote-queries.ts';
+import type { InboxQueries } from './query-types.ts';
+import { queriesInThisThread } from './read-inbox.ts';
+import { remoteQueries, serveQueries } from './worker-queries.ts';
 
 /** Tells this thread from any other that loads this file. */
 const role = 'leads inspect queries';
@@ -48,6 +48,6 @@ if (!isMainThread && parentPort !== null && isThreadData(workerData)) {
   const opened = openInboxReader({ location, clock: systemClock });
   serveQueries(
     parentPort,
-    opened.then((inbox) => localQueries(inbox, () => inbox.close())),
+    opened.then((inbox) => queriesInThisThread(inbox, () => inbox.close())),
   );
 }

@@ -13,7 +13,7 @@ import type { RedactDelivery } from '../../store-options.ts';
 import { type ErasedLeads, erasedQuestion } from '../erased-rows.ts';
 import { bytesOfText, hexOf, qualifiedName, type Sql, sql } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
-import type { Confirmations } from './confirmations.ts';
+import type { Confirmations } from './unconfirmed-commits.ts';
 
 /** An id of the batch, once, as it is inserted where it is new. */
 export interface DistinctLead {

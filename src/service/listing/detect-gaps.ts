@@ -1,7 +1,13 @@
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { IdSet } from '../../lead/id-set.ts';
-import { afterOf, keyOf, numberOf, type Position, withNumber } from '../pagination/position.ts';
-import { type Border, BorderCheck } from './border-check.ts';
+import {
+  countOfPosition,
+  type Position,
+  positionKey,
+  recordBefore,
+  withNumber,
+} from '../pagination/position.ts';
+import { type Border, BorderCheck } from './check-page-border.ts';
 import type { Peek } from './peek.ts';
 
 /**
@@ -10,7 +16,7 @@ import type { Peek } from './peek.ts';
  * numbered pages are checked, unless the total of the list is to settle it. If records may lie between, the walk steps
  * back until a page begins with a known record. Positions that only the service understands are left to the service.
  */
-export class Continuity {
+export class GapDetector {
   readonly #seen: IdSet;
   readonly #check: BorderCheck;
   readonly #isEarly: (position: Position) => boolean;
@@ -78,12 +84,12 @@ export class Continuity {
       this.verifies = from.totals === undefined;
       this.unchecked = this.verifies ? 0 : 1;
     }
-    const number = numberOf(from);
-    if (number?.kind !== 'page' || afterOf(from) === undefined) return from;
+    const number = countOfPosition(from);
+    if (number?.kind !== 'page' || recordBefore(from) === undefined) return from;
     if (number.value <= this.#firstPage) return from;
     this.#isResumed = true;
     this.#firstNumber = this.#firstPage;
-    this.#readAgain = withNumber(from, number.value - 1, afterOf(from));
+    this.#readAgain = withNumber(from, number.value - 1, recordBefore(from));
     return this.#readAgain;
   }
 
@@ -105,7 +111,7 @@ export class Continuity {
     leads: readonly ScannedRecord[],
     size: number | undefined,
   ): Promise<Border> {
-    const number = numberOf(position);
+    const number = countOfPosition(position);
     if (number === undefined || this.isExhausted) return 'joined';
     if (number.kind === 'page' && position !== this.#readAgain) this.#firstNumber ??= number.value - 1;
     // No lead in front, where some were: the service may take the parameter for a filter.
@@ -117,7 +123,7 @@ export class Continuity {
       this.#isRecounted = false;
       return 'gap';
     }
-    const after = afterOf(position);
+    const after = recordBefore(position);
     const first = leads[0];
     const isFirstRead = first?.id !== undefined && this.#isRead(first.id);
     if (position === this.#readAgain) {
@@ -154,8 +160,8 @@ export class Continuity {
 
   /** Whether what stands in front of a page is to be read once more: only once for each position. */
   mayReread(position: Position): boolean {
-    const key = keyOf(position);
-    if (numberOf(position) === undefined || this.#reread.has(key)) return false;
+    const key = positionKey(position);
+    if (countOfPosition(position) === undefined || this.#reread.has(key)) return false;
     this.#reread.add(key);
     return true;
   }
@@ -165,7 +171,7 @@ export class Continuity {
     const back = this.steps.add(border);
     this.hasShifted = true;
     this.#isResumed = false;
-    const number = numberOf(position);
+    const number = countOfPosition(position);
     if (number === undefined) return position;
     const step = number.kind === 'page' ? back : back * Math.max(100, this.#longest);
     const value = number.value - step;
@@ -180,7 +186,7 @@ export class Continuity {
     const at = withNumber(
       position,
       isFront ? (number.kind === 'page' ? this.#frontNumber : 0) : value,
-      afterOf(position),
+      recordBefore(position),
     );
     this.#readAgain = at;
     return at;
@@ -190,8 +196,8 @@ export class Continuity {
   unreadOf(position: Position, leads: readonly ScannedRecord[]): readonly ScannedRecord[] {
     this.#longest = Math.max(this.#longest, leads.length);
     this.steps.reset();
-    const after = afterOf(position);
-    if (numberOf(position)?.kind === 'offset' && after !== undefined && leads[0]?.id === after)
+    const after = recordBefore(position);
+    if (countOfPosition(position)?.kind === 'offset' && after !== undefined && leads[0]?.id === after)
       return leads.slice(1);
     if (position !== this.#readAgain) return leads;
     this.#readAgain = undefined;

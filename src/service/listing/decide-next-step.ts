@@ -1,16 +1,16 @@
-import { afterOf, keyOf, numberOf, type Position } from '../pagination/position.ts';
 import type { PaginationHints } from '../pagination/pagination-hints.ts';
+import { countOfPosition, type Position, positionKey, recordBefore } from '../pagination/position.ts';
 import type { EndNote, UnprovenReason } from '../problems.ts';
-import type { Completion, Evidence } from './completion.ts';
+import type { Completion, Evidence } from './incomplete-error.ts';
+import { isSettled, isUnchanged } from './totals.ts';
 import {
   type Answer,
   isUsualCap,
   type PageSeen,
   type ProbeReason,
   type ProbeResult,
-  type Seen,
-} from './seen.ts';
-import { isSettled, isUnchanged } from './totals.ts';
+  type WalkState,
+} from './walk-state.ts';
 
 /** Where a walk goes from what it has seen. */
 export type Step = (
@@ -28,10 +28,10 @@ const mostEmptyPages = 3;
 const mostIdlePages = 20;
 
 /** The one decision of every walk: which request is next, or what its end proves. */
-export function nextStep(seen: Seen): Step {
+export function decideNextStep(seen: WalkState): Step {
   const step = seen.probed === undefined ? afterAnswer(seen) : afterProbes(seen, seen.probed);
   if (step.kind !== 'end') return step;
-  for (const doubt of doubts) {
+  for (const doubt of objectionsToEnd) {
     const doubted = doubt(seen, step.completion);
     if (doubted !== undefined) return { ...doubted, note: step.note };
   }
@@ -47,7 +47,7 @@ const unproven = (reason: UnprovenReason): Step => ended({ kind: 'unproven', rea
 
 const silent = probe({ kind: 'silent' });
 
-function afterAnswer(seen: Seen): Step {
+function afterAnswer(seen: WalkState): Step {
   const { newest, movement } = seen;
   if (newest === undefined) return request(seen.position);
   if (newest.kind === 'ignored') return probe(newest);
@@ -57,7 +57,7 @@ function afterAnswer(seen: Seen): Step {
   return step.kind === 'probe' && newest.second !== undefined ? request(newest.second) : step;
 }
 
-function afterPage(page: PageSeen, seen: Seen): Step {
+function afterPage(page: PageSeen, seen: WalkState): Step {
   if (page.facts.count === 0) return afterEmptyPage(page, seen);
   const { says } = page;
   if (page.bringsNothing && says.kind !== 'end' && says.kind !== 'total-reached')
@@ -78,16 +78,18 @@ function afterPage(page: PageSeen, seen: Seen): Step {
   }
 }
 
-function afterEmptyPage({ position, says, hints }: PageSeen, { emptyPages }: Seen): Step {
+function afterEmptyPage({ position, says, hints }: PageSeen, { emptyPages }: WalkState): Step {
   if (says.kind === 'contradiction') return unproven(says.reason);
   if (says.kind === 'end') return complete(says.evidence);
   if (says.kind === 'next') {
     const { style } = says.position;
     // A next page that is only the following number, because no page says where the list ends.
     const isComputed = !hints.next && (style === 'page' || style === 'offset');
-    const isCounting = numberOf(says.position) !== undefined || numberOf(position) !== undefined;
+    const isCounting =
+      countOfPosition(says.position) !== undefined || countOfPosition(position) !== undefined;
     const mayGoOn = !isCounting || emptyPages < mostEmptyPages || hints.hasMore === true;
-    if (!isComputed && keyOf(says.position) !== keyOf(position) && mayGoOn) return request(says.position);
+    if (!isComputed && positionKey(says.position) !== positionKey(position) && mayGoOn)
+      return request(says.position);
   }
   if (position.style === 'start' && says.kind !== 'behind-id') return complete('empty');
   const { pages } = hints;
@@ -97,14 +99,14 @@ function afterEmptyPage({ position, says, hints }: PageSeen, { emptyPages }: See
     : nothingBehind(hints);
 }
 
-function afterKnownLeads(page: PageSeen, { isHonoured, idlePages, params }: Seen): Step {
+function afterKnownLeads(page: PageSeen, { isHonoured, idlePages, params }: WalkState): Step {
   const { position, hints, says, isSame, isShort } = page;
   const { lastId } = page.facts;
-  const kind = numberOf(position)?.kind;
+  const kind = countOfPosition(position)?.kind;
   const isLastAgain = isSame && isShort && isHonoured && kind === 'page';
   const isOverlap = kind === 'offset' && page.isOverlapOnly;
   const endsWithKnown =
-    lastId !== undefined && lastId === afterOf(position) && !isSame && (isShort || isOverlap);
+    lastId !== undefined && lastId === recordBefore(position) && !isSame && (isShort || isOverlap);
   // The answer covers places behind the last record; or, past the end, some services give their last page again.
   if (kind !== undefined && (endsWithKnown || isLastAgain)) return nothingBehind(hints);
   // The first page again, for a number that only we thought of: the service may not page at all.
@@ -113,7 +115,7 @@ function afterKnownLeads(page: PageSeen, { isHonoured, idlePages, params }: Seen
   if (isSame && isOurs && !isHonoured && !isPageOfMore && params.pagination === 'auto') return silent;
   // As many leads as a page holds may have arrived: one more page shows whether the number is ignored.
   const isDecided = isSame && !isHonoured && idlePages > 1;
-  const isNumbered = says.kind === 'next' && numberOf(says.position) !== undefined;
+  const isNumbered = says.kind === 'next' && countOfPosition(says.position) !== undefined;
   if (isNumbered && !isDecided && idlePages < mostIdlePages) return request(says.position);
   return unproven({ kind: 'nothing-new' });
 }
@@ -121,18 +123,18 @@ function afterKnownLeads(page: PageSeen, { isHonoured, idlePages, params }: Seen
 const nothingBehind = ({ hasMore }: PaginationHints): Step =>
   hasMore === true ? unproven({ kind: 'more-without-leads' }) : complete('nothing-behind');
 
-function afterRejection(seen: Seen, { error }: Extract<Answer, { readonly kind: 'rejected' }>): Step {
+function afterRejection(seen: WalkState, { error }: Extract<Answer, { readonly kind: 'rejected' }>): Step {
   const { isHonoured, isAnnounced, position, longest } = seen;
   // A parameter of ours that was never honoured: whether there is another one, probes will show.
   if (!isHonoured && !isAnnounced) return silent;
-  const isOurs = !isAnnounced || numberOf(position) !== undefined;
+  const isOurs = !isAnnounced || countOfPosition(position) !== undefined;
   const isBehindEnd = error.status === 404 || (seen.previous?.count ?? 0) < longest;
   return isHonoured && isOurs && isBehindEnd
     ? complete('nothing-behind')
     : unproven({ kind: 'rejected-behind', of: error.problem ?? { kind: 'rejected' } });
 }
 
-function afterProbes(seen: Seen, { reason, found }: NonNullable<Seen['probed']>): Step {
+function afterProbes(seen: WalkState, { reason, found }: NonNullable<WalkState['probed']>): Step {
   if (found.kind === 'next') return request(found.position);
   if (found.kind === 'nothing-behind') return complete('nothing-behind');
   return reason.kind === 'behind-id'
@@ -142,7 +144,7 @@ function afterProbes(seen: Seen, { reason, found }: NonNullable<Seen['probed']>)
 
 /** The service honours no position: its one page is everything, or the rest is out of reach. */
 function withoutPosition(
-  { first, totals, isFiltered }: Seen,
+  { first, totals, isFiltered }: WalkState,
   { isCut, isRejected, honoursLimit }: Extract<ProbeResult, { readonly kind: 'no-position' }>,
 ): Step {
   const { count, size, shownSize } = first ?? { count: 0, size: undefined, shownSize: undefined };
@@ -161,7 +163,7 @@ function withoutPosition(
  * What speaks against an end, whatever proves it; an end that is unproven is none to doubt, but for the first two rows,
  * which say better why. The first row that gives a step decides; `ended` confirms the end.
  */
-const doubts: readonly ((seen: Seen, end: Completion) => Step | undefined)[] = [
+const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | undefined)[] = [
   ({ movement }) =>
     movement?.emptied === undefined
       ? undefined
@@ -189,7 +191,7 @@ const doubts: readonly ((seen: Seen, end: Completion) => Step | undefined)[] = [
 ];
 
 /** The service counts more leads than it gave. */
-function contraryTotal({ totals, isFiltered }: Seen): UnprovenReason | undefined {
+function contraryTotal({ totals, isFiltered }: WalkState): UnprovenReason | undefined {
   const { met, repeated, first, last } = totals;
   if (last === 0 && (first ?? 0) > 0 && met !== 0) return { kind: 'total-vanished' };
   if (met === undefined || first === undefined || last === undefined || isFiltered) return undefined;

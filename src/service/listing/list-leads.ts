@@ -1,11 +1,11 @@
 import type { Service } from '../client/service.ts';
 import { requestParamsOf } from '../pagination/request-params.ts';
-import { type Completion, IncompleteError } from './completion.ts';
-import type { Batch, Listing, ListingOptions, ListingStats } from './options.ts';
+import { type Completion, IncompleteError } from './incomplete-error.ts';
 import { LeadPages } from './lead-pages.ts';
+import type { Batch, Listing, ListingOptions, ListingStats } from './listing-types.ts';
 import { walk } from './walk.ts';
 
-export type { Batch, Listing, ListingOptions, ListingStats } from './options.ts';
+export type { Batch, Listing, ListingOptions, ListingStats } from './listing-types.ts';
 
 /**
  * Every lead that the service lists for a query, page by page, each id once. Leaving the loop early aborts what is in

@@ -3,16 +3,16 @@ import { checkMessages } from './check.ts';
 import { configMessages } from './config.ts';
 import { httpMessages } from './http.ts';
 import { inboxMessages } from './inbox.ts';
-import { type Message, sentenceIn, type Words } from './message.ts';
-import { receiverMessages } from './receiver.ts';
 import { jsonMessages } from './json.ts';
-import { serviceMessages } from './service.ts';
+import { type Message, sentenceIn, type Words } from './message.ts';
+import { outputMessages } from './output.ts';
+import { receiverMessages } from './receiver.ts';
 import { sandboxMessages } from './sandbox.ts';
 import { senderMessages } from './sender.ts';
+import { serviceMessages } from './service.ts';
+import { statsMessages } from './stats.ts';
 import { tlsMessages } from './tls.ts';
 import { webhookMessages } from './webhook.ts';
-import { outputMessages } from './output.ts';
-import { statsMessages } from './stats.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Readonly<Record<string, (found: never) => Message>> = {

@@ -1,16 +1,16 @@
 import type { LeadsError } from '../../errors.ts';
-import { readCreatedAt } from '../../lead/created-at.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
+import { readCreatedAt } from '../../lead/created-at.ts';
+import type { PageFacts } from '../pagination/pagination-hints.ts';
+import { countOfPosition, type Position } from '../pagination/position.ts';
 import {
   type AnsweredPage,
   hintsOf,
   type NextPage,
-  nextPageOf,
   type NullNext,
   nullNextFrom,
-} from '../pagination/next-page.ts';
-import type { PageFacts } from '../pagination/pagination-hints.ts';
-import { numberOf, type Position } from '../pagination/position.ts';
+  readNextPage,
+} from '../pagination/read-next-page.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import type { PageTally } from './passes.ts';
 import { countPage, type Totals } from './totals.ts';
@@ -117,7 +117,7 @@ interface FirstPage {
 }
 
 /** What a walk has seen so far: all that its next step depends on. */
-export interface Seen {
+export interface WalkState {
   readonly params: RequestParams;
   readonly isFiltered: boolean;
   /** Where the newest answer came from, or the next one is asked for. */
@@ -147,12 +147,12 @@ export interface Seen {
 }
 
 /** Before the first answer; `from` is where the walk begins. */
-export const nothingSeen = (
+export const initialState = (
   params: RequestParams,
   from: Position,
   isFiltered: boolean,
   totals: Totals,
-): Seen => ({
+): WalkState => ({
   params,
   isFiltered,
   position: from,
@@ -163,7 +163,7 @@ export const nothingSeen = (
   probed: undefined,
   isHonoured: false,
   isAnnounced: false,
-  isNumbered: numberOf(from) !== undefined,
+  isNumbered: countOfPosition(from) !== undefined,
   nullNext: nullNextFrom(from),
   previous: undefined,
   longest: 0,
@@ -172,7 +172,7 @@ export const nothingSeen = (
 });
 
 /** What the loop knows beside an answer. */
-interface Beside extends Pick<Seen, 'movement'> {
+interface Beside extends Pick<WalkState, 'movement'> {
   /** Where the second page begins, if an earlier pass has found it. */
   readonly second: Position | undefined;
   /** Milliseconds since the epoch. */
@@ -180,23 +180,23 @@ interface Beside extends Pick<Seen, 'movement'> {
 }
 
 /** The same, and another page is asked for. */
-export const askedFor = (before: Seen, position: Position): Seen => ({
+export const askedFor = (before: WalkState, position: Position): WalkState => ({
   ...before,
   position,
-  isNumbered: before.isNumbered || numberOf(position) !== undefined,
+  isNumbered: before.isNumbered || countOfPosition(position) !== undefined,
 });
 
 /** A page in front is asked for: leads that were counted come again. */
-export const afterStepBack = (before: Seen, position: Position): Seen =>
+export const afterStepBack = (before: WalkState, position: Position): WalkState =>
   askedFor({ ...before, totals: { ...before.totals, met: undefined } }, position);
 
 /** The same with one answer more. */
-export function withAnswer(before: Seen, answer: Answer, beside: Beside): Seen {
-  const known: Seen = { ...before, movement: beside.movement, probed: undefined };
+export function withAnswer(before: WalkState, answer: Answer, beside: Beside): WalkState {
+  const known: WalkState = { ...before, movement: beside.movement, probed: undefined };
   return answer.kind === 'page' ? withPage(known, answer, beside) : { ...known, newest: answer };
 }
 
-function withPage(before: Seen, page: WholePage, { second, now }: Beside): Seen {
+function withPage(before: WalkState, page: WholePage, { second, now }: Beside): WalkState {
   const { params, isFiltered, position, previous, longest } = before;
   const { facts, tally, leads, size, isFirst } = page;
   const { count } = facts;
@@ -210,7 +210,7 @@ function withPage(before: Seen, page: WholePage, { second, now }: Beside): Seen 
   const marks = `${count} ${page.firstMark} ${page.lastMark}`;
   const isSame = previous?.marks === marks;
   const answered = { params, position, facts, hints, isFull, isFiltered, met: totals.met };
-  const { says, nullNext } = nextPageOf({ ...answered, nullNext: before.nullNext });
+  const { says, nullNext } = readNextPage({ ...answered, nullNext: before.nullNext });
   const isOverlapOnly = count > 0 && tally.identified + tally.withoutId === 0;
   const bringsNothing =
     isOverlapOnly ||
@@ -241,7 +241,7 @@ function withPage(before: Seen, page: WholePage, { second, now }: Beside): Seen 
 }
 
 /** The same with what probes behind the newest answer have found. */
-export const withProbes = (before: Seen, reason: ProbeReason, found: ProbeResult): Seen => ({
+export const withProbes = (before: WalkState, reason: ProbeReason, found: ProbeResult): WalkState => ({
   ...before,
   probed: { reason, found },
   isHonoured: before.isHonoured || found.kind === 'next',
@@ -249,7 +249,7 @@ export const withProbes = (before: Seen, reason: ProbeReason, found: ProbeResult
 });
 
 /** The list is read from its front once more. */
-export const inNextPass = (before: Seen, totals: Totals): Seen => ({
+export const inNextPass = (before: WalkState, totals: Totals): WalkState => ({
   ...before,
   totals,
   previous: undefined,

@@ -1,9 +1,9 @@
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { answerError } from '../problems.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
 import { formatDuration } from '../../time/duration.ts';
-import { networkFailure } from './failure.ts';
+import { answerError } from '../problems.ts';
+import { networkFailure } from './network-failure.ts';
 import { rateLimited } from './retry.ts';
 import type { Service } from './service.ts';
 

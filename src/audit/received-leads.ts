@@ -1,5 +1,5 @@
-import type { ReceivedLeads } from '../inbox/inbox-queries.ts';
 import type { InboxReader } from '../inbox/inbox.ts';
+import type { ReceivedLeads } from '../inbox/query-types.ts';
 import { openBracket } from '../json/bytes.ts';
 import { elementsAt, spanAt } from '../json/members.ts';
 import { readDocument } from '../json/read-document.ts';

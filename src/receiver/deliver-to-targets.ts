@@ -18,7 +18,7 @@ export interface DispatchedLead {
 }
 
 /** Delivers leads to their targets: to each at least once, in order, and never one lead twice at the same time. */
-export class Dispatcher {
+export class TargetDeliverer {
   readonly #inbox: Pick<Inbox, 'markDone' | 'release'>;
   readonly #targets: readonly Target[];
   readonly #clock: Pick<Clock, 'now'>;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { multirange, type Row, type Sql, sql, statements, textOf, uuid } from '../sql.ts';
-import { atOnce } from './transaction.ts';
+import { withoutDurability } from './transaction.ts';
 
 /**
  * Who has accepted a lead, and whether they know it. A connection that is cut between COMMIT and its answer leaves leads
@@ -61,7 +61,7 @@ export class Confirmations {
         sql`UPDATE ${this.#schema}.unconfirmed SET seqs = '{}' WHERE lane = ${uuid(this.#queueId)} AND seqs <> '{}';`,
       );
     }
-    return parts.length === 0 ? undefined : atOnce(statements(...parts));
+    return parts.length === 0 ? undefined : withoutDurability(statements(...parts));
   }
 
   /** What was due was said. */

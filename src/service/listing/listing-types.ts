@@ -1,7 +1,7 @@
 import type { IdSet } from '../../lead/id-set.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import type { Position } from '../pagination/position.ts';
-import type { Completion, Unproven } from './completion.ts';
+import type { Completion, Unproven } from './incomplete-error.ts';
 
 /** Some leads of one page, in the service's order. A large page comes in several batches. */
 export interface Batch {

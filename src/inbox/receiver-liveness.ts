@@ -5,7 +5,7 @@ import { describeSelf, isAlive, parseHolder } from '../files/lock-owner.ts';
 const silentMs = 7 * 86_400_000;
 
 /** Between two notes of a receiver that it still runs, at least, in milliseconds. */
-export const seenEveryMs = 3_600_000;
+export const heartbeatEveryMs = 3_600_000;
 
 /** The name that this receiver's leases are stored under. `pid`: of this process. */
 export const leaseOwner = async (pid: number): Promise<string> => JSON.stringify(await describeSelf(pid));

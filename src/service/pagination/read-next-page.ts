@@ -1,5 +1,4 @@
 import { answerError, type UnprovenReason } from '../problems.ts';
-import { cursorParamOf } from './service-names.ts';
 import {
   linksIn,
   type NextHint,
@@ -8,8 +7,9 @@ import {
   readHeaderHints,
   readPaginationHints,
 } from './pagination-hints.ts';
-import { numberIn, numberOf, type Position, withNumber } from './position.ts';
+import { countInUrl, countOfPosition, type Position, withNumber } from './position.ts';
 import type { RequestParams } from './request-params.ts';
+import { cursorParamOf } from './service-names.ts';
 
 /** What an answer says about the page behind it. */
 export type NextPage =
@@ -69,7 +69,7 @@ export const hintsOf = (params: RequestParams, page: PageFacts): PaginationHints
  * Where the page after this one begins, by the dialect's `pagination`, or by what the answer shows: a `Link` header
  * first, then a next URL, cursor or number in the body, `has_more`, page and offset with their totals.
  */
-export function nextPageOf(page: AnsweredPage): { readonly says: NextPage; readonly nullNext: NullNext } {
+export function readNextPage(page: AnsweredPage): { readonly says: NextPage; readonly nullNext: NullNext } {
   const { params, hints, nullNext: before } = page;
   const plain = plainlySaid(page);
   if (plain !== undefined) return { says: plain, nullNext: before };
@@ -204,7 +204,7 @@ function cursorPosition({ params, position, facts }: AnsweredPage, field: string
   const plain: Position = { style: 'cursor', param, cursor };
   if (!/^\d{1,15}$/.test(cursor)) return plain;
   const value = Number(cursor);
-  const known = numberOf(position);
+  const known = countOfPosition(position);
   if (position.style !== 'start' && known === undefined) return plain;
   const isOffset = known?.kind !== 'page' && value === (known?.value ?? 0) + facts.count;
   if (isOffset) return overlapped({ ...plain, is: 'offset' }, value, facts);
@@ -229,8 +229,8 @@ function urlPosition(target: string, page: PageFacts): Position {
     throw answerError({ kind: 'next-page-elsewhere', there: url?.origin, origin: from.origin });
   }
   const position: Position = { style: 'url', url: url.href };
-  const next = numberIn(url);
-  const here = numberIn(from);
+  const next = countInUrl(url);
+  const here = countInUrl(from);
   if (next === undefined || page.lastId === undefined) return position;
   if (here !== undefined && here.number.kind !== next.number.kind) return position;
   const { kind, value } = next.number;

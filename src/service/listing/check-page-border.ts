@@ -1,4 +1,10 @@
-import { afterOf, keyOf, numberOf, type Position, withNumber } from '../pagination/position.ts';
+import {
+  countOfPosition,
+  type Position,
+  positionKey,
+  recordBefore,
+  withNumber,
+} from '../pagination/position.ts';
 import type { Peek } from './peek.ts';
 
 /** Records that a small request reads around the border of two pages. */
@@ -55,32 +61,33 @@ export class BorderCheck {
     if (window !== undefined) {
       const found = await this.#peek(window.position, window.size);
       if (found.kind === 'page' && found.count <= window.size) {
-        if (this.#joins(found.ids, afterOf(position), first, window.size)) {
+        if (this.#joins(found.ids, recordBefore(position), first, window.size)) {
           // The same number leads there without the small size, too, where the last page of the list is short.
-          if (keyOf(window.position) !== keyOf(position)) this.#isSmallSizeHonoured = true;
+          if (positionKey(window.position) !== positionKey(position)) this.#isSmallSizeHonoured = true;
           return 'joined';
         }
         const before = found.ids.slice(0, Math.max(0, found.ids.indexOf(first)));
         const isUnreadBefore = before.some((id) => id !== undefined && !this.#isRead(id));
         // Known leads alone: some arrived, or pages are counted from another number. The page in front decides.
         const isGap = this.#isSmallSizeHonoured === true && this.#brokenBy(found.ids) === 'gap';
-        const isNear = found.ids.includes(first) || found.ids.includes(afterOf(position));
+        const isNear = found.ids.includes(first) || found.ids.includes(recordBefore(position));
         if ((isGap && isNear) || isUnreadBefore) return this.#brokenBy(found.ids);
       }
     }
     // The page in front tells what stood behind it only if it is the same before and after this one was read.
     if (geometry.isEarly) return 'gap';
-    const number = numberOf(position);
+    const number = countOfPosition(position);
     if (number === undefined) return 'joined';
     const before = await this.#peek(withNumber(position, number.value - 1, undefined), geometry.size);
     // It stands where it stood: leads arrived at the end of the list.
-    const isLonger = before.kind === 'page' && before.ids.indexOf(afterOf(position)) === geometry.before - 1;
+    const isLonger =
+      before.kind === 'page' && before.ids.indexOf(recordBefore(position)) === geometry.before - 1;
     const holds =
-      before.kind === 'page' && before.ids.at(-1) === afterOf(position) && this.#areRead(before.ids);
+      before.kind === 'page' && before.ids.at(-1) === recordBefore(position) && this.#areRead(before.ids);
     if (holds && window !== undefined) this.#isSmallSizeHonoured = false;
     if (holds) return 'joined';
     if (isLonger && before.ids.length > geometry.before && first === undefined) return 'known';
-    return before.kind === 'page' && before.ids.at(-1) !== afterOf(position)
+    return before.kind === 'page' && before.ids.at(-1) !== recordBefore(position)
       ? this.#brokenBy(before.ids)
       : 'gap';
   }
@@ -115,7 +122,7 @@ function windowAt(
   position: Position,
   { firstNumber, length }: PageGeometry,
 ): { readonly position: Position; readonly size: number } | undefined {
-  const number = numberOf(position);
+  const number = countOfPosition(position);
   if (number?.kind !== 'page' || length === undefined) return undefined;
   const border = (number.value - firstNumber) * length;
   let size = 0;

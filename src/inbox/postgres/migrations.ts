@@ -1,4 +1,4 @@
-import { bare, identifier, qualifiedName, type Sql, sql } from './sql.ts';
+import { identifier, integerLiteral, qualifiedName, type Sql, sql } from './sql.ts';
 
 /** One step of the schema. Between neighbouring releases a step only adds: both write the database while it is updated. */
 export interface Migration {
@@ -76,7 +76,7 @@ function idPartitionsOf(schema: Sql): Sql {
   const parts = Array.from({ length: idPartitions }, (_, i) => {
     const name = identifier(`ids_${String(i).padStart(2, '0')}`);
     return sql`CREATE TABLE ${schema}.${name} PARTITION OF ${schema}.ids
-      FOR VALUES WITH (MODULUS ${bare(idPartitions)}, REMAINDER ${bare(i)}) WITH (fillfactor = 80);`;
+      FOR VALUES WITH (MODULUS ${integerLiteral(idPartitions)}, REMAINDER ${integerLiteral(i)}) WITH (fillfactor = 80);`;
   });
   return parts.reduce((all, part) => sql`${all}\n${part}`);
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf, OutputError } from '../errors.ts';
-import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/inbox-queries.ts';
+import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/query-types.ts';
 import { leadLookup } from '../inbox/sqlite/lead-lookup.ts';
 import { type Database, loadLibsql, type Statement, toColumn } from '../inbox/sqlite/libsql.ts';
 

@@ -1,9 +1,9 @@
 import { type DataError, KeyRejectedError, type LeadsError } from '../../errors.ts';
 import { isObject, type Json } from '../../json/exact.ts';
-import type { Response } from './exchange.ts';
-import { passes } from './failure.ts';
 import { answerError, type ErrorWords, serviceError, type ServiceProblem } from '../problems.ts';
+import { passes } from './network-failure.ts';
 import { retryAfterMs, TransientError } from './retry.ts';
+import type { Response } from './send-request.ts';
 import type { Service } from './service.ts';
 
 const longestErrorBody = 64 * 1024;

@@ -1,6 +1,6 @@
 import { ConfigError, DataError, LeadsError, messageOf, type Problem } from '../../errors.ts';
 import type { WireFound } from '../wire.ts';
-import type { InboxQueries } from './inbox-queries.ts';
+import type { InboxQueries } from './query-types.ts';
 
 /** What has one answer. */
 type Question = Exclude<keyof InboxQueries, 'search'>;

@@ -5,15 +5,18 @@ import { endToEndHeaders } from '../../receiver/targets/forward-request.ts';
 import { Secret } from '../../secret.ts';
 import type { WirePage, WireRow } from '../wire.ts';
 import { countCharts } from './count-charts.ts';
+import { rowOf } from './delivery-row.ts';
 import { describeDelivery } from './describe-delivery.ts';
 import { diffDeliveries } from './diff-deliveries.ts';
-import type { InboxQueries, PageQuery } from './inbox-queries.ts';
+import type { InboxQueries, PageQuery } from './query-types.ts';
 import { searchInbox } from './search-inbox.ts';
 import { arrivedSince, InboxWatch } from './watch-inbox.ts';
-import { rowOf } from './wire-row.ts';
 
 /** Reads an inbox in this thread, in small steps. Closing it closes the inbox, unless that is somebody else's. */
-export function localQueries(inbox: Omit<InboxReader, 'close'>, close?: () => Promise<void>): InboxQueries {
+export function queriesInThisThread(
+  inbox: Omit<InboxReader, 'close'>,
+  close?: () => Promise<void>,
+): InboxQueries {
   const watch = new InboxWatch(inbox);
   return {
     newestSeq: async () => (await inbox.extent()).newestSeq,

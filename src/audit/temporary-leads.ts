@@ -2,7 +2,7 @@ import { TemporaryRecords } from '../output/records/temporary-records.ts';
 import { type Finding, type FindingClass, findingClasses } from './classify-lead.ts';
 
 /** A lead of the service's list. */
-export interface PulledLead {
+export interface TemporaryLead {
   readonly id: string;
   /** As the lead says it. */
   readonly createdAt: string | undefined;
@@ -23,14 +23,14 @@ export class LeadSpool {
   }
 
   /** Copies its bytes. */
-  async add({ id, createdAt, bytes }: PulledLead): Promise<void> {
+  async add({ id, createdAt, bytes }: TemporaryLead): Promise<void> {
     const head = Buffer.from(JSON.stringify([id, createdAt ?? null]));
     this.#count += 1;
     await this.#records.write([{ bytes: Buffer.concat([head, Buffer.of(tab), bytes]) }]);
   }
 
   /** In the order in which they were added. A batch is valid until the next one is requested. May be read again. */
-  async *leads(): AsyncGenerator<readonly PulledLead[]> {
+  async *leads(): AsyncGenerator<readonly TemporaryLead[]> {
     for await (const batch of this.#records.records()) {
       yield batch.map(({ bytes }) => {
         const end = bytes.indexOf(tab);
