@@ -3,8 +3,7 @@ import type { ReceivedLeads } from '../inbox/query-types.ts';
 import { openBracket } from '../json/bytes.ts';
 import { elementsAt, spanAt } from '../json/members.ts';
 import { readDocument } from '../json/read-document.ts';
-import { readLead } from '../lead/read-lead.ts';
-import { type LeadAt, leadPlaces, readLeads } from '../lead/read-leads.ts';
+import { type LeadAt, leadPlaces, readLead, readLeads } from '../lead/read-leads.ts';
 import type { FindingClass } from './classify-lead.ts';
 
 /** What was received, and what is known beside the leads. */

@@ -1,4 +1,4 @@
-import { formatDuration } from '../time/duration.ts';
+import { formatDuration } from '../time/time-text.ts';
 import { type Answer, isCutOff } from './raw-request.ts';
 import type { CheckProblem } from './problems.ts';
 import type { CheckRequest, CheckSession, Exchange } from './session.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { limitTime } from '../http/client/limit-time.ts';
-import { formatDuration } from '../time/duration.ts';
+import { formatDuration } from '../time/time-text.ts';
 import { withoutCredential } from './credential.ts';
 import { type Finding, groupOf, isAcknowledged, type Probe, skipped, type Stage } from './probe.ts';
 import type { CheckProblem } from './problems.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { type ConfigError, InterruptedError } from '../errors.ts';
 import type { Host } from '../host.ts';
 import { Secret } from '../secret.ts';
-import { formatDuration } from '../time/duration.ts';
+import { formatDuration } from '../time/time-text.ts';
 import { configError } from './problems.ts';
 import { settingKeys } from './setting-keys.ts';
 import type { Account, AccountSettings, CommandKey } from './settings.ts';

@@ -1,5 +1,5 @@
 import { Secret } from '../secret.ts';
-import { longestTimerMs, parseDuration } from '../time/duration.ts';
+import { longestTimerMs, parseDuration } from '../time/time-text.ts';
 import type { Paths } from './directories.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { configError, usageError } from './problems.ts';

@@ -1,5 +1,5 @@
 import { parsePointer } from '../json/exact.ts';
-import { parseDuration } from '../time/duration.ts';
+import { parseDuration } from '../time/time-text.ts';
 import { type PartKey, schemePartKeys, schemeParts, settingPathOf } from '../webhook/scheme-options.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { dateFormats, paginationStyles, type ParameterName } from './dialect.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { Secret } from '../secret.ts';
-import { parseDuration } from '../time/duration.ts';
+import { parseDuration } from '../time/time-text.ts';
 
 /** How a typed text becomes a checked value: of a flag, an argument or a setting. */
 export interface ValueType<T> {

@@ -1,4 +1,4 @@
-import { formatDuration } from '../time/duration.ts';
+import { formatDuration } from '../time/time-text.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
 
 /** `Date` has whole seconds, and an answer takes a while; ms. */

@@ -4,7 +4,7 @@ import { LeadsError, messageOf } from '../errors.ts';
 import { type InboxLocation, isInboxThere, openInboxReader } from '../inbox/open-inbox.ts';
 import { checkIntegrity } from '../inbox/sqlite/file-health.ts';
 import type { Clock } from '../time/clock.ts';
-import { formatDuration } from '../time/duration.ts';
+import { formatDuration } from '../time/time-text.ts';
 import { checkNamed, type CheckResult, type ErrorTexts } from './check-result.ts';
 
 export interface OpenedInbox {

@@ -1,4 +1,4 @@
-import { parseIsoTime } from '../time/instant.ts';
+import { parseIsoTime } from '../time/time-text.ts';
 import type { RawLead } from './raw-lead.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { parseInstant } from '../time/instant.ts';
+import { parseInstant } from '../time/time-text.ts';
 
 const operators = ['!=', '>=', '<=', '=', '~', '>', '<'] as const;
 

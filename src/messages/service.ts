@@ -1,7 +1,7 @@
 import { loginCommand } from './login-command.ts';
 import type { Problem } from '../errors.ts';
 import type { ErrorWords, ServiceProblem } from '../service/problems.ts';
-import { formatDuration } from '../time/duration.ts';
+import { formatDuration } from '../time/time-text.ts';
 import { jsonMessages, otherPlace } from './json.ts';
 import type { Message, Messages, Words } from './message.ts';
 

@@ -1,4 +1,4 @@
-import { formatSeconds } from '../time/duration.ts';
+import { formatSeconds } from '../time/time-text.ts';
 import { sanitize } from './sanitize.ts';
 import type { StatusLine } from './terminal/status-line.ts';
 

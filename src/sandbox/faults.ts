@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { forgeryKinds } from '../sender/forge-request.ts';
-import { formatDuration, parseDuration } from '../time/duration.ts';
+import { formatDuration, parseDuration } from '../time/time-text.ts';
 import { drawFor } from './data/seeded-random.ts';
 import type { SandboxProblem } from './problems.ts';
 

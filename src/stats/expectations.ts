@@ -1,5 +1,5 @@
 import { usageError } from './problems.ts';
-import { parseDuration } from '../time/duration.ts';
+import { parseDuration } from '../time/time-text.ts';
 import type { ReceiptFigures } from './receipt-counts.ts';
 
 /** What can be expected, and how its value is written. */

@@ -1,4 +1,4 @@
-import { longestTimerMs } from './duration.ts';
+import { longestTimerMs } from './time-text.ts';
 
 /** Time as a dependency: `now` in milliseconds since the epoch; `sleep` rejects with the signal's reason when aborted. */
 export interface Clock {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deviationsOf } from '../../src/lead/read-lead.ts';
+import { deviationsOf } from '../../src/lead/read-leads.ts';
 import { readCreatedAt } from '../../src/lead/created-at.ts';
 
 describe('the time of a lead', () => {

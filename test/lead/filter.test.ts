@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseCondition } from '../../src/lead/filter-condition.ts';
 import { type LeadFilter, leadFilter } from '../../src/lead/filter.ts';
-import { readLead } from '../../src/lead/read-lead.ts';
+import { readLead } from '../../src/lead/read-leads.ts';
 
 function passes(json: string, filter: Partial<LeadFilter>, where: readonly string[] = []): boolean {
   const reading = readLead(Buffer.from(json));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { oldestFirst } from '../../src/lead/created-at.ts';
-import { readLead } from '../../src/lead/read-lead.ts';
+import { readLead } from '../../src/lead/read-leads.ts';
 
 function order(times: readonly string[]): (string | undefined)[] {
   const leads = times.map((createdAt, i) => {

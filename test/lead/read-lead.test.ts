@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readLead } from '../../src/lead/read-lead.ts';
+import { readLead } from '../../src/lead/read-leads.ts';
 
 const read = (json: string) => readLead(Buffer.from(json));
 const proper =

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import { noCredential, secretTexts, signatureTexts, unsigned } from '../credential.ts';
 import { acknowledges, type Finding, isAcknowledged, type Probe, probeGroup, skipped } from '../probe.ts';
 import type { CheckSession, Exchange } from '../session.ts';

@@ -6,7 +6,7 @@ import { write, writeJson } from '../../output/stdout.ts';
 import { renderTable } from '../../output/table.ts';
 import { type Marks, marksFor, type Palette, paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth, wrapWidth } from '../../output/terminal/terminal-width.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import { wrap } from '../help/layout.ts';
 import type { DescribedReport, Summary } from './report.ts';
 

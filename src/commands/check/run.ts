@@ -14,7 +14,7 @@ import { limitTime } from '../../http/client/limit-time.ts';
 import { junitDocument } from '../../output/junit.ts';
 import { writeWhole } from '../../output/write-whole.ts';
 import { explainFailure } from '../../messages/sender.ts';
-import { formatSeconds } from '../../time/duration.ts';
+import { formatSeconds } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import { InterruptedError } from '../../errors.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { DemoError, tour } from './tour.ts';
 import type { DemoDirectories, LeadsProcess } from './leads-process.ts';

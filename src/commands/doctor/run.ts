@@ -14,7 +14,7 @@ import { checkAuthority, checkPort } from '../../doctor/listen-address.ts';
 import type { OpenedStore } from '../../doctor/database-opens.ts';
 import { checkFreeSpace, checkInbox, checkOwnClock, probeStorage } from '../../doctor/inbox-opens.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { formatSeconds } from '../../time/duration.ts';
+import { formatSeconds } from '../../time/time-text.ts';
 import { resolveInbox } from '../flags/resolve-inbox.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { checkService, type ServiceReport } from './check-service.ts';

@@ -2,8 +2,7 @@ import { anyText, type ValueType } from '../../config/value-types.ts';
 import { UsageError } from '../../errors.ts';
 import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import { Secret } from '../../secret.ts';
-import { parseDuration } from '../../time/duration.ts';
-import { parseInstant } from '../../time/instant.ts';
+import { parseDuration, parseInstant } from '../../time/time-text.ts';
 
 /** `--limit`: a whole number from 1, or `all`, which is Infinity. */
 export const limit: ValueType<number> = {

@@ -2,7 +2,7 @@ import { DataError, InterruptedError, ServiceError } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { Service } from '../../service/client/service.ts';
 import { IncompleteError, type Unproven } from '../../service/listing/incomplete-error.ts';
-import { formatDuration, formatSeconds } from '../../time/duration.ts';
+import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 
 /** Whether a run was stopped by Ctrl-C, which is the ordinary end of one that goes on until then. */
 export const isCtrlC = ({ aborted, reason }: AbortSignal): boolean =>

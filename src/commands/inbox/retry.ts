@@ -9,7 +9,7 @@ import { write } from '../../output/stdout.ts';
 import { leaseMarginMs, type Retried, retryDelivery } from '../../receiver/retry-delivery.ts';
 import { firstDeliveries, groupByRequest, pendingIds } from '../../receiver/stored-deliveries.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import { readAuthority } from '../../tls/local-authority.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import type { InboxRetryOptions } from './options.ts';

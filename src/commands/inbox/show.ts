@@ -5,7 +5,7 @@ import { renderFields } from '../../output/fields.ts';
 import { write } from '../../output/stdout.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { deliveryDetails, objectWriter } from './delivery-json.ts';
 import type { InboxShowOptions } from './options.ts';

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../config/base-url.ts';
 import { duration, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
-import { parseDuration } from '../../time/duration.ts';
+import { parseDuration } from '../../time/time-text.ts';
 import { httpUrl, pollInterval, writtenFile } from '../flags/flag-values.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';

@@ -10,7 +10,7 @@ import { type Palette, paletteFor } from '../../output/terminal/colour.ts';
 import type { BackfillRound, RoundEnd } from '../../receiver/backfill.ts';
 import { deliveryRedactor } from '../../receiver/create-receiver.ts';
 import type { AnsweredDelivery, Subscribable } from '../../receiver/receiver-events.ts';
-import { formatDuration, formatSeconds } from '../../time/duration.ts';
+import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { RejectReason } from '../../webhook/rejection.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './options.ts';

@@ -9,7 +9,7 @@ import type { ReceiverNote } from '../../receiver/problems.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { markWrittenLeads } from '../../receiver/targets/append.ts';
 import { openService } from '../../service/client/service.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import { explanationLines } from '../../messages/explanations.ts';
 import { explain } from '../../webhook/explain/explain-delivery.ts';
 import type { Outcome } from '../flags/command-spec.ts';

@@ -8,7 +8,7 @@ import {
 import { sanitize } from '../../output/sanitize.ts';
 import { write } from '../../output/stdout.ts';
 import { type OutgoingDelivery, type Signer, signRequest } from '../../sender/sign-request.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import type { ResolvedTarget } from '../flags/resolve-target.ts';
 import type { SendOptions } from './options.ts';
 

@@ -7,7 +7,7 @@ import { truncate } from '../../output/terminal/text-width.ts';
 import type { DeliveryRunResult, RunTally, TimedAttempt } from '../../sender/delivery-run.ts';
 import type { Percentiles } from '../../sender/latency-histogram.ts';
 import type { Attempt } from '../../sender/sender.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 
 /** Makes the text of stdout, whole lines. */
 interface AttemptPrinter {

@@ -4,7 +4,7 @@ import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-inbox.ts';
 import { leadFilter } from '../../lead/filter.ts';
-import { readLead } from '../../lead/read-lead.ts';
+import { readLead } from '../../lead/read-leads.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/list-leads.ts';
 import { unprovenHandler } from '../flags/polling.ts';

@@ -6,7 +6,7 @@ import { utf8 } from '../../json/bytes.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
 import { FieldPresence } from '../../lead/filter.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
-import { readLead } from '../../lead/read-lead.ts';
+import { readLead } from '../../lead/read-leads.ts';
 import { renderFields } from '../../output/fields.ts';
 import { cellText, eachMember, FieldPaths } from '../../output/records/json-members.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';

@@ -1,7 +1,7 @@
 import type { Messages } from '../../output/messages.ts';
 import { grouped } from '../../output/terminal/progress.ts';
 import type { CheckedExpectation } from '../../stats/expectations.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 
 /** A figure for people: durations in milliseconds, shares from 0 to 1. */
 export function figureText(value: number, unit: 'duration' | 'share' | 'number'): string {

@@ -10,7 +10,7 @@ import { textWidth, widestOf } from '../../output/terminal/text-width.ts';
 import type { ReceiptFigures } from '../../stats/receipt-counts.ts';
 import type { BucketUnit, Series } from '../../stats/time-buckets.ts';
 import { noValue, otherValues } from '../../stats/value-counts.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import { wrap } from '../help/layout.ts';
 import { type BarRow, barSection, type ChartStyle, padded } from './bar-section.ts';
 import { changeText, figureText } from './figure-text.ts';

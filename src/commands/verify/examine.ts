@@ -1,6 +1,6 @@
 import type { Capture } from '../../capture/capture.ts';
 import { explanationText } from '../../messages/explanations.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import { describe } from '../../messages/command-line.ts';
 import { checkDelivery } from '../../webhook/check-delivery.ts';
 import { type Delivery, headerValues } from '../../webhook/delivery.ts';

@@ -1,6 +1,6 @@
 import type { Dialect } from '../../config/dialect.ts';
 import type { LeadsError } from '../../errors.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import { checkNamed, type CheckResult } from '../check-result.ts';
 import type { ClockSight } from '../clock-drift.ts';
 import type { RateHeaders } from './limited-requests.ts';

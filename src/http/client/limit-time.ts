@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { longestTimerMs } from '../../time/duration.ts';
+import { longestTimerMs } from '../../time/time-text.ts';
 
 /** The time that one request may take. */
 export interface TimeLimit {

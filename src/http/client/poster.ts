@@ -1,4 +1,4 @@
-import { longestTimerMs } from '../../time/duration.ts';
+import { longestTimerMs } from '../../time/time-text.ts';
 import type { AnswerParser } from './answer-parser.ts';
 import { type ConnectionOptions, type ExchangeEnd, OriginConnections } from './origin-connections.ts';
 import { proxyAuthorization } from './tunnel.ts';

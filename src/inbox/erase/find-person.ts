@@ -1,6 +1,6 @@
 import type { InboxReader, StoredDelivery } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
-import { memberIds } from './erased-ids.ts';
+import { memberIds } from './remaining-delivery.ts';
 import { idsOfContact, isContactOf, type Person, readableIn } from './person.ts';
 
 /** A lead of the person. */

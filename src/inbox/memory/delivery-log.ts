@@ -1,7 +1,6 @@
 import type { TakenKind } from '../decide-verdict.ts';
 import type { DeliveryContent, DeliverySummary } from '../delivery-record.ts';
-import { hasMemberId } from '../erase/erased-ids.ts';
-import { remainingContent } from '../erase/remaining-delivery.ts';
+import { hasMemberId, remainingContent } from '../erase/remaining-delivery.ts';
 import type { InboxQuery, StoredDelivery, StoredResult } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { maxRejectedKept, maxResultsKept } from '../store-options.ts';

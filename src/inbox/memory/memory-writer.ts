@@ -10,8 +10,7 @@ import {
   type TakenVerdict,
 } from '../decide-verdict.ts';
 import { contentOf, type Group, groupByDelivery, rejectedContentOf, summaryOf } from '../delivery-record.ts';
-import { erasedIdDigest, memberIds } from '../erase/erased-ids.ts';
-import { splitErased } from '../erase/remaining-delivery.ts';
+import { erasedIdDigest, memberIds, splitErased } from '../erase/remaining-delivery.ts';
 import type { ReceivedLead } from '../query-types.ts';
 import type {
   Arrival,

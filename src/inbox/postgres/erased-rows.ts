@@ -1,4 +1,4 @@
-import { erasedIdDigest } from '../erase/erased-ids.ts';
+import { erasedIdDigest } from '../erase/remaining-delivery.ts';
 import type { ErasedLead } from '../inbox.ts';
 import { bytesOfText, hexOf, numberOf, type Rows, type Sql, sql, textOf } from './sql.ts';
 

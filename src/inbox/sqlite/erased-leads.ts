@@ -1,5 +1,11 @@
-import { erasedIdDigest, hasMemberId, memberIds } from '../erase/erased-ids.ts';
-import { remainingBody, remainingHeaders, remainingPath } from '../erase/remaining-delivery.ts';
+import {
+  erasedIdDigest,
+  hasMemberId,
+  memberIds,
+  remainingBody,
+  remainingHeaders,
+  remainingPath,
+} from '../erase/remaining-delivery.ts';
 import type { ReceivedLead } from '../query-types.ts';
 import type { ErasedCounts, ErasedLead, Erasure, RejectedDelivery } from '../inbox.ts';
 import { bytesOf, type Database, placeOf, type Statement, textOf, toColumn } from './libsql.ts';

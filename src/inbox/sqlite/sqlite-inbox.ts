@@ -1,7 +1,7 @@
 import type { Inbox, InboxReader } from '../inbox.ts';
 import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
-import { BatchCommit } from './batch-commit.ts';
+import { BatchCommit, type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
 import { nonceClockStart } from './delivery-tables.ts';
 import { bodiesWithIds, eraseLeads } from './erased-leads.ts';
 import {
@@ -23,7 +23,6 @@ import {
 } from './open-database.ts';
 import { cannotOpen, cannotWrite } from './sqlite-errors.ts';
 import { sqliteReader } from './sqlite-reader.ts';
-import { type OpenedStore, SqliteWriter } from './sqlite-writer.ts';
 import {
   readBacklog,
   removeDeadReceivers,

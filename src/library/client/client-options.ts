@@ -5,8 +5,7 @@ import type { Json } from '../../json/exact.ts';
 import { type Condition, parseCondition } from '../../lead/filter-condition.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
-import { longestTimerMs } from '../../time/duration.ts';
-import { parseInstant } from '../../time/instant.ts';
+import { longestTimerMs, parseInstant } from '../../time/time-text.ts';
 import type { Checkpoint } from './lead-checkpoint.ts';
 
 /** One account, and how its service is asked. */

@@ -6,7 +6,7 @@ import { sentenceOf, warningOf } from '../../messages/find-message.ts';
 import { Secret } from '../../secret.ts';
 import type { RateGate, Service, Texts } from '../../service/client/service.ts';
 import { systemClock } from '../../time/clock.ts';
-import { formatSeconds } from '../../time/duration.ts';
+import { formatSeconds } from '../../time/time-text.ts';
 import { checkKey, type ClientOptions, type LeadsOptions } from './client-options.ts';
 
 /** What a client knows from its options. */

@@ -1,6 +1,6 @@
 import { ConfigError, LeadsError, messageOf } from '../../errors.ts';
 import { backgroundClock, type Clock, systemClock } from '../../time/clock.ts';
-import { longestTimerMs } from '../../time/duration.ts';
+import { longestTimerMs } from '../../time/time-text.ts';
 import type { Policy } from '../../webhook/check-delivery.ts';
 import { definedScheme } from '../webhook/defined-scheme.ts';
 import { leadPlace, schemeOptions, withKeys } from '../webhook/make-verifier.ts';

@@ -14,7 +14,7 @@ import { forApplication } from '../../messages/application.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { systemClock } from '../../time/clock.ts';
-import { longestTimerMs } from '../../time/duration.ts';
+import { longestTimerMs } from '../../time/time-text.ts';
 import { unverified } from '../../webhook/scheme.ts';
 import { asBytes, LazyLead } from '../webhook/lead.ts';
 import { makeVerifier } from '../webhook/make-verifier.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../time/clock.ts';
-import { formatDuration, formatSeconds } from '../../time/duration.ts';
+import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { Messages } from '../messages.ts';
 import type { StatusLine } from './status-line.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../time/clock.ts';
-import { formatSeconds } from '../../time/duration.ts';
+import { formatSeconds } from '../../time/time-text.ts';
 import { sanitize } from '../sanitize.ts';
 import { truncate } from './text-width.ts';
 

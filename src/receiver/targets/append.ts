@@ -8,7 +8,7 @@ import { makeDirectory } from '../../files/make-directory.ts';
 import { outputError } from '../../files/output-error.ts';
 import { linesIn } from '../../files/read.ts';
 import type { Inbox, StoredRef } from '../../inbox/inbox.ts';
-import { readLead } from '../../lead/read-lead.ts';
+import { readLead } from '../../lead/read-leads.ts';
 import type { Target, TargetResult } from './target.ts';
 
 /** A disk has no time-out: this is long for a slow one to sync. */

@@ -1,4 +1,4 @@
-import { parseIsoTime } from '../../time/instant.ts';
+import { parseIsoTime } from '../../time/time-text.ts';
 import type { LeadSet, SandboxLead } from '../data/lead-set.ts';
 import type { ApiOptions, ParameterNames } from '../sandbox-options.ts';
 

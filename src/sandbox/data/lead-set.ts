@@ -1,5 +1,5 @@
-import { readLead } from '../../lead/read-lead.ts';
-import { parseIsoTime } from '../../time/instant.ts';
+import { readLead } from '../../lead/read-leads.ts';
+import { parseIsoTime } from '../../time/time-text.ts';
 import {
   type DeliveryStatus,
   leadText,

@@ -1,5 +1,5 @@
 import { DataError, type LeadsError } from '../../errors.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import { answerError, serviceError, type ServiceProblem } from '../problems.ts';
 import type { Service } from './service.ts';
 

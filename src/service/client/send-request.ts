@@ -1,7 +1,7 @@
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { type Secret, withoutSecrets } from '../../secret.ts';
-import { formatDuration } from '../../time/duration.ts';
+import { formatDuration } from '../../time/time-text.ts';
 import { answerError } from '../problems.ts';
 import { networkFailure } from './network-failure.ts';
 import { rateLimited } from './retry.ts';

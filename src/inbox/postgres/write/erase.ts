@@ -1,5 +1,9 @@
-import { hasMemberId } from '../../erase/erased-ids.ts';
-import { remainingBody, remainingHeaders, remainingPath } from '../../erase/remaining-delivery.ts';
+import {
+  hasMemberId,
+  remainingBody,
+  remainingHeaders,
+  remainingPath,
+} from '../../erase/remaining-delivery.ts';
 import type { Erased, ErasedCounts, Erasure } from '../../inbox.ts';
 import type { Connection } from '../connection/database-connections.ts';
 import { type StoredId, storedIds } from '../erased-rows.ts';

@@ -6,7 +6,7 @@ import {
   groupByDelivery,
   rejectedContentOf,
 } from '../../delivery-record.ts';
-import { memberIds } from '../../erase/erased-ids.ts';
+import { memberIds } from '../../erase/remaining-delivery.ts';
 import type { Arrival, RejectedDelivery } from '../../inbox.ts';
 import { leadBytes } from '../../lead-bytes.ts';
 import type { RedactDelivery } from '../../store-options.ts';
