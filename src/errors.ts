@@ -25,7 +25,7 @@ export abstract class LeadsError extends Error {
   /** Stable, machine-readable name in JSON errors. */
   abstract readonly code: string;
   /** @internal */
-  readonly problem: Problem | undefined;
+  declare readonly problem: Problem | undefined;
   readonly hint: string | undefined;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
@@ -33,7 +33,9 @@ export abstract class LeadsError extends Error {
   constructor(found: Problem | string, details: ErrorDetails = {}) {
     const cause = details.cause === undefined ? undefined : { cause: details.cause };
     super(typeof found === 'string' ? found : found.kind, cause);
-    this.problem = typeof found === 'string' ? undefined : found;
+    // Not enumerable: an application that prints the error's members gets texts, not what they were made of.
+    const problem = typeof found === 'string' ? undefined : found;
+    Object.defineProperty(this, 'problem', { value: problem });
     this.name = new.target.name;
     this.hint = details.hint;
     this.status = details.status;

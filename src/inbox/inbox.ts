@@ -63,7 +63,7 @@ export interface StoredResult extends HandedResult {
 }
 
 /** Whether a target may be handed a lead now: another receiver does it, it has had it, or nobody wanted it to. */
-export type LeaseState = 'leased' | 'busy' | 'done' | 'not outstanding';
+export type LeaseState = 'leased' | 'busy' | 'settled' | 'not outstanding';
 
 /** Leads that one target has not had. */
 export interface Outstanding {
@@ -142,7 +142,7 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
    * The targets have had the leads. One result for each, in order: `pending` while a wanted target has not had the lead,
    * then `accepted` for the lead's first delivery and `duplicate` for any other.
    */
-  markDone(leases: readonly TargetLease[]): Promise<readonly TakenKind[]>;
+  settle(leases: readonly TargetLease[]): Promise<readonly TakenKind[]>;
   /** The targets did not take the leads: any receiver may try again now. */
   release(leases: readonly TargetLease[]): Promise<void>;
   /**
@@ -154,7 +154,7 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   /** Leases what is outstanding for a target without a delivery. One state for each, in order. */
   lease(leases: readonly TargetLease[]): Promise<readonly LeaseState[]>;
   /** Leads that this target has not had. */
-  outstandingFor(target: string): AsyncIterable<StoredRef>;
+  unsettled(target: string): AsyncIterable<StoredRef>;
   /** Targets that have not had some lead, those of earlier runs included. */
   outstanding(): Promise<readonly Outstanding[]>;
   /** Newest first. */

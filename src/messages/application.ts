@@ -22,6 +22,7 @@ export const applicationWords: Words = {
   environment: (name) => `${name} before node starts`,
   otherKey: () => 'see apiKey',
   otherBaseUrl: (url) => `baseUrl: '${url}'`,
+  quoted: (text) => text,
   command: (line) => `leads ${line}`,
 };
 

@@ -13,6 +13,7 @@ export const commandLineWords: Words = {
   environment: (name) => name,
   otherKey: (login) => `store another key with '${login}', or check LEADS_API_KEY`,
   otherBaseUrl: (_, login) => login,
+  quoted: (text) => `'${text}'`,
   command: (line) => `leads ${line}`,
 };
 

@@ -69,4 +69,4 @@ export const jsonMessages: Messages<JsonProblem> = {
 
 /** The answer may be that of another place. */
 export const otherPlace = (words: Words): string =>
-  `the base URL or the path may be another one: '${words.get('base-url')}', '${words.get('api.path')}'`;
+  `the base URL or the path may be another one: ${words.quoted(words.get('base-url'))}, ${words.quoted(words.get('api.path'))}`;

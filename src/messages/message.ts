@@ -19,6 +19,8 @@ export interface Words {
   /** How to give another API key, or another base URL; `login` is the command for it. */
   otherKey(login: string): string;
   otherBaseUrl(url: string, login: string): string;
+  /** A name or a command inside a sentence: in quotes on the command line. */
+  quoted(text: string): string;
   /** A command that mends it: `'leads inbox migrate'`. */
   command(line: string): string;
 }

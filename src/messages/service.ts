@@ -43,7 +43,7 @@ function plainAnswer(status: number, words: ErrorWords): string {
 const proxyHint = (): string => 'see HTTPS_PROXY and NO_PROXY';
 
 const howToSet = (words: Words): string =>
-  `say how the service pages: '${words.set('api.pagination')}' and '${words.name('api.params.…')}'`;
+  `say how the service pages: ${words.quoted(words.set('api.pagination'))} and ${words.quoted(words.name('api.params.…'))}`;
 
 const unproven = (message: string, hint: NonNullable<Message['hint']> = howToSet): Message => ({
   message,
@@ -56,11 +56,11 @@ export const serviceMessages: Messages<ServiceProblem> = {
     hint: (words) =>
       mayBeTls
         ? `is it up, and is it plain HTTP? If not, use ${origin.replace('http:', 'https:')}`
-        : `is it up, and is the base URL right? See '${words.get('base-url')}'`,
+        : `is it up, and is the base URL right? See ${words.quoted(words.get('base-url'))}`,
   }),
   'no-such-host': ({ origin }) => ({
     message: `cannot reach ${origin}: there is no such host`,
-    hint: (words) => `check the base URL: '${words.get('base-url')}'`,
+    hint: (words) => `check the base URL: ${words.quoted(words.get('base-url'))}`,
   }),
   'answers-in-plain-http': ({ origin, isLoopback }) => ({
     message: `cannot reach ${origin}: the server speaks plain HTTP`,
@@ -87,7 +87,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
     message: answered('the service refused the API key', status, said),
     hint: (words) =>
       keyIsFromCommand
-        ? `it is what api-key-command printed: '${words.get('api-key-command')}'`
+        ? `it is what api-key-command printed: ${words.quoted(words.get('api-key-command'))}`
         : words.otherKey(loginCommand(profile)),
   }),
   'rate-limited': ({ status, words }) => ({
@@ -97,7 +97,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
     message: plainAnswer(status, said),
     hint: (words) =>
       status === 404 || status === 405
-        ? `the list operation may have another path: '${words.set('api.path', '/…')}'`
+        ? `the list operation may have another path: ${words.quoted(words.set('api.path', '/…'))}`
         : undefined,
   }),
   'call-answered': ({ status, words }) => ({ message: plainAnswer(status, words) }),
@@ -194,7 +194,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
     unproven(
       `${count} leads came, which may be as many as the service gives at once, and no position leads further`,
       (words) =>
-        `say how the service pages ('${words.set('api.pagination')}', '${words.name('api.params.…')}'), or that it does not: '${words.set('api.pagination', 'none')}'`,
+        `say how the service pages (${words.quoted(words.set('api.pagination'))}, ${words.quoted(words.name('api.params.…'))}), or that it does not: ${words.quoted(words.set('api.pagination', 'none'))}`,
     ),
   'total-not-met': ({ total, met }) => unproven(`the service counts ${total} leads and gave ${met}`),
   'total-vanished': () => unproven('the service counted leads at first, and none in the end'),
@@ -204,7 +204,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
       const names =
         param === 'skip'
           ? `${words.set('api.params.offset', "'$skip'")}, and ${words.set('api.params.limit', "'$limit'")}`
-          : `'${words.set('api.params.page')}' or '${words.name('api.params.offset')} …'`;
+          : `${words.quoted(words.set('api.params.page'))} or ${words.quoted(`${words.name('api.params.offset')} …`)}`;
       return `it may take that for a filter; name the parameter that it pages by: ${names}`;
     }),
   'list-kept-moving': () =>

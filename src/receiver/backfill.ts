@@ -207,7 +207,7 @@ async function deliverAgain(
   options: RoundOptions,
 ): Promise<void> {
   const { targets, signal, note, sentenceOf } = options;
-  for (const ids of portions(pending, shareOf(targets), signal)) {
+  for (const ids of portions([...new Set(pending)], shareOf(targets), signal)) {
     const unwanted = await deliverPending(ids, {
       ...options,
       onUnreadable: (leadIds, error) =>

@@ -40,7 +40,7 @@ export interface ReceiverOptions {
   /** Asked first of each delivery; default: any host is taken. */
   readonly hostGuard?: HostGuard | undefined;
   /** Opened with the options that `inboxRequirements` gives for the same policy and targets. */
-  readonly inbox: Pick<Inbox, 'take' | 'reject' | 'markDone' | 'release'>;
+  readonly inbox: Pick<Inbox, 'take' | 'reject' | 'settle' | 'release'>;
   /** What each new lead is delivered to before its delivery is acknowledged, in this order. Default: nothing. */
   readonly targets?: readonly Target[] | undefined;
   readonly clock: Pick<Clock, 'now'>;

@@ -19,7 +19,7 @@ export interface DispatchedLead {
 
 /** Delivers leads to their targets: to each at least once, in order, and never one lead twice at the same time. */
 export class TargetDeliverer {
-  readonly #inbox: Pick<Inbox, 'markDone' | 'release'>;
+  readonly #inbox: Pick<Inbox, 'settle' | 'release'>;
   readonly #targets: readonly Target[];
   readonly #clock: Pick<Clock, 'now'>;
   /** By id of a lead: the work on its delivery, which ends with what became of each lead of that. */
@@ -27,7 +27,7 @@ export class TargetDeliverer {
 
   /** `targets` in the order in which each lead is delivered to them. */
   constructor(
-    inbox: Pick<Inbox, 'markDone' | 'release'>,
+    inbox: Pick<Inbox, 'settle' | 'release'>,
     targets: readonly Target[],
     clock: Pick<Clock, 'now'>,
   ) {
@@ -77,7 +77,7 @@ export class TargetDeliverer {
   async #share(first: DispatchedLead, { leadId, seq }: StoredRef): Promise<DispatchedLead> {
     const [target] = this.#targets;
     if (first.kind === 'pending' || target === undefined) return notYet;
-    const [kind = 'pending'] = await this.#inbox.markDone([{ leadId, seq, target: target.name }]);
+    const [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target: target.name }]);
     return { kind, targetResults: [] };
   }
 
@@ -105,7 +105,7 @@ export class TargetDeliverer {
           const { leadId } = stored;
           const isTaken = result.ok || target.bestEffort === true;
           const kind = await (isTaken
-            ? this.#markDone(stored, target, result)
+            ? this.#settle(stored, target, result)
             : this.#release(stored, target, result));
           const { targetResults } = dispatched.get(leadId) ?? notYet;
           dispatched.set(leadId, { kind, targetResults: [...targetResults, result] });
@@ -118,13 +118,13 @@ export class TargetDeliverer {
   }
 
   /** Stores that the target has had the lead. Those that end together share a transaction. */
-  async #markDone(
+  async #settle(
     { leadId, seq }: StoredRef,
     target: Target,
     result: TargetResult,
   ): Promise<DispatchedLead['kind']> {
     const lease = { leadId, seq, target: target.name, result: this.#kept(result) };
-    const [kind = 'pending'] = await this.#inbox.markDone([lease]);
+    const [kind = 'pending'] = await this.#inbox.settle([lease]);
     return kind;
   }
 

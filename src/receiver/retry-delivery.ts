@@ -8,7 +8,7 @@ export const leaseMarginMs = 1000;
 
 interface RetryOptions {
   readonly target: Target;
-  readonly inbox: Pick<Inbox, 'list' | 'lease' | 'markDone' | 'markDoneAtNewAddress' | 'release'>;
+  readonly inbox: Pick<Inbox, 'list' | 'lease' | 'settle' | 'markDoneAtNewAddress' | 'release'>;
   readonly clock: Clock;
   /** The target is the address that the app has now: what it takes is not outstanding for the one that it had. */
   readonly hasMoved: boolean;
@@ -37,7 +37,7 @@ export async function retryDelivery(
   const leases = leads.map(({ leadId, seq }) => ({ leadId, seq, target: target.name }));
   const states = await inbox.lease(leases);
   // What is pending for something else is not delivered again to an address that had it.
-  const hasHad = (i: number): boolean => hasMoved && states[i] === 'done';
+  const hasHad = (i: number): boolean => hasMoved && states[i] === 'settled';
   const free = leads.filter((_, i) => states[i] !== 'busy' && !hasHad(i));
   const results = await deliver(free, target, inbox);
   const at = clock.now();
@@ -92,7 +92,7 @@ async function keep(
   state: LeaseState | undefined,
   hasMoved: boolean,
 ): Promise<string | undefined> {
-  if (lease.result.ok && state === 'leased') await inbox.markDone([lease]);
+  if (lease.result.ok && state === 'leased') await inbox.settle([lease]);
   else if (lease.result.ok && hasMoved) return (await inbox.markDoneAtNewAddress([lease]))[0];
   else await inbox.release([lease]);
   return undefined;

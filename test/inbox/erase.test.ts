@@ -90,12 +90,12 @@ describe.each(stores)('erasing from an inbox in $name', ({ newLocation }) => {
     await inbox.erase(only('ada'));
     const result = { ok: true, answer: 'thank you ada', durationMs: 1, at: 1 };
     const lease = { ...stored, target, result };
-    expect(await inbox.markDone([lease])).toEqual(['duplicate']);
+    expect(await inbox.settle([lease])).toEqual(['duplicate']);
     await inbox.release([lease]);
     expect(await inbox.markDoneAtNewAddress([lease])).toEqual([undefined]);
     expect(await inbox.lease([lease])).toEqual(['not outstanding']);
     expect(await inbox.outstanding()).toEqual([]);
-    expect(await all(inbox.outstandingFor(target))).toEqual([]);
+    expect(await all(inbox.unsettled(target))).toEqual([]);
   });
 
   it('leaves the own bytes of other leads of the delivery, and nothing else of it', async () => {
@@ -152,7 +152,7 @@ describe.each(stores)('erasing from an inbox in $name', ({ newLocation }) => {
     const inbox = await open(newLocation(), { targets: [target] });
     const [first] = await inbox.take(together([ada, bob]));
     if (first === undefined || first.kind === 'rejected') throw new Error('it was not taken');
-    await inbox.markDone([{ leadId: 'ada', seq: first.seq, target }]);
+    await inbox.settle([{ leadId: 'ada', seq: first.seq, target }]);
     expect(await inbox.prune(Number.MAX_SAFE_INTEGER)).toBe(1);
     const person = { by: 'email', value: 'ada@example.com' } as const;
     expect(await findPerson(inbox, person)).toMatchObject({ leads: [{ leadId: 'ada', deliveries: 0 }] });
@@ -224,7 +224,7 @@ describe.each(sharedStores)(
       const stored = await takeStored(receiver, arrivalOf(ada));
       const other = await open(location);
       expect(await other.erase(only('ada'))).toMatchObject({ leads: 1, pending: 1, remains: undefined });
-      expect(await receiver.markDone([{ ...stored, target }])).toEqual(['duplicate']);
+      expect(await receiver.settle([{ ...stored, target }])).toEqual(['duplicate']);
       expect(await takeOne(receiver, arrivalOf(ada))).toMatchObject({ kind: 'duplicate', isErased: true });
       expect(await receiver.has(['ada'])).toEqual(new Set(['ada']));
       expect(await all(receiver.list({}))).toEqual([]);

@@ -45,7 +45,7 @@ describe.each(stores)('a lookup of leads in a store in $name', ({ newLocation })
     const inbox = await open(newLocation(), { targets: [forward], leaseMs: 1000 });
     const { seq } = await takeStored(inbox, arrivalOf({ id: 'had' }));
     await takeStored(inbox, arrivalOf({ id: 'not' }));
-    await inbox.markDone([{ leadId: 'had', seq, target: forward }]);
+    await inbox.settle([{ leadId: 'had', seq, target: forward }]);
     const found = await inbox.lookUp(['had', 'not']);
     expect(found.map((lead) => lead?.isPending)).toEqual([false, true]);
   });

@@ -28,7 +28,7 @@ describe.each(stores)('the backlog of $name', ({ newLocation }) => {
       { target: 'exec', leads: 3, oldestAt: 1 },
       { target: label, leads: 3, oldestAt: 1 },
     ]);
-    await inbox.markDone([
+    await inbox.settle([
       { ...first, target: forward },
       { ...second, target: forward },
     ]);
@@ -49,7 +49,7 @@ describe.each(stores)('the backlog of $name', ({ newLocation }) => {
   it('is whole when there are thousands', async () => {
     const inbox = await open(newLocation(), { targets: [forward] });
     const taken = await takeMany(inbox, 2500);
-    await inbox.markDone(taken.slice(0, 300).map((one) => ({ ...one, target: forward })));
+    await inbox.settle(taken.slice(0, 300).map((one) => ({ ...one, target: forward })));
     expect(await inbox.backlog()).toEqual([{ target: label, leads: 2200, oldestAt: 301 }]);
   });
 });

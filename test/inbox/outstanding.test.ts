@@ -22,9 +22,9 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     expect(await inbox.outstanding()).toEqual([
       { target: 'forward http://app.test:3000', leads: 2, wanted: true, wantedElsewhere: false },
     ]);
-    await inbox.markDone([{ ...a, target: forward }]);
+    await inbox.settle([{ ...a, target: forward }]);
     expect(await pending()).toEqual([['b', 1]]);
-    await inbox.markDone([{ ...b, target: forward }]);
+    await inbox.settle([{ ...b, target: forward }]);
     expect(await pending()).toEqual([]);
     expect(await inbox.outstanding()).toEqual([]);
     expect(await all(inbox.list({}))).toHaveLength(3);
@@ -35,7 +35,7 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     const a = await takeStored(inbox, arrivalOf({ id: 'a' }));
     const lease = { ...a, target: forward };
     await inbox.release([{ ...lease, result: refused }]);
-    await inbox.markDone([{ ...lease, result: took }]);
+    await inbox.settle([{ ...lease, result: took }]);
     const results = async () => (await all(inbox.list({ leadId: 'a' })))[0]?.results ?? [];
     expect(await results()).toEqual([
       { target: 'forward http://app.test:3000', ...refused },
@@ -49,8 +49,8 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     const inbox = await open(newLocation(), { targets: [forward], leaseMs: 1000 });
     const a = await takeStored(inbox, arrivalOf({ id: 'a' }));
     expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['leased']);
-    await inbox.markDone([{ ...a, target: forward }]);
-    expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['done']);
+    await inbox.settle([{ ...a, target: forward }]);
+    expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['settled']);
   });
 });
 
@@ -63,7 +63,7 @@ describe.each(stores)('what is outstanding in $name for the receiver itself', ({
     const other = await open(newLocation(), { targets: [moved] });
     expect(await other.outstanding()).toEqual([]);
     expect(await inbox.markDoneAtNewAddress([{ ...a, result: took }])).toEqual([undefined]);
-    expect(await inbox.lease([a])).toEqual(['done']);
+    expect(await inbox.lease([a])).toEqual(['settled']);
     expect(await inbox.outstanding()).toMatchObject([{ leads: 1 }]);
     expect((await all(inbox.list({})))[0]).toMatchObject({ verdict: 'pending', results: [took] });
   });

@@ -52,11 +52,11 @@ describe.each(stores)('pruning an inbox in $name', ({ newLocation }) => {
     ]);
     if (a?.kind !== 'pending' || b?.kind !== 'pending') throw new Error('nothing is outstanding');
     await takeOne(inbox, { leadId: 'a', delivery: deliveryOf('{"id":"a"}', { receivedAt: 2 }) });
-    await inbox.markDone([{ ...b, target: 't' }]);
+    await inbox.settle([{ ...b, target: 't' }]);
     expect(await inbox.prune(3)).toBe(1);
     const kept = await all(inbox.list({ leadId: 'a' }));
     expect(kept.map((one) => Buffer.from(one.body).toString())).toEqual(['{"id":"a"}', body]);
-    await inbox.markDone([{ ...a, target: 't' }]);
+    await inbox.settle([{ ...a, target: 't' }]);
     expect(await inbox.prune(3)).toBe(2);
   });
 });

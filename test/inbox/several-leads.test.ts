@@ -112,13 +112,13 @@ describe.each(stores)('a delivery of several leads in $name', ({ newLocation }) 
     if (first?.kind !== 'pending' || second?.kind !== 'pending') throw new Error('not pending');
     const shown = async () =>
       (await all(inbox.list({}))).map(({ leadId, verdict, status }) => [leadId, verdict, status]);
-    await inbox.markDone([{ leadId: 'a', seq: first.seq, target: 't' }]);
+    await inbox.settle([{ leadId: 'a', seq: first.seq, target: 't' }]);
     await inbox.take(delivered([c]));
     expect((await shown()).slice(1)).toEqual([
       ['b', 'pending', 502],
       ['a', 'accepted', 502],
     ]);
-    await inbox.markDone([{ leadId: 'b', seq: second.seq, target: 't' }]);
+    await inbox.settle([{ leadId: 'b', seq: second.seq, target: 't' }]);
     expect((await shown()).slice(1)).toEqual([
       ['b', 'accepted', 200],
       ['a', 'accepted', 200],
@@ -129,11 +129,11 @@ describe.each(stores)('a delivery of several leads in $name', ({ newLocation }) 
     const inbox = await open(newLocation(), { targets: ['t'] });
     const [first, second] = await inbox.take(delivered([a, b]));
     if (first?.kind !== 'pending' || second?.kind !== 'pending') throw new Error('not pending');
-    await inbox.markDone([{ leadId: 'a', seq: first.seq, target: 't' }]);
+    await inbox.settle([{ leadId: 'a', seq: first.seq, target: 't' }]);
     expect(await inbox.prune(5_000)).toBe(1);
     const [left] = await all(inbox.list({}));
     expect(text(leadBytes(left?.body ?? new Uint8Array(), left?.place))).toBe(b[1]);
-    await inbox.markDone([{ leadId: 'b', seq: second.seq, target: 't' }]);
+    await inbox.settle([{ leadId: 'b', seq: second.seq, target: 't' }]);
     expect(await inbox.prune(5_000)).toBe(1);
     expect(await all(inbox.list({}))).toEqual([]);
     expect(await inbox.take(delivered([['a', '{"id":"a","n":3}'], b]))).toMatchObject([

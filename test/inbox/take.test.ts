@@ -46,7 +46,7 @@ describe.each(stores)('an inbox in $name', ({ newLocation }) => {
     const inbox = await open(newLocation(), { targets: ['t'] });
     const [first] = await inbox.take(['a', 'x\0z'].map((id) => arrivalOf({ id })));
     if (first?.kind !== 'pending') throw new Error('not pending');
-    await inbox.markDone([{ leadId: 'a', seq: first.seq, target: 't' }]);
+    await inbox.settle([{ leadId: 'a', seq: first.seq, target: 't' }]);
     expect(await inbox.states(['a', 'x\0z', 'x', 'a'])).toEqual(
       new Map([
         ['a', 'accepted'],

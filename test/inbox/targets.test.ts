@@ -13,13 +13,13 @@ describe.each(stores)('the targets of leads in $name', ({ newLocation }) => {
     const [first] = await all(inbox.list({}));
     const stored = { leadId: 'a', seq: first?.seq ?? 0 };
     expect(first).toMatchObject({ verdict: 'pending', status: 502 });
-    expect(await inbox.markDone([{ ...stored, target: forward }])).toEqual(['pending']);
+    expect(await inbox.settle([{ ...stored, target: forward }])).toEqual(['pending']);
     const repeat = await takeOne(inbox, arrival);
     expect(repeat).toMatchObject({ kind: 'pending', targets: [output], attempt: 2, busy: false });
     expect(await all(inbox.leads({}))).toEqual([]);
-    expect(await all(inbox.outstandingFor(output))).toEqual([stored]);
-    expect(await inbox.markDone([{ ...stored, target: output }])).toEqual(['accepted']);
-    expect(await all(inbox.outstandingFor(output))).toEqual([]);
+    expect(await all(inbox.unsettled(output))).toEqual([stored]);
+    expect(await inbox.settle([{ ...stored, target: output }])).toEqual(['accepted']);
+    expect(await all(inbox.unsettled(output))).toEqual([]);
     expect(await takeOne(inbox, arrival)).toMatchObject({ kind: 'duplicate', attempt: 3 });
     expect(await all(inbox.leads({}))).toHaveLength(1);
     expect((await all(inbox.list({}))).map(({ verdict, status }) => [verdict, status])).toEqual([
@@ -34,12 +34,12 @@ describe.each(stores)('the targets of leads in $name', ({ newLocation }) => {
     const ids = Array.from({ length: 2100 }, (_, i) => `lead_${i}`);
     await inbox.take(ids.map((id) => arrivalOf({ id })));
     const read: string[] = [];
-    for await (const stored of inbox.outstandingFor(output)) {
+    for await (const stored of inbox.unsettled(output)) {
       read.push(stored.leadId);
-      if (read.length % 500 === 0) await inbox.markDone([{ ...stored, target: output }]);
+      if (read.length % 500 === 0) await inbox.settle([{ ...stored, target: output }]);
     }
     expect(read.sort()).toEqual(ids.sort());
-    expect(await all(inbox.outstandingFor(output))).toHaveLength(2096);
+    expect(await all(inbox.unsettled(output))).toHaveLength(2096);
   });
 
   it('are settled in batches, a result for each', async () => {
@@ -47,7 +47,7 @@ describe.each(stores)('the targets of leads in $name', ({ newLocation }) => {
     const a = await takeStored(inbox, arrival);
     const repeat = await takeStored(inbox, arrival);
     const b = await takeStored(inbox, arrivalOf({ id: 'b' }));
-    const results = await inbox.markDone([
+    const results = await inbox.settle([
       { ...a, target: forward },
       { ...a, target: output },
       { ...repeat, target: output },

@@ -72,7 +72,7 @@ describe.each(stores)('watching an inbox in $name', ({ name, newLocation }) => {
     const pending = await mark();
     await inbox.release([{ leadId, seq, target, result }]);
     const failed = await mark();
-    await inbox.markDone([{ leadId, seq, target, result: { ...result, ok: true, at: 6 } }]);
+    await inbox.settle([{ leadId, seq, target, result: { ...result, ok: true, at: 6 } }]);
     const settled = await mark();
     expect(new Set([pending, failed, settled]).size).toBe(3);
     expect(pending).toMatch(/^pending/);

@@ -71,7 +71,7 @@ describe('the stream of events', () => {
     await page.inbox.release([{ leadId: 'l0', seq: 1, target, result }]);
     const changed = () => ofType(events, 'changed').flatMap(({ rows }) => rows);
     await expect.poll(changed).toMatchObject([{ seq: 1, verdict: 'pending', failed: 1, delivered: 0 }]);
-    await page.inbox.markDone([{ leadId: 'l0', seq: 1, target, result: { ...result, ok: true, at: 2 } }]);
+    await page.inbox.settle([{ leadId: 'l0', seq: 1, target, result: { ...result, ok: true, at: 2 } }]);
     await expect.poll(() => changed().at(-1)).toMatchObject({ seq: 1, verdict: 'accepted', delivered: 1 });
     expect(ofType(events, 'removed')).toEqual([]);
     await page.inbox.erase({ leadIds: ['l1'], rejected: [] });

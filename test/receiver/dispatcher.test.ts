@@ -48,7 +48,7 @@ it('marks each lead of a delivery as soon as its target has had it, whatever the
     deliver: () => [new Promise((resolve) => (finish = resolve)), Promise.resolve(result)],
   };
   const inbox = {
-    markDone: (leases: readonly TargetLease[]) => {
+    settle: (leases: readonly TargetLease[]) => {
       done.push(...leases.map(({ leadId }) => leadId));
       return Promise.resolve(leases.map(() => 'accepted' as const));
     },

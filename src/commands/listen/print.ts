@@ -1,6 +1,6 @@
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import type { Context } from '../../context.ts';
-import { LeadsError, messageOf, ServiceError } from '../../errors.ts';
+import { LeadsError, messageOf, type Problem, ServiceError } from '../../errors.ts';
 import type { VerdictKind } from '../../inbox/decide-verdict.ts';
 import { utf8 } from '../../json/bytes.ts';
 import type { Messages } from '../../output/messages.ts';
@@ -119,8 +119,9 @@ function roundSayer(messages: Pick<Messages, 'say' | 'warn'>): (round: BackfillR
       messages.say(`the backfill works again, after ${formatDuration(awayMs)}`);
       failing = undefined;
     }
-    if (end.kind === 'unproven' && !unproven.has(end.reason.kind)) {
-      unproven.add(end.reason.kind);
+    const doubt = end.kind === 'unproven' ? withoutCounts(end.reason) : undefined;
+    if (end.kind === 'unproven' && doubt !== undefined && !unproven.has(doubt)) {
+      unproven.add(doubt);
       messages.warn(`the backfill may lack leads: ${problemSentence(end.reason)}`);
     }
     const isNews = found || (number === 1 && !isInterrupted);
@@ -140,8 +141,13 @@ function counted({ fetched, known, handedOn, pending, notStored }: BackfillRound
 /** An outage is one cause, whichever way it shows. */
 function causeOf(error: unknown): string {
   if (error instanceof ServiceError) return 'outage';
-  return (error instanceof LeadsError ? error.problem?.kind : undefined) ?? messageOf(error);
+  const problem = error instanceof LeadsError ? error.problem : undefined;
+  return problem === undefined ? messageOf(error).replace(/\d+/g, '#') : withoutCounts(problem);
 }
+
+/** What tells one cause from another: numbers differ from round to round. */
+const withoutCounts = (problem: Problem): string =>
+  JSON.stringify(problem, (_, fact: unknown) => (typeof fact === 'number' ? undefined : fact));
 
 /** The address of a receiver that is ready, and how it works. */
 export interface Listening {

@@ -228,7 +228,7 @@ function receiverFor(
 const noteWith =
   (messages: Context['messages']) =>
   (found: ReceiverNote): void => {
-    const cause = 'leadIds' in found ? `${found.kind} ${found.leadIds.join()}` : found.kind;
+    const cause = 'leadIds' in found ? `${found.kind} ${JSON.stringify(found.leadIds)}` : found.kind;
     messages.note(cause, problemSentence(found));
   };
 

@@ -59,7 +59,7 @@ export function memoryInbox(options: StoreOptions): Inbox {
         return Promise.reject(failure(error));
       }
     },
-    markDone: (leases) => add(() => leases.map((lease) => writer.markDone(lease))),
+    settle: (leases) => add(() => leases.map((lease) => writer.settle(lease))),
     // Every target is one that this receiver wants.
     markDoneAtNewAddress: (leases) => add(() => leases.map((lease) => writer.markDoneAtNewAddress(lease))),
     // No other receiver can hold a lease here, so none is kept.
@@ -68,7 +68,7 @@ export function memoryInbox(options: StoreOptions): Inbox {
       return Promise.resolve();
     },
     lease: (leases) => Promise.resolve(leases.map((lease) => writer.leaseState(lease))),
-    async *outstandingFor(target) {
+    async *unsettled(target) {
       for (const [leadId, { seq, done }] of targets.includes(target) ? [...writer.leads] : []) {
         if (!done.includes(target)) yield { leadId, seq };
       }

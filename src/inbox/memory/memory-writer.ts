@@ -73,7 +73,7 @@ export class MemoryWriter {
     this.#addRejected({ delivery, leadId }, rejection);
   }
 
-  markDone(lease: TargetLease): TakenKind {
+  settle(lease: TargetLease): TakenKind {
     const { leadId, seq, target } = lease;
     // Erased while a target was handed the lead.
     if (this.erased.find(leadId) !== undefined) return 'duplicate';
@@ -122,7 +122,7 @@ export class MemoryWriter {
   /** Whether the target may be handed the lead now. */
   leaseState({ leadId, target }: TargetLease): LeaseState {
     if (this.outstandingTargets(leadId).includes(target)) return 'leased';
-    return this.leads.get(leadId)?.done.includes(target) === true ? 'done' : 'not outstanding';
+    return this.leads.get(leadId)?.done.includes(target) === true ? 'settled' : 'not outstanding';
   }
 
   /** `Inbox.erase`. */

@@ -122,13 +122,13 @@ function postgresInbox(
         rejectedWaiting -= rejected.length;
       }
     },
-    markDone: async (leases) => (await leased('done', leases)) as readonly TakenKind[],
+    settle: async (leases) => (await leased('done', leases)) as readonly TakenKind[],
     markDoneAtNewAddress: (leases) => leased('done at new address', leases),
     async release(leases) {
       await leased('release', leases);
     },
     lease: async (leases) => (await leased('lease', leases)) as readonly LeaseState[],
-    outstandingFor: (target) => outstandingLeads(context, storedName(target)),
+    unsettled: (target) => outstandingLeads(context, storedName(target)),
     checkWritable: () => written(() => writeCheck.run()),
     backlog: () => backlogOf(context, { wanted }),
     pool: () => connections.pool(),

@@ -112,7 +112,7 @@ function sqliteInbox(
         rejectedWaiting -= rejected.length;
       }
     },
-    markDone: (leases) => add((writer) => leases.map((lease) => writer.markDone(lease))),
+    settle: (leases) => add((writer) => leases.map((lease) => writer.settle(lease))),
     markDoneAtNewAddress: (leases) =>
       add((writer) => leases.map((lease) => writer.markDoneAtNewAddress(lease))),
     release: (leases) =>
@@ -120,7 +120,7 @@ function sqliteInbox(
         for (const lease of leases) writer.release(lease);
       }),
     lease: (leases) => add((writer) => leases.map((lease) => writer.lease(lease))),
-    async *outstandingFor(target) {
+    async *unsettled(target) {
       for (let after = ''; ;) {
         const page = await add((writer) => writer.leases.outstandingLeads(target, after));
         yield* page;

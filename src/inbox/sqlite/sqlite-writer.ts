@@ -116,12 +116,12 @@ export class SqliteWriter {
     this.#addRejected({ delivery, leadId }, rejection);
   }
 
-  markDone({ leadId, seq, target, result }: TargetLease): TakenKind {
+  settle({ leadId, seq, target, result }: TargetLease): TakenKind {
     // Erased while a target was handed the lead.
     if (this.erased.find(leadId) !== undefined) return 'duplicate';
     const id = toColumn(leadId);
     this.#addResult(seq, target, result);
-    const undone = this.leases.markDone(id, target);
+    const undone = this.leases.settle(id, target);
     const accepted = undone.length === 0 && !acceptLead(this.#sql, id);
     const verdict = verdictOnceDone(undone, { accepted });
     if (verdict !== 'pending') concludeDelivery(this.#sql, seq, verdict);
@@ -132,7 +132,7 @@ export class SqliteWriter {
     if (this.erased.find(leadId) !== undefined) return undefined;
     this.#addResult(seq, target, result);
     const moved = this.leases.markDoneAtNewAddress(toColumn(leadId), target, this.#now);
-    if (moved !== undefined) this.markDone({ leadId, seq, target });
+    if (moved !== undefined) this.settle({ leadId, seq, target });
     return moved;
   }
 

@@ -71,7 +71,7 @@ export class TargetLeases {
   }
 
   /** Notes that the target has had the lead. Returns the wanted targets that have not. */
-  markDone(id: string, target: string): string[] {
+  settle(id: string, target: string): string[] {
     const { wanted, storedName } = this.#options;
     this.#setDone(id, storedName(target));
     return wanted.filter((one) => this.#rowOf(id, one)?.['done'] !== 1);
@@ -100,7 +100,7 @@ export class TargetLeases {
   /** Leases what is outstanding for the target, unless another receiver holds a lease on it. */
   lease(id: string, target: string, now: number): LeaseState {
     const row = this.#rowOf(id, target);
-    if (row?.['done'] === 1) return 'done';
+    if (row?.['done'] === 1) return 'settled';
     if (row === undefined) return 'not outstanding';
     if (this.#isLeasedElsewhere(row, now)) return 'busy';
     this.grant(id, [target], now);

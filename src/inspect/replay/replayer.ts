@@ -13,7 +13,7 @@ import type { ReplayTarget } from './replay-target.ts';
 /** Replays that wait for the one ahead of them. */
 const mostWaiting = 16;
 
-type ReplayInbox = Pick<Inbox, 'list' | 'lease' | 'markDone' | 'markDoneAtNewAddress' | 'release'>;
+type ReplayInbox = Pick<Inbox, 'list' | 'lease' | 'settle' | 'markDoneAtNewAddress' | 'release'>;
 
 export interface ReplayerOptions {
   readonly targets: readonly ReplayTarget[];

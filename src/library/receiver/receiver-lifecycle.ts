@@ -114,7 +114,7 @@ export class ReceiverLife {
         onUnreadable: (ids, error) => ids.forEach((leadId) => onError(error, { leadId })),
       });
     let some: string[] = [];
-    for await (const { leadId } of inbox.outstandingFor(this.#target.name)) {
+    for await (const { leadId } of inbox.unsettled(this.#target.name)) {
       if (this.isClosing) return;
       some.push(leadId);
       if (some.length < most) continue;
@@ -166,7 +166,7 @@ function deliveryOf(event: AnsweredDelivery): ReceivedDelivery {
 function reportStorageErrors(
   inbox: ReceiverInbox,
   onError: CheckedOptions['onError'],
-): Pick<ReceiverInbox, 'take' | 'reject' | 'markDone' | 'release'> {
+): Pick<ReceiverInbox, 'take' | 'reject' | 'settle' | 'release'> {
   const reported = async <T>(refs: readonly Pick<StoredRef, 'leadId'>[], work: Promise<T>): Promise<T> => {
     try {
       return await work;
@@ -181,7 +181,7 @@ function reportStorageErrors(
   return {
     take: (arrivals) => reported(arrivals, inbox.take(arrivals)),
     reject: (rejected) => inbox.reject(rejected),
-    markDone: (leases) => reported(leases, inbox.markDone(leases)),
+    settle: (leases) => reported(leases, inbox.settle(leases)),
     release: (leases) => reported(leases, inbox.release(leases)),
   };
 }

@@ -69,7 +69,7 @@ export interface ReceiverOptions extends SchemeChoice, RequestLimits {
 /** What a receiver needs of its inbox. An object of your own must keep the promises that each method states. */
 export type ReceiverInbox = Pick<
   Inbox,
-  'take' | 'reject' | 'markDone' | 'release' | 'lease' | 'outstandingFor' | 'list' | 'close'
+  'take' | 'reject' | 'settle' | 'release' | 'lease' | 'unsettled' | 'list' | 'close'
 >;
 
 /** What an inbox has to know of the receiver in front of it. */

@@ -2,7 +2,7 @@ import { utf8 } from '../../json/bytes.ts';
 import { escapeJson } from '../sanitize.ts';
 import { eachMember, FieldPaths } from './json-members.ts';
 import type { ByteSink, RecordBytes, RecordWriter, WriterOptions } from './record-types.ts';
-import { WriteBuffer } from './record-writer.ts';
+import { WriteBuffer } from './write-buffer.ts';
 
 const newline = 0x0a;
 

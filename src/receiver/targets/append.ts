@@ -137,11 +137,11 @@ async function endOfLastLine(file: FileHandle, size: number): Promise<number> {
  */
 export async function markWrittenLeads(
   path: string,
-  inbox: Pick<Inbox, 'outstandingFor' | 'markDone'>,
+  inbox: Pick<Inbox, 'unsettled' | 'settle'>,
 ): Promise<void> {
   const target = appendTargetName(path);
   const outstanding = new Map<string, StoredRef>();
-  for await (const stored of inbox.outstandingFor(target)) outstanding.set(stored.leadId, stored);
+  for await (const stored of inbox.unsettled(target)) outstanding.set(stored.leadId, stored);
   if (outstanding.size === 0) return;
   for await (const lines of linesIn(createReadStream(path) as AsyncIterable<Buffer>)) {
     const written = lines.flatMap(({ bytes }) => {
@@ -149,6 +149,6 @@ export async function markWrittenLeads(
       const stored = read.ok ? outstanding.get(read.lead.id ?? '') : undefined;
       return stored === undefined ? [] : [{ ...stored, target }];
     });
-    if (written.length > 0) await inbox.markDone(written);
+    if (written.length > 0) await inbox.settle(written);
   }
 }

@@ -30,15 +30,19 @@ export class IncompleteError extends LeadsError {
   readonly code = 'incomplete';
   /** What was seen, as a sentence without a full stop. */
   readonly why: string;
-  /** @internal */
-  readonly reason: UnprovenReason;
+  readonly #reason: UnprovenReason;
 
   /** `what` may be missing; of pages there is no flag that takes what there is. @internal */
   constructor({ reason }: Unproven, what: 'leads' | 'pages' = 'leads') {
     const problem: ServiceProblem = { kind: 'incomplete', what, reason };
     super(problem);
-    this.reason = reason;
+    this.#reason = reason;
     // A library's entry, which hands the error out, puts the sentence here.
     this.why = reason.kind;
+  }
+
+  /** @internal */
+  get reason(): UnprovenReason {
+    return this.#reason;
   }
 }

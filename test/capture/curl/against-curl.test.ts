@@ -45,10 +45,15 @@ afterAll(() => server.close());
 /** What bash makes of a command line, and what it printed. */
 function bash(command: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile('bash', ['-c', command], { cwd: folder }, (error, stdout, stderr) => {
-      if (error) reject(new Error(`${error.message}\n${stderr}`));
-      else resolve(stderr + stdout);
-    });
+    execFile(
+      'bash',
+      ['-c', command],
+      { cwd: folder, env: { ...process.env, LC_ALL: 'C.UTF-8' } },
+      (error, stdout, stderr) => {
+        if (error) reject(new Error(`${error.message}\n${stderr}`));
+        else resolve(stderr + stdout);
+      },
+    );
   });
 }
 

@@ -58,7 +58,7 @@ describe('leads inbox recover', () => {
       targets: ['forward http://a.test/'],
     });
     await before.take(['a', 'b', 'a'].map((id) => arrivalOf({ id }, { nonce: id })));
-    await before.markDone([{ leadId: 'b', seq: 2, target: 'forward http://a.test/' }]);
+    await before.settle([{ leadId: 'b', seq: 2, target: 'forward http://a.test/' }]);
     const delivery = deliveryOf('{"leads":[{"id":"c"},{"id":"d"}]}');
     await before.take([
       { delivery, leadId: 'c', place: { start: 10, end: 20 } },

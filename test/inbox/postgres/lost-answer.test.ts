@@ -66,7 +66,7 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     const { proxy, cut, other } = await receivers({ targets: ['t'], leaseMs: 60_000 });
     const stored = await takeStored(cut, arrivalOf({ id: 'a' }));
     const lost = proxy.loseNextCommit();
-    await expect(cut.markDone([{ ...stored, target: 't' }])).rejects.toThrow(CannotStoreError);
+    await expect(cut.settle([{ ...stored, target: 't' }])).rejects.toThrow(CannotStoreError);
     await lost;
     expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'accepted' });
     expect(await takeOne(cut, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
@@ -78,13 +78,13 @@ describe.skipIf(address === undefined)('a COMMIT whose answer is lost', () => {
     await expect.poll(() => inbox.query(`SELECT 1 FROM S.unconfirmed WHERE seqs <> '{}'`)).toHaveLength(0);
     const both = await open(inbox.location(), { targets: ['t', 'u'], leaseMs: 1 });
     const b = await takeStored(both, arrivalOf({ id: 'b' }));
-    await both.markDone([{ ...b, target: 't' }]);
+    await both.settle([{ ...b, target: 't' }]);
     await inbox.query(`UPDATE S.unconfirmed SET seqs = '{[1,2)}', at = at - interval '3s'`);
     const one = await open(inbox.location(), { targets: ['t'] });
     const [a, accepted] = await one.take([arrivalOf({ id: 'a' }), arrivalOf({ id: 'b' })]);
     expect([a?.kind, accepted?.kind]).toEqual(['pending', 'accepted']);
     if (a === undefined || !('seq' in a)) throw new Error('not stored');
-    expect(await one.markDone([{ ...a, target: 't' }])).toEqual(['accepted']);
+    expect(await one.settle([{ ...a, target: 't' }])).toEqual(['accepted']);
     expect(await takeOne(other, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });
   });
 

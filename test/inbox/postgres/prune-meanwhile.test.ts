@@ -47,19 +47,19 @@ describe.skipIf(address === undefined)('pruning while a lead gets outstanding', 
     const { dropped, bodies, inbox } = await pruneDuringTake(monthOf(clock.now()).start + 1);
     expect(dropped).toBe(0);
     expect(bodies).toEqual(['{"id":"a","n":1}', repeats[0], '{"id":"b","n":1}', repeats[1]]);
-    expect(await all(inbox.outstandingFor('t'))).toHaveLength(2);
+    expect(await all(inbox.unsettled('t'))).toHaveLength(2);
   });
 
   it('keeps the delivery that made it outstanding, where it drops a month', async () => {
     const { bodies, inbox } = await pruneDuringTake(monthOf(clock.now(), 1).start);
     expect(bodies).toEqual(expect.arrayContaining(repeats));
-    const outstanding = await all(inbox.outstandingFor('t'));
+    const outstanding = await all(inbox.unsettled('t'));
     expect(outstanding.map(({ leadId }) => leadId)).toEqual(['a', 'b']);
     expect(await inbox.lease(outstanding.map((one) => ({ ...one, target: 't' })))).toEqual([
       'leased',
       'leased',
     ]);
-    expect(await inbox.markDone(outstanding.map((one) => ({ ...one, target: 't' })))).toEqual(
+    expect(await inbox.settle(outstanding.map((one) => ({ ...one, target: 't' })))).toEqual(
       expect.not.arrayContaining(['pending']),
     );
     expect(await takeOne(inbox, arrivalOf({ id: 'a' }))).toMatchObject({ kind: 'duplicate' });

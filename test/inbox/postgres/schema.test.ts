@@ -171,7 +171,7 @@ describe.skipIf(shared === undefined)('the schema of an inbox on PostgreSQL', ()
       { leadId: 'c', delivery, place: { start: 1, end: 11 } },
       { leadId: 'd', delivery, place: { start: 12, end: 22 } },
     ]);
-    await receiver.markDone(stored.map((one) => ({ ...one, target: 't' })));
+    await receiver.settle(stored.map((one) => ({ ...one, target: 't' })));
     const next = monthOf(clock.now(), 1);
     await takeStored(receiver, at('next', next.start));
     const tables = () =>

@@ -29,10 +29,10 @@ it('stores the body of several leads once, until the last of them is dropped', a
   }
   await inbox.take([{ delivery: deliveryOf('[{"id":"c"}]'), leadId: 'c', place: a }]);
   expect(counted(path)).toMatchObject({ contents: 2, bytes: 2 * body.length });
-  await inbox.markDone([{ leadId: 'a', seq: 1, target: 't' }]);
+  await inbox.settle([{ leadId: 'a', seq: 1, target: 't' }]);
   expect(await inbox.prune(5_000)).toBe(2);
   expect(counted(path)).toMatchObject({ contents: 2 });
-  await inbox.markDone([{ leadId: 'b', seq: 2, target: 't' }]);
+  await inbox.settle([{ leadId: 'b', seq: 2, target: 't' }]);
   expect(await inbox.prune(5_000)).toBe(2);
   expect(counted(path)).toMatchObject({ contents: 0 });
 });

@@ -48,7 +48,7 @@ const inboxWith = (changed: Partial<ReceiverInbox>): InboxOpener => ({
   },
 });
 
-test.each(['take', 'markDone'] as const)('what the inbox cannot store (%s) is told, once', async (method) => {
+test.each(['take', 'settle'] as const)('what the inbox cannot store (%s) is told, once', async (method) => {
   const full = new CannotStoreError('no space left on the device');
   const { receiver, errors } = start({ inbox: inboxWith({ [method]: () => Promise.reject(full) }) });
   expect(await deliver(receiver, { id: 'a' })).toBe(503);

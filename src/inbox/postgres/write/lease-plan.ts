@@ -74,8 +74,8 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
     const ids = this.#works.flatMap(({ leases }) => leases.map(({ lease }) => lease.leadId));
     const erased = erasedLeads(this.#context, ids, answers['erased'] ?? []);
     const accepted: number[] = [];
-    const markDone = (lead: LeasedLead, seq: number, target: string): TakenKind => {
-      const undone = lead.markDone(target);
+    const settle = (lead: LeasedLead, seq: number, target: string): TakenKind => {
+      const undone = lead.settle(target);
       const verdict = verdictOnceDone(undone, lead);
       if (verdict === 'pending') return verdict;
       if (!lead.accepted) {
@@ -97,7 +97,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
         throw new UnknownLeadError('there is no lead of this id');
       }
       if (kind !== 'lease') deliveries.addResult(lease);
-      if (kind === 'done') return markDone(lead, lease.seq, targetKey);
+      if (kind === 'done') return settle(lead, lease.seq, targetKey);
       if (kind === 'lease') return lead.lease(targetKey);
       if (kind === 'release') {
         lead.release(targetKey);
@@ -106,8 +106,8 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       const moved = lead.markDoneAtNewAddress(targetKey, (target) => wanted.has(target));
       if (moved === undefined) return undefined;
       const [target, label] = moved;
-      lead.markDone(target);
-      markDone(lead, lease.seq, targetKey);
+      lead.settle(target);
+      settle(lead, lease.seq, targetKey);
       return label;
     };
     const results = this.#works.map(({ kind, leases }) => leases.map((lease) => one(kind, lease)));

@@ -67,7 +67,7 @@ export class LeasedLead {
   }
 
   /** Notes that the target has had the lead. Returns the wanted targets that have not. */
-  markDone(target: string): string[] {
+  settle(target: string): string[] {
     if (!this.done.has(target)) {
       this.done.add(target);
       this.isChanged = true;
@@ -85,7 +85,7 @@ export class LeasedLead {
     target: string,
     isWanted: (target: string) => boolean,
   ): [target: string, label: string] | undefined {
-    this.markDone(target);
+    this.settle(target);
     const forwards = [...this.outstanding].filter(([, { label }]) => label.startsWith('forward '));
     const [[other, found] = []] = forwards;
     if (other === undefined || found === undefined || forwards.length > 1) return undefined;
@@ -100,7 +100,7 @@ export class LeasedLead {
   }
 
   lease(target: string): LeaseState {
-    if (this.done.has(target)) return 'done';
+    if (this.done.has(target)) return 'settled';
     const found = this.outstanding.get(target);
     if (found === undefined) return 'not outstanding';
     if (this.#isLeasedElsewhere(found)) return 'busy';
