@@ -2,7 +2,7 @@ import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
 import { configFile } from '../config/directories.ts';
 import type { Settings } from '../config/settings.ts';
 import type { LeadsError } from '../errors.ts';
-import { checkNamed, type CheckResult, type ErrorTexts } from './check-result.ts';
+import { checkNamed, type CheckResult } from './check-result.ts';
 
 /** What the configuration file was like before it was read, since reading tightens its permissions. */
 export interface FoundConfig {
@@ -20,10 +20,9 @@ export function findConfig(configDir: string): FoundConfig {
 export function checkConfig(
   { path, file, directory }: FoundConfig,
   read: Pick<Settings, 'profile'> | LeadsError,
-  texts: Pick<ErrorTexts, 'describe'>,
 ): CheckResult {
   const check = checkNamed('machine.config');
-  if (read instanceof Error) return check.failedBy(read, texts);
+  if (read instanceof Error) return check.fail(read);
   if (file === undefined) return check.pass(`no file ${path} yet; flags and environment count`);
   const wasOpen = [file, directory].some((stat) => stat !== undefined && isOpen(stat));
   if (wasOpen) {

@@ -6,8 +6,9 @@ import { missingMonths, requireUsable, schemaVersion } from '../inbox/postgres/m
 import { checkServer, checkTables } from '../inbox/postgres/open-schema.ts';
 import { cannotOpen, sqlState } from '../inbox/postgres/postgres-errors.ts';
 import { identifier } from '../inbox/postgres/sql.ts';
+import type { InboxWarning } from '../inbox/problems.ts';
 import type { Clock } from '../time/clock.ts';
-import { checkNamed, type CheckResult, type ErrorTexts } from './check-result.ts';
+import { checkNamed, type CheckResult } from './check-result.ts';
 import { type OtherClock, readNewest } from './inbox-opens.ts';
 
 export interface OpenedStore {
@@ -20,13 +21,9 @@ export interface OpenedStore {
 const clockName = "the database's clock";
 const state = `SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') AS read_only,
   floor(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now`;
-const migrateHint = "run 'leads inbox migrate' with the role that owns it";
 
 /** Whether the database of an inbox takes deliveries, and keeps what it is given. A schema that is not there is not made. */
-export async function checkDatabase(
-  location: DatabaseLocation,
-  { clock, texts }: { readonly clock: Clock; readonly texts: ErrorTexts },
-): Promise<OpenedStore> {
+export async function checkDatabase(location: DatabaseLocation, clock: Clock): Promise<OpenedStore> {
   let connections: Connections | undefined;
   let at: number | undefined;
   const ended = (checks: readonly CheckResult[], newestDelivery?: number): OpenedStore => ({
@@ -38,14 +35,12 @@ export async function checkDatabase(
     connections = await connect(location, { connections: 1 });
     const [[found = {}] = []] = await connections.use((connection) => connection.run({ text: state }));
     at = Number(found['now']);
-    const checks = await connections.use((connection) =>
-      checkContents(connection, location, found, { clock, texts }),
-    );
+    const checks = await connections.use((connection) => checkContents(connection, location, found, clock));
     const isThere = checks.length > 1;
     return ended(checks, isThere ? await readNewest(location, clock) : undefined);
   } catch (error) {
     if (!(error instanceof LeadsError) && sqlState(error) === '') throw error;
-    return ended([opens.failedBy(cannotOpen(location.shown, error), texts)]);
+    return ended([opens.fail(cannotOpen(location.shown, error))]);
   } finally {
     await connections?.close();
   }
@@ -59,17 +54,17 @@ async function checkContents(
   connection: Connection,
   { shown, url }: DatabaseLocation,
   { version, read_only: readOnly }: Readonly<Record<string, unknown>>,
-  { clock, texts }: { readonly clock: Clock; readonly texts: ErrorTexts },
+  clock: Clock,
 ): Promise<CheckResult[]> {
   const schema = identifier(url.schema);
-  const warnings: string[] = [];
-  await checkServer(connection, shown, (found) => warnings.push(texts.describeWarning(found)));
+  const warnings: InboxWarning[] = [];
+  await checkServer(connection, shown, (found) => warnings.push(found));
   if (readOnly === 'on') {
     const hint = 'a standby? name all hosts in the URL, and target_session_attrs=read-write';
     return [opens.fail('the database takes no writes', hint)];
   }
   const found = await schemaVersion(connection, schema);
-  if (found === undefined) return [opens.warn(`there is no inbox in ${shown}`, migrateHint)];
+  if (found === undefined) return [opens.warn({ kind: 'database-without-inbox', inbox: shown })];
   requireUsable(found, shown);
   await checkTables(connection, schema, shown);
   const missing = await missingMonths(connection, schema, clock.now());
@@ -79,9 +74,9 @@ async function checkContents(
     warning === undefined ? opens.pass(server) : opens.warn(warning),
     missing.length === 0
       ? partitions.pass('made for the next three months')
-      : partitions.warn(
-          `missing for ${missing.map(({ name }) => name.replace('_', '-')).join(', ')}`,
-          migrateHint,
-        ),
+      : partitions.warn({
+          kind: 'partitions-missing',
+          months: missing.map(({ name }) => name.replace('_', '-')),
+        }),
   ];
 }

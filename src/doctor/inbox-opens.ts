@@ -5,7 +5,7 @@ import { type InboxLocation, isInboxThere, openInboxReader } from '../inbox/open
 import { checkIntegrity } from '../inbox/sqlite/file-health.ts';
 import type { Clock } from '../time/clock.ts';
 import { formatDuration } from '../time/time-text.ts';
-import { checkNamed, type CheckResult, type ErrorTexts } from './check-result.ts';
+import { checkNamed, type CheckResult } from './check-result.ts';
 
 export interface OpenedInbox {
   readonly check: CheckResult;
@@ -17,7 +17,7 @@ export interface OpenedInbox {
 export async function checkInbox(
   location: string,
   storage: StorageProbe,
-  { clock, texts }: { readonly clock: Clock; readonly texts: ErrorTexts },
+  clock: Clock,
 ): Promise<OpenedInbox> {
   const check = checkNamed('receiver.inbox');
   const of = (result: CheckResult, newestDelivery?: number): OpenedInbox => ({
@@ -25,41 +25,22 @@ export async function checkInbox(
     newestDelivery,
   });
   if (location === ':memory:') return of(check.warn('in memory: it is lost when listen ends'));
-  if (storage.problem === 'ENOSPC') {
-    return of(
-      check.fail(`${storage.directory} has no space left`, 'free some, or name another place with --inbox'),
-    );
-  }
-  if (storage.problem !== undefined) {
-    return of(
-      check.fail(
-        `${storage.directory} cannot be written (${storage.problem})`,
-        'make it writable, or name another place with --inbox or LEADS_DATA_DIR',
-      ),
-    );
-  }
-  const isDurable = storage.volatile === undefined;
-  const lost = `${storage.directory} is on ${storage.volatile ?? ''}`;
-  const elsewhere = 'name an inbox on a local disk with --inbox or LEADS_DATA_DIR';
-  if (!isInboxThere(location)) {
-    return of(
-      isDurable ? check.pass(`${location} is made by the first listen`) : check.warn(lost, elsewhere),
-    );
-  }
+  const { directory, problem: code, volatile: on } = storage;
+  if (code === 'ENOSPC') return of(check.fail({ kind: 'inbox-place-full', directory }));
+  if (code !== undefined) return of(check.fail({ kind: 'inbox-place-unwritable', directory, code }));
+  const kept = (inOrder: string): CheckResult =>
+    on === undefined ? check.pass(inOrder) : check.warn({ kind: 'inbox-place-volatile', directory, on });
+  if (!isInboxThere(location)) return of(kept(`${location} is made by the first listen`));
   try {
     await access(location, constants.R_OK | constants.W_OK);
     const newest = await readNewest(location, clock);
     const damage = await (await checkIntegrity(location)).found;
     if (damage !== undefined) {
-      const hint = `'leads inbox recover --inbox ${location} -o NEW' saves what it still holds`;
-      return of(check.fail(`${location} is damaged: ${damage}`, hint), newest);
+      return of(check.fail({ kind: 'inbox-file-damaged', inbox: location, damage }), newest);
     }
-    return of(
-      isDurable ? check.pass(`${location} opens, and syncs to disk`) : check.warn(lost, elsewhere),
-      newest,
-    );
+    return of(kept(`${location} opens, and syncs to disk`), newest);
   } catch (error) {
-    if (error instanceof LeadsError) return of(check.failedBy(error, texts));
+    if (error instanceof LeadsError) return of(check.fail(error));
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     return of(check.fail(`${location} cannot be read and written (${code})`, 'it must belong to you'));

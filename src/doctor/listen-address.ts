@@ -16,15 +16,14 @@ const answerMs = 2000;
 export async function checkPort(host: string, port: number): Promise<CheckResult> {
   const check = checkNamed('receiver.port');
   const code = await tryToBind(host, port);
-  if (code === undefined) return check.pass(`${host}:${port} is free`);
+  const address = `${host}:${port}`;
+  if (code === undefined) return check.pass(`${address} is free`);
   if (code === 'EADDRINUSE') {
-    if (await isListen(host, port)) return check.pass(`leads listen has ${host}:${port}`);
-    return check.warn(`another program has ${host}:${port}`, 'use another one: leads listen --port N');
+    if (await isListen(host, port)) return check.pass({ kind: 'port-of-listen', address });
+    return check.warn({ kind: 'port-taken', address });
   }
-  if (code === 'EACCES') {
-    return check.fail(`${host}:${port} needs more rights`, 'use one from 1024 on: leads listen --port N');
-  }
-  return check.fail(`nothing can listen on ${host}:${port} (${code})`, 'name an address of this machine');
+  if (code === 'EACCES') return check.fail({ kind: 'port-needs-rights', address });
+  return check.fail(`nothing can listen on ${address} (${code})`, 'name an address of this machine');
 }
 
 async function tryToBind(host: string, port: number): Promise<string | undefined> {

@@ -33,10 +33,7 @@ export async function checkHostLookup({
     signal.throwIfAborted();
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === 'ENOTFOUND' ? 'there is no such host' : (code ?? message);
-    return check.fail(
-      `${host} cannot be looked up: ${why}`,
-      "check the base URL ('leads config get base-url') and this machine's DNS",
-    );
+    return check.fail({ kind: 'service-host-unknown', host, why });
   } finally {
     limit.clear();
   }

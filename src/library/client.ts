@@ -1,7 +1,9 @@
 import { parseBaseUrl } from '../config/base-url.ts';
-import { UsageError } from '../errors.ts';
+import { type Problem, UsageError } from '../errors.ts';
 import { forApplication } from '../messages/application.ts';
-import { configMessageFor } from '../messages/config.ts';
+import { configMessages } from '../messages/config.ts';
+import { leadMessages } from '../messages/lead.ts';
+import type { Message } from '../messages/message.ts';
 import { RateGate } from '../service/client/service.ts';
 import { systemClock } from '../time/clock.ts';
 import {
@@ -52,19 +54,25 @@ export interface Client {
  */
 export function createClient(options: ClientOptions): Client {
   checkClientOptions(options);
-  const baseUrl = readBaseUrl(String(options.baseUrl));
+  const baseUrl = checked(() => parseBaseUrl(String(options.baseUrl)));
   // Shared by all iterations: the service limits the account, not one reading of the list.
   const account = { ...options, baseUrl, rateGate: new RateGate(systemClock) };
   return {
-    leads: (filter = {}, leadsOptions = {}) => new LeadIteration(account, filter, leadsOptions),
+    leads: (filter = {}, leadsOptions = {}) =>
+      checked(() => new LeadIteration(account, filter, leadsOptions)),
   };
 }
 
-function readBaseUrl(text: string): URL {
+const messages: Readonly<Record<string, (found: never) => Message>> = { ...configMessages, ...leadMessages };
+
+/** What options that cannot work throw, in words of options: the messages of what runs later are not loaded for it. */
+function checked<T>(read: () => T): T {
   try {
-    return parseBaseUrl(text);
+    return read();
   } catch (thrown) {
-    throw forApplication(thrown, configMessageFor);
+    throw forApplication(thrown, (problem) =>
+      (messages[problem.kind] as ((found: Problem) => Message) | undefined)?.(problem),
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Problem } from '../errors.ts';
-import { hintOf, sentenceOf, warningOf } from './find-message.ts';
+import { hintOf, messageFor, problemSentence, sentenceOf, warningOf } from './find-message.ts';
 import type { Words } from './message.ts';
 
 /** Commands and flags. */
@@ -23,6 +23,12 @@ export const describe = (
 ): { readonly message: string; readonly hint: string | undefined } => ({
   message: sentenceOf(thrown, commandLineWords),
   hint: hintOf(thrown, commandLineWords),
+});
+
+/** The same of what was found without ending a run. */
+export const describeProblem = (found: Problem): ReturnType<typeof describe> => ({
+  message: problemSentence(found),
+  hint: messageFor(found)?.hint?.(commandLineWords),
 });
 
 /** The same of a warning, as one text. */

@@ -1,7 +1,6 @@
-import type { Problem } from '../errors.ts';
 import type { ConfigProblem } from '../config/problems.ts';
 import { loginCommand } from './login-command.ts';
-import type { Message, Messages } from './message.ts';
+import type { Messages } from './message.ts';
 
 const inProfile = (name: string): string => (name === 'default' ? '' : ` in profile '${name}'`);
 
@@ -79,9 +78,3 @@ export const configMessages: Messages<ConfigProblem> = {
       `run '${program}' by hand as '${words.get('api-key-command')}' shows it; it must print the key and nothing else`,
   }),
 };
-
-const byKind: Readonly<Record<string, (found: never) => Message>> = configMessages;
-
-/** For an entry that has no other problems yet. */
-export const configMessageFor = (problem: Problem): Message | undefined =>
-  (byKind[problem.kind] as ((found: Problem) => Message) | undefined)?.(problem);

@@ -1,9 +1,11 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
 import { checkMessages } from './check.ts';
 import { configMessages } from './config.ts';
+import { doctorMessages } from './doctor.ts';
 import { httpMessages } from './http.ts';
 import { inboxMessages } from './inbox.ts';
 import { jsonMessages } from './json.ts';
+import { leadMessages } from './lead.ts';
 import { type Message, sentenceIn, type Words } from './message.ts';
 import { outputMessages } from './output.ts';
 import { receiverMessages } from './receiver.ts';
@@ -18,6 +20,7 @@ import { webhookMessages } from './webhook.ts';
 const catalogue: Readonly<Record<string, (found: never) => Message>> = {
   ...checkMessages,
   ...configMessages,
+  ...doctorMessages,
   ...httpMessages,
   ...inboxMessages,
   ...receiverMessages,
@@ -28,6 +31,7 @@ const catalogue: Readonly<Record<string, (found: never) => Message>> = {
   ...senderMessages,
   ...tlsMessages,
   ...jsonMessages,
+  ...leadMessages,
   ...serviceMessages,
 };
 

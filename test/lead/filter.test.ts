@@ -143,7 +143,12 @@ describe('order in --where', () => {
   });
 
   it('refuses to compare with what is neither number nor time', () => {
-    expect(() => parseCondition('score>high')).toThrow("'score>high' needs a number or a time after '>'");
+    expect(() => parseCondition('score>high')).toThrow(
+      expect.objectContaining({
+        code: 'usage',
+        problem: { kind: 'condition-without-order', text: 'score>high', operator: '>' },
+      }),
+    );
   });
 
   it('knows afterwards what no lead has, and what could not be compared', () => {

@@ -1,4 +1,3 @@
-import * as texts from '../../messages/command-line.ts';
 import type { Context } from '../../context.ts';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -36,18 +35,9 @@ export function checkService(
   isLearning: boolean,
   context: Context,
 ): ServiceReport {
-  const missing =
-    settings === undefined ? new ConfigError('the configuration cannot be read') : accountProblem(settings);
-  if (settings === undefined || missing !== undefined) {
-    const { message, hint } = texts.describe(missing);
-    const skipped = (names: readonly string[]): Promise<CheckResult[]> =>
-      Promise.resolve(names.map((name) => checkNamed(name).skip(message, hint)));
-    return {
-      connection: skipped(pullChecks),
-      dialect: skipped(dialectNames),
-      examination: Promise.resolve(undefined),
-    };
-  }
+  if (settings === undefined) return unchecked(new ConfigError('the configuration cannot be read'));
+  const missing = accountProblem(settings);
+  if (missing !== undefined) return unchecked(missing);
   const examination = openService(context).then((service) => examineDialect(service, isLearning), withoutKey);
   const connection = connectionOf(settings, context);
   return {
@@ -63,6 +53,16 @@ export function checkService(
         : unexamined(found.error),
     ),
     examination,
+  };
+}
+
+function unchecked(why: LeadsError): ServiceReport {
+  const skipped = (names: readonly string[]): Promise<CheckResult[]> =>
+    Promise.resolve(names.map((name) => checkNamed(name).skip(why)));
+  return {
+    connection: skipped(pullChecks),
+    dialect: skipped(dialectNames),
+    examination: Promise.resolve(undefined),
   };
 }
 
@@ -100,10 +100,10 @@ function checkKey(found: Examination, isFromCommand: boolean): CheckResult {
   if (found.kind === 'examined')
     return check.pass(isFromCommand ? 'accepted; it is what api-key-command prints' : 'accepted');
   const { error } = found;
-  if (error instanceof KeyRejectedError) return check.failedBy(error, texts);
+  if (error instanceof KeyRejectedError) return check.fail(error);
   // The service was reached, and its answer says nothing of the key.
   if (error instanceof DataError) return check.skip('the answer does not show whether it is accepted');
-  return check.failedBy(error, texts);
+  return check.fail(error);
 }
 
 function unexamined(error: LeadsError): CheckResult[] {
@@ -115,7 +115,7 @@ function unexamined(error: LeadsError): CheckResult[] {
         : 'the service did not answer';
   return dialectNames.map((name) =>
     error instanceof DataError && name === 'dialect.envelope'
-      ? checkNamed(name).failedBy(error, texts)
+      ? checkNamed(name).fail(error)
       : checkNamed(name).skip(why),
   );
 }

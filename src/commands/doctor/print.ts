@@ -1,3 +1,4 @@
+import { describe, describeProblem } from '../../messages/command-line.ts';
 import type { Context } from '../../context.ts';
 import type { CheckOutcome, CheckResult } from '../../doctor/check-result.ts';
 import type { LearntChange } from '../../doctor/dialect/learnt-keys.ts';
@@ -21,7 +22,7 @@ export function jsonPrinter({ stdout }: Pick<PrintContext, 'stdout'>): DoctorPri
   const line = (value: object): Promise<void> => writeJson(stdout, value);
   return {
     async group(_title, results) {
-      for (const { name, result, detail, hint } of results) {
+      for (const { name, result, detail, hint } of results.map(inWords)) {
         await line({ type: 'check', name, result, detail, hint: hint ?? null });
       }
     },
@@ -51,7 +52,7 @@ export async function prettyPrinter(context: PrintContext): Promise<DoctorPrinte
   const indented = (text: string, columns: number): string[] =>
     wrap(sanitize(text), Math.max(20, width - columns)).map((one) => ' '.repeat(columns) + one);
   const inside = (text: string): string[] => indented(text, indent);
-  const checkLines = (checks: readonly [CheckResult, ...CheckResult[]]): string[] => {
+  const checkLines = (checks: Alike): string[] => {
     const [{ result, detail, hint }] = checks;
     const names = checks.map(({ name }) => name.slice(name.indexOf('.') + 1));
     const mark = paint[result](marks[result]);
@@ -66,7 +67,7 @@ export async function prettyPrinter(context: PrintContext): Promise<DoctorPrinte
   };
   return {
     group: (title, results) =>
-      put([colours.bold(sanitize(title)), ...alike(results).flatMap(checkLines), '']),
+      put([colours.bold(sanitize(title)), ...alike(results.map(inWords)).flatMap(checkLines), '']),
     learnt: (changes) =>
       put([
         colours.bold('learnt'),
@@ -87,9 +88,18 @@ export async function prettyPrinter(context: PrintContext): Promise<DoctorPrinte
   };
 }
 
+type CheckInWords = Pick<CheckResult, 'name' | 'result' | 'hint'> & { readonly detail: string };
+type Alike = [CheckInWords, ...CheckInWords[]];
+
+function inWords({ name, result, found, hint }: CheckResult): CheckInWords {
+  if (typeof found === 'string') return { name, result, detail: found, hint };
+  const said = found instanceof Error ? describe(found) : describeProblem(found);
+  return { name, result, detail: said.message, hint: said.hint };
+}
+
 /** Checks in a row that were skipped for one reason stand in one line. */
-function alike(results: readonly CheckResult[]): [CheckResult, ...CheckResult[]][] {
-  const groups: [CheckResult, ...CheckResult[]][] = [];
+function alike(results: readonly CheckInWords[]): Alike[] {
+  const groups: Alike[] = [];
   for (const result of results) {
     const last = groups.at(-1);
     const isSkip = last?.[0].result === 'skip' && result.result === 'skip';

@@ -1,4 +1,3 @@
-import * as texts from '../../messages/command-line.ts';
 import type { Context } from '../../context.ts';
 import { readConfig } from '../../config/read-config.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -56,7 +55,7 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
     // What fails while others are printed is reported when its turn comes.
     for (const promise of [receiver, service.connection, service.dialect]) promise.catch(() => undefined);
     const { clock: ownClock, results: receiving } = await receiver;
-    const machine = [checkNodeVersion(context.nodeVersion), checkConfig(found, read, texts), ownClock];
+    const machine = [checkNodeVersion(context.nodeVersion), checkConfig(found, read), ownClock];
     const results: CheckResult[] = [];
     const groups: readonly (readonly [string, Promise<readonly CheckResult[]>])[] = [
       ['this machine', Promise.resolve(machine)],
@@ -133,11 +132,11 @@ async function openInbox(
     const location = await resolveInbox(options, settings, context);
     if (typeof location === 'string') return await openFile(location, context);
     const { checkDatabase } = await import('../../doctor/database-opens.ts');
-    return await checkDatabase(location, { clock: context.clock, texts });
+    return await checkDatabase(location, context.clock);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return {
-      checks: [checkNamed('receiver.inbox').failedBy(error, texts)],
+      checks: [checkNamed('receiver.inbox').fail(error)],
       clock: { name: '', at: undefined },
       newestDelivery: undefined,
     };
@@ -146,7 +145,7 @@ async function openInbox(
 
 async function openFile(location: string, { paths, clock, pid }: Context): Promise<OpenedStore> {
   const storage = await probeStorage(location === ':memory:' ? `${paths.dataDir}/inbox.db` : location, pid);
-  const { check, newestDelivery } = await checkInbox(location, storage, { clock, texts });
+  const { check, newestDelivery } = await checkInbox(location, storage, clock);
   return {
     checks: [check, checkFreeSpace(storage)],
     clock: { name: "the file system's clock", at: storage.writtenAt },

@@ -68,16 +68,7 @@ function checkEnvelope({ items, count, id }: DialectFindings): CheckResult {
   const where = items === '' ? 'the answer is the array' : `the leads are at ${items}`;
   if (count === 0) return check.warn(`${where}, and there is none`, 'run it again when there are leads');
   if (id.isThere) return check.pass(`${where}, ${count} without asking for more`);
-  const [first, second] = id.candidates;
-  const missing = `${where}, and some have no usable '${id.name}'`;
-  if (first === undefined) return check.warn(missing, 'name their id: leads config set api.id …');
-  const set = `leads config set api.id ${first}`;
-  return second === undefined
-    ? check.warn(`${missing}; each has another ${first}`, `if that is it: ${set}`)
-    : check.warn(
-        `${missing}; ${first} and ${second} both fit`,
-        `decide: ${set}, or leads config set api.id ${second}`,
-      );
+  return check.warn({ kind: 'leads-without-id', where, name: id.name, candidates: id.candidates });
 }
 
 function checkPagination({ position }: DialectFindings): CheckResult {
@@ -88,7 +79,7 @@ function checkPagination({ position }: DialectFindings): CheckResult {
     case 'none':
       return check.pass(`none: ${position.evidence}`);
     case 'undecided':
-      return check.warn(position.why, position.hint);
+      return check.warn({ kind: 'paging-undecided', why: position.why, advice: position.advice });
   }
 }
 
@@ -96,7 +87,7 @@ function checkPageSize({ limit, cap }: DialectFindings): CheckResult {
   const check = checkNamed('dialect.page-size');
   if (limit.kind === 'unknown') return check.skip(limit.why);
   if (limit.kind === 'filtered' || limit.kind === 'rejected') {
-    return check.warn(`${limit.evidence}: it must not be sent`, 'leads config set api.params.limit null');
+    return check.warn({ kind: 'limit-harmful', evidence: limit.evidence });
   }
   if (limit.kind === 'ignored') return check.warn(`${limit.name} is ignored: ${limit.evidence}`);
   switch (cap.kind) {
@@ -117,34 +108,24 @@ function checkFilter(
   { isLearning, isSent }: { readonly isLearning: boolean; readonly isSent: boolean },
 ): CheckResult {
   const check = checkNamed(`dialect.${name}`);
-  const look = isLearning ? undefined : "'leads doctor --learn' looks for another name";
-  const doNotSend = `leads config set api.params.${name} null`;
   if (filter.kind === 'honoured') return check.pass(filter.evidence);
   if (filter.kind === 'unknown') return check.skip(filter.why);
   // What is not sent does no harm: times are held against each lead here.
   if (!isSent) return check.skip(`no usual name is understood, so leads narrows here: ${filter.evidence}`);
-  if (filter.kind === 'ignored') {
-    return name === 'status'
-      ? check.warn(`silently ignored: ${filter.evidence}`, look ?? 'narrow here: --where FIELD=VALUE')
-      : check.warn(`silently ignored, so leads narrows here: ${filter.evidence}`, look);
-  }
+  const { evidence } = filter;
+  if (filter.kind === 'ignored') return check.warn({ kind: 'filter-ignored', name, evidence, isLearning });
   const isWritten = filter.kind === 'rejected' || (filter.isLossy === true && name !== 'status');
-  return check.warn(filter.evidence, isLearning && isWritten ? undefined : doNotSend);
+  return check.warn(isLearning && isWritten ? evidence : { kind: 'filter-harmful', name, evidence });
 }
 
 function checkStatusField({ statusFields }: DialectFindings): CheckResult {
   const check = checkNamed('dialect.status-field');
   const [first, second] = statusFields;
   if (first === undefined) return check.skip('no field of a lead looks like a status');
-  const shown = statusFields
-    .map(({ name, values }) => `${name}: ${values.slice(0, 8).join(', ')}`)
-    .join('; ');
+  const seen = statusFields.map(({ name, values }) => `${name}: ${values.slice(0, 8).join(', ')}`).join('; ');
   return second === undefined
-    ? check.pass(shown)
-    : check.warn(
-        `${first.name} and ${second.name} both look like it (${shown})`,
-        `decide: leads config set api.statusField ${first.name}, or leads config set api.statusField ${second.name}`,
-      );
+    ? check.pass(seen)
+    : check.warn({ kind: 'two-status-fields', fields: [first.name, second.name], seen });
 }
 
 function checkRate({ rate, refusedFor, requests }: DialectFindings): CheckResult {

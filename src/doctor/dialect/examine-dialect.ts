@@ -52,7 +52,7 @@ async function examine(asker: DialectAsker, isLearning: boolean): Promise<Dialec
   if (isLearning) asker.adopt({ items });
   const position: PositionFinding =
     front.length < 2
-      ? { kind: 'undecided', why: tooFew(front.length), hint: 'run it again when there are more' }
+      ? { kind: 'undecided', why: tooFew(front.length), advice: 'more-leads' }
       : isLearning
         ? await findPosition(
             isSized && page.kind === 'page'

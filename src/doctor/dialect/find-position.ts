@@ -9,6 +9,7 @@ import {
   type PaginationHints,
 } from '../../service/pagination/pagination-hints.ts';
 import type { Position } from '../../service/pagination/position.ts';
+import type { PagingAdvice } from '../problems.ts';
 import type { DialectAsker } from './limited-requests.ts';
 import {
   faultOfWalk,
@@ -31,8 +32,8 @@ export type PositionFinding =
     }
   /** The service ignores the limit and every position. */
   | { readonly kind: 'none'; readonly evidence: string }
-  /** It cannot be known from outside; `hint` decides. */
-  | { readonly kind: 'undecided'; readonly why: string; readonly hint: string | undefined };
+  /** It cannot be known from outside. */
+  | { readonly kind: 'undecided'; readonly why: string; readonly advice: PagingAdvice };
 
 /** A walk that went wrong is repeated as long as there are so many requests left. */
 const enoughToRepeat = 10;
@@ -48,7 +49,7 @@ interface Hypothesis {
 export async function findPosition(search: PositionSearch): Promise<PositionFinding> {
   const { asker, page } = search;
   const read = readNext(asker.params, page);
-  if (read === undefined) return undecided('the answer is too large to be read whole', affirmNone);
+  if (read === undefined) return undecided('the answer is too large to be read whole', 'affirm-one-page');
   const { hints, next } = read;
   const tried: string[] = [];
   for await (const hypothesis of hypothesesFor(search, next, hints)) {
@@ -150,38 +151,35 @@ function withoutPosition(
   tried: readonly string[],
 ): PositionFinding {
   const { limit, reaction } = found;
-  if (asker.left < 2) return undecided('no request was left to find it', 'run it again');
-  if (tried.length > 0) return undecided(tried.join('; '), howToSet);
+  if (asker.left < 2) return undecided('no request was left to find it', 'repeat');
+  if (tried.length > 0) return undecided(tried.join('; '), 'name-parameter');
   const isMore = hints.hasMore === true || (hints.total ?? 0) > page.count;
-  if (isMore) return undecided('there are more leads, and no usual parameter leads to them', howToSet);
+  if (isMore)
+    return undecided('there are more leads, and no usual parameter leads to them', 'name-parameter');
   if (next.kind === 'end' || (asker.isPositionUnclear && reaction === 'ignores'))
-    return undecided(`all ${page.count} leads fit on one page, so no further one shows`, whenMore);
+    return undecided(
+      `all ${page.count} leads fit on one page, so no further one shows`,
+      'more-leads-or-affirm',
+    );
   if (limit.kind === 'ignored' && reaction === 'ignores' && next.kind !== 'next') {
     const changed = 'no usual limit, page, offset or cursor changed anything';
     const seen = `${changed}: ${page.count} leads came each time`;
     return isUsualCap(page.count)
-      ? undecided(`${seen}, which may be all, or a page of the usual size`, affirmNone)
+      ? undecided(`${seen}, which may be all, or a page of the usual size`, 'affirm-one-page')
       : { kind: 'none', evidence: seen };
   }
   return undecided(
     limit.kind === 'honoured'
       ? `${limit.name} is honoured, and no usual position: either there is another parameter, or one page is all`
       : 'either one page is all, or its parameters have unusual names',
-    affirmNone,
+    'affirm-one-page',
   );
 }
 
-const howToSet =
-  'name what it pages by: leads config set api.params.page … (or api.params.offset, api.params.cursor)';
-const whenMore =
-  'run it again when there are more; if one page is all at any time: leads config set api.pagination none';
-const affirmNone =
-  'if one page is all: leads config set api.pagination none; otherwise: leads config set api.params.page …';
-
-const undecided = (why: string, hint: string | undefined): PositionFinding => ({
+const undecided = (why: string, advice: PagingAdvice): PositionFinding => ({
   kind: 'undecided',
   why,
-  hint,
+  advice,
 });
 
 /** Walks over two pages in the dialect in force, as an export would. */
@@ -192,7 +190,6 @@ export async function tryPosition(
 ): Promise<PositionFinding> {
   const { dialect } = asker;
   const walked = await asker.walk(dialect, size);
-  const hint = "'leads doctor --learn' looks for the parameters that it pages by";
   if (walked.kind === 'pages' && walked.second.length === 0 && walked.first.length >= front.length) {
     return {
       kind: 'found',
@@ -202,7 +199,7 @@ export async function tryPosition(
     };
   }
   const fault = faultOfWalk(front, walked);
-  if (fault !== undefined) return { kind: 'undecided', why: fault, hint };
+  if (fault !== undefined) return undecided(fault, 'learn');
   const style = walked.kind === 'pages' && walked.next !== undefined ? styleText(walked.next) : 'pages';
   return { kind: 'found', dialect, style, evidence: 'two pages followed each other' };
 }
