@@ -68,6 +68,15 @@ describe('an iteration that fails', () => {
     expect(shown(error)).not.toContain(apiKey);
   });
 
+  it('names options without quotes, and nothing of what its text is made of', async () => {
+    const service = await serving((_, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"not here"}');
+    });
+    const error = await failure({ baseUrl: service.url, apiKey });
+    expect(error.hint).toBe("the list operation may have another path: dialect.path: '/…'");
+    expect(Object.keys(error)).not.toContain('problem');
+  });
+
   it.each([
     ['<html>', 'text/html', 'not with JSON', 'baseUrl'],
     ['{"data":{}}', 'application/json', 'leads', 'dialect.'],

@@ -125,3 +125,19 @@ test('a receiver that is closed opens no inbox any more', async () => {
 test('null is no inbox', () => {
   expect(() => start({ inbox: null as never })).toThrow(ConfigError);
 });
+
+test('an inbox of the application needs the members that are documented, and no others', async () => {
+  const names = ['take', 'reject', 'settle', 'release', 'lease', 'unsettled', 'list', 'close'] as const;
+  const { receiver, errors } = start({
+    inbox: {
+      async open(requirements) {
+        const inbox = await memoryInbox().open(requirements);
+        const own = names.map((name) => [name, (inbox[name] as () => unknown).bind(inbox)]);
+        return Object.fromEntries(own) as ReceiverInbox;
+      },
+    },
+  });
+  expect(await deliver(receiver, { id: 'a' })).toBe(200);
+  expect(await deliver(receiver, { id: 'a' })).toBe(200);
+  expect(errors).toEqual([]);
+});
