@@ -1,5 +1,6 @@
 import { DataError, UsageError } from '../errors.ts';
 import type { Delivery } from '../webhook/delivery.ts';
+import type { CaptureLack, CaptureProblem, SeveralRequests } from './problems.ts';
 
 /** One HTTP request as somebody wrote it down, as far as the form of writing holds it. */
 export interface Capture {
@@ -21,15 +22,16 @@ export interface Capture {
   readonly notes: readonly CaptureNote[];
 }
 
-/** What a capture does not hold exactly, in one sentence. */
+/** What a capture does not hold exactly. */
 export interface CaptureNote {
   /** What replaces it, if it is given otherwise, makes the note superfluous. */
   readonly about: 'body' | 'headers' | 'delivery';
-  readonly text: string;
+  /** A sentence where a front adds it. */
+  readonly found: CaptureLack | string;
 }
 
 /** A note about the body: most are. */
-export const bodyNote = (text: string): CaptureNote => ({ about: 'body', text });
+export const bodyNote = (found: CaptureNote['found']): CaptureNote => ({ about: 'body', found });
 
 /** What reading a capture needs to know, and may ask for. */
 export interface CaptureOptions {
@@ -41,12 +43,8 @@ export interface CaptureOptions {
   readonly readFile: (path: string) => Promise<Uint8Array>;
 }
 
-const forms =
-  "a HAR file, the output of 'curl -v', a curl command, a raw HTTP/1.1 request, a line of 'leads listen --json', or --body FILE with --header 'Name: value'";
-
 /** A capture from which no request can be read. */
-export const unreadable = (what: string): DataError =>
-  new DataError(`the capture cannot be read: ${what}`, { hint: `give ${forms}` });
+export const unreadable = (problem: CaptureProblem): DataError => new DataError(problem);
 
 /** Header lines are split at the first colon; blanks around the value do not count (RFC 9112, section 5). */
 export function parseHeaderLine(line: string): readonly [name: string, value: string] | undefined {
@@ -96,12 +94,12 @@ const place = (entry: EntryHead | undefined): string =>
  */
 export function chooseEntry(
   entries: readonly EntryHead[],
-  form: string,
+  of: SeveralRequests,
   { entry, credentialHeaders }: Pick<CaptureOptions, 'entry' | 'credentialHeaders'>,
 ): number {
   if (entry !== undefined) {
     if (entry <= entries.length) return entry - 1;
-    throw new UsageError(`--entry ${entry}: ${form} holds ${entries.length}`);
+    throw ambiguous({ kind: 'no-such-request', entry, of, count: entries.length });
   }
   const all = entries.map((_, index) => index);
   const posts = all.filter((index) => entries[index]?.method === 'POST');
@@ -111,9 +109,12 @@ export function chooseEntry(
   const only = [all, posts, signed].find((some) => some.length === 1)?.[0];
   if (only !== undefined) return only;
   const listed = signed.length > 0 ? signed : posts.length > 0 ? posts : all;
-  const shown = listed.slice(0, mostListed).map((index) => `${index + 1} (${place(entries[index])})`);
-  const more = listed.length > mostListed ? ', …' : '';
-  throw new UsageError(`${form} holds several requests that may be meant: ${shown.join(', ')}${more}`, {
-    hint: 'choose one with --entry N',
+  throw ambiguous({
+    kind: 'several-requests',
+    of,
+    first: listed.slice(0, mostListed).map((index) => ({ entry: index + 1, place: place(entries[index]) })),
+    hasMore: listed.length > mostListed,
   });
 }
+
+const ambiguous = (problem: CaptureProblem): UsageError => new UsageError(problem);

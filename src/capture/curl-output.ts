@@ -34,7 +34,7 @@ export async function readCurlDump(text: string, options: CaptureOptions): Promi
     url: path,
     headerNames: headers.map(([name]) => name.toLowerCase()),
   }));
-  const index = chooseEntry(heads, 'the output of curl -v', options);
+  const index = chooseEntry(heads, 'curl-output', options);
   const exchange = exchanges[index];
   if (exchange === undefined) throw new TypeError('a chosen request that does not exist');
   const { method, path, headers, answer, isTls } = exchange;
@@ -50,11 +50,10 @@ export async function readCurlDump(text: string, options: CaptureOptions): Promi
   const command = commandBefore(text);
   if (command === undefined || index > 0) {
     const isEmpty = Number(valueOf(headers, 'content-length') ?? (method === 'GET' ? 0 : Number.NaN)) === 0;
-    const note = "'curl -v' prints no body: put the curl command before its output, or give --body FILE";
     return {
       ...request,
       body: isEmpty ? new Uint8Array() : undefined,
-      notes: isEmpty ? [] : [bodyNote(note)],
+      notes: isEmpty ? [] : [bodyNote({ kind: 'curl-output-without-body' })],
     };
   }
   const { body, notes } = await readCurlCommand(command, options);

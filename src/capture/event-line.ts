@@ -13,7 +13,7 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
     url: `${String(event['verdict'])} ${String(event['leadId'] ?? event['reason'])}`,
     headerNames: [],
   }));
-  const found = events[chooseEntry(heads, 'the output of listen', options)];
+  const found = events[chooseEntry(heads, 'listen-output', options)];
   if (found === undefined) return undefined;
   const at = Date.parse(String(found.event['receivedAt']));
   const leadCount = Number(found.event['leadCount'] ?? 1);
@@ -29,15 +29,10 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
     notes: [
       bodyNote(
         leadCount > 1
-          ? `the delivery held ${leadCount} leads, and an event holds one of them: give the body with --body FILE, or read it from the inbox with 'leads verify --id'`
-          : lead === undefined
-            ? 'an event of a rejected delivery holds no body: give it with --body FILE'
-            : "an event holds the lead without its white space, not the body as it came: 'leads verify --id' reads that from the inbox",
+          ? { kind: 'event-of-several-leads', leads: leadCount }
+          : { kind: lead === undefined ? 'event-without-body' : 'event-without-white-space' },
       ),
-      {
-        about: 'headers',
-        text: "an event holds no headers: give those of the credential with --header 'Name: value'",
-      },
+      { about: 'headers', found: { kind: 'event-without-headers' } },
     ],
   };
 }
@@ -55,14 +50,14 @@ export function readShownDelivery(json: Json, options: CaptureOptions): Capture 
     url: `delivery ${JSON.stringify(valueAt(one, ['number']) ?? null)}`,
     headerNames: [],
   }));
-  const index = chooseEntry(heads, 'the output of inbox show', options);
+  const index = chooseEntry(heads, 'shown-deliveries', options);
   const one = shown[index] ?? null;
   const text = (name: string): string | undefined => {
     const value = valueAt(one, [name]);
     return typeof value === 'string' ? value : undefined;
   };
   const headers = valueAt(one, ['headers']);
-  if (!Array.isArray(headers)) throw unreadable('its headers are not a list');
+  if (!Array.isArray(headers)) throw unreadable({ kind: 'shown-headers-no-list' });
   const at = Date.parse(text('receivedAt') ?? '');
   return {
     form: "a delivery of 'leads inbox show'",

@@ -1,4 +1,5 @@
 import { LeadsError, messageOf, type Problem } from '../errors.ts';
+import { captureMessages } from './capture.ts';
 import { checkMessages } from './check.ts';
 import { configMessages } from './config.ts';
 import { doctorMessages } from './doctor.ts';
@@ -18,6 +19,7 @@ import { webhookMessages } from './webhook.ts';
 
 /** All rooms' messages by kind. */
 const catalogue: Readonly<Record<string, (found: never) => Message>> = {
+  ...captureMessages,
   ...checkMessages,
   ...configMessages,
   ...doctorMessages,

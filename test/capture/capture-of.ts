@@ -17,4 +17,5 @@ export const captureOf = (
 export const bodyOf = ({ body }: Capture): string | undefined =>
   body === undefined ? undefined : Buffer.from(body).toString();
 
-export const texts = ({ notes }: Capture): string => notes.map(({ text }) => text).join('\n');
+/** What it does not hold exactly. */
+export const lacks = ({ notes }: Capture): readonly unknown[] => notes.map(({ found }) => found);

@@ -7,6 +7,7 @@ import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import type { BodyFormName } from '../../webhook/explain/body-form-names.ts';
 import { bodyFormTexts } from '../../messages/explanations.ts';
+import { problemSentence } from '../../messages/find-message.ts';
 import { bodyForms } from '../../webhook/explain/body-forms.ts';
 import type { Scheme } from '../../webhook/scheme.ts';
 import type { VerifyOptions } from './options.ts';
@@ -162,7 +163,7 @@ export function bodyAsAsked(
   if (body === undefined) {
     const [note] = capture.notes.filter(({ about }) => about === 'body');
     if (scheme.ignoresBody === true) return { body: new Uint8Array(), notes: [] };
-    throw new DataError(note?.text ?? 'the capture holds no body', {
+    throw new DataError(note === undefined ? 'the capture holds no body' : noteText(note), {
       hint: 'what is signed is the exact bytes of the body: --body FILE',
     });
   }
@@ -185,3 +186,6 @@ export function bodyAsAsked(
   }
   return { body, notes: [...notes, bodyNote(`--body-form ${form} changes nothing in this body`)] };
 }
+
+export const noteText = ({ found }: CaptureNote): string =>
+  typeof found === 'string' ? found : problemSentence(found);

@@ -9,7 +9,7 @@ import type { Outcome } from '../flags/command-spec.ts';
 import { leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import { examine, furtherRejection, withheldHeaders, withoutCredential } from './examine.ts';
-import { bodyAsAsked, openCapture, readBounded, rejectConflicts } from './open-capture.ts';
+import { bodyAsAsked, noteText, openCapture, readBounded, rejectConflicts } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';
 import { type Check, printText, redact, redactReport, type Report } from './report.ts';
 import { detectScheme, isSchemeOpen, readSecretsOf, tellingHeaders } from './scheme-secrets.ts';
@@ -46,10 +46,7 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
     tried,
     form: capture.form,
     at: new Date(at).toISOString(),
-    notes: [
-      ...[...capture.notes, ...notes].map(({ text }) => text),
-      ...(further === undefined ? [] : [further]),
-    ],
+    notes: [...[...capture.notes, ...notes].map(noteText), ...(further === undefined ? [] : [further])],
     ...(base !== undefined && { base }),
   };
   const shown = redactReport(report, resolved.secrets);
@@ -77,9 +74,9 @@ async function openBoth(
   if (scheme !== undefined) return { capture, resolved: await resolve({ scheme }) };
   // The scheme is unknown: the search for an explanation tries all of them.
   const { signatureHeader = 'x-signature' } = options;
-  const text = 'no header identifies the scheme: name it with --scheme';
+  const found = 'no header identifies the scheme: name it with --scheme';
   return {
-    capture: { ...capture, notes: [...capture.notes, { about: 'delivery', text }] },
+    capture: { ...capture, notes: [...capture.notes, { about: 'delivery', found }] },
     resolved: await resolve({ scheme: 'custom', signatureHeader }),
   };
 }

@@ -31,8 +31,8 @@ function captureOf(stored: StoredDelivery, others: number): Capture {
   const { seq, receivedAt, verdict, status, reason, detail, source, method, path, headers, body } = stored;
   const host = headers.find(([name]) => name.toLowerCase() === 'host')?.[1];
   const notes: CaptureNote[] = [];
-  const note = (text: string, about: CaptureNote['about'] = 'delivery'): number =>
-    notes.push({ about, text });
+  const note = (found: string, about: CaptureNote['about'] = 'delivery'): number =>
+    notes.push({ about, found });
   if (others > 0) note(`the newest of ${others + 1} deliveries of this lead; --id NUMBER takes another`);
   if (source === 'backfill') note('it was fetched from the service, not pushed: nothing was signed');
   const was = reason === undefined ? `${verdict}, ${status}` : `${verdict}, ${status} ${reason}`;
