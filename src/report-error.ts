@@ -45,11 +45,15 @@ function asMemoryError(thrown: unknown): unknown {
   });
 }
 
-/** The sentences of problems load where there is one: an error may be that there is no memory to load anything. */
+/** The sentences of problems load where there is one: an error may be that there is no memory, or no more open file, to load any. */
 async function textsOf(failure: LeadsError): Promise<Texts> {
   if (failure.problem === undefined) return failure;
-  const { describe } = await import('./messages/command-line.ts');
-  return describe(failure);
+  try {
+    const { describe } = await import('./messages/command-line.ts');
+    return describe(failure);
+  } catch {
+    return { message: messageOf(failure.cause ?? failure), hint: undefined };
+  }
 }
 
 const bug = (thrown: unknown): Texts => ({

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { DataError } from '../errors.ts';
+import type { FileProblem } from './problems.ts';
 import { replaceFile } from './replace.ts';
 
 /**
@@ -18,24 +19,21 @@ export async function readJsonState<S extends z.ZodMiniType>(
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
-    throw new DataError(`cannot read the ${what} ${path}: ${code ?? String(cause)}`, { cause });
+    throw dataError({ kind: 'state-unreadable', what, path, why: code ?? String(cause) }, cause);
   }
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new DataError(`the ${what} ${path} is not JSON`, { hint: moveAwayHint, cause });
+    throw dataError({ kind: 'state-not-json', what, path }, cause);
   }
   const parsed = z.safeParse(schema, json);
   if (parsed.success) return parsed.data;
-  const where = parsed.error.issues[0]?.path.join('.') ?? '';
-  throw new DataError(`the ${what} ${path} is not one that this leads can read, at '${where}'`, {
-    hint: moveAwayHint,
-    cause: parsed.error,
-  });
+  const at = parsed.error.issues[0]?.path.join('.') ?? '';
+  throw dataError({ kind: 'state-invalid', what, path, at }, parsed.error);
 }
 
-const moveAwayHint = 'move it away and start again; leads does not overwrite it';
+const dataError = (problem: FileProblem, cause: unknown): DataError => new DataError(problem, { cause });
 
 /** Replaces such a file durably in one step; the caller holds the lock of the export that it belongs to. */
 export function writeJsonState(path: string, state: unknown): Promise<void> {

@@ -6,6 +6,7 @@ import { OutputError } from '../errors.ts';
 import type { Clock } from '../time/clock.ts';
 import { describeSelf, isAlive, type LockHolder, ownTokens, parseHolder } from './lock-owner.ts';
 import { withOutputErrors } from './output-error.ts';
+import type { FileProblem } from './problems.ts';
 import { readIfExists } from './read.ts';
 
 export interface Lock {
@@ -108,13 +109,9 @@ async function createdNow(create: () => Promise<void>): Promise<boolean> {
 }
 
 function lockHeldError(holder: LockHolder, path: string, file: string): OutputError {
-  const isRemote = holder.host !== hostname();
-  const who = `process ${holder.pid}${isRemote ? ` on ${holder.host}` : ''}`;
-  return new OutputError(`${path} is in use by another leads (${who})`, {
-    hint: isRemote
-      ? `if that machine no longer runs it, remove ${file}`
-      : 'wait for it to end, or write to another file',
-  });
+  const host = holder.host === hostname() ? undefined : holder.host;
+  const problem: FileProblem = { kind: 'file-in-use', path, pid: holder.pid, host, file };
+  return new OutputError(problem);
 }
 
 /** The name of a temporary file in which a lock is written before it gets its own name, whole or not at all. */

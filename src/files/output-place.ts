@@ -2,6 +2,7 @@ import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { OutputError } from '../errors.ts';
 import { withOutputErrors } from './output-error.ts';
+import type { FileProblem } from './problems.ts';
 
 /** What is at the end of a path that is to be written. */
 export type OutputPlace =
@@ -33,12 +34,12 @@ export async function findOutputPlace(output: string): Promise<OutputPlace> {
       if (found === undefined) return { kind: 'file', path, mode: undefined };
       if (found.isFile()) return { kind: 'file', path, mode: found.mode & 0o777 };
       if (found.isFIFO()) return { kind: 'fifo', path };
-      if (found.isDirectory()) throw new OutputError(`cannot write ${output}: it is a directory`);
-      if (found.isSocket()) throw new OutputError(`cannot write ${output}: it is a socket`);
+      if (found.isDirectory()) throw fail({ kind: 'cannot-write', what: output, code: 'EISDIR' });
+      if (found.isSocket()) throw fail({ kind: 'output-is-socket', path: output });
       if (!found.isSymbolicLink()) return { kind: 'device', path };
       path = resolve(await realpath(dirname(path)), await readlink(path));
     }
-    throw new OutputError(`cannot write ${output}: its links lead to each other`);
+    throw fail({ kind: 'cannot-write', what: output, code: 'ELOOP' });
   });
 }
 
@@ -57,5 +58,7 @@ async function descriptorAt(path: string): Promise<number | undefined> {
 export async function regularFile(output: string): Promise<string> {
   const place = await findOutputPlace(output);
   if (place.kind === 'file') return place.path;
-  throw new OutputError(`cannot write ${output}: it is not a regular file`);
+  throw fail({ kind: 'output-no-regular-file', path: output });
 }
+
+const fail = (problem: FileProblem): OutputError => new OutputError(problem);

@@ -1,6 +1,7 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { DataError } from '../errors.ts';
 import { withOutputErrors } from './output-error.ts';
+import type { FileProblem } from './problems.ts';
 
 /**
  * A file that is being written, and that a crash may cut anywhere. Bytes written before a successful `sync` are on disk.
@@ -34,9 +35,12 @@ export class PartialFile {
     try {
       const found = await file.stat();
       if (found.size < size) {
-        throw new DataError(`${path} has ${found.size} bytes, but its checkpoint says ${size}`, {
-          hint: 'start again without --resume',
-        });
+        throw new DataError({
+          kind: 'shorter-than-checkpoint',
+          path,
+          found: found.size,
+          expected: size,
+        } satisfies FileProblem);
       }
       await withOutputErrors(path, () => file.truncate(size));
     } catch (error) {

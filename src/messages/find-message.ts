@@ -3,6 +3,7 @@ import { captureMessages } from './capture.ts';
 import { checkMessages } from './check.ts';
 import { configMessages } from './config.ts';
 import { doctorMessages } from './doctor.ts';
+import { fileMessages } from './files.ts';
 import { httpMessages } from './http.ts';
 import { inboxMessages } from './inbox.ts';
 import { jsonMessages } from './json.ts';
@@ -23,6 +24,7 @@ const catalogue: Readonly<Record<string, (found: never) => Message>> = {
   ...checkMessages,
   ...configMessages,
   ...doctorMessages,
+  ...fileMessages,
   ...httpMessages,
   ...inboxMessages,
   ...receiverMessages,

@@ -17,7 +17,9 @@ describe('lock', () => {
   it('rejects a second holder with the pid of the first, and is free after release', async () => {
     const path = target();
     const first = await lock(path, me());
-    await expect(lock(path, me())).rejects.toThrow(`in use by another leads (process ${process.pid})`);
+    await expect(lock(path, me())).rejects.toMatchObject({
+      problem: { kind: 'file-in-use', path, pid: process.pid, host: undefined },
+    });
     await first.release();
     expect(existsSync(`${path}.lock`)).toBe(false);
     await (await lock(path, me())).release();
@@ -98,7 +100,9 @@ describe('lock', () => {
   it.each([1, process.pid])('is not taken over from another machine (pid %i)', async (pid) => {
     const path = target();
     heldBy(path, { pid, host: 'elsewhere.example', started: null });
-    await expect(lock(path, me())).rejects.toThrow(`process ${pid} on elsewhere.example`);
+    await expect(lock(path, me())).rejects.toMatchObject({
+      problem: { kind: 'file-in-use', pid, host: 'elsewhere.example', file: `${path}.lock` },
+    });
   });
 
   it('waits for a holder that releases it', async () => {

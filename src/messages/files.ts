@@ -1,0 +1,55 @@
+import type { FileProblem } from '../files/problems.ts';
+import type { Messages } from './message.ts';
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space left on the device',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'I/O error',
+  EACCES: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOENT: 'no such directory',
+  EISDIR: 'it is a directory',
+  ENOTDIR: 'a part of its path is not a directory',
+  ENAMETOOLONG: 'its name is too long',
+  ELOOP: 'its links lead to each other',
+  ENXIO: 'nothing takes what is written there',
+  EBADF: 'it is not open for writing',
+  EPERM: 'it is not permitted',
+  EFBIG: 'it would become too large',
+  ETXTBSY: 'it is a running program',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+};
+
+const hints: Readonly<Record<string, string>> = {
+  ENOSPC: 'free some space, or write to another place',
+  ENAMETOOLONG: 'the files beside it, such as NAME.checkpoint, need longer names',
+};
+
+const moveAway = () => 'move it away and start again; leads does not overwrite it';
+
+export const fileMessages: Messages<FileProblem> = {
+  'cannot-write': ({ what, code = '', detail = code }) => ({
+    message: `cannot write ${what}: ${reasons[code] ?? detail}`,
+    hint: () => hints[code],
+  }),
+  'output-is-socket': ({ path }) => ({ message: `cannot write ${path}: it is a socket` }),
+  'output-no-regular-file': ({ path }) => ({ message: `cannot write ${path}: it is not a regular file` }),
+  'file-in-use': ({ path, pid, host, file }) => ({
+    message: `${path} is in use by another leads (process ${pid}${host === undefined ? '' : ` on ${host}`})`,
+    hint: () =>
+      host === undefined
+        ? 'wait for it to end, or write to another file'
+        : `if that machine no longer runs it, remove ${file}`,
+  }),
+  'shorter-than-checkpoint': ({ path, found, expected }) => ({
+    message: `${path} has ${found} bytes, but its checkpoint says ${expected}`,
+    hint: (words) => `start again without ${words.option('resume')}`,
+  }),
+  'state-unreadable': ({ what, path, why }) => ({ message: `cannot read the ${what} ${path}: ${why}` }),
+  'state-not-json': ({ what, path }) => ({ message: `the ${what} ${path} is not JSON`, hint: moveAway }),
+  'state-invalid': ({ what, path, at }) => ({
+    message: `the ${what} ${path} is not one that this leads can read, at '${at}'`,
+    hint: moveAway,
+  }),
+};
