@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf, OutputError } from '../errors.ts';
+import type { FileProblem } from '../files/problems.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/query-types.ts';
 import { leadLookup } from '../inbox/sqlite/lead-lookup.ts';
 import { type Database, loadLibsql, type Statement, toColumn } from '../inbox/sqlite/libsql.ts';
@@ -68,10 +69,8 @@ export class LeadDatabase implements ReceivedLeads {
     try {
       return this.#addAll(leads);
     } catch (cause) {
-      throw new OutputError(`cannot keep the leads in a file in ${tmpdir()}: ${messageOf(cause)}`, {
-        hint: 'make space there, or name another directory in TMPDIR',
-        cause,
-      });
+      const problem: FileProblem = { kind: 'leads-not-kept', directory: tmpdir(), why: messageOf(cause) };
+      throw new OutputError(problem, { cause });
     }
   }
 

@@ -23,6 +23,10 @@ export type ConfigProblem =
       readonly origin: string;
     }
   | { readonly kind: 'unknown-profile'; readonly profile: string; readonly known: readonly string[] }
+  /** `what` is asked for, such as an API key. */
+  | { readonly kind: 'no-secret-given'; readonly what: string }
+  | { readonly kind: 'secret-with-blanks'; readonly what: string }
+  | { readonly kind: 'secret-unreadable'; readonly what: string; readonly path: string; readonly why: string }
   | { readonly kind: 'unsendable-key'; readonly from: 'environment' | 'profile' }
   | { readonly kind: 'no-time-out'; readonly text: string }
   | { readonly kind: 'no-retries'; readonly text: string }

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { ConfigError, InterruptedError, UsageError } from '../errors.ts';
+import { InterruptedError, UsageError } from '../errors.ts';
 import type { Host, Input } from '../host.ts';
 import type { Secret } from '../secret.ts';
+import { configError } from './problems.ts';
 import { parseSecret } from './value-types.ts';
 
 type PromptContext = Pick<Host, 'stdin' | 'stderr' | 'signal'>;
@@ -52,8 +53,8 @@ export async function secretFromFile(path: string, what: string, context: Prompt
     return parseSecret(await readFile(path, 'utf8'), what);
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
-    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new ConfigError(`cannot read the ${what} from ${path}: ${reason}`, { cause });
+    const why = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    throw configError({ kind: 'secret-unreadable', what, path, why }, { cause });
   }
 }
 

@@ -1,6 +1,6 @@
-import { UsageError } from '../errors.ts';
 import { Secret } from '../secret.ts';
 import { parseDuration } from '../time/time-text.ts';
+import { usageError } from './problems.ts';
 
 /** How a typed text becomes a checked value: of a flag, an argument or a setting. */
 export interface ValueType<T> {
@@ -57,13 +57,7 @@ export const interval: ValueType<number> = {
 /** One word of visible characters: anything else cannot stand in an HTTP header and is a mistake in copying. */
 export function parseSecret(text: string, what: string): Secret {
   const word = text.trim();
-  if (word === '') {
-    throw new UsageError(`no ${what} was given`, {
-      hint: 'type it, pipe it in, or name a file that holds it',
-    });
-  }
-  if (!/^[\x21-\x7e]+$/.test(word)) {
-    throw new UsageError(`the ${what} holds white space or other characters that cannot be part of it`);
-  }
+  if (word === '') throw usageError({ kind: 'no-secret-given', what });
+  if (!/^[\x21-\x7e]+$/.test(word)) throw usageError({ kind: 'secret-with-blanks', what });
   return new Secret(word);
 }

@@ -53,6 +53,16 @@ export const configMessages: Messages<ConfigProblem> = {
     hint: (words) =>
       `profiles: ${known.join(', ')}; or make it with '${loginCommand(profile)}' or '${words.command('config set')}'`,
   }),
+  'no-secret-given': ({ what }) => ({
+    message: `no ${what} was given`,
+    hint: () => 'type it, pipe it in, or name a file that holds it',
+  }),
+  'secret-with-blanks': ({ what }) => ({
+    message: `the ${what} holds white space or other characters that cannot be part of it`,
+  }),
+  'secret-unreadable': ({ what, path, why }) => ({
+    message: `cannot read the ${what} from ${path}: ${why}`,
+  }),
   'unsendable-key': ({ from }) => ({
     message: `${from === 'environment' ? 'LEADS_API_KEY' : 'the stored API key'} holds white space or other characters that cannot be part of a key`,
   }),

@@ -35,6 +35,10 @@ export const fileMessages: Messages<FileProblem> = {
   }),
   'output-is-socket': ({ path }) => ({ message: `cannot write ${path}: it is a socket` }),
   'output-no-regular-file': ({ path }) => ({ message: `cannot write ${path}: it is not a regular file` }),
+  'leads-not-kept': ({ directory, why }) => ({
+    message: `cannot keep the leads in a file in ${directory}: ${why}`,
+    hint: () => 'make space there, or name another directory in TMPDIR',
+  }),
   'file-in-use': ({ path, pid, host, file }) => ({
     message: `${path} is in use by another leads (process ${pid}${host === undefined ? '' : ` on ${host}`})`,
     hint: () =>

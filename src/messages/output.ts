@@ -2,6 +2,7 @@ import type { OutputProblem } from '../output/problems.ts';
 import type { Messages } from './message.ts';
 
 export const outputMessages: Messages<OutputProblem> = {
+  'stdout-not-read': () => ({ message: 'cannot write to stdout: its reader stopped reading' }),
   'too-many-columns': ({ most }) => ({
     message: `the leads have more than ${most} different fields`,
     hint: (words) => `name the columns with ${words.option('fields')}`,

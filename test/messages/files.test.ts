@@ -32,6 +32,11 @@ it.each<[FileProblem, string, string | undefined]>([
   [{ kind: 'output-is-socket', path: 's' }, 'cannot write s: it is a socket', undefined],
   [{ kind: 'output-no-regular-file', path: 'p' }, 'cannot write p: it is not a regular file', undefined],
   [
+    { kind: 'leads-not-kept', directory: '/tmp', why: 'disk full' },
+    'cannot keep the leads in a file in /tmp: disk full',
+    'make space there, or name another directory in TMPDIR',
+  ],
+  [
     { kind: 'file-in-use', path: 'a', pid: 7, host: undefined, file: 'a.lock' },
     'a is in use by another leads (process 7)',
     'wait for it to end, or write to another file',
