@@ -3,7 +3,15 @@ import { createNodeMiddleware, Webhooks } from '@octokit/webhooks';
 import Stripe from 'stripe';
 import { Webhook as SvixWebhook } from 'svix';
 import { expect, test } from 'vitest';
-import { express, leftToTheApplication, probe, raw, serve, serveExpress } from '../check/express-receiver.ts';
+import {
+  expectOtherFormsRefused,
+  express,
+  leftToTheApplication,
+  probe,
+  raw,
+  serve,
+  serveExpress,
+} from '../check/express-receiver.ts';
 import { check, named } from '../check/support.ts';
 
 const secret = `whsec_${Buffer.from('a shared secret of thirty bytes').toString('base64')}`;
@@ -13,20 +21,7 @@ test('express.json() with svix over JSON that was parsed and written again refus
     new SvixWebhook(secret).verify(JSON.stringify(body), headers),
   );
   const run = await check([url, '--scheme', 'svix', '--secret', secret]);
-  // From node 26 on JSON.parse takes any depth, and the body reaches the application.
-  expect(run.failed.filter((name) => name !== 'body.deep-answer')).toEqual([
-    'credential.doubled',
-    'replay.nonce',
-    'body.large-integers',
-    'body.escapes',
-    'body.white-space',
-    'body.array',
-    'body.no-id',
-    'leak.stack-trace',
-  ]);
-  expect(probe(run, 'body.white-space')).toMatchObject({ seen: { status: 400 }, detail: 'it answered 400' });
-  expect(probe(run, 'body.white-space')?.hint).toContain('raw bytes');
-  expect(run.exitCode).toBe(7);
+  expectOtherFormsRefused(run);
 });
 
 test('express.raw() with svix takes every form of JSON, and two signatures of which one is right', async () => {
