@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { isatty } from 'node:tty';
 import { InterruptedError } from './errors.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { type Clock, systemClock } from './time/clock.ts';
@@ -40,6 +41,8 @@ export interface Host {
   readonly random: () => number;
   /** Aborted by Ctrl-C, SIGTERM and SIGHUP, with an `InterruptedError` as its reason. */
   readonly signal: AbortSignal;
+  /** Calls on SIGHUP, which then ends only a process on a terminal. Gives what takes the listener back. */
+  readonly onHangup: (listener: () => void) => () => void;
   readonly platform: string;
   /** Of the node that runs this, such as `v22.11.0`. */
   readonly nodeVersion: string;
@@ -53,17 +56,31 @@ export interface Host {
   readonly program: readonly [command: string, ...args: string[]];
 }
 
-/** The first Ctrl-C, SIGTERM or SIGHUP (a terminal that closes) asks for an orderly end; the second ends the process at once. */
-function interruption(): AbortSignal {
+/**
+ * The first Ctrl-C, SIGTERM or SIGHUP (a terminal that closes) asks for an orderly end; the second ends the process at once.
+ * Without a terminal, SIGHUP asks those who listen for it to read their files anew.
+ */
+function interruption(): Pick<Host, 'signal' | 'onHangup'> {
   const controller = new AbortController();
+  const listeners = new Set<() => void>();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
+      if (name === 'SIGHUP' && listeners.size > 0 && ![0, 1, 2].some((stream) => isatty(stream))) {
+        for (const listener of listeners) listener();
+        return;
+      }
       const interrupted = new InterruptedError(name);
       if (controller.signal.aborted) process.exit(exitCodeOf({ thrown: interrupted }));
       controller.abort(interrupted);
     });
   }
-  return controller.signal;
+  return {
+    signal: controller.signal,
+    onHangup(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
 }
 
 /** Write errors are reported by each write's callback; without a listener the event would also crash us. */
@@ -109,7 +126,7 @@ export function processHost(): Host {
     env: process.env,
     clock: systemClock,
     random: Math.random,
-    signal: interruption(),
+    ...interruption(),
     platform: process.platform,
     nodeVersion: process.version,
     pid: process.pid,

@@ -9,6 +9,8 @@ export type FileProblem =
     }
   | { readonly kind: 'output-is-socket'; readonly path: string }
   | { readonly kind: 'output-no-regular-file'; readonly path: string }
+  /** It was removed each time that something was written to it. */
+  | { readonly kind: 'file-keeps-vanishing'; readonly path: string }
   /** For the time of a run. */
   | { readonly kind: 'leads-not-kept'; readonly directory: string; readonly why: string }
   /** `host`: of its holder, where that is another machine; `file`: the lock itself. */

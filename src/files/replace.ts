@@ -46,7 +46,7 @@ async function writeAndSync(file: FileHandle, write: () => Promise<void>): Promi
 }
 
 /** A name is on disk only after its directory is synced. Windows cannot open directories, and does not need it. */
-async function syncDirectory(path: string): Promise<void> {
+export async function syncDirectory(path: string): Promise<void> {
   let directory: FileHandle;
   try {
     directory = await open(path, 'r');

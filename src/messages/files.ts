@@ -35,6 +35,7 @@ export const fileMessages: Messages<FileProblem> = {
   }),
   'output-is-socket': ({ path }) => ({ message: `cannot write ${path}: it is a socket` }),
   'output-no-regular-file': ({ path }) => ({ message: `cannot write ${path}: it is not a regular file` }),
+  'file-keeps-vanishing': ({ path }) => ({ message: `cannot write ${path}: it is removed again and again` }),
   'leads-not-kept': ({ directory, why }) => ({
     message: `cannot keep the leads in a file in ${directory}: ${why}`,
     hint: () => 'make space there, or name another directory in TMPDIR',

@@ -15,6 +15,11 @@ export const receiverMessages: Messages<ReceiverProblem | ReceiverNote> = {
     const names = leadIds.map((id) => `'${id}'`).join(', ');
     return { message: `${why}; ${names} ${leadIds.length === 1 ? 'is' : 'are'} not handed on` };
   },
+  'output-cut': ({ path, size, left }) => ({
+    message:
+      `${path} was cut from ${size} to ${left} bytes by another program: leads written meanwhile may be gone from it; ` +
+      'rotate it by renaming it',
+  }),
   'pulled-without-id': ({ leads }) => ({
     message:
       `${counted(leads, 'lead of the service has', 'leads of the service have')} no id: ` +

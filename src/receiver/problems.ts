@@ -10,5 +10,7 @@ export type ReceiverNote =
   | { readonly kind: 'former-secret-used'; readonly number: number; readonly secrets: number }
   | { readonly kind: 'rejected-not-kept'; readonly why: string }
   | { readonly kind: 'not-delivered-again'; readonly leadIds: readonly string[]; readonly why: string }
+  /** Somebody else cut the output file to `left` bytes of `size`: lines of leads may be gone from it. */
+  | { readonly kind: 'output-cut'; readonly path: string; readonly size: number; readonly left: number }
   /** No inbox can hold them, since it tells leads apart by their ids. */
   | { readonly kind: 'pulled-without-id'; readonly leads: number };

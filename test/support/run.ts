@@ -33,6 +33,8 @@ export interface LiveRun {
   readonly stderr: Output & { text(): string };
   readonly done: Promise<Run>;
   readonly abort: (reason: Error) => void;
+  /** As SIGHUP does where there is no terminal. */
+  readonly hangUp: () => void;
   readonly home: string;
 }
 
@@ -48,6 +50,7 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
   const stdout = memory(options.terminal);
   const stderr = memory(options.terminal);
   const stopper = new AbortController();
+  const hangups = new Set<() => void>();
   const home = options.home ?? freshHome();
   const stdin =
     typeof options.stdin === 'object' ? options.stdin : Readable.from(options.stdin ? [options.stdin] : []);
@@ -65,6 +68,10 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
     clock: options.clock ?? new FakeClock(Date.now(), { hasty: true }),
     random: options.random ?? (() => 0.5),
     signal: options.signal ? AbortSignal.any([options.signal, stopper.signal]) : stopper.signal,
+    onHangup(listener) {
+      hangups.add(listener);
+      return () => void hangups.delete(listener);
+    },
     platform: 'linux',
     nodeVersion: process.version,
     pid: process.pid,
@@ -77,7 +84,14 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
     stdout: stdout.text(),
     stderr: stderr.text(),
   }));
-  return { stdout, stderr, done, home, abort: (reason) => stopper.abort(reason) };
+  return {
+    stdout,
+    stderr,
+    done,
+    home,
+    abort: (reason) => stopper.abort(reason),
+    hangUp: () => hangups.forEach((listener) => listener()),
+  };
 }
 
 export function memory(columns: number | undefined): Output & { text(): string } {

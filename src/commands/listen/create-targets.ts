@@ -1,6 +1,7 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
+import type { ReceiverNote } from '../../receiver/problems.ts';
 import { openAppendTarget } from '../../receiver/targets/append.ts';
 import { execTarget } from '../../receiver/targets/exec.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
@@ -24,6 +25,7 @@ export async function createTargets(
   { scheme }: Verifier,
   context: Context,
   signal: AbortSignal,
+  note: (found: ReceiverNote) => void,
 ): Promise<Target[]> {
   const { forwardBestEffort: bestEffort } = flags;
   const targets: Target[] = [];
@@ -51,7 +53,11 @@ export async function createTargets(
       execTarget({ command: flags.exec, env, timeoutMs, bestEffort, messages, killGroup, signal }),
     );
   }
-  if (flags.output !== undefined) targets.push(await openAppendTarget(flags.output, context, sentenceOf));
+  if (flags.output !== undefined) {
+    const { pid, clock } = context;
+    const options = { pid, clock, signal: context.signal, sentenceOf, note };
+    targets.push(await openAppendTarget(flags.output, options));
+  }
   return targets;
 }
 

@@ -7,7 +7,7 @@ import { type HostGuard, hostGuard } from '../../receiver/host-guard.ts';
 import { limitYoungGeneration } from '../../receiver/limit-young-generation.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
-import { markWrittenLeads } from '../../receiver/targets/append.ts';
+import { repairOutputFile } from '../../receiver/targets/append.ts';
 import { openService } from '../../service/client/service.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { explanationLines } from '../../messages/explanations.ts';
@@ -89,7 +89,8 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const verifier = await resolveScheme(flags, settings, context);
   /** Aborts what the targets have in flight. */
   const abort = new AbortController();
-  const targets = await createTargets(flags, settings, verifier, context, abort.signal);
+  const targets = await createTargets(flags, settings, verifier, context, abort.signal, noteWith(messages));
+  closers.push(context.onHangup(() => targets.forEach((target) => target.reopen?.())));
   closers.push(async () => {
     for (const target of targets) await target.close?.();
   });
@@ -102,7 +103,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const { inbox } = opened;
   let isOver = false;
   closers.push(() => opened.close(isOver));
-  if (flags.output !== undefined) await markWrittenLeads(flags.output, inbox);
+  if (flags.output !== undefined) await repairOutputFile(flags.output, inbox);
   const retention =
     flags.retain === undefined ? undefined : dropOldDeliveries(inbox, flags.retain, context, abort.signal);
   closers.push(() => {
@@ -224,10 +225,14 @@ function receiverFor(
   });
 }
 
-/** Once for each kind, or for each set of leads. */
+/** Once for each kind, or for each set of leads; that lines may be gone is said each time, and also under `--quiet`. */
 const noteWith =
   (messages: Context['messages']) =>
   (found: ReceiverNote): void => {
+    if (found.kind === 'output-cut') {
+      messages.warn(problemSentence(found));
+      return;
+    }
     const cause = 'leadIds' in found ? `${found.kind} ${JSON.stringify(found.leadIds)}` : found.kind;
     messages.note(cause, problemSentence(found));
   };

@@ -1,14 +1,19 @@
-import { constants, createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Context } from '../../context.ts';
+import { OutputError } from '../../errors.ts';
 import { GroupCommit } from '../../files/group-commit.ts';
-import { lock } from '../../files/lock.ts';
+import { type Lock, lock } from '../../files/lock.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
-import { outputError } from '../../files/output-error.ts';
-import { linesIn } from '../../files/read.ts';
+import { withOutputErrors } from '../../files/output-error.ts';
+import type { FileProblem } from '../../files/problems.ts';
+import { linesOf } from '../../files/read.ts';
+import { syncDirectory } from '../../files/replace.ts';
 import type { Inbox, StoredRef } from '../../inbox/inbox.ts';
 import { readLead } from '../../lead/read-leads.ts';
+import type { ReceiverNote } from '../problems.ts';
+import { asReceived, storedDelivery } from '../stored-deliveries.ts';
 import type { Target, TargetResult } from './target.ts';
 
 /** A disk has no time-out: this is long for a slow one to sync. */
@@ -17,138 +22,221 @@ const longestMs = 30_000;
 /** The name of such a target in the inbox. */
 const appendTargetName = (path: string): string => `output ${resolve(path)}`;
 
+export interface AppendTargetOptions extends Pick<Context, 'pid' | 'clock' | 'signal'> {
+  /** The neutral sentence of an error, for results. */
+  readonly sentenceOf: (error: unknown) => string;
+  readonly note: (found: ReceiverNote) => void;
+}
+
 /**
- * Appends each lead on a line of its own; the line is on disk when `deliver` resolves. Throws an
+ * Appends each lead on a line of its own; the line is on disk, in a file that has a name, when `deliver` resolves. Throws an
  * `OutputError` when the file cannot be opened or another receiver writes to it. That a lead could not be written never
- * counts as done. `sentenceOf`: the neutral sentence of an error, for results.
+ * counts as done.
  */
-export async function openAppendTarget(
-  path: string,
-  context: Pick<Context, 'pid' | 'clock' | 'signal'>,
-  sentenceOf: (error: unknown) => string,
-): Promise<Target> {
-  try {
-    makeDirectory(dirname(resolve(path)));
-  } catch (error) {
-    throw outputError(error as NodeJS.ErrnoException, path);
-  }
-  // Lines are written at positions that this process computes, so no other may write at the same time.
-  const held = await lock(resolve(path), context);
-  const file = await openRepaired(resolve(path)).catch(async (error: unknown) => {
-    await held.release();
-    throw error;
+export async function openAppendTarget(path: string, options: AppendTargetOptions): Promise<Target> {
+  const { sentenceOf } = options;
+  const file = new LineFile(resolve(path), options);
+  await file.open();
+  const group = new GroupCommit<Uint8Array, void>(async (lines) => {
+    await file.append(Buffer.concat(lines));
+    return lines.map(() => undefined);
   });
-  const appender = new LineAppender(file);
   return {
     name: appendTargetName(path),
     longestMs,
     deliver: (_, leads) =>
       leads.map(async ({ lead }): Promise<TargetResult> => {
         const started = performance.now();
-        const failure = await appender.append(Buffer.concat([lead.bytes, Buffer.from('\n')])).then(
+        const failure = await group.add(Buffer.concat([lead.bytes, lineFeed])).then(
           () => undefined,
-          (error: unknown) => sentenceOf(outputError(error as NodeJS.ErrnoException, path)),
+          (error: unknown) => sentenceOf(error),
         );
         const durationMs = Math.round(performance.now() - started);
         return { to: 'output', ok: failure === undefined, answer: failure ?? 'written', durationMs };
       }),
-    async close() {
-      await file.close();
-      await held.release();
-    },
+    reopen: () => file.reopen(),
+    close: () => file.close(),
   };
 }
 
-/** Appends lines durably to a file that nobody else writes to: lines that arrive during one sync share the next. */
-class LineAppender {
-  readonly #file: FileHandle;
-  readonly #group = new GroupCommit<Uint8Array, void>(async (lines) => {
-    await this.#write(Buffer.concat(lines));
-    return lines.map(() => undefined);
-  });
-  #end: number | undefined;
-  /** Set when the file could not be cut back: every later line is rejected with what failed first. */
-  #failure: Error | undefined;
+const appending = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 
-  constructor(file: FileHandle) {
-    this.#file = file;
+const lineFeed = Buffer.from('\n');
+
+/** How often lines are written again because the file lost its name meanwhile. */
+const mostRewrites = 10;
+
+/** The open file, and what it held when this process last wrote to it or looked. */
+interface OpenFile {
+  readonly handle: FileHandle;
+  /** In bytes. */
+  size: number;
+  /** Its last line has no line feed: somebody else wrote it, or it could not be cut off. */
+  isLineOpen: boolean;
+}
+
+/**
+ * A file of lines at a path that others may rename, remove or truncate at any time: lines go to the file that has the
+ * path, and behind whatever it holds then.
+ */
+class LineFile {
+  readonly #path: string;
+  readonly #options: AppendTargetOptions;
+  #lock: Lock | undefined;
+  #file: OpenFile | undefined;
+  #isStale = false;
+
+  constructor(path: string, options: AppendTargetOptions) {
+    this.#path = path;
+    this.#options = options;
   }
 
-  /** Resolves when the line, which ends with a line feed, is on disk. */
-  append(line: Uint8Array): Promise<void> {
-    return this.#group.add(line);
+  /** Throws an `OutputError`, as `append` does. */
+  open(): Promise<void> {
+    return withOutputErrors(this.#path, async () => {
+      await this.#openAtPath();
+    });
   }
 
-  /** After a failure the file is cut back to its last whole line: a part of a line must not stay in the middle. */
-  async #write(lines: Uint8Array): Promise<void> {
-    if (this.#failure !== undefined) throw this.#failure;
-    this.#end ??= (await this.#file.stat()).size;
-    try {
-      for (let done = 0; done < lines.length;) {
-        const { bytesWritten } = await this.#file.write(lines, done, undefined, this.#end + done);
-        done += bytesWritten;
+  reopen(): void {
+    this.#isStale = true;
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.handle.close();
+    this.#file = undefined;
+    await this.#lock?.release();
+  }
+
+  /** Resolves when the lines, each with its line feed, are on disk in a file that has a name. */
+  append(lines: Uint8Array): Promise<void> {
+    return withOutputErrors(this.#path, async () => {
+      for (let rewrites = 0; rewrites <= mostRewrites; rewrites += 1) {
+        const file = await this.#openAtPath();
+        await write(file, file.isLineOpen ? Buffer.concat([lineFeed, lines]) : lines);
+        // A file that was removed while the lines were written has taken them with it.
+        const { nlink } = await file.handle.stat();
+        if (nlink > 0) return;
       }
-      await this.#file.datasync();
-      this.#end += lines.length;
-    } catch (error) {
-      await this.#file.truncate(this.#end).catch(() => (this.#failure = error as Error));
-      throw error;
+      throw new OutputError({ kind: 'file-keeps-vanishing', path: this.#path } satisfies FileProblem);
+    });
+  }
+
+  /** The file that has the path now, as it is now; created where there is none. */
+  async #openAtPath(): Promise<OpenFile> {
+    const before = this.#file;
+    if (before !== undefined && !this.#isStale) {
+      const [own, there] = await Promise.all([before.handle.stat(), stat(this.#path).catch(ifMissing)]);
+      if (there?.ino === own.ino && there.dev === own.dev) {
+        if (own.size !== before.size) await this.#look(before, own.size);
+        return before;
+      }
     }
+    this.#file = undefined;
+    this.#isStale = false;
+    await before?.handle.close();
+    makeDirectory(dirname(this.#path));
+    // The lock stands beside the file, and goes where its directory goes.
+    await this.#lock?.release();
+    this.#lock = undefined;
+    this.#lock = await lock(this.#path, this.#options);
+    const handle = await open(this.#path, appending, 0o600);
+    const { size } = await handle.stat();
+    this.#file = { handle, size, isLineOpen: await endsInsideLine(handle, size) };
+    if (size === 0) await syncDirectory(dirname(this.#path));
+    return this.#file;
+  }
+
+  /** Somebody else has written to the file, or cut it. */
+  async #look(file: OpenFile, size: number): Promise<void> {
+    if (size < file.size)
+      this.#options.note({ kind: 'output-cut', path: this.#path, size: file.size, left: size });
+    file.size = size;
+    file.isLineOpen = await endsInsideLine(file.handle, size);
   }
 }
 
-/** In bytes, read at a time from the end of the file. */
-const chunkSize = 64 * 1024;
+const ifMissing = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+};
 
-/**
- * Opens a file of lines for appending, and creates it where it is missing. A process that was killed while it wrote
- * leaves a part of a line: that is cut off, since its lead was never acknowledged. Throws an `OutputError`.
- */
-async function openRepaired(path: string): Promise<FileHandle> {
+/** What could be written of lines that failed is cut off again, unless somebody else wrote behind it. */
+async function write(file: OpenFile, lines: Uint8Array): Promise<void> {
+  const { handle, size } = file;
+  let written = 0;
   try {
-    const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
-    const { size } = await file.stat();
-    const end = await endOfLastLine(file, size);
-    if (end < size) {
-      await file.truncate(end);
-      await file.sync();
+    while (written < lines.length) {
+      written += (await handle.write(lines, written)).bytesWritten;
     }
-    return file;
+    await handle.datasync();
   } catch (error) {
-    throw outputError(error as NodeJS.ErrnoException, path);
+    await cutBack(file, size + written);
+    throw error;
   }
+  file.size = size + written;
+  file.isLineOpen = false;
 }
 
-async function endOfLastLine(file: FileHandle, size: number): Promise<number> {
-  const chunk = Buffer.alloc(chunkSize);
-  for (let end = size; end > 0;) {
-    const start = Math.max(0, end - chunk.length);
-    const { bytesRead } = await file.read(chunk, 0, end - start, start);
-    const lineFeed = chunk.subarray(0, bytesRead).lastIndexOf(0x0a);
-    if (lineFeed >= 0) return start + lineFeed + 1;
-    end = start;
-  }
-  return 0;
+async function cutBack(file: OpenFile, expectedSize: number): Promise<void> {
+  const { size } = await file.handle.stat();
+  // A part of a line that has to stay ends where the next lines begin, since the size shows that it is there.
+  if (size === expectedSize) await file.handle.truncate(file.size).catch(() => undefined);
+}
+
+/** Whether the last line has no line feed. */
+async function endsInsideLine(handle: FileHandle, size: number): Promise<boolean> {
+  if (size === 0) return false;
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+  return bytesRead === 1 && buffer[0] !== 0x0a;
 }
 
 /**
- * Marks as delivered the leads in the output file `path` that an earlier process wrote but could not mark before it was killed:
- * their next deliveries must not be written a second time.
+ * Makes good what an earlier process left in the output file `path` when it was killed. Leads that it wrote but could not mark
+ * are marked as delivered: their next deliveries must not be written a second time. A part of a line is cut off where it is
+ * the beginning of a lead that the target has not had; any other last line stays.
  */
-export async function markWrittenLeads(
+export async function repairOutputFile(
   path: string,
-  inbox: Pick<Inbox, 'unsettled' | 'settle'>,
+  inbox: Pick<Inbox, 'unsettled' | 'settle' | 'list'>,
 ): Promise<void> {
   const target = appendTargetName(path);
   const outstanding = new Map<string, StoredRef>();
   for await (const stored of inbox.unsettled(target)) outstanding.set(stored.leadId, stored);
   if (outstanding.size === 0) return;
-  for await (const lines of linesIn(createReadStream(path) as AsyncIterable<Buffer>)) {
-    const written = lines.flatMap(({ bytes }) => {
-      const read = readLead(bytes);
-      const stored = read.ok ? outstanding.get(read.lead.id ?? '') : undefined;
-      return stored === undefined ? [] : [{ ...stored, target }];
-    });
-    if (written.length > 0) await inbox.settle(written);
+  const file = await open(path, 'r+');
+  try {
+    // What the process wrote may not be on disk yet.
+    await file.sync();
+    let last = Buffer.alloc(0);
+    for await (const lines of linesOf(file)) {
+      const written = lines.flatMap(({ bytes }) => {
+        const read = readLead(bytes);
+        const stored = read.ok ? outstanding.get(read.lead.id ?? '') : undefined;
+        return stored === undefined ? [] : [{ ...stored, target }];
+      });
+      for (const { leadId } of written) outstanding.delete(leadId);
+      if (written.length > 0) await inbox.settle(written);
+      last = Buffer.from(lines.at(-1)?.bytes ?? []);
+    }
+    const { size } = await file.stat();
+    if (!(await endsInsideLine(file, size)) || !(await beginsLead(last, outstanding.values(), inbox))) return;
+    await file.truncate(size - last.length);
+    await file.sync();
+  } finally {
+    await file.close();
   }
+}
+
+async function beginsLead(
+  part: Buffer,
+  leads: Iterable<StoredRef>,
+  inbox: Pick<Inbox, 'list'>,
+): Promise<boolean> {
+  for (const { leadId, seq } of leads) {
+    const stored = await storedDelivery(inbox, seq);
+    if (stored === undefined) continue;
+    const [checked] = asReceived(stored, [{ ...stored, leadId }]).leads;
+    if (checked !== undefined && part.equals(checked.lead.bytes.subarray(0, part.length))) return true;
+  }
+  return false;
 }

@@ -35,6 +35,8 @@ export interface Target {
    * is. Never rejects for a failure of the target: that is a result.
    */
   deliver(delivery: CheckedDelivery, leads: readonly AttemptedLead[]): readonly Promise<TargetResult>[];
+  /** The next lead goes to a file that is opened anew. */
+  reopen?(): void;
   close?(): Promise<void>;
 }
 

@@ -1,4 +1,13 @@
-import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +18,7 @@ const start = listenInEachTest();
 const scratch = (): string => mkdtempSync(join(tmpdir(), 'leads-test-'));
 
 describe('--output', () => {
-  it('shows the first failure again where the file could not be cut back after it', async () => {
+  it('shows each failure of a full device', async () => {
     const file = join(scratch(), 'full');
     symlinkSync('/dev/full', file);
     const listener = await start(['--output', file]);
@@ -20,17 +29,73 @@ describe('--output', () => {
     for (const failure of failures) expect(failure).toContain(`${file}: no space left on the device`);
   });
 
-  it('appends each accepted lead once over several runs, and cuts off a part of a last line', async () => {
+  it('appends each accepted lead once over several runs', async () => {
     const file = join(scratch(), 'deep', 'leads.ndjson');
     const first = await start(['--output', file]);
     await Promise.all(['a', 'b', 'a'].map((id) => first.post(`{ "id": "${id}" }`)));
     await first.stop();
     const before = readFileSync(file, 'utf8');
     expect(before.split('\n').sort()).toEqual(['', '{"id":"a"}', '{"id":"b"}']);
-    writeFileSync(file, `${before}{"id":"tor`);
     const second = await start(['--output', file], { home: first.home });
     await Promise.all(['a', 'c'].map((id) => second.post({ id })));
     expect(readFileSync(file, 'utf8')).toBe(`${before}{"id":"c"}\n`);
+  });
+
+  it('cuts off a part of a last line that is the beginning of a lead which is outstanding, and no other', async () => {
+    const file = join(scratch(), 'leads.ndjson');
+    symlinkSync('/dev/full', file);
+    const first = await start(['--output', file]);
+    expect((await first.post({ id: 'torn', n: 1 })).status).toBe(502);
+    await first.stop();
+    unlinkSync(file);
+    writeFileSync(file, '{"id":"old"}\n{"id":"to');
+    const second = await start(['--output', file], { home: first.home });
+    await second.post({ id: 'torn', n: 1 });
+    await second.stop();
+    const whole = '{"id":"old"}\n{"id":"torn","n":1}\n';
+    expect(readFileSync(file, 'utf8')).toBe(whole);
+    writeFileSync(file, `${whole}{"id":"somebody else's`);
+    const third = await start(['--output', file], { home: first.home });
+    await third.post({ id: 'next' });
+    expect(readFileSync(file, 'utf8')).toBe(`${whole}{"id":"somebody else's\n{"id":"next"}\n`);
+  });
+
+  it('writes to the file that has the path, whoever removed, renamed or replaced the one before', async () => {
+    const directory = join(scratch(), 'spool');
+    const file = join(directory, 'leads.ndjson');
+    const listener = await start(['--output', file]);
+    const deliver = async (id: string): Promise<void> => {
+      expect((await listener.post({ id })).status).toBe(200);
+    };
+    const text = (path = file): string => readFileSync(path, 'utf8');
+    await deliver('a');
+    unlinkSync(file);
+    await deliver('b');
+    expect(text()).toBe('{"id":"b"}\n');
+    unlinkSync(file);
+    writeFileSync(file, '');
+    await deliver('c');
+    expect(text()).toBe('{"id":"c"}\n');
+    renameSync(file, `${file}.1`);
+    listener.hangUp();
+    await deliver('d');
+    expect([text(`${file}.1`), text()]).toEqual(['{"id":"c"}\n', '{"id":"d"}\n']);
+    renameSync(directory, `${directory}.old`);
+    await deliver('e');
+    expect(text()).toBe('{"id":"e"}\n');
+    await expect(listen(['--output', file])).rejects.toThrow('in use');
+    await listener.stop();
+    expect(readdirSync(directory)).toEqual(['leads.ndjson']);
+  });
+
+  it('leaves no hole in a file that is copied and truncated, and says that it was cut', async () => {
+    const file = join(scratch(), 'leads.ndjson');
+    const listener = await start(['--output', file]);
+    await listener.post({ id: 'a' });
+    truncateSync(file);
+    await listener.post({ id: 'b' });
+    expect(readFileSync(file, 'utf8')).toBe('{"id":"b"}\n');
+    expect(listener.stderr.text()).toContain('was cut from 11 to 0 bytes');
   });
 
   it('is an error while another receiver writes to the file', async () => {
