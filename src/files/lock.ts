@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { link, readdir, rm, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { OutputError } from '../errors.ts';
@@ -45,7 +45,7 @@ export async function lock(
     if (holder !== undefined && !mayRetry) throw lockHeldError(holder, path, file);
     await clock.sleep(25, signal);
   }
-  await removeAbandonedLocks(file, (holder) => isAlive(holder, pid));
+  await removeAbandoned(file, pid);
   return {
     async release() {
       if (!ownTokens.has(self.token)) return;
@@ -57,19 +57,17 @@ export async function lock(
 
 /** Who has the lock now; undefined while another process removes the lock of a dead holder. */
 async function tryLock(file: string, self: LockHolder): Promise<LockHolder | undefined> {
-  const temporary = temporaryLockName(file);
-  await writeFile(temporary, JSON.stringify(self), { flag: 'wx' });
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     for (;;) {
-      // Linked instead of created: the lock appears with its whole content or not at all.
-      if (await createdNow(() => link(temporary, file))) return self;
+      if (await createdNow(file, draft, self)) return self;
       const holder = parseHolder(await readIfExists(file));
       if (holder === undefined) continue;
       if (await isAlive(holder, self.pid)) return holder;
-      if (!(await removeDeadLock(file, holder))) return undefined;
+      if (!(await removeDeadLock(file, holder, draft, self))) return undefined;
     }
   } finally {
-    await rm(temporary, { force: true });
+    await rm(draft, { force: true });
   }
 }
 
@@ -77,15 +75,15 @@ async function tryLock(file: string, self: LockHolder): Promise<LockHolder | und
  * Removes the lock of a dead process. Two processes that find it dead at the same time must not remove each other's new
  * lock, so the removal has a lock of its own, held for one read and one unlink. False: another process is removing it.
  */
-async function removeDeadLock(file: string, dead: LockHolder): Promise<boolean> {
-  const removalLock = `${file}.takeover`;
-  if (!(await createdNow(async () => (await open(removalLock, 'wx')).close()))) {
-    const ageMs = await stat(removalLock).then(
-      (found) => Date.now() - found.mtimeMs,
-      () => 0,
-    );
-    // It is held for less than a millisecond: a process that left it behind was killed.
-    if (ageMs > 2_000) await rm(removalLock, { force: true });
+async function removeDeadLock(
+  file: string,
+  dead: LockHolder,
+  draft: string,
+  self: LockHolder,
+): Promise<boolean> {
+  const removalLock = `${file}${takeover}`;
+  if (!(await createdNow(removalLock, draft, self))) {
+    await removeIfAbandoned(removalLock, self.pid);
     return false;
   }
   try {
@@ -97,14 +95,24 @@ async function removeDeadLock(file: string, dead: LockHolder): Promise<boolean> 
   return true;
 }
 
-/** False when the file exists already. */
-async function createdNow(create: () => Promise<void>): Promise<boolean> {
-  try {
-    await create();
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
+const takeover = '.takeover';
+
+/**
+ * Whether `file`, which names its holder, is there now and was not before. It is linked instead of created: so it appears
+ * with its whole content or not at all. The draft is written where it does not exist: another process may have removed
+ * it while it was still empty.
+ */
+async function createdNow(file: string, draft: string, self: LockHolder): Promise<boolean> {
+  for (;;) {
+    try {
+      await link(draft, file);
+      return true;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST') return false;
+      if (code !== 'ENOENT') throw error;
+      await writeFile(draft, JSON.stringify(self), { flag: 'wx' });
+    }
   }
 }
 
@@ -114,30 +122,22 @@ function lockHeldError(holder: LockHolder, path: string, file: string): OutputEr
   return new OutputError(problem);
 }
 
-/** The name of a temporary file in which a lock is written before it gets its own name, whole or not at all. */
-const temporaryLockName = (file: string): string => `${file}.${randomBytes(6).toString('hex')}`;
-
-/** Longer than it takes to write a temporary file that was created; ms. */
-const longestWriteMs = 60_000;
-
-/** Removes the temporary files of processes that were killed while they took this lock. Unreadable files stay. */
-async function removeAbandonedLocks(
-  file: string,
-  isAlive: (holder: LockHolder) => Promise<boolean>,
-): Promise<void> {
-  const [directory, prefix] = [dirname(file), `${basename(file)}.`];
+/** Removes what processes left that were killed while they took this lock. */
+async function removeAbandoned(file: string, pid: number): Promise<void> {
+  const [directory, prefix] = [dirname(file), basename(file)];
   const names = await readdir(directory).catch(() => []);
   for (const name of names) {
-    if (!name.startsWith(prefix) || !/^[0-9a-f]{12}$/.test(name.slice(prefix.length))) continue;
-    const temporary = join(directory, name);
-    try {
-      const holder = parseHolder(await readFile(temporary, 'utf8'));
-      // Without a holder it is being written now, or its process was killed before it had written it.
-      const mayBeInUse = holder?.pid === 0 && Date.now() - (await stat(temporary)).mtimeMs < longestWriteMs;
-      if (holder === undefined || mayBeInUse || (await isAlive(holder))) continue;
-      await rm(temporary, { force: true });
-    } catch {
-      // Removed by another process, or not readable for this user.
-    }
+    if (!name.startsWith(prefix) || !/^\.(?:[0-9a-f]{12}|takeover)$/.test(name.slice(prefix.length)))
+      continue;
+    await removeIfAbandoned(join(directory, name), pid);
+  }
+}
+
+async function removeIfAbandoned(path: string, pid: number): Promise<void> {
+  try {
+    const holder = parseHolder(await readIfExists(path));
+    if (holder !== undefined && !(await isAlive(holder, pid))) await rm(path, { force: true });
+  } catch {
+    // Not readable for this user.
   }
 }

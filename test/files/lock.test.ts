@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -62,35 +62,32 @@ describe('lock', () => {
     const path = target();
     heldBy(path, { pid: process.ppid, host: hostname(), started: '1' });
     const guard = `${path}.lock.takeover`;
-    writeFileSync(guard, '');
-    const left = Date.now() / 1000 - 1.9;
-    utimesSync(guard, left, left);
+    writeFileSync(guard, JSON.stringify({ pid: 0, host: hostname(), started: null, token: 'y' }));
     await (await lock(path, me())).release();
     expect(existsSync(guard)).toBe(false);
   });
 
-  it('removes the temporary files of killed processes, and no others', async () => {
+  it('removes what killed processes left while they took it, and nothing else', async () => {
     const path = target();
     const me = { pid: process.ppid, host: hostname(), started: null };
-    const draft = (hex: string, content: string, old = false): string => {
+    const draft = (hex: string, content: string): string => {
       const file = `${path}.lock.${hex}`;
       writeFileSync(file, content);
-      if (old) utimesSync(file, 1, 1);
       return file;
     };
     const holder = (more: object): string => JSON.stringify({ ...me, token: 't', ...more });
     const left = [
       draft('0123456789ab', holder({ started: '1' })),
       draft('0123456789ac', holder({ pid: process.pid })),
-      draft('0123456789ad', '{"pid"', true),
+      draft('0123456789ad', '{"pid"'),
+      draft('0123456789b0', ''),
+      draft('takeover', holder({ started: '1' })),
     ];
     const kept = [
       draft('0123456789ae', holder({})),
       draft('0123456789af', holder({ host: 'elsewhere.example' })),
       draft('0123456789b2', holder({ pid: process.pid, host: 'elsewhere.example' })),
-      draft('0123456789b0', ''),
-      draft('takeover', '', true),
-      draft('0123456789b1.gz', '', true),
+      draft('0123456789b1.gz', ''),
     ];
     const held = await lock(path, { pid: process.pid, clock: new FakeClock(), signal: never });
     expect([...left, ...kept].filter(existsSync)).toEqual(kept);

@@ -191,7 +191,7 @@ export async function describeContent(path: string): Promise<string> {
     const { size, isCompressed } = await inspect(path);
     const raw = createReadStream(path, { highWaterMark: 256 * 1024 });
     const plain = (isCompressed ? raw.pipe(createGunzip()) : raw) as AsyncIterable<Buffer>;
-    const leads = await countRecords(plain).catch(() => undefined);
+    const leads = await countRecords(plain);
     raw.destroy();
     return leads === undefined ? counted(size, 'byte', 'bytes') : counted(leads, 'lead', 'leads');
   });
@@ -216,12 +216,16 @@ interface RecordCounter {
   readonly total: number | undefined;
 }
 
-/** Undefined for what looks like no export of ours. */
+/** Undefined for what looks like no export of ours. What is compressed and cut off counts as far as it can be read. */
 async function countRecords(chunks: AsyncIterable<Buffer>): Promise<number | undefined> {
   let counter: RecordCounter | undefined;
-  for await (const chunk of chunks) {
-    counter ??= chunk[0] === brace || chunk[0] === bracket ? new ObjectCounter() : new RowCounter();
-    counter.add(chunk);
+  try {
+    for await (const chunk of chunks) {
+      counter ??= chunk[0] === brace || chunk[0] === bracket ? new ObjectCounter() : new RowCounter();
+      counter.add(chunk);
+    }
+  } catch (error) {
+    if (!(error as NodeJS.ErrnoException).code?.startsWith('Z_')) throw error;
   }
   return counter?.total;
 }

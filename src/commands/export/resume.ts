@@ -8,7 +8,6 @@ import { bufferOf } from '../../json/bytes.ts';
 import { identifiedRecord } from '../../json/lead-reader.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { Messages } from '../../output/messages.ts';
-import { counted } from '../../output/terminal/progress.ts';
 import type { Service } from '../../service/client/service.ts';
 import {
   type Checkpoint,
@@ -20,6 +19,7 @@ import {
 import { findKnownFile } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
 import { type ExportContext, type ExportPlan, planExport } from './plan.ts';
+import { describeContent } from './publish.ts';
 import type { FileStart } from './to-file.ts';
 
 export interface StartedExport {
@@ -158,12 +158,13 @@ async function findInterrupted(
     if (hasPartial || isNamed) noteUndescribed(stored, paths, messages);
     return { checkpoint: hasPartial || isNamed ? stored : undefined, hasPartial };
   }
-  if (hasPartial && stored !== undefined && stored.counts.leads > 0) {
-    const discarded = counted(stored.counts.leads, 'lead', 'leads');
-    messages.note(
-      'discarded',
-      `this starts over and discards ${discarded} of an interrupted export, in ${paths.partial}; --resume would have continued it`,
-    );
+  if (hasPartial && stored !== undefined) {
+    const discarded = await describeContent(paths.partial);
+    if (discarded !== '0 bytes')
+      messages.note(
+        'discarded',
+        `this starts over and discards ${discarded} of an interrupted export, in ${paths.partial}; --resume would have continued it`,
+      );
   } else if (hasPartial) noteUndescribed(stored, paths, messages);
   return { checkpoint: undefined, hasPartial };
 }

@@ -79,7 +79,7 @@ export async function fileDestination(
       await save();
     },
     publish: () => publishFile(options, paths, file, latest, target),
-    breakOff: (error) => keepPartial(error, context, latest.counts.leads, options, paths, save),
+    breakOff: (error) => keepPartial(error, context, latest.counts.leads, totals.leads, options, paths, save),
     close: () => file.close(),
   };
 }
@@ -93,13 +93,14 @@ const countsOf = ({ leads, duplicates, withoutId, retries }: Counts): Counts => 
 
 /**
  * Keeps what was written and says how to resume: in the hint of an interruption, in a note beside any other failure.
- * Returns the error to report. `saveCheckpoint` makes the partial file durable up to `leads`, which the latest checkpoint
- * counts.
+ * Returns the error to report. `saveCheckpoint` makes the partial file durable up to `leads` of all that came, behind which
+ * the last page begins: one that proves nothing is to be read and counted again.
  */
 async function keepPartial(
   error: unknown,
   { signal, messages }: ExportContext,
   leads: number,
+  came: number,
   options: ExportOptions,
   paths: FilePaths,
   saveCheckpoint: () => Promise<void>,
@@ -118,7 +119,7 @@ async function keepPartial(
     const { sentenceOf } = await import('../../messages/find-message.ts');
     messages.verbose(`no newer checkpoint: ${sentenceOf(failure)}`);
   }
-  const kept = `${counted(leads, 'lead is', 'leads are')} kept in ${paths.partial}`;
+  const kept = `${counted(isUnproven ? came : leads, 'lead is', 'leads are')} kept in ${paths.partial}`;
   const resumes = options.bookmark !== undefined;
   const how = isUnproven
     ? `trying again does not help; ${resumes ? '' : '--resume '}--accept-incomplete takes them for everything`

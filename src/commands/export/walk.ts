@@ -1,7 +1,6 @@
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
-import { IncompleteError } from '../../service/listing/incomplete-error.ts';
 import { type Batch, type Listing, listLeads } from '../../service/listing/list-leads.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { isComplete, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
@@ -92,27 +91,17 @@ async function transfer(
     acceptUnproven: unprovenHandler(options.acceptIncomplete, messages, options.bookmark !== undefined),
   });
   const totalsBefore = { ...totals };
-  /** Where the page began that is being read. */
-  let here: Position = from ?? { style: 'start' };
-  try {
-    for await (const batch of walk) {
-      let leads = batch.leads.filter(plan.passes);
-      if (limit !== undefined) leads = leads.slice(0, limit - totals.leads);
-      await sink.write(leads);
-      totals.leads += leads.length;
-      if (window !== undefined) for (const lead of leads) window.remember(lead);
-      addStatistics(walk, totalsBefore, totals);
-      if (limit !== undefined && totals.leads >= limit) break;
-      if (batch.next !== undefined || batch.last) await sink.pageEnd(batch.next);
-      if (options.concurrency !== undefined && options.concurrency > 1)
-        noteUselessConcurrency(batch, messages);
-      if (batch.next !== undefined) here = batch.next;
-      progress.update(totals.leads, limit ?? walk.stats.total);
-    }
-  } catch (error) {
-    // A later run with --resume begins with the page that proved nothing.
-    if (error instanceof IncompleteError) await sink.pageEnd(here);
-    throw error;
+  for await (const batch of walk) {
+    let leads = batch.leads.filter(plan.passes);
+    if (limit !== undefined) leads = leads.slice(0, limit - totals.leads);
+    await sink.write(leads);
+    totals.leads += leads.length;
+    if (window !== undefined) for (const lead of leads) window.remember(lead);
+    addStatistics(walk, totalsBefore, totals);
+    if (limit !== undefined && totals.leads >= limit) break;
+    if (batch.next !== undefined || batch.last) await sink.pageEnd(batch.next);
+    if (options.concurrency !== undefined && options.concurrency > 1) noteUselessConcurrency(batch, messages);
+    progress.update(totals.leads, limit ?? walk.stats.total);
   }
   addStatistics(walk, totalsBefore, totals);
   noteFilters(plan.matcher, messages);

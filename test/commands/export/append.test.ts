@@ -289,6 +289,16 @@ describe('export -o FILE over what is there', () => {
     expect(idsIn(file)).toEqual(['1', '2']);
   });
 
+  it('counts what it discards in the file itself: a killed run may have written more than its checkpoint says', async () => {
+    failsAt = '1';
+    await plain();
+    failsAt = undefined;
+    const checkpoint = JSON.parse(readFileSync(`${file}.checkpoint`, 'utf8')) as { counts: object };
+    const early = { ...checkpoint, bytes: 0, counts: { ...checkpoint.counts, leads: 0 } };
+    writeFileSync(`${file}.checkpoint`, JSON.stringify(early));
+    expect((await plain()).stderr).toContain('discards 1 lead of an interrupted export');
+  });
+
   it('says that it overwrites a partial file that it does not know', async () => {
     writeFileSync(`${file}.partial`, 'mine');
     expect((await plain()).stderr).toContain(`note: ${file}.partial is overwritten`);

@@ -22,6 +22,11 @@ it.each([
   { form: 'NDJSON without a last line end', content: lines.join('\n'), said: '1,500 leads' },
   { form: 'an array', content: `[\n${lines.join(',\n')}\n]\n`, said: '1,500 leads' },
   { form: 'compressed NDJSON', content: gzipSync(`${lines.join('\n')}\n`), said: '1,500 leads' },
+  {
+    form: 'two members of which one is cut off',
+    content: Buffer.concat([gzipSync('{"id":"1"}\n'), gzipSync('{"id":"2"}\n').subarray(0, 10)]),
+    said: '1 lead',
+  },
   { form: 'CSV with a line end inside a field', content: 'id,note\n1,"a\nb"\n2,""""\n', said: '2 leads' },
   { form: 'something else', content: 'hello\n', said: '6 bytes' },
   { form: 'nothing', content: '', said: '0 bytes' },

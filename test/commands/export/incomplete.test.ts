@@ -86,6 +86,31 @@ describe('a walk that proves nothing', () => {
   });
 });
 
+it('counts a page once that proved nothing, and goes further when it is read again', async () => {
+  let listed = 17;
+  const growing = await scripted((request, response) => {
+    const from = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0);
+    const data = Array.from({ length: Math.min(5, listed - from) }, (_, i) => ({ id: `l${from + i}` }));
+    sendJson(response, { data, next_cursor: from + 5 < listed ? String(from + 5) : null, total: 20 });
+  });
+  const home = freshHome();
+  const file = join(home, 'out.ndjson');
+  const exported = (...flags: string[]) =>
+    leads(['export', '-o', file, ...flags], {
+      home,
+      env: { LEADS_API_KEY: 'key', LEADS_BASE_URL: growing.url },
+    });
+  const short = await exported();
+  expect(short.stderr).toContain('the service counts 20 leads and gave 17');
+  expect(short.stderr).toContain('17 leads are kept in');
+  expect((await exported('--resume')).stderr).toContain('the service counts 20 leads and gave 17');
+  listed = 20;
+  const whole = await exported('--resume', '--accept-incomplete');
+  await growing.close();
+  expect([whole.exitCode, whole.stderr]).toEqual([0, expect.not.stringContaining('missing')]);
+  expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(20);
+});
+
 it('list tries a smaller page where the service rejects the size of --limit', async () => {
   const strict = await scripted((request, response) => {
     const query = new URL(request.url ?? '', 'http://x').searchParams;
