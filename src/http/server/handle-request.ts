@@ -43,8 +43,8 @@ export function handleRequest(
       connection.hasCompletedRequest = true;
       void answerDelivery(state, connection, response, deliveryWith(pieces), body);
     },
-    rejected: (rejected, pieces) =>
-      rejectRequest(state, connection, request, response, rejected, deliveryWith(pieces)),
+    rejected: (rejected, start) =>
+      rejectRequest(state, connection, request, response, rejected, deliveryWith([start])),
     ended(size) {
       if (connection.closing || state.isDraining) return;
       const length = head.length === undefined ? '' : ` of ${head.length}`;

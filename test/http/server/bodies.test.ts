@@ -24,6 +24,8 @@ describe('the memory of all bodies together is limited', () => {
     expect(statuses(text)).toEqual([503]);
     expect(text).toMatch(/\r\nretry-after: \d+\r\n/i);
     expect(receiver.rejected).toMatchObject([{ reason: 'overloaded', status: 503 }]);
+    // Of a body that is given up no more is copied than is kept.
+    expect(receiver.rejected[0]?.body).toEqual(Buffer.alloc(16_384, 'x'));
     const genuine = await openWire(receiver.port);
     genuine.send(post('{}'));
     expect(statuses(await genuine.until(/HTTP/))).toEqual([200]);
