@@ -92,7 +92,7 @@ function classOfSettled(
   { startedAt, lateAfterMs }: AuditTimes,
   horizon: number | undefined,
 ): Settled | undefined {
-  const ageUnknown = created === undefined ? 'its age is unknown: createdAt is no ISO 8601 time' : null;
+  const ageUnknown = created === undefined ? 'its age is unknown: createdAt is no known form of time' : null;
   switch (found.on) {
     case 'both': {
       const { differing, isPending } = found;

@@ -1,4 +1,4 @@
-import { compact, quote } from './bytes.ts';
+import { compact, isDigit, quote } from './bytes.ts';
 import { idKinds, row, scanner } from './scanner.ts';
 
 /**
@@ -57,17 +57,23 @@ export class ScannedRecord {
     return this.hasId ? decodeString(this.source, this.idStart - 1, this.idEnd + 1) : undefined;
   }
 
+  /** A string, or the digits of a number: many services count seconds. */
   get createdAt(): string | undefined {
-    return this.#string(row.createdStart, row.createdEnd);
+    const [start, end] = this.#span(row.createdStart, row.createdEnd);
+    const isNumber = end > start && isDigit(this.source[start] ?? 0);
+    return isNumber ? this.source.toString('latin1', start, end) : this.#string(start, end);
   }
 
   get category(): string | undefined {
-    return this.#string(row.categoryStart, row.categoryEnd);
+    return this.#string(...this.#span(row.categoryStart, row.categoryEnd));
+  }
+
+  #span(start: number, end: number): readonly [start: number, end: number] {
+    return [this.#rows[this.#row + start] as number, this.#rows[this.#row + end] as number];
   }
 
   #string(start: number, end: number): string | undefined {
-    const [from, to] = [this.#rows[this.#row + start] as number, this.#rows[this.#row + end] as number];
-    return to > from && this.source[from] === quote ? decodeString(this.source, from, to) : undefined;
+    return end > start && this.source[start] === quote ? decodeString(this.source, start, end) : undefined;
   }
 }
 

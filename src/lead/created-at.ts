@@ -1,13 +1,35 @@
 import { parseIsoTime } from '../time/time-text.ts';
 import type { RawLead } from './raw-lead.ts';
 
+/** Of RFC 2822, section 3.3, with the obsolete names of zones that `Date.parse` reads as well. */
+const mailTime =
+  /^(?:[a-z]{3},\s*)?(\d{1,2}) ([a-z]{3}) (\d{4}) \d\d:\d\d(?::\d\d)? (?:[+-]\d{4}|GMT|UTC?|[ECMP][SD]T)$/i;
+
+/** A number counts seconds or milliseconds since the epoch: from 1973 to 2286, its digits tell which. */
+const seconds = /^\d{9,10}(?:\.\d+)?$/;
+const milliseconds = /^\d{12,13}(?:\.\d+)?$/;
+
 /**
- * The one reading of a lead's `createdAt`, for filters, windows and conformance alike: milliseconds since the epoch, or
- * undefined for what is no ISO 8601 time: other text, a number, nothing. Without a zone it is UTC, as the service's are
- * (specification, section 2).
+ * The one reading of a lead's `createdAt`, and of the times that are compared with it: milliseconds since the epoch, or
+ * undefined for what is no time in ISO 8601 (UTC where no zone is written), in seconds, in milliseconds or of RFC 2822.
  */
-export const readCreatedAt = (createdAt: unknown): number | undefined =>
-  typeof createdAt === 'string' ? parseIsoTime(createdAt) : undefined;
+export function readCreatedAt(createdAt: unknown): number | undefined {
+  if (typeof createdAt === 'number') return readCreatedAt(String(createdAt));
+  if (typeof createdAt !== 'string') return undefined;
+  const time = parseIsoTime(createdAt);
+  if (time !== undefined) return time;
+  if (seconds.test(createdAt)) return Math.floor(Number(createdAt) * 1000);
+  return milliseconds.test(createdAt) ? Math.floor(Number(createdAt)) : parseMailTime(createdAt);
+}
+
+/** `Date.parse` rolls a day that the calendar does not have over into the next month: such a time is none. */
+function parseMailTime(text: string): number | undefined {
+  const [, day, month = '', year = ''] = mailTime.exec(text) ?? [];
+  if (day === undefined) return undefined;
+  const isInCalendar = new Date(`${day} ${month} ${year} 00:00 Z`).getUTCDate() === Number(day);
+  const time = isInCalendar ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
 
 /** By creation time, whatever the order of the service; a lead whose time cannot be read stays behind its predecessor. */
 export function oldestFirst(leads: readonly RawLead[]): RawLead[] {

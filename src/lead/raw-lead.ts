@@ -7,7 +7,7 @@ export interface RawLead {
   readonly bytes: Uint8Array;
   /** The value of `id` if it is a string, its digits if it is an integer; otherwise undefined. */
   readonly id: string | undefined;
-  /** The value of `createdAt` if it is a string; `readCreatedAt` reads it. */
+  /** The value of `createdAt` if it is a string, its digits if it is a number; `readCreatedAt` reads it. */
   readonly createdAt: string | undefined;
   /** The value of `category` if it is a string. */
   readonly category: string | undefined;

@@ -19,7 +19,7 @@ const classify = (
 };
 
 const same = { on: 'both', differing: [], isPending: false } as const;
-const unknownAge = 'its age is unknown: createdAt is no ISO 8601 time';
+const unknownAge = 'its age is unknown: createdAt is no known form of time';
 
 describe('a lead on both sides', () => {
   test('that is the same and came in time has nothing wrong with it, whatever its age', () => {

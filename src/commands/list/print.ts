@@ -170,13 +170,13 @@ function rowsOf(leads: readonly RawLead[], columns: readonly Column[], now: numb
     return columns.map(({ paths, isId }) => {
       const path = paths.find((one) => found.has(one));
       if (path === undefined) return isId === true ? (lead.id ?? '') : '';
-      return cellOf(cellText(found.get(path) ?? ''), now);
+      return cellOf(path, cellText(found.get(path) ?? ''), now);
     });
   });
 }
 
-function cellOf(text: string, now: number | undefined): string {
-  const time = isTime(text) ? readCreatedAt(text) : undefined;
+function cellOf(path: string, text: string, now: number | undefined): string {
+  const time = path === 'createdAt' || isTime(text) ? readCreatedAt(text) : undefined;
   if (time === undefined) return text;
   return now === undefined ? new Date(time).toISOString().replace(/\.\d+Z$/, 'Z') : relativeTime(time, now);
 }

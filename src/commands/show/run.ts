@@ -85,7 +85,8 @@ async function draw(lead: RawLead, { fields, relative }: ShowOptions, context: C
   if (chosen.length === 0) return;
   const now = clock.now();
   const shown = chosen.map(([path, value]): [string, string] => {
-    const time = relative && /^\d{4}-\d\d-\d\dT/.test(value) ? readCreatedAt(value) : undefined;
+    const mayBeTime = path === 'createdAt' || /^\d{4}-\d\d-\d\dT/.test(value);
+    const time = relative && mayBeTime ? readCreatedAt(value) : undefined;
     return [path, time === undefined ? value : relativeTime(time, now)];
   });
   const width = terminalWidth(stdout);

@@ -168,14 +168,12 @@ function receivedLead({ body, place, leadId }: StoredDelivery): ReceivedLead | u
   const json = utf8(leadBytes(body, place)).replace(/^\ufeff/, '');
   const record = parsed(json);
   if (record === undefined) return undefined;
-  const text = (name: string): string | undefined => {
-    const value = isObject(record) ? record[name] : undefined;
-    return typeof value === 'string' ? value : undefined;
-  };
+  const { createdAt, category } = isObject(record) ? record : {};
+  const isTime = typeof createdAt === 'string' || typeof createdAt === 'number';
   const raw = {
     id: leadId,
-    createdAt: text('createdAt'),
-    category: text('category'),
+    createdAt: isTime ? String(createdAt) : undefined,
+    category: typeof category === 'string' ? category : undefined,
     get bytes() {
       return Buffer.from(json);
     },

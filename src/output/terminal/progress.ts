@@ -94,5 +94,5 @@ export function noteUnreadableTimes(leads: number, messages: Pick<Messages, 'not
   if (leads === 0) return;
   const kept = counted(leads, 'lead was kept whose', 'leads were kept whose');
   const age = leads === 1 ? 'its age is unknown' : 'their age is unknown';
-  messages.note('unreadable-time', `${kept} createdAt is missing or no ISO 8601 time, so ${age}`);
+  messages.note('unreadable-time', `${kept} createdAt is missing or no known form of time, so ${age}`);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InterruptedError } from '../../../src/errors.ts';
 import type { Inbox } from '../../../src/inbox/inbox.ts';
+import { readCreatedAt } from '../../../src/lead/created-at.ts';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { rejection } from '../../../src/webhook/rejection.ts';
 import { arrivalOf, openReceiver } from '../../support/both-sides.ts';
@@ -17,7 +18,7 @@ const ago = (hours: number): string => new Date(now - hours * hour).toISOString(
 
 interface Lead {
   readonly id: string | number;
-  readonly createdAt?: string | undefined;
+  readonly createdAt?: string | number | undefined;
   readonly [field: string]: unknown;
 }
 
@@ -107,7 +108,7 @@ const take = (received: readonly Lead[], receivedAt?: string, targets?: readonly
     (inbox) =>
       inbox.take(
         received.map((lead) => {
-          const created = Date.parse(lead.createdAt ?? '');
+          const created = readCreatedAt(lead.createdAt) ?? Number.NaN;
           const at = receivedAt === undefined ? created : Date.parse(receivedAt);
           const body = Buffer.from(JSON.stringify(lead));
           return arrivalOf(String(lead.id), body, (Number.isNaN(at) ? now - 24 * hour : at) + 1000);
@@ -319,10 +320,24 @@ describe('leads audit', () => {
     const { findings, stderr } = await report();
     expect(findings.map(({ id, class: kind, reason }) => [id, kind, reason])).toEqual([
       ['9007199254740992', 'missing', null],
-      ['no time, missing', 'missing', 'its age is unknown: createdAt is no ISO 8601 time'],
-      ['no time, extra', 'extra', 'its age is unknown: createdAt is no ISO 8601 time'],
+      ['no time, missing', 'missing', 'its age is unknown: createdAt is no known form of time'],
+      ['no time, extra', 'extra', 'its age is unknown: createdAt is no known form of time'],
     ]);
-    expect(stderr).toContain('createdAt is missing or no ISO 8601 time');
+    expect(stderr).toContain('createdAt is missing or no known form of time');
+  });
+
+  it('reads times in seconds, for the window and for what is settled', async () => {
+    const dated = (id: string, hours: number): Lead => ({ id, createdAt: (now - hours * hour) / 1000 });
+    const young = { id: 'young', createdAt: (now - hour / 10) / 1000 };
+    listed = [young, dated('missing', 2), dated('both', 20), dated('too old', 300)];
+    await take([dated('both', 20), dated('extra', 3)]);
+    const { findings, stderr } = await report();
+    expect(findings.map(({ id, class: kind }) => [id, kind])).toEqual([
+      ['missing', 'missing'],
+      ['extra', 'extra'],
+      ['young', 'unsettled'],
+    ]);
+    expect(stderr).not.toContain('known form of time');
   });
 
   it('takes the leads of a delivery for refused that was rejected for another one in it', async () => {

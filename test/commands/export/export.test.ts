@@ -56,7 +56,7 @@ describe('export', () => {
     await other.close();
     expect(ids(since.stdout)).toEqual(['l-0', 'l-2', 'l-3']);
     expect(since.stderr).toContain(
-      'note: 2 leads were kept whose createdAt is missing or no ISO 8601 time, so their age is unknown\n',
+      'note: 2 leads were kept whose createdAt is missing or no known form of time, so their age is unknown\n',
     );
     expect(ids(all.stdout)).toHaveLength(4);
     expect(all.stderr).not.toContain('note:');

@@ -60,8 +60,24 @@ describe('leads list', () => {
     );
     expect(ids(run.stdout)).toEqual(['l-0', 'l-2']);
     expect(run.stderr).toBe(
-      'note: 1 lead was kept whose createdAt is missing or no ISO 8601 time, so its age is unknown\n',
+      'note: 1 lead was kept whose createdAt is missing or no known form of time, so its age is unknown\n',
     );
+  });
+
+  it.each([
+    ['seconds', (ms: number) => ms / 1000],
+    ['milliseconds', (ms: number) => ms],
+    ['the form of mail', (ms: number) => new Date(ms).toUTCString()],
+  ])('filters by times in %s, shows them as times, and prints them as they came', async (_, form) => {
+    const records = [2, 30].map((hours, i) => ({ id: `l-${i}`, createdAt: form(now - hours * 3_600_000) }));
+    const since = ['--since', '1d'];
+    const page = { data: records, has_more: false };
+    const printed = await listed(page, ...since, '--format', 'ndjson');
+    expect(printed).toMatchObject({ stdout: `${JSON.stringify(records[0])}\n`, stderr: '' });
+    expect((await listed(page, ...since)).stdout).toContain('l-0  2026-01-15T10:00:00Z');
+    expect((await listed(page, ...since, '--relative')).stdout).toContain('l-0  2h ago');
+    const compared = await listed(page, '--where', 'createdAt<1d', '--format', 'ndjson');
+    expect(ids(compared.stdout)).toEqual(['l-1']);
   });
 
   it('counts the limit after filtering', async () => {
