@@ -26,5 +26,7 @@ export interface Dialect {
   /** Top-level field with the delivery status, or `auto`. */
   readonly statusField?: string | undefined;
   readonly pageSize?: number | undefined;
+  /** The service gives all of its leads in one answer, as was shown for that many. */
+  readonly provenUpTo?: number | undefined;
   readonly dateFormat?: (typeof dateFormats)[number] | undefined;
 }

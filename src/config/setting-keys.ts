@@ -222,6 +222,12 @@ const dialect: readonly SettingKey[] = [
     help: 'leads in one request',
   },
   {
+    name: 'api.provenUpTo',
+    path: ['api', 'provenUpTo'],
+    type: wholeNumber(1, 999_999_999),
+    help: 'up to so many leads, one answer without a next page is known to be all of them',
+  },
+  {
     name: 'api.dateFormat',
     path: ['api', 'dateFormat'],
     type: oneOf(dateFormats),

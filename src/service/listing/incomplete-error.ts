@@ -13,11 +13,23 @@ export type Evidence =
   | 'empty'
   /** The service ignores or rejects every position, and `limit=1` too: its answer is everything. */
   | 'not-paged'
+  /** One page, which holds all that was asked for: too few leads to be cut, or older ones than any that were asked for. */
+  | 'few'
+  | 'reaches-back'
+  /** One page of a number at which services rarely cut; nothing proves that it is everything, and that is said. */
+  | 'lone-page'
   /** The user says so: `api.pagination none`. */
   | 'affirmed';
 
 /** How a walk ended. There is no other way to end one. */
-export type Completion = { readonly kind: 'complete'; readonly evidence: Evidence } | Unproven;
+export type Completion =
+  | {
+      readonly kind: 'complete';
+      readonly evidence: Evidence;
+      /** Of a list that does not page: its one answer was shown to be everything, up to so many leads. */
+      readonly provenUpTo?: number | undefined;
+    }
+  | Unproven;
 
 /** Leads may be missing. */
 export interface Unproven {

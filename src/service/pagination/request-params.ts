@@ -29,6 +29,8 @@ export interface RequestParams {
   readonly leads: LeadReader;
   readonly next: readonly string[] | 'auto';
   readonly pageSize: number | undefined;
+  /** Up to so many leads, one page is known to be all of them. */
+  readonly provenUpTo: number;
   readonly dateFormat: NonNullable<Dialect['dateFormat']>;
 }
 
@@ -72,6 +74,7 @@ export function requestParamsOf(
     leads: new LeadReader(pointer(dialect.item, 'api.item', '/node'), dialect.id),
     next: pointer(dialect.next, 'api.next', '/meta/next'),
     pageSize: dialect.pageSize,
+    provenUpTo: dialect.provenUpTo ?? 0,
     dateFormat: dialect.dateFormat ?? 'iso',
   };
 }
