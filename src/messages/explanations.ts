@@ -150,8 +150,7 @@ function problemSentence(found: Found): string {
 }
 
 function customMatch(match: CustomMatch): string {
-  const { header, algorithm, content, timestamp, idHeader, secret, body } = match;
-  const encoding = match.encoding === 'hex-upper' ? 'upper-case hex' : match.encoding;
+  const { header, algorithm, encoding, content, timestamp, idHeader, secret, body } = match;
   const places: string[] = [];
   if (timestamp !== undefined) {
     const inside = timestamp.prefix === undefined ? '' : `${timestamp.prefix}… in `;

@@ -12,6 +12,7 @@ const encodingNames = {
 const keysOf: Readonly<Record<Algorithm, string>> = {
   'hmac-sha1': 'a shared secret',
   'hmac-sha256': 'a shared secret',
+  'hmac-sha384': 'a shared secret',
   'hmac-sha512': 'a shared secret',
   ed25519: 'an Ed25519 key',
   'ecdsa-p256-sha256': 'a P-256 key',

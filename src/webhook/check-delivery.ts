@@ -126,7 +126,7 @@ export function checkHead(
   return verified.ok ? undefined : rejection(verified.reason, verified.detail);
 }
 
-const mediaType = /^application\/(?:[!#$&^_.+a-z0-9-]+\+)?json$/i;
+const mediaType = /^(?:application\/(?:[!#$&^_.+a-z0-9-]+\+)?|text\/)json$/i;
 const charset = /^charset=(?:utf-?8|"utf-?8")$/i;
 
 /**

@@ -1,6 +1,7 @@
 /** Names of RFC 9421, section 3.3, where it has one. `-der`: the ECDSA signature as ASN.1 instead of r and s alone. */
 export const algorithms = [
   'hmac-sha256',
+  'hmac-sha384',
   'hmac-sha512',
   'hmac-sha1',
   'ed25519',
@@ -123,7 +124,8 @@ export const schemeParts: Readonly<Record<PartKey, Part>> = {
     values: algorithms,
     value: 'name',
     otherwise: 'hmac-sha256',
-    settingHelp: 'hmac-sha256 (default), hmac-sha512, hmac-sha1, ed25519, ecdsa-p256-sha256[-der], …',
+    settingHelp:
+      'hmac-sha256 (default), hmac-sha384, hmac-sha512, hmac-sha1, ed25519, ecdsa-p256-sha256[-der], …',
   },
   encoding: {
     of: custom,

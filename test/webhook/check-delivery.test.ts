@@ -57,7 +57,7 @@ test.each([
   ['Application/JSON; charset=UTF-8', undefined],
   ['application/json;charset="utf-8"', undefined],
   ['application/vnd.leads.v1+json', undefined],
-  ['text/json', 'wrong_content_type'],
+  ['text/plain', 'wrong_content_type'],
   ['application/json; charset=latin1', 'wrong_content_type'],
   ['application/jsonx', 'wrong_content_type'],
   ['', 'wrong_content_type'],

@@ -14,6 +14,7 @@ test.each([
   'application/json ; Charset="utf-8"',
   'application/vnd.acme.lead+json',
   'application/problem+json; profile=x',
+  'text/json; charset=utf-8',
   'application/json; profile="charset=latin1"',
 ])('JSON in UTF-8 is taken: %s', (type) => {
   expect(check([['Content-Type', type]])).toEqual({ ok: true });
@@ -21,7 +22,8 @@ test.each([
 
 test.each([
   '',
-  'text/json',
+  'text/plain',
+  'text/vnd.acme+json',
   'application/jsonx',
   'xapplication/json',
   'application/+json',

@@ -26,6 +26,7 @@ interface AlgorithmFacts {
 const facts: Readonly<Record<Algorithm, AlgorithmFacts>> = {
   'hmac-sha1': { kinds: ['secret'], lengths: [20, 20], form: '20 bytes' },
   'hmac-sha256': { kinds: ['secret'], lengths: [32, 32], form: '32 bytes' },
+  'hmac-sha384': { kinds: ['secret'], lengths: [48, 48], form: '48 bytes' },
   'hmac-sha512': { kinds: ['secret'], lengths: [64, 64], form: '64 bytes' },
   ed25519: { kinds: ['ed25519'], lengths: [64, 64], form: '64 bytes' },
   'ecdsa-p256-sha256': { kinds: ['p256'], lengths: [64, 64], form: '64 bytes' },
@@ -110,6 +111,7 @@ export function verifier(
   switch (algorithm) {
     case 'hmac-sha1':
     case 'hmac-sha256':
+    case 'hmac-sha384':
     case 'hmac-sha512': {
       const expected = hmac(algorithm, key, parts);
       return (signature) => equalMacs(expected, signature);
@@ -131,6 +133,7 @@ export function signatureOf(algorithm: Algorithm, key: Key, parts: readonly Uint
   switch (algorithm) {
     case 'hmac-sha1':
     case 'hmac-sha256':
+    case 'hmac-sha384':
     case 'hmac-sha512':
       return hmac(algorithm, key, parts);
     default: {

@@ -24,7 +24,7 @@ export function secretBytes(text: string, encoding: SecretEncoding): Buffer | un
     case 'utf8':
       return Buffer.from(text);
     case 'hex':
-      return decode(text.toLowerCase(), 'hex');
+      return decode(text, 'hex');
     case 'base64':
       return decode(padded(text), 'base64');
     case 'whsec':
@@ -42,17 +42,12 @@ export function encode(bytes: Uint8Array, encoding: Encoding): string {
 }
 
 /**
- * The bytes that `text` encodes; undefined unless it is exactly what `encode` would write for them: node's own decoding
- * stops at, or skips, characters that it does not know. `hex` is lower case; base64 is padded, base64url is not.
+ * The bytes that `text` encodes; undefined unless it is what `encode` would write for them: node's own decoding stops at, or
+ * skips, characters that it does not know. Hex is read in any case; base64 is padded, base64url is not.
  */
 export function decode(text: string, encoding: Encoding): Buffer | undefined {
-  const bytes = Buffer.from(text, encoding === 'hex-upper' ? 'hex' : encoding);
-  return encode(bytes, encoding) === text ? bytes : undefined;
+  const isHex = encoding === 'hex' || encoding === 'hex-upper';
+  const bytes = Buffer.from(text, isHex ? 'hex' : encoding);
+  const written = isHex ? text.toLowerCase() : text;
+  return bytes.toString(isHex ? 'hex' : encoding) === written ? bytes : undefined;
 }
-
-export const encodingNames: Readonly<Record<Encoding, string>> = {
-  hex: 'lower-case hex',
-  'hex-upper': 'upper-case hex',
-  base64: 'base64',
-  base64url: 'base64url',
-};

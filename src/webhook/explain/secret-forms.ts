@@ -40,7 +40,7 @@ export interface KeyForm {
 /** Whether another text must be given than that which was. */
 export const isChanged = ({ secret }: Pick<KeyForm, 'secret'>): boolean => !decodings.includes(secret.to);
 
-const hmacAlgorithms = ['hmac-sha1', 'hmac-sha256', 'hmac-sha512'] as const;
+const hmacAlgorithms = ['hmac-sha1', 'hmac-sha256', 'hmac-sha384', 'hmac-sha512'] as const;
 
 /** Every way to read a shared secret, as plain text first. */
 export function secretForms(secret: Secret): readonly KeyForm[] {

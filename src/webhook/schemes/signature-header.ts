@@ -1,6 +1,6 @@
 import type { Algorithm, Encoding } from '../scheme-options.ts';
 import { hasLengthOf, type Signature, signatureForm } from '../crypto/signature.ts';
-import { decode, encodingNames } from '../crypto/symmetric-key.ts';
+import { decode } from '../crypto/symmetric-key.ts';
 import { type Delivery, headerValues } from '../delivery.ts';
 import { type Rejected, rejected } from '../scheme.ts';
 import { soleHeader } from '../headers.ts';
@@ -62,7 +62,7 @@ export function signatureHeaderReader(
       'malformed_credential',
       after(prefix).length === 0
         ? `the header ${header} has no signature '${prefix}…'`
-        : `the signature in ${header} is not ${signatureForm(algorithm)} in ${encodingNames[encoding]}`,
+        : `the signature in ${header} is not ${signatureForm(algorithm)} in ${encoding.startsWith('hex') ? 'hex' : encoding}`,
     );
   };
 }

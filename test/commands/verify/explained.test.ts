@@ -94,7 +94,7 @@ const cases: readonly Case[] = [
   {
     title: 'a signature in capital letters',
     who: as('github'),
-    headers: { 'x-hub-signature-256': `sha256=${hmac(body, secret).digest('hex').toUpperCase()}` },
+    headers: { 'x-hub-signature-256': `SHA256=${hmac(body, secret).digest('hex').toUpperCase()}` },
     says: 'capital letters',
   },
   {

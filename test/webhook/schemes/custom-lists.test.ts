@@ -100,11 +100,17 @@ test('two headers that a proxy joined are not a list', () => {
   }
 });
 
-test('upper-case hex is read as such and nothing else', () => {
+test('hex is read in any case, and nothing that is no hex', () => {
   const mac = hex(text);
-  expect(take({ encoding: 'hex-upper' }, [['x-sig', mac.toUpperCase()]])).toMatchObject({ ok: true });
-  expect(take({ encoding: 'hex-upper' }, [['x-sig', mac]])).toMatchObject({ reason: 'malformed_credential' });
-  expect(take({}, [['x-sig', mac.toUpperCase()]])).toMatchObject({ reason: 'malformed_credential' });
+  const mixed = mac.replace(/^[^a-f]*[a-f]/, (start) => start.toUpperCase());
+  for (const encoding of ['hex', 'hex-upper'] as const) {
+    for (const sent of [mac, mac.toUpperCase(), mixed]) {
+      expect(take({ encoding }, [['x-sig', sent]])).toMatchObject({ ok: true });
+    }
+    for (const sent of [`${mac}g`, `${mac}0`, mac.replace(/.$/, 'g'), ` ${mac.slice(1)}`]) {
+      expect(take({ encoding }, [['x-sig', sent]])).toMatchObject({ reason: 'malformed_credential' });
+    }
+  }
 });
 
 const ed25519 = generateKeyPairSync('ed25519');

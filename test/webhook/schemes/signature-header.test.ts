@@ -61,7 +61,7 @@ test('what is wrong is said: no signature, or one that cannot be read', () => {
   const format = { separator: ',', prefix: 'v1=', timestampPrefix: 't=' };
   expect(read(format, 't=1')).toMatchObject({ detail: "the header x-sig has no signature 'v1=…'" });
   expect(read(format, 't=1,v1=potato')).toMatchObject({
-    detail: 'the signature in x-sig is not 32 bytes in lower-case hex',
+    detail: 'the signature in x-sig is not 32 bytes in hex',
   });
   expect(read(format, `t=1,t=2,v1=${mac('a')}`)).toMatchObject({ detail: 'the header x-sig has two t=' });
   expect(read(format, `v1=${mac('a')},t=1`)).toMatchObject({ timestamp: '1' });

@@ -27,11 +27,14 @@ const rewritten = (one: Signed, change: (value: string) => string): Headers =>
     name === one.scheme.credentialHeaders[0] ? [name, change(value)] : [name, value],
   );
 
+const withSmallHex = (headers: Headers): Headers =>
+  headers.map(([name, value]) => [name, value.replace(/\b[\da-f]{40,}\b/gi, (hex) => hex.toLowerCase())]);
+
 test.each(signed)('$name: an unchanged delivery is accepted', (one) => {
   expect(check(one, delivered(one.headers))).toMatchObject({ ok: true, key: 0 });
 });
 
-test.each(signed)('$name: header names are compared without case, values are not', (one) => {
+test.each(signed)('$name: header names and hex are compared without case, other values are not', (one) => {
   const shouted = one.headers.map(([name, value]) => [name.toUpperCase(), value] as const);
   expect(check(one, delivered(shouted))).toMatchObject({ ok: true });
   for (const change of [
@@ -40,8 +43,8 @@ test.each(signed)('$name: header names are compared without case, values are not
     (value: string) => value.replace(/[a-f](?=[^a-f]*$)/, (letter) => letter.toUpperCase()),
   ]) {
     const headers = rewritten(one, change);
-    if (isDeepStrictEqual(headers, one.headers)) continue;
-    expect(check(one, delivered(headers)).ok).toBe(false);
+    const isOther = !isDeepStrictEqual(withSmallHex(headers), withSmallHex(one.headers));
+    expect(check(one, delivered(headers)).ok).toBe(!isOther);
   }
 });
 
