@@ -1,4 +1,6 @@
 import { compact, isDigit, quote } from './bytes.ts';
+import { type Json, parseExact } from './exact.ts';
+import { attributesOf, mayHoldResources } from './resource.ts';
 import { idKinds, row, scanner } from './scanner.ts';
 
 /**
@@ -60,12 +62,23 @@ export class ScannedRecord {
   /** A string, or the digits of a number: many services count seconds. */
   get createdAt(): string | undefined {
     const [start, end] = this.#span(row.createdStart, row.createdEnd);
+    if (end === 0) return this.#attribute('createdAt');
     const isNumber = end > start && isDigit(this.source[start] ?? 0);
     return isNumber ? this.source.toString('latin1', start, end) : this.#string(start, end);
   }
 
   get category(): string | undefined {
-    return this.#string(...this.#span(row.categoryStart, row.categoryEnd));
+    const [start, end] = this.#span(row.categoryStart, row.categoryEnd);
+    return end === 0 ? this.#attribute('category') : this.#string(start, end);
+  }
+
+  /** A string or a number one level further in, where JSON:API has the fields of a record. */
+  #attribute(name: 'createdAt' | 'category'): string | undefined {
+    const { bytes } = this;
+    if (!mayHoldResources(bytes)) return undefined;
+    const value: Json | undefined = attributesOf(parseExact(bytes.toString('utf8')))?.[name];
+    if (typeof value === 'number' && name === 'createdAt') return String(value);
+    return typeof value === 'string' ? value : undefined;
   }
 
   #span(start: number, end: number): readonly [start: number, end: number] {

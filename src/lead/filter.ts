@@ -1,4 +1,5 @@
 import { isObject, type Json } from '../json/exact.ts';
+import { fieldsOf } from '../json/resource.ts';
 import { readCreatedAt } from './created-at.ts';
 import { type Bound, boundOf, compareDecimals, comparesOrder, type Condition } from './filter-condition.ts';
 import { fieldAt, parseLead, type RawLead } from './raw-lead.ts';
@@ -146,7 +147,7 @@ export class FieldPresence {
     for (const path of this.#missing) {
       if (fieldAt(record, path.split('.')) !== undefined) this.#missing.delete(path);
     }
-    this.#learn(record, '', 1);
+    this.#learn(isObject(record) ? fieldsOf(record) : record, '', 1);
   }
 
   /** Fields that none of the leads has; none as long as there was no lead. */

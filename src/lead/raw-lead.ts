@@ -1,5 +1,6 @@
 import { utf8 } from '../json/bytes.ts';
 import { isObject, type Json, parseExact } from '../json/exact.ts';
+import { attributesOf } from '../json/resource.ts';
 
 /** A lead as its own bytes, and the values read from them: the record is never built again from objects. */
 export interface RawLead {
@@ -13,18 +14,24 @@ export interface RawLead {
   readonly category: string | undefined;
 }
 
-/** A field by its dot path: `contact.email`, `tags.0`. A key that contains dots itself is found as well. */
-export function fieldAt(record: Json | undefined, path: readonly string[]): Json | undefined {
+/**
+ * A field by its dot path: `contact.email`, `tags.0`. A key that contains dots itself is found as well, and of JSON:API an
+ * attribute by its own name.
+ */
+export const fieldAt = (record: Json | undefined, path: readonly string[]): Json | undefined =>
+  valueIn(record, path) ?? valueIn(attributesOf(record), path);
+
+function valueIn(record: Json | undefined, path: readonly string[]): Json | undefined {
   if (path.length === 0) return record;
   if (Array.isArray(record)) {
     const [first = '', ...rest] = path;
-    return /^\d+$/.test(first) ? fieldAt((record as readonly Json[])[Number(first)], rest) : undefined;
+    return /^\d+$/.test(first) ? valueIn((record as readonly Json[])[Number(first)], rest) : undefined;
   }
   if (!isObject(record)) return undefined;
   for (let length = 1; length <= path.length; length += 1) {
     const key = path.slice(0, length).join('.');
     if (!Object.hasOwn(record, key)) continue;
-    const found = fieldAt(record[key], path.slice(length));
+    const found = valueIn(record[key], path.slice(length));
     if (found !== undefined) return found;
   }
   return undefined;

@@ -1,5 +1,6 @@
 import { bufferOf, quote, utf8 } from '../json/bytes.ts';
 import { type Json, parseExact } from '../json/exact.ts';
+import { mayHoldResources } from '../json/resource.ts';
 import { ScalarMembers } from '../json/scalar-members.ts';
 import { fieldAt } from '../lead/raw-lead.ts';
 import { BucketCounts, type BucketUnit } from './time-buckets.ts';
@@ -98,6 +99,7 @@ export class FieldValues {
   readonly #facets: readonly { readonly steps: readonly (readonly string[])[]; readonly first: number }[];
   readonly #members: ScalarMembers;
   #source: Uint8Array | undefined;
+  #mayHoldResources = false;
   #buffer: Buffer = Buffer.alloc(0);
 
   constructor(facets: readonly Facet[]) {
@@ -114,7 +116,7 @@ export class FieldValues {
   ofBytes(record: RecordBytes): FacetValues {
     // Views are made only where they are needed: a million of them cost as much as all else.
     const json = this.#bufferOf(record.source ?? record.bytes);
-    if (!this.#members.find(json, record.start ?? 0, record.end ?? json.length)) {
+    if (this.#mayHoldResources || !this.#members.find(json, record.start ?? 0, record.end ?? json.length)) {
       return this.ofRecord(parseExact(utf8(record.bytes)));
     }
     return this.#facets.map(({ steps, first }) => {
@@ -150,6 +152,7 @@ export class FieldValues {
     if (this.#source !== source) {
       this.#source = source;
       this.#buffer = bufferOf(source);
+      this.#mayHoldResources = mayHoldResources(this.#buffer);
     }
     return this.#buffer;
   }

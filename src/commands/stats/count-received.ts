@@ -6,9 +6,10 @@ import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { maxRejectedKept, maxRepeatsKept } from '../../inbox/store-options.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { isObject, type Json, parseExact } from '../../json/exact.ts';
+import { fieldsOf } from '../../json/resource.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
 import { FieldPresence, leadFilter } from '../../lead/filter.ts';
-import type { RawLead } from '../../lead/raw-lead.ts';
+import { fieldAt, type RawLead } from '../../lead/raw-lead.ts';
 import { counted, grouped, showProgress } from '../../output/terminal/progress.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
 import { ReceiptCounts } from '../../stats/receipt-counts.ts';
@@ -48,7 +49,7 @@ export async function countReceived(
     if (!passes(lead)) return;
     const { leads, receipts } = isPrevious(plan, receivedAt) ? before : current;
     const record = lead?.record;
-    const createdAt = isObject(record) ? readCreatedAt(record['createdAt']) : undefined;
+    const createdAt = readCreatedAt(fieldAt(record, ['createdAt']));
     const isNewestRepeat = receipts.add({ ...delivery, createdAt });
     if (isNewestRepeat && attempt > maxRepeatsKept + 1) {
       const { differing, same } = await inbox.droppedRepeats(leadId);
@@ -168,7 +169,7 @@ function receivedLead({ body, place, leadId }: StoredDelivery): ReceivedLead | u
   const json = utf8(leadBytes(body, place)).replace(/^\ufeff/, '');
   const record = parsed(json);
   if (record === undefined) return undefined;
-  const { createdAt, category } = isObject(record) ? record : {};
+  const { createdAt, category } = isObject(record) ? fieldsOf(record) : {};
   const isTime = typeof createdAt === 'string' || typeof createdAt === 'number';
   const raw = {
     id: leadId,

@@ -2,6 +2,7 @@ import type { StoredDelivery } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { isObject, type Json } from '../../json/exact.ts';
+import { fieldsOf } from '../../json/resource.ts';
 import { replayHeader } from '../../receiver/targets/forward-request.ts';
 import type { WireRow } from '../wire.ts';
 
@@ -41,7 +42,7 @@ export function leadIn({
   if (bytes.length === 0 || bytes.length > largestParsed) return undefined;
   try {
     const lead = JSON.parse(utf8(bytes).replace(/^\ufeff/, '')) as Json;
-    return isObject(lead) ? lead : undefined;
+    return isObject(lead) ? fieldsOf(lead) : undefined;
   } catch {
     // Of a rejected delivery anything may be the body.
     return undefined;

@@ -1,3 +1,6 @@
+import { attributesOf, mayHoldResources } from '../../json/resource.ts';
+import type { Json } from '../../json/exact.ts';
+
 /** Deeper objects stay JSON in one cell: nesting cannot exhaust the stack or add columns without limit. */
 const maxDepth = 6;
 
@@ -6,13 +9,15 @@ type Visit = (path: string, raw: string) => void;
 /**
  * Walks the members of one JSON object (valid and compact) and visits each with its dotted path and its own JSON text:
  * numbers keep their digits. What holds other members, an object or an array, is visited after them when `asked` has
- * it; elements of an array, such as `tags.0`, are visited only when `asked` has one of them.
+ * it; elements of an array, such as `tags.0`, are visited only when `asked` has one of them. The attributes of a resource
+ * object of JSON:API are visited by their own names.
  */
 export function eachMember(json: string, visit: Visit, asked?: FieldPaths): void {
-  walk(json, 0, '', 1, visit, asked);
+  const isResource = mayHoldResources(json) && attributesOf(JSON.parse(json) as Json) !== undefined;
+  walk(json, 0, '', 1, visit, asked, isResource ? 'attributes' : undefined);
 }
 
-/** Returns the index after the object or array that begins at `start`. */
+/** Returns the index after the object or array that begins at `start`. The members of `opened` count as its own. */
 function walk(
   json: string,
   start: number,
@@ -20,14 +25,25 @@ function walk(
   depth: number,
   visit: Visit,
   asked: FieldPaths | undefined,
+  opened: string | undefined,
 ): number {
   const isArray = json[start] === '[';
   let at = start + 1;
   for (let index = 0; json[at] !== '}' && json[at] !== ']'; index += 1) {
     const value = isArray ? at : endOfString(json, at) + 1;
     const path = prefix + (isArray ? String(index) : readString(json.slice(at, value - 1)));
+    if (path === opened) {
+      // They may be asked for by their whole paths as well.
+      if (asked?.isAbove(path) === true) walk(json, value, `${path}.`, depth + 1, visit, asked, undefined);
+      const end = walk(json, value, '', depth, visit, asked, undefined);
+      if (asked?.has(path) === true) visit(path, json.slice(value, end));
+      at = json[end] === ',' ? end + 1 : end;
+      continue;
+    }
     const nested = depth < maxDepth && isEntered(json, value, path, asked);
-    const end = nested ? walk(json, value, `${path}.`, depth + 1, visit, asked) : endOfValue(json, value);
+    const end = nested
+      ? walk(json, value, `${path}.`, depth + 1, visit, asked, undefined)
+      : endOfValue(json, value);
     if (!nested || asked?.has(path) === true) visit(path, json.slice(value, end));
     at = json[end] === ',' ? end + 1 : end;
   }
