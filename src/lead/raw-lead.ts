@@ -18,8 +18,10 @@ export interface RawLead {
  * A field by its dot path: `contact.email`, `tags.0`. A key that contains dots itself is found as well, and of JSON:API an
  * attribute by its own name.
  */
-export const fieldAt = (record: Json | undefined, path: readonly string[]): Json | undefined =>
-  valueIn(record, path) ?? valueIn(attributesOf(record), path);
+export function fieldAt(record: Json | undefined, path: readonly string[]): Json | undefined {
+  const found = valueIn(record, path);
+  return found === undefined ? valueIn(attributesOf(record), path) : found;
+}
 
 function valueIn(record: Json | undefined, path: readonly string[]): Json | undefined {
   if (path.length === 0) return record;
