@@ -1,4 +1,7 @@
+import { createReadStream } from 'node:fs';
 import { type FileHandle, readFile } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 
 const chunkSize = 256 * 1024;
 const newline = 0x0a;
@@ -39,6 +42,17 @@ async function* chunksOf(file: FileHandle, end: number): AsyncGenerator<Uint8Arr
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
   }
+}
+
+/** The first `bytes` of a file, unpacked where they are compressed; all of them by default. */
+export async function* unpacked(
+  path: string,
+  isCompressed: boolean,
+  bytes = Number.MAX_SAFE_INTEGER,
+): AsyncGenerator<Buffer, void, undefined> {
+  const raw = createReadStream(path, { end: bytes - 1, highWaterMark: chunkSize });
+  // A failure to read ends the unpacking with it.
+  yield* (isCompressed ? pipeline(raw, createGunzip(), () => undefined) : raw) as AsyncIterable<Buffer>;
 }
 
 /** The text of a file in UTF-8; undefined when it does not exist. Throws the system's error for anything else. */

@@ -23,6 +23,8 @@ const checkpointSchema = z.object({
   bookmark: z.nullable(bookmarkSchema),
   /** The file to which the partial one is appended; otherwise the partial one gets its name. */
   appendTo: z.optional(z.nullable(outputFile)),
+  /** What that file is when it was written anew, under more columns. */
+  becomes: z.optional(outputFile),
 });
 
 export type Checkpoint = z.output<typeof checkpointSchema>;

@@ -29,10 +29,8 @@ export async function findKnownFile(
   if (known.bytes !== size) {
     throw unknownFile(path, `it has ${size} bytes, and had ${known.bytes} when the bookmark was written`);
   }
-  const digest = await digestFile(path);
-  if (digest.bytes !== known.bytes || hexOf(digest) !== known.sha256) {
-    throw unknownFile(path, 'its content has changed since the bookmark was written');
-  }
+  const digest = await digestIfKnown(path, known);
+  if (digest === undefined) throw unknownFile(path, 'its content has changed since the bookmark was written');
   checkForm(path, options, known);
   return { known, digest };
 }
@@ -45,9 +43,15 @@ export async function reopenKnownFile(path: string, { known, digest }: KnownFile
 
 /** Throws a `UsageError` when the file does not begin with the known bytes any more. */
 export async function knownBeginning(path: string, known: OutputFile): Promise<KnownFile> {
+  const digest = await digestIfKnown(path, known);
+  if (digest === undefined) throw changedMeanwhile(path);
+  return { known, digest };
+}
+
+/** Of the known bytes; undefined when the file does not begin with them. */
+export async function digestIfKnown(path: string, known: OutputFile): Promise<FileDigest | undefined> {
   const digest = await digestFile(path, known.bytes);
-  if (digest.bytes === known.bytes && hexOf(digest) === known.sha256) return { known, digest };
-  throw changedMeanwhile(path);
+  return digest.bytes === known.bytes && hexOf(digest) === known.sha256 ? digest : undefined;
 }
 
 export const changedMeanwhile = (path: string): UsageError =>
@@ -90,7 +94,7 @@ function checkForm(path: string, { format, gzip, fields }: ExportOptions, known:
   const columns = known.columns?.join(',') ?? '';
   if (format === 'csv' && columns !== '' && fields !== undefined && fields.join(',') !== columns) {
     throw new UsageError(`cannot append to ${path}: it has the columns ${columns}`, {
-      hint: otherPlace,
+      hint: `leave out --fields, ${otherPlace.replace('name', 'or name')}`,
     });
   }
 }

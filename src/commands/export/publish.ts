@@ -1,24 +1,28 @@
-import { createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { createGunzip } from 'node:zlib';
-import { UsageError } from '../../errors.ts';
-import { appendDurably, digestFile, hexOf } from '../../files/append-durably.ts';
-import { type OutputFile, writeBookmark } from '../../files/bookmark.ts';
+import { appendDurably, digestFile, hexOf, isUnchanged } from '../../files/append-durably.ts';
+import { type OutputFile, writeBookmark, writeJsonState } from '../../files/bookmark.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import { PartialFile } from '../../files/partial.ts';
-import { linesOf } from '../../files/read.ts';
+import { linesOf, unpacked } from '../../files/read.ts';
 import { renameDurably } from '../../files/replace.ts';
-import { Columns } from '../../output/records/csv.ts';
+import { Columns, withMoreColumns } from '../../output/records/csv.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { type Checkpoint, type FilePaths, partialIsOutput } from './checkpoint.ts';
-import { changedMeanwhile, knownBeginning, type KnownFile, reopenKnownFile, sizeOf } from './known-file.ts';
+import {
+  changedMeanwhile,
+  digestIfKnown,
+  knownBeginning,
+  type KnownFile,
+  reopenKnownFile,
+  sizeOf,
+} from './known-file.ts';
 import type { ExportOptions } from './options.ts';
 
 /** What became of a file that was there before, for the summary. */
-export type Publication = 'appended' | `replaced ${string}`;
+export type Publication = 'appended' | `appended with ${string}` | `replaced ${string}`;
 
 /** An output under its name, and what a bookmark has to know of it. */
 interface Output extends Pick<OutputFile, 'bytes' | 'sha256' | 'columns'> {
@@ -28,24 +32,22 @@ interface Output extends Pick<OutputFile, 'bytes' | 'sha256' | 'columns'> {
 /**
  * Gives the file of a complete walk its name, or appends it, and moves the bookmark. A resume after a crash may repeat
  * every step. `file` is undefined when that is done already; `target` is the file to append to, when it was read at the
- * beginning of this run.
+ * beginning of this run; `columns` are those of the CSV file before.
  */
 export async function publishFile(
   options: ExportOptions,
   paths: FilePaths,
   file: PartialFile | undefined,
   checkpoint: Checkpoint,
+  columns: readonly string[],
   target?: KnownFile,
 ): Promise<Publication | undefined> {
   const output =
-    file === undefined ? await named(options, paths) : await place(options, paths, file, checkpoint, target);
+    file === undefined
+      ? await named(options, paths)
+      : await place(options, paths, file, checkpoint, columns, target);
   if (options.bookmark !== undefined && checkpoint.bookmark !== null && output !== undefined) {
-    const { bytes, sha256, columns } = output;
-    const { format, gzip } = options;
-    await writeBookmark(options.bookmark, {
-      ...checkpoint.bookmark,
-      file: { bytes, sha256, format, gzip, columns },
-    });
+    await writeBookmark(options.bookmark, { ...checkpoint.bookmark, file: knownAs(output, options) });
   }
   await rm(paths.drawn, { force: true });
   // Before the checkpoint: a partial file that nothing describes could not be distinguished from another program's.
@@ -53,6 +55,11 @@ export async function publishFile(
   await rm(paths.checkpoint, { force: true });
   return output?.publication;
 }
+
+const knownAs = (
+  { bytes, sha256, columns }: Pick<OutputFile, 'bytes' | 'sha256' | 'columns'>,
+  { format, gzip }: ExportOptions,
+): OutputFile => ({ bytes, sha256, format, gzip, columns });
 
 /** A crash came after the partial file had become the output; any other partial file is removed after the bookmark has moved. */
 const named = async (options: ExportOptions, { file }: FilePaths): Promise<Output | undefined> =>
@@ -64,30 +71,43 @@ async function place(
   options: ExportOptions,
   paths: FilePaths,
   file: PartialFile,
-  { appendTo = null, counts }: Checkpoint,
+  checkpoint: Checkpoint,
+  columns: readonly string[],
   target: KnownFile | undefined,
 ): Promise<Output> {
+  const { appendTo = null, becomes, counts } = checkpoint;
   // Its place may have been cleared between a crash and now: then the rest begins a new file.
-  const isThere = ((await sizeOf(paths.file)) ?? 0) > 0;
-  const base = appendTo === null || !isThere ? undefined : await openBase(paths.file, appendTo, target);
+  const size = (await sizeOf(paths.file)) ?? 0;
+  if (becomes?.bytes === size && (await digestIfKnown(paths.file, becomes)) !== undefined)
+    return { ...becomes, publication: 'appended' };
+  const base = appendTo === null || size === 0 ? undefined : await openBase(paths.file, appendTo, target);
   // Without leads there is nothing to append, not even the empty member of a compressed file.
   if (base !== undefined && counts.leads === 0) return { ...base.known, publication: 'appended' };
-  const drawn = partialIsOutput(options)
-    ? undefined
-    : await convert(file, paths, options, base?.known.columns ?? []);
-  const columns = drawn?.columns ?? null;
+  const before = base?.known.columns ?? columns;
+  const drawn = partialIsOutput(options) ? undefined : await convert(file, paths, options, before, base);
   const source = drawn?.file ?? file;
+  const form = { columns: drawn?.columns ?? null };
   try {
-    if (base !== undefined) {
+    if (base === undefined) {
+      const publication = size > 0 ? (`replaced ${await describeContent(paths.file)}` as const) : undefined;
+      const known =
+        options.bookmark === undefined ? { bytes: 0, sha256: '' } : await lengthAndDigest(source.path);
+      await withOutputErrors(paths.file, () => renameDurably(source.path, paths.file));
+      return { ...known, ...form, publication };
+    }
+    if (drawn === undefined || drawn.added === 0) {
       const appended = await appendDurably(paths.file, base.digest, source.handle);
       if (appended === undefined) throw changedMeanwhile(paths.file);
-      return { ...appended, columns, publication: 'appended' };
+      return { ...appended, ...form, publication: 'appended' };
     }
-    const publication = isThere ? (`replaced ${await describeContent(paths.file)}` as const) : undefined;
-    const known =
-      options.bookmark === undefined ? { bytes: 0, sha256: '' } : await lengthAndDigest(source.path);
+    const known = { ...(await lengthAndDigest(source.path)), ...form };
+    if (size !== base.known.bytes || !(await isUnchanged(paths.file, base.digest)))
+      throw changedMeanwhile(paths.file);
+    // Behind a crash it is known by that, before the bookmark knows it.
+    await writeJsonState(paths.checkpoint, { ...checkpoint, becomes: knownAs(known, options) });
     await withOutputErrors(paths.file, () => renameDurably(source.path, paths.file));
-    return { ...known, columns, publication };
+    const what = counted(drawn.added, 'new column', 'new columns');
+    return { ...known, publication: `appended with ${what}` };
   } finally {
     await drawn?.file.close();
   }
@@ -106,34 +126,41 @@ interface Converted {
   readonly file: PartialFile;
   /** Of a CSV file. */
   readonly columns: readonly string[] | null;
+  /** So many of them are new, and the file holds the rows of the one before as well. */
+  readonly added: number;
 }
 
 /**
- * Writes the partial file's records in the output's form into a file of its own. `header` are the columns of a CSV file
- * that it will be appended to: throws a `UsageError` when the records have others.
+ * Writes the partial file's records in the output's form into a file of its own. `known` are the columns of the CSV file
+ * before; `base` is the one that the records are appended to. Fields that it lacks become columns behind its own, and its
+ * rows are written anew.
  */
 async function convert(
   from: PartialFile,
   paths: FilePaths,
   options: ExportOptions,
-  header: readonly string[] = [],
+  known: readonly string[],
+  base: KnownFile | undefined,
 ): Promise<Converted> {
   const isCsv = options.format === 'csv';
-  const columns = options.fields ?? (isCsv ? await columnsOf(from, header, paths.file) : undefined);
+  const columns = options.fields ?? (isCsv ? await columnsOf(from, known) : undefined);
+  const added = base === undefined || !isCsv ? [] : (columns ?? []).slice(known.length);
   const file = await PartialFile.create(paths.drawn, paths.mode);
   try {
     const sink: ByteSink = { write: (bytes) => file.write(bytes), end: () => Promise.resolve() };
     const compressed = options.gzip ? gzipSink(sink) : sink;
-    const repeated = isCsv && header.length > 0 ? await headerLength(columns ?? []) : 0;
-    const records = await recordWriter(options.format, without(repeated, compressed), {
-      fields: columns,
-      escapeFormulas: options.escape,
-      byteOrderMark: options.bom && repeated === 0,
-    });
+    const form = { fields: columns, escapeFormulas: options.escape };
+    if (added.length > 0) {
+      const rows = withMoreColumns(unpacked(paths.file, options.gzip), added, form);
+      for await (const bytes of rows) await compressed.write(bytes);
+    }
+    const header = base === undefined;
+    const byteOrderMark = options.bom && header;
+    const records = await recordWriter(options.format, compressed, { ...form, header, byteOrderMark });
     for await (const lines of linesOf(from.handle)) await records.write(lines);
     await records.end();
     await file.sync();
-    return { file, columns: isCsv ? (columns ?? null) : null };
+    return { file, columns: isCsv ? (columns ?? null) : null, added: added.length };
   } catch (error) {
     await file.close();
     await rm(file.path, { force: true });
@@ -141,46 +168,10 @@ async function convert(
   }
 }
 
-async function columnsOf(
-  from: PartialFile,
-  header: readonly string[],
-  path: string,
-): Promise<readonly string[]> {
-  const columns = new Columns();
+async function columnsOf(from: PartialFile, known: readonly string[]): Promise<readonly string[]> {
+  const columns = new Columns(known);
   for await (const lines of linesOf(from.handle)) for (const { bytes } of lines) columns.learn(bytes);
-  if (header.length === 0) return columns.paths;
-  const added = columns.paths.filter((column) => !header.includes(column));
-  if (added.length === 0) return header;
-  throw new UsageError(
-    `cannot append to ${path}: the new leads have fields that it has no column for: ${added.join(', ')}`,
-    {
-      hint: 'name another file; --fields sets the columns once and for all',
-    },
-  );
-}
-
-/** Bytes of the header line, as the writer itself writes it. */
-async function headerLength(columns: readonly string[]): Promise<number> {
-  let length = 0;
-  const count: ByteSink = {
-    write: (bytes) => Promise.resolve(void (length += bytes.length)),
-    end: () => Promise.resolve(),
-  };
-  await (await recordWriter('csv', count, { fields: columns })).end();
-  return length;
-}
-
-/** The same sink without the first bytes. */
-function without(skipped: number, sink: ByteSink): ByteSink {
-  let left = skipped;
-  return {
-    async write(bytes) {
-      const rest = bytes.subarray(Math.min(left, bytes.length));
-      left -= bytes.length - rest.length;
-      if (rest.length > 0) await sink.write(rest);
-    },
-    end: () => sink.end(),
-  };
+  return columns.paths;
 }
 
 const [quote, comma, newline, brace, bracket] = [0x22, 0x2c, 0x0a, 0x7b, 0x5b];
@@ -189,10 +180,7 @@ const [quote, comma, newline, brace, bracket] = [0x22, 0x2c, 0x0a, 0x7b, 0x5b];
 export async function describeContent(path: string): Promise<string> {
   return withOutputErrors(path, async () => {
     const { size, isCompressed } = await inspect(path);
-    const raw = createReadStream(path, { highWaterMark: 256 * 1024 });
-    const plain = (isCompressed ? raw.pipe(createGunzip()) : raw) as AsyncIterable<Buffer>;
-    const leads = await countRecords(plain);
-    raw.destroy();
+    const leads = await countRecords(unpacked(path, isCompressed));
     return leads === undefined ? counted(size, 'byte', 'bytes') : counted(leads, 'lead', 'leads');
   });
 }

@@ -1,9 +1,7 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { createGunzip } from 'node:zlib';
 import { DataError, UsageError } from '../../errors.ts';
 import { PartialFile } from '../../files/partial.ts';
-import { linesIn } from '../../files/read.ts';
+import { linesIn, unpacked } from '../../files/read.ts';
 import { bufferOf } from '../../json/bytes.ts';
 import { identifiedRecord } from '../../json/lead-reader.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
@@ -34,6 +32,8 @@ export interface FinishedWalk {
   readonly checkpoint: Checkpoint;
   /** Undefined when the output has its name already. */
   readonly file: PartialFile | undefined;
+  /** Of the CSV file before. */
+  readonly columns: readonly string[];
 }
 
 /**
@@ -54,7 +54,7 @@ export async function openPartialExport(
     const hasMoved = options.bookmark !== undefined;
     checkSameExport(checkpoint, hasMoved ? { ...identity, since: checkpoint.of['since'] } : identity);
     const file = hasPartial ? await PartialFile.resume(paths.partial, checkpoint.bytes) : undefined;
-    return { checkpoint, file };
+    return { checkpoint, file, columns: plan.bookmark?.file?.columns ?? [] };
   }
   const target =
     options.bookmark === undefined || options.replace
@@ -109,9 +109,8 @@ async function preloadIds(
   if (bytes === 0) return;
   const { id: idName } = service.dialect;
   let withoutId = 0;
-  const raw = createReadStream(path, { end: bytes - 1, highWaterMark: 256 * 1024 });
-  const plain = options.gzip && partialIsOutput(options) ? raw.pipe(createGunzip()) : raw;
-  for await (const lines of linesIn(plain as AsyncIterable<Buffer>)) {
+  const isCompressed = options.gzip && partialIsOutput(options);
+  for await (const lines of linesIn(unpacked(path, isCompressed, bytes))) {
     for (const line of lines) {
       const record = recalled(bufferOf(line.bytes), idName);
       if (record.id === undefined) withoutId += 1;

@@ -84,12 +84,12 @@ async function toNamedFile(
 }
 
 async function publishFinished(
-  { file, checkpoint }: FinishedWalk,
+  { file, checkpoint, columns }: FinishedWalk,
   options: ExportOptions,
   paths: FilePaths,
 ): Promise<Publication | undefined> {
   try {
-    return await publishFile(options, paths, file, checkpoint);
+    return await publishFile(options, paths, file, checkpoint, columns);
   } finally {
     await file?.close();
   }

@@ -30,13 +30,14 @@ export interface FileStart {
 
 /** An export that appears under its name when it is complete, and can be resumed until then. */
 export async function fileDestination(
-  { options, window, startedAt, account }: ExportPlan,
+  { options, window, startedAt, account, bookmark }: ExportPlan,
   context: ExportContext,
   totals: Totals,
   paths: FilePaths,
   { identity, file, position: from, target }: FileStart,
 ): Promise<Destination> {
   const { clock, status } = context;
+  const columns = bookmark?.file?.columns ?? [];
   const plain: ByteSink = { write: (bytes) => file.write(bytes), end: () => Promise.resolve() };
   const compressed = options.gzip && partialIsOutput(options) ? gzipSink(plain) : undefined;
   const records = await recordWriter('ndjson', compressed ?? plain);
@@ -78,7 +79,7 @@ export async function fileDestination(
       latest = checkpoint(null, window?.bookmark(account) ?? null);
       await save();
     },
-    publish: () => publishFile(options, paths, file, latest, target),
+    publish: () => publishFile(options, paths, file, latest, columns, target),
     breakOff: (error) => keepPartial(error, context, latest.counts.leads, totals.leads, options, paths, save),
     close: () => file.close(),
   };

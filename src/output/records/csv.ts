@@ -12,7 +12,12 @@ const maxColumns = 10_000;
 
 /** The columns of many records: the union of their members' dotted paths, in the order of first appearance. */
 export class Columns {
-  readonly #paths = new Set<string>();
+  readonly #paths: Set<string>;
+
+  /** `known` come first, whether a record has them or not. */
+  constructor(known: readonly string[] = []) {
+    this.#paths = new Set(known);
+  }
 
   get paths(): readonly string[] {
     return [...this.#paths];
@@ -55,7 +60,12 @@ export async function csvWriter(sink: ByteSink, options: WriterOptions = {}): Pr
 
 /** Rows for columns that are known; one path may stand in several. */
 function csvRows(sink: ByteSink, columns: readonly string[], options: WriterOptions): RecordWriter {
-  const { terminal = false, escapeFormulas = true, byteOrderMark = false } = options;
+  const {
+    terminal = false,
+    escapeFormulas = true,
+    byteOrderMark = false,
+    header: wantsHeader = true,
+  } = options;
   const out = new WriteBuffer(sink);
   const places = new Map<string, number[]>();
   columns.forEach((path, i) => places.set(path, [...(places.get(path) ?? []), i]));
@@ -65,7 +75,7 @@ function csvRows(sink: ByteSink, columns: readonly string[], options: WriterOpti
   const lineEnd = terminal ? '\n' : '\r\n';
   const mark = byteOrderMark ? '\ufeff' : '';
   const header = mark + columns.map((path) => quote(display(guard(path)))).join(',') + lineEnd;
-  let hasHeader = false;
+  let hasHeader = !wantsHeader;
   const writeHeader = async (): Promise<void> => {
     if (hasHeader || columns.length === 0) return;
     hasHeader = true;
@@ -94,6 +104,33 @@ function csvRows(sink: ByteSink, columns: readonly string[], options: WriterOpti
       await sink.end();
     },
   };
+}
+
+const [quoteByte, returnByte] = [0x22, 0x0d];
+
+/** The rows of a file of `csvWriter`, with more columns behind its own: their names in the header, then empty cells. */
+export async function* withMoreColumns(
+  chunks: AsyncIterable<Uint8Array>,
+  added: readonly string[],
+  { escapeFormulas = true }: WriterOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const guard = escapeFormulas ? escapeFormula : (text: string) => text;
+  const emptyCells = Buffer.alloc(added.length, ',');
+  let cells = Buffer.from(added.map((path) => `,${quote(guard(path))}`).join(''));
+  let isQuoted = false;
+  for await (const chunk of chunks) {
+    const pieces: Uint8Array[] = [];
+    let start = 0;
+    chunk.forEach((byte, at) => {
+      if (byte === quoteByte) isQuoted = !isQuoted;
+      // Within a cell it is quoted.
+      if (byte !== returnByte || isQuoted) return;
+      pieces.push(chunk.subarray(start, at), cells);
+      start = at;
+      cells = emptyCells;
+    });
+    yield Buffer.concat([...pieces, chunk.subarray(start)]);
+  }
 }
 
 /** Spreadsheets evaluate cells that begin like a formula (OWASP, "CSV Injection"): an apostrophe makes them text. */

@@ -35,4 +35,6 @@ export interface WriterOptions {
   readonly escapeFormulas?: boolean | undefined;
   /** CSV: begins with U+FEFF, by which Excel knows UTF-8. Default false. */
   readonly byteOrderMark?: boolean | undefined;
+  /** CSV: begins with the names of the columns. Default true. */
+  readonly header?: boolean | undefined;
 }

@@ -1,10 +1,14 @@
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -180,17 +184,71 @@ describe('export -o FILE --bookmark', () => {
   });
 
   it('appends rows without another header, under the columns of the file', async () => {
-    const table = join(home, 'all.csv');
-    await exported('-o', table);
+    const path = join(home, 'all.csv');
+    await exported('-o', path);
     stored.push(lead('3'));
-    expect((await exported('-o', table)).stderr).toContain('appended');
-    expect(readFileSync(table, 'utf8').match(/^(id|[123]),/gm)).toEqual(['id,', '1,', '2,', '3,']);
-    const before = readFileSync(table);
-    stored.push(lead('4', { city: 'Rome' }));
-    const wider = await exported('-o', table);
-    expect(wider.exitCode).toBe(2);
-    expect(wider.stderr).toContain('fields that it has no column for: city');
-    expect(readFileSync(table)).toEqual(before);
+    expect((await exported('-o', path)).stderr).toContain('appended');
+    expect(readFileSync(path, 'utf8').match(/^(id|[123]),/gm)).toEqual(['id,', '1,', '2,', '3,']);
+  });
+
+  const table = (name = 'all.csv'): string => join(home, name);
+  const rowsIn = (path: string): string[] => {
+    const bytes = readFileSync(path);
+    const text = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+    return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T').split('\r\n');
+  };
+
+  it.each(['all.csv', 'all.csv.gz'])('puts a new field behind the columns of %s', async (name) => {
+    stored.push(lead('3', { note: 'two\r\nlines, "quoted"' }));
+    await exported('-o', table(name), '--bom');
+    chmodSync(table(name), 0o640);
+    stored.push(lead('4', { city: 'Rome', zip: '1' }), lead('5'));
+    const wider = await exported('-o', table(name));
+    expect([wider.exitCode, wider.stderr]).toEqual([
+      0,
+      expect.stringMatching(/, appended with 2 new columns\n$/),
+    ]);
+    stored.push(lead('6', { zip: '2' }));
+    expect((await exported('-o', table(name))).stderr).toMatch(/, appended\n$/);
+    expect(rowsIn(table(name))).toEqual([
+      ...['\ufeffid,createdAt,note,city,zip', '1,T,,,', '2,T,,,'],
+      ...['3,T,"two', 'lines, ""quoted""",,', '4,T,,Rome,1', '5,T,,,', '6,T,,,2', ''],
+    ]);
+    expect(statSync(table(name)).mode & 0o777).toBe(0o640);
+    expect(left().sort()).toEqual([name, 'b']);
+  });
+
+  it('lets --fields decide: other fields of new leads are left out', async () => {
+    await exported('-o', table());
+    stored.push(lead('3', { city: 'Rome' }));
+    expect((await exported('-o', table(), '--fields', 'id,createdAt')).exitCode).toBe(0);
+    expect(rowsIn(table())).toEqual(['id,createdAt', '1,T', '2,T', '3,T', '']);
+  });
+
+  it('writes the header alone of a night without leads, and keeps the columns from file to file', async () => {
+    await exported('-o', table());
+    await exported('-o', table('empty.csv'));
+    expect(rowsIn(table('empty.csv'))).toEqual(['id,createdAt', '']);
+    stored.push({ city: 'Rome', ...lead('3') });
+    await exported('-o', table(), '--replace');
+    expect(rowsIn(table())).toEqual(['id,createdAt,city', '3,T,Rome', '']);
+  });
+
+  it('knows a file that it has rewritten before it was killed', async () => {
+    await exported('-o', table());
+    const bookmark = readFileSync(join(home, 'b'));
+    stored.push(lead('3', { city: 'Rome' }));
+    // The bookmark cannot be written, as where the run is killed in front of that.
+    mkdirSync(join(home, 'b.tmp'));
+    expect((await exported('-o', table())).exitCode).not.toBe(0);
+    expect(rowsIn(table())).toHaveLength(5);
+    expect(readFileSync(join(home, 'b'))).toEqual(bookmark);
+    rmdirSync(join(home, 'b.tmp'));
+    expect((await exported('-o', table())).exitCode).toBe(0);
+    expect(rowsIn(table())).toEqual(['id,createdAt,city', '1,T,', '2,T,', '3,T,Rome', '']);
+    stored.push(lead('4'));
+    expect((await exported('-o', table())).stderr).toMatch(/, appended\n$/);
+    expect(left().sort()).toEqual(['all.csv', 'b']);
   });
 
   it.each([

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { rejectionOf } from '../../support/said.ts';
+import { withMoreColumns } from '../../../src/output/records/csv.ts';
 import { recordWriter, streamSink } from '../../../src/output/records/record-writer.ts';
 import type { RecordFormat, WriterOptions } from '../../../src/output/records/record-types.ts';
 
@@ -96,6 +97,21 @@ describe('csv', () => {
   it('leaves cells as they are without escaping, for programs', async () => {
     const record = '{"phone":"+49 30 1","sum":"=1+1"}';
     expect(await written('csv', [record], { escapeFormulas: false })).toBe('phone,sum\r\n+49 30 1,=1+1\r\n');
+  });
+
+  it('gets more columns behind its own, wherever its bytes are cut', async () => {
+    const text = await written('csv', ['{"id":"1","note":"two\\r\\nlines, \\"quoted\\""}', '{"id":"2"}']);
+    const bytes = Buffer.from(text);
+    for (let size = 1; size <= bytes.length; size += 1) {
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+        bytes.subarray(i * size, (i + 1) * size),
+      );
+      const wider: Uint8Array[] = [];
+      for await (const rows of withMoreColumns(Readable.from(chunks), ['a,b', '=c'], {})) wider.push(rows);
+      expect(Buffer.concat(wider).toString()).toBe(
+        `id,note,"a,b",'=c\r\n1,"two\r\nlines, ""quoted""",,\r\n2,,,\r\n`,
+      );
+    }
   });
 
   it('begins with a byte order mark when asked to', async () => {
