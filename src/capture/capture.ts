@@ -1,11 +1,11 @@
 import { DataError, UsageError } from '../errors.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import type { CaptureLack, CaptureProblem, SeveralRequests } from './problems.ts';
+import type { CaptureForm, CaptureLack, CaptureProblem, SeveralRequests } from './problems.ts';
 
 /** One HTTP request as somebody wrote it down, as far as the form of writing holds it. */
 export interface Capture {
-  /** What it was read from: `a HAR, entry 3`. */
-  readonly form: string;
+  /** Words where a front made it. */
+  readonly form: CaptureForm | string;
   readonly method: string;
   /** The whole URL; undefined where the form holds the path alone. */
   readonly url: string | undefined;

@@ -35,7 +35,7 @@ export async function readCurlCommand(text: string, options: CaptureOptions): Pr
     : await curlBody(data, pipeInput(pipeline), options.readFile);
   const inQuery = has('get') && data.length > 0;
   return {
-    form: 'a curl command',
+    form: { kind: 'read-curl-command' },
     method:
       args.findLast(({ option }) => option === 'request')?.value?.text ??
       methodOf(args, inQuery || !(isForm || data.length > 0)),

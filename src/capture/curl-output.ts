@@ -39,8 +39,8 @@ export async function readCurlDump(text: string, options: CaptureOptions): Promi
   if (exchange === undefined) throw new TypeError('a chosen request that does not exist');
   const { method, path, headers, answer, isTls } = exchange;
   const host = valueOf(headers, 'host');
-  const request = {
-    form: "the output of 'curl -v'",
+  const request: Omit<Capture, 'body' | 'notes'> = {
+    form: { kind: 'read-curl-output', withCommand: false },
     method,
     path,
     url: host === undefined ? undefined : `${isTls ? 'https' : 'http'}://${host}${path}`,
@@ -57,7 +57,7 @@ export async function readCurlDump(text: string, options: CaptureOptions): Promi
     };
   }
   const { body, notes } = await readCurlCommand(command, options);
-  return { ...request, form: "a curl command and its output of '-v'", body, notes };
+  return { ...request, form: { kind: 'read-curl-output', withCommand: true }, body, notes };
 }
 
 function exchangesOf(lines: readonly string[]): readonly Exchange[] {

@@ -19,7 +19,7 @@ export function readEventLines(text: string, options: CaptureOptions): Capture |
   const leadCount = Number(found.event['leadCount'] ?? 1);
   const lead = leadCount > 1 ? undefined : leadBytes(found.line, found.event['lead']);
   return {
-    form: 'a line of the events of listen',
+    form: { kind: 'read-listen-event' },
     method: 'POST',
     url: undefined,
     path: '/',
@@ -60,7 +60,7 @@ export function readShownDelivery(json: Json, options: CaptureOptions): Capture 
   if (!Array.isArray(headers)) throw unreadable({ kind: 'shown-headers-no-list' });
   const at = Date.parse(text('receivedAt') ?? '');
   return {
-    form: "a delivery of 'leads inbox show'",
+    form: { kind: 'read-shown-delivery' },
     method: text('method') ?? 'POST',
     url: undefined,
     path: text('path') ?? '/',

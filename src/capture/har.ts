@@ -32,7 +32,7 @@ export function readHar(entries: readonly Json[], options: CaptureOptions): Capt
   }
   const at = Date.parse(textAt(entry, 'startedDateTime') ?? '');
   return {
-    form: entries.length === 1 ? 'a HAR' : `a HAR, entry ${index + 1} of ${entries.length}`,
+    form: { kind: 'read-har', entry: index + 1, of: entries.length },
     method: head.method,
     url: head.url,
     path,

@@ -32,6 +32,15 @@ export type CaptureProblem =
       readonly hasMore: boolean;
     };
 
+/** What a capture was read from. Entries count from 1. */
+export type CaptureForm =
+  | { readonly kind: 'read-har'; readonly entry: number; readonly of: number }
+  | { readonly kind: 'read-curl-command' }
+  | { readonly kind: 'read-curl-output'; readonly withCommand: boolean }
+  | { readonly kind: 'read-raw-http' }
+  | { readonly kind: 'read-listen-event' }
+  | { readonly kind: 'read-shown-delivery' };
+
 /** What a capture does not hold exactly. */
 export type CaptureLack =
   | { readonly kind: 'form-without-boundary' }

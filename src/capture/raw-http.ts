@@ -36,7 +36,7 @@ export function readRawHttp(text: string): Capture {
   const url = targetOf(target) === undefined ? host && `https://${host}${target}` : target;
   const rest = end === null ? '' : message.slice(end.index + end[0].length);
   return {
-    form: 'a raw HTTP request',
+    form: { kind: 'read-raw-http' },
     method,
     url,
     path: target,

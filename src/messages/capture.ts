@@ -1,4 +1,4 @@
-import type { CaptureLack, CaptureProblem, SeveralRequests } from '../capture/problems.ts';
+import type { CaptureForm, CaptureLack, CaptureProblem, SeveralRequests } from '../capture/problems.ts';
 import type { Message, Messages } from './message.ts';
 
 const forms =
@@ -17,7 +17,7 @@ const several: Readonly<Record<SeveralRequests, string>> = {
 };
 
 /** Of the command line alone: a capture is no part of the library. */
-export const captureMessages: Messages<CaptureProblem | CaptureLack> = {
+export const captureMessages: Messages<CaptureProblem | CaptureForm | CaptureLack> = {
   'capture-empty': () => unreadable('it is empty'),
   'capture-of-no-form': () => unreadable('it has none of the known forms'),
   'capture-breaks-json': () => unreadable('it begins as JSON and is none'),
@@ -47,6 +47,14 @@ export const captureMessages: Messages<CaptureProblem | CaptureLack> = {
       hint: () => 'choose one with --entry N',
     };
   },
+  'read-har': ({ entry, of }) => ({ message: of === 1 ? 'a HAR' : `a HAR, entry ${entry} of ${of}` }),
+  'read-curl-command': () => ({ message: 'a curl command' }),
+  'read-curl-output': ({ withCommand }) => ({
+    message: withCommand ? "a curl command and its output of '-v'" : "the output of 'curl -v'",
+  }),
+  'read-raw-http': () => ({ message: 'a raw HTTP request' }),
+  'read-listen-event': () => ({ message: 'a line of the events of listen' }),
+  'read-shown-delivery': () => ({ message: "a delivery of 'leads inbox show'" }),
   'form-without-boundary': () => ({
     message: 'curl chooses the boundary of a form anew each time: give the body with --body FILE',
   }),

@@ -16,7 +16,7 @@ describe('a HAR', () => {
       ]),
     );
     expect(capture).toMatchObject({
-      form: 'a HAR, entry 2 of 3',
+      form: { kind: 'read-har', entry: 2, of: 3 },
       method: 'POST',
       url,
       path: '/leads?source=a%20b',

@@ -163,7 +163,7 @@ export function bodyAsAsked(
   if (body === undefined) {
     const [note] = capture.notes.filter(({ about }) => about === 'body');
     if (scheme.ignoresBody === true) return { body: new Uint8Array(), notes: [] };
-    throw new DataError(note === undefined ? 'the capture holds no body' : noteText(note), {
+    throw new DataError(note === undefined ? 'the capture holds no body' : textOf(note.found), {
       hint: 'what is signed is the exact bytes of the body: --body FILE',
     });
   }
@@ -187,5 +187,5 @@ export function bodyAsAsked(
   return { body, notes: [...notes, bodyNote(`--body-form ${form} changes nothing in this body`)] };
 }
 
-export const noteText = ({ found }: CaptureNote): string =>
+export const textOf = (found: CaptureNote['found'] | Capture['form']): string =>
   typeof found === 'string' ? found : problemSentence(found);

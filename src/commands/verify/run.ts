@@ -9,7 +9,7 @@ import type { Outcome } from '../flags/command-spec.ts';
 import { leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveSchemeSecrets, type SchemeSecrets } from '../flags/resolve-scheme.ts';
 import { examine, furtherRejection, withheldHeaders, withoutCredential } from './examine.ts';
-import { bodyAsAsked, noteText, openCapture, readBounded, rejectConflicts } from './open-capture.ts';
+import { bodyAsAsked, openCapture, readBounded, rejectConflicts, textOf } from './open-capture.ts';
 import type { VerifyOptions } from './options.ts';
 import { type Check, printText, redact, redactReport, type Report } from './report.ts';
 import { detectScheme, isSchemeOpen, readSecretsOf, tellingHeaders } from './scheme-secrets.ts';
@@ -44,9 +44,12 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
     wouldMatch,
     explanation,
     tried,
-    form: capture.form,
+    form: textOf(capture.form),
     at: new Date(at).toISOString(),
-    notes: [...[...capture.notes, ...notes].map(noteText), ...(further === undefined ? [] : [further])],
+    notes: [
+      ...[...capture.notes, ...notes].map(({ found }) => textOf(found)),
+      ...(further === undefined ? [] : [further]),
+    ],
     ...(base !== undefined && { base }),
   };
   const shown = redactReport(report, resolved.secrets);

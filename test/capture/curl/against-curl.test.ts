@@ -108,7 +108,7 @@ it.each([
   await bash(command);
   const sent = received[before];
   const capture = await captureOf(command);
-  expect(capture.form).toBe('a curl command');
+  expect(capture.form).toEqual({ kind: 'read-curl-command' });
   expect({ ...capture, body: Buffer.from(capture.body ?? []) }).toMatchObject({
     method: sent?.method,
     path: sent?.path,
