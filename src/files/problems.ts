@@ -27,6 +27,10 @@ export type FileProblem =
       readonly found: number;
       readonly expected: number;
     }
+  /** A part of the program itself. */
+  | { readonly kind: 'addon-not-loaded'; readonly directory: string; readonly why: string }
+  | { readonly kind: 'addon-altered' }
+  | { readonly kind: 'page-not-installed'; readonly path: string }
   /** `what` was read, such as a bookmark. */
   | { readonly kind: 'state-unreadable'; readonly what: string; readonly path: string; readonly why: string }
   | { readonly kind: 'state-not-json'; readonly what: string; readonly path: string }

@@ -1,3 +1,5 @@
+import type { Problem } from '../errors.ts';
+
 /** Why a store could not do what was asked, as its database says it. */
 export type StoreFault =
   | { readonly kind: 'sqlite-full' }
@@ -119,6 +121,9 @@ export type DatabaseProblem =
     }
   | { readonly kind: 'database-unencrypted'; readonly host: string }
   | DatabaseUrlProblem;
+
+export const isDatabaseProblem = (found: Problem): found is DatabaseProblem =>
+  found.kind.startsWith('database-');
 
 /** What is wrong with the URL of a database; nothing of it is quoted that may be a password. */
 type DatabaseUrlProblem =

@@ -51,6 +51,18 @@ export const fileMessages: Messages<FileProblem> = {
     message: `${path} has ${found} bytes, but its checkpoint says ${expected}`,
     hint: (words) => `start again without ${words.option('resume')}`,
   }),
+  'addon-not-loaded': ({ directory, why }) => ({
+    message: `cannot load the database's code from ${directory}: ${why}`,
+    hint: () => 'set TMPDIR to a directory with 10 MB to spare, on a file system that is not mounted noexec',
+  }),
+  'addon-altered': () => ({
+    message: "the database's code has another digest than when it was built",
+    hint: () => 'the executable file may be damaged: copy or build it again',
+  }),
+  'page-not-installed': ({ path }) => ({
+    message: `the page is not installed: cannot read ${path}`,
+    hint: () => 'install leads again; in a clone, run npm run build',
+  }),
   'state-unreadable': ({ what, path, why }) => ({ message: `cannot read the ${what} ${path}: ${why}` }),
   'state-not-json': ({ what, path }) => ({ message: `the ${what} ${path} is not JSON`, hint: moveAway }),
   'state-invalid': ({ what, path, at }) => ({

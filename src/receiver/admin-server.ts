@@ -1,5 +1,4 @@
 import { isLoopbackAddress } from '../config/base-url.ts';
-import { messageOf } from '../errors.ts';
 import { openHttpsServer } from '../http/server/https-server.ts';
 import type { HttpServer, Limits } from '../http/server/server-options.ts';
 import type { Answer } from '../http/server/send-answer.ts';
@@ -109,8 +108,8 @@ const longestMs = 2000;
 interface ReadinessOptions {
   readonly inbox: Pick<InboxMonitor, 'checkWritable'>;
   readonly clock: Pick<Clock, 'steady' | 'sleep'>;
-  /** The neutral sentence of an error. Default: its message. */
-  readonly sentenceOf?: ((error: unknown) => string) | undefined;
+  /** The neutral sentence of an error. */
+  readonly sentenceOf: (error: unknown) => string;
   /** Aborted as soon as the run is to end. */
   readonly stopping: AbortSignal;
 }
@@ -152,7 +151,7 @@ export class Readiness {
   }
 
   async #ask(): Promise<string | undefined> {
-    const { inbox, clock, sentenceOf = messageOf } = this.#options;
+    const { inbox, clock, sentenceOf } = this.#options;
     const answered = new AbortController();
     const tooLong = clock.sleep(longestMs, answered.signal).then(
       () => `the inbox has not written for ${longestMs / 1000} s`,

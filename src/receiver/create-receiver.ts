@@ -1,4 +1,3 @@
-import { messageOf } from '../errors.ts';
 import { isErased } from '../inbox/decide-verdict.ts';
 import { remainingDelivery } from '../inbox/erase/remaining-delivery.ts';
 import { CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
@@ -45,8 +44,8 @@ export interface ReceiverOptions {
   readonly targets?: readonly Target[] | undefined;
   readonly clock: Pick<Clock, 'now'>;
   readonly note: (found: ReceiverNote) => void;
-  /** The neutral sentence of an error, for events and notes. Default: its message. */
-  readonly sentenceOf?: ((error: unknown) => string) | undefined;
+  /** The neutral sentence of an error, for events and notes. */
+  readonly sentenceOf: (error: unknown) => string;
   /** Failures on purpose, for tests of a sender. */
   readonly failures?: DeliberateFailures | undefined;
   /** What the credential of a rejected delivery would have matched, one sentence each. */
@@ -116,7 +115,7 @@ interface RejectedDelivery {
  * each lead in it. A rejection leads from any of them to answered. Inbox and targets stay the caller's to close.
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
-  const { policy, hostGuard, inbox, targets = [], clock, note, sentenceOf = messageOf } = options;
+  const { policy, hostGuard, inbox, targets = [], clock, note, sentenceOf } = options;
   const { failures, explain, observer } = options;
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();

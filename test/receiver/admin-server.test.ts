@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { sentenceOf } from '../../src/messages/find-message.ts';
 import { describe as describeError } from '../../src/messages/command-line.ts';
 import { gauge } from '../../src/output/openmetrics.ts';
 import { openAdminServer, Readiness } from '../../src/receiver/admin-server.ts';
@@ -9,7 +10,7 @@ import { openWire, statuses } from '../support/wire.ts';
 async function start(host = '127.0.0.1', limits = {}) {
   const clock = new FakeClock();
   const inbox = { checkWritable: () => Promise.resolve() };
-  const readiness = new Readiness({ inbox, clock, stopping: new AbortController().signal });
+  const readiness = new Readiness({ inbox, clock, sentenceOf, stopping: new AbortController().signal });
   const server = await openAdminServer({
     host,
     addressOption: 'admin',
@@ -137,6 +138,7 @@ describe('the admin socket', () => {
       readiness: new Readiness({
         inbox: { checkWritable: () => Promise.resolve() },
         clock: new FakeClock(),
+        sentenceOf,
         stopping: new AbortController().signal,
       }),
       metrics: () => Promise.resolve([]),

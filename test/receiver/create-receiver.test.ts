@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sentenceOf } from '../../src/messages/find-message.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import type { AnsweredDelivery } from '../../src/receiver/receiver-events.ts';
 import { deliveryOfPulledLead } from '../../src/receiver/backfill.ts';
@@ -26,7 +27,7 @@ async function start(...targets: Target[]): Promise<Started> {
   const inbox = await openInbox({ location: ':memory:', clock, ...inboxRequirements(policy, targets) });
   const notes: ReceiverNote[] = [];
   const note = (found: ReceiverNote): void => void notes.push(found);
-  const receiver = createReceiver({ policy, inbox, targets, clock, note });
+  const receiver = createReceiver({ policy, inbox, targets, clock, note, sentenceOf });
   const answered: AnsweredDelivery[] = [];
   receiver.events.subscribe((event) => void answered.push(event));
   return { ...receiver, answered, notes };

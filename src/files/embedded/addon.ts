@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { platform, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { ConfigError, messageOf } from '../../errors.ts';
+import type { FileProblem } from '../problems.ts';
 import { assetBytes, assetText } from './asset.ts';
 
 let loaded: unknown;
@@ -32,10 +33,9 @@ function loadFromFile(): unknown {
     return createRequire(path)(path);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError(`cannot load the database's code from ${tmpdir()}: ${messageOf(error)}`, {
-      hint: 'set TMPDIR to a directory with 10 MB to spare, on a file system that is not mounted noexec',
-      cause: error,
-    });
+    const why = messageOf(error);
+    const problem = { kind: 'addon-not-loaded', directory: tmpdir(), why } satisfies FileProblem;
+    throw new ConfigError(problem, { cause: error });
   } finally {
     // Windows keeps the file of a module as long as the process runs: the next process removes it.
     if (folder !== undefined && platform() !== 'win32') rmSync(folder, { recursive: true });
@@ -46,9 +46,7 @@ function loadFromFile(): unknown {
 function checkDigest(path: string): void {
   const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
   if (digest === assetText('addon.sha256')) return;
-  throw new ConfigError("the database's code has another digest than when it was built", {
-    hint: 'the executable file may be damaged: copy or build it again',
-  });
+  throw new ConfigError({ kind: 'addon-altered' } satisfies FileProblem);
 }
 
 /** The start of the name of a directory that an add-on is loaded from; six random characters follow. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type * as Sea from 'node:sea';
 import { ConfigError } from '../../errors.ts';
+import type { FileProblem } from '../problems.ts';
 
 /** What the executable file contains beside the program. */
 export type AssetName =
@@ -31,9 +32,7 @@ export function pageFile(name: PageFileName): Uint8Array {
   try {
     return readFileSync(place);
   } catch (error) {
-    throw new ConfigError(`the page is not installed: cannot read ${place.pathname}`, {
-      hint: 'install leads again; in a clone, run npm run build',
-      cause: error,
-    });
+    const problem = { kind: 'page-not-installed', path: place.pathname } satisfies FileProblem;
+    throw new ConfigError(problem, { cause: error });
   }
 }

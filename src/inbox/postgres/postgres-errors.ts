@@ -1,7 +1,7 @@
 import { ConfigError, DataError, LeadsError, messageOf } from '../../errors.ts';
 import { LiteralError } from './sql.ts';
 import { cannotStore, CannotStoreError } from '../inbox.ts';
-import type { InboxProblem, StoreFault } from '../problems.ts';
+import { type InboxProblem, isDatabaseProblem, type StoreFault } from '../problems.ts';
 
 /** What the database's codes mean; the database's own words are kept as the cause. */
 const faults = [
@@ -50,7 +50,8 @@ export function faultOf(error: unknown): StoreFault {
   const [, kind] = faults.find(([prefix]) => sqlState(error).startsWith(prefix)) ?? [];
   if (kind !== undefined) return { kind };
   const found = error instanceof LeadsError ? error.problem : undefined;
-  return (found as StoreFault | undefined) ?? { kind: 'store-other-fault', detail: messageOf(error) };
+  if (found !== undefined && isDatabaseProblem(found)) return found;
+  return { kind: 'store-other-fault', detail: messageOf(error) };
 }
 
 export const cannotWrite = (inbox: string, cause: unknown): CannotStoreError =>
