@@ -22,8 +22,8 @@ export type StoreFault =
   | ({ readonly kind: 'store-file-changed' } & FileChange)
   | DatabaseProblem;
 
-/** What happened to a file of an open inbox. */
-export type FileChange = { readonly path: string; readonly isGone: boolean };
+/** What happened to a file of an open inbox; `gone` is one that was deleted or moved. */
+export type FileChange = { readonly path: string; readonly change: 'gone' | 'replaced' | 'cut' };
 
 /** What an inbox was asked that it cannot do. `inbox`: its path, or the URL of its database without password. */
 export type InboxProblem =

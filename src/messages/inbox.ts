@@ -17,8 +17,8 @@ const passwordPlaces = (words: Words): string => `it is looked for in the URL, $
 const encoding = 'in user and password, write @ as %40, : as %3A, / as %2F and ? as %3F';
 const isItRunning = (): string => 'is PostgreSQL running there?';
 
-const change = ({ path, isGone }: FileChange): string =>
-  `${path} was ${isGone ? 'deleted or moved' : 'replaced'}`;
+const changes = { gone: 'deleted or moved', replaced: 'replaced', cut: 'cut' } as const;
+const changeOf = ({ path, change }: FileChange): string => `${path} was ${changes[change]}`;
 
 const around =
   (what: string) =>
@@ -68,7 +68,7 @@ const storeFaults: Messages<Exclude<StoreFault, DatabaseProblem>> = {
   }),
   'postgres-cut': () => ({ message: 'the connection was cut' }),
   'store-other-fault': ({ detail }) => ({ message: detail }),
-  'store-file-changed': (found) => ({ message: `${change(found)} while in use` }),
+  'store-file-changed': (found) => ({ message: `${changeOf(found)} while in use` }),
 };
 
 const socketFaults = {
@@ -227,7 +227,7 @@ const weaknesses: Readonly<Record<WeakSslMode, string>> = {
 const inboxWarnings: Messages<InboxWarning> = {
   'inbox-file-lost': (found) => ({
     message:
-      `${change(found)} while it was in use: every delivery is answered 503 until this receiver is restarted, ` +
+      `${changeOf(found)} while it was in use: every delivery is answered 503 until this receiver is restarted, ` +
       'and what was stored before is only in the file that is gone',
   }),
   'inbox-damaged': ({ inbox, detail }) => ({
@@ -269,7 +269,7 @@ export const inboxMessages: Messages<InboxProblem | StoreFault> = {
   'inbox-cannot-read': around('cannot read'),
   'inbox-cannot-open': around('cannot open'),
   'inbox-file-changed': ({ inbox, ...found }) => ({
-    message: `cannot read the inbox ${inbox}: ${change(found)} while in use`,
+    message: `cannot read the inbox ${inbox}: ${changeOf(found)} while in use`,
     hint: () => 'start leads again to read what is there now',
   }),
   'inbox-of-other-program': ({ inbox }) => ({

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { open, rm, statfs } from 'node:fs/promises';
 import { messageOf } from '../../errors.ts';
 import { cannotStore, type CannotStoreError } from '../inbox.ts';
@@ -10,18 +10,20 @@ import { cannotWrite, isDamage, sqliteCode } from './sqlite-errors.ts';
 /** What the operator of a receiver has to know about the file, each said once. */
 export class StoreWarnings {
   readonly #file: FileIdentity;
+  readonly #log: DatabaseLog;
   readonly #options: Pick<StoreOptions, 'location' | 'warn'>;
   #gone: CannotStoreError | undefined;
   #isDamageSaid = false;
 
-  constructor(file: FileIdentity, options: Pick<StoreOptions, 'location' | 'warn'>) {
+  constructor(file: FileIdentity, log: DatabaseLog, options: Pick<StoreOptions, 'location' | 'warn'>) {
     this.#file = file;
+    this.#log = log;
     this.#options = options;
   }
 
-  /** Throws a `CannotStoreError` in every call after the file was deleted or replaced: what is written would be lost. */
+  /** Throws a `CannotStoreError` in every call after a file was deleted, replaced or cut: what is written would be lost. */
   verifyInPlace(): void {
-    const change = this.#gone === undefined ? this.#file.change() : undefined;
+    const change = this.#gone === undefined ? (this.#file.change() ?? this.#log.change()) : undefined;
     if (change !== undefined) {
       const { location, warn } = this.#options;
       this.#gone = cannotStore(location, { kind: 'store-file-changed', ...change }, undefined);
@@ -58,9 +60,49 @@ export class FileIdentity {
   change(): FileChange | undefined {
     for (const { path, identity } of this.#files) {
       const now = identityOf(path);
-      if (now !== identity) return { path, isGone: now === undefined };
+      if (now !== identity) return { path, change: now === undefined ? 'gone' : 'replaced' };
     }
     return undefined;
+  }
+}
+
+/**
+ * The log of an open database. Where another program cuts it in place, what was committed since it was last copied into the
+ * database is gone, and what is committed from then on lies behind a hole that no later opening reads over.
+ */
+export class DatabaseLog {
+  readonly #path: string;
+  readonly #isCopied: () => boolean;
+  #size: number;
+
+  /** `isCopied`: whether the database's own file holds everything that was committed. */
+  constructor(path: string, isCopied: () => boolean) {
+    this.#path = `${path}-wal`;
+    this.#isCopied = isCopied;
+    this.#size = sizeOf(this.#path);
+  }
+
+  change(): FileChange | undefined {
+    const size = sizeOf(this.#path);
+    if (size === this.#size) return undefined;
+    const isShorter = size < this.#size;
+    this.#size = size;
+    // The database empties its log as well, once it is copied: in `prune` and `erase`, or for a program that backs it up.
+    const isCut = isShorter ? !this.#isCopied() : startsWithHole(this.#path);
+    return isCut ? { path: this.#path, change: 'cut' } : undefined;
+  }
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** A log starts with a number that is not 0 (0x377f0682 or 0x377f0683). */
+function startsWithHole(path: string): boolean {
+  const start = Buffer.alloc(4);
+  const file = openSync(path, 'r');
+  try {
+    return readSync(file, start) === start.length && start.readUInt32BE() === 0;
+  } finally {
+    closeSync(file);
   }
 }
 

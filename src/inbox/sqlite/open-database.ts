@@ -92,6 +92,21 @@ export async function openForGlance(path: string): Promise<Database> {
   }
 }
 
+/** Reads the number of the newest delivery from the database's own file, without its log; -1 where it cannot be read. */
+export async function copiedSeqOf(path: string): Promise<() => number> {
+  const Libsql = await loadLibsql();
+  return () => {
+    const database = new Libsql(immutableUrl(path), { timeout: 0 });
+    try {
+      return Number(database.prepare('SELECT seq FROM counter').get([])?.['seq'] ?? -1);
+    } catch {
+      return -1;
+    } finally {
+      database.close();
+    }
+  };
+}
+
 const hasLog = (path: string): boolean => (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */

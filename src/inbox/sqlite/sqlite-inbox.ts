@@ -8,6 +8,7 @@ import {
   checkIntegrity,
   FileIdentity,
   type IntegrityCheck,
+  DatabaseLog,
   DiskSpaceCheck,
   StoreWarnings,
 } from './file-health.ts';
@@ -17,6 +18,7 @@ import {
   failWhereLocked,
   isOverwriteDue,
   openDatabase,
+  copiedSeqOf,
   openReadOnly,
   overwriteFile,
   shrink,
@@ -48,7 +50,9 @@ export async function openSqliteInbox(options: StoreOptions): Promise<Inbox> {
     storeLabels(database, storedName, [...targets, ...(options.onDemand ?? [])]);
     const owner = await leaseOwner(pid);
     new RunningReceiver(new Statements(database), owner).add(targets.map(storedName), clock.now());
-    const opened = { storedName, owner, nonceClockStart: nonceClockStart(database, clock.steady()) };
+    const copiedSeq = await copiedSeqOf(location);
+    const nonceStart = nonceClockStart(database, clock.steady());
+    const opened = { storedName, owner, nonceClockStart: nonceStart, copiedSeq };
     failWhereLocked(database);
     return sqliteInbox(database, options, opened, await checkIntegrity(location));
   } catch (error) {
@@ -72,20 +76,27 @@ export async function openSqliteReader(location: string): Promise<InboxReader> {
 function sqliteInbox(
   database: Database,
   options: StoreOptions,
-  opened: OpenedStore,
+  opened: OpenedStore & { readonly copiedSeq: () => number },
   check: IntegrityCheck,
 ): Inbox {
   const { location, clock, onCommit } = options;
   const wanted = options.targets.map(opened.storedName);
   const room = new DiskSpaceCheck(location);
-  const warnings = new StoreWarnings(new FileIdentity(location), options);
+  let writer: SqliteWriter | undefined;
+  /** Of the newest delivery that this process has committed. */
+  let committedSeq = 0;
+  const log = new DatabaseLog(location, () => opened.copiedSeq() >= committedSeq);
+  const warnings = new StoreWarnings(new FileIdentity(location), log, options);
   void check.found.then((damage) => damage !== undefined && warnings.damaged(damage));
   const commits = new BatchCommit({
     database,
-    createWriter: () => new SqliteWriter(database, options, opened),
+    createWriter: () => (writer = new SqliteWriter(database, options, opened)),
     clock,
     verify: () => warnings.verifyInPlace(),
-    onCommit,
+    onCommit(steps) {
+      committedSeq = writer?.seq ?? 0;
+      onCommit?.(steps);
+    },
   });
   const add = async <T>(step: (writer: SqliteWriter) => T): Promise<T> => {
     try {

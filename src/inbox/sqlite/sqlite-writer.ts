@@ -89,6 +89,11 @@ export class SqliteWriter {
     this.#nonces = new NonceTable(sql, nonceLifetimeMs, nonceClockStart);
   }
 
+  /** The number of the newest delivery. */
+  get seq(): number {
+    return this.#seq;
+  }
+
   /** Numbers are read from the database, since another receiver may have added some. */
   begin(now: number): void {
     this.#now = now;

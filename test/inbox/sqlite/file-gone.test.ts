@@ -1,7 +1,9 @@
-import { describeWarning } from '../../../src/messages/command-line.ts';
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { CannotStoreError } from '../../../src/inbox/inbox.ts';
+import { loadLibsql } from '../../../src/inbox/sqlite/libsql.ts';
+import { describeWarning } from '../../../src/messages/command-line.ts';
+import { until } from '../../support/until.ts';
 import { open, takeOne } from '../stores.ts';
 import { arrivalOf, freshFile } from '../support.ts';
 
@@ -16,6 +18,7 @@ it.each([
     },
   ],
   ['deprived of its log', 'was deleted or moved', (path: string) => rmSync(`${path}-wal`)],
+  ['deprived of what its log holds', 'was cut', (path: string) => truncateSync(`${path}-wal`)],
 ])('takes nothing any more, and says it once, when its file is %s', async (_, what, happens) => {
   const path = freshFile('inbox.db');
   const warnings: string[] = [];
@@ -30,4 +33,19 @@ it.each([
   expect(warnings[0]).toContain(what);
   expect(warnings[0]).toContain('503 until this receiver is restarted');
   expect(existsSync(path)).toBe(existed);
+});
+
+it('goes on where the log is emptied once it is copied, as programs do that back the database up', async () => {
+  const path = freshFile('inbox.db');
+  const inbox = await open(path);
+  const Libsql = await loadLibsql();
+  const other = new Libsql(path, { timeout: 0 });
+  for (const id of ['a', 'b', 'c']) {
+    await takeOne(inbox, arrivalOf({ id }));
+    const empty = () => other.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([])[0]?.['busy'] === 0;
+    await until(empty, 'the log to be emptied');
+    expect(statSync(`${path}-wal`).size).toBe(0);
+  }
+  other.close();
+  await inbox.close();
 });
