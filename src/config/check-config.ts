@@ -59,8 +59,8 @@ function misplaced(value: Json, places: ReadonlyMap<string, Place>): readonly st
   return undefined;
 }
 
-function wrongValue({ type, checkedOnUse, isList }: SettingKey, value: Json): readonly [] | undefined {
-  if (isList === true) return type.parse(JSON.stringify(value)) === undefined ? [] : undefined;
+function wrongValue({ type, checkedOnUse, isJson }: SettingKey, value: Json): readonly [] | undefined {
+  if (isJson === true) return type.parse(JSON.stringify(value)) === undefined ? [] : undefined;
   if (checkedOnUse === true) return typeof value === 'string' ? undefined : [];
   if (typeof value === 'object' && value !== null) return [];
   return type.parse(String(value)) === value ? undefined : [];

@@ -25,6 +25,8 @@ export interface Dialect {
   readonly next?: string | undefined;
   /** Top-level field with the delivery status, or `auto`. */
   readonly statusField?: string | undefined;
+  /** Sent with every request to the service beside the key, such as those that name a version; never `authorization`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly pageSize?: number | undefined;
   /** The service gives all of its leads in one answer, as was shown for that many. */
   readonly provenUpTo?: number | undefined;

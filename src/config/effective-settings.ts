@@ -28,7 +28,7 @@ export async function effectiveSettings(
 }
 
 function effectiveSetting(
-  { name, path, secret, flag, variable, default: usual }: SettingKey,
+  { name, path, secret, flag, variable, default: usual, shown = (stored) => stored }: SettingKey,
   profile: Profile,
   { globals, env }: Sources,
 ): EffectiveSetting | undefined {
@@ -36,7 +36,7 @@ function effectiveSetting(
   const candidates: readonly (readonly [string | undefined, EffectiveSetting['from']])[] = [
     [flag && globals[flag], 'flag'],
     [variable && env[variable], 'environment'],
-    [stored === undefined ? undefined : storedText(stored), 'profile'],
+    [stored === undefined ? undefined : storedText(shown(stored)), 'profile'],
     [usual, 'default'],
   ];
   const [value, from] = candidates.find(isGiven) ?? [];

@@ -2,6 +2,7 @@ import { parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
 import { type PartKey, schemePartKeys, schemeParts, settingPathOf } from '../webhook/scheme-options.ts';
 import { parseBaseUrl } from './base-url.ts';
+import { type ExtraHeaders, headersType, shownHeaders } from './extra-headers.ts';
 import { dateFormats, paginationStyles, type ParameterName } from './dialect.ts';
 import { anyText, oneOf, parseSecret, text, type ValueType, wholeNumber } from './value-types.ts';
 
@@ -34,8 +35,10 @@ export interface SettingKey {
   readonly secret?: true;
   /** The file may hold any text here: what is wrong with it is said where it is used. */
   readonly checkedOnUse?: true;
-  /** Stored as an array, which is typed as JSON. */
-  readonly isList?: true;
+  /** Stored as an array or an object, which is typed as JSON. */
+  readonly isJson?: true;
+  /** What is shown of the stored value: it may hold secrets. */
+  readonly shown?: (stored: unknown) => unknown;
   /** Environment variable that goes before the profile. */
   readonly variable?: string;
   /** Global flag that goes before both. */
@@ -87,7 +90,7 @@ const general: readonly SettingKey[] = [
     name: 'api-key-command',
     path: ['apiKeyCommand'],
     type: argumentList,
-    isList: true,
+    isJson: true,
     help: 'in place of api-key: a program that prints it, as a JSON array of its words; no shell',
   },
   {
@@ -214,6 +217,14 @@ const dialect: readonly SettingKey[] = [
     path: ['api', 'statusField'],
     type: anyText,
     help: 'field of a lead that holds its status, or auto',
+  },
+  {
+    name: 'api.headers',
+    path: ['api', 'headers'],
+    type: headersType,
+    isJson: true,
+    shown: (stored) => shownHeaders(stored as ExtraHeaders),
+    help: `extra headers of every request to the service, as JSON: '{"x-api-version":"2"}'`,
   },
   {
     name: 'api.pageSize',

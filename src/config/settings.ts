@@ -46,6 +46,8 @@ export interface Settings {
   account(): AccountSettings & (FixedKey | CommandKey);
   readonly baseUrl: URL | undefined;
   readonly dialect: Dialect;
+  /** The origin that the dialect's headers are for; undefined where the profile is for none. */
+  readonly headersOrigin: string | undefined;
   /** `LEADS_WEBHOOK_TOKEN`, or the profile's. */
   readonly webhookToken: Secret | undefined;
   /** `LEADS_WEBHOOK_SECRET`, or the profile's. */

@@ -10,6 +10,8 @@ export interface ValueType<T> {
   readonly expected: string;
   /** Every possible text, where these can be listed. */
   readonly choices?: readonly string[];
+  /** A text that is no such value is not quoted: it may hold a secret. */
+  readonly isHidden?: true;
 }
 
 /** Any text, an empty one too. */

@@ -1,3 +1,4 @@
+import { ownHeaders } from '../../config/extra-headers.ts';
 import { oneOf, text, type ValueType } from '../../config/value-types.ts';
 import { headerValue } from '../flags/flag-values.ts';
 import type { Arguments, ArgumentsOf, Flags, OptionsOf } from '../flags/flag.ts';
@@ -64,12 +65,6 @@ export const flags = {
 } satisfies Flags;
 
 export type ApiOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;
-
-/** Sent by every request, or they say where it begins and ends. */
-const ownHeaders = [
-  ...['authorization', 'host', 'content-length', 'transfer-encoding', 'connection', 'user-agent'],
-  ...['expect', 'upgrade', 'keep-alive', 'te', 'trailer', 'proxy-authorization'],
-];
 
 /** Throws a `UsageError` for flags that contradict each other. */
 export function rejectContradictions(options: ApiOptions): void {

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
+import { extraHeadersOf } from '../../config/extra-headers.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
 import type { Call } from '../../service/client/send-request.ts';
@@ -20,7 +21,8 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
   const url = callUrl(settings.account().baseUrl, path, isReading ? field : []);
   const body = await requestBody(options, context);
   const service = await openService(context);
-  const call: Call = { method, url, headers: headersOf(options, body !== undefined), body };
+  const isAccepting = extraHeadersOf(service.dialect)['accept'] !== undefined;
+  const call: Call = { method, url, headers: headersOf(options, body !== undefined, isAccepting), body };
   const printer = new AnswerPrinter(context);
   // A filter is written for the answer that was hoped for; what an error says is in the message.
   const isFiltered = options.jq !== undefined;
@@ -47,11 +49,11 @@ export async function run(options: ApiOptions, context: Context): Promise<Outcom
   return 'done';
 }
 
-/** Those of `--header` take the place of ours. */
-function headersOf({ header }: ApiOptions, hasBody: boolean): Record<string, string> {
+/** Those of `--header` take the place of ours, and so does an `accept` of the profile. */
+function headersOf({ header }: ApiOptions, hasBody: boolean, isAccepting: boolean): Record<string, string> {
   const typed = header.map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
-    accept: 'application/json, */*;q=0.5',
+    ...(isAccepting ? {} : { accept: 'application/json, */*;q=0.5' }),
     ...(hasBody ? { 'content-type': 'application/json' } : {}),
     ...Object.fromEntries(typed),
   };

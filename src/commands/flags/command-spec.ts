@@ -155,7 +155,8 @@ export function checkValue(type: ValueType<unknown>, text: string, label: string
   if (value !== undefined) return value;
   if (text === '')
     throw new UsageError(`${label}: the value is empty`, { hint: `it must be ${type.expected}` });
-  throw new UsageError(`${label}: '${withoutCredentials(text)}' is not ${type.expected}`, {
+  const shown = type.isHidden === true ? 'that' : `'${withoutCredentials(text)}'`;
+  throw new UsageError(`${label}: ${shown} is not ${type.expected}`, {
     hint: didYouMean(text, type.choices ?? []),
   });
 }

@@ -2,6 +2,7 @@ import { readConfig } from '../../config/read-config.ts';
 import { bothKeys } from '../../config/check-config.ts';
 import { parseBaseUrl } from '../../config/base-url.ts';
 import { ask, secretFromFile, secretFromPerson } from '../../config/prompt.ts';
+import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { Account } from '../../config/settings.ts';
 import { updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
@@ -16,8 +17,10 @@ interface LoginOptions {
 }
 
 export async function run(flags: LoginOptions, context: Context): Promise<Outcome> {
-  const { profile, baseUrl: known } = await context.settings();
-  const baseUrl = known ?? (await askBaseUrl(context));
+  const settings = await context.settings();
+  const { profile } = settings;
+  const baseUrl = settings.baseUrl ?? (await askBaseUrl(context));
+  rejectForeignHeaders(settings, baseUrl);
   const what = 'API key';
   const stored = readConfig(context.paths.configDir).profiles?.[profile];
   if (stored?.apiKeyCommand !== undefined) throw bothKeys();

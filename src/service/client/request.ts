@@ -23,9 +23,8 @@ const mostRedirects = 5;
  */
 export async function request(service: Service, url: URL, signal: AbortSignal): Promise<Answer> {
   let target = url;
-  const headers = { accept: 'application/json' };
   for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
-    const response = await exchange(service, { method: 'GET', url: target, headers }, signal);
+    const response = await exchange(service, { method: 'GET', url: target, headers: {} }, signal);
     const { status } = response;
     if (status === 200 || status === 204) return { ...response, requestId: requestIdIn(response) };
     const location = status >= 300 && status < 400 ? response.headers['location'] : undefined;

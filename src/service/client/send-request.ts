@@ -1,5 +1,6 @@
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
+import { extraHeadersOf, secretsIn } from '../../config/extra-headers.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { answerError } from '../problems.ts';
@@ -11,7 +12,7 @@ import type { Service } from './service.ts';
 export interface Call {
   readonly method: Dispatcher.HttpMethod;
   readonly url: URL;
-  /** Beside the key, names in lower case. */
+  /** Beside the key and those of the dialect, which they go before; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
   /** Whether `rawHeaders` are needed as they were sent, in their order and with capital letters. */
@@ -32,7 +33,7 @@ export interface Response {
   readonly body: AsyncIterable<Uint8Array>;
   /** Gives the rest of the body up, so that its connection can be used again. */
   readonly discard: () => Promise<void>;
-  /** Takes the API key that was sent out of a text of the answer. */
+  /** Takes the API key that was sent, and other secrets, out of a text of the answer. */
   readonly redact: (text: string) => string;
   /** The same for a body of the answer. */
   readonly redactBody: (body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) => AsyncIterable<Uint8Array>;
@@ -60,7 +61,8 @@ async function sendOnce(service: Service, call: Call, key: Secret, signal: Abort
   const { method, url } = call;
   const { statusCode: status, statusText, headers: flat, body } = await send(service, call, key, signal);
   const took = formatDuration(clock.now() - startedAt);
-  messages.verbose(redact(`${method} ${url.pathname}${url.search} → ${status} in ${took}`, key));
+  const secrets = [key, ...secretsIn(extraHeadersOf(service.dialect))];
+  messages.verbose(redact(`${method} ${url.pathname}${url.search} → ${status} in ${took}`, secrets));
   const rawHeaders = inPairs(flat);
   const headers = singly(rawHeaders);
   return {
@@ -71,8 +73,8 @@ async function sendOnce(service: Service, call: Call, key: Secret, signal: Abort
     headers,
     body: { [Symbol.asyncIterator]: () => awaited(decoded(body, headers['content-encoding']), messages) },
     discard: () => body.dump(),
-    redact: (text) => redact(text, key),
-    redactBody: (bytes) => redactBody(bytes, key),
+    redact: (text) => redact(text, secrets),
+    redactBody: (bytes) => redactBody(bytes, secrets),
   };
 }
 
@@ -94,6 +96,8 @@ async function send(
       path: url.pathname + url.search,
       method,
       headers: {
+        accept: 'application/json',
+        ...extraHeadersOf(service.dialect),
         ...headers,
         authorization: `Bearer ${key.reveal()}`,
         'user-agent': `leads/${LEADS_VERSION}`,
@@ -167,19 +171,20 @@ function decoded(
   return body.pipe(decoder) as AsyncIterable<Uint8Array>;
 }
 
-/** Text from the service without the key: a service may quote the key that it rejects. */
-const redact = (text: string, key: Secret): string => withoutSecrets(text, [key], key.toString());
+/** Text from the service without the key and what else is secret: a service may quote the key that it rejects. */
+const redact = (text: string, secrets: readonly Secret[]): string =>
+  secrets.reduce((rest, secret) => withoutSecrets(rest, [secret], secret.toString()), text);
 
-/** A body of the service without the key, whatever its chunks; every other byte stays. */
+/** A body of the service without them, whatever its chunks; every other byte stays. */
 async function* redactBody(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  key: Secret,
+  secrets: readonly Secret[],
 ): AsyncGenerator<Uint8Array, void, undefined> {
   // Part of a key may stand at the end of a chunk, percent-encoded in the longest case.
-  const longestPart = key.reveal().length * 3 - 1;
+  const longestPart = Math.max(...secrets.map((secret) => secret.reveal().length)) * 3 - 1;
   let held = '';
   for await (const chunk of body) {
-    const text = redact(held + Buffer.from(chunk).toString('latin1'), key);
+    const text = redact(held + Buffer.from(chunk).toString('latin1'), secrets);
     held = text.slice(-longestPart);
     yield asBytes(text.slice(0, -longestPart));
   }

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Dialect } from '../../config/dialect.ts';
+import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { KeyContext } from '../../config/key-command.ts';
 import type { Account, Settings } from '../../config/settings.ts';
 import type { Host } from '../../host.ts';
@@ -53,6 +54,7 @@ export async function openService(context: ServiceContext, other?: Account): Pro
   const { messages, clock, random, signal } = context;
   // The account first: without a key there is no need to load an HTTP client.
   const account = other ?? (await keyedAccount(settings, context));
+  rejectForeignHeaders(settings, account.baseUrl);
   return {
     account,
     dialect,

@@ -55,7 +55,7 @@ describe('a configuration', () => {
 
   it('is checked for every setting that there is', () => {
     for (const { path } of settingKeys) {
-      const profile = path.reduceRight<Json>((inner, step) => ({ [step]: inner }), { not: 'a value' });
+      const profile = path.reduceRight<Json>((inner, step) => ({ [step]: inner }), { not: ['a value'] });
       expect(misplacedInConfig(inProfile(profile))).toEqual(['profiles', 'a', ...path]);
     }
   });

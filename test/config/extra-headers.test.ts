@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createClient } from '../../src/library/client.ts';
+import { freshHome, leads, type RunOptions } from '../support/run.ts';
+import { type ScriptedService, scriptedService } from '../support/scripted-service.ts';
+
+const token = 'tenant-credential-0001';
+let service: ScriptedService;
+let home: string;
+/** Answers each request with an error that quotes a header. */
+let quotes = false;
+
+/** Two pages of one lead each, of a service that is versioned by a header: without it, there is one page of another kind. */
+beforeEach(async () => {
+  quotes = false;
+  home = freshHome();
+  service = await scriptedService(({ path, headers }, response) => {
+    response.setHeader('content-type', 'application/json');
+    if (quotes) {
+      response.statusCode = 422;
+      response.end(
+        JSON.stringify({ error: 'bad', message: `no tenant ${String(headers['x-tenant-token'])}` }),
+      );
+      return;
+    }
+    const isSecond = path.includes('page=2');
+    const next = isSecond ? null : '/api/leads?page=2';
+    const data = [{ id: isSecond ? '2' : '1', category: headers['x-api-version'] ?? 'old' }];
+    response.end(JSON.stringify({ data, next }));
+  });
+});
+afterEach(() => service.close());
+
+const run = (argv: readonly string[], more: RunOptions = {}) => leads(argv, { home, ...more });
+const store = async (headers: string): Promise<void> => {
+  const key = await run(['login', '--base-url', service.url, '--no-check', '--api-key-file', '-'], {
+    stdin: 'key-of-a-test',
+  });
+  expect(key).toMatchObject({ exitCode: 0 });
+  expect(await run(['config', 'set', 'api.headers', headers])).toMatchObject({ exitCode: 0, stderr: '' });
+};
+const sent = (name: string): unknown[] => service.asked.map(({ headers }) => headers[name]);
+
+describe('the extra headers of a profile', () => {
+  it('go with every request to the service, and ours give way to them', async () => {
+    await store(JSON.stringify({ 'X-Api-Version': '2026-01', Accept: 'application/vnd.leads.v2+json' }));
+    const listed = await run(['export', '-q']);
+    expect(listed.stdout).toBe('{"id":"1","category":"2026-01"}\n{"id":"2","category":"2026-01"}\n');
+    await run(['show', '1']);
+    await run(['api', '/api/leads']);
+    await run(['api', '/api/leads', '--paginate']);
+    await run(['login', '--base-url', service.url, '--api-key-file', '-'], { stdin: 'key-of-a-test' });
+    expect(service.asked.length).toBeGreaterThan(6);
+    expect(new Set(sent('x-api-version'))).toEqual(new Set(['2026-01']));
+    expect(new Set(sent('accept'))).toEqual(new Set(['application/vnd.leads.v2+json']));
+    expect(new Set(sent('authorization'))).toEqual(new Set(['Bearer key-of-a-test']));
+  });
+
+  it('give way to those of one call', async () => {
+    await store('{"x-api-version":"1","accept":"a/b"}');
+    await run(['api', '/api/leads', '-H', 'X-API-Version: 3', '-H', 'Accept: c/d']);
+    expect(sent('x-api-version')).toEqual(['3']);
+    expect(sent('accept')).toEqual(['c/d']);
+  });
+
+  it('go to no other origin, and a login there says so', async () => {
+    await store('{"x-api-version":"2"}');
+    const other = await scriptedService((_, response) => response.end('[]'));
+    const env = { LEADS_API_KEY: 'another-key', LEADS_BASE_URL: other.url };
+    const refused = await run(['list'], { env });
+    expect(refused).toMatchObject({ exitCode: 3 });
+    expect(refused.stderr).toContain(`are for ${service.url} and are not sent to ${other.url}`);
+    const login = await run(['login', '--no-check', '--api-key-file', '-'], { env, stdin: 'k-e-y' });
+    expect(login).toMatchObject({ exitCode: 3 });
+    await other.close();
+    expect(other.asked).toEqual([]);
+  });
+
+  it('show no secret: in settings, in the log, in what a service quotes', async () => {
+    await store(JSON.stringify({ 'x-tenant-token': token, 'x-api-version': '2' }));
+    const shown = await run(['config', 'get', 'api.headers']);
+    expect(shown.stdout).toBe('{"x-tenant-token":"…0001","x-api-version":"2"}\n');
+    const listed = await run(['config', 'list', '--json']);
+    quotes = true;
+    const failed = await run(['list', '-v']);
+    expect(failed.stderr).toContain('no tenant …0001');
+    const called = await run(['api', `/api/leads?x=${token}`, '-v']);
+    expect(called.stdout).toContain('no tenant …0001');
+    const all = [shown, listed, failed, called].map(({ stdout, stderr }) => stdout + stderr).join('');
+    expect(all).not.toContain(token);
+  });
+
+  it.each([
+    '{"authorization":"Bearer x"}',
+    '{"Host":"x"}',
+    '{"content-length":"1"}',
+    '{"x y":"1"}',
+    '{"x":"a\\r\\nb: c"}',
+    '{"x":"é"}',
+    '{"x":""}',
+    '{"x":1}',
+    '{"x":"1","X":"2"}',
+    '[]',
+    '{}',
+    'x: 1',
+  ])('cannot be %s, and what was typed is not quoted', async (headers) => {
+    const { exitCode, stderr } = await run(['config', 'set', 'api.headers', headers]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('api.headers: that is not a JSON object of headers');
+  });
+
+  it('are an option of the library, too', async () => {
+    const of = (headers: Record<string, string>) =>
+      createClient({ baseUrl: service.url, apiKey: 'k', dialect: { headers } });
+    const categories: unknown[] = [];
+    for await (const lead of of({ 'X-Api-Version': '7' }).leads()) categories.push(lead.value);
+    expect(categories).toEqual([
+      { id: '1', category: '7' },
+      { id: '2', category: '7' },
+    ]);
+    expect(() => of({ Authorization: 'Bearer other' })).toThrow(
+      'dialect.headers is not what a dialect holds there',
+    );
+  });
+});
