@@ -7,13 +7,15 @@ import type { Unproven } from '../service/listing/incomplete-error.ts';
 import type { LeadQuery } from '../service/listing/listing-types.ts';
 import { listLeads } from '../service/listing/list-leads.ts';
 import {
+  allClasses,
   type AuditTimes,
   type Finding,
   type FindingClass,
   findingClasses,
   type UnreceivedClass,
+  unlistedClasses,
 } from './classify-lead.ts';
-import type { Uncompared } from './compare-payloads.ts';
+import type { Comparison } from './compare-payloads.ts';
 import { batchSize, LeadComparer } from './compare-leads.ts';
 import type { TemporaryLead } from './temporary-leads.ts';
 import { findUnlistedLeads } from './unlisted-leads.ts';
@@ -28,8 +30,9 @@ export interface AuditOptions {
   readonly filter: LeadFilter;
   /** Classes that cannot be told: the filter judges what only one side shows, or the received side lacks something. */
   readonly undecidable: readonly FindingClass[];
-  readonly times: AuditTimes;
-  readonly uncompared: Uncompared;
+  /** By the clock here. */
+  readonly times: Omit<AuditTimes, 'clockAheadMs'>;
+  readonly comparison: Comparison;
   /** Takes a walk that proves nothing for a complete one. */
   readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
   /** Called again and again during the walk; `total` where the service tells one. */
@@ -46,6 +49,8 @@ export interface AuditCounts {
   readonly matched: number;
   /** Of these, the ones that were fetched and never pushed. */
   readonly backfilled: number;
+  /** Of these, the ones of which only the list has some fields that no push carries. */
+  readonly richer: number;
   readonly byClass: Readonly<Record<FindingClass, number | null>>;
   /** When the oldest lead was created that the service listed, ms; undefined where no lead says it. */
   readonly horizon: number | undefined;
@@ -57,6 +62,9 @@ export interface AuditCounts {
   readonly notJudged: number;
 }
 
+/** Clocks that differ by less agree: `Date` has whole seconds, and an answer takes a while. */
+const agreeingMs = 60_000;
+
 /** One comparison of what can be pulled with what was received. Files that it may have made go with `close`. */
 export class Audit {
   /** The filter as it checked the service's leads, for notes about it. */
@@ -64,6 +72,7 @@ export class Audit {
   readonly #options: AuditOptions;
   readonly #comparer: LeadComparer;
   #undecidable: readonly FindingClass[];
+  #times: AuditTimes;
   #horizon: number | undefined;
   #listed = 0;
   #withoutId = 0;
@@ -74,7 +83,8 @@ export class Audit {
   constructor(options: AuditOptions) {
     this.#options = options;
     this.#undecidable = options.undecidable;
-    this.#comparer = new LeadComparer(options);
+    this.#times = { ...options.times, clockAheadMs: 0 };
+    this.#comparer = new LeadComparer({ ...options, times: () => this.#times });
     this.matcher = leadFilter(options.filter);
   }
 
@@ -93,11 +103,21 @@ export class Audit {
     return this.#listed;
   }
 
+  /** How far the service's clock is ahead of the one here, where that decides about ages, ms; otherwise 0. */
+  get clockAheadMs(): number {
+    return this.#times.clockAheadMs;
+  }
+
+  /** Fields that only the list has, the first ones. */
+  get richerFields(): readonly string[] {
+    return [...this.#comparer.richerFields];
+  }
+
   get counts(): AuditCounts {
     const { counts, findings } = this.#comparer;
     const isKnown = (kind: FindingClass): boolean => this.#isWhole && !this.#undecidable.includes(kind);
     const byClass = Object.fromEntries(
-      findingClasses.map((kind) => [kind, isKnown(kind) ? findings.count(kind) : null]),
+      allClasses.map((kind) => [kind, isKnown(kind) ? findings.count(kind) : null]),
     ) as AuditCounts['byClass'];
     return {
       ...counts,
@@ -122,17 +142,19 @@ export class Audit {
         await accept(end);
         this.#isProven = false;
         // They may be in the part of the list that did not come.
-        this.#cannotDecide(['extra', 'beyond-horizon']);
+        this.#cannotDecide(unlistedClasses);
       });
     const walk = listLeads(service, { query, seen, prefetch: true, acceptUnproven });
+    let isFirst = true;
     for await (const { leads } of walk) {
+      if (isFirst) this.#useClock(walk.stats.drift ?? 0);
+      isFirst = false;
       for (const batch of this.#wanted(leads)) await this.#comparer.add(batch);
       onProgress(this.#listed, walk.stats.total);
     }
-    await this.#comparer.lookUpAgain(service.signal);
-    await this.#comparer.countBackfilled(service.signal);
+    await this.#comparer.finish(service.signal);
     // How far back the list reaches is not known, and it shows recent leads only.
-    if (this.#listed > 0 && this.#horizon === undefined) this.#cannotDecide(['extra', 'beyond-horizon']);
+    if (this.#listed > 0 && this.#horizon === undefined) this.#cannotDecide(unlistedClasses);
     if (!this.#undecidable.includes('extra')) await this.#findUnlistedLeads(seen);
     service.signal.throwIfAborted();
     this.#isWhole = true;
@@ -150,6 +172,18 @@ export class Audit {
 
   close(): Promise<void> {
     return this.#comparer.close();
+  }
+
+  /** Leads are dated by the service's clock. */
+  #useClock(drift: number): void {
+    if (Math.abs(drift) <= agreeingMs) return;
+    const { startedAt, settledBefore, lateAfterMs } = this.#options.times;
+    this.#times = {
+      clockAheadMs: drift,
+      startedAt: startedAt + drift,
+      settledBefore: settledBefore + drift,
+      lateAfterMs,
+    };
   }
 
   #cannotDecide(classes: readonly FindingClass[]): void {
@@ -177,11 +211,11 @@ export class Audit {
   }
 
   async #findUnlistedLeads(listed: IdSet): Promise<void> {
-    const { received, times, filter, service } = this.#options;
+    const { received, filter, service } = this.#options;
     const { pulledSeqs, findings } = this.#comparer;
     this.#unlisted = await findUnlistedLeads({
       received,
-      times,
+      times: this.#times,
       filter,
       matches: leadFilter(filter).matches,
       pulledSeqs,

@@ -1,4 +1,5 @@
 import { readCreatedAt } from '../lead/created-at.ts';
+import { isTestId } from '../lead/test-id.ts';
 
 /** What can be wrong with a lead, the first that fits: see `leads help audit`. */
 export const problemClasses = ['refused', 'missing', 'extra', 'different', 'pending', 'late'] as const;
@@ -6,9 +7,16 @@ export const problemClasses = ['refused', 'missing', 'extra', 'different', 'pend
 /** What is said of leads that nothing can be said of yet, or any more. */
 export const openClasses = ['unsettled', 'beyond-horizon'] as const;
 
+/** The classes of leads that are named one by one. */
 export const findingClasses = [...problemClasses, ...openClasses] as const;
 
-export type FindingClass = (typeof findingClasses)[number];
+/** The service never had test leads, which is as it should be: they are counted. */
+export const allClasses = ['test', ...findingClasses] as const;
+
+/** The classes of leads that the service does not list. */
+export const unlistedClasses = ['test', 'extra', 'beyond-horizon'] as const;
+
+export type FindingClass = (typeof allClasses)[number];
 
 /** The classes of leads that are in the service's list and not in the inbox. */
 export type UnreceivedClass = 'refused' | 'missing';
@@ -44,15 +52,17 @@ export interface LeadFacts {
     | { readonly on: 'inbox'; readonly isPruned: boolean };
 }
 
-/** How an audit judges ages; all in milliseconds since the epoch but for `lateAfterMs`. */
+/** How an audit judges ages; in milliseconds since the epoch where it is no span of time, by the service's clock. */
 export interface AuditTimes {
+  /** How far the service's clock is ahead of the one by which leads were received. */
+  readonly clockAheadMs: number;
   readonly startedAt: number;
   /** What was created later may still be under way. */
   readonly settledBefore: number;
   readonly lateAfterMs: number;
 }
 
-/** The service's clock may be ahead of ours by that much; a time further in the future says nothing about an age. */
+/** A clock that writes times may be ahead by that much; a time further in the future says nothing about an age. */
 const mostAheadMs = 86_400_000;
 
 /** Clocks differ, and a lead may be late: it came within a day of its creation, before or after. */
@@ -63,13 +73,17 @@ export const clockMarginMs = 86_400_000;
  * undefined where it lists none.
  */
 export function classifyLead(lead: LeadFacts, times: AuditTimes, horizon?: number): Finding | undefined {
+  const { id, found } = lead;
   const created = readCreatedAt(lead.createdAt);
-  const settled = classOfSettled(lead, created, times, horizon);
+  const receivedAt = lead.receivedAt === undefined ? undefined : lead.receivedAt + times.clockAheadMs;
+  const came = { created, receivedAt };
+  const isTest = found.on === 'inbox' && isTestId(id);
+  const settled = isTest ? test : classOfSettled(found, came, times, horizon);
   if (settled === undefined) return undefined;
-  const isYoung = isUnderWay(lead, created, times);
+  const isYoung = !isTest && isUnderWay(found, came, times);
   return {
     class: isYoung ? 'unsettled' : settled.class,
-    id: lead.id,
+    id,
     fields: settled.fields ?? null,
     createdAt: lead.createdAt ?? null,
     receivedAt: isoTime(lead.receivedAt),
@@ -85,10 +99,18 @@ interface Settled {
   readonly youngAs?: FindingClass;
 }
 
+const test: Settled = { class: 'test', reason: null };
+
+/** When a lead was created, and when it was received, by the service's clock. */
+interface Came {
+  readonly created: number | undefined;
+  readonly receivedAt: number | undefined;
+}
+
 /** The class of a lead that is old enough. */
 function classOfSettled(
-  { found, receivedAt }: LeadFacts,
-  created: number | undefined,
+  found: LeadFacts['found'],
+  { created, receivedAt }: Came,
   { startedAt, lateAfterMs }: AuditTimes,
   horizon: number | undefined,
 ): Settled | undefined {
@@ -123,8 +145,8 @@ function classOfSettled(
 
 /** Whether its delivery may still be under way. A lead whose age is unknown is taken for an old one. */
 function isUnderWay(
-  { found, receivedAt }: LeadFacts,
-  created: number | undefined,
+  found: LeadFacts['found'],
+  { created, receivedAt }: Came,
   { startedAt, settledBefore }: AuditTimes,
 ): boolean {
   const isUnsettled = (time: number | undefined): boolean =>

@@ -1,19 +1,27 @@
 import { setImmediate } from 'node:timers/promises';
+import { mostDiffNames } from '../inbox/payload-diff.ts';
 import type { ReceivedLead } from '../inbox/query-types.ts';
-import { type AuditTimes, classifyLead, type UnreceivedClass } from './classify-lead.ts';
-import { differingFields, type Uncompared } from './compare-payloads.ts';
+import { compact } from '../json/bytes.ts';
+import { CarriedFields } from './carried-fields.ts';
+import { type AuditTimes, classifyLead, type LeadFacts, type UnreceivedClass } from './classify-lead.ts';
+import { type Comparison, differingFields, type DifferingFields, noDifference } from './compare-payloads.ts';
 import type { ReceivedSide } from './received-leads.ts';
-import { FindingSpool, LeadSpool, type TemporaryLead } from './temporary-leads.ts';
+import { FindingSpool, LeadSpool, type TemporaryLead, ValueSpool } from './temporary-leads.ts';
 
 interface ComparisonOptions {
   readonly received: ReceivedSide;
-  readonly times: AuditTimes;
-  readonly uncompared: Uncompared;
+  readonly times: () => AuditTimes;
+  readonly comparison: Comparison;
 }
 
 interface FoundLead {
   readonly lead: TemporaryLead;
   readonly found: ReceivedLead;
+}
+
+/** A lead on both sides, of which only the service's list has some fields. */
+interface RicherLead extends Pick<LeadFacts, 'id' | 'createdAt' | 'receivedAt'>, DifferingFields {
+  readonly isPending: boolean;
 }
 
 /** Leads looked up at once: what a batch leaves behind is collected before it is moved to where long-lived objects are. */
@@ -35,12 +43,19 @@ export class LeadComparer {
     matched: 0,
     /** Leads on both sides that were fetched and never pushed. */
     backfilled: 0,
+    /** Leads on both sides with fields that no push carries. */
+    richer: 0,
     /** Leads on both sides whose bytes differ, while the received ones were pruned. */
     notCompared: 0,
   };
+  /** Fields that no push carries, the first ones. */
+  readonly richerFields = new Set<string>();
   readonly #options: ComparisonOptions;
   /** Leads that were not received, or outstanding for a target, when they were looked up. */
   readonly #doubtful = new LeadSpool();
+  /** Whether what they lack is a difference shows when all pushes were looked at. */
+  readonly #richer = new ValueSpool<RicherLead>();
+  readonly #carried = new CarriedFields();
   /** The least number of a lead on both sides. */
   #firstSeq = Infinity;
 
@@ -61,8 +76,15 @@ export class LeadComparer {
     await this.#compare(certain);
   }
 
-  /** Looks again for what was not received, since deliveries went on meanwhile. To be called once, after a complete walk. */
-  async lookUpAgain(signal: AbortSignal): Promise<void> {
+  /** To be called once, after a complete walk. */
+  async finish(signal: AbortSignal): Promise<void> {
+    await this.#lookUpAgain(signal);
+    await this.#countBackfilled(signal);
+    await this.#judgeRicher(signal);
+  }
+
+  /** Looks again for what was not received, since deliveries went on meanwhile. */
+  async #lookUpAgain(signal: AbortSignal): Promise<void> {
     const { received } = this.#options;
     if (this.#doubtful.count === 0) return;
     // A delivery that is rejected first and taken in after a retry is found below.
@@ -84,8 +106,7 @@ export class LeadComparer {
     }
   }
 
-  /** After `lookUpAgain`. */
-  async countBackfilled(signal: AbortSignal): Promise<void> {
+  async #countBackfilled(signal: AbortSignal): Promise<void> {
     if (this.counts.matched === 0) return;
     for await (const seqs of this.#options.received.leads.backfilledSeqs(this.#firstSeq)) {
       this.counts.backfilled += seqs.filter((seq) => this.pulledSeqs.has(seq)).length;
@@ -94,10 +115,24 @@ export class LeadComparer {
     }
   }
 
+  async #judgeRicher(signal: AbortSignal): Promise<void> {
+    for await (const { differing, absent, ...lead } of this.#richer.values()) {
+      const lost = absent.filter((path) => this.#carried.has(path));
+      await this.#addMatched(lead, [...differing, ...lost]);
+      if (lost.length === absent.length) continue;
+      this.counts.richer += 1;
+      for (const path of absent) {
+        if (this.richerFields.size < mostDiffNames && !lost.includes(path)) this.richerFields.add(path);
+      }
+      if (this.counts.richer % batchSize !== 0) continue;
+      await setImmediate();
+      signal.throwIfAborted();
+    }
+  }
+
   async close(): Promise<void> {
-    await this.#doubtful.close();
-    await this.findings.close();
-    for (const spool of Object.values(this.unreceived)) await spool.close();
+    const spools = [this.#doubtful, this.#richer, this.findings, ...Object.values(this.unreceived)];
+    for (const spool of spools) await spool.close();
   }
 
   #lookUp(leads: readonly TemporaryLead[]): Promise<readonly (ReceivedLead | undefined)[]> {
@@ -105,50 +140,63 @@ export class LeadComparer {
   }
 
   async #compare(pairs: readonly FoundLead[]): Promise<void> {
-    const { uncompared } = this.#options;
+    const { comparison, received } = this.#options;
     const unequal: FoundLead[] = [];
     for (const pair of pairs) {
+      const { lead, found } = pair;
       this.counts.matched += 1;
-      this.pulledSeqs.add(pair.found.seq);
-      this.#firstSeq = Math.min(this.#firstSeq, pair.found.seq);
-      const { digest } = pair.found;
-      // Of an erased lead only that it came is known.
-      if (digest === undefined || uncompared.statusField.digest(pair.lead.bytes) === digest)
-        await this.#addMatched(pair, []);
-      else unequal.push(pair);
+      this.pulledSeqs.add(found.seq);
+      this.#firstSeq = Math.min(this.#firstSeq, found.seq);
+      // Of an erased lead, and of a bare id, only that it came is known.
+      if (found.digest === undefined) await this.#addCompared(pair, noDifference);
+      else if (comparison.statusField.hasDigest(lead.bytes, found.digest)) {
+        this.#noteFields(lead.bytes);
+        await this.#addCompared(pair, noDifference);
+      } else unequal.push(pair);
     }
     if (unequal.length === 0) return;
-    const { leads } = this.#options.received;
-    const bodies = new Map(
-      (await leads.leadsBySeq(unequal.map(({ found }) => found.seq))).map(({ seq, body }) => [seq, body]),
-    );
+    const stored = await received.leads.leadsBySeq(unequal.map(({ found }) => found.seq));
+    const bodies = new Map(stored.map(({ seq, body }) => [seq, body]));
     for (const pair of unequal) {
       const body = bodies.get(pair.found.seq);
-      if (body === undefined) this.counts.notCompared += 1;
-      await this.#addMatched(
-        pair,
-        body === undefined ? [] : differingFields(pair.lead.bytes, body, uncompared),
-      );
+      if (body === undefined) {
+        this.counts.notCompared += 1;
+        await this.#addCompared(pair, noDifference);
+        continue;
+      }
+      const pushed = compact(body);
+      this.#noteFields(pushed);
+      await this.#addCompared(pair, differingFields(pair.lead.bytes, pushed, comparison));
     }
   }
 
+  #noteFields(pushed: Uint8Array): void {
+    if (!this.#options.comparison.isStrict) this.#carried.add(pushed);
+  }
+
+  async #addCompared({ lead: { id, createdAt }, found }: FoundLead, fields: DifferingFields): Promise<void> {
+    const receivedAt = this.#options.received.hasTimes ? found.receivedAt : undefined;
+    const lead = { id, createdAt, receivedAt, isPending: found.isPending };
+    if (fields.absent.length > 0) await this.#richer.add({ ...lead, ...fields });
+    else await this.#addMatched(lead, fields.differing);
+  }
+
   async #addMatched(
-    { lead: { id, createdAt }, found }: FoundLead,
-    differing: readonly string[],
+    { isPending, ...lead }: Omit<RicherLead, keyof DifferingFields>,
+    fields: readonly string[],
   ): Promise<void> {
-    const { times, received } = this.#options;
-    const receivedAt = received.hasTimes ? found.receivedAt : undefined;
-    const { isPending } = found;
+    const differing = fields.slice(0, mostDiffNames);
     const finding = classifyLead(
-      { id, createdAt, receivedAt, found: { on: 'both', differing, isPending } },
-      times,
+      { ...lead, found: { on: 'both', differing, isPending } },
+      this.#options.times(),
     );
     if (finding !== undefined) await this.findings.add(finding);
   }
 
   async #addUnreceived(lead: TemporaryLead, rejection: string | undefined): Promise<void> {
     const { id, createdAt } = lead;
-    const finding = classifyLead({ id, createdAt, found: { on: 'service', rejection } }, this.#options.times);
+    const facts: LeadFacts = { id, createdAt, found: { on: 'service', rejection } };
+    const finding = classifyLead(facts, this.#options.times());
     if (finding === undefined) return;
     await this.findings.add(finding);
     if (finding.class === 'missing' || finding.class === 'refused') {

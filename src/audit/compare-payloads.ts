@@ -1,33 +1,72 @@
 import { hash } from 'node:crypto';
 import { DataError } from '../errors.ts';
-import { payloadDiff } from '../inbox/payload-diff.ts';
+import { type Difference, numberOf, payloadDifferences } from '../inbox/payload-diff.ts';
 import { backslash, bufferOf, closeBrace, colon, comma, compact, quote } from '../json/bytes.ts';
 import { changeMember } from '../json/change-members.ts';
+import { readCreatedAt } from '../lead/created-at.ts';
 
-/** What is not compared, since it is another thing on each side. */
-export interface Uncompared {
+/** How the fields of a lead are compared, and which are not. */
+export interface Comparison {
+  /** It is another thing on each side. */
   readonly statusField: StatusField;
   /** Members that hold the id: the leads were found by it, and a number has the same digits as a text. */
   readonly idNames: readonly string[];
+  /** Dotted; what is inside such a field is not compared either. */
+  readonly ignored: readonly string[];
+  /** As it was sent: null is not absent, a time is its text, and a field that no push carries is a difference. */
+  readonly isStrict: boolean;
 }
 
+/** Dotted names of fields. */
+export interface DifferingFields {
+  /** Their values do not mean the same. */
+  readonly differing: readonly string[];
+  /** Only the pulled lead has them. Where other pushes carry one of these, that is a difference, too. */
+  readonly absent: readonly string[];
+}
+
+export const noDifference: DifferingFields = { differing: [], absent: [] };
+
 /**
- * Dotted names of the fields whose values are not the same in a lead as it was pulled and as it was received, its delivery
- * status and its id aside. Looks at the fields only where the bytes differ.
+ * What is not the same in a lead as it was pulled and as it was received. Times are compared as instants and numbers by
+ * value, and null is as if it were absent.
  */
 export function differingFields(
   pulled: Uint8Array,
   received: Uint8Array,
-  { statusField, idNames }: Uncompared,
-): readonly string[] {
+  { statusField, idNames, ignored, isStrict }: Comparison,
+): DifferingFields {
   const [a, b] = statusField.withoutBoth(pulled, compact(received));
-  return Buffer.compare(a, b) === 0 ? [] : payloadDiff(a, b).filter((name) => !idNames.includes(name));
+  if (Buffer.compare(a, b) === 0) return noDifference;
+  const isIgnored = (field: string): boolean =>
+    idNames.includes(field) || ignored.some((path) => field === path || field.startsWith(`${path}.`));
+  const differing = new Set<string>();
+  const absent = new Set<string>();
+  for (const difference of payloadDifferences(a, b)) {
+    const { name, path, after, isElement } = difference;
+    if (isIgnored(name) || isIgnored(path) || (!isStrict && meansTheSame(difference))) continue;
+    if (isStrict || isElement || !isNothing(after)) differing.add(name);
+    else absent.add(path);
+  }
+  return { differing: [...differing], absent: [...absent] };
 }
 
-/** Leads are compared without their delivery status, which only the service's list shows. */
+const isNothing = (value: unknown): boolean => value === undefined || value === null;
+
+function meansTheSame({ before, after, isElement }: Difference): boolean {
+  if (isNothing(before) && isNothing(after)) return !isElement;
+  const [one, other] = [numberOf(before), numberOf(after)];
+  if (one !== undefined && other !== undefined) return false;
+  const time = readCreatedAt(one ?? before);
+  return time !== undefined && time === readCreatedAt(other ?? after);
+}
+
+/** Leads are compared without their delivery status, which only the service's list shows as a rule. */
 export class StatusField {
   readonly #fields: readonly { readonly path: readonly string[]; readonly key: Buffer }[];
   #scratch = Buffer.alloc(4096);
+  /** The pushed lead that was compared last has it as well. */
+  #isPushed = false;
 
   /** `names`: dotted; the first of them that a lead has is its delivery status. */
   constructor(names: readonly string[]) {
@@ -37,9 +76,15 @@ export class StatusField {
     }));
   }
 
-  /** SHA-256, in lower-case hex, of a compact record without the delivery status. */
-  digest(record: Uint8Array): string {
-    return hash('sha256', this.#without(bufferOf(record)), 'hex');
+  /** Whether a compact record as it was pulled has the digest of what was received: with its delivery status, or without. */
+  hasDigest(record: Uint8Array, digest: string): boolean {
+    const usual = this.#isPushed;
+    for (const isPushed of [usual, !usual]) {
+      if (hash('sha256', isPushed ? record : this.#without(bufferOf(record)), 'hex') !== digest) continue;
+      this.#isPushed = isPushed;
+      return true;
+    }
+    return false;
   }
 
   /**

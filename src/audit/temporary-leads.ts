@@ -1,5 +1,5 @@
 import { TemporaryRecords } from '../output/records/temporary-records.ts';
-import { type Finding, type FindingClass, findingClasses } from './classify-lead.ts';
+import type { Finding, FindingClass } from './classify-lead.ts';
 
 /** A lead of the service's list. */
 export interface TemporaryLead {
@@ -48,32 +48,52 @@ export class LeadSpool {
   }
 }
 
-/** Findings by class, any number of them: what does not fit into a little memory waits in temporary files. */
-export class FindingSpool {
-  readonly #byClass = new Map<FindingClass, TemporaryRecords>();
-  readonly #counts = new Map<FindingClass, number>();
+/** Values that JSON can hold, any number of them: what does not fit into a little memory waits in a temporary file. */
+export class ValueSpool<T> {
+  readonly #records = new TemporaryRecords();
+  #count = 0;
 
-  count(kind: FindingClass): number {
-    return this.#counts.get(kind) ?? 0;
+  get count(): number {
+    return this.#count;
   }
 
-  async add(finding: Finding): Promise<void> {
-    const records = this.#byClass.get(finding.class) ?? (await TemporaryRecords.open());
-    this.#byClass.set(finding.class, records);
-    this.#counts.set(finding.class, this.count(finding.class) + 1);
-    await records.write([{ bytes: Buffer.from(JSON.stringify(finding)) }]);
+  async add(value: T): Promise<void> {
+    this.#count += 1;
+    await this.#records.write([{ bytes: Buffer.from(JSON.stringify(value)) }]);
   }
 
-  /** Class by class, in the order in which they were found. May be read again. */
-  async *findings(classes: readonly FindingClass[] = findingClasses): AsyncGenerator<Finding> {
-    for (const kind of classes) {
-      for await (const batch of this.#byClass.get(kind)?.records() ?? []) {
-        for (const { bytes } of batch) yield JSON.parse(Buffer.from(bytes).toString('utf8')) as Finding;
-      }
+  /** In the order in which they were added. May be read again. */
+  async *values(): AsyncGenerator<T> {
+    for await (const batch of this.#records.records()) {
+      for (const { bytes } of batch) yield JSON.parse(Buffer.from(bytes).toString('utf8')) as T;
     }
   }
 
+  close(): Promise<void> {
+    return this.#records.close();
+  }
+}
+
+/** Findings by class. */
+export class FindingSpool {
+  readonly #byClass = new Map<FindingClass, ValueSpool<Finding>>();
+
+  count(kind: FindingClass): number {
+    return this.#byClass.get(kind)?.count ?? 0;
+  }
+
+  async add(finding: Finding): Promise<void> {
+    const spool = this.#byClass.get(finding.class) ?? new ValueSpool<Finding>();
+    this.#byClass.set(finding.class, spool);
+    await spool.add(finding);
+  }
+
+  /** Class by class, in the order in which they were found. May be read again. */
+  async *findings(classes: readonly FindingClass[]): AsyncGenerator<Finding> {
+    for (const kind of classes) yield* this.#byClass.get(kind)?.values() ?? [];
+  }
+
   async close(): Promise<void> {
-    for (const records of this.#byClass.values()) await records.close();
+    for (const spool of this.#byClass.values()) await spool.close();
   }
 }

@@ -37,11 +37,12 @@ interface Unlisted {
 
 /** Finds the received leads that the service does not list, after a complete walk. */
 export async function findUnlistedLeads(options: UnlistedOptions): Promise<Unlisted> {
-  const { received, pulledSeqs, filter, signal } = options;
+  const { received, pulledSeqs, filter, times, signal } = options;
   const { since } = filter;
   let count = 0;
   let arePruned = false;
-  const receivedSince = received.hasTimes && since !== undefined ? since - clockMarginMs : 0;
+  const receivedSince =
+    received.hasTimes && since !== undefined ? since - clockMarginMs - times.clockAheadMs : 0;
   for await (const seqs of received.leads.seqsSince(receivedSince)) {
     const others = seqs.filter((seq) => !pulledSeqs.has(seq));
     for (let start = 0; start < others.length; start += batchSize) {

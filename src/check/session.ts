@@ -1,3 +1,4 @@
+import { testIdPrefixes } from '../lead/test-id.ts';
 import { jsonRequest, signatureHeaders, type SignedRequest, type Signer } from '../sender/sign-request.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Key } from '../webhook/scheme.ts';
@@ -74,7 +75,11 @@ export class CheckSession {
 
   newLead(more?: Readonly<Record<string, unknown>>): TestLead {
     this.#leads.count += 1;
-    return testLead(`leads-check-${this.#options.run}-${this.#leads.count}`, this.clock.now(), more);
+    return testLead(
+      `${testIdPrefixes.check}${this.#options.run}-${this.#leads.count}`,
+      this.clock.now(),
+      more,
+    );
   }
 
   /** The headers that prove a body; `id` is that of the delivery. */

@@ -1,30 +1,72 @@
 import { compact } from '../json/bytes.ts';
 import { normalizeDecimal, replaceNumbers } from '../json/numbers.ts';
 
-const maxNames = 20;
+/** Of names in a list of what differs. */
+export const mostDiffNames = 20;
 
 /** In characters: the name of a field that nests a hundred thousand deep would fill the screen. */
 const maxNameLength = 200;
 
 /**
  * Dotted names of the fields whose values are not the same in both JSON texts, at most 20, each cut at 200 characters;
- * white space, key order, escapes and the way a number is written make no difference. Walks without recursion, since a
- * body may nest deeper than the stack.
+ * white space, key order, escapes and the way a number is written make no difference.
  */
 export function payloadDiff(before: Uint8Array, after: Uint8Array): string[] {
   const names = new Set<string>();
-  const compared: [name: string, before: unknown, after: unknown][] = [['', parse(before), parse(after)]];
-  for (let next = compared.pop(); next !== undefined && names.size < maxNames; next = compared.pop()) {
-    const [name, a, b] = next;
+  for (const { name } of payloadDifferences(before, after)) {
+    if (names.add(name).size === mostDiffNames) break;
+  }
+  return [...names];
+}
+
+/** A value that is not the same in both texts. */
+export interface Difference {
+  /** Dotted, with the places of elements, cut at 200 characters. */
+  readonly name: string;
+  /** The same without the places of elements. */
+  readonly path: string;
+  /** As `parsePayload` gives it; undefined where it is absent. */
+  readonly before: unknown;
+  readonly after: unknown;
+  /** It is an element of an array, not a member of an object. */
+  readonly isElement: boolean;
+}
+
+/** Walks without recursion, since a body may nest deeper than the stack. */
+export function* payloadDifferences(before: Uint8Array, after: Uint8Array): Generator<Difference> {
+  const top = { name: '', path: '', isElement: false };
+  const left: Difference[] = [{ ...top, before: parsePayload(before), after: parsePayload(after) }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { before: a, after: b } = next;
     if (a === b) continue;
-    if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) {
-      names.add(name);
+    const isElement = Array.isArray(a);
+    if (!isObject(a) || !isObject(b) || isElement !== Array.isArray(b)) {
+      yield next;
       continue;
     }
     const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])].reverse();
-    for (const key of keys) compared.push([nameWithin(name, key), own(a, key), own(b, key)]);
+    for (const key of keys) {
+      const name = nameWithin(next.name, key);
+      const path = isElement ? next.path : nameWithin(next.path, key);
+      left.push({ name, path, before: own(a, key), after: own(b, key), isElement });
+    }
   }
-  return [...names];
+}
+
+/** Of each member of an object with a value other than null, at any depth: its dotted path without places of elements. */
+export function* payloadPaths(json: Uint8Array): Generator<string> {
+  const left: (readonly [path: string, value: unknown])[] = [['', parsePayload(json)]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [path, value] = next;
+    if (!isObject(value)) continue;
+    const isArray = Array.isArray(value);
+    for (const [key, member] of Object.entries(value)) {
+      if (member === null) continue;
+      const within = isArray ? path : nameWithin(path, key);
+      if (!isArray) yield within;
+      left.push([within, member]);
+    }
+  }
 }
 
 function nameWithin(parent: string, key: string): string {
@@ -33,16 +75,21 @@ function nameWithin(parent: string, key: string): string {
   return whole.length > maxNameLength ? `${whole.slice(0, maxNameLength)}…` : whole;
 }
 
-const absent = Symbol('absent');
-
 const own = (object: Readonly<Record<string, unknown>>, key: string): unknown =>
-  Object.hasOwn(object, key) ? object[key] : absent;
+  Object.hasOwn(object, key) ? object[key] : undefined;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-/** A number is kept as text, since a double would round it, behind a character that real text hardly starts with. */
-const parse = (json: Uint8Array): unknown =>
+/** Stands in front of a number; real text hardly starts with it. */
+const numberMark = '\u0000';
+
+/** A number is kept as text, since a double would round it. */
+const parsePayload = (json: Uint8Array): unknown =>
   JSON.parse(
     replaceNumbers(compact(json).toString('utf8'), (number) => `"\\u0000${normalizeDecimal(number)}"`),
   );
+
+/** The number that a value of `payloadDifferences` is, as a double; undefined for all else. */
+export const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'string' && value.startsWith(numberMark) ? Number(value.slice(1)) : undefined;

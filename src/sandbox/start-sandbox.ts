@@ -63,7 +63,10 @@ export async function startSandbox(
     gzip: api.gzip,
     tls: options.tls,
     maxBodyBytes,
-    handle: (request) => answerRequest(request, state, url, clock),
+    handle: async (request) => {
+      const answer = await answerRequest(request, state, url, clock);
+      return { ...answer, headers: { date: new Date(clock.now()).toUTCString(), ...answer.headers } };
+    },
     onError: (error) => errorResponse(500, 'sandbox_bug', String(error)),
   });
   url = server.url;

@@ -3,7 +3,12 @@ import { type AuditTimes, classifyLead, type LeadFacts } from '../../src/audit/c
 
 const minute = 60_000;
 const now = Date.parse('2026-01-31T12:00:00Z');
-const times: AuditTimes = { startedAt: now, settledBefore: now - 15 * minute, lateAfterMs: 5 * minute };
+const times: AuditTimes = {
+  clockAheadMs: 0,
+  startedAt: now,
+  settledBefore: now - 15 * minute,
+  lateAfterMs: 5 * minute,
+};
 
 const at = (minutes: number): string => new Date(now + minutes * minute).toISOString();
 const came = (minutes: number): number => now + minutes * minute;
@@ -122,4 +127,44 @@ describe('a lead that the service does not list', () => {
     expect(classify(extra, at(-60), came(0))).toEqual(unsettled);
     expect(classify(extra, at(-14), came(-13), came(0))).toEqual(unsettled);
   });
+});
+
+describe('a test lead', () => {
+  const extra = { on: 'inbox', isPruned: false } as const;
+  const ofTest = (id: string, found: LeadFacts['found'], minutes: number) =>
+    classifyLead({ id, createdAt: at(minutes), receivedAt: came(minutes), found }, times, came(-100))?.class;
+
+  test('is known by its id where the service does not list it, however old it is', () => {
+    for (const id of ['leads-send-k3f9x2ab-7', 'leads-check-k3f9x2-1']) {
+      for (const minutes of [-200, -60, -1]) expect(ofTest(id, extra, minutes)).toBe('test');
+    }
+    expect(ofTest('leads-sent-1', extra, -60)).toBe('extra');
+  });
+
+  test('that can be pulled is a lead like others', () => {
+    const id = 'leads-send-k3f9x2ab-7';
+    expect(ofTest(id, { on: 'service', rejection: undefined }, -60)).toBe('missing');
+    expect(ofTest(id, { on: 'service', rejection: 'x' }, -60)).toBe('refused');
+    expect(ofTest(id, { ...same, differing: ['a'] }, -60)).toBe('different');
+    expect(ofTest(id, { on: 'both-unequally' }, -60)).toBe('different');
+  });
+});
+
+test("where the service's clock is ahead, what was received is dated by it, and said as it was received", () => {
+  const ahead = 20 * minute;
+  const theirs = {
+    ...times,
+    clockAheadMs: ahead,
+    startedAt: now + ahead,
+    settledBefore: times.settledBefore + ahead,
+  };
+  const lead = { id: 'a', createdAt: at(-40), receivedAt: came(-59) };
+  expect(classifyLead({ ...lead, found: same }, theirs)).toBeUndefined();
+  expect(classifyLead({ ...lead, receivedAt: came(-54), found: same }, theirs)).toMatchObject({
+    class: 'late',
+    receivedAt: at(-54),
+  });
+  const missing = { on: 'service', rejection: undefined } as const;
+  expect(classifyLead({ id: 'a', createdAt: at(4), found: missing }, theirs)?.class).toBe('missing');
+  expect(classifyLead({ id: 'a', createdAt: at(6), found: missing }, theirs)?.class).toBe('unsettled');
 });

@@ -95,7 +95,7 @@ export async function exportedIds(
 
 export const sandboxWith = (
   options: SandboxOptions,
-  clock: Clock = new FakeClock(undefined, { hasty: true }),
+  clock: Clock = new FakeClock(Date.now(), { hasty: true }),
 ): Promise<Sandbox> => startSandbox({ leads: 300, ...options }, { clock });
 
 export interface Lead {

@@ -1,3 +1,4 @@
+import { testIdPrefixes } from '../../lead/test-id.ts';
 import { isCutOff } from '../raw-request.ts';
 import { openSocket } from '../endpoint.ts';
 import {
@@ -97,7 +98,7 @@ const badBodies = probeGroup(
       name: 'malformed',
       expected: '4xx to JSON that is cut off',
       hint: 'answer 400 when the body cannot be parsed: after a 5xx the service delivers it again and again',
-      run: refuses(bodyOf('{"id":"leads-check-malformed","contact":{')),
+      run: refuses(bodyOf(`{"id":"${testIdPrefixes.check}malformed","contact":{`)),
     },
     {
       name: 'empty',

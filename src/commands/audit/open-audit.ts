@@ -1,4 +1,5 @@
 import { Audit } from '../../audit/audit.ts';
+import { unlistedClasses } from '../../audit/classify-lead.ts';
 import { StatusField } from '../../audit/compare-payloads.ts';
 import type { Context } from '../../context.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
@@ -7,6 +8,7 @@ import { counted, type Progress, showProgress } from '../../output/terminal/prog
 import { openService, type Service } from '../../service/client/service.ts';
 import { statusFieldsOf } from '../../service/listing/status-field.ts';
 import { requestParamsOf } from '../../service/pagination/request-params.ts';
+import { formatSeconds } from '../../time/time-text.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import { type OpenedReceived, openReceived } from './open-received.ts';
@@ -43,16 +45,18 @@ export async function openAudit(options: AuditCommandOptions, context: Context):
     query: { ...query, categories: undefined },
     filter,
     // Only the service's list shows the status: what it does not list may be there under another one.
-    undecidable: [...(showsOnlySome ? (['extra', 'beyond-horizon'] as const) : []), ...received.undecidable],
+    undecidable: [...(showsOnlySome ? unlistedClasses : []), ...received.undecidable],
     times: {
       startedAt,
       // What was created after the received leads were written down cannot be among them.
       settledBefore: Math.min(startedAt, received.writtenAt ?? startedAt) - options.settle,
       lateAfterMs: options.lateAfter,
     },
-    uncompared: {
+    comparison: {
       statusField: new StatusField(statusNames),
       idNames: ['id', ...(service.dialect.id === undefined ? [] : [service.dialect.id])],
+      ignored: options.ignore,
+      isStrict: options.strict,
     },
     acceptUnproven: unprovenHandler(options.acceptIncomplete, messages),
     onProgress: (compared, total) => progress.update(compared, total),
@@ -79,11 +83,18 @@ function narrowsByPath({ account, dialect }: Pick<Service, 'account' | 'dialect'
 
 /** Says what the counts of a whole audit alone would hide. */
 export function noteCounts(
-  { listed, counts }: Pick<Audit, 'listed' | 'counts'>,
+  { listed, counts, clockAheadMs }: Pick<Audit, 'listed' | 'counts' | 'clockAheadMs'>,
   { name }: Pick<OpenedReceived, 'name'>,
   messages: Pick<Messages, 'note' | 'warn'>,
 ): void {
   const { pulled, received, withoutId, notCompared, notJudged, horizon } = counts;
+  if (clockAheadMs !== 0) {
+    const difference = `${formatSeconds(Math.abs(clockAheadMs))} ${clockAheadMs > 0 ? 'behind' : 'ahead of'}`;
+    messages.note(
+      'clock',
+      `this machine's clock is ${difference} the service's, which decides here how old a lead is`,
+    );
+  }
   if (listed === 0) {
     messages.warn('the service lists no lead: whether one is missing, or too many, cannot be told');
   } else if (pulled === 0 && withoutId === 0) {

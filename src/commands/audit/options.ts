@@ -46,6 +46,14 @@ export const flags = {
     type: text,
     help: "compare with an application's own leads, one JSON object a line, instead of an inbox",
   },
+  ignore: {
+    value: 'path',
+    type: text,
+    repeatable: true,
+    known: 'fields',
+    help: 'do not compare this field, nor what is inside it: metadata.score',
+  },
+  strict: { help: 'compare as sent: null is not absent, and a field that no push has is a difference' },
   lateAfter: {
     value: 'duration',
     type: duration,

@@ -1,4 +1,10 @@
-import { type Finding, openClasses, problemClasses } from '../../audit/classify-lead.ts';
+import {
+  type Finding,
+  type FindingClass,
+  openClasses,
+  problemClasses,
+  unlistedClasses,
+} from '../../audit/classify-lead.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Context } from '../../context.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
@@ -51,9 +57,10 @@ export async function printTable(
 }
 
 function countsTable(summary: AuditSummary, colours: Palette, width: number | undefined): string {
-  const { pulled, received, matched, backfilled, byClass, repaired } = summary;
+  const { pulled, received, matched, backfilled, richer, byClass, repaired } = summary;
   const fetched = backfilled === 0 ? '' : `, ${grouped(backfilled)} of them only by backfill`;
-  const open = openClasses.filter((kind) => (byClass[kind] ?? 0) > 0);
+  const rare: readonly FindingClass[] = ['test', ...openClasses];
+  const open = rare.filter((kind) => (byClass[kind] ?? 0) > 0);
   const kinds = [...problemClasses, ...open];
   const rows = [
     ['pulled', grouped(pulled), '', windowText(summary)],
@@ -61,10 +68,11 @@ function countsTable(summary: AuditSummary, colours: Palette, width: number | un
     ['matched', grouped(matched), share(matched, pulled), `on both sides${fetched}`],
     ...kinds.map((kind) => {
       const count = byClass[kind];
-      const of = kind === 'extra' || kind === 'beyond-horizon' ? received : pulled;
+      const of = unlistedClasses.some((one) => one === kind) ? received : pulled;
       if (count === null) return [kind, '?', '', 'cannot be told'];
       return [kind, grouped(count), share(count, of), meanings[kind]];
     }),
+    ...(richer === 0 ? [] : [['richer', grouped(richer), share(richer, pulled), richerText(summary)]]),
     ...(repaired === 0 ? [] : [['repaired', grouped(repaired), '', 'of the refused and missing ones']]),
   ];
   const digits = Math.max(...rows.map(([, count = '']) => count.length), 'LEADS'.length);
@@ -86,6 +94,9 @@ function countsTable(summary: AuditSummary, colours: Palette, width: number | un
     cell: (text, row, head) => paint(text, row, head.trim()),
   });
 }
+
+const richerText = ({ richerFields }: AuditSummary): string =>
+  `only the list has ${richerFields.slice(0, 3).join(', ')}${richerFields.length > 3 ? ' and others' : ''}`;
 
 function windowText({ window: { since, until } }: AuditSummary): string {
   const from = since === null ? '' : `from ${minutes(since)}`;

@@ -39,7 +39,7 @@ async function auditRound(
       noteCounts(audit, received, messages);
       return repairFindings(opened, plan, context);
     });
-    const summary = summarize(audit.counts, filter, repaired.repaired.size);
+    const summary = summarize(audit, filter, repaired.repaired.size);
     try {
       await print(opened, summary, repaired, options, context);
     } finally {

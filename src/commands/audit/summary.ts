@@ -1,5 +1,5 @@
-import { type FindingClass, findingClasses, isoTime, problemClasses } from '../../audit/classify-lead.ts';
-import type { AuditCounts } from '../../audit/audit.ts';
+import { allClasses, type FindingClass, isoTime, problemClasses } from '../../audit/classify-lead.ts';
+import type { Audit, AuditCounts } from '../../audit/audit.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
 
 /** The last line of `--json`; its fields are public. Times are ISO 8601. */
@@ -13,6 +13,9 @@ export interface AuditSummary {
   readonly matched: number;
   /** Of these, the leads that were fetched and never pushed. */
   readonly backfilled: number;
+  /** Leads on both sides of which only the list has some fields that no push carries, and these fields. */
+  readonly richer: number;
+  readonly richerFields: readonly string[];
   /** null: cannot be told. */
   readonly byClass: AuditCounts['byClass'];
   /** Records of the list that nothing can be said about: no receiver takes a lead in that has no usable id. */
@@ -23,7 +26,10 @@ export interface AuditSummary {
 }
 
 export function summarize(
-  { pulled, received, matched, backfilled, byClass, horizon, withoutId }: AuditCounts,
+  {
+    counts: { pulled, received, matched, backfilled, richer, byClass, horizon, withoutId },
+    richerFields,
+  }: Pick<Audit, 'counts' | 'richerFields'>,
   { since, until }: Pick<LeadFilter, 'since' | 'until'>,
   repaired = 0,
 ): AuditSummary {
@@ -37,9 +43,9 @@ export function summarize(
     received,
     matched,
     backfilled,
-    byClass: Object.fromEntries(
-      findingClasses.map((kind) => [kind, byClass[kind]]),
-    ) as AuditCounts['byClass'],
+    richer,
+    richerFields,
+    byClass: Object.fromEntries(allClasses.map((kind) => [kind, byClass[kind]])) as AuditCounts['byClass'],
     withoutId,
     lossRate: settled === 0 ? null : Number((lost / settled).toFixed(6)),
     repaired,
@@ -52,6 +58,7 @@ export const problemsIn = ({ byClass, withoutId }: Pick<AuditSummary, 'byClass' 
 
 /** Each class in a few words. */
 export const meanings: Readonly<Record<FindingClass, string>> = {
+  test: 'sent by leads send or leads check',
   refused: 'came and was rejected',
   missing: 'pulled, never received',
   extra: 'received, cannot be pulled',

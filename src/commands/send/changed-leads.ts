@@ -1,5 +1,6 @@
 import { compact } from '../../json/bytes.ts';
 import { changeMember, type MemberChange } from '../../json/change-members.ts';
+import { testIdPrefixes } from '../../lead/test-id.ts';
 import { type LeadSource, randomName, type SourceLead } from './outgoing-deliveries.ts';
 
 export interface LeadChanges {
@@ -15,7 +16,7 @@ export async function* changedLeads(source: LeadSource, options: LeadChanges): L
   const runName = randomName(options.random);
   let count = 0;
   for await (const batch of source) {
-    yield batch.map((lead) => changed(lead, options, `leads-send-${runName}-${(count += 1)}`));
+    yield batch.map((lead) => changed(lead, options, `${testIdPrefixes.send}${runName}-${(count += 1)}`));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { testIdPrefixes } from '../../lead/test-id.ts';
 import { leadText, outline } from '../../sandbox/data/generate-lead.ts';
 import { hashText } from '../../sandbox/data/seeded-random.ts';
 import { type LeadSource, randomName, type SourceLead } from './outgoing-deliveries.ts';
@@ -21,7 +22,7 @@ export async function* generatedLeads(
   const seedNumber = hashText(seed ?? runName);
   const leadAt = (seq: number): SourceLead => {
     const seeded = outline(seedNumber, seq);
-    const id = seed === undefined ? `leads-send-${runName}-${seq}` : seeded.id;
+    const id = seed === undefined ? `${testIdPrefixes.send}${runName}-${seq}` : seeded.id;
     const createdAt = seed === undefined ? clock.now() : firstSeeded + seq * minuteMs;
     return { leadId: id, body: leadText(seedNumber, seq, { ...seeded, id }, createdAt) };
   };

@@ -8,7 +8,7 @@ import { listLeads } from '../../service/listing/list-leads.ts';
 import type { PageFacts } from '../../service/pagination/pagination-hints.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { type RequestParams, requestParamsOf } from '../../service/pagination/request-params.ts';
-import { driftOf } from '../clock-drift.ts';
+import { driftOf } from '../../service/client/service-clock.ts';
 import { keyOf, mostCompared, type Seen, seenLead, type SeenLead } from './seen-page.ts';
 
 /** Query parameters by their names. */

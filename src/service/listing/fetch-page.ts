@@ -6,17 +6,12 @@ import { rejectionIn, rejectionInBytes } from '../client/read-error-answer.ts';
 import { type Answer, request } from '../client/request.ts';
 import { Attempts, TransientError } from '../client/retry.ts';
 import type { Service } from '../client/service.ts';
+import { driftOf } from '../client/service-clock.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
 import { type Position, positionKey } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { answerError, serviceError } from '../problems.ts';
-import type { LeadQuery, ListingOptions } from './listing-types.ts';
-
-/** Counted while a page is fetched, since a caller may show it meanwhile. */
-export interface RequestCounters {
-  requests: number;
-  retries: number;
-}
+import type { LeadQuery, ListingOptions, RequestCounters } from './listing-types.ts';
 
 /**
  * One page with all its retries. Only a page beyond 2 MiB comes in several parts. Throws like `request`, and a
@@ -35,6 +30,7 @@ export async function* fetchPage(
     try {
       counters.requests += 1;
       const answer = await request(service, url, signal);
+      counters.drift ??= driftOf(answer.headers, service.clock.now());
       const again = handedOut > 0;
       let count = 0;
       for await (const part of partsOf(answer, params, attempts)) {

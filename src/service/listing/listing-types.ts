@@ -13,10 +13,16 @@ export interface Batch {
   readonly last: boolean;
 }
 
-/** Counters of a walk, up to date whenever a batch is handed out. */
-export interface ListingStats {
+/** Counted while a page is fetched, since a caller may show it meanwhile. */
+export interface RequestCounters {
   requests: number;
   retries: number;
+  /** By how much the service's clock is ahead, ms, as its first answer says it in `Date`. */
+  drift?: number | undefined;
+}
+
+/** Counters of a walk, up to date whenever a batch is handed out. */
+export interface ListingStats extends RequestCounters {
   pages: number;
   /** Records handed out. */
   leads: number;

@@ -3,8 +3,8 @@ import type { Service } from '../client/service.ts';
 import { countInUrl, type Position } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { numberParams } from '../pagination/service-names.ts';
-import { fetchPage, recordFingerprint, pageUrl, type RequestCounters } from './fetch-page.ts';
-import type { LeadQuery } from './listing-types.ts';
+import { fetchPage, recordFingerprint, pageUrl } from './fetch-page.ts';
+import type { LeadQuery, RequestCounters } from './listing-types.ts';
 
 /** A page that is looked at and not handed out. */
 export type Peeked =

@@ -25,6 +25,8 @@ interface Lead {
 let listed: readonly Lead[];
 let home: string;
 let service: Scripted;
+/** By how much the service's clock is ahead, ms; undefined: it sends no `Date`. */
+let clockAhead: number | undefined;
 /** Called before each answer. */
 let onRequest: (nth: number) => Promise<void> | void;
 /** The answer to a request; undefined: a page of the list by cursor. */
@@ -35,7 +37,10 @@ beforeEach(async () => {
   home = freshHome();
   onRequest = () => undefined;
   answerWith = undefined;
+  clockAhead = undefined;
   service = await scripted((request, response, nth) => {
+    response.sendDate = false;
+    if (clockAhead !== undefined) response.setHeader('date', new Date(now + clockAhead).toUTCString());
     void (async () => {
       await onRequest(nth);
       const failure = answerWith?.(nth);
@@ -149,7 +154,10 @@ describe('leads audit', () => {
       matched: 3,
       withoutId: 0,
       backfilled: 0,
+      richer: 0,
+      richerFields: [],
       byClass: {
+        test: 0,
         refused: 0,
         missing: 0,
         extra: 0,
@@ -479,6 +487,119 @@ describe('leads audit', () => {
     const filtered = await report(['--category', 'solar']);
     expect(filtered.classes).toEqual({ kept: 'extra' });
     expect(filtered.stderr).toContain('warning: 3 received leads are not in the list, and may be extra');
+  });
+});
+
+describe('what only the list has', () => {
+  const minutes = (n: number): number => n / 60;
+
+  it('is counted where no push has it, and no finding', async () => {
+    listed = [
+      leadOf('a', 1, { score: 7, owner: { name: 'x' } }),
+      leadOf('b', 2),
+      leadOf('c', 3, { score: 1 }),
+    ];
+    await take([leadOf('a', 1, { owner: null }), leadOf('b', 2), leadOf('c', 3)]);
+    const { exitCode, findings, summary } = await report();
+    expect({ exitCode, findings }).toEqual({ exitCode: 0, findings: [] });
+    expect(summary).toMatchObject({ matched: 3, richer: 2, richerFields: ['score', 'owner'] });
+    expect((await audit()).stdout).toMatch(/^richer +2 +66\.67% +only the list has score, owner$/m);
+    const strict = await report(['--strict']);
+    expect(strict.summary).toMatchObject({ richer: 0 });
+    expect(strict.findings.map(({ id, class: kind, fields }) => [id, kind, fields])).toEqual([
+      ['a', 'different', ['score', 'owner']],
+      ['c', 'different', ['score']],
+    ]);
+  });
+
+  it.each(['first', 'last', 'equal to what was pulled'])(
+    'is a difference where another push has it, which came %s',
+    async (place) => {
+      const full = { score: 7, owner: 'x' };
+      listed = [leadOf('a', 1, full), leadOf('b', 2, full), leadOf('c', 3, full)];
+      const withScore = place.startsWith('equal') ? { score: 7 } : { score: 8 };
+      if (place.startsWith('equal'))
+        listed = [leadOf('a', 1, full), leadOf('b', 2, withScore), leadOf('c', 3)];
+      const scored = { first: 'a', last: 'c' }[place] ?? 'b';
+      await take(listed.map(({ id }, i) => leadOf(String(id), i + 1, id === scored ? withScore : {})));
+      const { findings, summary } = await report();
+      const different = place.startsWith('equal') ? ['a'] : ['a', 'b', 'c'];
+      expect(findings.map(({ id, class: kind, fields }) => [id, kind, fields])).toEqual(
+        expect.arrayContaining(different.map((id) => [id, 'different', ['score']])),
+      );
+      expect(findings).toHaveLength(different.length);
+      expect(summary).toMatchObject({ richer: different.length, richerFields: ['owner'] });
+    },
+  );
+
+  it('leaves what else is wrong with the lead as it is, and --ignore names what is not compared', async () => {
+    listed = [leadOf('late', 1, { score: 7 }), leadOf('edited', 2, { score: 7, name: 'y', tags: [1] })];
+    await take([leadOf('edited', 2, { name: 'x', tags: [2] })]);
+    await take([leadOf('late', 1)], ago(minutes(30)));
+    const found = await report();
+    expect(found.classes).toEqual({ late: 'late', edited: 'different' });
+    expect(found.findings[0]).toMatchObject({ id: 'edited', fields: ['name', 'tags.0'] });
+    const some = await report(['--ignore', 'name', '--ignore', 'score']);
+    expect(some.findings[0]).toMatchObject({ id: 'edited', fields: ['tags.0'] });
+    expect(some.summary).toMatchObject({ richer: 0 });
+    expect((await report(['--ignore', 'name', '--ignore', 'tags'])).classes).toEqual({ late: 'late' });
+  });
+});
+
+describe("the service's clock", () => {
+  it('decides how old a lead is, where it differs by more than a minute, and that is said', async () => {
+    const minute = 60_000;
+    for (const ahead of [-600 * minute, -20 * minute, 20 * minute, 600 * minute]) {
+      clockAhead = ahead;
+      home = freshHome();
+      const theirs = (minutes: number): string => new Date(now + ahead - minutes * minute).toISOString();
+      const at = (id: string, minutes: number): Lead => ({ ...leadOf(id, 0), createdAt: theirs(minutes) });
+      listed = [at('young', 5), at('missing', 20), at('in time', 30), at('late', 40), at('end', 50)];
+      const came = (minutes: number): string => new Date(now - minutes * minute).toISOString();
+      await take([at('in time', 30)], came(29));
+      await take([at('late', 40)], came(33));
+      await take([at('end', 50)], came(50));
+      const { classes, findings, stderr } = await report();
+      expect(classes).toEqual({ young: 'unsettled', missing: 'missing', late: 'late' });
+      expect(findings.find(({ id }) => id === 'late')?.['receivedAt']).toBe(
+        new Date(now - 33 * minute + 1000).toISOString(),
+      );
+      const far = Math.abs(ahead) > 30 * minute ? '10h 0m' : '20m [01]s';
+      const side = ahead > 0 ? 'behind' : 'ahead of';
+      expect(stderr).toMatch(new RegExp(`^note: this machine's clock is ${far} ${side} the service's`, 'm'));
+    }
+  });
+
+  it('says nothing where it differs by less', async () => {
+    clockAhead = 50_000;
+    listed = [leadOf('a', 1)];
+    await take(listed);
+    expect(await report()).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+});
+
+describe('test leads', () => {
+  it('are counted where the service does not list them, and no finding', async () => {
+    listed = [leadOf('a', 1), leadOf('leads-send-abc-2', 2), leadOf('b', 100)];
+    await take([
+      leadOf('a', 1),
+      leadOf('b', 100),
+      leadOf('leads-send-abc-1', 0.01),
+      leadOf('leads-check-k3f9x2-1', 2),
+      leadOf('leads-check-k3f9x2-2', 150),
+    ]);
+    await receive((inbox) =>
+      inbox.reject(
+        ['leads-check-k3f9x2-3', 'leads-send-abc-2'].map((id) => ({
+          delivery: arrivalOf(id, Buffer.from(`{"id":"${id}","category":"solar"}`), now - hour).delivery,
+          rejection: rejection('wrong_credential', 'not the token'),
+        })),
+      ),
+    );
+    const { exitCode, classes, summary } = await report();
+    expect({ exitCode, classes }).toEqual({ exitCode: 7, classes: { 'leads-send-abc-2': 'refused' } });
+    expect(summary).toMatchObject({ received: 5, byClass: { test: 3, extra: 0, 'beyond-horizon': 0 } });
+    expect((await audit()).stdout).toMatch(/^test +3 +60\.00% +sent by leads send or leads check$/m);
   });
 });
 

@@ -28,6 +28,7 @@ beforeEach(async () => {
   clock = new FakeClock(now);
   run = undefined;
   service = await scripted((_, response) => {
+    response.sendDate = false;
     if (isAway) response.writeHead(503).end();
     else sendJson(response, { data: listed, nextCursor: null });
   });

@@ -175,7 +175,10 @@ describe('leads inbox erase', () => {
       [ada, bob, eve],
       [bob, eve],
     ]) {
-      const service = await scripted((_, response) => sendJson(response, { data: listed, nextCursor: null }));
+      const service = await scripted((_, response) => {
+        response.sendDate = false;
+        sendJson(response, { data: listed, nextCursor: null });
+      });
       const env = { LEADS_API_KEY: 'k', LEADS_BASE_URL: service.url };
       const { exitCode, stdout } = await leads(['audit', '--json', '--settle', '1s'], { home, clock, env });
       await service.close();
