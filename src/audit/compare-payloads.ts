@@ -55,11 +55,14 @@ const isNothing = (value: unknown): boolean => value === undefined || value === 
 
 function meansTheSame({ before, after, isElement }: Difference): boolean {
   if (isNothing(before) && isNothing(after)) return !isElement;
-  const [one, other] = [numberOf(before), numberOf(after)];
-  if (one !== undefined && other !== undefined) return false;
-  const time = readCreatedAt(one ?? before);
-  return time !== undefined && time === readCreatedAt(other ?? after);
+  if (isCount(before) && isCount(after)) return false;
+  const time = readCreatedAt(numberOf(before) ?? before);
+  return time !== undefined && time === readCreatedAt(numberOf(after) ?? after);
 }
+
+/** A number, or digits: beside another one it is no time. */
+const isCount = (value: unknown): boolean =>
+  numberOf(value) !== undefined || (typeof value === 'string' && /^[\d.]+$/.test(value));
 
 /** Leads are compared without their delivery status, which only the service's list shows as a rule. */
 export class StatusField {

@@ -90,6 +90,7 @@ it('an id is the same however it is written, and under the name that the profile
 it.each([
   ['null is like absent', '{"id":"a","n":null,"c":{}}', '{"id":"a","c":{"x":null}}'],
   ['a time is an instant', '{"t":"2026-01-01T00:00:00.000Z"}', '{"t":"2026-01-01T01:00:00+01:00"}'],
+  ['a time counts seconds', '{"t":1767225600}', '{"t":"2026-01-01T00:00:00Z"}'],
   ['a date is its midnight', '{"c":{"on":["2026-01-01"]}}', '{"c":{"on":["2026-01-01T00:00:00Z"]}}'],
   ['a number has a value', '{"n":1.50,"m":-0.0}', '{"n":15e-1,"m":0}'],
 ])('%s, unless it is compared as it was sent', (_, pulled, received) => {
@@ -102,6 +103,7 @@ it.each([
 it.each([
   ['another instant', '{"t":"2026-01-01T00:00:00Z"}', '{"t":"2026-01-01T00:00:01Z"}', 't'],
   ['a text that looks like a number', '{"n":"5"}', '{"n":5}', 'n'],
+  ['digits and the number that they are', '{"n":"1767225600"}', '{"n":1767225600}', 'n'],
   ['two numbers that could be one time', '{"n":1767225600}', '{"n":1767225600000}', 'n'],
   ['null among others', '{"l":[1,null]}', '{"l":[1]}', 'l.1'],
   ['an element more', '{"l":[1,2]}', '{"l":[1]}', 'l.1'],
