@@ -245,6 +245,11 @@ export class Unidentified {
     this.#pass += 1;
   }
 
+  /** Different records so far. */
+  get size(): number {
+    return this.#copies.size;
+  }
+
   /** Whether the record was not handed out in an earlier pass. */
   isNew({ bytes }: { readonly bytes: Uint8Array }): boolean {
     const digest = createHash('sha256').update(bytes).digest('base64url');

@@ -207,6 +207,8 @@ export const serviceMessages: Messages<ServiceProblem> = {
           : `${words.quoted(words.set('api.params.page'))} or ${words.quoted(`${words.name('api.params.offset')} …`)}`;
       return `it may take that for a filter; name the parameter that it pages by: ${names}`;
     }),
+  'too-many-requests': ({ requests, fruitful }) =>
+    unproven(`${requests} requests brought new leads ${fruitful} times only: the walk comes to no end`),
   'list-kept-moving': () =>
     unproven(
       'leads kept moving between the pages while the list was read',

@@ -115,7 +115,9 @@ export type UnprovenReason =
   | { readonly kind: 'total-vanished' }
   /** No lead comes where this parameter is sent, not even the first ones. */
   | { readonly kind: 'position-filters'; readonly param: string }
-  | { readonly kind: 'list-kept-moving' };
+  | { readonly kind: 'list-kept-moving' }
+  /** So many, and only some of the answers brought a new lead. */
+  | { readonly kind: 'too-many-requests'; readonly requests: number; readonly fruitful: number };
 
 /** Of a list that has no further page. */
 export type EndNote =

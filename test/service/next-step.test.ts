@@ -14,7 +14,7 @@ import { totalsFrom } from '../../src/service/listing/totals.ts';
 
 const url = new URL('https://service.example');
 const front: Position = { style: 'start' };
-const beside = { movement: undefined, second: undefined, now: 0 };
+const beside = { movement: undefined, second: undefined, now: 0, requests: 1 };
 
 /** A page of so many new leads, with what the answer says beside them. */
 const page = (count: number, says: { readonly [key: string]: Json }, isFirst = false): WholePage => ({
@@ -26,8 +26,10 @@ const page = (count: number, says: { readonly [key: string]: Json }, isFirst = f
     count,
     lastId: 'last',
   },
+  covers: { count, lastId: 'last' },
   leads: [],
   tally: { identified: count, fresh: count, earlier: 0, repeated: 0, withoutId: 0 },
+  bringsNew: true,
   firstId: 'first',
   firstMark: `first of ${JSON.stringify(says)}`,
   lastMark: 'last',

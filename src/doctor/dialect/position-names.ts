@@ -215,6 +215,7 @@ export function readNext(params: RequestParams, { facts, count }: SeenPage): Rea
   if (facts === undefined) return undefined;
   const hints = hintsOf(params, facts);
   const { says } = readNextPage({
+    covers: facts,
     ...{ params: { ...params, pagination: 'auto' }, position: { style: 'start' }, facts, hints },
     ...{ met: count, isFull: true, isFiltered: false, nullNext: nullNextFrom(undefined) },
   });

@@ -29,6 +29,11 @@ const mostIdlePages = 20;
 
 /** The one decision of every walk: which request is next, or what its end proves. */
 export function decideNextStep(seen: WalkState): Step {
+  const step = nextStep(seen);
+  return step.kind !== 'end' && isSpent(seen) ? endOfEffort(seen) : step;
+}
+
+function nextStep(seen: WalkState): Step {
   const step = seen.probed === undefined ? afterAnswer(seen) : afterProbes(seen, seen.probed);
   if (step.kind !== 'end') return step;
   for (const doubt of objectionsToEnd) {
@@ -36,6 +41,21 @@ export function decideNextStep(seen: WalkState): Step {
     if (doubted !== undefined) return { ...doubted, note: step.note };
   }
   return step;
+}
+
+/** What may follow one step: its page, the requests that check where it begins, and the probes behind it. */
+const mostInOneStep = 4;
+
+/** A walk that goes on makes at most three requests for each answer that brings a new lead, and fifty more. */
+const isSpent = ({ effort: { requests, passedOver, fruitful } }: WalkState): boolean =>
+  requests - passedOver + mostInOneStep > 3 * fruitful + 50;
+
+/** Where leads keep arriving in front, those are left to a later walk. */
+function endOfEffort(seen: WalkState): Step {
+  const { movement, effort } = seen;
+  const isComplete = movement?.isFrontReadAgain === true && !movement.needsAnotherPass;
+  if (isComplete && contraryTotal(seen) === undefined) return complete('nothing-behind');
+  return unproven({ kind: 'too-many-requests', requests: effort.requests, fruitful: effort.fruitful });
 }
 
 const request = (position: Position): Step => ({ kind: 'page', position });
@@ -101,7 +121,7 @@ function afterEmptyPage({ position, says, hints }: PageSeen, { emptyPages }: Wal
 
 function afterKnownLeads(page: PageSeen, { isHonoured, idlePages, params }: WalkState): Step {
   const { position, hints, says, isSame, isShort } = page;
-  const { lastId } = page.facts;
+  const { lastId } = page.covers;
   const kind = countOfPosition(position)?.kind;
   const isLastAgain = isSame && isShort && isHonoured && kind === 'page';
   const isOverlap = kind === 'offset' && page.isOverlapOnly;

@@ -9,6 +9,7 @@ import {
 } from '../pagination/position.ts';
 import { type Border, BorderCheck } from './check-page-border.ts';
 import type { Peek } from './peek.ts';
+import { PlacesOfPage } from './places-of-page.ts';
 
 /**
  * Makes sure that a page continues where the one before it ended: records that vanish or move while a list is read
@@ -24,6 +25,7 @@ export class GapDetector {
   /** Where the list begins. */
   readonly front = new Front();
   readonly steps = new StepsBack();
+  readonly places = new PlacesOfPage();
   /** Whether every border is checked, instead of comparing totals at the end. */
   verifies = false;
   /** The parameter for which the front of the list came back empty: the service may take it for a filter. */
@@ -138,8 +140,10 @@ export class GapDetector {
     const areAllRead = this.#areRead(leads);
     if (at < 0 && !areAllRead && leads.some(this.#isLeadRead)) this.hasMovedBack = true;
     // At the end of the list, known leads alone behind it, where none arrived in front: it may have moved to the end with them.
-    const isLast = leads.length > (number.kind === 'offset' ? 1 : 0) && leads.length < this.#longest;
-    if (at === 0 && isLast && areAllRead && this.mayReread(position)) return 'known';
+    const isLast = leads.length < this.#longest;
+    const behind = leads.length - (number.kind === 'offset' ? 1 : 0);
+    const isMoved = behind > this.places.usuallyRepeated;
+    if (at === 0 && isLast && isMoved && areAllRead && this.mayReread(position)) return 'known';
     if (at >= 0 && this.#areRead(leads.slice(0, at))) return 'joined';
     if (number.kind === 'offset') return isFirstRead ? 'known' : 'gap';
     if (first !== undefined && first.id === undefined) return 'joined';
@@ -294,9 +298,8 @@ class Front {
   }
 }
 
-/** After so many steps back without a new lead, a list that never stops moving is read on: it stays unproven. */
-const mostWithoutNew = 50;
-const most = 1000;
+/** After so many steps back in a row without a new lead, a list that never stops moving is read on: it stays unproven. */
+const mostWithoutNew = 3;
 
 /** How often a walk has stepped back over pages that it had read, and how far the next step goes. */
 class StepsBack {
@@ -307,7 +310,7 @@ class StepsBack {
   #distance = 0;
 
   get isExhausted(): boolean {
-    return this.#withoutNew >= mostWithoutNew || this.count >= most;
+    return this.#withoutNew > mostWithoutNew;
   }
 
   /** One step more. Returns how far it goes: twice as far each time, until a page joins what was read before. */

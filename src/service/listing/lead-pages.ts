@@ -2,7 +2,7 @@ import { DataError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { IdSet, Unidentified } from '../../lead/id-set.ts';
 import type { Service } from '../client/service.ts';
-import { countOfPosition, type Position } from '../pagination/position.ts';
+import { countOfPosition, type Position, recordBefore } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import type { Border } from './check-page-border.ts';
 import { GapDetector } from './detect-gaps.ts';
@@ -31,6 +31,8 @@ export class LeadPages implements PageReader<Batch> {
   readonly #options: ListingOptions;
   readonly #stats: ListingStats;
   readonly #seen: IdSet;
+  /** The pass of `seen` with which the walk begins. */
+  readonly #firstPass: number;
   readonly #prefetch: Prefetch;
   readonly #gapDetector: GapDetector;
   readonly #sizes: PageSizes;
@@ -50,6 +52,7 @@ export class LeadPages implements PageReader<Batch> {
     this.#stats = stats;
     this.#seen = options.seen ?? new IdSet();
     this.#seen.nextPass();
+    this.#firstPass = this.#seen.pass;
     // A walk that goes on stays with the size that it had: positions mean something with that only.
     const isFree = params.limit !== undefined && from.style === 'start';
     const fixed = options.pageSize ?? params.pageSize ?? from.size;
@@ -74,6 +77,7 @@ export class LeadPages implements PageReader<Batch> {
     const { status: wanted } = this.#options.query;
     let tally = noRecords;
     let first: ScannedRecord | undefined;
+    let bringsNew = false;
     let isBeginning = true;
     try {
       for await (const part of this.#prefetch.take(position)) {
@@ -83,18 +87,26 @@ export class LeadPages implements PageReader<Batch> {
           const border = await this.#gapDetector.borderOf(position, leads, size);
           if (border !== 'joined') return this.#readAgain(position, border);
           const unread = this.#gapDetector.unreadOf(position, leads);
-          this.#gapDetector.front.notePage(
-            leads,
-            position.style === 'start',
-            this.#passes.current === 'front',
-          );
           first = leads[0];
           leads = unread;
-          isBeginning = false;
+          this.#gapDetector.places.begin(recordBefore(position));
         }
+        const unidentified = this.#unidentified.size;
+        bringsNew ||= leads.some(this.#isUnmet);
         const found = dropKnown(leads, this.#seen, this.#unidentified, this.#passes);
+        bringsNew ||= this.#unidentified.size > unidentified;
         const { kept, tally: added } = found;
         // An attempt that broke off has sent some of these already: the service did not repeat them.
+        const repeats = part.again ? [] : found.repeats;
+        const isBehind = leads.length < part.leads.length;
+        const outOfPlace = this.#gapDetector.places.addPart(leads, repeats, isBehind);
+        if (isBeginning) {
+          const isFront = this.#passes.current === 'front';
+          // What the page repeats of the one before says nothing of the front.
+          const inPlace = outOfPlace === 0 ? part.leads : leads.filter((_, at) => !repeats.includes(at));
+          this.#gapDetector.front.notePage(inPlace, position.style === 'start', isFront);
+        }
+        isBeginning = false;
         tally = addTallies(tally, part.again ? { ...added, fresh: added.fresh + added.repeated } : added);
         if (!part.again) this.#stats.duplicates += added.repeated;
         this.#stats.withoutId += found.newWithoutId;
@@ -104,11 +116,23 @@ export class LeadPages implements PageReader<Batch> {
           const isFirst = position.style === 'start';
           if (isFirst && facts.count === 0 && this.#sizes.dropGuess()) return readAnew;
           this.#stats.pages += 1;
+          const covers = this.#gapDetector.places.end(facts.count, facts.lastId);
           const marks = {
             firstMark: recordFingerprint(first),
             lastMark: recordFingerprint(part.leads.at(-1)),
           };
-          return { kind: 'page', facts, leads: kept, tally, firstId: first?.id, ...marks, size, isFirst };
+          return {
+            kind: 'page',
+            facts,
+            covers,
+            bringsNew,
+            leads: kept,
+            tally,
+            firstId: first?.id,
+            ...marks,
+            size,
+            isFirst,
+          };
         }
         this.#stats.leads += kept.length;
         yield { leads: kept, next: undefined, last: false };
@@ -147,13 +171,21 @@ export class LeadPages implements PageReader<Batch> {
     return { kind: 'again', position: this.#gapDetector.stepBack(position, border), isStepBack: true };
   }
 
+  get requests(): number {
+    return this.#stats.requests - this.#stats.retries;
+  }
+
+  /** Whether the walk has not met this lead, whatever was known before it. */
+  readonly #isUnmet = (lead: ScannedRecord): boolean =>
+    lead.hasId && !this.#seen.isMetSince(lead.id ?? '', this.#firstPass);
+
   movementAt(answer: Answer): Movement {
     const [passes, gapDetector] = [this.#passes, this.#gapDetector];
-    const { current: pass, isFirst: isFirstReading, isFrontRead } = passes;
+    const { current: pass, isFirst: isFirstReading, isFrontRead, isFrontReadAgain } = passes;
     const isPage = answer.kind === 'page';
     if (isPage && answer.leads.length > 0) gapDetector.steps.noteNew();
     return {
-      ...{ pass, isFirstReading, isFrontRead },
+      ...{ pass, isFirstReading, isFrontRead, isFrontReadAgain },
       isFrontCovered: isPage && pass === 'front' && gapDetector.front.isReadUpTo(answer.leads.length === 0),
       needsAnotherPass: passes.needsAnotherPass(gapDetector.steps.gaps),
       mayReadAgain: !passes.isOver,
@@ -172,8 +204,8 @@ export class LeadPages implements PageReader<Batch> {
       if (probed.found.isFirst === true && position.style === 'page') gapDetector.countFrom(position.page);
       return position;
     }
-    const count = newest?.kind === 'page' ? newest.facts.count : 0;
-    gapDetector.notePageLength(count);
+    const { facts, covers } = newest?.kind === 'page' ? newest : { facts: undefined, covers: undefined };
+    gapDetector.notePageLength(facts?.count ?? 0);
     if (newest?.kind === 'page' && newest.position.style === 'start' && this.#passes.current === 'first')
       gapDetector.verifies = totals.last === undefined;
     const next: Position = {
@@ -182,7 +214,7 @@ export class LeadPages implements PageReader<Batch> {
       totals: gapDetector.verifies ? undefined : totalsSoFar(totals, countOfPosition(position) !== undefined),
     };
     const concurrency = gapDetector.canReadAhead ? this.#options.concurrency : 1;
-    this.#prefetch.requestAhead(next, count, totals.last, { ...this.#options, concurrency });
+    this.#prefetch.requestAhead(next, covers?.count ?? 0, totals.last, { ...this.#options, concurrency });
     return next;
   }
 

@@ -70,6 +70,11 @@ export class Passes implements RecordOrder {
     return this.current === 'front' && (this.#frontNews === 0 || this.#fronts >= mostFronts);
   }
 
+  /** It was read whole, and is read again for what arrived. */
+  get isFrontReadAgain(): boolean {
+    return this.current === 'front' && this.#fronts > 1;
+  }
+
   /**
    * Records went from what was read, and leads stand at the front that were not met; or these stand behind known ones,
    * so that those have moved: a lead may have moved more than once, past every page that was read. Only a pass in which
@@ -116,9 +121,15 @@ export function dropKnown(
   seen: IdSet,
   unidentified: Unidentified,
   order: RecordOrder,
-): { readonly kept: ScannedRecord[]; readonly tally: PageTally; readonly newWithoutId: number } {
+): {
+  readonly kept: ScannedRecord[];
+  readonly tally: PageTally;
+  readonly newWithoutId: number;
+  /** Indexes of what was met before in this pass. */ readonly repeats: readonly number[];
+} {
   const kept: ScannedRecord[] = [];
-  let [identified, fresh, earlier, repeated, withoutId, newWithoutId] = [0, 0, 0, 0, 0, 0];
+  const repeats: number[] = [];
+  let [identified, fresh, earlier, withoutId, newWithoutId] = [0, 0, 0, 0, 0];
   for (const lead of leads) {
     const isRead = order.since !== undefined && lead.hasId && seen.isMetSince(lead.id ?? '', order.since);
     const meeting = meet(lead, seen);
@@ -131,7 +142,7 @@ export function dropKnown(
       continue;
     }
     identified += 1;
-    if (meeting === 'repeat') repeated += 1;
+    if (meeting === 'repeat') repeats.push(identified + withoutId - 1);
     else fresh += 1;
     if (meeting === 'earlier') {
       earlier += 1;
@@ -141,7 +152,8 @@ export function dropKnown(
     kept.push(lead);
     order.noteNew();
   }
-  return { kept, tally: { identified, fresh, earlier, repeated, withoutId }, newWithoutId };
+  const tally = { identified, fresh, earlier, repeated: repeats.length, withoutId };
+  return { kept, tally, newWithoutId, repeats };
 }
 
 /** The counts of a page's parts together. */

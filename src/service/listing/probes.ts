@@ -2,7 +2,7 @@ import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { IdSet } from '../../lead/id-set.ts';
 import { positionById } from '../pagination/read-next-page.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
-import type { Position } from '../pagination/position.ts';
+import { type Position, recordBefore } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { idParams } from '../pagination/service-names.ts';
 import { looksFull, type ProbeReason, type ProbeResult, type WholePage } from './walk-state.ts';
@@ -102,6 +102,9 @@ export class Probes {
     const page = this.#page;
     if (position !== this.second || position.style !== 'offset' || page?.firstId === undefined) return false;
     const ids = leads.map(({ id }) => id);
+    // It begins where the first page ended, and goes on: what it repeats of that does not matter.
+    const isBehind = ids[0] !== undefined && ids[0] === recordBefore(position);
+    if (isBehind && ids[1] !== undefined && !page.isKnown(ids[1])) return false;
     const found = compare(page, { kind: 'page', count: ids.length, ids, firstMark: '' });
     if (found === 'cut') this.#rest = { ...this.#rest, isCut: true };
     return (found === 'same' || found === 'cut') && isInFront(page, this.#rest.probed, ids);

@@ -20,6 +20,7 @@ import { recordFingerprint, pageUrl } from './fetch-page.ts';
 import { rejectsPosition } from './lead-pages.ts';
 import { dropKnown, Passes } from './passes.ts';
 import { peekAt } from './peek.ts';
+import { PlacesOfPage } from './places-of-page.ts';
 import { Probes } from './probes.ts';
 import { type Answer, initialState } from './walk-state.ts';
 import { totalsFrom } from './totals.ts';
@@ -43,8 +44,9 @@ export function rawPages(
   signal: AbortSignal,
 ): AsyncGenerator<RawPage, Completion, undefined> {
   const ids = new IdSet();
-  const [unidentified, passes] = [new Unidentified(), new Passes()];
+  const [unidentified, passes, places] = [new Unidentified(), new Passes(), new PlacesOfPage()];
   let pages = 0;
+  const peeks = { requests: 0, retries: 0 };
   async function* read(position: Position): AsyncGenerator<RawPage, Answer, undefined> {
     const url = position.style === 'start' ? params.url : pageUrl(params, {}, undefined, position);
     const answer = await rawCall(service, { method: 'GET', url, headers }, signal, true);
@@ -58,17 +60,35 @@ export function rawPages(
     if (failure !== undefined) throw failure;
     const { facts, leads } = readPage(params, answer, body);
     pages += 1;
-    const { kept, tally } = dropKnown(leads, ids, unidentified, passes);
+    const known = unidentified.size;
+    const { kept, tally, repeats } = dropKnown(leads, ids, unidentified, passes);
+    places.begin(undefined);
+    places.addPart(leads, repeats, false);
+    const bringsNew = tally.fresh > 0 || unidentified.size > known;
+    const covers = places.end(facts.count, facts.lastId);
     const [first, last] = [leads[0], leads.at(-1)];
     const marks = {
       firstId: first?.id,
       firstMark: recordFingerprint(first),
       lastMark: recordFingerprint(last),
     };
-    return { kind: 'page', facts, leads: kept, tally, ...marks, size: undefined, isFirst: pages === 1 };
+    return {
+      kind: 'page',
+      facts,
+      covers,
+      bringsNew,
+      leads: kept,
+      tally,
+      ...marks,
+      size: undefined,
+      isFirst: pages === 1,
+    };
   }
   const reader: PageReader<RawPage> = {
     read,
+    get requests() {
+      return pages + peeks.requests - peeks.retries;
+    },
     movementAt: () => undefined,
     placeOf: withoutOverlap,
     beginPass: () => undefined,
@@ -76,7 +96,7 @@ export function rawPages(
   };
   const isFiltered = asksForPart(params);
   const totals = totalsFrom(undefined, isFiltered ? undefined : 0);
-  const probes = new Probes(params, peekAt(service, params, {}, { requests: 0, retries: 0 }, signal), ids);
+  const probes = new Probes(params, peekAt(service, params, {}, peeks, signal), ids);
   return walk(reader, probes, initialState(params, startOf(params), isFiltered, totals), service);
 }
 

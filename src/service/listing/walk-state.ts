@@ -1,7 +1,7 @@
 import type { LeadsError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
-import type { PageFacts } from '../pagination/pagination-hints.ts';
+import type { PageFacts, PlacesCovered } from '../pagination/pagination-hints.ts';
 import { countOfPosition, type Position } from '../pagination/position.ts';
 import {
   type AnsweredPage,
@@ -21,8 +21,11 @@ export interface WholePage {
   readonly facts: PageFacts;
   /** New leads of the last part; the parts before it were handed out. */
   readonly leads: readonly ScannedRecord[];
+  readonly covers: PlacesCovered;
   /** Of all parts. */
   readonly tally: PageTally;
+  /** A lead that the walk had not met. */
+  readonly bringsNew: boolean;
   readonly firstId: string | undefined;
   /** Of the first record and of the last one: they tell pages apart whose records have no ids. */
   readonly firstMark: string;
@@ -98,6 +101,7 @@ export interface Movement {
   readonly isFrontCovered: boolean;
   /** A front without new leads, or one where leads keep arriving. */
   readonly isFrontRead: boolean;
+  readonly isFrontReadAgain: boolean;
   readonly needsAnotherPass: boolean;
   readonly mayReadAgain: boolean;
   /** The parameter for which the front of the list came back empty. */
@@ -144,6 +148,17 @@ export interface WalkState {
   /** Pages in a row that are empty, and that brought nothing new. */
   readonly emptyPages: number;
   readonly idlePages: number;
+  readonly effort: Effort;
+}
+
+/** What a walk has cost, and what it has brought. */
+interface Effort {
+  /** Requests, but for those that were tried again. */
+  readonly requests: number;
+  /** Of these, answered with an empty page at a position that only the service understands. */
+  readonly passedOver: number;
+  /** Answers with a lead that the walk had not met. */
+  readonly fruitful: number;
 }
 
 /** Before the first answer; `from` is where the walk begins. */
@@ -169,6 +184,7 @@ export const initialState = (
   longest: 0,
   emptyPages: 0,
   idlePages: 0,
+  effort: { requests: 0, passedOver: 0, fruitful: 0 },
 });
 
 /** What the loop knows beside an answer. */
@@ -177,6 +193,7 @@ interface Beside extends Pick<WalkState, 'movement'> {
   readonly second: Position | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  readonly requests: number;
 }
 
 /** The same, and another page is asked for. */
@@ -192,13 +209,21 @@ export const afterStepBack = (before: WalkState, position: Position): WalkState 
 
 /** The same with one answer more. */
 export function withAnswer(before: WalkState, answer: Answer, beside: Beside): WalkState {
-  const known: WalkState = { ...before, movement: beside.movement, probed: undefined };
+  const { movement, requests } = beside;
+  const isOpaque = before.position.style !== 'start' && countOfPosition(before.position) === undefined;
+  const { passedOver, fruitful } = before.effort;
+  const effort = {
+    requests,
+    passedOver: passedOver + (answer.kind === 'page' && answer.facts.count === 0 && isOpaque ? 1 : 0),
+    fruitful: fruitful + (answer.kind === 'page' && answer.bringsNew ? 1 : 0),
+  };
+  const known: WalkState = { ...before, movement, probed: undefined, effort };
   return answer.kind === 'page' ? withPage(known, answer, beside) : { ...known, newest: answer };
 }
 
 function withPage(before: WalkState, page: WholePage, { second, now }: Beside): WalkState {
   const { params, isFiltered, position, previous, longest } = before;
-  const { facts, tally, leads, size, isFirst } = page;
+  const { facts, covers, tally, leads, size, isFirst } = page;
   const { count } = facts;
   const hints = hintsOf(params, facts);
   const answeredAt = Date.parse(facts.headers['date'] ?? '');
@@ -209,7 +234,7 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
   const isFull = previous === undefined ? looksFull(count, size) : count === size || count >= longest;
   const marks = `${count} ${page.firstMark} ${page.lastMark}`;
   const isSame = previous?.marks === marks;
-  const answered = { params, position, facts, hints, isFull, isFiltered, met: totals.met };
+  const answered = { params, position, facts, covers, hints, isFull, isFiltered, met: totals.met };
   const { says, nullNext } = readNextPage({ ...answered, nullNext: before.nullNext });
   const isOverlapOnly = count > 0 && tally.identified + tally.withoutId === 0;
   const bringsNothing =

@@ -20,6 +20,8 @@ import { totalsFrom } from './totals.ts';
 export interface PageReader<Part> {
   /** Hands out what comes before the page is whole. */
   read(position: Position, seen: WalkState): AsyncGenerator<Part, Answer | ReadAgain, undefined>;
+  /** Requests so far, but for those that were tried again. */
+  readonly requests: number;
   /** What moved in the list, up to this answer. */
   movementAt(answer: Answer): Movement | undefined;
   /** The position that is asked for in place of the one that was decided on. */
@@ -78,7 +80,9 @@ export async function* walk<Part>(
     if (first !== undefined) probes.noteFirst(first);
     if (answer.kind === 'page') guard.countRecords(answer.facts.count, (pages += 1));
     const second = first === undefined ? undefined : probes.secondBehind(first.facts);
-    seen = withAnswer(seen, answer, { movement: reader.movementAt(answer), second, now: clock.now() });
+    const { requests } = reader;
+    const movement = reader.movementAt(answer);
+    seen = withAnswer(seen, answer, { movement, second, now: clock.now(), requests });
     let step = decideNextStep(seen);
     if (step.kind === 'page' && step.position === second) probes.goOnAt(second);
     const { totals } = seen;

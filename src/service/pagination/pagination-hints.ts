@@ -271,3 +271,6 @@ export interface PageFacts {
   /** Id of its last record, if that has one. */
   readonly lastId: string | undefined;
 }
+
+/** The places of the list that a page covers: of its records, those that it does not repeat of pages before. */
+export type PlacesCovered = Pick<PageFacts, 'count' | 'lastId'>;

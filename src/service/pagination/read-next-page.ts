@@ -4,6 +4,7 @@ import {
   type NextHint,
   type PageFacts,
   type PaginationHints,
+  type PlacesCovered,
   readHeaderHints,
   readPaginationHints,
 } from './pagination-hints.ts';
@@ -31,6 +32,7 @@ export interface AnsweredPage {
   /** Where the page begins. */
   readonly position: Position;
   readonly facts: PageFacts;
+  readonly covers: PlacesCovered;
   readonly hints: PaginationHints;
   /** Different leads met so far, this page included; undefined when the walk began in the middle. */
   readonly met: number | undefined;
@@ -83,12 +85,14 @@ export function readNextPage(page: AnsweredPage): { readonly says: NextPage; rea
 const explicitEnd: NextPage = { kind: 'end', evidence: 'explicit-end' };
 
 /** By the setting, a `Link` header, or a plain `has_more: false`. */
-function plainlySaid({ params: { pagination }, facts, hints }: AnsweredPage): NextPage | undefined {
+function plainlySaid(page: AnsweredPage): NextPage | undefined {
+  const { facts, hints } = page;
+  const { pagination } = page.params;
   if (pagination === 'none') return affirmed(facts, hints);
   if (pagination === 'auto' || pagination === 'link') {
     const links = linksIn(facts.headers['link']);
     const target = links?.get('next');
-    if (target !== undefined) return { kind: 'next', position: urlPosition(target, facts) };
+    if (target !== undefined) return { kind: 'next', position: urlPosition(target, page) };
     if (['first', 'prev', 'previous', 'last'].some((name) => links?.has(name))) return explicitEnd;
   }
   return hints.hasMore === false ? explicitEnd : undefined;
@@ -121,12 +125,12 @@ function affirmed({ count }: PageFacts, { hasMore, total }: PaginationHints): Ne
   return { kind: 'end', evidence: 'affirmed' };
 }
 
-function nextOffset({ params, position, facts, hints, isFull }: AnsweredPage): NextPage {
+function nextOffset({ params, position, covers, hints, isFull }: AnsweredPage): NextPage {
   const here = position.style === 'offset' ? position.offset : (hints.offset ?? 0);
-  const end = here + facts.count;
+  const end = here + covers.count;
   // A smaller total than what came is wrong, or leads have gone: then it proves nothing.
   if (hints.total === end && !isFull) return { kind: 'total-reached' };
-  return { kind: 'next', position: offsetPosition(params, hints, end, facts) };
+  return { kind: 'next', position: offsetPosition(params, hints, end, covers) };
 }
 
 function nextNumber({ params, position, facts, hints, isFull, met }: AnsweredPage): NextPage {
@@ -156,11 +160,11 @@ function styleOf({ params, position, hints }: AnsweredPage): 'page' | 'offset' |
 
 /** Where a next URL, cursor or number of the body leads. Throws a `DataError` for a URL of another origin. */
 function positionOfHint(page: AnsweredPage, { name, field, value }: NextHint): Position {
-  const { params, facts, hints } = page;
+  const { params, facts, covers, hints } = page;
   const text = String(value);
   const isToken = /cursor|token/.test(name);
   if (/^https?:\/\//i.test(text) || (!isToken && /^[/?]/.test(text))) {
-    return urlPosition(text, facts);
+    return urlPosition(text, page);
   }
   const isNumber = /^\d{1,15}$/.test(text);
   const style = styleOf(page);
@@ -168,7 +172,7 @@ function positionOfHint(page: AnsweredPage, { name, field, value }: NextHint): P
     if (name === 'nextoffset' || name === 'nextstart' || (name === 'next' && style === 'offset')) {
       const param =
         name === 'nextstart' ? 'start' : field === 'skip' || field === 'start' ? field : undefined;
-      return offsetPosition(params, { offsetField: param ?? hints.offsetField }, Number(text), facts);
+      return offsetPosition(params, { offsetField: param ?? hints.offsetField }, Number(text), covers);
     }
     if (name === 'nextpage' || name === 'next') {
       return { style: 'page', param: params.page, page: Number(text), after: facts.lastId };
@@ -182,7 +186,7 @@ function offsetPosition(
   params: RequestParams,
   { offsetField }: Pick<PaginationHints, 'offsetField'>,
   offset: number,
-  { count, lastId }: PageFacts,
+  { count, lastId }: PlacesCovered,
 ): Position {
   const param = params.offset ?? offsetField ?? 'offset';
   return lastId === undefined || count < 2 || offset < 1
@@ -199,15 +203,16 @@ export const positionById = (params: RequestParams, param: string | undefined, i
 });
 
 /** A cursor that only counts pages or records is treated like a page number or an offset. */
-function cursorPosition({ params, position, facts }: AnsweredPage, field: string, cursor: string): Position {
+function cursorPosition(page: AnsweredPage, field: string, cursor: string): Position {
+  const { params, position, facts, covers } = page;
   const param = params.cursor ?? cursorParamOf[field] ?? 'cursor';
   const plain: Position = { style: 'cursor', param, cursor };
   if (!/^\d{1,15}$/.test(cursor)) return plain;
   const value = Number(cursor);
   const known = countOfPosition(position);
   if (position.style !== 'start' && known === undefined) return plain;
-  const isOffset = known?.kind !== 'page' && value === (known?.value ?? 0) + facts.count;
-  if (isOffset) return overlapped({ ...plain, is: 'offset' }, value, facts);
+  const isOffset = known?.kind !== 'page' && value === (known?.value ?? 0) + covers.count;
+  if (isOffset) return overlapped({ ...plain, is: 'offset' }, value, covers);
   const isPage = known?.kind !== 'offset' && (known === undefined ? value <= 2 : value === known.value + 1);
   return isPage ? { ...plain, is: 'page', after: facts.lastId } : plain;
 }
@@ -216,8 +221,8 @@ function cursorPosition({ params, position, facts }: AnsweredPage, field: string
  * Within the service's own origin only, since the key goes along. A service behind a proxy that ends TLS may write
  * `http://` for itself: its name is what counts then. A page number or offset in it is treated like one in a body.
  */
-function urlPosition(target: string, page: PageFacts): Position {
-  const { url: from } = page;
+function urlPosition(target: string, { facts, covers }: AnsweredPage): Position {
+  const { url: from, lastId } = facts;
   const url = URL.canParse(target, from.href) ? new URL(target, from) : undefined;
   if (url !== undefined && url.hostname === from.hostname && url.protocol === 'http:') {
     if (url.port === from.port || url.port === '80') {
@@ -231,18 +236,18 @@ function urlPosition(target: string, page: PageFacts): Position {
   const position: Position = { style: 'url', url: url.href };
   const next = countInUrl(url);
   const here = countInUrl(from);
-  if (next === undefined || page.lastId === undefined) return position;
+  if (next === undefined || lastId === undefined) return position;
   if (here !== undefined && here.number.kind !== next.number.kind) return position;
   const { kind, value } = next.number;
   if (kind === 'offset') {
-    const isCount = value === (here?.number.value ?? 0) + page.count;
-    return isCount ? overlapped({ ...position, after: page.lastId }, value, page) : position;
+    const isCount = value === (here?.number.value ?? 0) + covers.count;
+    return isCount ? overlapped({ ...position, after: lastId }, value, covers) : position;
   }
   const isCount = here === undefined ? value <= 2 : value === here.number.value + 1;
-  return isCount ? { ...position, after: page.lastId } : position;
+  return isCount ? { ...position, after: lastId } : position;
 }
 
-function overlapped(position: Position, value: number, { count, lastId }: PageFacts): Position {
+function overlapped(position: Position, value: number, { count, lastId }: PlacesCovered): Position {
   if (count < 2 || lastId === undefined || value < 1) return { ...position, after: undefined } as Position;
   return withNumber(position, value - 1, lastId);
 }

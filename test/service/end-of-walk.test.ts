@@ -1,0 +1,128 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { seeded } from '../support/faulty-service.ts';
+import { scripted, sendJson, serviceAt } from '../support/service.ts';
+import { walk } from '../support/walk.ts';
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+type Lead = { readonly id: string };
+const leads = (from: number, to: number): Lead[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_, i) => ({ id: `l${from + i}` }));
+
+const [all, size] = [2000, 25];
+const list = leads(0, all);
+const requestsOfAnHonestWalk = all / size + 5;
+
+describe('an offset walk whose pages repeat leads of the page before, which the service does not count', () => {
+  const random = seeded(7);
+  const places: Readonly<
+    Record<string, (page: readonly Lead[], before: readonly Lead[]) => readonly Lead[]>
+  > = {
+    'its last ones, in front': (page, before) => [...before.slice(-3), ...page],
+    'its first ones, in front': (page, before) => [...before.slice(0, 3), ...page],
+    'its last ones, behind': (page, before) => [...page, ...before.slice(-3)],
+    'its first ones, behind': (page, before) => [...page, ...before.slice(0, 3)],
+    'any, anywhere': (page, before) => {
+      const mixed = [...page];
+      for (let n = 0; n < 3 && before.length > 0; n += 1) {
+        const lead = before[Math.floor(random() * before.length)];
+        if (lead !== undefined) mixed.splice(Math.floor(random() * mixed.length), 0, lead);
+      }
+      return mixed;
+    },
+  };
+  const envelopes: Readonly<Record<string, (offset: number) => object>> = {
+    'says nothing': () => ({}),
+    'counts them': (offset) => ({ offset, total: all }),
+  };
+  const rows = Object.keys(places).flatMap((place) =>
+    Object.keys(envelopes).map((envelope) => ({ place, envelope })),
+  );
+
+  it.each(rows)(
+    '$place, by a service that $envelope, needs hardly more requests',
+    async ({ place, envelope }) => {
+      const server = await scripted((request, response) => {
+        const query = new URL(request.url ?? '', 'http://x').searchParams;
+        const offset = Number(query.get('offset') ?? 0);
+        const limit = Math.min(Number(query.get('limit') ?? size), size);
+        const page = list.slice(offset, offset + limit);
+        const before = list.slice(Math.max(0, offset - limit), offset);
+        const repeated = page.length === 0 ? [] : places[place]?.(page, before);
+        sendJson(response, { data: repeated ?? [], ...envelopes[envelope]?.(offset) });
+      });
+      const service = await serviceAt(server.url);
+      open.push(
+        () => service.close(),
+        () => server.close(),
+      );
+      const { ids, completion } = await walk(service);
+      expect(new Set(ids).size).toBe(all);
+      expect(completion?.kind).toBe('complete');
+      expect(server.requests.length).toBeLessThan(requestsOfAnHonestWalk * 1.2);
+    },
+  );
+});
+
+/** Pages that never end, as many leads of them as are new. */
+const endless: Readonly<Record<string, (query: URLSearchParams, nth: number) => object>> = {
+  'moves the list under every request': (query, nth) => {
+    const offset = Number(query.get('offset') ?? 0) + ((nth * 37) % 90);
+    return { data: list.slice(offset, offset + size), offset: Number(query.get('offset') ?? 0) };
+  },
+  'gives the same two pages without ids in turn': (_, nth) => ({
+    data: [{ name: nth % 2 }, { name: 'x' }],
+    next_cursor: `c${nth}`,
+  }),
+  'brings one new lead in twenty pages': (_, nth) => ({
+    data: [{ id: `l${nth % 20}` }, { id: `m${Math.floor(nth / 20)}` }],
+    next_cursor: `c${nth}`,
+  }),
+  'turns its list round under every request': (query, nth) => {
+    const from = (Number(query.get('page') ?? 1) - 1) * size;
+    const turned = [...list.slice((nth * 70) % 500, 500), ...list.slice(0, (nth * 70) % 500)];
+    return { data: turned.slice(from, from + size), page: Number(query.get('page') ?? 1) };
+  },
+};
+
+describe('a walk', () => {
+  it.each(Object.keys(endless))('ends within its bound where the service %s', async (name) => {
+    const met = new Set<string>();
+    let fruitful = 0;
+    const server = await scripted((request, response, nth) => {
+      const query = new URL(request.url ?? '', 'http://x').searchParams;
+      const body = endless[name]?.(query, nth) as { readonly data: readonly object[] };
+      const known = met.size;
+      for (const lead of body.data) met.add(JSON.stringify(lead));
+      if (met.size > known) fruitful += 1;
+      sendJson(response, body);
+    });
+    const service = await serviceAt(server.url);
+    open.push(
+      () => service.close(),
+      () => server.close(),
+    );
+    const ended = await walk(service).then(
+      ({ completion }) => completion?.kind,
+      () => 'unproven',
+    );
+    expect(ended).toBe('unproven');
+    expect(server.requests.length).toBeLessThanOrEqual(3 * fruitful + 50);
+  });
+
+  it('goes on over empty pages under a cursor that differs each time', async () => {
+    const server = await scripted((request, response) => {
+      const at = Number(new URL(request.url ?? '', 'http://x').searchParams.get('cursor') ?? 0);
+      sendJson(response, { data: at === 300 ? leads(0, 3) : [], next_cursor: at === 300 ? null : at + 1.5 });
+    });
+    const service = await serviceAt(server.url);
+    open.push(
+      () => service.close(),
+      () => server.close(),
+    );
+    expect(await walk(service)).toMatchObject({ ids: ['l0', 'l1', 'l2'], completion: { kind: 'complete' } });
+  });
+});
