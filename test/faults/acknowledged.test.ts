@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { authorityOf, freePort, listenProcess } from '../support/listen-process.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
+import { filesIn, temporaryIn } from '../support/files-in.ts';
 import { until } from '../support/until.ts';
 
 const full = process.env['LEADS_FAULTS'] === 'full';
@@ -57,8 +58,11 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
     const output = join(home, 'leads.ndjson');
     const argv = ['--token', token, '--port', port, ...(what === 'the inbox' ? [] : ['--output', output])];
     await first.end('SIGINT');
+    const env = temporaryIn(home);
+    mkdirSync(env.TMPDIR);
+    const before = filesIn(home);
 
-    let listener = await listenProcess(argv, { home });
+    let listener = await listenProcess(argv, { home, env });
     const sending = startSender(listener.url, authorityOf(home));
     const sent = { all: false };
     const isOver = (): boolean => sent.all;
@@ -68,11 +72,12 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
       const after = ((killed + Math.random()) * leads) / (kills + 1);
       await until(() => sending.acks() >= after || isOver(), 'further acknowledgements', 60_000);
       await listener.end('SIGKILL');
-      listener = await listenProcess(argv, { home });
+      listener = await listenProcess(argv, { home, env });
       children.push(listener.child);
     }
     await sending.done;
     await listener.end('SIGINT');
+    expect(filesIn(home).filter((file) => file !== 'leads.ndjson')).toEqual(before);
 
     const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock: systemClock });
     const stored = new Map<string, number>();

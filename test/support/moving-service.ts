@@ -31,54 +31,83 @@ export interface MovingOptions {
   /** No page is longer. */
   readonly cap: number;
   readonly change: Change;
-  /** How often the list changes at most. */
+  /** How often the list changes at most between two calls of `begin`. */
   readonly changes: number;
   readonly random: () => number;
   /** What a page behind the last one is answered with. */
   readonly behind?: 'empty' | 204 | 404 | 400;
   /** Whether `limit` is honoured below the cap. */
   readonly honoursLimit?: boolean;
+  /** What a lead is; default: its id and one time for all. */
+  readonly record?: (id: string) => object;
 }
 
 export interface MovingService extends Scripted {
+  /** A walk begins: what is counted is counted from here. */
+  readonly begin: () => void;
   /** Ids that were there from the first request to the last. */
   readonly stayed: () => readonly string[];
   readonly changed: () => number;
+  /** More requests than a walk may make: three for each answer that brought a new lead, and fifty. */
+  readonly excess: () => number;
+  /** Changes the list between two walks. */
+  readonly arrive: (id: string) => void;
+  readonly vanish: () => void;
+  readonly move: () => void;
 }
 
 /** A list that changes while it is read, and pages over it as one style does. */
 export async function startMovingService(options: MovingOptions): Promise<MovingService> {
   const { change, random } = options;
   const pick = (below: number): number => Math.floor(random() * below);
-  const first = Array.from({ length: options.leads }, (_, i) => `lead_${String(i).padStart(4, '0')}`);
-  const list = [...first];
+  const list = Array.from({ length: options.leads }, (_, i) => `lead_${String(i).padStart(4, '0')}`);
   /** Where each id stands for a cursor that names an id: that order never changes. */
-  const born = new Map(first.map((id, i) => [id, i]));
+  const born = new Map(list.map((id, i) => [id, i]));
   const gone = new Set<string>();
-  let changed = 0;
+  const given = new Set<string>();
+  let first = [...list];
+  let [changed, requests, news] = [0, 0, 0];
+  const begin = (): void => {
+    first = [...list];
+    given.clear();
+    [changed, requests, news] = [0, 0, 0];
+  };
+  const arrive = (id: string): void => {
+    born.set(id, -born.size);
+    list.unshift(id);
+  };
+  const take = (): string => list.splice(pick(list.length), 1)[0] ?? '';
+  const vanish = (): void => void gone.add(take());
+  const move = (): void => {
+    const id = take();
+    if (random() < 0.5) list.unshift(id);
+    else list.push(id);
+  };
   const alter = (): void => {
     if (change === 'nothing' || changed >= options.changes || random() < 0.4) return;
     changed += 1;
     const many = 1 + pick(Math.min(4, options.cap));
     for (let n = 0; n < many && list.length > 1; n += 1) {
-      if (change === 'arrive') {
-        const id = `new_${changed}_${n}`;
-        born.set(id, -born.size);
-        list.unshift(id);
-        continue;
-      }
-      const [id = ''] = list.splice(pick(list.length), 1);
-      if (change === 'vanish') gone.add(id);
-      else if (random() < 0.5) list.unshift(id);
-      else list.push(id);
+      if (change === 'arrive') arrive(`new_${born.size}`);
+      else if (change === 'vanish') vanish();
+      else move();
     }
   };
-  const answer = (request: IncomingMessage, response: ServerResponse, nth: number): void => {
-    if (nth > 0) alter();
-    respond(request, response, list, born, options);
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    if (requests > 0) alter();
+    requests += 1;
+    const ids = respond(request, response, list, born, options);
+    if (ids.some((id) => !given.has(id))) news += 1;
+    for (const id of ids) given.add(id);
   };
   const server = await scripted(answer);
-  return { ...server, stayed: () => first.filter((id) => !gone.has(id)), changed: () => changed };
+  return {
+    ...server,
+    ...{ begin, arrive, vanish, move },
+    stayed: () => first.filter((id) => !gone.has(id)),
+    changed: () => changed,
+    excess: () => Math.max(0, requests - 3 * news - 50),
+  };
 }
 
 function respond(
@@ -86,8 +115,8 @@ function respond(
   response: ServerResponse,
   list: readonly string[],
   born: ReadonlyMap<string, number>,
-  { style, cap, behind = 'empty', honoursLimit = true }: MovingOptions,
-): void {
+  { style, cap, behind = 'empty', honoursLimit = true, record = plainRecord }: MovingOptions,
+): readonly string[] {
   const url = new URL(request.url ?? '', `http://${request.headers.host ?? ''}`);
   const query = url.searchParams;
   const size = honoursLimit ? Math.min(cap, Number(query.get('limit') ?? cap)) : cap;
@@ -108,7 +137,7 @@ function respond(
         ? number('cursor', 0)
         : (style === 'array, page from 0' ? page : page - 1) * size;
   const ids = ordered.slice(start, start + size);
-  const data = ids.map((one) => ({ id: one, createdAt: '2026-01-01T00:00:00Z' }));
+  const data = ids.map(record);
   const more = start + size < ordered.length;
   const link = (name: string, value: number): string => {
     const next = new URL(url);
@@ -118,7 +147,7 @@ function respond(
   if (ids.length === 0 && start > 0 && behind !== 'empty') {
     if (behind === 204) response.writeHead(204).end();
     else response.writeHead(behind).end('{"error":"no_such_page","message":"no such page"}');
-    return;
+    return [];
   }
   const bodies: Readonly<Record<Style, () => unknown>> = {
     'array, page': () => data,
@@ -144,4 +173,7 @@ function respond(
   const headers: Record<string, string> =
     style === 'Link with page' && more ? { link: `<${link('page', page + 1)}>; rel="next"` } : {};
   sendJson(response, bodies[style](), headers);
+  return ids;
 }
+
+const plainRecord = (id: string): object => ({ id, createdAt: '2026-01-01T00:00:00Z' });
