@@ -37,6 +37,8 @@ export interface DeliveryRunResult {
   /** Deliveries of an open loop that had to wait for a free slot. */
   readonly late: number;
   readonly elapsedMs: number;
+  /** Of it, the time from the first start to where the one behind the last would have been. */
+  readonly startingMs: number;
   /** Why it ended early, other than by the signal: the source failed, or a delivery could not be signed. */
   readonly failure: { readonly error: unknown } | undefined;
 }
@@ -63,6 +65,7 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
   const unfinished: Unfinished = { open: 0, resolve: undefined };
   let started = 0;
   let late = 0;
+  let lastStartAt = startedAt;
   let behind: Promise<void> | undefined;
   let failure: DeliveryRunResult['failure'];
   const fail = (error: unknown): void => void (failure ??= { error });
@@ -93,6 +96,7 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
 
   const start = async (delivery: OutgoingDelivery, dueAt: number, first?: Release): Promise<void> => {
     started += 1;
+    lastStartAt = clock.steady();
     unfinished.open += 1;
     const releaseWaiting = await taken(waiting);
     void deliver(delivery, dueAt, first)
@@ -137,7 +141,9 @@ export async function runDeliveries(options: DeliveryRunOptions): Promise<Delive
   };
   await startAll().catch(fail);
   if (unfinished.open > 0) await new Promise<void>((resolve) => (unfinished.resolve = resolve));
-  return { started, late, elapsedMs: clock.steady() - startedAt, failure };
+  const elapsedMs = clock.steady() - startedAt;
+  const startingMs = intervalMs === undefined ? elapsedMs : lastStartAt - startedAt + intervalMs;
+  return { started, late, elapsedMs, startingMs, failure };
 }
 
 type Release = () => void;

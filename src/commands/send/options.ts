@@ -55,7 +55,12 @@ export const flags = {
   }),
   ...schemeFlags('How it is signed (one is needed)'),
   ...inGroup('How it is sent', {
-    concurrency: { value: 'n', type: wholeNumber(1, 10_000), default: '10', help: 'requests in flight' },
+    concurrency: {
+      value: 'n',
+      type: wholeNumber(1, 10_000),
+      otherwise: '10; with --rate what the system allows',
+      help: 'requests in flight',
+    },
     rate: {
       value: 'n/duration',
       type: requestRate,

@@ -111,7 +111,7 @@ interface SendSummary {
   readonly byStatus: Readonly<Record<string, number>>;
   readonly latencyMs: Percentiles | null;
   readonly serviceMs: Percentiles | null;
-  /** Deliveries a second. */
+  /** Deliveries a second, while some were started. */
   readonly achievedRate: number;
   readonly late: number;
 }
@@ -119,7 +119,7 @@ interface SendSummary {
 /** What a run did; its fields are public. */
 export function sendSummary(
   tally: RunTally,
-  { started, late, elapsedMs }: DeliveryRunResult,
+  { started, late, startingMs }: DeliveryRunResult,
   openLoop: boolean,
 ): SendSummary {
   const { attempts, acknowledged, failed, byStatus, latency, service } = tally;
@@ -132,7 +132,7 @@ export function sendSummary(
     byStatus: Object.fromEntries([...byStatus].sort(([, a], [, b]) => b - a)),
     latencyMs: latency.percentiles() ?? null,
     serviceMs: service.percentiles() ?? null,
-    achievedRate: Math.round((started * 1_000_000) / Math.max(elapsedMs, 1)) / 1000,
+    achievedRate: Math.round((started * 1_000_000) / Math.max(startingMs, 1)) / 1000,
     late,
   };
 }

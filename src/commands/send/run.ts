@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../errors.ts';
+import { descriptorLimit } from '../../files/descriptor-limit.ts';
 import { createPoster, type PostResult } from '../../http/client/poster.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { runDeliveries, RunTally } from '../../sender/delivery-run.ts';
@@ -55,7 +56,8 @@ async function send(
   context: Context,
 ): Promise<Outcome> {
   const { clock, signal, stdout, messages } = context;
-  const { concurrency, rate, retry = [], showAnswer } = options;
+  const { rate, retry = [], showAnswer } = options;
+  const concurrency = options.concurrency ?? (await usualConcurrency(rate !== undefined));
   const { timeoutMs } = await context.settings();
   const poster = createPoster({
     connections: concurrency,
@@ -106,6 +108,10 @@ async function send(
     poster.close();
   }
 }
+
+/** An open loop goes on whatever the receiver does: so many requests as leave descriptors for everything else. */
+const usualConcurrency = async (isOpenLoop: boolean): Promise<number> =>
+  isOpenLoop ? Math.max(10, (await descriptorLimit()) - 64) : 10;
 
 /** Throws a `ServiceError` when no attempt was answered. */
 function outcomeOf(tally: RunTally, target: ResolvedTarget, { messages }: Context): Outcome {

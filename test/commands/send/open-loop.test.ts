@@ -22,6 +22,15 @@ test('a receiver that stalls shows it in the percentiles and in `late`, although
   expect(summary.serviceMs.p90).toBeLessThan(summary.latencyMs.p99 * 0.5);
 });
 
+test('deliveries start at the pace that was asked for, however slowly they are answered', async () => {
+  const { url, received } = await receiver((_, response) => void setTimeout(() => response.end(), 500));
+  const run = await send(url, ['--rate', '100/s', '--for', '1s', '--json'], onRealTime);
+  const { summary } = records(run);
+  expect(summary).toMatchObject({ deliveries: 100, acknowledged: 100, late: 0 });
+  expect(summary.achievedRate).toBeGreaterThan(95);
+  expect((received.at(-1)?.at ?? 0) - (received[0]?.at ?? 0)).toBeLessThan(1500);
+});
+
 test('starts keep their distance, and --count ends them', async () => {
   const { url, received } = await receiver();
   const run = await send(
