@@ -3,9 +3,10 @@ import { leadFilter, type LeadFilter, type LeadMatcher } from '../lead/filter.ts
 import { IdSet } from '../lead/id-set.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import type { Service } from '../service/client/service.ts';
-import type { Unproven } from '../service/listing/incomplete-error.ts';
+import { IncompleteError, type Unproven } from '../service/listing/incomplete-error.ts';
 import type { LeadQuery } from '../service/listing/listing-types.ts';
 import { listLeads } from '../service/listing/list-leads.ts';
+import { lonePageEnd } from '../service/listing/lone-page.ts';
 import {
   allClasses,
   type AuditTimes,
@@ -74,6 +75,9 @@ export class Audit {
   #undecidable: readonly FindingClass[];
   #times: AuditTimes;
   #horizon: number | undefined;
+  /** When the lead was created that the service listed last. */
+  #before: number | undefined;
+  #isNewestFirst = true;
   #listed = 0;
   #withoutId = 0;
   #unlisted: Awaited<ReturnType<typeof findUnlistedLeads>> = { count: 0, notJudged: 0 };
@@ -101,6 +105,14 @@ export class Audit {
   /** Leads that the service listed so far, those that do not match as well. */
   get listed(): number {
     return this.#listed;
+  }
+
+  /** As `--since` takes it: the service lists what was created then or later; undefined where no lead of it has a time. */
+  get listedSince(): string | undefined {
+    if (this.#horizon === undefined) return undefined;
+    // Of the oldest ones, which may share a time, some may be gone.
+    const next = Math.floor(this.#horizon / 1000 + 1) * 1000;
+    return new Date(next).toISOString().replace('.000Z', 'Z');
   }
 
   /** How far the service's clock is ahead of the one here, where that decides about ages, ms; otherwise 0. */
@@ -134,16 +146,9 @@ export class Audit {
    * received leads that are not in the list. Throws what `listLeads` throws; nothing is found then.
    */
   async run(): Promise<void> {
-    const { service, query, acceptUnproven: accept, onProgress } = this.#options;
+    const { service, query, onProgress } = this.#options;
     const seen = new IdSet();
-    const acceptUnproven =
-      accept &&
-      (async (end: Unproven) => {
-        await accept(end);
-        this.#isProven = false;
-        // They may be in the part of the list that did not come.
-        this.#cannotDecide(unlistedClasses);
-      });
+    const acceptUnproven = (end: Unproven): Promise<void> => this.#acceptUnproven(end);
     const walk = listLeads(service, { query, seen, prefetch: true, acceptUnproven });
     let isFirst = true;
     for await (const { leads } of walk) {
@@ -151,6 +156,10 @@ export class Audit {
       isFirst = false;
       for (const batch of this.#wanted(leads)) await this.#comparer.add(batch);
       onProgress(this.#listed, walk.stats.total);
+    }
+    // For an audit a page without a proof is not the list: what never arrived may be behind it.
+    if (lonePageEnd(walk.completion)?.kind === 'said') {
+      await acceptUnproven({ kind: 'unproven', reason: { kind: 'page-may-be-cut', count: this.#listed } });
     }
     await this.#comparer.finish(service.signal);
     // How far back the list reaches is not known, and it shows recent leads only.
@@ -172,6 +181,18 @@ export class Audit {
 
   close(): Promise<void> {
     return this.#comparer.close();
+  }
+
+  async #acceptUnproven(end: Unproven): Promise<void> {
+    const { acceptUnproven } = this.#options;
+    if (acceptUnproven === undefined) {
+      const isCut = end.reason.kind === 'page-may-be-cut';
+      throw new IncompleteError(end, 'leads', isCut && this.#isNewestFirst ? this.listedSince : undefined);
+    }
+    await acceptUnproven(end);
+    this.#isProven = false;
+    // They may be in the part of the list that did not come.
+    this.#cannotDecide(unlistedClasses);
   }
 
   /** Leads are dated by the service's clock. */
@@ -196,6 +217,8 @@ export class Audit {
     for (const lead of leads) {
       const { createdAt } = lead;
       const time = readCreatedAt(createdAt);
+      if (time === undefined || time > (this.#before ?? Infinity)) this.#isNewestFirst = false;
+      this.#before = time;
       if (time !== undefined && !(time >= (this.#horizon ?? Infinity))) this.#horizon = time;
       if (!this.matcher.matches(lead)) continue;
       const { id } = lead;

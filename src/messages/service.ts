@@ -152,13 +152,14 @@ export const serviceMessages: Messages<ServiceProblem> = {
     hint: () =>
       `try again ${at < 8.64e15 ? `at ${new Date(at).toISOString().replace(/\.\d+/, '')}` : 'later'}`,
   }),
-  incomplete: ({ what, reason }) => ({
+  incomplete: ({ what, reason, since }) => ({
     message: `${what} may be missing: ${sentence(reason)}`,
     hint: (words) => {
       const hint = hintFor(reason, words) ?? '';
-      return what === 'leads'
-        ? `${hint}; or take what there is with ${words.option('accept-incomplete')}`
-        : hint;
+      if (what === 'pages') return hint;
+      const narrower =
+        since === undefined ? '' : `; or ask for no older leads than came: ${words.option('since', since)}`;
+      return `${hint}${narrower}; or take what there is with ${words.option('accept-incomplete')}`;
     },
   }),
   'no-pointer': ({ setting, text, example }) => ({

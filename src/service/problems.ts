@@ -28,7 +28,13 @@ export type ServiceProblem =
       readonly waitMs: number;
       readonly at: number;
     }
-  | { readonly kind: 'incomplete'; readonly what: 'leads' | 'pages'; readonly reason: UnprovenReason }
+  /** `since`: leads that were created then or later surely came. */
+  | {
+      readonly kind: 'incomplete';
+      readonly what: 'leads' | 'pages';
+      readonly reason: UnprovenReason;
+      readonly since: string | undefined;
+    }
   /** Of a setting: neither `auto` nor a JSON Pointer. */
   | {
       readonly kind: 'no-pointer';

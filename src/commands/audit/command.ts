@@ -6,21 +6,21 @@ export default command({
   summary: 'is any lead missing?',
   description:
     'Compares what can be pulled with what was received: by id, and field by field where the bytes differ.\n' +
-    'Exit 7 when a lead is not the same on both sides, unless it was repaired in this run. A list that may be incomplete proves nothing: exit 5 or 6.',
+    'Exit 7 when a lead is not the same on both sides, unless it was repaired in this run. A list that may be incomplete, or that leaves out most of what was received, proves nothing: exit 5 or 6.',
   flags,
   listing: {
     title: 'What it finds, of each lead the first that fits',
     rows: [
+      ['test', 'of leads send or leads check, and not in the list: no finding'],
       ['refused', 'it came and was rejected'],
       ['missing', 'pulled, never received'],
       ['extra', 'received, cannot be pulled'],
       ['different', 'some fields do not mean the same, its delivery status aside'],
       ['pending', 'received, not yet forwarded'],
       ['late', 'received more than --late-after after it was created'],
-      ['test', 'of leads send and leads check, and not in the list: not counted'],
-      ['richer', 'only the list has a field, and no push has it: not counted'],
       ['unsettled', 'younger than --settle: not counted'],
       ['beyond-horizon', 'older than the oldest lead that the service still lists: not counted'],
+      ['richer', 'beside any of these: only the list has a field, and no push: no finding'],
     ],
   },
   exits: { ...serviceExits, 7: 'a lead is not the same on both sides, and was not repaired' },

@@ -15,6 +15,11 @@ interface Times {
   readonly ms: number;
 }
 
+interface Comparison extends Times {
+  /** Why most of it says nothing. */
+  readonly doubt: string | undefined;
+}
+
 /** Findings that the text of a failed test lists. */
 const mostListed = 100;
 
@@ -27,9 +32,9 @@ export async function writeJunit(
   audit: Pick<Audit, 'findings' | 'counts'>,
   { byClass, pulled }: AuditSummary,
   settled: Pick<RepairedFindings, 'repaired' | 'arrived'>,
-  times: Times,
+  { doubt, ...times }: Comparison,
 ): Promise<void> {
-  const cases = [testCase('complete', completeness(pulled, audit.counts.withoutId), times.ms)];
+  const cases = [testCase('complete', completeness(pulled, audit.counts.withoutId, doubt), times.ms)];
   for (const kind of problemClasses) {
     const count = byClass[kind];
     cases.push(
@@ -100,8 +105,9 @@ const lineOf = ({ id, createdAt, receivedAt, fields, reason }: Finding): string 
   ].join(', ');
 
 /** Of a record without a usable id nothing is known. */
-function completeness(pulled: number, withoutId: number): TestCase['outcome'] {
+function completeness(pulled: number, withoutId: number, doubt: string | undefined): TestCase['outcome'] {
   const output = `${grouped(pulled)} leads pulled`;
+  if (doubt !== undefined) return { kind: 'failed', type: 'incomplete', message: doubt, text: doubt };
   if (withoutId === 0) return { kind: 'passed', output };
   const message = `${counted(withoutId, 'record has', 'records have')} no usable id`;
   return { kind: 'failed', type: 'no-id', message, text: `${message}\n${output}` };

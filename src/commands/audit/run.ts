@@ -1,7 +1,8 @@
 import { isCtrlC, outliveOutages } from '../flags/polling.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import type { Context } from '../../context.ts';
-import { ServiceError } from '../../errors.ts';
+import type { Audit } from '../../audit/audit.ts';
+import { DataError, ServiceError } from '../../errors.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { noteFilters } from '../flags/resolve-filter.ts';
@@ -10,7 +11,7 @@ import { noteCounts, openAudit, type OpenedAudit } from './open-audit.ts';
 import { type AuditCommandOptions, rejectContradictions } from './options.ts';
 import { printJson, printMissing, printRound, printTable } from './print.ts';
 import { openRepair, type RepairedFindings, repairFindings, type RepairPlan } from './repair.ts';
-import { type AuditSummary, problemsIn, summarize } from './summary.ts';
+import { type AuditSummary, horizonDoubt, problemsIn, summarize } from './summary.ts';
 
 export async function run(options: AuditCommandOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
@@ -40,15 +41,17 @@ async function auditRound(
       return repairFindings(opened, plan, context);
     });
     const summary = summarize(audit, filter, repaired.repaired.size);
+    const doubt = horizonDoubt(summary);
     try {
       await print(opened, summary, repaired, options, context);
     } finally {
       if (options.junit !== undefined) {
         const times = { startedAt, ms: clock.now() - startedAt };
-        await writeJunit(options.junit, audit, summary, repaired, times);
+        await writeJunit(options.junit, audit, summary, repaired, { ...times, doubt });
       }
     }
     if (repaired.failure !== undefined) throwOrSay(repaired.failure.error, options, context);
+    if (doubt !== undefined) throwOrSay(beyondHorizon(doubt, audit), options, context);
     const isOver = problemsIn(summary) - repaired.repaired.size - repaired.arrived.size <= 0;
     return isOver && repaired.failure === undefined ? 'done' : 'problems';
   } finally {
@@ -69,9 +72,18 @@ function print(
   return printTable(audit, summary, { most: limit, repaired, arrived }, context);
 }
 
-/** A receiver that is away may be back in the next round. */
+const beyondHorizon = (doubt: string, { listedSince }: Audit): DataError =>
+  new DataError(doubt, {
+    hint:
+      listedSince === undefined
+        ? "see with 'leads list --limit all' whether the service lists any lead"
+        : `compare what it lists: leads audit --since ${listedSince}`,
+  });
+
+/** A receiver that is away may be back in the next round, and so may what the service does not list. */
 function throwOrSay(error: unknown, { watch }: AuditCommandOptions, { messages }: Context): void {
-  if (watch === undefined || !(error instanceof ServiceError)) throw error;
+  const mayHeal = error instanceof ServiceError || error instanceof DataError;
+  if (watch === undefined || !mayHeal) throw error;
   messages.warn(sentenceOf(error));
 }
 

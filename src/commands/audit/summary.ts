@@ -1,6 +1,7 @@
 import { allClasses, type FindingClass, isoTime, problemClasses } from '../../audit/classify-lead.ts';
 import type { Audit, AuditCounts } from '../../audit/audit.ts';
 import type { LeadFilter } from '../../lead/filter.ts';
+import { counted, grouped } from '../../output/terminal/progress.ts';
 
 /** The last line of `--json`; its fields are public. Times are ISO 8601. */
 export interface AuditSummary {
@@ -50,6 +51,18 @@ export function summarize(
     lossRate: settled === 0 ? null : Number((lost / settled).toFixed(6)),
     repaired,
   };
+}
+
+/**
+ * Why nothing can be said of most of what was received: the service does not list leads that old. Undefined where it lists
+ * enough of them.
+ */
+export function horizonDoubt({ received, byClass, horizon }: AuditSummary): string | undefined {
+  const beyond = byClass['beyond-horizon'] ?? 0;
+  const compared = received - (byClass.test ?? 0);
+  if (beyond * 2 <= compared) return undefined;
+  const listed = horizon === null ? 'the service lists no lead' : `the service lists none before ${horizon}`;
+  return `most of what was received cannot be compared: ${grouped(beyond)} of ${counted(compared, 'lead', 'leads')} are older than the list, and ${listed}`;
 }
 
 /** Leads that are a reason for exit 7: those on which both sides do not agree, and those that cannot be compared by an id. */

@@ -44,9 +44,9 @@ export class IncompleteError extends LeadsError {
   readonly why: string;
   readonly #reason: UnprovenReason;
 
-  /** `what` may be missing; of pages there is no flag that takes what there is. @internal */
-  constructor({ reason }: Unproven, what: 'leads' | 'pages' = 'leads') {
-    const problem: ServiceProblem = { kind: 'incomplete', what, reason };
+  /** `what` may be missing; of pages there is no flag that takes what there is. Leads since then surely came. @internal */
+  constructor({ reason }: Unproven, what: 'leads' | 'pages' = 'leads', since?: string) {
+    const problem: ServiceProblem = { kind: 'incomplete', what, reason, since };
     super(problem);
     this.#reason = reason;
     // A library's entry, which hands the error out, puts the sentence here.

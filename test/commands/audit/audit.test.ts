@@ -441,8 +441,8 @@ describe('leads audit', () => {
   it('does not claim that a lead is too much where the service lists nothing', async () => {
     await take([leadOf('a', 1)]);
     const { exitCode, classes, stderr } = await report(['--quiet']);
-    expect({ exitCode, classes }).toEqual({ exitCode: 0, classes: { a: 'beyond-horizon' } });
-    expect(stderr).toBe(
+    expect({ exitCode, classes }).toEqual({ exitCode: 6, classes: { a: 'beyond-horizon' } });
+    expect(stderr).toContain(
       'warning: the service lists no lead: whether one is missing, or too many, cannot be told\n',
     );
   });
@@ -600,6 +600,46 @@ describe('test leads', () => {
     expect({ exitCode, classes }).toEqual({ exitCode: 7, classes: { 'leads-send-abc-2': 'refused' } });
     expect(summary).toMatchObject({ received: 5, byClass: { test: 3, extra: 0, 'beyond-horizon': 0 } });
     expect((await audit()).stdout).toMatch(/^test +3 +60\.00% +sent by leads send or leads check$/m);
+  });
+});
+
+describe('an audit of a list that does not reach back far enough', () => {
+  it('ends with 6 where most of what was received is older, and names the --since that fits', async () => {
+    listed = [leadOf('a', 1), leadOf('b', 2)];
+    await take([...listed, leadOf('c', 30), leadOf('d', 40)]);
+    expect((await report()).exitCode).toBe(0);
+    await take([leadOf('e', 50)]);
+    const xml = join(home, 'audit.xml');
+    const { exitCode, classes, stderr } = await report(['-q', '--junit', xml]);
+    expect({ exitCode, classes }).toEqual({
+      exitCode: 6,
+      classes: { c: 'beyond-horizon', d: 'beyond-horizon', e: 'beyond-horizon' },
+    });
+    const { error } = JSON.parse(stderr) as { error: { message: string; hint: string } };
+    expect(error.message).toContain('3 of 5 leads are older than the list');
+    expect(error.hint).toBe('compare what it lists: leads audit --since 2026-06-01T10:00:01Z');
+    expect(readFileSync(xml, 'utf8')).toMatch(/name="complete"[^>]*>\s*<failure [^>]*message="most of what/);
+    expect(await report(['--since', '2026-06-01T10:00:01Z'])).toMatchObject({ exitCode: 0, classes: {} });
+    listed = [];
+    const empty = await audit();
+    expect(empty).toMatchObject({ exitCode: 6 });
+    expect(empty.stderr).toContain('5 of 5 leads are older than the list, and the service lists no lead');
+  });
+
+  it('names the --since that fits where the page may be cut, unless its leads are in no order', async () => {
+    await service.close();
+    let page = Array.from({ length: 10 }, (_, i) => leadOf(`lead_${i}`, i + 1));
+    service = await scripted((request, response) => {
+      response.sendDate = false;
+      const { searchParams } = new URL(request.url ?? '', 'http://localhost');
+      sendJson(response, { data: page.slice(0, Number(searchParams.get('limit') ?? 10)) });
+    });
+    await take(page);
+    const { exitCode, stderr } = await audit();
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain('or ask for no older leads than came: --since 2026-06-01T02:00:01Z; or take');
+    page = page.reverse();
+    expect((await audit()).stderr).not.toContain('--since');
   });
 });
 
