@@ -155,7 +155,7 @@ const parameters: Readonly<Record<ParameterName, string>> = {
   category: 'of the category filter',
   since: 'of the earliest creation time',
   until: 'of the time that creation is before',
-  cursor: 'of an opaque position',
+  cursor: 'of an opaque position; one that is an object goes there as JSON',
   page: 'of the page number',
   offset: 'of the number of leads to skip',
 };

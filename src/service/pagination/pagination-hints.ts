@@ -5,6 +5,7 @@ import {
   lastNames,
   moreNames,
   nestingNames,
+  nextHeaders,
   nextNames,
   offsetNames,
   pageNames,
@@ -129,8 +130,11 @@ function nextIn(places: readonly Members[]): PaginationHints['next'] {
     if (end === null && vagueNextNames.includes(wanted)) return null;
     for (const place of places) {
       for (const [field, value] of Object.entries(place)) {
-        if (plainName(field) !== wanted) continue;
-        const next = nextHintOf(field, value);
+        // An offset that is a number says where this page begins.
+        if (plainName(field) !== wanted || (wanted === 'offset' && wholeNumber(value) !== undefined))
+          continue;
+        const plain = nextHintOf(field, value);
+        const next = plain === undefined ? tokenOf(field, value) : plain;
         if (next === null) end = null;
         else if (next !== undefined) return next;
         break;
@@ -170,13 +174,15 @@ export interface NextHint {
   /** The field's name as it stands there. */
   readonly field: string;
   readonly value: string | number;
+  /** Of a token that is an object of texts and numbers: each may be a parameter of its own. */
+  readonly members?: Readonly<Record<string, string | number>>;
 }
 
 /** Values that mark the end of a list in services that always send the field. */
 const endMarkers: readonly Json[] = [null, false, '', 0, '0', -1, '-1', 'nil', 'null', 'false'];
 
 const urlMembers = ['href', 'url', 'link'];
-const cursorMembers = ['cursor', 'after', 'token'];
+const cursorMembers = ['cursor', 'after', 'token', 'starting_after'];
 /** Members of an object `next` that are numbers, and the field that means the same beside it. */
 const numberMembers = {
   page: 'nextpage',
@@ -212,6 +218,18 @@ export function nextHintOf(field: string, value: Json): NextHint | null | undefi
   return undefined;
 }
 
+/** An object or an array as the token of the next page: undefined where it holds nothing. */
+function tokenOf(field: string, token: Json): NextHint | undefined {
+  if (typeof token !== 'object' || token === null || Object.keys(token).length === 0) return undefined;
+  const hint = { name: plainName(field), field, value: JSON.stringify(token) };
+  const members = Object.entries(token).filter(
+    (member): member is [string, string | number] =>
+      typeof member[1] === 'string' || typeof member[1] === 'number',
+  );
+  const isFlat = isObject(token) && members.length === Object.keys(token).length;
+  return isFlat ? { ...hint, members: Object.fromEntries(members) } : hint;
+}
+
 /** What the headers of an answer say about its place in the list. */
 interface HeaderHints {
   readonly next: NextHint | null | undefined;
@@ -225,16 +243,11 @@ type Headers = Readonly<Record<string, string | undefined>>;
 const headerNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
 
-/** Reads `X-Next-Cursor`, `X-Next-Page`, `X-Page`, `X-Total-Pages`, `X-Total-Count`, `X-Total` and `Content-Range`. */
+/** Reads `nextHeaders`, `X-Page`, `X-Total-Pages`, `X-Total-Count`, `X-Total` and `Content-Range`. */
 export function readHeaderHints(headers: Headers): HeaderHints {
-  const cursor = headers['x-next-cursor'];
-  const page = headers['x-next-page'];
+  const [name, field] = Object.entries(nextHeaders).find(([header]) => headers[header] !== undefined) ?? [];
   const next =
-    cursor === undefined
-      ? page === undefined
-        ? undefined
-        : nextHintOf('next_page', page.trim())
-      : nextHintOf('next_cursor', cursor.trim());
+    name === undefined || field === undefined ? undefined : nextHintOf(field, headers[name]?.trim() ?? '');
   // `items 0-24/319` (RFC 9110, section 14.4); `*` is an unknown total.
   const range = /^\s*[\w-]+\s+(?:\d+-\d+|\*)\s*\/\s*(\d{1,15})\s*$/.exec(headers['content-range'] ?? '')?.[1];
   return {

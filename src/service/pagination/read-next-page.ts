@@ -159,8 +159,13 @@ function styleOf({ params, position, hints }: AnsweredPage): 'page' | 'offset' |
 }
 
 /** Where a next URL, cursor or number of the body leads. Throws a `DataError` for a URL of another origin. */
-function positionOfHint(page: AnsweredPage, { name, field, value }: NextHint): Position {
+function positionOfHint(page: AnsweredPage, { name, field, value, members }: NextHint): Position {
   const { params, facts, covers, hints } = page;
+  if (members !== undefined && params.cursor === undefined && cursorParamOf[field] === undefined) {
+    const url = new URL(facts.url);
+    for (const [param, part] of Object.entries(members)) url.searchParams.set(param, String(part));
+    return { style: 'url', url: url.href };
+  }
   const text = String(value);
   const isToken = /cursor|token/.test(name);
   if (/^https?:\/\//i.test(text) || (!isToken && /^[/?]/.test(text))) {

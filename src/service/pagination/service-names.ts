@@ -67,6 +67,25 @@ export const cursorParamOf: Readonly<Record<string, string>> = {
   nextPageToken: 'pageToken',
   next_token: 'next_token',
   nextToken: 'nextToken',
+  // AWS; S3 and Azure Blob Storage name the parameter `marker`.
+  NextToken: 'NextToken',
+  NextMarker: 'marker',
+  nextMarker: 'marker',
+  next_marker: 'marker',
+  Marker: 'Marker',
+  marker: 'marker',
+  // DynamoDB, Airtable, Intercom, Instagram, Elasticsearch, OAI-PMH, Cassandra, Azure DevOps.
+  LastEvaluatedKey: 'ExclusiveStartKey',
+  offset: 'offset',
+  starting_after: 'starting_after',
+  next_max_id: 'max_id',
+  search_after: 'search_after',
+  scroll_id: 'scroll_id',
+  _scroll_id: 'scroll_id',
+  resumptionToken: 'resumptionToken',
+  pageState: 'pageState',
+  continuation: 'continuation',
+  'x-ms-continuationtoken': 'continuationToken',
   continuationToken: 'continuationToken',
   continuation_token: 'continuation_token',
   nextContinuationToken: 'continuation-token',
@@ -82,11 +101,27 @@ export const plainName = (name: string): string => name.toLowerCase().replace(/[
 
 /** Fields that hold the next page's cursor, URL or number, the clearest ones first. */
 export const nextNames = names(`
-  nextcursor nextpagetoken nexttoken nextcontinuationtoken continuationtoken nextpageurl nexturl nextlink
-  @odata.nextlink nextrecordsurl nextpage nextoffset nextstart next`);
+  nextcursor nextpagetoken nexttoken nextcontinuationtoken continuationtoken nextpageurl nexturl nextlink nextpageuri
+  nexturi nexthref @odata.nextlink nextrecordsurl nextmarker nextmaxid lastevaluatedkey resumptiontoken nextpagestate
+  nextpage nextoffset nextstart next`);
 
 /** Fields that may also describe the page itself: they count only where no other one says that this was the last. */
-export const vagueNextNames = names('endcursor after cursor bookmark');
+export const vagueNextNames = names(
+  'endcursor after cursor bookmark marker continuation scrollid pagestate searchafter offset',
+);
+
+/** Headers with the token or the URL of the next page, and the field that means the same. */
+export const nextHeaders: Readonly<Record<string, string>> = {
+  'x-next-cursor': 'next_cursor',
+  'x-next-page-token': 'next_page_token',
+  'x-next-token': 'next_token',
+  'x-continuation-token': 'continuation_token',
+  // Azure DevOps.
+  'x-ms-continuationtoken': 'x-ms-continuationtoken',
+  // Kinto.
+  'next-page': 'next_page',
+  'x-next-page': 'next_page',
+};
 
 /** True: there is more. */
 export const moreNames = names(
@@ -109,5 +144,5 @@ export const countNames = names('count items');
 
 /** Objects in which services put these fields, from the array's own neighbours outwards. */
 export const nestingNames = names(
-  'meta pagination paging pageinfo page links _links cursor cursors responsemetadata info additionaldata hits',
+  'meta pagination paging pageinfo page pages links _links cursor cursors responsemetadata info additionaldata hits',
 );
