@@ -1,31 +1,34 @@
 import { hash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { messageOf, OutputError } from '../errors.ts';
 import type { FileProblem } from '../files/problems.ts';
 import type { PrunedLead, ReceivedLead, ReceivedLeads, StoredLead } from '../inbox/query-types.ts';
 import { leadLookup } from '../inbox/sqlite/lead-lookup.ts';
 import { type Database, loadLibsql, type Statement, toColumn } from '../inbox/sqlite/libsql.ts';
 
-/** The part of an inbox's tables that lookups read. Of a file that is lost with the process, nothing has to be durable. */
+/**
+ * The part of an inbox's tables that lookups read, in a database without a name: SQLite removes its file as it makes it, so
+ * that nothing stays however the process ends. Nothing in it has to be durable.
+ */
 const schema = `
-  PRAGMA journal_mode = OFF;
-  PRAGMA synchronous = OFF;
-  PRAGMA cache_size = -16384;
-  CREATE TABLE leads (id TEXT PRIMARY KEY, seq INTEGER NOT NULL, first_at INTEGER NOT NULL, digest BLOB NOT NULL)
-    WITHOUT ROWID;
-  CREATE TABLE deliveries (
+  PRAGMA temp_store = FILE;
+  ATTACH '' AS received;
+  PRAGMA received.journal_mode = OFF;
+  PRAGMA received.synchronous = OFF;
+  PRAGMA received.cache_size = -16384;
+  CREATE TABLE received.leads (
+    id TEXT PRIMARY KEY, seq INTEGER NOT NULL, first_at INTEGER NOT NULL, digest BLOB NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE received.deliveries (
     seq INTEGER PRIMARY KEY, lead TEXT NOT NULL, received_at INTEGER NOT NULL, source TEXT NOT NULL,
     attempt INTEGER NOT NULL, body BLOB NOT NULL
   );
-  CREATE TABLE work (lead TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE received.work (lead TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
 /** Any number of leads in a temporary database, for lookups. When they were received is not known. */
 export class LeadDatabase implements ReceivedLeads {
   readonly #database: Database;
-  readonly #directory: string;
   readonly #lookup: ReturnType<typeof leadLookup>;
   readonly #addId: Statement;
   readonly #addBody: Statement;
@@ -33,24 +36,11 @@ export class LeadDatabase implements ReceivedLeads {
 
   static async open(): Promise<LeadDatabase> {
     const Libsql = await loadLibsql();
-    const directory = await mkdtemp(join(tmpdir(), 'leads-'));
-    try {
-      const database = new LeadDatabase(
-        new Libsql(join(directory, 'received.db'), { timeout: 0 }),
-        directory,
-      );
-      // A file without a name is gone when the process ends, however it ends. Windows keeps the name until it is closed.
-      await rm(directory, { recursive: true, force: true }).catch(() => undefined);
-      return database;
-    } catch (error) {
-      await rm(directory, { recursive: true, force: true });
-      throw error;
-    }
+    return new LeadDatabase(new Libsql(':memory:', { timeout: 0 }));
   }
 
-  private constructor(database: Database, directory: string) {
+  private constructor(database: Database) {
     this.#database = database;
-    this.#directory = directory;
     database.exec(schema);
     this.#addId = database.prepare('INSERT INTO leads VALUES (?, ?, 0, ?) ON CONFLICT DO NOTHING');
     this.#addBody = database.prepare("INSERT INTO deliveries VALUES (?, ?, 0, 'push', 1, ?)");
@@ -109,8 +99,8 @@ export class LeadDatabase implements ReceivedLeads {
     yield* this.#lookup.prunedSince(since);
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#database.close();
-    await rm(this.#directory, { recursive: true, force: true });
+    return Promise.resolve();
   }
 }

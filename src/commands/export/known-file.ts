@@ -35,14 +35,13 @@ export async function findKnownFile(
   return { known, digest };
 }
 
-/** The same file at the end of a walk, or after a crash: what stands behind the known bytes is for others to judge. */
-export async function reopenKnownFile(path: string, { known, digest }: KnownFile): Promise<KnownFile> {
-  if (await isUnchanged(path, digest)) return { known, digest };
-  return knownBeginning(path, known);
-}
-
-/** Throws a `UsageError` when the file does not begin with the known bytes any more. */
-export async function knownBeginning(path: string, known: OutputFile): Promise<KnownFile> {
+/**
+ * The same file at the end of a walk, or after a crash, where its digest has to be taken again: what stands behind the known
+ * bytes is for others to judge. Throws a `UsageError` when it does not begin with them any more.
+ */
+export async function reopenKnownFile(path: string, before: KnownFile | OutputFile): Promise<KnownFile> {
+  if ('digest' in before && (await isUnchanged(path, before.digest))) return before;
+  const known = 'digest' in before ? before.known : before;
   const digest = await digestIfKnown(path, known);
   if (digest === undefined) throw changedMeanwhile(path);
   return { known, digest };

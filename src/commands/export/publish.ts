@@ -1,4 +1,4 @@
-import { open, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { appendDurably, digestFile, hexOf, isUnchanged } from '../../files/append-durably.ts';
 import { type OutputFile, writeBookmark, writeJsonState } from '../../files/bookmark.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
@@ -11,14 +11,8 @@ import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { type Checkpoint, type FilePaths, partialIsOutput } from './checkpoint.ts';
-import {
-  changedMeanwhile,
-  digestIfKnown,
-  knownBeginning,
-  type KnownFile,
-  reopenKnownFile,
-  sizeOf,
-} from './known-file.ts';
+import { describeContent } from './describe-content.ts';
+import { changedMeanwhile, digestIfKnown, type KnownFile, reopenKnownFile, sizeOf } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
 
 /** What became of a file that was there before, for the summary. */
@@ -80,7 +74,8 @@ async function place(
   const size = (await sizeOf(paths.file)) ?? 0;
   if (becomes?.bytes === size && (await digestIfKnown(paths.file, becomes)) !== undefined)
     return { ...becomes, publication: 'appended' };
-  const base = appendTo === null || size === 0 ? undefined : await openBase(paths.file, appendTo, target);
+  const base =
+    appendTo === null || size === 0 ? undefined : await reopenKnownFile(paths.file, target ?? appendTo);
   // Without leads there is nothing to append, not even the empty member of a compressed file.
   if (base !== undefined && counts.leads === 0) return { ...base.known, publication: 'appended' };
   const before = base?.known.columns ?? columns;
@@ -112,9 +107,6 @@ async function place(
     await drawn?.file.close();
   }
 }
-
-const openBase = (path: string, appendTo: OutputFile, target: KnownFile | undefined): Promise<KnownFile> =>
-  target === undefined ? knownBeginning(path, appendTo) : reopenKnownFile(path, target);
 
 async function lengthAndDigest(path: string): Promise<Pick<OutputFile, 'bytes' | 'sha256'>> {
   const digest = await digestFile(path);
@@ -172,85 +164,4 @@ async function columnsOf(from: PartialFile, known: readonly string[]): Promise<r
   const columns = new Columns(known);
   for await (const lines of linesOf(from.handle)) for (const { bytes } of lines) columns.learn(bytes);
   return columns.paths;
-}
-
-const [quote, comma, newline, brace, bracket] = [0x22, 0x2c, 0x0a, 0x7b, 0x5b];
-
-/** What a file holds, such as `251 leads`: counted if it looks like an export of ours, otherwise in bytes. */
-export async function describeContent(path: string): Promise<string> {
-  return withOutputErrors(path, async () => {
-    const { size, isCompressed } = await inspect(path);
-    const leads = await countRecords(unpacked(path, isCompressed));
-    return leads === undefined ? counted(size, 'byte', 'bytes') : counted(leads, 'lead', 'leads');
-  });
-}
-
-async function inspect(path: string): Promise<{ readonly size: number; readonly isCompressed: boolean }> {
-  const file = await open(path, 'r');
-  try {
-    const beginning = Buffer.alloc(2);
-    await file.read(beginning, 0, 2, 0);
-    const { size } = await file.stat();
-    return { size, isCompressed: beginning[0] === 0x1f && beginning[1] === 0x8b };
-  } finally {
-    await file.close();
-  }
-}
-
-/** Counts the records of a text that comes in chunks. */
-interface RecordCounter {
-  add(chunk: Buffer): void;
-  /** Undefined for a text of another form. */
-  readonly total: number | undefined;
-}
-
-/** Undefined for what looks like no export of ours. What is compressed and cut off counts as far as it can be read. */
-async function countRecords(chunks: AsyncIterable<Buffer>): Promise<number | undefined> {
-  let counter: RecordCounter | undefined;
-  try {
-    for await (const chunk of chunks) {
-      counter ??= chunk[0] === brace || chunk[0] === bracket ? new ObjectCounter() : new RowCounter();
-      counter.add(chunk);
-    }
-  } catch (error) {
-    if (!(error as NodeJS.ErrnoException).code?.startsWith('Z_')) throw error;
-  }
-  return counter?.total;
-}
-
-/** Lines that begin an object, in NDJSON and in an array of ours. Goes from line to line: no byte of a lead is looked at. */
-class ObjectCounter implements RecordCounter {
-  total = 0;
-  #isAtLineStart = true;
-
-  add(chunk: Buffer): void {
-    let start = this.#isAtLineStart ? 0 : chunk.indexOf(newline) + 1;
-    if (start === 0 && !this.#isAtLineStart) return;
-    while (start < chunk.length) {
-      if (chunk[start] === brace) this.total += 1;
-      const end = chunk.indexOf(newline, start);
-      if (end === -1) break;
-      start = end + 1;
-    }
-    this.#isAtLineStart = start === chunk.length;
-  }
-}
-
-/** Rows below the header of a CSV file. Line ends inside of quotes belong to a row. */
-class RowCounter implements RecordCounter {
-  #rows = 0;
-  #isQuoted = false;
-  #hasComma = false;
-
-  add(chunk: Buffer): void {
-    for (const byte of chunk) {
-      if (byte === quote) this.#isQuoted = !this.#isQuoted;
-      if (byte === newline && !this.#isQuoted) this.#rows += 1;
-      this.#hasComma ||= this.#rows === 0 && byte === comma;
-    }
-  }
-
-  get total(): number | undefined {
-    return this.#hasComma ? Math.max(0, this.#rows - 1) : undefined;
-  }
 }

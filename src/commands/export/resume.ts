@@ -14,10 +14,10 @@ import {
   partialIsOutput,
   readCheckpoint,
 } from './checkpoint.ts';
+import { describeContent } from './describe-content.ts';
 import { findKnownFile } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
 import { type ExportContext, type ExportPlan, planExport } from './plan.ts';
-import { describeContent } from './publish.ts';
 import type { FileStart } from './to-file.ts';
 
 export interface StartedExport {

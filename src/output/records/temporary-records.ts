@@ -1,4 +1,6 @@
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withOutputErrors } from '../../files/output-error.ts';
@@ -56,8 +58,9 @@ export class TemporaryRecords {
 
 /** A file without a name is gone when the process ends, however it ends. Windows keeps the name until then. */
 async function openUnlinked(): Promise<FileHandle> {
-  const directory = await mkdtemp(join(tmpdir(), 'leads-'));
-  const file = await open(join(directory, 'spool'), 'wx+', 0o600);
-  await rm(directory, { recursive: true, force: true });
+  const path = join(tmpdir(), `leads-${randomBytes(16).toString('hex')}`);
+  const file = await open(path, 'wx+', 0o600);
+  // At once: a process that is killed in between leaves it.
+  rmSync(path, { force: true });
   return file;
 }

@@ -43,8 +43,8 @@ function nextStep(seen: WalkState): Step {
   return step;
 }
 
-/** What may follow one step: its page, the requests that check where it begins, and the probes behind it. */
-const mostInOneStep = 4;
+/** What may follow one step: its page, the requests that check where it begins, steps back, and the probes behind it. */
+const mostInOneStep = 8;
 
 /** A walk that goes on makes at most three requests for each answer that brings a new lead, and fifty more. */
 const isSpent = ({ effort: { requests, passedOver, fruitful } }: WalkState): boolean =>

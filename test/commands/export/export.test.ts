@@ -47,7 +47,7 @@ describe('export', () => {
   });
 
   it('keeps leads whose time cannot be read under --since, and says how many', async () => {
-    const times = ['2026-01-31T12:00:00,5Z', '2025-12-31T12:00:00Z', '2026-02-30T12:00:00Z', 1_769_860_800];
+    const times = ['2026-01-31T12:00:00,5Z', '2025-12-31T12:00:00Z', '2026-02-30T12:00:00Z', 'now'];
     const records = times.map((createdAt, i) => ({ id: `l-${i}`, createdAt }));
     const other = await scripted((_, response) => sendJson(response, { data: records, has_more: false }));
     const options = { env: { ...key, LEADS_BASE_URL: other.url } };
