@@ -26,8 +26,13 @@ const loadedTogether = {
     'commands/flags/shared-flags',
     'config/setting-keys',
     'config/directories',
+    'commands/help/command-help',
+    'commands/flags/inbox-flags',
+    'webhook/presets',
     'service/listing/incomplete-error',
   ],
+  // An inbox that is there, as TAB looks into it for ids.
+  inbox: ['inbox/sqlite/database-file'],
   // With what a short command prints with, and an error: neither needs the file that lists leads.
   command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
   pull: [

@@ -54,17 +54,6 @@ export function leadOfDelivery(
   return leadBytes(body, placeOf(row));
 }
 
-/** The same of a delivery that is there, in a database of any version. */
-export function leadBytesAt(database: Database, seq: number): Uint8Array {
-  const [row = {}] = database.prepare('SELECT * FROM deliveries WHERE seq = ?').all([seq]);
-  const sharedSeq = sharedSeqOf(row);
-  const [shared] =
-    sharedSeq === undefined
-      ? [row]
-      : database.prepare('SELECT body FROM shared_content WHERE seq = ?').all([sharedSeq]);
-  return leadBytes(bytesOf(shared?.['body']), placeOf(row));
-}
-
 /** Gives a delivery that is pending its last verdict. */
 export const concludeDelivery = (
   sql: Statements,

@@ -1,5 +1,4 @@
-import { ConfigError } from '../../errors.ts';
-import type { InboxProblem } from '../problems.ts';
+import { applicationId, currentVersion, versionOf } from './database-file.ts';
 import type { Database } from './libsql.ts';
 import { nameTargetsByKey } from './target-tables.ts';
 
@@ -7,7 +6,7 @@ import { nameTargetsByKey } from './target-tables.ts';
 type Migration = (database: Database, now: number) => void;
 
 /** `user_version` counts those that a database has had. */
-const migrations: readonly Migration[] = [
+const migrations: readonly Migration[] & { readonly length: typeof currentVersion } = [
   (database) =>
     database.exec(`
   CREATE TABLE counter (seq INTEGER NOT NULL);
@@ -71,11 +70,6 @@ const migrations: readonly Migration[] = [
   `),
 ];
 
-/** Marks the file as ours ("lead"), so that another program's database is never written to. */
-const applicationId = 0x6c656164;
-
-export const currentVersion = migrations.length;
-
 /** Throws a `ConfigError` for a database of another program, or one that a newer version of this program made. */
 export function migrate(database: Database, path: string, now: number, version = currentVersion): void {
   if (versionOf(database, path) === version) return;
@@ -94,19 +88,3 @@ export function migrate(database: Database, path: string, now: number, version =
   }
   database.prepare('PRAGMA secure_delete = OFF').all([]);
 }
-
-/** How many migrations a database has had. Only reads; throws as `migrate` does. */
-export function versionOf(database: Database, path: string): number {
-  const version = pragma(database, 'user_version');
-  const isEmpty = database.prepare('SELECT name FROM sqlite_master LIMIT 1').get([]) === undefined;
-  if (!isEmpty && pragma(database, 'application_id') !== applicationId) {
-    throw new ConfigError({ kind: 'inbox-of-other-program', inbox: path } satisfies InboxProblem);
-  }
-  if (version > migrations.length) {
-    throw new ConfigError({ kind: 'inbox-of-newer-version', inbox: path } satisfies InboxProblem);
-  }
-  return version;
-}
-
-const pragma = (database: Database, name: string): number =>
-  Number(database.prepare(`PRAGMA ${name}`).get([])?.[name] ?? 0);

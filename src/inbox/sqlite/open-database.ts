@@ -4,8 +4,9 @@ import { ConfigError } from '../../errors.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { InboxProblem } from '../problems.ts';
+import { hasLog, notAFile, versionOf } from './database-file.ts';
 import { type Database, immutableUrl, loadLibsql, readOnlyUrl } from './libsql.ts';
-import { migrate, versionOf } from './migrations.ts';
+import { migrate } from './migrations.ts';
 import { cannotOpen, sqliteCode } from './sqlite-errors.ts';
 
 /** How long opening waits for another process's transaction, in milliseconds. */
@@ -72,26 +73,6 @@ export async function openReadOnly(path: string): Promise<{ database: Database; 
   }
 }
 
-/**
- * Opens a database that exists to look at for a moment: without waiting for anybody, and without making or changing a
- * file, not even those beside it. Throws where that cannot be, and where it is no inbox.
- */
-export async function openForGlance(path: string): Promise<Database> {
-  const Libsql = await loadLibsql();
-  // To open a named pipe would wait for its writer.
-  if (!statSync(path).isFile()) throw notAFile(path);
-  // The database makes an empty log where there is none. One that is there is read, with its index as others keep it.
-  const url = hasLog(path) ? `${readOnlyUrl(path)}&readonly_shm=1` : immutableUrl(path);
-  const database = new Libsql(url, { timeout: 0 });
-  try {
-    versionOf(database, path);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
-
 /** Reads the number of the newest delivery from the database's own file, without its log; -1 where it cannot be read. */
 export async function copiedSeqOf(path: string): Promise<() => number> {
   const Libsql = await loadLibsql();
@@ -107,8 +88,6 @@ export async function copiedSeqOf(path: string): Promise<() => number> {
   };
 }
 
-const hasLog = (path: string): boolean => (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-
 /** The database's companions (`-wal`, `-shm`) take their mode from the file, so it must exist with the right one. */
 function makeFile(path: string): void {
   makeDirectory(dirname(path), 0o700);
@@ -118,9 +97,6 @@ function makeFile(path: string): void {
   // A device would get our mode, and a journal beside it.
   else if (!found.isFile()) throw notAFile(path);
 }
-
-const notAFile = (path: string): ConfigError =>
-  new ConfigError({ kind: 'inbox-is-no-file', inbox: path } satisfies InboxProblem);
 
 /** Writes the file anew without free pages, unless another process uses it or the disk is full. Whether it was done. */
 export const shrink = (database: Database): boolean => vacuum(database) && emptyLog(database);

@@ -1,6 +1,5 @@
-import { leadBytesAt } from './delivery-tables.ts';
-import { type Database, fromColumn, textOf } from './libsql.ts';
-import { openForGlance } from './open-database.ts';
+import { openForGlance } from './database-file.ts';
+import { type Database, fromColumn, leadBytesAt, textOf } from './libsql.ts';
 
 /** A lead that came lately. */
 interface RecentLead {

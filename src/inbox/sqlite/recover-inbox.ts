@@ -3,8 +3,15 @@ import { link, open, rm } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import type { InboxProblem } from '../problems.ts';
-import { leadBytesAt } from './delivery-tables.ts';
-import { type Database, loadLibsql, type Row, type Statement, textOf, type Value } from './libsql.ts';
+import {
+  type Database,
+  leadBytesAt,
+  loadLibsql,
+  type Row,
+  type Statement,
+  textOf,
+  type Value,
+} from './libsql.ts';
 import { migrate } from './migrations.ts';
 import { openReadOnly } from './open-database.ts';
 import { isDamage } from './sqlite-errors.ts';

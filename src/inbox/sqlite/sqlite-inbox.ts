@@ -13,7 +13,7 @@ import {
   StoreWarnings,
 } from './file-health.ts';
 import { type Database, Statements, toColumn } from './libsql.ts';
-import { currentVersion } from './migrations.ts';
+import { currentVersion } from './database-file.ts';
 import {
   failWhereLocked,
   isOverwriteDue,
