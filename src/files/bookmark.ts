@@ -63,6 +63,8 @@ export const bookmarkSchema = z.object({
   ids: z.array(z.tuple([z.string(), z.number()])),
   /** Ids of leads without a readable creation time: they never fall out of the window. */
   undated: z.array(z.string()),
+  /** Up to so many leads, one answer of a service that does not page was everything. */
+  provenUpTo: z.optional(z.int()),
   /** What the last run wrote with `-o`: the next one may append to it. */
   file: z.optional(z.nullable(outputFile)),
 });

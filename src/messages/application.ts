@@ -23,6 +23,7 @@ export const applicationWords: Words = {
   otherKey: () => 'see apiKey',
   otherBaseUrl: (url) => `baseUrl: '${url}'`,
   quoted: (text) => text,
+  learning: undefined,
   command: (line) => `leads ${line}`,
 };
 

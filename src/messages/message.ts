@@ -21,6 +21,8 @@ export interface Words {
   otherBaseUrl(url: string, login: string): string;
   /** A name or a command inside a sentence: in quotes on the command line. */
   quoted(text: string): string;
+  /** What finds out how a service pages, and keeps it where this front reads it; undefined: nothing does. */
+  readonly learning: string | undefined;
   /** A command that mends it: `'leads inbox migrate'`. */
   command(line: string): string;
 }

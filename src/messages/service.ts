@@ -45,6 +45,14 @@ const proxyHint = (): string => 'see HTTPS_PROXY and NO_PROXY';
 const howToSet = (words: Words): string =>
   `say how the service pages: ${words.quoted(words.set('api.pagination'))} and ${words.quoted(words.name('api.params.…'))}`;
 
+/** What decides whether one answer is everything. */
+const provingHint = (words: Words): string => {
+  const positions = ['api.params.page', 'api.params.offset'].map((name) => words.quoted(words.set(name)));
+  const paged = `if you know how the service pages: ${positions.join(' or ')}`;
+  const lone = `if one answer is everything: ${words.quoted(words.set('api.pagination', 'none'))}`;
+  return [words.learning, paged, lone].filter((text) => text !== undefined).join('; ');
+};
+
 const unproven = (message: string, hint: NonNullable<Message['hint']> = howToSet): Message => ({
   message,
   hint,
@@ -170,8 +178,9 @@ export const serviceMessages: Messages<ServiceProblem> = {
     join: '; ',
     hint: (words) => `to narrow here: ${words.option('where', `${field}=${wanted}`)}`,
   }),
-  'not-paged': ({ count }) => ({
-    message: `the service does not page: its ${count === 1 ? 'one lead counts' : `${count} leads count`} as everything`,
+  'lone-page': ({ count }) => ({
+    message: `${count} leads came, and nothing proves that these are all: no position leads further`,
+    hint: provingHint,
   }),
   'total-may-ignore-filter': ({ total, met }) => ({
     message: `the service counts ${total} leads and gave ${met}: its total may ignore the filter`,
@@ -194,8 +203,18 @@ export const serviceMessages: Messages<ServiceProblem> = {
   'page-may-be-cut': ({ count }) =>
     unproven(
       `${count} leads came, which may be as many as the service gives at once, and no position leads further`,
-      (words) =>
-        `say how the service pages (${words.quoted(words.set('api.pagination'))}, ${words.quoted(words.name('api.params.…'))}), or that it does not: ${words.quoted(words.set('api.pagination', 'none'))}`,
+      provingHint,
+    ),
+  'page-is-cut': ({ count, by }) =>
+    unproven(
+      `the service gives ${count} leads at once, and others where it is asked by ${by}; no position leads further`,
+    ),
+  'run-before-not-met': ({ overlap }) =>
+    unproven(
+      overlap === 1
+        ? 'the newest lead of the run before did not come again'
+        : `none of the ${overlap} newest leads of the run before came again`,
+      () => 'leads between both runs may be out of reach, unless those were deleted',
     ),
   'total-not-met': ({ total, met }) => unproven(`the service counts ${total} leads and gave ${met}`),
   'total-vanished': () => unproven('the service counted leads at first, and none in the end'),

@@ -4,8 +4,8 @@ import type { StatusLine } from './terminal/status-line.ts';
 
 /** Messages for the person, on stderr; each is one line, sanitized where it is written. */
 export interface Messages {
-  /** At most one for one cause in one run; silent under `--quiet`. */
-  note(cause: string, text: string): void;
+  /** At most one for one cause in one run; silent under `--quiet`, unless `isAlways`. */
+  note(cause: string, text: string, isAlways?: boolean): void;
   /** What the command is for, such as a summary or a banner; silent under `--quiet`. */
   say(text: string): void;
   /** Requests, retries, timings: only under `--verbose`. */
@@ -41,8 +41,8 @@ export function createMessages(
 ): Messages {
   const said = new Set<string>();
   const write = (text: string): void => void stderr.write(`${sanitize(text)}\n`);
-  const note = (cause: string, text: string): void => {
-    if (quiet || said.has(cause)) return;
+  const note = (cause: string, text: string, isAlways = false): void => {
+    if ((quiet && !isAlways) || said.has(cause)) return;
     said.add(cause);
     write(`note: ${text}`);
   };

@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Inbox } from '../inbox/inbox.ts';
 import { leadFilter } from '../lead/filter.ts';
+import { readCreatedAt } from '../lead/created-at.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import { noteUnreadableTimes } from '../output/terminal/progress.ts';
 import type { Service } from '../service/client/service.ts';
 import { IncompleteError } from '../service/listing/incomplete-error.ts';
 import type { UnprovenReason } from '../service/problems.ts';
 import { listLeads } from '../service/listing/list-leads.ts';
+import { RunMemory } from '../service/listing/run-memory.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { Receiver } from './create-receiver.ts';
@@ -14,7 +16,7 @@ import { deliverPending } from './deliver-pending.ts';
 import type { ReceiverNote } from './problems.ts';
 import type { Target } from './targets/target.ts';
 
-interface BackfillOptions extends Omit<RoundOptions, 'since' | 'outstanding' | 'triedBefore'> {
+interface BackfillOptions extends Omit<RoundOptions, 'since' | 'memory' | 'outstanding' | 'triedBefore'> {
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   /** How far back a round reaches, in milliseconds. */
   readonly windowMs: number;
@@ -35,13 +37,14 @@ export async function backfill(options: BackfillOptions): Promise<void> {
   /** Leads that were created before that were seen by some round, as far as windows reach. */
   let seenUntil = Infinity;
   const outstanding = new Set<string>();
+  const memory = new RunMemory();
   for (let number = 1; !signal.aborted; number += 1) {
     const startedAt = clock.now();
     // What was tried a moment ago is left to the service's own retries; a new process knows of none.
     const triedBefore = number === 1 || everyMs === undefined ? startedAt : startedAt - everyMs / 2;
     // Earlier times than the first of the calendar cannot be asked for, and no lead is older.
     const since = Math.max(0, Math.min(startedAt - windowMs, seenUntil));
-    const ended = await runRound({ ...options, since, outstanding, triedBefore });
+    const ended = await runRound({ ...options, since, memory, outstanding, triedBefore });
     seenUntil = ended.end.kind === 'failed' || ended.notStored > 0 ? since : startedAt;
     await onRound({ ...ended, number, startedAt, everyMs, durationMs: clock.now() - startedAt });
     if (everyMs === undefined || !(await slept(clock, everyMs, signal))) return;
@@ -62,6 +65,8 @@ interface RoundOptions {
   readonly signal: AbortSignal;
   /** Leads that were created before that are left out; milliseconds since the epoch. */
   readonly since: number;
+  /** Of the round before: this one must meet it. */
+  readonly memory: RunMemory;
   /** Ids of leads that were left pending by rounds of this run; a round adds its own, and removes those that are done. */
   readonly outstanding: Set<string>;
   /** A pending lead that was tried later than that is left alone; milliseconds since the epoch. */
@@ -115,7 +120,7 @@ const batch = 50;
 
 /** One round. Never rejects. */
 async function runRound(options: RoundOptions): Promise<RoundCounts & { end: RoundEnd }> {
-  const { service, inbox, signal, since, outstanding, note } = options;
+  const { service, inbox, signal, since, memory, outstanding, note } = options;
   // The window may have left them behind while a target did not answer.
   const unlisted = new Set(outstanding);
   const counts: RoundCounts = { fetched: 0, known: 0, handedOn: 0, pending: 0, notStored: 0 };
@@ -127,14 +132,24 @@ async function runRound(options: RoundOptions): Promise<RoundCounts & { end: Rou
     return lead.id !== undefined;
   };
   const walk = async (): Promise<void> => {
-    for await (const { leads } of listLeads({ ...service, signal }, { query: { since } })) {
-      for (const some of portions(leads.filter(isCandidate), slice, signal)) {
-        for (const { id } of some) unlisted.delete(id);
-        await takeListed(some, counts, options);
-        // Deliveries get their turn between two parts of a page, which may all be known.
-        await setImmediate();
+    const listed: [string, number][] = [];
+    const pages = listLeads({ ...service, signal }, { query: { since }, before: memory.before({ since }) });
+    try {
+      for await (const { leads } of pages) {
+        for (const some of portions(leads.filter(isCandidate), slice, signal)) {
+          for (const { id, createdAt } of some) {
+            unlisted.delete(id);
+            listed.push([id, readCreatedAt(createdAt) ?? -Infinity]);
+          }
+          await takeListed(some, counts, options);
+          // Deliveries get their turn between two parts of a page, which may all be known.
+          await setImmediate();
+        }
+        if (signal.aborted) break;
       }
-      if (signal.aborted) break;
+    } finally {
+      // What is out of reach was said: the next round is compared with this one.
+      if (pages.completion !== undefined) memory.keep(listed, pages.completion);
     }
   };
   /** Among those left pending by earlier rounds, what the service did not list in this one. */

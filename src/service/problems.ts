@@ -117,6 +117,10 @@ export type UnprovenReason =
   /** No position leads further, and the total is larger, or the page as long as one that may have been cut. */
   | { readonly kind: 'total-out-of-reach'; readonly total: number; readonly met: number }
   | { readonly kind: 'page-may-be-cut'; readonly count: number }
+  /** It lacks a lead that a request for a part of it brought. */
+  | { readonly kind: 'page-is-cut'; readonly count: number; readonly by: string }
+  /** The run before had so many leads that are asked for again, and none of them came. */
+  | { readonly kind: 'run-before-not-met'; readonly overlap: number }
   | { readonly kind: 'total-not-met'; readonly total: number; readonly met: number }
   | { readonly kind: 'total-vanished' }
   /** No lead comes where this parameter is sent, not even the first ones. */
@@ -127,7 +131,8 @@ export type UnprovenReason =
 
 /** Of a list that has no further page. */
 export type EndNote =
-  | { readonly kind: 'not-paged'; readonly count: number }
+  /** Nothing proves that it is everything. */
+  | { readonly kind: 'lone-page'; readonly count: number }
   | { readonly kind: 'total-may-ignore-filter'; readonly total: number; readonly met: number };
 
 interface AnswerDetails {

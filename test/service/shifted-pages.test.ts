@@ -274,7 +274,7 @@ describe('a list of one page', () => {
       [param]: param === 'page' ? 1 : 0,
     }));
     expect(ids).toEqual(names(0, 11));
-    expect(completion).toEqual({ kind: 'complete', evidence: 'not-paged' });
+    expect(completion).toEqual({ kind: 'complete', evidence: 'lone-page' });
   });
 });
 

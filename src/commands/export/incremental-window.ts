@@ -1,6 +1,9 @@
 import { readCreatedAt } from '../../lead/created-at.ts';
 import type { Bookmark } from '../../files/bookmark.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
+import type { Completion } from '../../service/listing/incomplete-error.ts';
+import type { LeadQuery, RunBefore } from '../../service/listing/listing-types.ts';
+import { RunMemory } from '../../service/listing/run-memory.ts';
 
 type Dated = Pick<RawLead, 'id' | 'createdAt'>;
 
@@ -14,6 +17,8 @@ export class IncrementalWindow {
   readonly #overlap: number;
   readonly #ids = new Map<string, number>();
   readonly #undated: Set<string>;
+  /** Of the last complete walk. */
+  readonly #memory: RunMemory;
   #idsSince: number;
   /** Newest creation time of all leads so far, and of those that complete walks brought; ms. */
   #newestSeen: number;
@@ -27,6 +32,7 @@ export class IncrementalWindow {
     this.#newest = bookmark?.newest ?? undefined;
     this.#newestSeen = this.#newest ?? -Infinity;
     this.#idsSince = bookmark?.idsSince ?? -Infinity;
+    this.#memory = new RunMemory(bookmark?.ids, bookmark?.provenUpTo);
     this.#undated = new Set(bookmark?.undated);
     // A larger overlap than last time reaches no further back than the ids that were kept.
     this.since = this.#newest === undefined ? undefined : Math.max(this.#newest - overlap, this.#idsSince);
@@ -60,10 +66,16 @@ export class IncrementalWindow {
     this.#walkStartedAt = now;
   }
 
+  /** What a walk with this query has to meet again. */
+  runBefore(query: LeadQuery): RunBefore {
+    return this.#memory.before(query);
+  }
+
   /** The walk reached its end: the window may move past the leads that it brought. */
-  completeWalk(): void {
+  completeWalk(end: Completion | undefined): void {
     const newest = this.#newestPlausible();
     if (newest !== undefined) this.#newest = Math.max(newest, this.#newest ?? -Infinity);
+    this.#memory.keep(this.#ids, end);
   }
 
   /** How far back the next poll of this run reaches; ms. */
@@ -81,6 +93,7 @@ export class IncrementalWindow {
       idsSince: this.#newest === undefined ? null : this.#idsSince,
       ids: [...this.#ids],
       undated: [...this.#undated],
+      provenUpTo: this.#memory.provenUpTo,
     };
   }
 

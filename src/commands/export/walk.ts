@@ -1,9 +1,10 @@
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
+import type { Completion } from '../../service/listing/incomplete-error.ts';
 import { type Batch, type Listing, listLeads } from '../../service/listing/list-leads.ts';
 import type { Position } from '../../service/pagination/position.ts';
-import { isComplete, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
+import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
 import type { Counts } from './checkpoint.ts';
 import { type ExportContext, type ExportPlan, latest } from './plan.ts';
@@ -45,15 +46,16 @@ export async function exportLeads(
 ): Promise<Publication | undefined> {
   const { options, window } = plan;
   const progress = showProgress(destination.status, context.clock, totals.leads);
-  const first = (): Promise<void> =>
+  const first = (): Promise<Completion | undefined> =>
     transfer(plan, destination, totals, context, progress, destination.position?.());
   try {
     await destination.begin?.();
     window?.beginWalk(plan.startedAt);
     // The first walk of a run that polls is repeated until the service is there; of another run it is one attempt.
-    if (options.follow === undefined) await first();
-    else await outliveOutages(first, { every: options.follow, hasWorked: false }, context);
-    window?.completeWalk();
+    const { follow: every } = options;
+    const end =
+      every === undefined ? await first() : await outliveOutages(first, { every, hasWorked: false }, context);
+    window?.completeWalk(end);
     if (options.follow !== undefined) {
       await destination.walkEnd(false);
       await pollUntilInterrupted(plan, options.follow, destination, totals, context, progress);
@@ -69,7 +71,7 @@ export async function exportLeads(
   }
 }
 
-/** Takes the leads of one walk to its end, or to `--limit`; adds to `totals` as it goes. */
+/** Takes the leads of one walk to its end, which it returns, or to `--limit`; adds to `totals` as it goes. */
 async function transfer(
   plan: ExportPlan,
   sink: Pick<Destination, 'write' | 'pageEnd'>,
@@ -77,15 +79,16 @@ async function transfer(
   { messages }: Pick<ExportContext, 'messages'>,
   progress: Progress,
   from?: Position,
-): Promise<void> {
+): Promise<Completion | undefined> {
   const { options, window } = plan;
   const { limit } = options;
-  if (limit !== undefined && totals.leads >= limit) return;
+  if (limit !== undefined && totals.leads >= limit) return undefined;
   const walk = listLeads(plan.service, {
     query: plan.query,
     pageSize: options.pageSize,
     from,
     seen: plan.seen,
+    before: window?.runBefore(plan.query),
     concurrency: options.concurrency,
     prefetch: limit === undefined,
     acceptUnproven: unprovenHandler(options.acceptIncomplete, messages, options.bookmark !== undefined),
@@ -106,6 +109,7 @@ async function transfer(
   addStatistics(walk, totalsBefore, totals);
   noteFilters(plan.matcher, messages);
   noteMissingFields('--fields', plan.fields, messages);
+  return walk.completion;
 }
 
 function addStatistics({ stats }: Listing, before: Totals, totals: Totals): void {
@@ -147,8 +151,10 @@ async function pollUntilInterrupted(
     plan.seen.nextPass();
     plan.window?.beginWalk(clock.now());
     const query = { ...plan.query, since: latest(plan.query.since, plan.window?.pollSince) };
-    const walk = (): Promise<void> => transfer({ ...plan, query }, sink, totals, context, progress);
-    if (await isComplete(walk, context)) plan.window?.completeWalk();
+    const walk = (): ReturnType<typeof transfer> =>
+      transfer({ ...plan, query }, sink, totals, context, progress);
+    const polled = await completeWalk(walk, context);
+    if (polled !== undefined) plan.window?.completeWalk(polled.end);
   };
   try {
     while (limit === undefined || totals.leads < limit) {

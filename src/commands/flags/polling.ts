@@ -28,22 +28,21 @@ export function unprovenHandler(
 const said = new WeakSet<object>();
 
 /**
- * Whether a later poll came to a proven end. One that did not is said once in a run, also under `--quiet`: the next poll
- * reaches as far back again. Passes every other failure on.
+ * The end of a later poll. One that proves nothing is said once in a run, also under `--quiet`, and gives undefined: the
+ * next poll reaches as far back again. Passes every other failure on.
  */
-export async function isComplete(
-  poll: () => Promise<void>,
+export async function completeWalk<T>(
+  poll: () => Promise<T>,
   { messages }: { readonly messages: Pick<Messages, 'warn'> },
-): Promise<boolean> {
+): Promise<{ readonly end: T } | undefined> {
   try {
-    await poll();
-    return true;
+    return { end: await poll() };
   } catch (error) {
     if (!(error instanceof IncompleteError)) throw error;
     const { sentenceOf } = await import('../../messages/find-message.ts');
     if (!said.has(messages)) messages.warn(`${sentenceOf(error)}; trying again`);
     said.add(messages);
-    return false;
+    return undefined;
   }
 }
 

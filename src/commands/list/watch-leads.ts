@@ -6,7 +6,8 @@ import type { RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters } from '../flags/resolve-filter.ts';
 import { listLeads } from '../../service/listing/list-leads.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
-import { isComplete, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
+import { RunMemory } from '../../service/listing/run-memory.ts';
+import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import type { Service } from '../../service/client/service.ts';
 
 interface Watch {
@@ -34,29 +35,38 @@ export async function watchLeads(
   const { clock, signal, messages } = context;
   const seen = new IdSet();
   const startedAt = clock.now();
+  const memory = new RunMemory();
+  const met = new Map<string, number>();
   let isFirst = true;
   /** Not printed yet: what came before a poll broke off does not come again. */
   let found: RawLead[] = [];
   /** The first poll has to know everything that is there; a later one may fail to prove that, and is said. */
   const read = async (pages: () => Promise<void>): Promise<boolean> => {
-    if (!isFirst) return isComplete(pages, context);
+    if (!isFirst) return (await completeWalk(pages, context)) !== undefined;
     await pages();
     return true;
   };
   const poll = async (): Promise<void> => {
     const since = Math.max(query.since ?? -Infinity, clock.now() - overlapMs);
     const acceptUnproven = unprovenHandler(acceptIncomplete, context.messages);
-    const pages = listLeads(service, { query: { ...query, since }, seen, prefetch: true, acceptUnproven });
+    const asked = { ...query, since };
+    const before = memory.before(asked);
+    const pages = listLeads(service, { query: asked, seen, before, prefetch: true, acceptUnproven });
     const isProven = await read(async () => {
       for await (const { leads } of pages) {
         // A record without an id may have been shown before.
         for (const lead of leads) {
           const created = readCreatedAt(lead.createdAt) ?? since;
+          if (lead.id !== undefined) met.set(lead.id, created);
           if (lead.id !== undefined && matcher.matches(lead) && created >= since) found.push(lead);
         }
       }
     });
-    if (isProven) isFirst = false;
+    if (isProven) {
+      isFirst = false;
+      for (const [id, created] of met) if (created < since) met.delete(id);
+      memory.keep(met, pages.completion);
+    }
     noteFilters(matcher, context.messages);
   };
   const takeFound = async (): Promise<RawLead[]> => {

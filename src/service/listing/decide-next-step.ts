@@ -3,14 +3,8 @@ import { countOfPosition, type Position, positionKey, recordBefore } from '../pa
 import type { EndNote, UnprovenReason } from '../problems.ts';
 import type { Completion, Evidence } from './incomplete-error.ts';
 import { isSettled, isUnchanged } from './totals.ts';
-import {
-  type Answer,
-  isUsualCap,
-  type PageSeen,
-  type ProbeReason,
-  type ProbeResult,
-  type WalkState,
-} from './walk-state.ts';
+import { judgeLonePage } from './lone-page.ts';
+import type { Answer, PageSeen, ProbeReason, ProbeResult, WalkState } from './walk-state.ts';
 
 /** Where a walk goes from what it has seen. */
 export type Step = (
@@ -164,19 +158,19 @@ function afterProbes(seen: WalkState, { reason, found }: NonNullable<WalkState['
 
 /** The service honours no position: its one page is everything, or the rest is out of reach. */
 function withoutPosition(
-  { first, totals, isFiltered }: WalkState,
-  { isCut, isRejected, honoursLimit }: Extract<ProbeResult, { readonly kind: 'no-position' }>,
+  { params, first, totals, isFiltered, known, narrowed }: WalkState,
+  found: Extract<ProbeResult, { readonly kind: 'no-position' }>,
 ): Step {
-  const { count, size, shownSize } = first ?? { count: 0, size: undefined, shownSize: undefined };
-  const { met = count, last: total = 0 } = totals;
-  const mayBeCut = isCut || count === shownSize || (honoursLimit && (count === size || isUsualCap(count)));
-  if (total > Math.max(met, count)) {
-    return !isFiltered || mayBeCut || isRejected
-      ? unproven({ kind: 'total-out-of-reach', total, met })
-      : complete('not-paged', { kind: 'total-may-ignore-filter', total, met });
-  }
-  if (mayBeCut) return unproven({ kind: 'page-may-be-cut', count });
-  return complete('not-paged', { kind: 'not-paged', count });
+  const { count = 0, size, shownSize, census, hasOldestBefore = false } = first ?? {};
+  const { met = count, last: shown = 0 } = totals;
+  const { honoursLimit, isCut, isRejected, total: shownByOne = shown } = found;
+  const step = judgeLonePage({
+    ...{ params, count, met, size, shownSize, honoursLimit, isCut, isRejected, isFiltered, narrowed },
+    total: Math.max(shown, shownByOne),
+    isTotalOfPage: shownByOne < shown,
+    ...{ ...known, hasOldestBefore, census },
+  });
+  return step.kind === 'narrow' ? probe(step) : step;
 }
 
 /**
@@ -190,6 +184,12 @@ const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | un
       : unproven({ kind: 'position-filters', param: movement.emptied }),
   ({ movement }) => (movement?.isExhausted === true ? unproven({ kind: 'list-kept-moving' }) : undefined),
   (_, end) => (end.kind === 'unproven' ? ended(end) : undefined),
+  ({ known: { overlap }, meetsRunBefore }) => {
+    if (overlap === 0 || meetsRunBefore === true) return undefined;
+    return meetsRunBefore === undefined
+      ? probe({ kind: 'run-before' })
+      : unproven({ kind: 'run-before-not-met', overlap });
+  },
   // The front of the list was read again.
   ({ movement }, end) => {
     if (movement?.pass !== 'front') return undefined;

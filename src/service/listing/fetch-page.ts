@@ -157,7 +157,8 @@ function refuseOtherThanJson({ headers, requestId }: Answer, chunk: Uint8Array):
   throw answerError({ kind: 'answer-not-json', type }, { requestId });
 }
 
-const day = 86_400_000;
+/** What is added to a time at either end when it is sent; ms. */
+export const widening = 86_400_000;
 
 /** The address of the page at a position, filters and page size included. */
 export function pageUrl(
@@ -181,8 +182,8 @@ export function pageUrl(
   const categories = query.categories ?? [];
   set(params.category, categories.length === 1 ? categories[0] : undefined);
   // A day wider, since the service's idea of a day's borders may differ; `leadFilter` decides.
-  set(params.since, query.since === undefined ? undefined : date(query.since - day, params.dateFormat));
-  set(params.until, query.until === undefined ? undefined : date(query.until + day, params.dateFormat));
+  set(params.since, query.since === undefined ? undefined : date(query.since - widening, params.dateFormat));
+  set(params.until, query.until === undefined ? undefined : date(query.until + widening, params.dateFormat));
   if (position.style === 'cursor') set(position.param, position.cursor);
   else if (position.style === 'page') set(position.param, String(position.page));
   else if (position.style === 'offset') set(position.param, String(position.offset));

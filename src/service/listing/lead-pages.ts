@@ -9,10 +9,11 @@ import { GapDetector } from './detect-gaps.ts';
 import { fetchPage, pageUrl, Prefetch, recordFingerprint } from './fetch-page.ts';
 import type { Batch, ListingOptions, ListingStats } from './listing-types.ts';
 import { addTallies, dropKnown, noRecords, Passes } from './passes.ts';
+import { PageCensus } from './page-census.ts';
 import { type Peek, peekAt } from './peek.ts';
 import { Probes } from './probes.ts';
 import { type Answer, type Movement, initialState, type WalkState } from './walk-state.ts';
-import { noteOtherStatus } from './status-field.ts';
+import { noteOtherStatus, statusFieldsOf } from './status-field.ts';
 import { totalsFrom, totalsSoFar } from './totals.ts';
 import type { PageEnd, PageReader, ReadAgain } from './walk.ts';
 
@@ -38,6 +39,7 @@ export class LeadPages implements PageReader<Batch> {
   readonly #sizes: PageSizes;
   readonly #passes = new Passes();
   readonly #unidentified = new Unidentified();
+  readonly #hasOldestBefore: () => boolean;
 
   constructor(
     service: Service,
@@ -45,8 +47,9 @@ export class LeadPages implements PageReader<Batch> {
     options: ListingOptions,
     stats: ListingStats,
     signal: AbortSignal,
+    isStillThere: (ids: readonly string[]) => Promise<boolean>,
   ) {
-    const { query, from = start } = options;
+    const { query, from = start, before } = options;
     this.#service = service;
     this.#options = options;
     this.#stats = stats;
@@ -58,16 +61,31 @@ export class LeadPages implements PageReader<Batch> {
     const fixed = options.pageSize ?? params.pageSize ?? from.size;
     this.#sizes = new PageSizes(fixed, options.preferredSize, isFree, params.isLimitGuessed);
     const peek: Peek = peekAt(service, params, query, stats, signal);
-    this.probes = new Probes(params, peek, this.#seen);
+    // A walk that goes on may have met them in its pages before.
+    const overlap = from.style === 'start' ? (before?.overlap ?? []) : [];
+    const { pass } = this.#seen;
+    const isFiltered = query.status !== undefined || query.categories?.length === 1;
+    const isMet = (id: string): boolean => this.#seen.isMetSince(id, pass);
+    this.#hasOldestBefore = () => overlap[0] !== undefined && isMet(overlap[0]);
+    this.probes = new Probes(
+      params,
+      peek,
+      this.#seen,
+      // What a filter goes by may have changed in all of them.
+      async () => overlap.some(isMet) || (isFiltered && (await isStillThere(overlap))),
+    );
     const isEarly = (position: Position): boolean => this.#prefetch.isEarly(position);
     this.#gapDetector = new GapDetector(this.#seen, peek, params.firstPage, isEarly);
     this.#prefetch = new Prefetch((position) =>
       fetchPage(service, params, pageUrl(params, query, this.#sizes.current, position), stats, signal),
     );
-    const isFiltered = query.status !== undefined || query.categories?.length === 1;
     const totals = totalsFrom(from.totals, from.style === 'start' ? 0 : undefined);
     this.before = {
-      ...initialState(params, from, isFiltered, totals),
+      ...initialState(params, from, isFiltered, totals, {
+        provenUpTo: Math.max(params.provenUpTo, before?.provenUpTo ?? 0),
+        since: query.since,
+        overlap: overlap.length,
+      }),
       position: this.#gapDetector.startAt(from),
     };
   }
@@ -79,6 +97,8 @@ export class LeadPages implements PageReader<Batch> {
     let first: ScannedRecord | undefined;
     let bringsNew = false;
     let isBeginning = true;
+    const isFirst = position.style === 'start';
+    const census = isFirst ? new PageCensus(statusFieldsOf(this.#service.dialect)) : undefined;
     try {
       for await (const part of this.#prefetch.take(position)) {
         let { leads } = part;
@@ -91,6 +111,7 @@ export class LeadPages implements PageReader<Batch> {
           leads = unread;
           this.#gapDetector.places.begin(recordBefore(position));
         }
+        census?.add(part.leads);
         const unidentified = this.#unidentified.size;
         bringsNew ||= leads.some(this.#isUnmet);
         const found = dropKnown(leads, this.#seen, this.#unidentified, this.#passes);
@@ -113,7 +134,6 @@ export class LeadPages implements PageReader<Batch> {
         if (wanted !== undefined) await noteOtherStatus(this.#service, wanted, kept);
         const { facts } = part;
         if (facts !== undefined) {
-          const isFirst = position.style === 'start';
           if (isFirst && facts.count === 0 && this.#sizes.dropGuess()) return readAnew;
           this.#stats.pages += 1;
           const covers = this.#gapDetector.places.end(facts.count, facts.lastId);
@@ -121,17 +141,10 @@ export class LeadPages implements PageReader<Batch> {
             firstMark: recordFingerprint(first),
             lastMark: recordFingerprint(part.leads.at(-1)),
           };
+          const hasOldestBefore = isFirst && this.#hasOldestBefore();
           return {
-            kind: 'page',
-            facts,
-            covers,
-            bringsNew,
-            leads: kept,
-            tally,
-            firstId: first?.id,
-            ...marks,
-            size,
-            isFirst,
+            ...{ kind: 'page', facts, covers, bringsNew, leads: kept, tally, firstId: first?.id, ...marks },
+            ...{ size, isFirst, census, hasOldestBefore },
           };
         }
         this.#stats.leads += kept.length;

@@ -49,9 +49,23 @@ async function* pagesOf(
   const params = requestParamsOf(service.account.baseUrl, service.dialect);
   const signal = AbortSignal.any([service.signal, stop.signal]);
   try {
-    const pages = new LeadPages(service, params, options, stats, signal);
+    const isStillThere = (ids: readonly string[]): Promise<boolean> => isListed(service, options, ids);
+    const pages = new LeadPages(service, params, options, stats, signal, isStillThere);
     return yield* walk(pages, pages.probes, pages.before, service);
   } finally {
     stop.abort(new DOMException('the walk has ended', 'AbortError'));
   }
+}
+
+/** Whether the service lists one of these leads where it is not asked for a status or a category. */
+async function isListed(
+  service: Service,
+  { query: { since, until }, pageSize }: ListingOptions,
+  ids: readonly string[],
+): Promise<boolean> {
+  const wanted = new Set<string | undefined>(ids);
+  const acceptUnproven = (): void => undefined;
+  for await (const { leads } of listLeads(service, { query: { since, until }, pageSize, acceptUnproven }))
+    if (leads.some(({ id }) => wanted.has(id))) return true;
+  return false;
 }

@@ -52,10 +52,19 @@ export interface ListingOptions {
   readonly seen?: IdSet | undefined;
   /** Requests in flight at once where positions can be computed (page, offset); batches keep their order. */
   readonly concurrency?: number | undefined;
+  readonly before?: RunBefore | undefined;
   /** Takes a walk that proves nothing for an ordinary end, and is given what was seen. */
   readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
   /** Asks for the next page while the current one is being used. Not for a reader that may stop early. */
   readonly prefetch?: boolean | undefined;
+}
+
+/** What the run before has left for this one. */
+export interface RunBefore {
+  /** Ids of leads that it had and that this one asks for again: at least one of them must come. The oldest first. */
+  readonly overlap: readonly string[];
+  /** Up to so many leads, one page was everything. */
+  readonly provenUpTo?: number | undefined;
 }
 
 /** Iterating ends normally only when the walk was complete; it throws an `IncompleteError` otherwise. */

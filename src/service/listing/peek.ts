@@ -1,6 +1,8 @@
 import { DataError } from '../../errors.ts';
+import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { Service } from '../client/service.ts';
 import { countInUrl, type Position } from '../pagination/position.ts';
+import { hintsOf } from '../pagination/read-next-page.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { numberParams } from '../pagination/service-names.ts';
 import { fetchPage, recordFingerprint, pageUrl } from './fetch-page.ts';
@@ -14,6 +16,8 @@ export type Peeked =
       readonly ids: readonly (string | undefined)[];
       /** Of the first record: tells pages apart whose records have no ids. */
       readonly firstMark: string;
+      /** Leads in all, as it says; undefined also where no more than its beginning was read. */
+      readonly total: number | undefined;
     }
   /** The service rejected the request with a 4xx, or answered something else than a page. */
   | { readonly kind: 'rejected'; readonly status: number | undefined };
@@ -22,7 +26,18 @@ export type Peeked =
  * Reads a page at a position with another page size than the walk's; undefined: the service's own. With `isPart`, no
  * more of a large page than its beginning.
  */
-export type Peek = (position: Position, size: number | undefined, isPart?: boolean) => Promise<Peeked>;
+export type Peek = (
+  position: Position,
+  size: number | undefined,
+  isPart?: boolean,
+  part?: PartOfList,
+) => Promise<Peeked>;
+
+/** What is asked for in place of the walk's query, and who reads the leads that come. */
+interface PartOfList {
+  readonly query: (query: LeadQuery) => LeadQuery;
+  readonly read: (lead: ScannedRecord) => void;
+}
 
 /** `counters` also count the requests of peeks. Throws like `fetchPage`, a `DataError` aside. */
 export function peekAt(
@@ -32,14 +47,20 @@ export function peekAt(
   counters: RequestCounters,
   signal: AbortSignal,
 ): Peek {
-  return async (position, size, isPart = false) => {
+  return async (position, size, isPart = false, part) => {
+    const asked = part?.query(query) ?? query;
     const url =
-      position.style === 'url' ? sized(position.url, size, params) : pageUrl(params, query, size, position);
+      position.style === 'url' ? sized(position.url, size, params) : pageUrl(params, asked, size, position);
     const ids: (string | undefined)[] = [];
     let firstMark = '';
+    let total: number | undefined;
     try {
-      for await (const { leads } of fetchPage(service, params, url, counters, signal)) {
-        for (const lead of leads) ids.push(lead.id);
+      for await (const { leads, facts } of fetchPage(service, params, url, counters, signal)) {
+        for (const lead of leads) {
+          ids.push(lead.id);
+          part?.read(lead);
+        }
+        total = facts && hintsOf(params, facts).total;
         if (ids.length === leads.length) firstMark = recordFingerprint(leads[0]);
         if (isPart && ids.length > 0) break;
       }
@@ -48,7 +69,7 @@ export function peekAt(
         return { kind: 'rejected', status: error.status };
       throw error;
     }
-    return { kind: 'page', count: ids.length, ids, firstMark };
+    return { kind: 'page', count: ids.length, ids, firstMark, total };
   };
 }
 

@@ -5,45 +5,67 @@ import type { PageFacts } from '../pagination/pagination-hints.ts';
 import { type Position, recordBefore } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { idParams } from '../pagination/service-names.ts';
-import { looksFull, type ProbeReason, type ProbeResult, type WholePage } from './walk-state.ts';
+import { widening } from './fetch-page.ts';
+import type { LeadQuery } from './listing-types.ts';
+import { narrowed, type Narrowed, NarrowedAnswer, type Narrowing, type PageCensus } from './page-census.ts';
 import type { Peek, Peeked } from './peek.ts';
+import {
+  looksFull,
+  type PositionFound,
+  type ProbeReason,
+  type ProbeResult,
+  type WholePage,
+} from './walk-state.ts';
 
-const nothingFound: ProbeResult = {
-  kind: 'no-position',
-  honoursLimit: true,
-  isRejected: false,
-  isCut: false,
-};
+type PositionReason = Exclude<ProbeReason, { readonly kind: 'narrow' | 'run-before' }>;
+
+/** What the probes so far say of a list in which no position is found. */
+type Limits = Omit<Extract<ProbeResult, { readonly kind: 'no-position' }>, 'kind'>;
+
+const nothingAsked: Limits = { honoursLimit: undefined, isRejected: false, isCut: false };
+const nothingFound: PositionFound = { kind: 'no-position', ...nothingAsked };
 
 /** The probes of one walk: they are made once, behind its first page. */
 export class Probes {
   readonly #params: RequestParams;
   readonly #peek: Peek;
   readonly #seen: IdSet;
+  readonly #meetsRunBefore: () => Promise<boolean>;
   #page: SilentPage | undefined;
   #isUsed = false;
-  #rest: RestOfProbes = { last: 'last-id', honoursLimit: true, isRejected: false, isCut: false };
+  #rest: RestOfProbes = { last: 'last-id', ...nothingAsked };
   #isFirst = false;
   /** Where the second page begins: the first page does not say. */
   second: Position | undefined;
 
-  constructor(params: RequestParams, peek: Peek, seen: IdSet) {
+  /** `meetsRunBefore` is whether the walk, or another one, has met a lead that the run before had. */
+  constructor(
+    params: RequestParams,
+    peek: Peek,
+    seen: IdSet,
+    meetsRunBefore: () => Promise<boolean> = () => Promise.resolve(true),
+  ) {
     this.#params = params;
     this.#peek = peek;
     this.#seen = seen;
+    this.#meetsRunBefore = meetsRunBefore;
   }
 
   /** Remembers the first page. */
-  noteFirst({ facts: { count, lastId }, firstId, firstMark, size }: WholePage): void {
+  noteFirst({ facts, firstId, firstMark, size, census }: WholePage): void {
+    const { count, lastId } = facts;
     // A walk that is resumed, or reads the list again, knows the leads of other pages, too.
     const { pass } = this.#seen;
     const isKnown = (id: string): boolean => this.#seen.isMetSince(id, pass);
-    this.#page ??= { isKnown, count, firstId, lastId, firstMark, size };
+    const answeredAt = Date.parse(facts.headers['date'] ?? '');
+    this.#page ??= { isKnown, count, firstId, lastId, firstMark, size, census, answeredAt };
   }
 
   async run(reason: ProbeReason): Promise<ProbeResult> {
+    if (reason.kind === 'run-before') return { kind: 'run-before', isMet: await this.#meetsRunBefore() };
     const page = this.#page;
     if (page === undefined) return nothingFound;
+    if (reason.kind === 'narrow') return { kind: 'narrowed', narrowed: await this.#narrow(reason.by, page) };
     const found = await this.#limited(await this.#run(reason, page), page);
     if (found.kind !== 'next') return found;
     this.second = { ...found.position, size: page.size };
@@ -56,10 +78,18 @@ export class Probes {
   async #limited(found: ProbesFound, page: SilentPage): Promise<ProbesFound> {
     if (found.kind !== 'no-position' || !found.isRejected || !looksFull(page.count, page.size)) return found;
     const one = await this.#peek({ style: 'start' }, 1, true);
-    return { ...found, honoursLimit: one.kind === 'page' && one.count === 1 && page.count > 1 };
+    return { ...found, ...limitsIn(one, page) };
   }
 
-  async #run(reason: ProbeReason, page: SilentPage): Promise<ProbesFound> {
+  async #narrow(by: Narrowing, page: SilentPage): Promise<Narrowed> {
+    if (page.census === undefined) return { of: by, shows: 'nothing' };
+    const answer = new NarrowedAnswer(by, { ...page, census: page.census });
+    const query = (all: LeadQuery): LeadQuery => narrowed(all, by, widening);
+    const peeked = await this.#peek({ style: 'start' }, page.size, false, { query, read: answer.add });
+    return { of: by, shows: peeked.kind === 'page' ? answer.shows : 'nothing' };
+  }
+
+  async #run(reason: PositionReason, page: SilentPage): Promise<ProbesFound> {
     if (reason.kind === 'ignored') return probeRest(this.#params, page, this.#peek, this.#rest);
     if (this.#isUsed) return nothingFound;
     this.#isUsed = true;
@@ -105,7 +135,7 @@ export class Probes {
     // It begins where the first page ended, and goes on: what it repeats of that does not matter.
     const isBehind = ids[0] !== undefined && ids[0] === recordBefore(position);
     if (isBehind && ids[1] !== undefined && !page.isKnown(ids[1])) return false;
-    const found = compare(page, { kind: 'page', count: ids.length, ids, firstMark: '' });
+    const found = compare(page, { kind: 'page', count: ids.length, ids, firstMark: '', total: undefined });
     if (found === 'cut') this.#rest = { ...this.#rest, isCut: true };
     return (found === 'same' || found === 'cut') && isInFront(page, this.#rest.probed, ids);
   }
@@ -119,17 +149,20 @@ function behind(second: Position, count: number, after: string): Position {
 }
 
 /** What is left to ask where a position that was found is ignored after all. */
-type ProbesFound = ProbeResult & { readonly rest?: RestOfProbes };
+type ProbesFound = PositionFound & { readonly rest?: RestOfProbes };
 
 /** What the probes before the last one found, and which the last one is. */
-interface RestOfProbes {
+interface RestOfProbes extends Limits {
   readonly last: 'first-number' | 'last-id' | 'last-id, first-number' | 'zero' | 'none';
-  readonly honoursLimit: boolean;
-  readonly isRejected: boolean;
-  readonly isCut: boolean;
   /** The lead that was found at the offset. */
   readonly probed?: string | undefined;
 }
+
+/** What an answer shows for which a limit of 1 was sent. */
+const limitsIn = (one: Peeked, { count }: SilentPage): Pick<Limits, 'honoursLimit' | 'total'> => ({
+  honoursLimit: one.kind === 'page' && one.count === 1 && count > 1,
+  total: one.kind === 'page' ? one.total : undefined,
+});
 
 const next = (position: Position, isFirst = false): ProbesFound => ({ kind: 'next', position, isFirst });
 const numbered = ({ page: param }: RequestParams, number: number, { lastId }: SilentPage): Position => ({
@@ -171,7 +204,7 @@ async function probePositions(params: RequestParams, page: SilentPage, peek: Pee
         const one = await peek(offset, page.size, true);
         const found = compare(page, one);
         const probed = one.kind === 'page' ? one.ids[0] : undefined;
-        const rest = { last: 'zero', honoursLimit: true, isCut, isRejected: false, probed } as const;
+        const rest = { last: 'zero', ...nothingAsked, isCut, probed } as const;
         if (found === 'different') return { kind: 'next', position: overlapping, rest };
         if (found === 'empty') return { kind: 'no-position', ...rest };
         // Pages are counted from 0, and the only one may have changed.
@@ -187,7 +220,7 @@ async function probePositions(params: RequestParams, page: SilentPage, peek: Pee
   const behind = compare(page, one);
   const rest = {
     last: last === 'first-number' && behind === 'rejected' ? 'last-id, first-number' : last,
-    honoursLimit: one.kind === 'page' && one.count === 1 && count > 1,
+    ...(params.limit === undefined ? nothingAsked : limitsIn(one, page)),
     isCut: isCut || behind === 'cut',
     isRejected: behind === 'rejected',
   } as const;
@@ -205,7 +238,7 @@ async function probeRest(
   params: RequestParams,
   page: SilentPage,
   peek: Peek,
-  { last, honoursLimit, isRejected, isCut }: RestOfProbes,
+  { last, honoursLimit, total, isRejected, isCut }: RestOfProbes,
 ): Promise<ProbesFound> {
   if (last === 'zero') return next(numbered(params, params.firstPage - 1, page), true);
   let isCutHere = isCut;
@@ -217,7 +250,8 @@ async function probeRest(
     if (found === 'empty') return { kind: 'nothing-behind' };
     // An offset that is rejected may lie behind the end of a list that has become shorter: others moved up from there.
     if (found === 'cut' || (isRejected && holdsOthers(page, answer))) isCutHere = true;
-    if (found !== 'rejected') return { kind: 'no-position', honoursLimit, isRejected, isCut: isCutHere };
+    if (found !== 'rejected')
+      return { kind: 'no-position', honoursLimit, total, isRejected, isCut: isCutHere };
   }
   if (last.endsWith('first-number')) {
     const position = numbered(params, params.firstPage, page);
@@ -226,7 +260,7 @@ async function probeRest(
     if (found === 'different' || found === 'cut' || (found === 'same' && holdsOthers(page, first)))
       return next(position, found !== 'different');
   }
-  return { kind: 'no-position', honoursLimit, isRejected, isCut: isCutHere };
+  return { kind: 'no-position', honoursLimit, total, isRejected, isCut: isCutHere };
 }
 
 /** The parameter that takes the last id, where a service says `has_more` and nothing else. */
@@ -255,6 +289,9 @@ interface SilentPage {
   readonly isKnown: (id: string) => boolean;
   /** The page size that was sent. */
   readonly size: number | undefined;
+  readonly census: PageCensus | undefined;
+  /** By the service's clock. */
+  readonly answeredAt: number;
 }
 
 type Found =

@@ -12,6 +12,7 @@ import {
   readNextPage,
 } from '../pagination/read-next-page.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
+import type { Narrowed, Narrowing, PageCensus } from './page-census.ts';
 import type { PageTally } from './passes.ts';
 import { countPage, type Totals } from './totals.ts';
 
@@ -34,6 +35,10 @@ export interface WholePage {
   readonly size: number | undefined;
   /** The list begins with it. */
   readonly isFirst: boolean;
+  /** Of the page that the list begins with, where narrower requests can be made. */
+  readonly census?: PageCensus | undefined;
+  /** The oldest lead that the run before had, and that is asked for again, is on it. */
+  readonly hasOldestBefore?: boolean | undefined;
 }
 
 /** What reading one position came to. */
@@ -51,7 +56,11 @@ export type ProbeReason =
   /** The service says that more follows, and nothing else; this is the last id. */
   | { readonly kind: 'behind-id'; readonly id: string }
   /** The offset that was found is ignored after all. */
-  | { readonly kind: 'ignored' };
+  | { readonly kind: 'ignored' }
+  /** One page is all that came: a part of it may show whether it is everything. */
+  | { readonly kind: 'narrow'; readonly by: Narrowing }
+  /** The run before had leads that this one asks for again. */
+  | { readonly kind: 'run-before' };
 
 export type ProbeResult =
   /** The service honours a position: the walk goes on there. */
@@ -66,12 +75,21 @@ export type ProbeResult =
   /** The service honours no position. */
   | {
       readonly kind: 'no-position';
-      readonly honoursLimit: boolean;
+      /** Undefined: it was not asked. */
+      readonly honoursLimit: boolean | undefined;
+      /** Leads in all, as the answer to a limit of 1 says. */
+      readonly total?: number | undefined;
       /** The first page came again with others in the place of some leads: it does not hold all of them. */
       readonly isCut: boolean;
       /** It rejects an offset, as it does behind the end of a list that has become shorter. */
       readonly isRejected: boolean;
-    };
+    }
+  | { readonly kind: 'narrowed'; readonly narrowed: Narrowed }
+  /** Whether any of the leads that the run before had came again, or is still there behind a filter. */
+  | { readonly kind: 'run-before'; readonly isMet: boolean };
+
+/** What was found of the way to a next page. */
+export type PositionFound = Exclude<ProbeResult, { readonly kind: 'narrowed' | 'run-before' }>;
 
 /** The newest page, and how it stands to those before it. */
 export interface PageSeen extends AnsweredPage {
@@ -118,6 +136,18 @@ interface FirstPage {
   readonly count: number;
   readonly size: number | undefined;
   readonly shownSize: number | undefined;
+  readonly census: PageCensus | undefined;
+  readonly hasOldestBefore: boolean;
+}
+
+/** What is known of the list before a walk begins. */
+export interface KnownBefore {
+  /** Up to so many leads, one page was everything. */
+  readonly provenUpTo: number;
+  /** Only leads that were created since then are asked for; ms. */
+  readonly since: number | undefined;
+  /** Leads that the run before had, and that are asked for again. */
+  readonly overlap: number;
 }
 
 /** What a walk has seen so far: all that its next step depends on. */
@@ -133,7 +163,11 @@ export interface WalkState {
   /** The first page, with the page sizes that were sent and that the answer shows. */
   readonly first: FirstPage | undefined;
   /** What probes behind the newest answer found, and why they were made. */
-  readonly probed: { readonly reason: ProbeReason; readonly found: ProbeResult } | undefined;
+  readonly probed: { readonly reason: ProbeReason; readonly found: PositionFound } | undefined;
+  readonly known: KnownBefore;
+  readonly narrowed: readonly Narrowed[];
+  /** Whether the run before was met; undefined: that was not looked at. */
+  readonly meetsRunBefore: boolean | undefined;
   /** A position has brought a different page. */
   readonly isHonoured: boolean;
   /** The newest page named the next one: a position that it named and rejects is no end. */
@@ -167,9 +201,13 @@ export const initialState = (
   from: Position,
   isFiltered: boolean,
   totals: Totals,
+  known: KnownBefore = { provenUpTo: params.provenUpTo, since: undefined, overlap: 0 },
 ): WalkState => ({
   params,
   isFiltered,
+  known,
+  narrowed: [],
+  meetsRunBefore: undefined,
   position: from,
   newest: undefined,
   totals,
@@ -250,7 +288,7 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
       wasAnnounced: before.isAnnounced,
     },
     totals,
-    first: before.first ?? (isFirst ? { count, size, shownSize: hints.pageSize } : undefined),
+    first: before.first ?? (isFirst ? firstPage(page, hints.pageSize) : undefined),
     isHonoured: before.isHonoured || (position.style !== 'start' && !isSame),
     isAnnounced:
       Boolean(hints.next) ||
@@ -265,13 +303,22 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
   };
 }
 
+const firstPage = (
+  { facts: { count }, size, census, hasOldestBefore = false }: WholePage,
+  shownSize: number | undefined,
+): FirstPage => ({ count, size, shownSize, census, hasOldestBefore });
+
 /** The same with what probes behind the newest answer have found. */
-export const withProbes = (before: WalkState, reason: ProbeReason, found: ProbeResult): WalkState => ({
-  ...before,
-  probed: { reason, found },
-  isHonoured: before.isHonoured || found.kind === 'next',
-  isNumbered: before.isNumbered && found.kind !== 'no-position',
-});
+export function withProbes(before: WalkState, reason: ProbeReason, found: ProbeResult): WalkState {
+  if (found.kind === 'narrowed') return { ...before, narrowed: [...before.narrowed, found.narrowed] };
+  if (found.kind === 'run-before') return { ...before, meetsRunBefore: found.isMet };
+  return {
+    ...before,
+    probed: { reason, found },
+    isHonoured: before.isHonoured || found.kind === 'next',
+    isNumbered: before.isNumbered && found.kind !== 'no-position',
+  };
+}
 
 /** The list is read from its front once more. */
 export const inNextPass = (before: WalkState, totals: Totals): WalkState => ({
@@ -282,7 +329,10 @@ export const inNextPass = (before: WalkState, totals: Totals): WalkState => ({
   idlePages: 0,
 });
 
-const usualCaps = [10, 20, 25, 50, 100, 200, 250, 500];
+/** Defaults and greatest page sizes of public interfaces. */
+const usualCaps = [
+  10, 15, 16, 20, 25, 30, 32, 40, 50, 60, 64, 75, 80, 100, 128, 150, 200, 250, 256, 300, 500, 512, 1024,
+];
 
 /** Whether `count` is a number at which services cut their pages. */
 export const isUsualCap = (count: number): boolean =>

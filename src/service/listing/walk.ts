@@ -58,7 +58,7 @@ export async function* walk<Part>(
   let seen = before;
   let pages = 0;
   const say = async ({ note }: Step): Promise<void> => {
-    if (note !== undefined) messages.note('silent', (await texts()).noteOf(note));
+    if (note !== undefined) messages.note('silent', (await texts()).noteOf(note), true);
   };
   const follow = (step: Step): Position | undefined => {
     if (step.kind === 'page') return reader.placeOf(step.position, seen);
@@ -89,7 +89,7 @@ export async function* walk<Part>(
     await say(step);
     let next = follow(step);
     yield* reader.handOut({ answer, totals, next, isLast: step.kind === 'end' });
-    if (step.kind === 'probe') {
+    while (step.kind === 'probe') {
       const found = await probes.run(step.reason);
       seen = withProbes(seen, step.reason, found);
       if (found.kind === 'next') guard.reset();

@@ -264,7 +264,7 @@ describe('--backfill-every after a time without rounds that read the list', () =
   });
 
   it('lists those again that the inbox could not take', async () => {
-    const service = await startService('a');
+    const service = await startService();
     const listener = await startRounds([], service);
     await over(listener, 1);
     const createdAt = new Date(listener.clock.now()).toISOString();

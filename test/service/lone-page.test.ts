@@ -1,0 +1,220 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Dialect } from '../../src/config/dialect.ts';
+import { lonePageEnd } from '../../src/service/listing/lone-page.ts';
+import type { ListingOptions } from '../../src/service/listing/listing-types.ts';
+import { scripted, sendJson, serviceAt } from '../support/service.ts';
+import { walk, type Walked } from '../support/walk.ts';
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+interface Lead {
+  readonly id: string;
+  readonly category: string;
+  readonly status: string;
+  readonly createdAt: string;
+}
+
+const hour = 3_600_000;
+const newest = Date.UTC(2026, 0, 30);
+const categories = ['solar', 'solar', 'roofing', 'legal', 'dental'];
+
+/** Newest first, an hour between two of them; the status goes by age, the category by nothing. */
+const list = (count: number): Lead[] =>
+  Array.from({ length: count }, (_, i) => ({
+    id: `l${count - i}`,
+    category: categories[(i * 7) % categories.length] ?? '',
+    status: i < count / 2 ? 'new' : 'sent',
+    createdAt: new Date(newest - i * hour).toISOString(),
+  }));
+
+type Answer = (query: URLSearchParams, response: ServerResponse) => unknown;
+
+async function walked(
+  answer: Answer,
+  options: Partial<ListingOptions> = {},
+  dialect: Dialect = {},
+): Promise<Walked & { requests: readonly string[]; said: string }> {
+  const server = await scripted((request, response) => {
+    const body = answer(new URL(request.url ?? '', 'http://x').searchParams, response);
+    if (!response.writableEnded) sendJson(response, body);
+  });
+  const service = await serviceAt(server.url, { dialect });
+  open.push(
+    () => service.close(),
+    () => server.close(),
+  );
+  const result = await walk(service, options);
+  return { ...result, requests: server.requests, said: service.said() };
+}
+
+/** Of all leads, at most `cap`, those with the values of these parameters. */
+const filtered =
+  (all: readonly Lead[], cap: number, ...by: readonly ('category' | 'status')[]): Answer =>
+  (query) => {
+    const names = by.filter((name) => query.has(name));
+    return all.filter((lead) => names.every((name) => lead[name] === query.get(name))).slice(0, cap);
+  };
+const limited =
+  (all: readonly Lead[], cap: number): Answer =>
+  (query) =>
+    all.slice(0, Math.min(cap, Number(query.get('limit') ?? cap)));
+
+const caps = [
+  10, 15, 16, 20, 25, 30, 32, 40, 50, 60, 64, 75, 80, 100, 128, 150, 200, 250, 256, 300, 500, 512, 1000, 1024,
+  2000,
+];
+
+describe('a lone page without a proof', () => {
+  it.each(caps)('of %d leads is unproven, and the message names what decides', async (cap) => {
+    const error: unknown = await walked(() => list(cap)).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'incomplete' });
+    expect((error as { hint: string }).hint).toMatch(
+      /doctor --learn.*api\.params\.page.*api\.pagination none/,
+    );
+  });
+
+  it.each([5, 37, 120, 237])('of %d leads is complete, and that is said', async (count) => {
+    const { completion, said } = await walked(() => list(count));
+    expect(completion).toEqual({ kind: 'complete', evidence: 'lone-page' });
+    expect(lonePageEnd(completion)).toEqual({ kind: 'said' });
+    expect(said).toContain(`note: ${count} leads came, and nothing proves that these are all`);
+  });
+
+  it('of fewer than five leads is complete', async () => {
+    const { completion, said } = await walked(() => list(4));
+    expect(completion).toEqual({ kind: 'complete', evidence: 'few' });
+    expect([lonePageEnd(completion), said.includes('note: ')]).toEqual([undefined, false]);
+  });
+});
+
+describe('a lone page is proven', () => {
+  const all = list(100);
+  const proofs: readonly (readonly [string, Answer, Partial<ListingOptions>, Dialect])[] = [
+    ['by a total of the answer', () => ({ data: all, total: 100 }), {}, {}],
+    [
+      'by a count that a limit of 1 shows to be a total',
+      (query) => ({ data: query.get('limit') === '1' ? all.slice(0, 1) : all, count: 100 }),
+      {},
+      {},
+    ],
+    ['by one category and another, of which it holds all', filtered(all, 1000, 'category'), {}, {}],
+    ['by one status and another, of which it holds all', filtered(all, 1000, 'status'), {}, {}],
+    [
+      'by its oldest lead, before which is none',
+      (query) => all.filter(({ createdAt }) => createdAt <= (query.get('to') ?? '9')),
+      {},
+      { params: { until: 'to' } },
+    ],
+    ['by an earlier proof of as many', () => all, {}, { provenUpTo: 100 }],
+    ['by the proof of the run before', () => all, { before: { overlap: [], provenUpTo: 237 } }, {}],
+  ];
+  it.each(proofs)('%s', async (_, answer, options, dialect) => {
+    const { completion, ids, requests, said } = await walked(answer, options, dialect);
+    expect(ids).toHaveLength(100);
+    expect(lonePageEnd(completion)).toEqual({
+      kind: 'proven',
+      upTo: Math.max(100, options.before?.provenUpTo ?? 0),
+    });
+    expect(requests.length).toBeLessThanOrEqual(6);
+    expect(said).not.toContain('note: ');
+  });
+
+  it('where fewer came than were asked for, of a service that honours a limit', async () => {
+    const { completion } = await walked(limited(list(237), 1000));
+    expect(lonePageEnd(completion)).toEqual({ kind: 'proven', upTo: 237 });
+    const round = await walked(limited(list(500), 120));
+    expect(lonePageEnd(round.completion)).toEqual({ kind: 'said' });
+  });
+
+  it('for one run where it reaches behind the oldest lead that was asked for', async () => {
+    const since = newest - 50 * hour;
+    const { completion } = await walked(() => all, { query: { since } });
+    expect(completion).toEqual({ kind: 'complete', evidence: 'reaches-back' });
+    const oldestFirst = walked(() => all.toReversed(), { query: { since } });
+    await expect(oldestFirst).rejects.toMatchObject({ code: 'incomplete' });
+  });
+
+  it('for one run where the oldest lead of the run before is there', async () => {
+    const before = { overlap: ['l10', 'l11'] };
+    expect((await walked(() => all, { before })).completion).toEqual({
+      kind: 'complete',
+      evidence: 'reaches-back',
+    });
+    const cut = walked(() => all.slice(0, 50), { before: { overlap: ['l10', 'l90'] } });
+    await expect(cut).rejects.toMatchObject({ code: 'incomplete' });
+  });
+});
+
+describe('a lone page is shown to be cut', () => {
+  it.each([15, 37, 40, 60, 120])('at %d leads, by a lead of its categories that it lacks', async (cap) => {
+    await expect(walked(filtered(list(237), cap, 'category'))).rejects.toThrow(
+      'others where it is asked by category',
+    );
+  });
+
+  it('where the part that was asked for is as long', async () => {
+    const alike = list(200).map((lead, i) => ({ ...lead, category: i === 0 ? 'solar' : 'legal' }));
+    await expect(walked(filtered(alike, 37, 'category'))).rejects.toThrow('asked by category');
+  });
+
+  it('by a count that a limit of 1 shows', async () => {
+    const all = list(237);
+    const counted = walked((query) => {
+      const page = all.slice(0, Math.min(37, Number(query.get('limit') ?? 37)));
+      return { data: page, count: page.length === 1 ? 237 : page.length };
+    });
+    await expect(counted).rejects.toThrow('has 237 leads');
+  });
+
+  it('not by a lead that arrives meanwhile', async () => {
+    const all = list(37);
+    const { completion } = await walked((query) => {
+      if (query.has('category'))
+        all.unshift({
+          id: `n${all.length}`,
+          category: query.get('category') ?? '',
+          status: 'new',
+          createdAt: new Date().toISOString(),
+        });
+      return filtered(all, 1000, 'category')(query, undefined as never);
+    });
+    expect(lonePageEnd(completion)).toEqual({ kind: 'proven', upTo: 37 });
+  });
+
+  it('not by a filter that goes by something else', async () => {
+    const all = list(37);
+    const { completion } = await walked((query) => (query.has('category') ? list(60).slice(0, 20) : all));
+    expect(lonePageEnd(completion)).toEqual({ kind: 'said' });
+  });
+});
+
+describe('the run before', () => {
+  const ended: Answer = () => ({ data: list(3), next: null });
+
+  it('has to be met', async () => {
+    expect((await walked(ended, { before: { overlap: ['l0', 'l2'] } })).completion?.kind).toBe('complete');
+    await expect(walked(ended, { before: { overlap: ['a', 'b'] } })).rejects.toThrow(
+      'none of the 2 newest leads of the run before came again',
+    );
+    await expect(walked(() => [], { before: { overlap: ['a'] } })).rejects.toThrow('did not come again');
+  });
+
+  it('is looked up where a filter may leave its leads out now', async () => {
+    const all = list(60).map((lead) => ({ ...lead, status: lead.id > 'l3' ? 'sent' : 'new' }));
+    const byStatus: Answer = (query) => ({
+      data: all.filter(({ status }) => status === (query.get('status') ?? status)),
+      next: null,
+    });
+    const query = { status: 'new' };
+    const { completion, requests } = await walked(byStatus, { query, before: { overlap: ['l40'] } });
+    expect(completion?.kind).toBe('complete');
+    expect(requests).toHaveLength(2);
+    await expect(walked(byStatus, { query, before: { overlap: ['gone'] } })).rejects.toMatchObject({
+      code: 'incomplete',
+    });
+  });
+});
