@@ -38,20 +38,24 @@ export async function rejectionsIn(
  * kept, which is no JSON: there are none in it.
  */
 function idsInBody(body: Uint8Array, leadAt: LeadAt): readonly string[] {
-  const read = readLeads(body, leadAt);
-  return read.ok ? read.leads.flatMap(({ lead }) => lead.id ?? []) : idsAmongOthers(body, leadAt);
+  return leadsInBody(body, leadAt).flatMap((lead) => {
+    const read = readLead(lead);
+    return read.ok ? (read.lead.id ?? []) : [];
+  });
 }
 
-/** One lead that cannot be read, or two places where it may be, make a receiver reject all leads of its delivery. */
-function idsAmongOthers(body: Uint8Array, leadAt: LeadAt): readonly string[] {
+/**
+ * What is at the places where a body has leads. A receiver takes all leads of a delivery or none: it rejects them for one
+ * that cannot be read, for a thousand too many, or where two places may be meant.
+ */
+export function leadsInBody(body: Uint8Array, leadAt: LeadAt): readonly Uint8Array[] {
+  const read = readLeads(body, leadAt);
+  if (read.ok) return read.leads.map(({ lead }) => lead.bytes);
   const document = readDocument(body);
   if (!document.ok) return [];
   const { json, start } = document;
   const places = leadAt === 'auto' ? leadPlaces(json, start) : [spanAt(json, leadAt, document) ?? []].flat();
   return places
     .flatMap((place) => (json[place.start] === openBracket ? elementsAt(json, place.start) : [place]))
-    .flatMap((place) => {
-      const read = readLead(json.subarray(place.start, place.end));
-      return read.ok ? (read.lead.id ?? []) : [];
-    });
+    .map((place) => json.subarray(place.start, place.end));
 }

@@ -26,6 +26,14 @@ const schema = `
   CREATE TABLE received.work (lead TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
+const noDigest = Buffer.alloc(0);
+
+/** A lead of a file; of a bare id nothing else is known. */
+export interface FiledLead {
+  readonly id: string;
+  readonly body: Uint8Array | undefined;
+}
+
 /** Any number of leads in a temporary database, for lookups. When they were received is not known. */
 export class LeadDatabase implements ReceivedLeads {
   readonly #database: Database;
@@ -55,7 +63,7 @@ export class LeadDatabase implements ReceivedLeads {
    * Returns how many of the leads have an id that was not there before; of each id the first one is kept. Throws an
    * `OutputError` when the temporary file cannot be written.
    */
-  add(leads: readonly { readonly id: string; readonly body: Uint8Array }[]): number {
+  add(leads: readonly FiledLead[]): number {
     try {
       return this.#addAll(leads);
     } catch (cause) {
@@ -64,14 +72,15 @@ export class LeadDatabase implements ReceivedLeads {
     }
   }
 
-  #addAll(leads: readonly { readonly id: string; readonly body: Uint8Array }[]): number {
+  #addAll(leads: readonly FiledLead[]): number {
     const before = this.#size;
     this.#database.exec('BEGIN');
     for (const { id, body } of leads) {
       const key = toColumn(id);
       const seq = this.#size + 1;
-      if (this.#addId.run([key, seq, hash('sha256', body, 'buffer')]).changes === 0) continue;
-      this.#addBody.run([seq, key, body]);
+      const digest = body === undefined ? noDigest : hash('sha256', body, 'buffer');
+      if (this.#addId.run([key, seq, digest]).changes === 0) continue;
+      if (body !== undefined) this.#addBody.run([seq, key, body]);
       this.#size = seq;
     }
     this.#database.exec('COMMIT');
@@ -79,7 +88,8 @@ export class LeadDatabase implements ReceivedLeads {
   }
 
   async lookUp(leadIds: readonly string[]): Promise<readonly (ReceivedLead | undefined)[]> {
-    return this.#lookup.lookUp(leadIds);
+    const found = await this.#lookup.lookUp(leadIds);
+    return found.map((lead) => (lead?.digest === '' ? { ...lead, digest: undefined } : lead));
   }
 
   async *seqsSince(since: number): AsyncGenerator<readonly number[]> {

@@ -11,8 +11,9 @@ import { requestParamsOf } from '../../service/pagination/request-params.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
-import { type OpenedReceived, openReceived } from './open-received.ts';
+import { openReceived } from './open-received.ts';
 import type { AuditCommandOptions } from './options.ts';
+import type { OpenedReceived } from './received-file.ts';
 
 /** An audit that is ready to run, and what it compares. */
 export interface OpenedAudit {

@@ -10,6 +10,7 @@ import {
 import { limit, writtenFile } from '../flags/flag-values.ts';
 import { type Flags, inGroup, longName, type OptionsOf } from '../flags/flag.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';
+import { leadPointer } from '../flags/lead-at.ts';
 import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
 import { flags as sendFlags } from '../send/options.ts';
 
@@ -44,7 +45,13 @@ export const flags = {
   received: {
     value: 'file',
     type: text,
-    help: "compare with an application's own leads, one JSON object a line, instead of an inbox",
+    help: "compare with an application's own leads or their ids instead of an inbox: JSON, lines, .gz",
+  },
+  leadAt: {
+    value: 'pointer',
+    type: leadPointer,
+    otherwise: 'auto',
+    help: 'where a lead is in each object of --received, or several in an array: /data',
   },
   ignore: {
     value: 'path',
@@ -132,6 +139,10 @@ export function rejectContradictions(options: AuditCommandOptions): void {
     [
       received !== undefined && (inbox ?? inboxUrlFile) !== undefined,
       '--received and --inbox do not go together: each is the received side',
+    ],
+    [
+      options.leadAt !== undefined && received === undefined,
+      '--lead-at says where the leads are in a file: it needs --received FILE',
     ],
     [inbox === ':memory:', '--inbox :memory: holds nothing that could be compared'],
   );

@@ -14,7 +14,7 @@ import {
 } from '../flags/resolve-target.ts';
 import { outgoingDeliveries } from '../send/outgoing-deliveries.ts';
 import type { OpenedAudit } from './open-audit.ts';
-import type { OpenedReceived } from './open-received.ts';
+import type { OpenedReceived } from './received-file.ts';
 import type { RepairFlagOptions } from './options.ts';
 
 /** What a repair leaves. */

@@ -1,35 +1,31 @@
 import { createReadStream } from 'node:fs';
-import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import type { Context } from '../../context.ts';
 import { DataError, messageOf } from '../../errors.ts';
 import { describe } from '../../messages/command-line.ts';
-import { recordAt } from '../../json/scanned-record.ts';
+import { recordAt, type ScannedRecord } from '../../json/scanned-record.ts';
 import { scanner } from '../../json/scanner.ts';
 import { ValueSplitter } from '../../json/value-splitter.ts';
 import type { LeadSource, SourceLead } from './outgoing-deliveries.ts';
+
+type FileContext = Pick<Context, 'stdin' | 'signal'>;
 
 /**
  * The leads of a file (`-`: of stdin) in their own bytes: one JSON object, an array of them, or one on each line. Read as
  * they are sent, so that a file of any size needs little memory. Throws a `DataError` for a file that cannot be read, and
  * for what is not an object in JSON; bytes that are not UTF-8 may stand in its texts.
  */
-export async function* leadsOfFile(
-  file: string,
-  { stdin, signal }: Pick<Context, 'stdin' | 'signal'>,
-): LeadSource {
-  const stream = file === '-' ? stdin : createReadStream(file);
-  const name = file === '-' ? 'stdin' : file;
-  const splitter = new ValueSplitter();
-  const stop = (): void => void stream.destroy();
-  signal.addEventListener('abort', stop);
+export async function* leadsOfFile(file: string, context: FileContext): LeadSource {
+  const name = nameOf(file);
   let count = 0;
   try {
-    for await (const chunk of chunksOf(stream, name)) {
+    for await (const objects of objectsIn(chunksOf(file, context), name)) {
       const leads: SourceLead[] = [];
       let failure: unknown;
-      for (const body of inFile(name, () => splitter.push(chunk))) {
+      for (const body of objects) {
         try {
-          leads.push(inFile(name, () => leadOf(body, (count += 1))));
+          leads.push({ leadId: scannedObject(body, (count += 1), name).id, body });
         } catch (error) {
           failure = error;
           break;
@@ -39,23 +35,59 @@ export async function* leadsOfFile(
       if (leads.length > 0) yield leads;
       if (failure !== undefined) throw failure as Error;
     }
-    if (!signal.aborted) inFile(name, () => splitter.end());
   } catch (error) {
+    // Who sends them says what an interruption means.
+    if (!context.signal.aborted) throw error;
+  }
+}
+
+/** For messages. */
+export const nameOf = (file: string): string => (file === '-' ? 'stdin' : file);
+
+type Chunks = AsyncIterable<Buffer>;
+
+/** The objects at the top of a file, chunk by chunk. Throws a `DataError` for what is neither an object nor an array. */
+export async function* objectsIn(chunks: Chunks, name: string): AsyncGenerator<readonly Buffer[]> {
+  const splitter = new ValueSplitter();
+  for await (const chunk of chunks) yield inFile(name, () => splitter.push(chunk));
+  inFile(name, () => splitter.end());
+}
+
+/** What is in a file, uncompressed. Throws a `DataError` for one that cannot be read, and the reason of an interruption. */
+export async function* chunksOf(file: string, { stdin, signal }: FileContext): Chunks {
+  const stream = file === '-' ? stdin : createReadStream(file);
+  const stop = (): void => void stream.destroy();
+  signal.addEventListener('abort', stop);
+  try {
+    yield* uncompressed(stream);
+    signal.throwIfAborted();
+  } catch (cause) {
     // A stream that is destroyed ends with an error of its own.
-    if (!signal.aborted) throw error;
+    signal.throwIfAborted();
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new DataError(`cannot read the leads in ${nameOf(file)}: ${code ?? messageOf(cause)}`, { cause });
   } finally {
     signal.removeEventListener('abort', stop);
     stream.destroy();
   }
 }
 
-async function* chunksOf(stream: Readable, name: string): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of stream) yield Buffer.from(chunk as Uint8Array | string);
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new DataError(`cannot read the leads in ${name}: ${code ?? messageOf(cause)}`, { cause });
-  }
+/** The first byte of gzip (RFC 1952), with which no JSON begins. */
+const gzipByte = 0x1f;
+
+async function* uncompressed(stream: AsyncIterable<Uint8Array | string>): Chunks {
+  const chunks = stream[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done === true) return;
+  const whole = async function* (): Chunks {
+    yield Buffer.from(first.value);
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+      yield Buffer.from(next.value);
+    }
+  };
+  const isPacked = Buffer.from(first.value)[0] === gzipByte;
+  // What fails in front of it fails there, too.
+  yield* isPacked ? (pipeline(whole(), createGunzip(), () => undefined) as Chunks) : whole();
 }
 
 function inFile<T>(name: string, work: () => T): T {
@@ -68,10 +100,10 @@ function inFile<T>(name: string, work: () => T): T {
   }
 }
 
-/** `nth` from 1. Throws a `DataError` for text that is not JSON. */
-function leadOf(body: Buffer, nth: number): SourceLead {
+/** An object as a record, whose bytes are not compact; `nth` from 1. Throws a `DataError` for text that is not JSON. */
+export function scannedObject(body: Buffer, nth: number, name: string): ScannedRecord {
   scanner.load(body);
   const end = scanner.valueEnd(0);
-  if (end !== body.length) throw new DataError(`lead ${nth} is not JSON`);
-  return { leadId: recordAt(body, scanner.lastRow(), 0).id, body };
+  if (end !== body.length) throw new DataError(`${name}: lead ${nth} is not JSON`);
+  return recordAt(body, scanner.lastRow(), 0);
 }

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { gzipSync } from 'node:zlib';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InterruptedError } from '../../../src/errors.ts';
@@ -721,6 +722,74 @@ describe('leads audit --received', () => {
     await leads(['config', 'set', 'api.id', 'ref'], options());
     const received = lines([leadOf('', 5, { id: undefined, ref: 'a' }), leadOf('b', 6)]);
     expect((await report(['--received', file(received)])).classes).toEqual({ c: 'missing' });
+  });
+
+  it('reads what is compressed, arrays, and envelopes', async () => {
+    listed = [leadOf('a', 1), leadOf('b', 2), leadOf('c', 3), leadOf('end', 100)];
+    const received = [leadOf('a', 1), leadOf('b', 2, { category: 'legal' }), leadOf('end', 100)];
+    const forms: Record<string, readonly [text: string, ...words: string[]]> = {
+      lines: [lines(received)],
+      array: [JSON.stringify(received, undefined, 2)],
+      'a page': [JSON.stringify({ meta: { n: 3 }, data: received })],
+      'an event a line': [
+        received.map((data, i) => JSON.stringify({ id: `evt_${i}`, type: 'lead.created', data })).join('\n'),
+      ],
+      'a place of its own': [
+        received.map((body, i) => JSON.stringify({ id: i, category: 'log', request: { body } })).join('\n'),
+        '--lead-at',
+        '/request/body',
+      ],
+      'an array in each': [JSON.stringify([{ rows: received }]), '--lead-at', '/rows'],
+    };
+    for (const [name, [text, ...words]] of Object.entries(forms)) {
+      for (const bytes of [Buffer.from(text), gzipSync(text)]) {
+        writeFileSync(join(home, 'received'), bytes);
+        const { classes, summary } = await report(['--received', join(home, 'received'), ...words]);
+        expect([name, classes]).toEqual([name, { b: 'different', c: 'missing' }]);
+        expect(summary).toMatchObject({ pulled: 4, matched: 3, byClass: { extra: 0 } });
+      }
+    }
+  });
+
+  it('reads an envelope of more leads than a delivery may have', async () => {
+    listed = [leadOf('lead_1499', 1), leadOf('missing', 2)];
+    const all = Array.from({ length: 1500 }, (_, i) => leadOf(`lead_${i}`, 1));
+    const path = file(JSON.stringify({ data: all }));
+    expect(await report(['--received', path])).toMatchObject({
+      summary: { matched: 1, received: 1500, byClass: { missing: 1, extra: 1499 } },
+    });
+  });
+
+  it('compares only presence with bare ids', async () => {
+    listed = [
+      leadOf('a,1', 1, { id: 'a,1' }),
+      leadOf('b', 2),
+      leadOf('7', 3, { id: 7 }),
+      leadOf('missing', 4),
+    ];
+    const forms = [
+      '"a,1"\nb\r\n7\n\nold\n',
+      'id\n"a,1"\n"b"\n"7"',
+      '\ufeff ["a,1", "b", 7, "old\\u0021", "b"]\n',
+    ];
+    for (const form of forms) {
+      for (const bytes of [Buffer.from(form), gzipSync(form)]) {
+        writeFileSync(join(home, 'ids'), bytes);
+        const { classes, summary, stderr } = await report(['--received', join(home, 'ids')]);
+        expect([form, classes]).toEqual([form, { missing: 'missing' }]);
+        expect(summary).toMatchObject({ matched: 3, byClass: { missing: 1, extra: null, different: null } });
+        expect(stderr).toContain('holds ids alone: only what is missing can be told');
+      }
+    }
+    const csv = await audit(['--received', file('lead,when\na,1\n')]);
+    expect(csv).toMatchObject({ exitCode: 6 });
+    expect(csv.stderr).toContain('entry 1 is neither an object nor an id');
+    const cut = gzipSync('["a"]').subarray(0, -9);
+    writeFileSync(join(home, 'cut.gz'), cut);
+    expect((await audit(['--received', join(home, 'cut.gz')])).stderr).toMatch(
+      /^error: cannot read the leads in .*cut/,
+    );
+    expect((await audit(['--lead-at', '/x'])).exitCode).toBe(2);
   });
 
   it('rejects a file that is no JSON, or is not there, and asks the service nothing', async () => {

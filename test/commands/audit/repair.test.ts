@@ -240,7 +240,7 @@ describe('leads audit --send-to', () => {
     const run = await send([], { env });
     await service.close();
     expect(run).toMatchObject({ exitCode: 6, stdout: '' });
-    expect(run.stderr).toContain('leads kept moving between the pages');
+    expect(run.stderr).toContain('leads may be missing');
     expect(receiver.requests).toEqual([]);
   });
 

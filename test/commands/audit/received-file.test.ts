@@ -1,7 +1,7 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openReceivedFile } from '../../../src/commands/audit/open-received.ts';
+import { openReceivedFile } from '../../../src/commands/audit/received-file.ts';
 import type { Context } from '../../../src/context.ts';
 import { FakeClock } from '../../support/clock.ts';
 import { freshHome } from '../../support/run.ts';
@@ -20,7 +20,7 @@ it('what was created after the reading began is not expected in a file that is r
       NonNullable<Context['status']>
     > as Context['status'],
   };
-  const received = await openReceivedFile(file, context as Context);
+  const received = await openReceivedFile(file, 'auto', context as Context);
   try {
     expect(received.writtenAt).toBe(1_000_000);
   } finally {
