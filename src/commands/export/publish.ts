@@ -14,6 +14,7 @@ import { type Checkpoint, type FilePaths, partialIsOutput } from './checkpoint.t
 import { describeContent } from './describe-content.ts';
 import { changedMeanwhile, digestIfKnown, type KnownFile, reopenKnownFile, sizeOf } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
+import type { ExportPlan } from './plan.ts';
 
 /** What became of a file that was there before, for the summary. */
 export type Publication = 'appended' | `appended with ${string}` | `replaced ${string}`;
@@ -26,16 +27,16 @@ interface Output extends Pick<OutputFile, 'bytes' | 'sha256' | 'columns'> {
 /**
  * Gives the file of a complete walk its name, or appends it, and moves the bookmark. A resume after a crash may repeat
  * every step. `file` is undefined when that is done already; `target` is the file to append to, when it was read at the
- * beginning of this run; `columns` are those of the CSV file before.
+ * beginning of this run.
  */
 export async function publishFile(
-  options: ExportOptions,
+  { options, bookmark }: ExportPlan,
   paths: FilePaths,
   file: PartialFile | undefined,
   checkpoint: Checkpoint,
-  columns: readonly string[],
   target?: KnownFile,
 ): Promise<Publication | undefined> {
+  const columns = bookmark?.file?.columns ?? [];
   const output =
     file === undefined
       ? await named(options, paths)

@@ -1,82 +1,17 @@
 import { stat } from 'node:fs/promises';
 import { DataError, UsageError } from '../../errors.ts';
-import { PartialFile } from '../../files/partial.ts';
 import { linesIn, unpacked } from '../../files/read.ts';
 import { bufferOf } from '../../json/bytes.ts';
 import { identifiedRecord } from '../../json/lead-reader.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { Messages } from '../../output/messages.ts';
-import type { Service } from '../../service/client/service.ts';
-import {
-  type Checkpoint,
-  checkSameExport,
-  type FilePaths,
-  partialIsOutput,
-  readCheckpoint,
-} from './checkpoint.ts';
+import { type Checkpoint, type FilePaths, partialIsOutput, readCheckpoint } from './checkpoint.ts';
 import { describeContent } from './describe-content.ts';
-import { findKnownFile } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
-import { type ExportContext, type ExportPlan, planExport } from './plan.ts';
-import type { FileStart } from './to-file.ts';
-
-export interface StartedExport {
-  readonly plan: ExportPlan;
-  readonly start: FileStart;
-  /** Set when an earlier attempt is resumed. */
-  readonly checkpoint: Checkpoint | undefined;
-}
-
-/** An earlier attempt whose walk was complete: at most the renaming is left to do. */
-export interface FinishedWalk {
-  readonly checkpoint: Checkpoint;
-  /** Undefined when the output has its name already. */
-  readonly file: PartialFile | undefined;
-  /** Of the CSV file before. */
-  readonly columns: readonly string[];
-}
-
-/**
- * Opens the partial file: empty, or where an interrupted export left it, with the ids of what it holds. Throws a
- * `UsageError` when an interrupted export had other flags, and for a file that the bookmark does not know.
- */
-export async function openPartialExport(
-  service: Service,
-  options: ExportOptions,
-  paths: FilePaths,
-  { clock, messages }: Pick<ExportContext, 'clock' | 'messages'>,
-): Promise<StartedExport | FinishedWalk> {
-  const { checkpoint, hasPartial } = await findInterrupted(options, paths, messages);
-  const plan = await planExport(service, options, checkpoint?.startedAt ?? clock.now());
-  const identity = exportIdentity(plan);
-  if (checkpoint?.position === null) {
-    // After a complete walk the bookmark, and with it the begin of the next walk, may have moved already.
-    const hasMoved = options.bookmark !== undefined;
-    checkSameExport(checkpoint, hasMoved ? { ...identity, since: checkpoint.of['since'] } : identity);
-    const file = hasPartial ? await PartialFile.resume(paths.partial, checkpoint.bytes) : undefined;
-    return { checkpoint, file, columns: plan.bookmark?.file?.columns ?? [] };
-  }
-  const target =
-    options.bookmark === undefined || options.replace
-      ? undefined
-      : await findKnownFile(paths.file, options, plan.bookmark);
-  if (checkpoint === undefined) {
-    const file = await PartialFile.create(paths.partial, paths.mode);
-    return { plan, start: { identity, file, position: undefined, target }, checkpoint };
-  }
-  checkSameExport(checkpoint, identity);
-  const file = await PartialFile.resume(paths.partial, checkpoint.bytes);
-  try {
-    await preloadIds(plan, paths.partial, checkpoint);
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-  return { plan, start: { identity, file, position: checkpoint.position, target }, checkpoint };
-}
+import type { ExportPlan } from './plan.ts';
 
 /** What must not change between an export and its resumption. */
-function exportIdentity({ account, query, options }: ExportPlan): Record<string, unknown> {
+export function exportIdentity({ account, query, options }: ExportPlan): Record<string, unknown> {
   const { format, fields = null, gzip, limit = null, pageSize = null, bookmark = null } = options;
   const isoTime = (ms: number | undefined): string | null =>
     ms === undefined ? null : new Date(ms).toISOString();
@@ -101,7 +36,7 @@ function exportIdentity({ account, query, options }: ExportPlan): Record<string,
  * Reads the ids and times of the records that the partial file holds. Throws a `UsageError` when the walk that wrote them
  * found ids outside of them.
  */
-async function preloadIds(
+export async function preloadIds(
   { seen, window, options, service }: ExportPlan,
   path: string,
   { bytes, counts }: Checkpoint,
@@ -140,7 +75,7 @@ interface Interrupted {
 }
 
 /** What an interrupted export left that this one continues; what it does not continue, it says. */
-async function findInterrupted(
+export async function findInterrupted(
   { resume, bookmark }: ExportOptions,
   paths: FilePaths,
   messages: Pick<Messages, 'note'>,

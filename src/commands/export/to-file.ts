@@ -1,54 +1,111 @@
 import { rm } from 'node:fs/promises';
-import { InterruptedError, LeadsError } from '../../errors.ts';
 import { writeJsonState } from '../../files/bookmark.ts';
-import type { PartialFile } from '../../files/partial.ts';
+import { PartialFile } from '../../files/partial.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
+import type { Service } from '../../service/client/service.ts';
 import { IncompleteError } from '../../service/listing/incomplete-error.ts';
-import type { Position } from '../../service/pagination/position.ts';
-import { type Checkpoint, type Counts, type FilePaths, partialIsOutput } from './checkpoint.ts';
-import type { KnownFile } from './known-file.ts';
+import { type Checkpoint, checkSameExport, type FilePaths, partialIsOutput } from './checkpoint.ts';
+import { findKnownFile } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
-import type { ExportContext, ExportPlan } from './plan.ts';
-import { publishFile } from './publish.ts';
-import type { Destination, Totals } from './walk.ts';
+import { type ExportContext, type ExportPlan, planExport } from './plan.ts';
+import { type Publication, publishFile } from './publish.ts';
+import { exportIdentity, findInterrupted, preloadIds } from './resume.ts';
+import { type Destination, exportLeads, type Totals, type Written } from './walk.ts';
 
 const checkpointEveryMs = 250;
 const checkpointEveryBytes = 16 * 1024 * 1024;
 
-export interface FileStart {
-  /** What must be the same when the export is resumed. */
-  readonly identity: Readonly<Record<string, unknown>>;
-  readonly file: PartialFile;
-  /** Where the walk begins; undefined: at the first page. */
-  readonly position: Position | undefined;
-  /** The file to append to; undefined: the partial file becomes the output. */
-  readonly target: KnownFile | undefined;
-}
-
 /** An export that appears under its name when it is complete, and can be resumed until then. */
-export async function fileDestination(
-  { options, window, startedAt, account, bookmark }: ExportPlan,
+export async function exportToFile(
+  service: Service,
+  options: ExportOptions,
   context: ExportContext,
   totals: Totals,
   paths: FilePaths,
-  { identity, file, position: from, target }: FileStart,
+): Promise<Written> {
+  const { checkpoint, hasPartial } = await findInterrupted(options, paths, context.messages);
+  if (checkpoint?.position !== null)
+    return continueExport(service, options, context, totals, paths, checkpoint);
+  // Its walk was complete: at most the renaming is left to do.
+  const { leads } = checkpoint.counts;
+  const publication = await publishFinished(service, options, paths, checkpoint, hasPartial);
+  if (options.bookmark === undefined) {
+    Object.assign(totals, checkpoint.counts);
+    return { before: leads, publication };
+  }
+  const what = counted(leads, 'lead of an interrupted export was', 'leads of an interrupted export were');
+  context.messages.note('finished', `${what} written first`);
+  return continueExport(service, options, context, totals, paths, undefined);
+}
+
+async function publishFinished(
+  service: Service,
+  options: ExportOptions,
+  paths: FilePaths,
+  checkpoint: Checkpoint,
+  hasPartial: boolean,
+): Promise<Publication | undefined> {
+  const plan = await planExport(service, options, checkpoint.startedAt);
+  // The bookmark, and with it the begin of the next walk, may have moved already.
+  const moved = options.bookmark === undefined ? {} : { since: checkpoint.of['since'] };
+  checkSameExport(checkpoint, { ...exportIdentity(plan), ...moved });
+  const file = hasPartial ? await PartialFile.resume(paths.partial, checkpoint.bytes) : undefined;
+  try {
+    return await publishFile(plan, paths, file, checkpoint);
+  } finally {
+    await file?.close();
+  }
+}
+
+/** From where `checkpoint` says, or from the beginning. */
+async function continueExport(
+  service: Service,
+  options: ExportOptions,
+  context: ExportContext,
+  totals: Totals,
+  paths: FilePaths,
+  checkpoint: Checkpoint | undefined,
+): Promise<Written> {
+  const plan = await planExport(service, options, checkpoint?.startedAt ?? context.clock.now());
+  Object.assign(totals, checkpoint?.counts);
+  const before = totals.leads;
+  const file = await fileDestination(plan, context, totals, paths, checkpoint);
+  return { before, publication: await exportLeads(plan, context, totals, file) };
+}
+
+async function fileDestination(
+  plan: ExportPlan,
+  { clock, status, messages }: ExportContext,
+  totals: Totals,
+  paths: FilePaths,
+  from: Checkpoint | undefined,
 ): Promise<Destination> {
-  const { clock, status } = context;
-  const columns = bookmark?.file?.columns ?? [];
+  const { options, window, startedAt, account } = plan;
+  const identity = exportIdentity(plan);
+  if (from !== undefined) checkSameExport(from, identity);
+  /** The file to append to; undefined: the partial file becomes the output. */
+  const target =
+    options.bookmark === undefined || options.replace
+      ? undefined
+      : await findKnownFile(paths.file, options, plan.bookmark);
+  const file = await openPartial(plan, paths, from);
   const plain: ByteSink = { write: (bytes) => file.write(bytes), end: () => Promise.resolve() };
   const compressed = options.gzip && partialIsOutput(options) ? gzipSink(plain) : undefined;
   const records = await recordWriter('ndjson', compressed ?? plain);
   const checkpoint = (
     position: Checkpoint['position'],
     bookmark: Checkpoint['bookmark'] = null,
-  ): Checkpoint => ({
-    ...{ version: 1, startedAt, of: identity, appendTo: target?.known ?? null },
-    ...{ position, bytes: file.size, counts: countsOf(totals), bookmark },
-  });
-  let latest = checkpoint(from ?? { style: 'start' });
+  ): Checkpoint => {
+    const { leads, duplicates, withoutId, retries } = totals;
+    return {
+      ...{ version: 1, startedAt, of: identity, appendTo: target?.known ?? null },
+      ...{ position, bytes: file.size, counts: { leads, duplicates, withoutId, retries }, bookmark },
+    };
+  };
+  let latest = checkpoint(from?.position ?? { style: 'start' });
   let saved: Checkpoint | undefined;
   let savedAt = clock.now();
   /** The partial file first: a checkpoint never describes bytes that are not on disk. */
@@ -62,7 +119,7 @@ export async function fileDestination(
   return {
     status,
     begin: save,
-    position: () => latest.position ?? from,
+    position: () => latest.position ?? undefined,
     write: (leads) => records.write(leads),
     async pageEnd(next) {
       await records.flush();
@@ -73,62 +130,52 @@ export async function fileDestination(
       const grown = latest.bytes - (saved?.bytes ?? 0);
       if (clock.now() - savedAt >= checkpointEveryMs || grown >= checkpointEveryBytes) await save();
     },
-    walkEnd: (isPoll) => (isPoll ? save() : Promise.resolve()),
+    walkEnd: save,
     async end() {
       await records.end();
       latest = checkpoint(null, window?.bookmark(account) ?? null);
       await save();
+      return publishFile(plan, paths, file, latest, target);
     },
-    publish: () => publishFile(options, paths, file, latest, columns, target),
-    breakOff: (error) => keepPartial(error, context, latest.counts.leads, totals.leads, options, paths, save),
+    async breakOff(error) {
+      const isUnproven = error instanceof IncompleteError;
+      if (latest.counts.leads === 0 && !isUnproven) {
+        await rm(paths.checkpoint, { force: true });
+        await rm(paths.partial, { force: true });
+        return undefined;
+      }
+      try {
+        await save();
+      } catch (failure) {
+        // The first failure is the one to report; the checkpoint before it still holds.
+        const { sentenceOf } = await import('../../messages/find-message.ts');
+        messages.verbose(`no newer checkpoint: ${sentenceOf(failure)}`);
+      }
+      // The last page, if it proves nothing, is kept behind the checkpoint: it is to be read and counted again.
+      const { leads } = isUnproven ? totals : latest.counts;
+      const resumes = options.bookmark !== undefined;
+      const how = isUnproven
+        ? `trying again does not help; ${resumes ? '' : '--resume '}--accept-incomplete takes them for everything`
+        : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;
+      return `${counted(leads, 'lead is', 'leads are')} kept in ${paths.partial}: ${how}`;
+    },
     close: () => file.close(),
   };
 }
 
-const countsOf = ({ leads, duplicates, withoutId, retries }: Counts): Counts => ({
-  leads,
-  duplicates,
-  withoutId,
-  retries,
-});
-
-/**
- * Keeps what was written and says how to resume: in the hint of an interruption, in a note beside any other failure.
- * Returns the error to report. `saveCheckpoint` makes the partial file durable up to `leads` of all that came, behind which
- * the last page begins: one that proves nothing is to be read and counted again.
- */
-async function keepPartial(
-  error: unknown,
-  { signal, messages }: ExportContext,
-  leads: number,
-  came: number,
-  options: ExportOptions,
+/** Empty, or as an interrupted export left it, whose leads the walk then knows. */
+async function openPartial(
+  plan: ExportPlan,
   paths: FilePaths,
-  saveCheckpoint: () => Promise<void>,
-): Promise<unknown> {
-  if (!signal.aborted && !(error instanceof LeadsError)) return error;
-  const isUnproven = error instanceof IncompleteError;
-  if (leads === 0 && !isUnproven) {
-    await rm(paths.checkpoint, { force: true });
-    await rm(paths.partial, { force: true });
-    return error;
-  }
+  from: Checkpoint | undefined,
+): Promise<PartialFile> {
+  if (from === undefined) return PartialFile.create(paths.partial, paths.mode);
+  const file = await PartialFile.resume(paths.partial, from.bytes);
   try {
-    await saveCheckpoint();
-  } catch (failure) {
-    // The first failure is the one to report; the checkpoint before it still holds.
-    const { sentenceOf } = await import('../../messages/find-message.ts');
-    messages.verbose(`no newer checkpoint: ${sentenceOf(failure)}`);
+    await preloadIds(plan, paths.partial, from);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
   }
-  const kept = `${counted(isUnproven ? came : leads, 'lead is', 'leads are')} kept in ${paths.partial}`;
-  const resumes = options.bookmark !== undefined;
-  const how = isUnproven
-    ? `trying again does not help; ${resumes ? '' : '--resume '}--accept-incomplete takes them for everything`
-    : `run the same command ${resumes ? 'again' : 'with --resume'} to continue`;
-  const reason: unknown = signal.reason;
-  if (signal.aborted && reason instanceof InterruptedError) {
-    return new InterruptedError(reason.signal, { hint: `${kept}: ${how}` });
-  }
-  messages.note('resume', `${kept}: ${how}`);
-  return error;
 }

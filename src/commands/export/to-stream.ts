@@ -2,7 +2,8 @@ import { fstat, write } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
-import { InterruptedError, LeadsError, OutputError } from '../../errors.ts';
+import type { Context } from '../../context.ts';
+import { InterruptedError, OutputError, UsageError } from '../../errors.ts';
 import { writeBookmark } from '../../files/bookmark.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
@@ -10,12 +11,30 @@ import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
+import type { Service } from '../../service/client/service.ts';
 import { openFifo, pipeSink } from './pipe-sink.ts';
-import type { ExportContext, ExportPlan } from './plan.ts';
-import type { Destination, Totals } from './walk.ts';
+import type { ExportOptions } from './options.ts';
+import { type ExportContext, type ExportPlan, planExport } from './plan.ts';
+import { type Destination, exportLeads, type Totals, type Written } from './walk.ts';
 
-/** An export whose bytes cannot be taken back: stdout, or a file that is a device or a pipe. */
-export async function streamDestination(
+/** An export whose bytes cannot be taken back: to stdout, or to a file that is a device or a pipe. */
+export async function exportToStream(
+  service: Service,
+  options: ExportOptions,
+  context: Context,
+  totals: Totals,
+  place: Exclude<OutputPlace, { kind: 'file' }> | undefined,
+): Promise<Written> {
+  const { output = '' } = options;
+  if (options.resume) throw new UsageError(`--resume: ${output} is no file that can be continued`);
+  const startedAt = context.clock.now();
+  const to = place === undefined ? standardOutput(context) : await openStreamOutput(place, output, context);
+  const plan = await planExport(service, options, startedAt);
+  await exportLeads(plan, context, totals, await streamDestination(plan, context, totals, to));
+  return { before: 0 };
+}
+
+async function streamDestination(
   { options, window, account }: ExportPlan,
   context: ExportContext,
   totals: Totals,
@@ -60,27 +79,18 @@ export async function streamDestination(
     async end() {
       await records.end();
       if (follow === undefined) await saveBookmark();
+      return undefined;
     },
-    breakOff: (error) => withWritten(error, leaveIncomplete, context),
+    async breakOff(error, isInterrupted) {
+      // What broke is the output itself.
+      const isReaderGone = error instanceof InterruptedError && error.signal === 'SIGPIPE';
+      if (isReaderGone || (!isInterrupted && error instanceof OutputError)) return undefined;
+      const leads = await leaveIncomplete();
+      if (leads === 0 && !isInterrupted) return undefined;
+      return `${counted(leads, 'lead was', 'leads were')} written; the output is incomplete`;
+    },
     close: async () => close?.(),
   };
-}
-
-/** Says how many leads were written before an export broke off; not when what broke is the output itself. */
-async function withWritten(
-  error: unknown,
-  leaveIncomplete: () => Promise<number>,
-  { signal, messages }: ExportContext,
-): Promise<unknown> {
-  const reason: unknown = signal.reason;
-  const isInterrupted = signal.aborted && reason instanceof InterruptedError;
-  if (!isInterrupted && (!(error instanceof LeadsError) || error instanceof OutputError)) return error;
-  if (error instanceof InterruptedError && error.signal === 'SIGPIPE') return error;
-  const leads = await leaveIncomplete();
-  const text = `${counted(leads, 'lead was', 'leads were')} written; the output is incomplete`;
-  if (isInterrupted) return new InterruptedError(reason.signal, { hint: text, cause: error });
-  if (leads > 0) messages.note('written', text);
-  return error;
 }
 
 /** Where bytes go that cannot be taken back. */
@@ -92,7 +102,7 @@ interface StreamOutput {
 }
 
 /** `name` is how the user called it. Throws an `OutputError` when it cannot be written. */
-export async function openStreamOutput(
+async function openStreamOutput(
   place: Exclude<OutputPlace, { kind: 'file' }>,
   name: string,
   context: ExportContext,
@@ -112,7 +122,7 @@ export async function openStreamOutput(
   };
 }
 
-export const standardOutput = ({ stdout }: Pick<ExportContext, 'stdout'>): StreamOutput => ({
+const standardOutput = ({ stdout }: Pick<ExportContext, 'stdout'>): StreamOutput => ({
   sink: streamSink(stdout),
   isTerminal: stdout.isTTY === true,
 });

@@ -1,3 +1,4 @@
+import { InterruptedError, LeadsError } from '../../errors.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import { type Progress, showProgress } from '../../output/terminal/progress.ts';
 import type { StatusLine } from '../../output/terminal/status-line.ts';
@@ -14,6 +15,13 @@ export interface Totals extends Counts {
   restarts: number;
 }
 
+/** What there is to say of an export that was written. */
+export interface Written {
+  /** How many of its leads an interrupted export had written. */
+  readonly before: number;
+  readonly publication?: Publication | undefined;
+}
+
 /** Where an export goes: a file that can be resumed until it has its name, or a stream whose bytes cannot be taken back. */
 export interface Destination {
   /** Undefined where what is written shows how far it is. */
@@ -26,13 +34,11 @@ export interface Destination {
   /** A page is complete; the next one begins at `next`, undefined after the last. */
   pageEnd(next: Position | undefined): Promise<void>;
   /** A walk of a run that polls is complete: the first one, or a poll. */
-  walkEnd(isPoll: boolean): Promise<void>;
-  /** Everything was written. */
-  end(): Promise<void>;
-  /** Gives a file its name. */
-  publish?(): Promise<Publication | undefined>;
-  /** Keeps what can be kept of an export that breaks off, and says so; the error to report. */
-  breakOff(error: unknown): Promise<unknown>;
+  walkEnd(): Promise<void>;
+  /** Everything was written: a file gets its name. */
+  end(): Promise<Publication | undefined>;
+  /** Keeps what can be kept of an export that breaks off; what there is to say of that. */
+  breakOff(error: unknown, isInterrupted: boolean): Promise<string | undefined>;
   /** However the export ends. */
   close(): Promise<void>;
 }
@@ -57,18 +63,33 @@ export async function exportLeads(
       every === undefined ? await first() : await outliveOutages(first, { every, hasWorked: false }, context);
     window?.completeWalk(end);
     if (options.follow !== undefined) {
-      await destination.walkEnd(false);
+      await destination.walkEnd();
       await pollUntilInterrupted(plan, options.follow, destination, totals, context, progress);
     }
-    await destination.end();
     progress.clear();
-    return await destination.publish?.();
+    return await destination.end();
   } catch (error) {
     progress.clear();
-    throw await destination.breakOff(error);
+    throw await brokenOff(error, destination, context);
   } finally {
     await destination.close();
   }
+}
+
+/** The error to report: what was kept is in the hint of an interruption, and in a note beside any other failure. */
+async function brokenOff(
+  error: unknown,
+  destination: Destination,
+  { signal, messages }: ExportContext,
+): Promise<unknown> {
+  const reason: unknown = signal.reason;
+  const isInterrupted = signal.aborted && reason instanceof InterruptedError;
+  if (!isInterrupted && !(error instanceof LeadsError)) return error;
+  const kept = await destination.breakOff(error, isInterrupted);
+  if (kept === undefined) return error;
+  if (isInterrupted) return new InterruptedError(reason.signal, { hint: kept, cause: error });
+  messages.note('kept', kept);
+  return error;
 }
 
 /** Takes the leads of one walk to its end, which it returns, or to `--limit`; adds to `totals` as it goes. */
@@ -160,7 +181,7 @@ async function pollUntilInterrupted(
     while (limit === undefined || totals.leads < limit) {
       await messages.waiting(wait, () => clock.sleep(every, signal));
       await outliveOutages(poll, { every, hasWorked: true }, context);
-      await destination.walkEnd(true);
+      await destination.walkEnd();
     }
   } catch (error) {
     if (!isCtrlC(signal)) throw error;
