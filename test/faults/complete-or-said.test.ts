@@ -98,7 +98,10 @@ it('an export that ends with 0 lacks no lead that was there all the time, and on
     if (found.excess > 0) endless.push(`${name}: ${found.requests} requests, ${found.excess} too many`);
     if (found.hasChanged) moved += 1;
     if (found.exitCode === 0 && found.missing.length > 0) lost.push(`${name}: ${found.missing.join(' ')}`);
-    const mustEnd = trial.change === 'nothing' || trial.change === 'arrive' || trial.mostChanges === 1;
+    // Where leads arrive as fast as pages are read, a walk that checks each page ends at its bound of requests.
+    const mayKeepUp = trial.mostChanges === 1 || cap > 5;
+    const mustEnd =
+      trial.change === 'nothing' || (trial.change === 'arrive' && mayKeepUp) || trial.mostChanges === 1;
     if (found.exitCode === 6) said += 1;
     if (found.exitCode === 6 && mustEnd) failed.push(`${name}: ${found.stderr}`);
   }

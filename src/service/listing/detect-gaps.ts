@@ -45,6 +45,8 @@ export class GapDetector {
   /** The page that is read again when a page walk is resumed, or after a step back. */
   #readAgain: Position | undefined;
   #isResumed = false;
+  /** Up to the first page with a lead that was not read. */
+  #isSteppingBack = false;
   /** Keys of the positions in front of which the list was read once more. */
   readonly #reread = new Set<string>();
   /** The pass of `seen` with which the list was last started; 0 where a resumed walk goes on with what was read before. */
@@ -138,12 +140,15 @@ export class GapDetector {
     if (at > 0 || (at === 0 && number.kind === 'page')) this.hasShifted = true;
     // Leads that arrive in front push the last one that was read along with the others.
     const areAllRead = this.#areRead(leads);
-    if (at < 0 && !areAllRead && leads.some(this.#isLeadRead)) this.hasMovedBack = true;
+    const unread = leads.findIndex((lead) => !this.#isLeadRead(lead));
+    // Behind a step back, the known ones are the rest of what was read.
+    const isRest = this.#isSteppingBack && !leads.slice(Math.max(0, unread)).some(this.#isLeadRead);
+    if (at < 0 && !areAllRead && !isRest && leads.some(this.#isLeadRead)) this.hasMovedBack = true;
     // At the end of the list, known leads alone behind it, where none arrived in front: it may have moved to the end with them.
     const isLast = leads.length < this.#longest;
     const behind = leads.length - (number.kind === 'offset' ? 1 : 0);
     const isMoved = behind > this.places.usuallyRepeated;
-    if (at === 0 && isLast && isMoved && areAllRead && this.mayReread(position)) return 'known';
+    if (at === 0 && isLast && isMoved && areAllRead && this.steps.mayLookAgain()) return 'known';
     if (at >= 0 && this.#areRead(leads.slice(0, at))) return 'joined';
     if (number.kind === 'offset') return isFirstRead ? 'known' : 'gap';
     if (first !== undefined && first.id === undefined) return 'joined';
@@ -174,6 +179,7 @@ export class GapDetector {
   stepBack(position: Position, border: Border): Position {
     const back = this.steps.add(border);
     this.hasShifted = true;
+    this.#isSteppingBack = true;
     this.#isResumed = false;
     const number = countOfPosition(position);
     if (number === undefined) return position;
@@ -200,6 +206,7 @@ export class GapDetector {
   unreadOf(position: Position, leads: readonly ScannedRecord[]): readonly ScannedRecord[] {
     this.#longest = Math.max(this.#longest, leads.length);
     this.steps.reset();
+    if (position !== this.#readAgain && !this.#areRead(leads)) this.#isSteppingBack = false;
     const after = recordBefore(position);
     if (countOfPosition(position)?.kind === 'offset' && after !== undefined && leads[0]?.id === after)
       return leads.slice(1);
@@ -307,6 +314,7 @@ class StepsBack {
   /** Of these, because records went away in front. */
   gaps = 0;
   #withoutNew = 0;
+  #hasLookedAgain = false;
   #distance = 0;
 
   get isExhausted(): boolean {
@@ -328,8 +336,16 @@ class StepsBack {
     this.#distance = 0;
   }
 
+  /** Whether what stands in front of the list's end is to be read once more: again only where that brought a new lead. */
+  mayLookAgain(): boolean {
+    const may = !this.#hasLookedAgain;
+    this.#hasLookedAgain = true;
+    return may;
+  }
+
   /** A page brought a new lead. */
   noteNew(): void {
+    this.#hasLookedAgain = false;
     if (!this.isExhausted) this.#withoutNew = 0;
   }
 }
