@@ -1,4 +1,5 @@
 export const paginationStyles = ['auto', 'link', 'cursor', 'page', 'offset', 'none'] as const;
+export const totalMeanings = ['auto', 'estimate'] as const;
 export const dateFormats = ['iso', 'unix', 'unix-ms'] as const;
 
 /** What a query parameter of the list operation may stand for. */
@@ -30,5 +31,9 @@ export interface Dialect {
   readonly pageSize?: number | undefined;
   /** The service gives all of its leads in one answer, as was shown for that many. */
   readonly provenUpTo?: number | undefined;
+  /** It names the next page wherever there is one. */
+  readonly nextSeen?: boolean | undefined;
+  /** Of leads, as the service counts them: `estimate` where it may count more than it lists. */
+  readonly total?: (typeof totalMeanings)[number] | undefined;
   readonly dateFormat?: (typeof dateFormats)[number] | undefined;
 }

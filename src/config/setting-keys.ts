@@ -3,8 +3,16 @@ import { parseDuration } from '../time/time-text.ts';
 import { type PartKey, schemePartKeys, schemeParts, settingPathOf } from '../webhook/scheme-options.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { type ExtraHeaders, headersType, shownHeaders } from './extra-headers.ts';
-import { dateFormats, paginationStyles, type ParameterName } from './dialect.ts';
-import { anyText, oneOf, parseSecret, text, type ValueType, wholeNumber } from './value-types.ts';
+import { dateFormats, paginationStyles, type ParameterName, totalMeanings } from './dialect.ts';
+import {
+  anyText,
+  oneOf,
+  parseSecret,
+  text,
+  trueOrFalse,
+  type ValueType,
+  wholeNumber,
+} from './value-types.ts';
 
 /** A program and its arguments, as JSON. */
 const argumentList: ValueType<readonly string[]> = {
@@ -237,6 +245,18 @@ const dialect: readonly SettingKey[] = [
     path: ['api', 'provenUpTo'],
     type: wholeNumber(1, 999_999_999),
     help: 'up to so many leads, one answer without a next page is known to be all of them',
+  },
+  {
+    name: 'api.nextSeen',
+    path: ['api', 'nextSeen'],
+    type: trueOrFalse,
+    help: 'true: the service names the next page wherever there is one, so that a missing one is the end',
+  },
+  {
+    name: 'api.total',
+    path: ['api', 'total'],
+    type: oneOf(totalMeanings),
+    help: "of the service's count of leads: auto, or estimate where it counts more than it lists",
   },
   {
     name: 'api.dateFormat',

@@ -30,6 +30,12 @@ export function oneOf<const V extends string>(values: readonly V[]): ValueType<V
   };
 }
 
+export const trueOrFalse: ValueType<boolean> = {
+  parse: (typed) => (typed === 'true' ? true : typed === 'false' ? false : undefined),
+  expected: 'true or false',
+  choices: ['true', 'false'],
+};
+
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): ValueType<number> {
   return {
     parse: (typed) => {

@@ -9,6 +9,7 @@ import {
   quote,
   skipSpace,
 } from './bytes.ts';
+import { isObject, type Json, valueAt } from './exact.ts';
 import { incomplete, invalidAt, unexpectedAt, scanner } from './scanner.ts';
 import { decodeString } from './scanned-record.ts';
 
@@ -180,6 +181,31 @@ class Search {
       i = skipSpace(this.#buf, i + 1, this.#limit);
     }
   }
+}
+
+/** Relations of a page of a list, and none of another resource. */
+const pageRelations = ['self', 'first', 'prev', 'previous', 'next', 'last', 'curies', 'profile', 'search'];
+
+/**
+ * Where the array of records is missing in an answer that may be an empty page: null in its place, an empty object, HAL
+ * without `_embedded`. `isCertain`: the rest of the answer speaks of pages.
+ */
+export function absentArray(
+  root: Json,
+  target: ArrayPlace,
+): { readonly path: readonly string[]; readonly isCertain: boolean } | undefined {
+  if (!isObject(root)) return root === null ? { path: ['data'], isCertain: false } : undefined;
+  const { errors, _links: links } = root;
+  if (Array.isArray(errors) && errors.length > 0) return undefined;
+  const isEmpty = Object.keys(root).length === 0;
+  const places: readonly (readonly string[])[] =
+    target === 'auto'
+      ? [...usualNames.map((name) => [name]), ...usualWrappers.flatMap((a) => usualNames.map((b) => [a, b]))]
+      : target.map((_, depth) => target.slice(0, depth + 1));
+  const isNull = places.find((place) => valueAt(root, place) === null);
+  if (isNull !== undefined || isEmpty) return { path: isNull ?? ['data'], isCertain: false };
+  if (!isObject(links)) return undefined;
+  return { path: ['_embedded'], isCertain: Object.keys(links).every((name) => pageRelations.includes(name)) };
 }
 
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>

@@ -2,7 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import type { DataError } from '../errors.ts';
 import { bufferOf, isDigit, minus, skipSpace } from './bytes.ts';
 import { formatPointer, isObject, type Json, parseExact } from './exact.ts';
-import { type ArrayPlace, findArray, hasOtherName, isUsualPlace, unexpectedAfter } from './find-array.ts';
+import {
+  absentArray,
+  type ArrayPlace,
+  findArray,
+  hasOtherName,
+  isUsualPlace,
+  unexpectedAfter,
+} from './find-array.ts';
 import { jsonError } from './problems.ts';
 import { recordAt, type ScannedRecord } from './scanned-record.ts';
 import {
@@ -160,6 +167,10 @@ export class PageScan {
     if (found.empty !== undefined) {
       return { root: parseExact(whole.toString('utf8')), path: found.empty };
     }
+    const root = found.arrays.length === 0 ? parseExact(whole.toString('utf8')) : undefined;
+    const absent = root === undefined ? undefined : absentArray(root, this.#target);
+    if (root !== undefined && absent !== undefined)
+      return { root, path: absent.path, isWithoutList: !absent.isCertain };
     const only = this.#target === 'auto' ? onlyArray(found.arrays) : undefined;
     if (only === undefined) {
       const place = this.#target === 'auto' ? undefined : formatPointer(this.#target);
@@ -194,6 +205,8 @@ export interface Envelope {
   readonly root: Json;
   /** Where the array of records was. */
   readonly path: readonly string[];
+  /** There was none, and nothing else shows that this is a page of a list. */
+  readonly isWithoutList?: boolean;
 }
 
 /** The path of another array of objects in a usual place: then `auto` cannot know which one holds the records. */

@@ -53,6 +53,9 @@ const provingHint = (words: Words): string => {
   return [words.learning, paged, lone].filter((text) => text !== undefined).join('; ');
 };
 
+const howToEstimate = (words: Words): string =>
+  `${howToSet(words)}; or, if it counts more than it lists: ${words.quoted(words.set('api.total', 'estimate'))}`;
+
 const unproven = (message: string, hint: NonNullable<Message['hint']> = howToSet): Message => ({
   message,
   hint,
@@ -189,6 +192,12 @@ export const serviceMessages: Messages<ServiceProblem> = {
     unproven('a page brought no new lead: the service gave one again that it had given before'),
   'rejected-behind': ({ of }) =>
     unproven(`the service rejected the page behind the last one that was read: ${sentence(of)}`),
+  'no-list': () =>
+    unproven(
+      'the answer holds no list of leads, not even an empty one',
+      (words) =>
+        `is the path right? See ${words.quoted(words.set('api.path', '/…'))} and ${words.quoted(words.set('api.items', '/…'))}`,
+    ),
   'more-without-leads': () => unproven('the service says that there is more, and sends no further lead'),
   'more-without-position': () =>
     unproven('the service says that there is more, and its answer does not lead there'),
@@ -197,9 +206,15 @@ export const serviceMessages: Messages<ServiceProblem> = {
   'empty-page': ({ page, pages }) => unproven(`page ${page} of ${pages} is empty`),
   'more-than-one-page': () => unproven('the service says that there is more, and api.pagination is none'),
   'total-beyond-one-page': ({ total, count }) =>
-    unproven(`the service counts ${total} leads and gave ${count}, and api.pagination is none`),
+    unproven(
+      `the service counts ${total} leads and gave ${count}, and api.pagination is none`,
+      howToEstimate,
+    ),
   'total-out-of-reach': ({ total, met }) =>
-    unproven(`the service has ${total} leads, and its answers show no way past the first ${met}`),
+    unproven(
+      `the service has ${total} leads, and its answers show no way past the first ${met}`,
+      howToEstimate,
+    ),
   'page-may-be-cut': ({ count }) =>
     unproven(
       `${count} leads came, which may be as many as the service gives at once, and no position leads further`,
@@ -216,7 +231,8 @@ export const serviceMessages: Messages<ServiceProblem> = {
         : `none of the ${overlap} newest leads of the run before came again`,
       () => 'leads between both runs may be out of reach, unless those were deleted',
     ),
-  'total-not-met': ({ total, met }) => unproven(`the service counts ${total} leads and gave ${met}`),
+  'total-not-met': ({ total, met }) =>
+    unproven(`the service counts ${total} leads and gave ${met}`, howToEstimate),
   'total-vanished': () => unproven('the service counted leads at first, and none in the end'),
   // Feathers pages by `$skip`, answers with `skip`, and looks for leads with a field `skip` where that is sent.
   'position-filters': ({ param }) =>

@@ -108,6 +108,8 @@ export type UnprovenReason =
   | { readonly kind: 'rejected-behind'; readonly of: Problem }
   /** The service says that there is more: and sends no lead, names no position, or none that a usual parameter takes. */
   | { readonly kind: 'more-without-leads' }
+  /** The first answer holds no list, not even an empty one. */
+  | { readonly kind: 'no-list' }
   | { readonly kind: 'more-without-position' }
   | { readonly kind: 'more-without-parameter' }
   | { readonly kind: 'empty-page'; readonly page: number; readonly pages: number }

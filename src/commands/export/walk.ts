@@ -110,6 +110,7 @@ async function transfer(
     from,
     seen: plan.seen,
     before: window?.runBefore(plan.query),
+    isKnownList: plan.bookmark !== undefined,
     concurrency: options.concurrency,
     prefetch: limit === undefined,
     acceptUnproven: unprovenHandler(options.acceptIncomplete, messages, options.bookmark !== undefined),

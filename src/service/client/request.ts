@@ -3,10 +3,10 @@ import { errorAnswer, requestIdIn } from './read-error-answer.ts';
 import { exchange, type Response } from './send-request.ts';
 import type { Service } from './service.ts';
 
-/** A 200 whose body is still to come, or a 204. */
+/** An answer whose body is still to come. */
 export interface Answer {
   readonly url: URL;
-  /** 200, or 204 for an empty page. */
+  /** 200, 206 for a range of the list, or 204 for an empty page. */
   readonly status: number;
   readonly headers: Response['headers'];
   readonly requestId: string | undefined;
@@ -26,7 +26,7 @@ export async function request(service: Service, url: URL, signal: AbortSignal): 
   for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
     const response = await exchange(service, { method: 'GET', url: target, headers: {} }, signal);
     const { status } = response;
-    if (status === 200 || status === 204) return { ...response, requestId: requestIdIn(response) };
+    if ([200, 204, 206].includes(status)) return { ...response, requestId: requestIdIn(response) };
     const location = status >= 300 && status < 400 ? response.headers['location'] : undefined;
     if (location === undefined) throw await errorAnswer(service, response, response.body);
     await response.discard();

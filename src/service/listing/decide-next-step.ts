@@ -72,7 +72,12 @@ function afterAnswer(seen: WalkState): Step {
 }
 
 function afterPage(page: PageSeen, seen: WalkState): Step {
-  if (page.facts.count === 0) return afterEmptyPage(page, seen);
+  if (page.facts.count === 0) {
+    const step = afterEmptyPage(page, seen);
+    // The service may have been about to fill it.
+    const isUnproven = step.kind === 'end' && step.completion.kind === 'unproven';
+    return isUnproven && page.hints.hasMore === true && !page.isAskedAgain ? request(page.position) : step;
+  }
   const { says } = page;
   if (page.bringsNothing && says.kind !== 'end' && says.kind !== 'total-reached')
     return afterKnownLeads(page, seen);
@@ -92,7 +97,10 @@ function afterPage(page: PageSeen, seen: WalkState): Step {
   }
 }
 
-function afterEmptyPage({ position, says, hints }: PageSeen, { emptyPages }: WalkState): Step {
+function afterEmptyPage({ position, facts, says, hints }: PageSeen, seen: WalkState): Step {
+  const { emptyPages, isKnownList, first } = seen;
+  const isListKnown = isKnownList || (first?.count ?? 0) > 0 || hints.total !== undefined;
+  if (facts.envelope.isWithoutList === true && !isListKnown) return unproven({ kind: 'no-list' });
   if (says.kind === 'contradiction') return unproven(says.reason);
   if (says.kind === 'end') return complete(says.evidence);
   if (says.kind === 'next') {

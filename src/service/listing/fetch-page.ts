@@ -97,7 +97,12 @@ async function* partsOf(
   if (answer.status === 204) {
     yield {
       leads,
-      facts: { ...about(answer), envelope: { root: null, path: [] }, count: 0, lastId: undefined },
+      facts: {
+        ...about(answer),
+        envelope: { root: null, path: [], isWithoutList: true },
+        count: 0,
+        lastId: undefined,
+      },
     };
     return;
   }

@@ -87,6 +87,8 @@ export class LeadPages implements PageReader<Batch> {
         overlap: overlap.length,
       }),
       position: this.#gapDetector.startAt(from),
+      isKnownList:
+        options.isKnownList === true || from.style !== 'start' || this.#seen.size > 0 || isLearnt(params),
     };
   }
 
@@ -251,6 +253,9 @@ export class LeadPages implements PageReader<Batch> {
     this.#unidentified.nextPass();
   }
 }
+
+/** The dialect was learnt from a list that this service gave. */
+const isLearnt = ({ nextSeen, provenUpTo }: RequestParams): boolean => nextSeen || provenUpTo > 0;
 
 const readAnew: ReadAgain = { kind: 'again', isStepBack: false };
 

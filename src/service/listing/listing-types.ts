@@ -50,6 +50,8 @@ export interface ListingOptions {
   readonly from?: Position | undefined;
   /** Ids that are not handed out again; filled with every id that the walk meets. A fresh one by default. */
   readonly seen?: IdSet | undefined;
+  /** Another walk has read this list: an answer without any is then an empty one. */
+  readonly isKnownList?: boolean | undefined;
   /** Requests in flight at once where positions can be computed (page, offset); batches keep their order. */
   readonly concurrency?: number | undefined;
   readonly before?: RunBefore | undefined;

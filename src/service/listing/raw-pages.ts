@@ -108,7 +108,13 @@ function readPage(
 ): { readonly facts: PageFacts; readonly leads: readonly ScannedRecord[] } {
   const leads: ScannedRecord[] = [];
   if (status === 204) {
-    const facts = { url, headers, envelope: { root: null, path: [] }, count: 0, lastId: undefined };
+    const facts = {
+      url,
+      headers,
+      envelope: { root: null, path: [], isWithoutList: true },
+      count: 0,
+      lastId: undefined,
+    };
     return { facts, leads };
   }
   if (body.length === 0) throw answerError({ kind: 'answer-empty' });

@@ -105,6 +105,8 @@ export interface PageSeen extends AnsweredPage {
   readonly bringsNothing: boolean;
   /** The page before named this one. */
   readonly wasAnnounced: boolean;
+  /** It was asked for before. */
+  readonly isAskedAgain: boolean;
   /** An earlier pass has found the page behind this one, which is the first. */
   readonly second: Position | undefined;
 }
@@ -153,6 +155,8 @@ export interface KnownBefore {
 /** What a walk has seen so far: all that its next step depends on. */
 export interface WalkState {
   readonly params: RequestParams;
+  /** The service has given a list before. */
+  readonly isKnownList: boolean;
   readonly isFiltered: boolean;
   /** Where the newest answer came from, or the next one is asked for. */
   readonly position: Position;
@@ -204,6 +208,7 @@ export const initialState = (
   known: KnownBefore = { provenUpTo: params.provenUpTo, since: undefined, overlap: 0 },
 ): WalkState => ({
   params,
+  isKnownList: false,
   isFiltered,
   known,
   narrowed: [],
@@ -286,6 +291,7 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
       ...{ kind: 'page', ...answered, nullNext, says, second, isSame, isOverlapOnly, bringsNothing },
       isShort: count < longest,
       wasAnnounced: before.isAnnounced,
+      isAskedAgain: before.newest?.kind === 'page' && before.newest.position === position,
     },
     totals,
     first: before.first ?? (isFirst ? firstPage(page, hints.pageSize) : undefined),

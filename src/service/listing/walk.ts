@@ -61,7 +61,9 @@ export async function* walk<Part>(
     if (note !== undefined) messages.note('silent', (await texts()).noteOf(note), true);
   };
   const follow = (step: Step): Position | undefined => {
-    if (step.kind === 'page') return reader.placeOf(step.position, seen);
+    if (step.kind === 'page' && step.position === seen.position) guard.reset();
+    if (step.kind === 'page')
+      return step.position === seen.position ? step.position : reader.placeOf(step.position, seen);
     if (step.kind !== 'reread') return undefined;
     reader.beginPass(step.pass);
     guard.reset();

@@ -55,7 +55,7 @@ export function readPaginationHints(
   });
   return {
     next: pointer === 'auto' ? (inBody === undefined ? headers.next : inBody) : pointedAt(root, pointer),
-    hasMore: more?.value ?? (last === undefined ? undefined : !last.value),
+    hasMore: more?.value ?? (last === undefined ? headers.hasMore : !last.value),
     page: first(places, pageNames, wholeNumber)?.value ?? headers.page,
     pages: first(places, pagesNames, wholeNumber)?.value ?? headers.pages,
     offset: offset?.value,
@@ -233,6 +233,8 @@ function tokenOf(field: string, token: Json): NextHint | undefined {
 /** What the headers of an answer say about its place in the list. */
 interface HeaderHints {
   readonly next: NextHint | null | undefined;
+  /** False: the range of the answer reaches to the end of the list. */
+  readonly hasMore: false | undefined;
   readonly page: number | undefined;
   readonly pages: number | undefined;
   readonly total: number | undefined;
@@ -243,30 +245,53 @@ type Headers = Readonly<Record<string, string | undefined>>;
 const headerNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
 
-/** Reads `nextHeaders`, `X-Page`, `X-Total-Pages`, `X-Total-Count`, `X-Total` and `Content-Range`. */
-export function readHeaderHints(headers: Headers): HeaderHints {
+/** `items 0-24/319` (RFC 9110, section 14.4); `*` is an unknown total. Undefined for a range of bytes. */
+export function contentRange(headers: Headers): ContentRange | undefined {
+  const range = /^\s*(?!bytes\b)[\w-]+\s+(?:(\d{1,15})-(\d{1,15})|\*)\s*\/\s*(\d{1,15}|\*)\s*$/i;
+  const [all, from, to, total] = range.exec(headers['content-range'] ?? '') ?? [];
+  if (all === undefined) return undefined;
+  const count = from === undefined || to === undefined ? 0 : Number(to) - Number(from) + 1;
+  return { end: to === undefined ? undefined : Number(to) + 1, count, total: headerNumber(total) };
+}
+
+interface ContentRange {
+  /** Places up to the last record of the answer. */
+  readonly end: number | undefined;
+  readonly count: number;
+  readonly total: number | undefined;
+}
+
+/** What the headers of an answer with `count` leads say: `nextHeaders`, numbers of pages and leads, a range. */
+export function readHeaderHints(headers: Headers, count: number): HeaderHints {
   const [name, field] = Object.entries(nextHeaders).find(([header]) => headers[header] !== undefined) ?? [];
   const next =
     name === undefined || field === undefined ? undefined : nextHintOf(field, headers[name]?.trim() ?? '');
-  // `items 0-24/319` (RFC 9110, section 14.4); `*` is an unknown total.
-  const range = /^\s*[\w-]+\s+(?:\d+-\d+|\*)\s*\/\s*(\d{1,15})\s*$/.exec(headers['content-range'] ?? '')?.[1];
+  const range = contentRange(headers);
+  const reachesEnd = range?.count === count && range.end !== undefined && range.end === range.total;
+  const pages = headers['x-total-pages'] ?? headers['x-wp-totalpages'];
+  const total = headers['x-total-count'] ?? headers['x-total'] ?? headers['x-wp-total'];
   return {
     next,
+    hasMore: reachesEnd ? false : undefined,
     page: headerNumber(headers['x-page']),
-    pages: headerNumber(headers['x-total-pages']),
-    total: headerNumber(headers['x-total-count'] ?? headers['x-total'] ?? range),
+    pages: headerNumber(pages),
+    total: headerNumber(total) ?? range?.total,
   };
 }
+
+/** A text in quotation marks may hold anything, as may what stands between `<` and `>`. */
+const linkValue = /<([^>]*)>((?:\s*;\s*[^\s=,;"]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s,;"]*))?)*)/g;
+const linkParameter = /;\s*([^\s=,;"]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]*)))?/g;
 
 /** The targets of a `Link` header by their relation (RFC 8288), or undefined when there is none. */
 export function linksIn(header: string | undefined): ReadonlyMap<string, string> | undefined {
   if (header === undefined) return undefined;
   const links = new Map<string, string>();
-  for (const [, target = '', parameters = ''] of header.matchAll(
-    /<([^>]*)>((?:\s*;\s*[^,;"]+(?:"[^"]*")?)*)/g,
-  )) {
-    const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(parameters);
-    for (const name of (relation?.[1] ?? relation?.[2] ?? '').toLowerCase().split(/\s+/)) {
+  for (const [, target = '', parameters = ''] of header.matchAll(linkValue)) {
+    const relation = [...parameters.matchAll(linkParameter)].find(
+      ([, name]) => name?.toLowerCase() === 'rel',
+    );
+    for (const name of (relation?.[2] ?? relation?.[3] ?? '').toLowerCase().split(/\s+/)) {
       if (name !== '' && !links.has(name)) links.set(name, target.trim());
     }
   }

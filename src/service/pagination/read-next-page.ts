@@ -64,8 +64,11 @@ export const nullNextFrom = (from: Position | undefined): NullNext => ({
 });
 
 /** What an answer says about its place in the list, from its headers and its body. */
-export const hintsOf = (params: RequestParams, page: PageFacts): PaginationHints =>
-  readPaginationHints(page.envelope, readHeaderHints(page.headers), page.count, params.next);
+export function hintsOf(params: RequestParams, page: PageFacts): PaginationHints {
+  const headers = readHeaderHints(page.headers, page.count);
+  const hints = readPaginationHints(page.envelope, headers, page.count, params.next);
+  return params.isTotalEstimate ? { ...hints, total: undefined } : hints;
+}
 
 /**
  * Where the page after this one begins, by the dialect's `pagination`, or by what the answer shows: a `Link` header
@@ -105,6 +108,9 @@ function nextWithoutHint(page: AnsweredPage): NextPage {
   const isFollowed = (position.style === 'url' || position.style === 'cursor') && !isById;
   // A cursor or URL that led here and is not shown any more has come to its end.
   if (isFollowed && hints.hasMore !== true) return explicitEnd;
+  // So has a list whose service names the next page where there is one.
+  const isNamed = params.nextSeen || page.nullNext.isFilled;
+  if (isNamed && hints.next === undefined && hints.hasMore !== true && !countsMore(page)) return explicitEnd;
   const style = isById ? undefined : styleOf(page);
   if (style === 'offset') return nextOffset(page);
   if (style === 'page') return nextNumber(page);

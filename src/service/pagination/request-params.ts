@@ -29,6 +29,10 @@ export interface RequestParams {
   readonly leads: LeadReader;
   readonly next: readonly string[] | 'auto';
   readonly pageSize: number | undefined;
+  /** A missing next page is the end. */
+  readonly nextSeen: boolean;
+  /** The service's total may count more than it lists: it proves nothing. */
+  readonly isTotalEstimate: boolean;
   /** Up to so many leads, one page is known to be all of them. */
   readonly provenUpTo: number;
   readonly dateFormat: NonNullable<Dialect['dateFormat']>;
@@ -74,6 +78,8 @@ export function requestParamsOf(
     leads: new LeadReader(pointer(dialect.item, 'api.item', '/node'), dialect.id),
     next: pointer(dialect.next, 'api.next', '/meta/next'),
     pageSize: dialect.pageSize,
+    nextSeen: dialect.nextSeen ?? false,
+    isTotalEstimate: dialect.total === 'estimate',
     provenUpTo: dialect.provenUpTo ?? 0,
     dateFormat: dialect.dateFormat ?? 'iso',
   };
