@@ -64,6 +64,7 @@ const importedTogether = {
     'json/bytes',
     'webhook/scheme-options',
     'messages/application',
+    'config/base-url',
   ],
   'shared-secret-schemes': ['library/webhook/make-verifier'],
   'all-schemes': ['library/webhook/defined-scheme', 'library/receiver/checked-options'],
