@@ -1,4 +1,5 @@
 import { ConfigError, type LeadsError, UsageError } from '../errors.ts';
+import type { Rejection } from '../webhook/rejection.ts';
 
 /** Why no socket could be opened. */
 type ListenProblem = {
@@ -23,13 +24,38 @@ export type HandshakeProblem = {
     | 'connection-not-accepted';
 };
 
+/** What is wrong with a request before it is a whole delivery. Sizes in bytes. */
+export type RequestProblem =
+  | { readonly kind: 'headers-too-many'; readonly most: number }
+  | { readonly kind: 'headers-too-large'; readonly most: number }
+  | { readonly kind: 'host-repeated' }
+  | { readonly kind: 'host-missing' }
+  | { readonly kind: 'content-length-repeated' }
+  | { readonly kind: 'transfer-coding-unknown' }
+  | { readonly kind: 'length-and-transfer-coding' }
+  | { readonly kind: 'body-too-large'; readonly most: number }
+  | { readonly kind: 'bodies-too-large-together' }
+  /** `length`: undefined where it was not declared. */
+  | { readonly kind: 'body-cut-off'; readonly received: number; readonly length: number | undefined }
+  | { readonly kind: 'chunk-extensions-too-large' }
+  | { readonly kind: 'answers-not-read' }
+  | { readonly kind: 'tls-on-plain-port' }
+  /** `why`: in the words of node's parser. */
+  | { readonly kind: 'not-http'; readonly why: string }
+  | { readonly kind: 'request-too-slow'; readonly seconds: number }
+  | { readonly kind: 'expectation-unknown' }
+  | { readonly kind: 'method-connect' };
+
+/** A request that is rejected before it is a whole delivery: by what checks its head in a sentence already. */
+export type RequestRejection = Rejection<RequestProblem | string>;
+
 /** `variable`: of the environment. */
 type ProxyProblem = {
   readonly kind: 'invalid-proxy';
   readonly variable: string;
 };
 
-export type HttpProblem = ListenProblem | HandshakeProblem | ProxyProblem;
+export type HttpProblem = ListenProblem | HandshakeProblem | RequestProblem | ProxyProblem;
 
 export function invalidProxy(variable: string): ConfigError {
   const problem: ProxyProblem = { kind: 'invalid-proxy', variable };

@@ -1,5 +1,7 @@
+import type { RequestRejection } from '../http/problems.ts';
 import type { Answer } from '../http/server/send-answer.ts';
 import { describe } from '../messages/command-line.ts';
+import { inWords } from '../messages/http.ts';
 import { rejection, type Rejection } from '../webhook/rejection.ts';
 import type { WireProblem } from './wire.ts';
 
@@ -44,8 +46,10 @@ export const rejectionOf = ({ status, problem }: ApiProblem): Rejection =>
   rejection(reasons[status] ?? 'malformed_request', problem);
 
 /** Answers a request that the HTTP server rejected. */
-export const rejectionAnswer = ({ status, detail }: Rejection): Answer =>
-  problemAnswer({ status, code: codes[status] ?? 'bad-request', problem: detail });
+export function rejectionAnswer(rejected: RequestRejection): Answer {
+  const { status, detail: problem } = inWords(rejected);
+  return problemAnswer({ status, code: codes[status] ?? 'bad-request', problem });
+}
 
 const reasons: Readonly<Record<number, Rejection['reason']>> = {
   401: 'missing_credential',

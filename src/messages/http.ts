@@ -1,5 +1,6 @@
-import type { HttpProblem } from '../http/problems.ts';
-import type { Messages } from './message.ts';
+import type { HttpProblem, RequestProblem, RequestRejection } from '../http/problems.ts';
+import type { Rejection } from '../webhook/rejection.ts';
+import type { Message, Messages } from './message.ts';
 
 export const httpMessages: Messages<HttpProblem> = {
   'address-in-use': ({ host, port, option = 'port' }) => ({
@@ -20,6 +21,27 @@ export const httpMessages: Messages<HttpProblem> = {
   'invalid-proxy': ({ variable }) => ({
     message: `${variable} is not the URL of an http:// or https:// proxy`,
   }),
+  'headers-too-many': ({ most }) => ({ message: `more than ${most} headers` }),
+  'headers-too-large': ({ most }) => ({ message: `headers larger than ${most} bytes` }),
+  'host-repeated': () => ({ message: 'two Host headers' }),
+  'host-missing': () => ({ message: 'no Host header' }),
+  'content-length-repeated': () => ({ message: 'two Content-Length headers' }),
+  'transfer-coding-unknown': () => ({ message: 'a transfer coding other than chunked' }),
+  'length-and-transfer-coding': () => ({ message: 'both Content-Length and Transfer-Encoding' }),
+  'body-too-large': ({ most }) => ({ message: `the body is larger than ${most} bytes` }),
+  'bodies-too-large-together': () => ({
+    message: 'all bodies that are being received take too much memory together',
+  }),
+  'body-cut-off': ({ received, length }) => ({
+    message: `the connection ended after ${received}${length === undefined ? '' : ` of ${length}`} bytes of the body`,
+  }),
+  'chunk-extensions-too-large': () => ({ message: 'chunk extensions are too large' }),
+  'answers-not-read': () => ({ message: 'the client sends more requests than it reads answers' }),
+  'tls-on-plain-port': () => ({ message: 'TLS on a plain HTTP port' }),
+  'not-http': ({ why }) => ({ message: `not HTTP/1.1: ${why}` }),
+  'request-too-slow': ({ seconds }) => ({ message: `the request was not complete within ${seconds} s` }),
+  'expectation-unknown': () => ({ message: 'an expectation other than 100-continue' }),
+  'method-connect': () => ({ message: 'the method CONNECT is not for a receiver' }),
   'client-speaks-no-tls': () => ({ message: 'plain HTTP on the HTTPS port' }),
   'client-distrusts-certificate': () => ({ message: 'the client does not trust this certificate' }),
   'client-left-handshake': () => ({
@@ -30,3 +52,11 @@ export const httpMessages: Messages<HttpProblem> = {
   'handshake-failed': () => ({ message: 'the TLS handshake failed' }),
   'connection-not-accepted': () => ({ message: 'a connection could not be accepted' }),
 };
+
+/** The same with a sentence as its detail. */
+export function inWords(rejected: RequestRejection): Rejection {
+  const { detail } = rejected;
+  if (typeof detail === 'string') return { ...rejected, detail };
+  const messageFor = httpMessages[detail.kind] as (found: RequestProblem) => Message;
+  return { ...rejected, detail: messageFor(detail).message };
+}

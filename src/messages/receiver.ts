@@ -1,12 +1,31 @@
 import { counted } from '../output/terminal/progress.ts';
-import type { ReceiverNote, ReceiverProblem } from '../receiver/problems.ts';
+import type { ForeignRequest, ReceiverNote, ReceiverProblem, TargetProblem } from '../receiver/problems.ts';
 import type { Messages } from './message.ts';
 
-export const receiverMessages: Messages<ReceiverProblem | ReceiverNote> = {
+type Unreached = Extract<TargetProblem, { readonly kind: 'target-unreached' }>;
+
+const unreached: Readonly<Record<Unreached['why'], (found: Unreached) => string>> = {
+  timeout: ({ timeoutMs }) => `no answer within ${timeoutMs / 1000} s`,
+  refused: () => 'connection refused',
+  'speaks-plain-http': () => 'the app speaks plain HTTP: use http://',
+  'closed-on-plain-http': () => 'connection closed without an answer: is it HTTPS?',
+  aborted: () => 'given up at the end',
+  other: ({ reason }) => reason,
+};
+
+export const receiverMessages: Messages<ReceiverProblem | ReceiverNote | ForeignRequest | TargetProblem> = {
   'no-delivery-of-lead': ({ leadId }) => ({ message: `the inbox has no delivery of the lead '${leadId}'` }),
   'delivery-without-lead': ({ number }) => ({
     message: `delivery number ${number} of the inbox holds no lead`,
   }),
+  'request-for-foreign-host': ({ host }) => ({ message: `the request is for the host '${host}'` }),
+  'request-from-foreign-page': ({ origin }) => ({ message: `the request comes from a page of '${origin}'` }),
+  'target-busy': () => ({ message: 'others were still running' }),
+  'target-path-left': ({ url }) => ({ message: `its path leads out of ${url}` }),
+  'target-unreached': (found) => {
+    const through = found.proxy === undefined ? '' : ` (through the proxy ${found.proxy})`;
+    return { message: unreached[found.why](found) + through };
+  },
   'former-secret-used': ({ number, secrets }) => ({
     message: `deliveries still use secret ${number} of ${secrets}`,
   }),

@@ -47,7 +47,13 @@ export function openAdminServer(options: AdminServerOptions): Promise<HttpServer
     handle: adminAnswers(
       options,
       // A page in a browser on this machine could read it by a name of its own (DNS rebinding).
-      isLoopbackAddress(host) ? hostGuard([], () => undefined) : undefined,
+      isLoopbackAddress(host)
+        ? hostGuard(
+            [],
+            ({ kind }) => kind,
+            () => undefined,
+          )
+        : undefined,
     ),
     onError,
   });

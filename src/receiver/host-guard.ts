@@ -1,6 +1,7 @@
 import { isLoopback } from '../config/base-url.ts';
 import { type Delivery, headerValues } from '../webhook/delivery.ts';
 import { type Rejection, rejection } from '../webhook/rejection.ts';
+import type { ForeignRequest } from './problems.ts';
 
 /** Rejects a request that was made for another host than this receiver's. */
 export type HostGuard = (delivery: Pick<Delivery, 'url' | 'rawHeaders'>) => Rejection | undefined;
@@ -10,7 +11,11 @@ export type HostGuard = (delivery: Pick<Delivery, 'url' | 'rawHeaders'>) => Reje
  * name of its own that it lets resolve to us (DNS rebinding). `Host`, and `Origin` where one is sent, must be a loopback
  * name or one of `names`, as in a URL: IPv6 in brackets.
  */
-export function hostGuard(names: readonly string[], onForeign: (host: string) => void): HostGuard {
+export function hostGuard(
+  names: readonly string[],
+  detailOf: (found: ForeignRequest) => string,
+  onForeign: (host: string) => void,
+): HostGuard {
   const own = names.map((name) => name.toLowerCase());
   const isOwn = (url: string): boolean => {
     if (!URL.canParse(url)) return false;
@@ -23,11 +28,11 @@ export function hostGuard(names: readonly string[], onForeign: (host: string) =>
     if (foreign !== undefined) {
       const host = foreign.replace(/^https?:\/\//i, '').replace(/\/.*/, '');
       onForeign(host);
-      return rejection('foreign_host', `the request is for the host '${host}'`);
+      return rejection('foreign_host', detailOf({ kind: 'request-for-foreign-host', host }));
     }
     const origin = headerValues(delivery, 'origin').find((value) => !isOwn(value));
     return origin === undefined
       ? undefined
-      : rejection('foreign_host', `the request comes from a page of '${origin}'`);
+      : rejection('foreign_host', detailOf({ kind: 'request-from-foreign-page', origin }));
   };
 }

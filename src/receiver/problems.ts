@@ -4,6 +4,26 @@ export type ReceiverProblem =
   /** `number`: of the delivery in the inbox. */
   | { readonly kind: 'delivery-without-lead'; readonly number: number };
 
+/** A request that was made for another host, or by a page of another one. */
+export type ForeignRequest =
+  | { readonly kind: 'request-for-foreign-host'; readonly host: string }
+  | { readonly kind: 'request-from-foreign-page'; readonly origin: string };
+
+/** Why a target did not take a lead. */
+export type TargetProblem =
+  | { readonly kind: 'target-busy' }
+  /** `url`: what names the URL that the delivery's path leads out of. */
+  | { readonly kind: 'target-path-left'; readonly url: string }
+  /** `proxy`: its host. `code`, `reason`: the system's. */
+  | {
+      readonly kind: 'target-unreached';
+      readonly why:
+        'timeout' | 'refused' | 'speaks-plain-http' | 'closed-on-plain-http' | 'aborted' | 'other';
+      readonly timeoutMs: number;
+      readonly reason: string;
+      readonly proxy: string | undefined;
+    };
+
 /** What the operator of a receiver is told, once a run of each kind, or of each set of leads. `why` in one sentence. */
 export type ReceiverNote =
   /** `number` from 1, of so many secrets: the first one is the current one. */

@@ -33,16 +33,16 @@ export type RejectReason = keyof typeof statuses;
 
 export const rejectReasons = Object.keys(statuses) as readonly RejectReason[];
 
-/** A delivery that was rejected, and the status of its answer. */
-export interface Rejection {
+/** A delivery that was rejected, and the status of its answer; with its detail as data where a front makes the sentence. */
+export interface Rejection<Detail = string> {
   readonly kind: 'rejected';
   readonly status: number;
   readonly reason: RejectReason;
   /** One sentence for the person who debugs the sender; never contains a secret or an expected signature. */
-  readonly detail: string;
+  readonly detail: Detail;
 }
 
-export const rejection = (reason: RejectReason, detail: string): Rejection => ({
+export const rejection = <Detail>(reason: RejectReason, detail: Detail): Rejection<Detail> => ({
   kind: 'rejected',
   status: statuses[reason],
   reason,
@@ -56,7 +56,7 @@ export interface LeadOutcome {
 }
 
 /** The final state of a delivery of one lead, or of one that was rejected. */
-export type DeliveryOutcome = LeadOutcome | Rejection;
+export type DeliveryOutcome = LeadOutcome | Rejection<unknown>;
 
 /** The HTTP answer to a delivery: `body` is sent as JSON. */
 export interface DeliveryAnswer {

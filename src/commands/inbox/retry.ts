@@ -7,6 +7,7 @@ import type { Outstanding } from '../../inbox/inbox.ts';
 import { sanitize } from '../../output/sanitize.ts';
 import { write } from '../../output/stdout.ts';
 import { leaseMarginMs, type Retried, retryDelivery } from '../../receiver/retry-delivery.ts';
+import { problemSentence } from '../../messages/find-message.ts';
 import { firstDeliveries, groupByRequest, pendingIds } from '../../receiver/stored-deliveries.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import { formatDuration } from '../../time/time-text.ts';
@@ -28,6 +29,7 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
     bestEffort: false,
     keepBody: false,
     loopbackCa: await readAuthority(context.paths.dataDir),
+    sentenceOf: problemSentence,
     signal: context.signal,
   });
   const { pid, clock, signal } = context;

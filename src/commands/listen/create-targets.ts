@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import { sentenceOf } from '../../messages/find-message.ts';
+import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';
 import { openAppendTarget } from '../../receiver/targets/append.ts';
 import { execTarget } from '../../receiver/targets/exec.ts';
@@ -42,6 +42,7 @@ export async function createTargets(
         bestEffort,
         keepBody,
         loopbackCa,
+        sentenceOf: problemSentence,
         signal,
       }),
     );
@@ -50,7 +51,16 @@ export async function createTargets(
     const { messages, killGroup } = context;
     const env = withoutInboxPassword(flags, context.env);
     targets.push(
-      execTarget({ command: flags.exec, env, timeoutMs, bestEffort, messages, killGroup, signal }),
+      execTarget({
+        command: flags.exec,
+        env,
+        timeoutMs,
+        bestEffort,
+        messages,
+        killGroup,
+        sentenceOf: problemSentence,
+        signal,
+      }),
     );
   }
   if (flags.output !== undefined) {

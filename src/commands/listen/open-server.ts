@@ -4,6 +4,7 @@ import { UsageError } from '../../errors.ts';
 import { openHttpsServer } from '../../http/server/https-server.ts';
 import type { RejectedRequest } from '../../http/server/server-options.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
+import { inWords } from '../../messages/http.ts';
 import { describe } from '../../messages/command-line.ts';
 import { shellWord } from '../../output/curl-command.ts';
 import type { Receiver } from '../../receiver/create-receiver.ts';
@@ -40,8 +41,7 @@ export async function openServer(session: ListenSession, receiver: Receiver): Pr
       metrics?.failed('internal');
       messages.warn(`a delivery failed and was answered 503: ${sentenceOf(error)}`);
     },
-    onRejected: (refused) =>
-      void receiver.handleRejected(asDelivery(refused), { ...refused, kind: 'rejected' }),
+    onRejected: (refused) => void receiver.handleRejected(asDelivery(refused), inWords(refused)),
     onHandshake({ code, problem, remote }) {
       metrics?.failed('handshake');
       const trust = certificate.caPath === undefined ? '' : ` (to trust: ${certificate.caPath})`;

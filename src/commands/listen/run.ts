@@ -245,7 +245,7 @@ function hostGuardFor(
   if (!http || verify) return undefined;
   const own = host.includes(':') ? `[${host}]` : host;
   const names = publicUrl === undefined ? [own] : [own, publicUrl.hostname];
-  return hostGuard(names, (foreign) => {
+  return hostGuard(names, problemSentence, (foreign) => {
     // The sender of the request chooses the text, and an operator may paste the line into a shell.
     const url = /^[\w.-]+$/.test(foreign) ? `https://${foreign}` : 'URL';
     const advice = `if that is your tunnel, name it with --public-url ${url}`;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { answerForOutcome, rejection } from '../../webhook/rejection.ts';
 import type { Connection } from './connections.ts';
-import { IncomingBody, type RequestHead, validateHeaders } from './incoming-request.ts';
+import { IncomingBody, rejectionOf, type RequestHead, validateHeaders } from './incoming-request.ts';
 import { closeAfterAnswer, prefersHtml, rejectRequest, reportRejected } from './reject-request.ts';
 import {
   type Answer,
@@ -47,9 +47,8 @@ export function handleRequest(
       rejectRequest(state, connection, request, response, rejected, deliveryWith([start])),
     ended(size) {
       if (connection.closing || state.isDraining) return;
-      const length = head.length === undefined ? '' : ` of ${head.length}`;
-      const detail = `the connection ended after ${size}${length} bytes of the body`;
-      reportRejected(state, request, rejection('incomplete_body', detail));
+      const cut = { kind: 'body-cut-off', received: size, length: head.length } as const;
+      reportRejected(state, request, rejectionOf('incomplete_body', cut));
     },
   });
   body.receive(request, head);
@@ -86,7 +85,7 @@ async function answerDelivery(
     answer = await state.options.handle(delivery);
   } catch (error) {
     state.options.onError(error, delivery);
-    answer = answerForOutcome(rejection('cannot_store', 'a bug of the receiver'));
+    answer = answerForOutcome(rejection('cannot_store', undefined));
   }
   body.release();
   try {

@@ -7,7 +7,6 @@ import {
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { rejection } from '../../webhook/rejection.ts';
 import { closedAfterHandshake, type Connection, Connections, isStalled } from './connections.ts';
 import { type Handle, handleRequest, startInTurn } from './handle-request.ts';
 import { type HandshakeProblem, listenError } from '../problems.ts';
@@ -18,7 +17,7 @@ import {
   rejectRequest,
   tooSlow,
 } from './reject-request.ts';
-import { BodyBudget } from './incoming-request.ts';
+import { BodyBudget, rejectionOf } from './incoming-request.ts';
 import {
   checkIntervalMs,
   connectionLimit,
@@ -127,7 +126,7 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
   const start: Handle = (connection, request, response) =>
     handleRequest(state, connection, request, response);
   const rejectExpectation: Handle = (connection, request, response) => {
-    const unknown = rejection('failed_expectation', 'an expectation other than 100-continue');
+    const unknown = rejectionOf('failed_expectation', { kind: 'expectation-unknown' });
     rejectRequest(state, connection, request, response, unknown);
   };
   const inTurn = (handle: Handle) => (request: IncomingMessage, response: ServerResponse) =>
@@ -138,7 +137,7 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
   server.on('connect', (request, socket) => {
     // Node has removed its own error listener: without one, a client that disconnects would end this process.
     socket.on('error', () => socket.destroy());
-    const rejected = rejection('wrong_method', 'the method CONNECT is not for a receiver');
+    const rejected = rejectionOf('wrong_method', { kind: 'method-connect' });
     rejectConnection(state, connectionOf(socket), rejected, { method: request.method, path: request.url });
   });
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { rejection, type Rejection } from '../../webhook/rejection.ts';
+import { type Rejection, type RejectReason, rejection } from '../../webhook/rejection.ts';
+import type { RequestProblem, RequestRejection } from '../problems.ts';
 import type { Connection } from './connections.ts';
 
 /** The parts of a valid request head that are used later. */
@@ -17,10 +18,10 @@ export interface RequestHead {
 export function validateHeaders(
   request: { readonly rawHeaders: readonly string[]; readonly httpVersion: string },
   limits: { readonly headers: number; readonly bodyBytes: number },
-): RequestHead | Rejection {
+): RequestHead | Rejection<RequestProblem> {
   const raw = request.rawHeaders;
   if (raw.length > limits.headers * 2) {
-    return rejection('too_many_headers', `more than ${limits.headers} headers`);
+    return rejectionOf('too_many_headers', { kind: 'headers-too-many', most: limits.headers });
   }
   const rawHeaders: (readonly [string, string])[] = [];
   let host: string | undefined;
@@ -32,39 +33,42 @@ export function validateHeaders(
     rawHeaders.push([name, value]);
     // Comparing lengths first spares most names the lower-casing.
     if (name.length === 4 && name.toLowerCase() === 'host') {
-      if (host !== undefined) return rejection('malformed_request', 'two Host headers');
+      if (host !== undefined) return rejectionOf('malformed_request', { kind: 'host-repeated' });
       host = value;
     } else if (name.length === 14 && name.toLowerCase() === 'content-length') {
-      if (length !== undefined) return rejection('malformed_request', 'two Content-Length headers');
+      if (length !== undefined) return rejectionOf('malformed_request', { kind: 'content-length-repeated' });
       length = value;
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
       coding = coding === undefined ? value : `${coding}, ${value}`;
     }
   }
   if (host === undefined && request.httpVersion !== '1.0')
-    return rejection('malformed_request', 'no Host header');
+    return rejectionOf('malformed_request', { kind: 'host-missing' });
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    return rejection('malformed_request', 'a transfer coding other than chunked');
+    return rejectionOf('malformed_request', { kind: 'transfer-coding-unknown' });
   }
   if (coding !== undefined && length !== undefined) {
-    return rejection('malformed_request', 'both Content-Length and Transfer-Encoding');
+    return rejectionOf('malformed_request', { kind: 'length-and-transfer-coding' });
   }
   const declared = length === undefined ? 0 : Number(length);
   if (declared > limits.bodyBytes) return tooLarge(limits.bodyBytes);
   return { rawHeaders, host: host ?? '', length: coding === undefined ? declared : undefined };
 }
 
-export const tooLarge = (limit: number): Rejection =>
-  rejection('too_large', `the body is larger than ${limit} bytes`);
+export const rejectionOf = (reason: RejectReason, problem: RequestProblem): Rejection<RequestProblem> =>
+  rejection(reason, problem);
+
+const tooLarge = (most: number): Rejection<RequestProblem> =>
+  rejectionOf('too_large', { kind: 'body-too-large', most });
 
 /** What becomes of a body: exactly one of `complete`, `rejected` and `ended` is called, once. */
 interface BodyConsumer {
   /** Asked as soon as more than a few bytes would be kept: a sender without a credential must not make us keep a whole body. */
-  checkHead(pieces: readonly Buffer[]): Rejection | undefined;
+  checkHead(pieces: readonly Buffer[]): RequestRejection | undefined;
   /** The body counts in the budget until it is released. */
   complete(pieces: readonly Buffer[]): void;
   /** `start`: the first bytes of the body, no more than are taken of one that is not checked. */
-  rejected(rejected: Rejection, start: Buffer): void;
+  rejected(rejected: RequestRejection, start: Buffer): void;
   /** The connection ended after so many bytes. */
   ended(size: number): void;
 }
@@ -123,7 +127,7 @@ export class IncomingBody implements BufferedBody {
   }
 
   evict(): void {
-    this.#reject(rejection('overloaded', 'all bodies that are being received take too much memory together'));
+    this.#reject(rejectionOf('overloaded', { kind: 'bodies-too-large-together' }));
   }
 
   /** The body is not needed any more. */
@@ -143,18 +147,18 @@ export class IncomingBody implements BufferedBody {
     else this.#reject(rejected);
   }
 
-  #checkSize(): Rejection | undefined {
+  #checkSize(): RequestRejection | undefined {
     const { bodyBytes } = this.#limits;
     if (this.#size > bodyBytes) return tooLarge(bodyBytes);
     return this.#isHeadChecked ? undefined : this.#checkHead();
   }
 
-  #checkHead(): Rejection | undefined {
+  #checkHead(): RequestRejection | undefined {
     this.#isHeadChecked = true;
     return this.#consumer.checkHead(this.#pieces);
   }
 
-  #reject(rejected: Rejection): void {
+  #reject(rejected: RequestRejection): void {
     this.#finish();
     this.release();
     const pieces = this.#pieces.splice(0);

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Delivery } from '../../webhook/delivery.ts';
-import { answerForOutcome, type Rejection, rejection } from '../../webhook/rejection.ts';
+import type { RequestProblem, RequestRejection } from '../problems.ts';
+import { rejectionOf } from './incoming-request.ts';
+import { answerForOutcome, type Rejection } from '../../webhook/rejection.ts';
 import { awaitsAnswer, type Connection, hasSentRequestBytes } from './connections.ts';
 import { type Answer, lingeringClose, rawAnswer, sendAnswer, withHeaders } from './send-answer.ts';
 import type { Limits, ServerState } from './server-options.ts';
@@ -14,7 +16,7 @@ export function rejectRequest(
   connection: Connection,
   request: IncomingMessage,
   response: ServerResponse,
-  rejected: Rejection,
+  rejected: RequestRejection,
   received?: Delivery,
 ): void {
   closeAfterAnswer(connection);
@@ -34,7 +36,7 @@ export function closeAfterAnswer(connection: Connection): void {
 export function reportRejected(
   state: ServerState,
   request: IncomingMessage,
-  rejected: Rejection,
+  rejected: RequestRejection,
   received?: Delivery,
 ): void {
   state.options.onRejected?.({
@@ -52,7 +54,7 @@ export function reportRejected(
 export function rejectConnection(
   state: ServerState,
   connection: Connection,
-  rejected: Rejection,
+  rejected: RequestRejection,
   request: { method?: string | undefined; path?: string | undefined } = {},
 ): void {
   const { socket, remote } = connection;
@@ -76,7 +78,7 @@ export function rejectConnection(
   lingeringClose(socket);
 }
 
-const answerTo = (rejected: Rejection, { options }: Pick<ServerState, 'options'>): Answer =>
+const answerTo = (rejected: RequestRejection, { options }: Pick<ServerState, 'options'>): Answer =>
   withHeaders((options.rejectionAnswer ?? answerForOutcome)(rejected), options.headers);
 
 /**
@@ -99,23 +101,26 @@ export function prefersHtml(accept: string | undefined): boolean {
 export type ParserError = Error & { code?: string; reason?: string; rawPacket?: Buffer };
 
 /** The answer to an error of the HTTP parser or a time-out; undefined when the client cannot be answered any more. */
-export function rejectionFor(error: ParserError, limits: Limits): Rejection | undefined {
+export function rejectionFor(error: ParserError, limits: Limits): Rejection<RequestProblem> | undefined {
   const { code = '', reason, rawPacket } = error;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow(limits);
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return rejection('too_many_headers', `headers larger than ${limits.headerBytes} bytes`);
+    return rejectionOf('too_many_headers', { kind: 'headers-too-large', most: limits.headerBytes });
   }
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
-    return rejection('too_large', 'chunk extensions are too large');
+    return rejectionOf('too_large', { kind: 'chunk-extensions-too-large' });
   }
   if (code === 'HPE_PAUSED') {
-    return rejection('overloaded', 'the client sends more requests than it reads answers');
+    return rejectionOf('overloaded', { kind: 'answers-not-read' });
   }
   if (!code.startsWith('HPE_') || code === 'HPE_INVALID_EOF_STATE') return undefined;
   // Every TLS handshake starts with the byte 0x16.
-  const detail = rawPacket?.[0] === 0x16 ? 'TLS on a plain HTTP port' : `not HTTP/1.1: ${reason ?? code}`;
-  return rejection('malformed_request', detail);
+  const isTls = rawPacket?.[0] === 0x16;
+  return rejectionOf(
+    'malformed_request',
+    isTls ? { kind: 'tls-on-plain-port' } : { kind: 'not-http', why: reason ?? code },
+  );
 }
 
-export const tooSlow = (limits: Limits): Rejection =>
-  rejection('too_slow', `the request was not complete within ${limits.requestMs / 1000} s`);
+export const tooSlow = (limits: Limits): Rejection<RequestProblem> =>
+  rejectionOf('too_slow', { kind: 'request-too-slow', seconds: limits.requestMs / 1000 });

@@ -1,13 +1,12 @@
 import { descriptorLimit } from '../../files/descriptor-limit.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import type { Rejection } from '../../webhook/rejection.ts';
-import type { HandshakeProblem } from '../problems.ts';
+import type { HandshakeProblem, RequestRejection } from '../problems.ts';
 import type { BodyBudget } from './incoming-request.ts';
 import type { Answer, StreamedAnswer } from './send-answer.ts';
 
 /** A request that the server rejected before it was a complete delivery. */
-export interface RejectedRequest extends Rejection {
+export interface RejectedRequest extends RequestRejection {
   readonly remote: string;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
@@ -47,9 +46,9 @@ export interface HttpServerOptions {
    * What can be rejected of a request before its whole body is received: the delivery holds the first bytes of it at most.
    * Called where more than `limits.uncheckedBytes` would be kept, and before 100 Continue. Default: nothing.
    */
-  readonly checkHead?: ((delivery: Delivery) => Rejection | undefined) | undefined;
+  readonly checkHead?: ((delivery: Delivery) => RequestRejection | undefined) | undefined;
   /** The answer to a request that is rejected before it is complete, or could not be parsed. Default: as a receiver answers. */
-  readonly rejectionAnswer?: ((rejected: Rejection) => Answer) | undefined;
+  readonly rejectionAnswer?: ((rejected: RequestRejection) => Answer) | undefined;
   /** HTML for a person who opens the address in a browser. Default: a GET is a delivery like any other request. */
   readonly page?: string | undefined;
   readonly onError: (error: unknown, delivery: Delivery) => void;

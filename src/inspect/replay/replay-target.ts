@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isLoopback } from '../../config/base-url.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
 import { replayHeader, splitCredentials } from '../../receiver/targets/forward-request.ts';
+import { problemSentence } from '../../messages/find-message.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { signatureHeaders, type Signer } from '../../sender/sign-request.ts';
@@ -46,6 +47,7 @@ export function replayTarget({ signer, now, ...options }: ReplayTargetOptions): 
     keepBody: false,
     loopbackCa,
     trust,
+    sentenceOf: problemSentence,
     signal,
     headersOf: (request) => [
       ...(signer === undefined ? [] : signatureHeaders(signer, contentOf(request), now())),

@@ -38,6 +38,7 @@ export class ReceiverLife {
       timeoutMs,
       concurrency,
       clock,
+      sentenceOf: problemSentence,
       onError: (error, leadId) => onError(error, { leadId }),
     });
     this.#rounds = this.#runRounds();

@@ -1,19 +1,15 @@
 import type { Socket } from 'node:net';
 import { ConfigError } from '../../errors.ts';
 import { defaultLimits } from '../../http/server/server-options.ts';
-import {
-  BodyBudget,
-  type BufferedBody,
-  tooLarge,
-  validateHeaders,
-} from '../../http/server/incoming-request.ts';
+import { BodyBudget, type BufferedBody, validateHeaders } from '../../http/server/incoming-request.ts';
 import { type AnswerWriter, lingeringClose, sendAnswer } from '../../http/server/send-answer.ts';
 import { forApplication } from '../../messages/application.ts';
 import { messageFor } from '../../messages/find-message.ts';
 import { headerValues } from '../../webhook/delivery.ts';
+import { inWords } from '../../messages/http.ts';
 import { answerForOutcome, type DeliveryAnswer, type Rejection, rejection } from '../../webhook/rejection.ts';
 import { ParsedBodyError } from '../webhook/parsed-body-error.ts';
-import { bodySource, readBody } from '../webhook/read-body.ts';
+import { bodySource, readBody, tooLarge } from '../webhook/read-body.ts';
 import {
   deliveryHead,
   type FetchRequest,
@@ -170,7 +166,7 @@ function invalidHead(request: NodeRequest): Rejection | undefined {
   // Its length is looked at later, against the receiver's own limit.
   const limits = { headers: defaultLimits.headers, bodyBytes: Infinity };
   const head = validateHeaders(request, limits);
-  return 'kind' in head ? head : undefined;
+  return 'kind' in head ? inWords(head) : undefined;
 }
 
 /** Sends the answer, unless the client is gone. */

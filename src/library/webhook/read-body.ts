@@ -1,4 +1,3 @@
-import { tooLarge } from '../../http/server/incoming-request.ts';
 import { type Clock, systemClock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import { type Rejection, rejection } from '../../webhook/rejection.ts';
@@ -161,6 +160,9 @@ interface BodyLimits {
 }
 
 type ReadBody = { readonly kind: 'body'; readonly bytes: Uint8Array } | Rejection;
+
+export const tooLarge = (limit: number): Rejection =>
+  rejection('too_large', `the body is larger than ${limit} bytes`);
 
 /** Reads a whole body within the limits. Never rejects: a client that stops or sends too much is a `Rejection`. */
 export async function readBody(source: BodySource, limits: BodyLimits): Promise<ReadBody> {

@@ -4,6 +4,7 @@ import { platform } from 'node:os';
 import type { Context } from '../../context.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import type { Messages } from '../../output/messages.ts';
+import type { TargetProblem } from '../problems.ts';
 import { limitedTarget, type Target } from './target.ts';
 
 interface ExecOptions {
@@ -14,6 +15,7 @@ interface ExecOptions {
   readonly bestEffort: boolean;
   readonly messages: Pick<Messages, 'say'>;
   readonly killGroup: Context['killGroup'];
+  readonly sentenceOf: (found: TargetProblem) => string;
   /** Kills the commands that run. */
   readonly signal: AbortSignal;
 }

@@ -2,6 +2,7 @@ import { createPoster } from '../../http/client/poster.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
 import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/problems.ts';
 import { withoutSecrets } from '../../secret.ts';
+import type { TargetProblem } from '../problems.ts';
 import { forwardRequest, type HeadersOf, splitCredentials } from './forward-request.ts';
 import type { Target, TargetResult } from './target.ts';
 
@@ -27,6 +28,8 @@ interface ForwardOptions {
   readonly trust?: TlsTrust | undefined;
   /** Headers in place of the delivery's own of the same names. */
   readonly headersOf?: HeadersOf | undefined;
+  /** The sentence of a failure, for results. */
+  readonly sentenceOf: (found: TargetProblem) => string;
   /** Aborts the requests in flight. */
   readonly signal: AbortSignal;
 }
@@ -40,24 +43,25 @@ const connections = 64;
 /** Passes the exact bytes and headers of a delivery on, once for all leads in it. Follows no redirect: a 3xx is not a 2xx. */
 export function forwardTarget(options: ForwardOptions): Target {
   const { keepPath, scheme, proxy, timeoutMs, bestEffort, keepBody, loopbackCa, signal } = options;
-  const { trust, headersOf } = options;
+  const { trust, headersOf, sentenceOf } = options;
   const { bare: url, credentials } = splitCredentials(options.url);
   const poster = createPoster({ connections, loopbackCa, trust, proxy, now: () => performance.now() });
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
   const forward = async (message: ReturnType<typeof forwardRequest>): Promise<TargetResult> => {
     if (message === undefined) {
-      return {
-        to: 'forward',
-        ok: false,
-        answer: `its path leads out of ${keepPath?.urlSaidBy ?? url.href}`,
-        durationMs: 0,
-      };
+      const answer = sentenceOf({ kind: 'target-path-left', url: keepPath?.urlSaidBy ?? url.href });
+      return { to: 'forward', ok: false, answer, durationMs: 0 };
     }
     const posted = await poster.post(message, { timeoutMs, signal });
     const durationMs = Math.round(posted.durationMs);
     if (!posted.ok) {
-      const through = proxy === undefined ? '' : ` (through the proxy ${proxy.host})`;
-      const answer = failureText(posted.code, posted.detail, url, timeoutMs) + through;
+      const answer = sentenceOf({
+        kind: 'target-unreached',
+        why: failureOf(posted.code, posted.detail, url),
+        timeoutMs,
+        reason: posted.detail,
+        proxy: proxy?.host,
+      });
       return { to: 'forward', ok: false, answer, durationMs };
     }
     const { status } = posted;
@@ -89,11 +93,13 @@ export function forwardTarget(options: ForwardOptions): Target {
   };
 }
 
-function failureText(code: string, detail: string, { protocol }: URL, timeoutMs: number): string {
-  if (code === 'timeout') return `no answer within ${timeoutMs / 1000} s`;
-  if (code === 'ECONNREFUSED') return 'connection refused';
-  if (isPlainHttpAnswer(detail)) return 'the app speaks plain HTTP: use http://';
-  if (protocol === 'http:' && isClosedOnPlainHttp(code))
-    return 'connection closed without an answer: is it HTTPS?';
-  return code === 'aborted' ? 'given up at the end' : detail;
+function failureOf(
+  code: string,
+  detail: string,
+  { protocol }: URL,
+): Extract<TargetProblem, { readonly kind: 'target-unreached' }>['why'] {
+  if (code === 'timeout' || code === 'aborted') return code;
+  if (code === 'ECONNREFUSED') return 'refused';
+  if (isPlainHttpAnswer(detail)) return 'speaks-plain-http';
+  return protocol === 'http:' && isClosedOnPlainHttp(code) ? 'closed-on-plain-http' : 'other';
 }

@@ -1,5 +1,6 @@
 import { messageOf } from '../../errors.ts';
 import type { Clock } from '../../time/clock.ts';
+import type { TargetProblem } from '../problems.ts';
 import { limitedTarget, type Target } from './target.ts';
 
 /** A lead that a function of the same process is called with. */
@@ -21,6 +22,7 @@ interface FunctionOptions {
   /** Calls at the same time. */
   readonly concurrency: number;
   readonly clock: Pick<Clock, 'sleep' | 'steady'>;
+  readonly sentenceOf: (found: TargetProblem) => string;
   /** Told what a call failed with, and whose lead it was. */
   readonly onError: (error: unknown, leadId: string) => void;
 }

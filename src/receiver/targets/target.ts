@@ -1,4 +1,5 @@
 import type { CheckedDelivery, CheckedLead } from '../../webhook/check-delivery.ts';
+import type { TargetProblem } from '../problems.ts';
 
 /** What came of the delivery of one lead to one target. Printed as it is in the `events` format. */
 export interface TargetResult {
@@ -50,6 +51,8 @@ interface LimitedTargetOptions extends Pick<Target, 'bestEffort'> {
   readonly timeoutMs: number;
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined;
+  /** The sentence of a failure, for results. */
+  readonly sentenceOf: (found: TargetProblem) => string;
   /** Of a clock that goes on evenly. */
   readonly now: () => number;
   /** Hands one lead over; `body` is that of its delivery. Never rejects for a failure of the target. */
@@ -58,12 +61,13 @@ interface LimitedTargetOptions extends Pick<Target, 'bestEffort'> {
 
 /** A target that gets each lead by itself, and few of them at the same time. */
 export function limitedTarget(options: LimitedTargetOptions): Target {
-  const { to, name, concurrency, timeoutMs, bestEffort, signal, now, run } = options;
+  const { to, name, concurrency, timeoutMs, bestEffort, signal, sentenceOf, now, run } = options;
   const limit = new ConcurrencyLimit(concurrency);
   const deliver = async (lead: AttemptedLead, body: Uint8Array): Promise<TargetResult> => {
     const queued = now();
     if (!(await limit.acquire(timeoutMs, signal))) {
-      return { to, ok: false, answer: 'others were still running', durationMs: Math.round(now() - queued) };
+      const answer = sentenceOf({ kind: 'target-busy' });
+      return { to, ok: false, answer, durationMs: Math.round(now() - queued) };
     }
     const started = now();
     try {

@@ -55,7 +55,7 @@ describe('a delivery', () => {
         {
           reason: 'incomplete_body',
           path: '/hook',
-          detail: 'the connection ended after 5 of 10 bytes of the body',
+          detail: { kind: 'body-cut-off', received: 5, length: 10 },
         },
       ]);
     expect(receiver.deliveries).toEqual([]);
