@@ -48,7 +48,10 @@ export interface MovingService extends Scripted {
   /** Ids that were there from the first request to the last. */
   readonly stayed: () => readonly string[];
   readonly changed: () => number;
-  /** More requests than a walk may make: three for each answer that brought a new lead, and fifty. */
+  /**
+   * More requests than a walk may make: three for each answer that brought a new lead, and fifty. Where the list changes
+   * with every request, an answer may be thrown away, and its leads come again in several: half as many more then.
+   */
   readonly excess: () => number;
   /** Changes the list between two walks. */
   readonly arrive: (id: string) => void;
@@ -106,7 +109,7 @@ export async function startMovingService(options: MovingOptions): Promise<Moving
     ...{ begin, arrive, vanish, move },
     stayed: () => first.filter((id) => !gone.has(id)),
     changed: () => changed,
-    excess: () => Math.max(0, requests - 3 * news - 50),
+    excess: () => Math.max(0, requests - (3 * news + 50) * (changed > 3 ? 1.5 : 1)),
   };
 }
 
