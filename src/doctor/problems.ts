@@ -22,6 +22,8 @@ export type DoctorProblem =
       readonly name: string;
       readonly candidates: readonly string[];
     }
+  /** The list operation seems to take POST. */
+  | { readonly kind: 'list-by-post'; readonly status: number | undefined }
   | { readonly kind: 'paging-undecided'; readonly why: string; readonly advice: PagingAdvice }
   | { readonly kind: 'limit-harmful'; readonly evidence: string }
   | {

@@ -65,6 +65,10 @@ export const doctorMessages: Messages<DoctorProblem> = {
       hint: (words) => `decide: ${set(words)}, or ${words.set('api.id', second)}`,
     };
   },
+  'list-by-post': ({ status }) => ({
+    message: `the service wants POST there${status === undefined ? '' : ` (${status})`}, and lists are read by GET alone`,
+    hint: (words) => `if it has a list for GET, too: ${words.set('api.path', '/…')}`,
+  }),
   'paging-undecided': ({ why, advice }) => ({ message: why, hint: onPaging[advice] }),
   'limit-harmful': ({ evidence }) => ({
     message: `${evidence}: it must not be sent`,

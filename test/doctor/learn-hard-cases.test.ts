@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/read-config.ts';
 import { apiFaults, parseFaults } from '../../src/sandbox/faults.ts';
 import { FakeClock } from '../support/clock.ts';
 import { freshHome, leads } from '../support/run.ts';
-import { type Scripted } from '../support/service.ts';
+import { scripted, type Scripted } from '../support/service.ts';
 import {
   diagnose,
   expectUndecidedPagination,
@@ -15,6 +15,7 @@ import {
   serving,
 } from './support.ts';
 
+const json = { 'content-type': 'application/json' };
 const unnamed = { category: null, since: null, until: null } as const;
 
 describe('doctor --learn', () => {
@@ -48,7 +49,7 @@ describe('doctor --learn', () => {
       return { data: times };
     });
     const found = await diagnose({ url: service.url }, '--learn');
-    expect(service.requests.length).toBeLessThanOrEqual(25);
+    expect(service.requests.length).toBeLessThanOrEqual(30);
     expect(found.dialect).toMatchObject({
       params: { since: 'date_from', until: 'date_to' },
       dateFormat: format,
@@ -121,7 +122,7 @@ describe('doctor --learn', () => {
     const statuses = sandbox.state.requests.entries.map(({ status }) => status);
     await sandbox.close();
     expect(found.exitCode).toBe(0);
-    expect(statuses.length).toBeLessThanOrEqual(25);
+    expect(statuses.length).toBeLessThanOrEqual(30);
     expect(statuses).not.toContain(429);
     expect(found.check('dialect.rate-limit')?.detail).toContain('4 requests');
     expect(found.learnt('params.limit')).toBe('limit');
@@ -131,7 +132,7 @@ describe('doctor --learn', () => {
     const faults = parseFaults('status500=5%,status429=5%,truncate=4%,reset=2%', apiFaults);
     const sandbox = await sandboxWith({ seed, faults, pagination: 'offset', totals: false, maxLimit: 60 });
     const found = await diagnose(sandbox, '--learn');
-    expect(sandbox.state.requests.total).toBeLessThanOrEqual(25);
+    expect(sandbox.state.requests.total).toBeLessThanOrEqual(30);
     expect(found.lines.filter(({ key, value }) => key !== undefined && value === null)).toEqual([]);
     sandbox.state.apiInjector.faults = {};
     const ids = await exportedIds(sandbox, found.home);
@@ -163,24 +164,31 @@ describe('doctor --learn', () => {
     await expectUndecidedPagination(service, 'leads config set api.pagination none');
   });
 
-  it('learns no pages only where limit and every position are ignored', async () => {
+  it('never writes that there are no pages, but how many leads one answer is known to hold', async () => {
     const all = records(51);
     const silent = await serving(() => all);
     const cut = await serving(() => all.slice(0, 50));
     const strict = await serving((query) => (query.size > 0 ? 400 : all));
     const filtering = await serving((query) => ({ data: query.size > 0 ? [] : all }));
     const counting = await serving(() => ({ data: all, total: 400 }));
+    const counted = await serving(() => ({ data: all, total: 51 }));
+    const narrowed = await serving((query) =>
+      all.filter(({ category }) => [category, null].includes(query.get('type'))),
+    );
     const learnt = async (service: Scripted) => {
       const found = await diagnose({ url: service.url }, '--learn');
-      expect(service.requests.length).toBeLessThanOrEqual(25);
+      expect(service.requests.length).toBeLessThanOrEqual(30);
       await service.close();
-      return [found.learnt('pagination'), found.check('dialect.pagination')?.result];
+      expect(found.learnt('pagination')).toBeUndefined();
+      return [found.learnt('provenUpTo'), found.check('dialect.pagination')?.result];
     };
-    expect(await learnt(silent)).toEqual(['none', 'pass']);
-    expect(await learnt(cut)).toEqual([undefined, 'warn']);
-    expect(await learnt(strict)).toEqual([undefined, 'warn']);
-    expect(await learnt(filtering)).toEqual([undefined, 'warn']);
+    expect(await learnt(silent)).toEqual([50, 'warn']);
+    expect(await learnt(cut)).toEqual([49, 'warn']);
+    expect(await learnt(strict)).toEqual([50, 'warn']);
+    expect(await learnt(filtering)).toEqual([50, 'warn']);
     expect(await learnt(counting)).toEqual([undefined, 'warn']);
+    expect(await learnt(counted)).toEqual([undefined, 'warn']);
+    expect(await learnt(narrowed)).toEqual([51, 'pass']);
   });
 
   it('names both of two arrays that may hold the leads, and the command that decides', async () => {
@@ -238,7 +246,7 @@ describe('doctor --learn', () => {
       return { results: all.slice((page - 1) * size, page * size) };
     });
     const found = await diagnose({ url: service.url }, '--learn');
-    expect(service.requests.length).toBeLessThanOrEqual(25);
+    expect(service.requests.length).toBeLessThanOrEqual(30);
     expect(found.dialect).toMatchObject({
       params: { limit: 'per_page', page: 'page', category: null },
       pagination: 'page',
@@ -258,7 +266,7 @@ describe('doctor --learn', () => {
       return { total: found.length, limit, skip, data: found.slice(skip, skip + limit) };
     });
     const found = await diagnose({ url: service.url }, '--learn');
-    expect(service.requests.length).toBeLessThanOrEqual(25);
+    expect(service.requests.length).toBeLessThanOrEqual(30);
     expect(found.dialect).toMatchObject({
       params: { limit: '$limit', offset: '$skip', category: 'category' },
       pageSize: 25,
@@ -280,6 +288,22 @@ describe('doctor --learn', () => {
     await sandbox.close();
     expect(other).toMatchObject({ exitCode: 0, dialect: {} });
     expect(readConfig(join(home, 'config')).profiles?.['new']?.api).toMatchObject({ pagination: 'cursor' });
+  });
+
+  it('says of a list that is asked for by POST that it cannot be read', async () => {
+    const wanting = (status: number, body: object) =>
+      scripted((_, response) => response.writeHead(status, json).end(JSON.stringify(body)));
+    const refusing = await wanting(405, {});
+    const saying = await wanting(400, { error: 'bad_request', message: 'Use POST to search leads' });
+    for (const service of [refusing, saying]) {
+      const found = await diagnose(service, '--learn');
+      await service.close();
+      expect(found.check('dialect.envelope')).toMatchObject({
+        result: 'fail',
+        detail: expect.stringContaining('the service wants POST there') as string,
+        hint: expect.stringContaining('leads config set api.path') as string,
+      });
+    }
   });
 
   it('needs an account', async () => {

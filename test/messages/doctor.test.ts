@@ -66,6 +66,11 @@ it.each<[DoctorProblem, string, string | undefined]>([
     'decide: leads config set api.id uuid, or leads config set api.id reference',
   ],
   [
+    { kind: 'list-by-post', status: 405 },
+    'the service wants POST there (405), and lists are read by GET alone',
+    'if it has a list for GET, too: leads config set api.path /…',
+  ],
+  [
     { kind: 'limit-harmful', evidence: 'limit=3 was rejected (400)' },
     'limit=3 was rejected (400): it must not be sent',
     'leads config set api.params.limit null',

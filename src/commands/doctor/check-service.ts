@@ -13,6 +13,7 @@ import {
 import { ConfigError, DataError, KeyRejectedError, type LeadsError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import { openService } from '../../service/client/service.ts';
+import type { ErrorWords } from '../../service/problems.ts';
 import { readAuthority } from '../../tls/local-authority.ts';
 
 /** What the pull side turned out to be. */
@@ -115,7 +116,13 @@ function unexamined(error: LeadsError): CheckResult[] {
         : 'the service did not answer';
   return dialectNames.map((name) =>
     error instanceof DataError && name === 'dialect.envelope'
-      ? checkNamed(name).fail(error)
+      ? checkNamed(name).fail(wantsPost(error) ? { kind: 'list-by-post', status: error.status } : error)
       : checkNamed(name).skip(why),
   );
+}
+
+/** The specification's list operation takes GET; those of others may not. */
+function wantsPost({ status, problem }: LeadsError): boolean {
+  const { words } = (problem ?? {}) as { readonly words?: ErrorWords };
+  return status === 405 || /\bPOST\b/.test(`${words?.error ?? ''} ${words?.message ?? ''}`);
 }

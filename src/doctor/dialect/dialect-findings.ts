@@ -74,10 +74,13 @@ function checkEnvelope({ items, count, id }: DialectFindings): CheckResult {
 function checkPagination({ position }: DialectFindings): CheckResult {
   const check = checkNamed('dialect.pagination');
   switch (position.kind) {
-    case 'found':
-      return check.pass(`${position.style}: ${position.evidence}`);
-    case 'none':
-      return check.pass(`none: ${position.evidence}`);
+    case 'found': {
+      const { style, evidence, unseen } = position;
+      if (unseen === undefined) return check.pass(`${style}: ${evidence}`);
+      return check.warn({ kind: 'paging-undecided', why: `${style}; ${unseen}`, advice: 'more-leads' });
+    }
+    case 'alone':
+      return check.pass(`one page: ${position.evidence}`);
     case 'undecided':
       return check.warn({ kind: 'paging-undecided', why: position.why, advice: position.advice });
   }
@@ -110,6 +113,8 @@ function checkFilter(
   const check = checkNamed(`dialect.${name}`);
   if (filter.kind === 'honoured') return check.pass(filter.evidence);
   if (filter.kind === 'unknown') return check.skip(filter.why);
+  if (filter.kind === 'wrong' && filter.bringsOthers === true)
+    return check.warn(`not used: ${filter.evidence}`, 'the list is cut, or the filter reaches beyond it');
   // What is not sent does no harm: times are held against each lead here.
   if (!isSent) return check.skip(`no usual name is understood, so leads narrows here: ${filter.evidence}`);
   const { evidence } = filter;

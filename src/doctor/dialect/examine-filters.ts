@@ -1,89 +1,59 @@
-import type { DialectAsker } from './limited-requests.ts';
-import type { DialectFindings } from './dialect-findings.ts';
-import { findFilter, type StatusField, statusFieldsOf, valuesOf } from './find-filter.ts';
-import type { Reaction, Reference } from './find-limit.ts';
-import type { PositionFinding } from './find-position.ts';
-import { type DateFormat, findTimeFilter, type TimeFilterFinding } from './find-time-filter.ts';
 import { categoryParams, statusParams, timeParams } from '../../service/pagination/service-names.ts';
-
-interface Known {
-  readonly reaction: Reaction | undefined;
-  readonly reference: Reference;
-  readonly position: PositionFinding;
-  readonly isLearning: boolean;
-}
+import type { DialectFindings } from './dialect-findings.ts';
+import {
+  type FilterSearch,
+  findFieldFilter,
+  type KnownList,
+  type StatusField,
+  statusFieldsOf,
+  valuesOf,
+} from './find-filter.ts';
+import { findTimeFilter, type TimeFilterFinding } from './find-time-filter.ts';
+import type { Reaction } from './find-limit.ts';
+import type { DialectAsker } from './limited-requests.ts';
 
 type Filters = Pick<DialectFindings, 'status' | 'category' | 'since' | 'until' | 'statusFields'>;
 
 /** Which filters are honoured, and by which names. */
-export async function examineFilters(asker: DialectAsker, known: Known): Promise<Filters> {
-  const { reaction, reference, isLearning } = known;
-  const { leads } = reference.page;
+export async function examineFilters(
+  asker: DialectAsker,
+  list: KnownList,
+  reaction: Reaction | undefined,
+  isLearning: boolean,
+): Promise<Filters> {
   const { params, dialect } = asker;
   // A filter must not take the place of a position.
   const taken = [params.limit, params.page, params.offset, params.cursor];
-  const names = (inForce: string | undefined, usual: readonly string[]): string[] => {
+  const by = (inForce: string | undefined, usual: readonly (string | undefined)[]): FilterSearch => {
     const all = isLearning ? [inForce, ...usual] : [inForce];
-    return [...new Set(all.filter((name) => name !== undefined && !taken.includes(name)))] as string[];
+    const names = new Set(all.filter((name) => name !== undefined && !taken.includes(name)));
+    return { asker, list, reaction, names: [...names] as string[] };
   };
-  const base = { asker, reaction, reference };
-  const configured = dialect.statusField === 'auto' ? undefined : dialect.statusField;
-  const statusFields = statusFieldsOf(leads, configured);
+  const statusFields = statusFieldsOf(
+    list.leads,
+    dialect.statusField === 'auto' ? undefined : dialect.statusField,
+  );
   const field = fieldToFilter(statusFields)?.name;
-  const statusNames = names(params.status, [...statusParams, ...(field === undefined ? [] : [field])]);
-  const status = await findFilter({ ...base, names: statusNames, field, what: 'status' });
-  const category = await findFilter({
-    ...base,
-    names: names(params.category, categoryParams),
-    field: valuesOf(leads, 'category').length > 0 ? 'category' : undefined,
-    what: 'category',
-  });
-  const [since, until] = await examineTimes(known, asker, names);
-  return { status, category, since, until, statusFields };
-}
-
-async function examineTimes(
-  { reaction, reference, isLearning }: Known,
-  asker: DialectAsker,
-  names: (inForce: string | undefined, usual: readonly string[]) => string[],
-): Promise<[TimeFilterFinding, TimeFilterFinding]> {
-  const { params, dialect } = asker;
-  const base = { asker, reaction, reference };
-  const inForce: DateFormat = dialect.dateFormat ?? 'iso';
-  const formats: readonly DateFormat[] = isLearning
-    ? [...new Set<DateFormat>([inForce, 'iso', 'unix', 'unix-ms'])]
-    : [inForce];
-  const sinceNames = names(
-    params.since,
-    timeParams.map(([name]) => name),
+  const status = await findFieldFilter(by(params.status, [...statusParams, field]), field, 'status');
+  const category = await findFieldFilter(
+    by(params.category, categoryParams),
+    valuesOf(list.leads, 'category').length > 0 ? 'category' : undefined,
+    'category',
   );
-  const since = await findTimeFilter({ ...base, bound: 'since', names: sinceNames, formats });
+  const inForce = dialect.dateFormat ?? 'iso';
+  const formats = isLearning ? [...new Set([inForce, 'iso', 'unix', 'unix-ms'] as const)] : [inForce];
+  const sinceNames = timeParams.map(([name]) => name);
+  const since = await findTimeFilter(by(params.since, sinceNames), 'since', formats);
   const found = since.kind === 'honoured' ? since : undefined;
-  const format = found?.format === undefined ? [inForce] : [found.format];
+  const findUntil = (search: FilterSearch): Promise<TimeFilterFinding> =>
+    findTimeFilter(search, 'until', [found?.format ?? inForce]);
   const partner = timeParams.find(([name]) => name === found?.name)?.[1];
-  const likely = names(params.until, partner === undefined ? [] : [partner]).slice(0, 2);
-  const first =
-    found === undefined || likely.length === 0
-      ? undefined
-      : await findTimeFilter({
-          ...base,
-          reaction: undefined,
-          bound: 'until',
-          names: likely,
-          formats: format,
-        });
-  if (first?.kind === 'honoured' || !isLearning) {
-    return [
-      since,
-      first ??
-        (await findTimeFilter({ ...base, bound: 'until', names: names(params.until, []), formats: format })),
-    ];
-  }
-  const all = names(
-    params.until,
-    timeParams.map(([, name]) => name),
-  );
-  return [since, await findTimeFilter({ ...base, bound: 'until', names: all, formats: format })];
+  const likely = { ...by(params.until, [partner]), reaction: undefined };
+  const first = found === undefined ? undefined : await findUntil(likely);
+  const isDone = first?.kind === 'honoured' || (first !== undefined && !isLearning);
+  const untilNames = timeParams.map(([, name]) => name);
+  const until = isDone ? first : await findUntil(by(params.until, untilNames));
+  return { status, category, since, until, statusFields };
 }
 
 /** Of several fields, the first one by which leads differ. */

@@ -1,10 +1,19 @@
 import { isObject } from '../../json/exact.ts';
 import { fieldAt } from '../../lead/raw-lead.ts';
 import { statusFields } from '../../service/listing/status-field.ts';
-import type { DialectAsker, Query } from './limited-requests.ts';
+import { findHonouredName } from './find-honoured-name.ts';
 import { noRequestLeft, type Reaction } from './find-limit.ts';
-import { narrowNames, type Shown } from './find-honoured-name.ts';
-import { isLoss, isSelection, isUnfiltered, type Seen, type SeenLead, type SeenPage } from './seen-page.ts';
+import type { DialectAsker, Query } from './limited-requests.ts';
+import {
+  isLoss,
+  isSelection,
+  isUnfiltered,
+  type KnownFront,
+  keysOf,
+  type LeadTest,
+  type Seen,
+  type SeenLead,
+} from './seen-page.ts';
 
 export type FilterFinding =
   | {
@@ -12,7 +21,7 @@ export type FilterFinding =
       readonly name: string;
       readonly evidence: string;
       /** The field that it narrows by, where leads showed that. */
-      readonly field?: string;
+      readonly field?: string | undefined;
     }
   /** It changes nothing; what it should leave out is left out here. */
   | { readonly kind: 'ignored'; readonly name: string; readonly evidence: string }
@@ -24,133 +33,180 @@ export type FilterFinding =
       readonly evidence: string;
       /** None of the known leads that it should have brought came. */
       readonly isLossy?: boolean;
+      /** It brought leads that the whole list lacks. */
+      readonly bringsOthers?: boolean;
     }
   | { readonly kind: 'unknown'; readonly why: string };
+
+/** The list without filters. */
+export interface KnownList extends KnownFront {
+  /** What a page of that many leads was asked with. */
+  readonly query: Query;
+  /** There are no other leads than these. */
+  readonly isWhole: boolean;
+}
+
+/** A value of a filter, and the leads that it should leave. */
+export interface FilterValue {
+  readonly text: string;
+  readonly selects: LeadTest;
+  /** These leads, in words. */
+  readonly leads: string;
+}
 
 export interface FilterSearch {
   readonly asker: DialectAsker;
   readonly reaction: Reaction | undefined;
-  /** A page without filters, and what it was asked with. */
-  readonly reference: { readonly page: SeenPage; readonly query: Query };
+  readonly list: KnownList;
   /** The name in force first; the others are tried where it is ignored. */
   readonly names: readonly string[];
-  /** Dotted name of the field that is filtered by; undefined where no lead shows it. */
-  readonly field: string | undefined;
-  /** What an unknown value of the filter is called. */
-  readonly what: string;
 }
 
 /** Tried one by one where a service does not ignore what it does not know. */
 const mostAlone = 3;
 
+/** Finds the parameter that narrows the list; the first one of `values` is what a name is tried with alone. */
+export async function findFilter(search: FilterSearch, all: readonly FilterValue[]): Promise<FilterFinding> {
+  const { asker, reaction, list, names } = search;
+  // A filter that leaves the first page as it is does not show.
+  const values = all.filter(({ selects }) => !list.leads.slice(0, list.capacity).every(selects));
+  const [value] = values;
+  if (value === undefined) return { kind: 'unknown', why: 'the leads differ too little' };
+  if (reaction !== 'ignores' || names.length === 1) return tryEach(search, value);
+  const found = await findHonouredName<FilterValue>({
+    ...{ asker, names, values, textOf: ({ text }) => text, base: list.query },
+    read: (seen) => {
+      const shown = values.find(({ selects }) => isSelection(seen.leads, list, selects));
+      if (shown !== undefined) return { kind: 'value', value: shown };
+      return { kind: isUnfiltered(seen.leads, list) ? 'nothing' : 'unclear' };
+    },
+  });
+  switch (found.kind) {
+    case 'found':
+      return honoured(found.name, found.value);
+    case 'nothing':
+      return ignored(names);
+    case 'unasked':
+      return { kind: 'unknown', why: noRequestLeft };
+    case 'unclear':
+      return tryEach(search, value);
+  }
+}
+
+async function tryEach(search: FilterSearch, value: FilterValue): Promise<FilterFinding> {
+  let first: FilterFinding | undefined;
+  for (const name of search.names.slice(0, mostAlone)) {
+    const found = await tryOne(search, name, value);
+    if (found.kind === 'honoured') return found;
+    first ??= found;
+    if (found.kind === 'unknown') break;
+  }
+  return first ?? { kind: 'unknown', why: 'no parameter is set for it' };
+}
+
+async function tryOne(
+  { asker, list }: FilterSearch,
+  name: string,
+  value: FilterValue,
+): Promise<FilterFinding> {
+  const seen = await asker.ask({ ...list.query, [name]: value.text });
+  return judge(seen, list, name, value);
+}
+
+function judge(
+  seen: Seen,
+  list: KnownList,
+  name: string,
+  { text, selects, leads: wanted }: FilterValue,
+): FilterFinding {
+  const asked = `${name}=${text}`;
+  if (seen.kind === 'unasked') return { kind: 'unknown', why: noRequestLeft };
+  if (seen.kind === 'rejected' && (seen.status ?? 0) >= 500)
+    return { kind: 'unknown', why: `${asked} was answered ${seen.status}` };
+  if (seen.kind === 'rejected')
+    return { kind: 'rejected', name, evidence: `${asked} was rejected (${seen.status ?? seen.message})` };
+  const others = list.isWhole ? oldOthers(seen.leads, list.leads) : 0;
+  if (others > 0) {
+    const evidence = `${asked} brought ${others} leads that the list lacks`;
+    return { kind: 'wrong', name, evidence, bringsOthers: true };
+  }
+  if (isSelection(seen.leads, list, selects)) return honoured(name, { text, leads: wanted });
+  if (isUnfiltered(seen.leads, list)) return { kind: 'ignored', name, evidence: `${asked} changed nothing` };
+  const evidence = `${asked} brought ${seen.count} leads, and not ${wanted}`;
+  return { kind: 'wrong', name, evidence, isLossy: isLoss(seen.leads, list, selects) };
+}
+
+const honoured = (name: string, { text, leads }: Pick<FilterValue, 'text' | 'leads'>): FilterFinding => ({
+  ...{ kind: 'honoured', name, evidence: `${name}=${text} brought ${leads} and no other` },
+});
+
+/** How many leads are unknown and older than the newest known one: they did not arrive meanwhile. */
+function oldOthers(seen: readonly SeenLead[], known: readonly SeenLead[]): number {
+  const keys = new Set(keysOf({ leads: known }));
+  const newest = Math.max(...known.map(({ createdAt }) => createdAt ?? -Infinity));
+  return seen.filter(({ key, createdAt }) => !keys.has(key) && createdAt !== undefined && createdAt < newest)
+    .length;
+}
+
+const ignored = (names: readonly string[]): FilterFinding => {
+  const [name = ''] = names;
+  return { kind: 'ignored', name, evidence: `${names.length} names changed nothing, ${name} among them` };
+};
+
 /** No lead has it. */
 const impossible = 'leads-doctor-none';
 
-/** Finds the parameter that narrows a list to one value of a field. */
-export async function findFilter(search: FilterSearch): Promise<FilterFinding> {
-  const { asker, reaction, reference, names, field } = search;
-  const { leads } = reference.page;
+/** Finds the parameter that narrows the list to one value of a field; `field` is undefined where no lead shows it. */
+export async function findFieldFilter(
+  search: FilterSearch,
+  field: string | undefined,
+  what: string,
+): Promise<FilterFinding> {
+  const { leads } = search.list;
   const values = field === undefined ? [] : valuesOf(leads, field);
   if (leads.length < 2) return { kind: 'unknown', why: 'there are too few leads to tell' };
-  if (field === undefined || values.length < 2) return findByImpossible(search, values[0]);
-  if (reaction !== 'ignores' || names.length === 1) {
-    let last: FilterFinding | undefined;
-    for (const one of names.slice(0, mostAlone)) {
-      const seen = await asker.ask({ ...reference.query, [one]: values[0] ?? '' });
-      const found = judge(seen, leads, field, values[0] ?? '', one);
-      if (found.kind === 'honoured') return found;
-      last ??= found;
-      if (found.kind === 'unknown') break;
-    }
-    return last ?? { kind: 'unknown', why: noRequestLeft };
-  }
-  const found = await narrowNames(
-    names,
-    values,
-    async (sent): Promise<Shown<string>> => {
-      const seen = await asker.ask({ ...reference.query, ...Object.fromEntries(sent) });
-      if (seen.kind === 'unasked') return seen;
-      if (seen.kind === 'rejected' || seen.count === 0) return { kind: 'unclear' };
-      const value = values.find((one) => isSelection(seen.leads, leads, hasValue(field, one)));
-      if (value !== undefined) return { kind: 'value', value };
-      return isUnfiltered(seen.leads, leads) ? { kind: 'nothing' } : { kind: 'unclear' };
-    },
-    asker,
+  if (field === undefined || values.length < 2) return findByImpossible(search, field, what, values[0]);
+  const path = field.split('.');
+  const found = await findFilter(
+    search,
+    values.map((text) => ({
+      text,
+      selects: ({ record }) => fieldAt(record, path) === text,
+      leads: `the leads with ${field} '${text}'`,
+    })),
   );
-  if (found.kind === 'found') return honoured(found.name, found.value, field);
-  if (found.kind === 'nothing') return ignored(names);
-  if (found.kind === 'unasked') return { kind: 'unknown', why: noRequestLeft };
-  return findFilter({ ...search, reaction: undefined });
+  return found.kind === 'honoured' ? { ...found, field } : found;
 }
 
 /**
  * Where leads do not differ, a filter shows by two answers: no lead has a value that no lead can have, and all of them
  * have the one that all have.
  */
-async function findByImpossible(search: FilterSearch, only: string | undefined): Promise<FilterFinding> {
-  const { asker, reference, names, reaction, what } = search;
-  const [name = ''] = names;
+async function findByImpossible(
+  { asker, list, names, reaction }: FilterSearch,
+  field: string | undefined,
+  what: string,
+  only: string | undefined,
+): Promise<FilterFinding> {
   const seenOnly = only === undefined ? `no lead shows its ${what}` : `every lead has the ${what} '${only}'`;
   const unclear: FilterFinding = {
     kind: 'unknown',
-    why: `${seenOnly}, so the effect of ${name} does not show`,
+    why: `${seenOnly}, so the effect of ${names[0] ?? what} does not show`,
   };
   // A service that takes every parameter for a field, or rejects unknown ones, shows nothing by that.
   if (reaction !== 'ignores') return unclear;
-  const found = await narrowNames(
-    names,
-    [impossible],
-    async (sent): Promise<Shown<string>> => {
-      const seen = await asker.ask({ ...reference.query, ...Object.fromEntries(sent) });
-      if (seen.kind === 'unasked') return seen;
-      if (seen.kind === 'rejected') return { kind: 'unclear' };
-      return seen.count === 0 ? { kind: 'value', value: impossible } : { kind: 'nothing' };
-    },
-    asker,
-  );
+  const found = await findHonouredName<string>({
+    ...{ asker, names, values: [impossible], textOf: String, base: list.query },
+    read: ({ count }) => (count === 0 ? { kind: 'value', value: impossible } : { kind: 'nothing' }),
+  });
   if (found.kind === 'unasked') return { kind: 'unknown', why: noRequestLeft };
   if (found.kind === 'nothing') return ignored(names);
   if (found.kind === 'unclear' || only === undefined) return unclear;
-  const all = await asker.ask({ ...reference.query, [found.name]: only });
-  if (all.kind !== 'page' || all.count < reference.page.count) return unclear;
+  const all = await asker.ask({ ...list.query, [found.name]: only });
+  if (all.kind !== 'page' || all.count < Math.min(list.leads.length, list.capacity)) return unclear;
   const evidence = `${found.name}=${impossible} brought no lead, and ${found.name}=${only} all`;
-  return { kind: 'honoured', name: found.name, evidence, ...(search.field && { field: search.field }) };
+  return { kind: 'honoured', name: found.name, evidence, field };
 }
-
-const ignored = (names: readonly string[]): FilterFinding => {
-  const [name = ''] = names;
-  const evidence =
-    names.length === 1
-      ? `${name} changed nothing`
-      : `${names.length} names changed nothing, ${name} among them`;
-  return { kind: 'ignored', name, evidence };
-};
-
-function judge(
-  seen: Seen,
-  all: readonly SeenLead[],
-  field: string,
-  value: string,
-  name: string,
-): FilterFinding {
-  const asked = `${name}=${value}`;
-  if (seen.kind === 'unasked') return { kind: 'unknown', why: noRequestLeft };
-  if (seen.kind === 'rejected' && (seen.status ?? 0) >= 500)
-    return { kind: 'unknown', why: `${asked} was answered ${seen.status}` };
-  if (seen.kind === 'rejected')
-    return { kind: 'rejected', name, evidence: `${asked} was rejected (${seen.status ?? seen.message})` };
-  if (isSelection(seen.leads, all, hasValue(field, value))) return honoured(name, value, field);
-  if (isUnfiltered(seen.leads, all)) return { kind: 'ignored', name, evidence: `${asked} changed nothing` };
-  const evidence = `${asked} brought ${seen.count} leads, and not those with it`;
-  return { kind: 'wrong', name, evidence, isLossy: isLoss(seen.leads, all, hasValue(field, value)) };
-}
-
-const honoured = (name: string, value: string, field: string): FilterFinding => ({
-  kind: 'honoured',
-  name,
-  field,
-  evidence: `${name}=${value} brought only leads with ${field} '${value}'`,
-});
 
 /** The values of a field, the most frequent first. */
 export function valuesOf(leads: readonly SeenLead[], field: string): string[] {
@@ -161,11 +217,6 @@ export function valuesOf(leads: readonly SeenLead[], field: string): string[] {
   }
   return [...counts].toSorted((a, b) => b[1] - a[1]).map(([value]) => value);
 }
-
-const hasValue = (field: string, value: string) => {
-  const path = field.split('.');
-  return ({ record }: SeenLead): boolean => fieldAt(record, path) === value;
-};
 
 /** The more usual names first. */
 const usualFields = [...statusFields, 'deliveryState', 'delivery_state'];
@@ -182,14 +233,10 @@ export interface StatusField {
 /** Fields that may hold the delivery status of the leads, the likeliest first. */
 export function statusFieldsOf(leads: readonly SeenLead[], configured: string | undefined): StatusField[] {
   const present = new Set(leads.flatMap(({ record }) => (isObject(record) ? Object.keys(record) : [])));
-  const likely = [configured, ...usualFields, ...present].filter(
-    (name, i, all): name is string =>
-      name !== undefined && present.has(name) && all.indexOf(name) === i && isLikely(name, configured),
-  );
-  return likely
-    .map((name) => ({ name, values: valuesOf(leads, name) }))
+  const isLikely = (name: string): boolean =>
+    name === configured || usualFields.includes(name) || /status|state/i.test(name);
+  return [...new Set([configured, ...usualFields, ...present])]
+    .filter((name) => name !== undefined && present.has(name) && isLikely(name))
+    .map((name) => ({ name: name ?? '', values: valuesOf(leads, name ?? '') }))
     .filter(({ values }) => values.length > 0 && values.length <= mostValues);
 }
-
-const isLikely = (name: string, configured: string | undefined): boolean =>
-  name === configured || usualFields.includes(name) || /status|state/i.test(name);

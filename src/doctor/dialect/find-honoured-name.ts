@@ -1,3 +1,6 @@
+import type { DialectAsker, Query } from './limited-requests.ts';
+import type { SeenPage } from './seen-page.ts';
+
 /** What an answer shows of the parameters that were sent. */
 export type Shown<L> =
   /** The parameters that carried this value did something. */
@@ -10,6 +13,28 @@ export type Shown<L> =
 
 export type Narrowed<L> =
   { readonly kind: 'found'; readonly name: string; readonly value: L } | Exclude<Shown<L>, { kind: 'value' }>;
+
+interface NameSearch<L> {
+  readonly asker: DialectAsker;
+  readonly names: readonly string[];
+  readonly values: readonly L[];
+  readonly textOf: (value: L) => string;
+  /** What is sent beside them. */
+  readonly base: Query;
+  readonly read: (seen: SeenPage) => Shown<L>;
+}
+
+/** Finds the one of many names that a service understands, by what its values do to an answer. */
+export const findHonouredName = <L>(search: NameSearch<L>): Promise<Narrowed<L>> => {
+  const { asker, names, values, textOf, base, read } = search;
+  const ask = async (sent: ReadonlyMap<string, L>): Promise<Shown<L>> => {
+    const query = [...sent].map(([name, value]) => [name, textOf(value)] as const);
+    const seen = await asker.ask({ ...base, ...Object.fromEntries(query) });
+    if (seen.kind === 'unasked') return seen;
+    return seen.kind === 'rejected' ? unclear : read(seen);
+  };
+  return narrowNames(names, values, ask, asker);
+};
 
 /** As many names are sent first where there are fewer values: the usual names come first. */
 const firstBatch = 6;

@@ -1,7 +1,7 @@
 import type { LeadsError } from '../../errors.ts';
 import type { ErrorWords } from '../../service/problems.ts';
 import type { DialectAsker, Query } from './limited-requests.ts';
-import { narrowNames, type Shown } from './find-honoured-name.ts';
+import { findHonouredName } from './find-honoured-name.ts';
 import { numberParams } from '../../service/pagination/service-names.ts';
 import type { Seen, SeenPage } from './seen-page.ts';
 
@@ -82,18 +82,19 @@ async function narrow(
   names: readonly string[],
 ): Promise<LimitFinding | undefined> {
   const values = Array.from({ length: Math.min(count - 1, names.length) }, (_, i) => i + 1);
-  const found = await narrowNames(
-    names,
-    values,
-    async (sent): Promise<Shown<number>> => {
-      const query = Object.fromEntries([...sent].map(([name, value]) => [name, String(value)]));
-      const seen = await asker.ask({ ...(sent.has('_per_page') ? companionsOf('_per_page') : {}), ...query });
-      if (seen.kind === 'unasked') return seen;
-      if (seen.kind === 'rejected' || seen.count === 0) return { kind: 'unclear' };
+  const found = await findHonouredName<number>({
+    ...{
+      asker,
+      names,
+      values,
+      textOf: String,
+      base: names.includes('_per_page') ? companionsOf('_per_page') : {},
+    },
+    read: (seen) => {
+      if (seen.count === 0) return { kind: 'unclear' };
       return values.includes(seen.count) ? { kind: 'value', value: seen.count } : { kind: 'nothing' };
     },
-    asker,
-  );
+  });
   if (found.kind !== 'found') return undefined;
   // Alone, and with another number: what the others do beside it does not count.
   const wanted = found.value === 1 && count > 2 ? 2 : 1;

@@ -12,7 +12,7 @@ import type { TimeFilterFinding } from './find-time-filter.ts';
 interface LearntKey {
   /** As `leads config` names it. */
   readonly key: string;
-  readonly value: string | number | null;
+  readonly value: string | number | boolean | null;
   readonly evidence: string;
 }
 
@@ -20,7 +20,7 @@ interface LearntKey {
 export function learntKeys(findings: DialectFindings, inForce: Dialect): LearntKey[] {
   const { position, cap, status, category, since, until, limit } = findings;
   const keys: LearntKey[] = [];
-  const add = (key: string, value: string | number | null | undefined, evidence: string): void => {
+  const add = (key: string, value: LearntKey['value'] | undefined, evidence: string): void => {
     if (value !== undefined) keys.push({ key: `api.${key}`, value, evidence });
   };
   if (
@@ -41,12 +41,16 @@ export function learntKeys(findings: DialectFindings, inForce: Dialect): LearntK
     // What is found without being told needs no setting, unless there is another one.
     if (pagination !== 'auto' || (inForce.pagination ?? 'auto') !== 'auto')
       add('pagination', pagination, position.evidence);
-    addItems(findings, add);
     add('next', next, position.evidence);
-  } else {
-    if (position.kind === 'none') add('pagination', 'none', position.evidence);
-    if (findings.count > 0) addItems(findings, add);
+    if (position.isNextSeen)
+      add('nextSeen', true, 'a page named the next one: one that names none is the last');
   }
+  if (position.kind === 'alone') add('provenUpTo', position.upTo, position.evidence);
+  if (position.kind === 'undecided' && position.uncutUpTo !== undefined) {
+    const evidence = `${position.uncutUpTo + 1} leads came in one answer, so fewer are not cut`;
+    add('provenUpTo', position.uncutUpTo, evidence);
+  }
+  if (findings.count > 0 || position.kind === 'found') addItems(findings, add);
   const [onlyId, ...otherIds] = findings.id.candidates;
   if (onlyId !== undefined && otherIds.length === 0)
     add('id', onlyId, `no lead has an id, and each another ${onlyId}`);
@@ -63,7 +67,7 @@ export function learntKeys(findings: DialectFindings, inForce: Dialect): LearntK
   return keys;
 }
 
-type Add = (key: string, value: string | number | null | undefined, evidence: string) => void;
+type Add = (key: string, value: LearntKey['value'] | undefined, evidence: string) => void;
 
 function addFilter(key: string, filter: FilterFinding, inForce: string | null | undefined, add: Add): void {
   if (filter.kind === 'honoured') add(key, filter.name, filter.evidence);

@@ -3,34 +3,34 @@ import type { Dialect } from '../../config/dialect.ts';
 import { DataError, KeyRejectedError, ServiceError } from '../../errors.ts';
 import type { Service } from '../../service/client/service.ts';
 import { fetchPage } from '../../service/listing/fetch-page.ts';
-import { IncompleteError } from '../../service/listing/incomplete-error.ts';
+import type { Completion } from '../../service/listing/incomplete-error.ts';
 import { listLeads } from '../../service/listing/list-leads.ts';
 import type { PageFacts } from '../../service/pagination/pagination-hints.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { type RequestParams, requestParamsOf } from '../../service/pagination/request-params.ts';
 import { driftOf } from '../../service/client/service-clock.ts';
-import { keyOf, mostCompared, type Seen, seenLead, type SeenLead } from './seen-page.ts';
+import { mostCompared, type Seen, seenLead, type SeenLead } from './seen-page.ts';
 
 /** Query parameters by their names. */
 export type Query = Readonly<Record<string, string>>;
 
 /** An examination makes no more requests than this, attempts that failed included. */
-const mostRequests = 25;
+const mostRequests = 30;
 
 /** A rate limit that lasts longer ends the examination, ms. */
 const longestPause = 60_000;
 
-/** The first two pages of a walk, or why there are none. */
-export type TwoPages =
-  | {
-      readonly kind: 'pages';
-      readonly first: readonly string[];
-      /** Empty where the walk was complete after the first one. */
-      readonly second: readonly string[];
-      readonly next: Position | undefined;
-    }
-  | { readonly kind: 'failed'; readonly why: string }
-  | { readonly kind: 'unasked' };
+/** The first pages of a walk as an export makes it. */
+export interface Walked {
+  /** The leads of each page that was not met before, empty pages left out. */
+  readonly pages: readonly (readonly SeenLead[])[];
+  /** A page that was asked for behind the first one, and how many pages lie in front of it. */
+  readonly next: { readonly position: Position; readonly pagesBefore: number } | undefined;
+  /** How it came to its end; undefined where it did not, or no request was left. */
+  readonly completion: Completion | undefined;
+  /** Why the walk went wrong, as a sentence. */
+  readonly failure: string | undefined;
+}
 
 /**
  * Asks the list operation a limited number of questions. Throws what makes every further one pointless: a
@@ -126,36 +126,37 @@ export class DialectAsker {
       return { kind: 'rejected', status: error.status, message: await this.#sentenceOf(error), error };
     }
     this.#hasAnswered = true;
-    if (facts !== undefined) this.#noteRate(facts.headers);
     return { kind: 'page', count, leads, facts };
   }
 
-  /** Walks over two pages as an export does, in another dialect. */
-  async walk(dialect: Dialect, pageSize: number | undefined): Promise<TwoPages> {
+  /** Walks over a few pages as an export does, probes included, in another dialect. */
+  async walk(dialect: Dialect, pageSize: number | undefined, mostPages = 2): Promise<Walked> {
+    const pages: SeenLead[][] = [];
+    let next: Walked['next'];
+    let completion: Completion | undefined;
+    let failure: string | undefined;
     // The page behind the first one may have to be looked for.
-    if (this.left < 2) return { kind: 'unasked' };
+    if (this.left < 2) return { pages, next, completion, failure };
     const listing = listLeads(
       { ...this.#limited(), dialect, messages: withoutNotes(this.#service.messages) },
-      { query: {}, pageSize },
+      { query: {}, pageSize, acceptUnproven: () => undefined },
     );
-    const pages: string[][] = [[]];
-    let next: Position | undefined;
     try {
-      for await (const batch of listing) {
-        pages.at(-1)?.push(...batch.leads.map(keyOf));
-        const isPageOver = batch.next !== undefined || batch.last;
-        if (pages.length === 1) next = batch.next ?? next;
-        if (pages.length > 1 && isPageOver && pages.at(-1)?.length !== 0) break;
-        if (isPageOver) pages.push([]);
+      for await (const { leads, next: position, last } of listing) {
+        const read = listing.stats.pages;
+        if (leads.length > 0) (pages[Math.max(0, read - 1)] ??= []).push(...leads.map(seenLead));
+        if (position !== undefined) next ??= { position, pagesBefore: read };
+        if (pages.length >= mostPages && !last) break;
       }
+      ({ completion } = listing);
     } catch (error) {
-      if (error instanceof RequestsSpentError) return { kind: 'unasked' };
       const isKnown =
-        error instanceof DataError || error instanceof IncompleteError || this.#isFilteredOut(error);
-      if (!isKnown && !(error instanceof ServiceError)) throw error;
-      return { kind: 'failed', why: await this.#sentenceOf(error) };
+        error instanceof DataError || error instanceof ServiceError || this.#isFilteredOut(error);
+      if (!isKnown) throw error;
+      if (error.status === 429) this.#isUsedUp = true;
+      else if (!(error instanceof RequestsSpentError)) failure = await this.#sentenceOf(error);
     }
-    return { kind: 'pages', first: pages[0] ?? [], second: pages.slice(1).flat(), next };
+    return { pages: pages.filter((page) => page.length > 0), next, completion, failure };
   }
 
   async #sentenceOf(error: unknown): Promise<string> {
@@ -196,12 +197,13 @@ export class DialectAsker {
       this.#isReached = true;
       // A body may take long, and a retry longer still.
       this.#drift ??= driftOf(answer.headers, this.#service.clock.now());
+      this.#noteRate(answer.headers);
       return answer;
     };
     return Object.create(dispatcher, { request: { value: request } }) as Dispatcher;
   }
 
-  #noteRate(headers: PageFacts['headers']): void {
+  #noteRate(headers: Parameters<typeof readRateHeaders>[0]): void {
     const { clock, rateGate } = this.#service;
     const now = clock.now();
     this.#rate = readRateHeaders(headers, now) ?? this.#rate;
@@ -237,7 +239,7 @@ const longestWaitSeconds = 86_400 * 31;
 
 /** Reads `X-RateLimit-Limit`, `-Remaining` and `-Reset`, and the same with `RateLimit-`; undefined without any. */
 export function readRateHeaders(
-  headers: Readonly<Record<string, string | undefined>>,
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   now: number,
 ): RateHeaders | undefined {
   const names = Object.keys(headers).filter(
@@ -246,7 +248,7 @@ export function readRateHeaders(
   if (names.length === 0) return undefined;
   const number = (part: string): number | undefined => {
     for (const prefix of prefixes) {
-      const found = /^\s*(\d{1,13})/.exec(headers[prefix + part] ?? '')?.[1];
+      const found = /^\s*(\d{1,13})/.exec(String(headers[prefix + part] ?? ''))?.[1];
       if (found !== undefined) return Number(found);
     }
     return undefined;

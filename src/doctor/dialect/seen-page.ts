@@ -1,6 +1,5 @@
 import type { LeadsError } from '../../errors.ts';
 import { isObject, type Json } from '../../json/exact.ts';
-import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import type { PageFacts } from '../../service/pagination/pagination-hints.ts';
@@ -14,6 +13,8 @@ export interface SeenLead {
   readonly createdAt: number | undefined;
   readonly record: Json;
 }
+
+export type LeadTest = (lead: SeenLead) => boolean;
 
 export interface SeenPage {
   readonly kind: 'page';
@@ -41,54 +42,49 @@ export type Seen =
 /** Leads that are compared of one page. */
 export const mostCompared = 1000;
 
-export const keyOf = ({ id, bytes }: Pick<RawLead, 'id' | 'bytes'>): string =>
-  id ?? Buffer.from(bytes).toString('latin1');
-
-export const seenLead = (lead: ScannedRecord): SeenLead => ({
-  key: keyOf(lead),
-  hasId: lead.hasId,
+export const seenLead = (lead: RawLead): SeenLead => ({
+  key: lead.id ?? Buffer.from(lead.bytes).toString('latin1'),
+  hasId: lead.id !== undefined,
   createdAt: readCreatedAt(lead.createdAt),
   record: parseLead(lead),
 });
 
 export const keysOf = ({ leads }: Pick<SeenPage, 'leads'>): readonly string[] => leads.map(({ key }) => key);
 
+/** The front of the list without filters, and how many leads one answer holds at most. */
+export interface KnownFront {
+  readonly leads: readonly SeenLead[];
+  readonly capacity: number;
+}
+
+const isAmong = (leads: readonly SeenLead[]): LeadTest => {
+  const keys = new Set(keysOf({ leads }));
+  return ({ key }) => keys.has(key);
+};
+
 /**
  * Whether an answer holds exactly those leads that a filter selects of a list, as far as the list is known: none that it
  * does not select, and none of the known ones missing.
  */
-export function isSelection(
-  seen: readonly SeenLead[],
-  known: readonly SeenLead[],
-  selects: (lead: SeenLead) => boolean,
-): boolean {
+export function isSelection(seen: readonly SeenLead[], known: KnownFront, selects: LeadTest): boolean {
   if (seen.length === 0 || !seen.every(selects)) return false;
-  const selected = known.filter(selects);
-  const keys = new Set(keysOf({ leads: seen }));
-  const knownKeys = new Set(keysOf({ leads: known }));
-  const others = seen.filter(({ key }) => !knownKeys.has(key)).length;
+  const selected = known.leads.filter(selects);
   // Leads that arrived meanwhile, or that lie behind the known ones, may have taken the place of some on a full page.
-  const isFull = seen.length >= known.length;
-  const expected = isFull ? selected.slice(0, seen.length - others) : selected;
-  return selected.length > 0 && expected.every(({ key }) => keys.has(key));
+  const shared = seen.filter(isAmong(known.leads)).length;
+  const expected = seen.length >= known.capacity ? selected.slice(0, shared) : selected;
+  return selected.length > 0 && expected.every(isAmong(seen));
 }
 
 /** Whether an answer is the known list again, but for leads that arrived meanwhile. */
-export function isUnfiltered(seen: readonly SeenLead[], known: readonly SeenLead[]): boolean {
-  const keys = new Set(keysOf({ leads: known }));
-  const shared = seen.filter(({ key }) => keys.has(key)).length;
-  return shared > 0 && shared >= known.length - 2;
+export function isUnfiltered(seen: readonly SeenLead[], { leads, capacity }: KnownFront): boolean {
+  const shared = seen.filter(isAmong(leads)).length;
+  return shared > 0 && shared >= Math.min(leads.length, capacity) - 2;
 }
 
 /** Whether an answer with room for more holds none of the known leads that a filter selects. */
-export function isLoss(
-  seen: readonly SeenLead[],
-  known: readonly SeenLead[],
-  selects: (lead: SeenLead) => boolean,
-): boolean {
-  const keys = new Set(keysOf({ leads: seen }));
-  const selected = known.filter(selects);
-  return seen.length < known.length && selected.length > 0 && !selected.some(({ key }) => keys.has(key));
+export function isLoss(seen: readonly SeenLead[], known: KnownFront, selects: LeadTest): boolean {
+  const selected = known.leads.filter(selects);
+  return seen.length < known.capacity && selected.length > 0 && !selected.some(isAmong(seen));
 }
 
 export type LeadOrder = 'newest first' | 'oldest first' | 'neither by time' | 'unknown';
