@@ -1,7 +1,7 @@
 import type { UsageError } from '../errors.ts';
 import { isObject, type Json } from '../json/exact.ts';
 import { usageError } from './problems.ts';
-import { type SettingKey, settingKeys } from './setting-keys.ts';
+import { formerSettings, type SettingKey, settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 
 /** The one key of a profile that is no setting. */
@@ -45,7 +45,7 @@ export function misplacedInProfile(profile: Json): readonly string[] | undefined
   if (!isObject(profile)) return [];
   const { [originKey]: origin, ...settings } = profile;
   if (origin !== undefined && typeof origin !== 'string') return [originKey];
-  return misplaced(settings, placesOf(settingKeys));
+  return misplaced(settings, placesOf([...settingKeys, ...formerSettings]));
 }
 
 function misplaced(value: Json, places: ReadonlyMap<string, Place>): readonly string[] | undefined {

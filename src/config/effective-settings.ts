@@ -5,7 +5,7 @@ import { valueAt } from './check-config.ts';
 import { readConfig } from './read-config.ts';
 import type { Paths } from './directories.ts';
 import type { Globals, Profile, Settings } from './settings.ts';
-import { type SettingKey, settingKeys } from './setting-keys.ts';
+import { formerSettings, type SettingKey, settingKeys } from './setting-keys.ts';
 
 export interface EffectiveSetting {
   readonly key: string;
@@ -23,7 +23,9 @@ export async function effectiveSettings(
   const { profile: name } = await context.settings();
   const config = readConfig(context.paths.configDir);
   const profile = config.profiles?.[name] ?? {};
-  const settings = settingKeys.flatMap((key) => effectiveSetting(key, profile, context) ?? []);
+  const settings = [...settingKeys, ...formerSettings].flatMap(
+    (key) => effectiveSetting(key, profile, context) ?? [],
+  );
   return [{ key: 'profile', value: name, from: profileOrigin(context, config.profile) }, ...settings];
 }
 

@@ -38,16 +38,16 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
     webhookScheme: profile.webhook?.scheme,
     webhookLead: profile.webhook?.lead,
-    webhookCustom: profile.webhook?.custom ?? {},
-    webhookParts: {
-      tolerance: profile.webhook?.tolerance,
-      tokenHeader: profile.webhook?.tokenHeader,
-      headerPrefix: profile.webhook?.headerPrefix,
-      require: profile.webhook?.require,
-    },
+    webhookOptions: formerSchemeOptions(profile.webhook),
     timeoutMs: timeout(globals.timeout, profile.timeout),
     retries: retries(globals.retries, profile.retries),
   };
+}
+
+/** What earlier releases keep beside the name of the scheme. */
+function formerSchemeOptions(webhook: Profile['webhook']): Settings['webhookOptions'] {
+  const { tolerance, tokenHeader, headerPrefix, require, custom } = webhook ?? {};
+  return { tolerance, tokenHeader, headerPrefix, require, ...custom };
 }
 
 const originOf = (address: string | undefined): string | undefined =>

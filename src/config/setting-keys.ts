@@ -1,6 +1,6 @@
 import { parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
-import { type PartKey, schemePartKeys, schemeParts, settingPathOf } from '../webhook/scheme-options.ts';
+import { formerSettingPath, schemePartKeys } from '../webhook/scheme-options.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { type ExtraHeaders, headersType, shownHeaders } from './extra-headers.ts';
 import { dateFormats, paginationStyles, type ParameterName, totalMeanings } from './dialect.ts';
@@ -122,7 +122,7 @@ const general: readonly SettingKey[] = [
     path: ['webhook', 'scheme'],
     type: text,
     checkedOnUse: true,
-    help: "how deliveries are authenticated: a name of 'leads help schemes'",
+    help: "how deliveries are authenticated: a name of 'leads help schemes', JSON, or a file that holds it",
   },
   {
     name: 'webhook.token',
@@ -141,13 +141,6 @@ const general: readonly SettingKey[] = [
     secret: true,
     variable: 'LEADS_WEBHOOK_SECRET',
     help: 'secret that deliveries are signed with',
-  },
-  {
-    name: 'webhook.tolerance',
-    path: ['webhook', 'tolerance'],
-    type: durationText,
-    checkedOnUse: true,
-    help: 'how far a signed time may be off (default: 5m)',
   },
   {
     name: 'webhook.lead',
@@ -266,15 +259,13 @@ const dialect: readonly SettingKey[] = [
   },
 ];
 
-function partSetting(part: PartKey): SettingKey {
-  const { help = '', settingHelp = help } = schemeParts[part];
-  const path = settingPathOf(part);
-  const texts = { name: path.join('.'), path, help: settingHelp };
-  return path.includes('custom') ? { ...texts, type: anyText } : { ...texts, type: text, checkedOnUse: true };
-}
+export const settingKeys: readonly SettingKey[] = [...general, ...dialect];
 
-export const settingKeys: readonly SettingKey[] = [
-  ...general,
-  ...schemePartKeys.map(partSetting),
-  ...dialect,
-];
+/** Settings of earlier releases, which are keys of `webhook.scheme` now: read as long as a profile holds them. */
+export const formerSettings: readonly SettingKey[] = [
+  ['webhook', 'tolerance'],
+  ...schemePartKeys.map(formerSettingPath),
+].map((path) => ({
+  ...{ name: path.join('.'), path, type: anyText, checkedOnUse: true },
+  help: `${path.at(-1) ?? ''} of webhook.scheme`,
+}));

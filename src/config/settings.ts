@@ -1,6 +1,6 @@
 import type { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
-import type { CustomOptions, PartKey } from '../webhook/scheme-options.ts';
+import type { PartKey } from '../webhook/scheme-options.ts';
 
 /** What the flags give that every command takes; their values are checked where settings are read. */
 export interface Globals {
@@ -52,24 +52,20 @@ export interface Settings {
   readonly webhookToken: Secret | undefined;
   /** `LEADS_WEBHOOK_SECRET`, or the profile's. */
   readonly webhookSecret: Secret | undefined;
-  /** The profile's scheme name. */
+  /** The profile's scheme: a name, JSON, or a file. */
   readonly webhookScheme: string | undefined;
   /** Where the lead is in the body of a delivery: a JSON Pointer, or `auto`. */
   readonly webhookLead: string | undefined;
-  /** The profile's parts of the scheme `custom` as texts, unchecked. */
-  readonly webhookCustom: StoredCustomScheme;
-  /** The profile's parts of other schemes as texts, unchecked, and the tolerance as a duration. */
-  readonly webhookParts: Readonly<
-    Partial<Record<Exclude<PartKey, keyof CustomOptions> | 'tolerance', string | undefined>>
-  >;
+  /** The options of that scheme that earlier releases keep beside it, as texts, unchecked. */
+  readonly webhookOptions: StoredSchemeOptions;
   /** For one request, headers and each wait for more of the body. Default 30 s. */
   readonly timeoutMs: number;
   /** How often a failed request is tried again. Default 5. */
   readonly retries: number;
 }
 
-/** The parts of `--scheme custom`, as the user wrote them; checked where they are used. */
-type StoredCustomScheme = { readonly [K in keyof CustomOptions]?: string | undefined };
+/** As the user wrote them; checked where they are used. */
+type StoredSchemeOptions = { readonly [K in PartKey | 'tolerance']?: string | undefined };
 
 /** What one account has stored. Secrets are plain text in the file, which is why it is 0600. */
 export interface Profile {
@@ -82,17 +78,13 @@ export interface Profile {
   readonly timeout?: string | undefined;
   readonly retries?: number | undefined;
   readonly webhook?:
-    | {
+    | ({
         readonly scheme?: string | undefined;
         readonly token?: string | undefined;
         readonly secret?: string | undefined;
-        readonly tolerance?: string | undefined;
         readonly lead?: string | undefined;
-        readonly tokenHeader?: string | undefined;
-        readonly headerPrefix?: string | undefined;
-        readonly require?: string | undefined;
-        readonly custom?: StoredCustomScheme | undefined;
-      }
+        readonly custom?: StoredSchemeOptions | undefined;
+      } & StoredSchemeOptions)
     | undefined;
   readonly api?: Dialect | undefined;
 }

@@ -165,12 +165,16 @@ function customMatch(match: CustomMatch): string {
 
 /** The flags with which a receiver takes such deliveries; the shell takes the secret from where the scheme here reads it. */
 function fixFlags({ here, scheme, options = {}, secret }: Fix): string {
-  const words = scheme === undefined ? [] : [`--scheme ${scheme}`];
-  for (const [name, value] of Object.entries(options)) {
-    const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    if (value !== undefined) words.push(`--${flag} ${shellWord(String(value))}`);
-  }
-  const isToken = (scheme ?? here) === 'token';
+  const { publicUrl, ...parts } = options;
+  const words: string[] = [];
+  const given = Object.entries(parts).filter(([, value]) => value !== undefined);
+  const name = scheme ?? here;
+  if (given.length > 0) {
+    const definition = name === 'custom' ? given : [['scheme', name], ...given];
+    words.push(`--scheme ${shellWord(JSON.stringify(Object.fromEntries(definition)))}`);
+  } else if (scheme !== undefined) words.push(`--scheme ${scheme}`);
+  if (publicUrl !== undefined) words.push(`--public-url ${shellWord(publicUrl)}`);
+  const isToken = name === 'token';
   const shell = secret && secretText(secret).shell;
   if (shell !== undefined || isToken !== (here === 'token')) {
     const variable = here === 'token' ? 'LEADS_WEBHOOK_TOKEN' : 'LEADS_WEBHOOK_SECRET';
@@ -180,22 +184,10 @@ function fixFlags({ here, scheme, options = {}, secret }: Fix): string {
 }
 
 /** Flags about one capture. */
-function captureFlags({ body, offMs }: CaptureFix): string {
+function captureFlags({ body, signedAt }: CaptureFix): string {
   if (body !== undefined) return `--body-form ${body}`;
-  return offMs === undefined ? '' : `--tolerance ${toleranceFor(offMs)}`;
+  return signedAt === undefined ? '' : `--at ${new Date(signedAt).toISOString()}`;
 }
-
-/** A duration that still covers an age a minute later, in the largest unit that fits. */
-function toleranceFor(ageMs: number): string {
-  const [name, size] = units.find(([, least]) => ageMs >= 2 * least) ?? (['s', 1000] as const);
-  return `${Math.ceil((ageMs + 60_000) / size)}${name}`;
-}
-
-const units = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-] as const;
 
 export interface ExplanationText {
   readonly what: string;

@@ -31,6 +31,19 @@ export const webhookMessages: Messages<WebhookProblem> = {
     message: `the webhook scheme '${name}' is unknown`,
     hint: () => `it must be one of ${known.join(', ')}`,
   }),
+  'scheme-is-no-object': onlySentence('a scheme is a JSON object'),
+  'unknown-scheme-part': ({ part, known }) => ({
+    message: `'${part}' is no part of a scheme`,
+    hint: () =>
+      /secret(?!encoding)|^token$/i.test(part)
+        ? 'a secret is given by itself: it is no part of the scheme'
+        : `the parts are ${known.join(', ')}`,
+  }),
+  'wrong-scheme-part': ({ part, expected }) => ({ message: `the scheme's ${part} must be ${expected}` }),
+  'stray-scheme-part': ({ part, of, scheme }) => ({
+    message: `${part} belongs to the scheme ${of.join(' or ')}, and this one is '${scheme}'`,
+  }),
+  'scheme-signs-no-time': ({ scheme }) => ({ message: `tolerance: the scheme '${scheme}' signs no time` }),
   'not-a-header-name': ({ name }) => ({ message: `'${name}' is not the name of a header` }),
   'empty-secret': onlySentence('the webhook secret is empty'),
   'secret-in-pem': onlySentence(
@@ -38,10 +51,8 @@ export const webhookMessages: Messages<WebhookProblem> = {
   ),
   'secret-not-encoded': ({ encoding }) => ({
     message: `the webhook secret is not ${encodingNames[encoding]}`,
-    hint: (words) =>
-      encoding === 'whsec'
-        ? 'copy the whole secret, from whsec_ to its end'
-        : `see ${words.option('secret-encoding')}`,
+    hint: () =>
+      encoding === 'whsec' ? 'copy the whole secret, from whsec_ to its end' : 'see secretEncoding',
   }),
   'empty-token': onlySentence('the webhook token is empty'),
   'unsendable-token': onlySentence(
@@ -83,36 +94,35 @@ export const webhookMessages: Messages<WebhookProblem> = {
   }),
   'two-time-sources': () => ({
     message: 'the signed time has two sources, a header of its own and the one of the signature',
-    hint: (words) => `give ${words.option('timestamp-header')} or ${words.option('timestamp-prefix')}`,
+    hint: () => 'give timestampHeader or timestampPrefix',
   }),
   'signed-not-sent': ({ part }) => ({
     message: `the signed content holds {${part}}, but no header is named that carries it`,
-    hint: (words) => `name it with ${words.option(`${part}-header`)}`,
+    hint: () => `name it with ${part}Header`,
   }),
   'sent-not-signed': ({ part }) => ({
     message: `the ${part} is not part of the signed content, so it proves nothing`,
-    hint: (words) =>
-      `add {${part}} to ${words.option('signed-content')}, or leave out ${words.option(`${part}-header`)}`,
+    hint: () => `add {${part}} to signedContent, or leave out ${part}Header`,
   }),
   'custom-without-header': () => ({
     message: "the scheme 'custom' needs the name of the header with the signature",
-    hint: (words) => `name it with ${words.option('signature-header')}`,
+    hint: () => 'name it with signatureHeader',
   }),
   'headers-not-apart': () => ({
     message: 'signature, timestamp and nonce must come in headers of their own',
-    hint: (words) => `a time inside the signature header is named by ${words.option('timestamp-prefix')}`,
+    hint: () => 'a time inside the signature header is named by timestampPrefix',
   }),
   'prefixes-overlap': () => ({
     message: 'the time and the signature in one header need prefixes that differ',
-    hint: (words) => `such as ${words.option('timestamp-prefix', 't=')} and ${words.option('prefix', 'v1=')}`,
+    hint: () => 'such as t= and v1=',
   }),
   'component-not-sent': ({ names }) => ({
     message: `what is sent here has no ${names.join(' and ')} that a signature could cover`,
-    hint: (words) => `leave out of ${words.option('require')} what only another sender can sign`,
+    hint: () => 'leave out of require what only another sender can sign',
   }),
   'digest-not-required': ({ require }) => ({
     message: 'a signature that need not cover the digest of the body proves nothing about the lead',
-    hint: (words) => `add digest to ${words.option('require', require.join(','))}`,
+    hint: () => `add digest to require: ${require.join(',')}`,
   }),
   'unknown-component': ({ name, known }) => ({
     message: `'${name}' is no component that the signature of a request can be required to cover`,

@@ -4,6 +4,17 @@ import type { Algorithm, SecretEncoding } from './scheme-options.ts';
 /** What is wrong with a scheme, its options, or a secret. */
 export type WebhookProblem =
   | { readonly kind: 'unknown-scheme'; readonly name: string; readonly known: readonly string[] }
+  | { readonly kind: 'scheme-is-no-object' }
+  | { readonly kind: 'unknown-scheme-part'; readonly part: string; readonly known: readonly string[] }
+  | { readonly kind: 'wrong-scheme-part'; readonly part: string; readonly expected: string }
+  | {
+      readonly kind: 'stray-scheme-part';
+      readonly part: string;
+      readonly of: readonly string[];
+      readonly scheme: string;
+    }
+  /** A tolerance was given. */
+  | { readonly kind: 'scheme-signs-no-time'; readonly scheme: string }
   | { readonly kind: 'not-a-header-name'; readonly name: string }
   | { readonly kind: 'empty-secret' }
   | { readonly kind: 'secret-in-pem' }

@@ -73,116 +73,75 @@ interface Part {
   readonly of: readonly string[];
   /** Every value that it may have, where these can be listed. */
   readonly values?: readonly string[];
-  /** Of other values: some characters, perhaps none, or names between commas. Default `text`. */
-  readonly form?: 'text' | 'any-text' | 'names';
-  /** What help calls a value. */
-  readonly value: string;
-  /** In words, what holds without it. */
-  readonly otherwise?: string;
-  /** What it does; the values and what holds without it are added to that. */
-  readonly help?: string;
-  /** The same as a setting of a profile, to which nothing is added. */
-  readonly settingHelp?: string;
+  /** The names of several things. */
+  readonly isList?: true;
+  readonly help: string;
 }
 
 const custom = ['custom'] as const;
+const timed = ['custom', 'token'] as const;
 
-/** What there is to be known of each option. Data only: help and completion load it without any code. */
+/** What there is to be known of each option. Data only: help loads it without any code. */
 export const schemeParts: Readonly<Record<PartKey, Part>> = {
-  tokenHeader: {
-    of: ['token'],
-    value: 'name',
-    otherwise: 'x-webhook-token',
-    help: 'of token: header that holds the token',
-    settingHelp: 'header that holds the shared token (default: x-webhook-token)',
-  },
+  tokenHeader: { of: ['token'], help: 'header that holds the token (default: x-webhook-token)' },
   headerPrefix: {
     of: ['standard-webhooks'],
-    value: 'name',
-    help: "of standard-webhooks: the vendor's own name in place of webhook-, which is taken as well",
-    settingHelp: "of standard-webhooks: the vendor's own name of its headers in place of webhook",
+    help: "the vendor's own name of its headers in place of webhook, which is taken as well",
   },
   require: {
     of: ['rfc9421'],
-    form: 'names',
-    value: 'list',
-    otherwise: 'method,target,digest',
-    help: 'of rfc9421: what a signature must cover; digest, and any of method, target and components',
-    settingHelp: 'of rfc9421: what a signature must cover (default: method,target,digest)',
+    isList: true,
+    help: 'what a signature must cover: digest, and any of method, target and components (default: method,target,digest)',
   },
-  signatureHeader: { of: custom, value: 'name', help: 'header that holds the signature' },
+  signatureHeader: { of: custom, help: 'header that holds the signature' },
   signatureHeaders: {
     of: custom,
     values: ['one', 'several'],
-    value: 'count',
-    otherwise: 'one',
-    help: 'whether that header may be sent more than once',
-    settingHelp: 'whether that header may be sent more than once: one (default) or several',
+    help: 'whether that header may be sent more than once: one (default) or several',
   },
   algorithm: {
     of: custom,
     values: algorithms,
-    value: 'name',
-    otherwise: 'hmac-sha256',
-    settingHelp:
-      'hmac-sha256 (default), hmac-sha384, hmac-sha512, hmac-sha1, ed25519, ecdsa-p256-sha256[-der], …',
+    help: `one of ${algorithms.join(', ')} (default: hmac-sha256)`,
   },
   encoding: {
     of: custom,
     values: encodings,
-    value: 'name',
-    otherwise: 'hex',
-    help: 'of the signature',
-    settingHelp: 'of the signature: hex (default), hex-upper, base64 or base64url',
+    help: `of the signature: ${encodings.join(', ')} (default: hex)`,
   },
-  prefix: {
-    of: custom,
-    form: 'any-text',
-    value: 'text',
-    help: 'before the signature, such as sha256= or v1=',
-    settingHelp: 'before the signature, such as sha256=',
-  },
+  prefix: { of: custom, help: 'before the signature, such as sha256= or v1=' },
   separator: {
     of: custom,
-    value: 'text',
     help: 'between several values in that header: any signature among them may match',
-    settingHelp: 'between several values in the signature header',
   },
   signedContent: {
     of: custom,
-    value: 'template',
-    otherwise: '{timestamp}.{body}, or {body} without a time',
-    help: 'of {timestamp} {nonce} {id} {method} {url} {path} {body}; \\n is a line break',
-    settingHelp: 'template of {timestamp} {nonce} {id} {method} {url} {path} {body}',
+    help:
+      'of {timestamp} {nonce} {id} {method} {url} {path} {body}; \\n is a line break ' +
+      '(default: {timestamp}.{body}, or {body} without a time)',
   },
-  timestampHeader: { of: custom, value: 'name', help: 'header that holds the signed time' },
+  timestampHeader: { of: timed, help: 'header that holds the time, which is signed where the scheme signs' },
   timestampPrefix: {
     of: custom,
-    value: 'text',
     help: 'before the signed time where it stands in the signature header, such as t=',
   },
   timestampFormat: {
-    of: custom,
+    of: timed,
     values: timestampFormats,
-    value: 'form',
-    otherwise: 'unix',
-    settingHelp: 'unix (default), milliseconds or iso',
+    help: `of the time: ${timestampFormats.join(', ')} (default: unix)`,
   },
-  nonceHeader: { of: custom, value: 'name', help: 'header that holds the signed nonce or delivery id' },
+  nonceHeader: { of: timed, help: 'header that holds the nonce or delivery id' },
   secretEncoding: {
     of: ['custom', 'rfc9421'],
     values: secretEncodings,
-    value: 'name',
-    otherwise: 'utf8',
-    help: 'of a shared secret, also of rfc9421',
-    settingHelp: 'of the secret: utf8 (default), hex, base64 or whsec',
+    help: `of a shared secret: ${secretEncodings.join(', ')} (default: utf8)`,
   },
 };
 
 export const schemePartKeys = Object.keys(schemeParts) as readonly PartKey[];
 
-/** Where a profile keeps it: `webhook.tokenHeader`, `webhook.custom.prefix`. */
-export const settingPathOf = (part: PartKey): readonly string[] =>
+/** Where profiles of earlier releases keep it: `webhook.tokenHeader`, `webhook.custom.prefix`. */
+export const formerSettingPath = (part: PartKey): readonly string[] =>
   schemeParts[part].of.includes('custom') ? ['webhook', 'custom', part] : ['webhook', part];
 
 /** A part that is given and that this scheme would ignore: something else is checked than was meant. */

@@ -6,6 +6,7 @@ import type { Scheme } from './scheme.ts';
 import { custom } from './schemes/custom.ts';
 import { presetScheme, withPublicUrl } from './schemes/preset-scheme.ts';
 import type { SchemeOptions } from './scheme-options.ts';
+import { timedToken } from './schemes/timed-token.ts';
 import { token } from './schemes/token.ts';
 import { defaultToleranceMs } from './timestamp.ts';
 
@@ -18,7 +19,11 @@ export function schemeNamed(name: string, options: SchemeOptions = {}): Scheme {
 
 function make(name: string, options: SchemeOptions): Scheme {
   const tolerance = options.toleranceMs ?? defaultToleranceMs;
-  if (name === 'token') return token(options.tokenHeader);
+  if (name === 'token') {
+    const plain = token(options.tokenHeader);
+    const isPlain = options.timestampHeader === undefined && options.nonceHeader === undefined;
+    return isPlain ? plain : timedToken(plain, options, tolerance);
+  }
   if (name === 'rfc9421') return rfc9421(tolerance, options.secretEncoding ?? 'utf8', options.require);
   if (name === 'custom') return custom(options, tolerance);
   const preset = presets.find((known) => known.name === name);

@@ -128,7 +128,7 @@ test.each([
   [
     'rfc9421',
     'a header that it does not send',
-    ['--secret', 's', '--require', 'digest,x-tenant'],
+    ['--secret', 's', '--scheme', '{"scheme":"rfc9421","require":["digest","x-tenant"]}'],
     2,
     'no x-tenant',
   ],
@@ -143,11 +143,11 @@ test.each([
   },
 );
 
-test('what --require names is what its signatures cover', async () => {
+test('what a scheme requires is what its signatures cover', async () => {
   const receiver = await new ScriptedReceiver(() => 200).open();
   await sandbox([
-    ...['--leads', '1', '--webhook', receiver.url, '--scheme', 'rfc9421', '--secret', 's'],
-    ...['--require', 'digest,@authority,content-type'],
+    ...['--leads', '1', '--webhook', receiver.url, '--secret', 's'],
+    ...['--scheme', '{"scheme":"rfc9421","require":"digest,@authority,content-type"}'],
   ]);
   await expect.poll(() => receiver.received.length).toBe(1);
   expect(String(receiver.received[0]?.headers['signature-input'])).toContain(

@@ -14,9 +14,14 @@ const full = process.env['LEADS_FAULTS'] === 'full';
 const secret = 'a-secret-of-the-tests';
 
 const scheme = [
-  ...['--scheme', 'custom', '--secret', secret, '--signature-header', 'x-signature'],
-  ...['--signed-content', '{timestamp}.{nonce}.{body}', '--timestamp-header', 'x-time'],
-  ...['--nonce-header', 'x-nonce', '--tolerance', '5m'],
+  ...['--secret', secret, '--scheme'],
+  JSON.stringify({
+    signatureHeader: 'x-signature',
+    signedContent: '{timestamp}.{nonce}.{body}',
+    timestampHeader: 'x-time',
+    nonceHeader: 'x-nonce',
+    tolerance: '5m',
+  }),
 ];
 
 function signed(body: string, nonce: string, ms: number): Record<string, string> {

@@ -11,7 +11,7 @@ import { limit, writtenFile } from '../flags/flag-values.ts';
 import { type Flags, inGroup, longName, type OptionsOf } from '../flags/flag.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';
 import { leadPointer } from '../flags/lead-at.ts';
-import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
+import { schemeFlags } from '../flags/scheme-flags.ts';
 import { flags as sendFlags } from '../send/options.ts';
 
 const repairFlags = inGroup('Repair of refused and missing leads', {
@@ -36,9 +36,7 @@ const deliveryFlags = {
   ...trustFlags,
 } satisfies Flags;
 
-export type RepairFlagOptions = OptionsOf<typeof repairFlags> &
-  OptionsOf<typeof deliveryFlags> &
-  OptionsOf<typeof schemePartFlags>;
+export type RepairFlagOptions = OptionsOf<typeof repairFlags> & OptionsOf<typeof deliveryFlags>;
 
 export const flags = {
   ...inboxFlags,
@@ -93,7 +91,6 @@ export const flags = {
     },
   }),
   ...deliveryFlags,
-  ...schemePartFlags,
 } satisfies Flags;
 
 export type AuditCommandOptions = OptionsOf<typeof flags>;
@@ -102,7 +99,7 @@ export type AuditCommandOptions = OptionsOf<typeof flags>;
 export function rejectContradictions(options: AuditCommandOptions): void {
   const { inbox, inboxUrlFile, missing, received, secretFile, sendTo, takeIn, tokenFile } = options;
   const isWatching = options.watch !== undefined;
-  const stray = Object.entries({ ...deliveryFlags, ...schemePartFlags }).find(([key]) =>
+  const stray = Object.entries(deliveryFlags).find(([key]) =>
     isGiven(key, options[key as keyof RepairFlagOptions]),
   );
   rejectFirst(

@@ -2,7 +2,7 @@ import { text } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { writtenFile } from '../flags/flag-values.ts';
 import { formatFlags, rejectFirst, trustFlags } from '../flags/shared-flags.ts';
-import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
+import { schemeFlags } from '../flags/scheme-flags.ts';
 import { header } from '../send/send-values.ts';
 
 export const flags = {
@@ -43,7 +43,6 @@ export const flags = {
     junit: { value: 'file', type: writtenFile, help: 'write the results for CI servers as well' },
   }),
   ...trustFlags,
-  ...schemePartFlags,
 } satisfies Flags;
 
 export type CheckOptions = OptionsOf<typeof flags> & { readonly url: URL | undefined };

@@ -2,7 +2,7 @@ import { rejectBothKeys, withValue } from '../../config/check-config.ts';
 import { loginCommand } from '../../messages/login-command.ts';
 import { readAll, secretFromPerson } from '../../config/prompt.ts';
 import { readConfig } from '../../config/read-config.ts';
-import type { SettingKey } from '../../config/setting-keys.ts';
+import { formerSettings, type SettingKey } from '../../config/setting-keys.ts';
 import type { Profile } from '../../config/settings.ts';
 import { updateConfig, updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
@@ -16,13 +16,27 @@ export async function setSetting(
   context: Context,
 ): Promise<Outcome> {
   const key = findSetting(options.key);
+  rejectFormer(key);
   const value = checkValue(key.type, await typedValue(key, options.value, context), key.name);
   const { profile, baseUrl } = await context.settings();
   await updateProfile(context, profile, (stored) =>
-    bindToOrigin(key, withValue(stored, key.path, value), baseUrl, profile),
+    bindToOrigin(key, withValue(withoutFormer(key, stored), key.path, value), baseUrl, profile),
   );
   return 'done';
 }
+
+function rejectFormer(key: SettingKey): void {
+  if (!formerSettings.includes(key)) return;
+  throw new UsageError(`${key.name} is a key of webhook.scheme now`, {
+    hint: `leads config set webhook.scheme '{"scheme":"NAME","${key.path.at(-1) ?? ''}":"…"}'`,
+  });
+}
+
+/** A scheme replaces the one before it, with the options that an earlier release kept beside that. */
+const withoutFormer = ({ name }: SettingKey, profile: Profile): Profile =>
+  name === 'webhook.scheme'
+    ? formerSettings.reduce((rest, { path }) => withValue(rest, path, undefined), profile)
+    : profile;
 
 async function typedValue(key: SettingKey, value: string | undefined, context: Context): Promise<string> {
   if (value !== undefined && value !== '-') return value;

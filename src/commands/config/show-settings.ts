@@ -1,7 +1,7 @@
 import { configFile } from '../../config/directories.ts';
 import { effectiveSettings } from '../../config/effective-settings.ts';
 import { readConfig } from '../../config/read-config.ts';
-import { type SettingKey, settingKeys } from '../../config/setting-keys.ts';
+import { formerSettings, type SettingKey, settingKeys } from '../../config/setting-keys.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { sanitize } from '../../output/sanitize.ts';
@@ -77,9 +77,9 @@ export async function listProfiles({ format }: ListOptions, context: Context): P
   return 'done';
 }
 
-/** The setting of that name, or a `UsageError` with the nearest one, or all of them. */
+/** The setting of that name, also of an earlier release, or a `UsageError` with the nearest one, or all of them. */
 export function findSetting(name: string): SettingKey {
-  const key = settingKeys.find((candidate) => candidate.name === name);
+  const key = [...settingKeys, ...formerSettings].find((candidate) => candidate.name === name);
   if (key !== undefined) return key;
   const names = settingKeys.map((candidate) => candidate.name);
   throw new UsageError(`there is no setting '${name}'`, {

@@ -19,8 +19,6 @@ interface FlagText {
   readonly short?: string;
   /** Heading in help; flags without one come under "Options". */
   readonly group?: string;
-  /** A help topic that explains it: the command's own help only names it. */
-  readonly topic?: string;
 }
 
 /** Takes no value: `--gzip`. */

@@ -1,14 +1,10 @@
-import { anyText, duration, oneOf, text, type ValueType } from '../../config/value-types.ts';
+import { text, type ValueType } from '../../config/value-types.ts';
 import { schemeNames } from '../../webhook/presets.ts';
-import {
-  type PartKey,
-  type SchemeOptions as SchemeParts,
-  schemePartKeys,
-  schemeParts,
-  settingPathOf,
-} from '../../webhook/scheme-options.ts';
 import { secret } from './flag-values.ts';
-import { type Flags, inGroup, type OptionsOf, type ValueFlag } from './flag.ts';
+import { type Flags, inGroup, type OptionsOf } from './flag.ts';
+
+/** Read where it is used, since it may be a file. */
+const scheme: ValueType<string> = { ...text, expected: 'a scheme', choices: schemeNames };
 
 const everyday = {
   token: {
@@ -20,11 +16,11 @@ const everyday = {
   },
   tokenFile: { value: 'file', type: text, repeatable: true, help: 'the same, from a file (- for stdin)' },
   scheme: {
-    value: 'name',
-    type: oneOf(schemeNames),
+    value: 'name|json|file',
+    type: scheme,
     choicesShown: false,
     setting: 'webhook.scheme',
-    help: "standard-webhooks, stripe, github or another of 'leads help schemes'",
+    help: "stripe, github, … or any other as JSON, itself or in a file: see 'leads help schemes'",
   },
   secret: {
     value: 'secret',
@@ -34,13 +30,6 @@ const everyday = {
     help: "the scheme's secret, or a key in PEM or JWK where it has such keys",
   },
   secretFile: { value: 'file', type: text, repeatable: true, help: 'the same, from a file (- for stdin)' },
-  tolerance: {
-    value: 'duration',
-    type: duration,
-    help: 'how far a signed time may be off',
-    otherwise: '5m',
-    setting: 'webhook.tolerance',
-  },
   verify: { negated: true, help: 'no authentication at all' },
 } satisfies Flags;
 
@@ -48,41 +37,27 @@ const everyday = {
 export const schemeFlags = (heading: string): typeof everyday => inGroup(heading, everyday);
 
 /** What the scheme flags give. `publicUrl`: of commands that receive. */
-export type SchemeOptions = OptionsOf<typeof everyday> &
-  OptionsOf<typeof schemePartFlags> & { readonly publicUrl?: URL | undefined };
+export type SchemeOptions = OptionsOf<typeof everyday> & { readonly publicUrl?: URL | undefined };
 
-const nameList: ValueType<readonly string[]> = {
-  parse: (typed) => {
-    const names = typed.split(',').map((name) => name.trim());
-    return names.includes('') ? undefined : names;
-  },
-  expected: 'a list such as method,target,digest',
-};
+/** Flags of earlier releases, which are keys of a scheme now. */
+const formerFlags: readonly string[] = [
+  ...['tolerance', 'token-header', 'header-prefix', 'require', 'signature-header', 'signature-headers'],
+  ...[
+    'algorithm',
+    'encoding',
+    'prefix',
+    'separator',
+    'signed-content',
+    'timestamp-header',
+    'timestamp-prefix',
+  ],
+  ...['timestamp-format', 'nonce-header', 'secret-encoding'],
+];
 
-type PartFlags = { readonly [K in PartKey]: ValueFlag<NonNullable<SchemeParts[K]>> };
-
-function partFlag(part: PartKey): ValueFlag<unknown> {
-  const { form = 'text', value, values, help, otherwise } = schemeParts[part];
-  const type = values === undefined ? { text, 'any-text': anyText, names: nameList }[form] : oneOf(values);
-  return { value, type, topic: 'schemes', setting: settingPathOf(part).join('.'), otherwise, help };
+/** What stands in the place of a flag of earlier releases; undefined for any other word. */
+export function formerSchemeFlag(word: string): string | undefined {
+  if (word === '--scheme-file') return 'give the file itself: --scheme FILE';
+  const flag = formerFlags.find((name) => `--${name}` === word);
+  const key = flag?.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return key && `it is a key of the scheme: --scheme '{"scheme":"NAME","${key}":"…"}'`;
 }
-
-const [custom, others] = [true, false].map((isCustom) =>
-  schemePartKeys.filter((part) => settingPathOf(part).includes('custom') === isCustom),
-);
-const flagsOf = (parts: readonly PartKey[] = []) =>
-  Object.fromEntries(parts.map((part) => [part, partFlag(part)]));
-
-/** The parts of a scheme that few services need: commands only name them, and `leads help schemes` explains them. */
-export const schemePartFlags = {
-  ...inGroup('Flags of some schemes', {
-    ...flagsOf(others),
-    schemeFile: {
-      value: 'file',
-      type: text,
-      topic: 'schemes',
-      help: 'a scheme as JSON: {"signatureHeader": "X-Sig", …}, with the names below in camelCase',
-    },
-  }),
-  ...inGroup('Flags of custom', flagsOf(custom)),
-} as PartFlags & { readonly schemeFile: ValueFlag<string> };

@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../flags/command-spec.ts';
-import { argumentTerm, type Flag, flagTerm, isSwitch, longName } from '../flags/flag.ts';
-import { runningList, shellLines, twoColumns, wrap } from './layout.ts';
+import { argumentTerm, type Flag, flagTerm, isSwitch } from '../flags/flag.ts';
+import { shellLines, twoColumns, wrap } from './layout.ts';
 import { globalFlagLines } from './root-help.ts';
 
 type Row = readonly [term: string, text: string];
@@ -18,7 +18,6 @@ export function commandHelp(path: string, spec: CommandSpec, width: number): str
     [`Usage: ${usage(path, spec)}`],
     wrap(spec.description ?? sentence(spec.summary), width),
     ...sections.map(({ title, rows }) => [`${title}:`, ...twoColumns(rows, termWidth, width)]),
-    ...flagsOfTopics(spec, width),
     ...listing(spec, width),
     globalFlagLines(width),
     ['Examples:', ...spec.examples.flatMap((line) => shellLines(line, width))],
@@ -44,25 +43,11 @@ function ownSections(spec: CommandSpec): Section[] {
 function flagSections({ flags }: CommandSpec): Section[] {
   const groups = new Map<string, Row[]>();
   for (const [key, flag] of Object.entries(flags)) {
-    if (flag.topic !== undefined) continue;
     const title = flag.group ?? 'Options';
     groups.set(title, [...(groups.get(title) ?? []), [flagTerm(key, flag), flagText(flag)]]);
   }
   return [...groups].map(([title, rows]) => ({ title, rows }));
 }
-
-/** The flags that a help topic explains, by name only: few users need them. */
-function flagsOfTopics({ flags }: CommandSpec, width: number): string[][] {
-  const all = Object.entries(flags);
-  const topics = new Set(all.map(([, { topic }]) => topic).filter((topic) => topic !== undefined));
-  return [...topics].map((topic) => [
-    `Explained by 'leads help ${topic}':`,
-    ...runningList(' ', namesOf(all.filter(([, flag]) => flag.topic === topic)), width),
-  ]);
-}
-
-const namesOf = (flags: readonly (readonly [string, Flag])[]): string[] =>
-  flags.map(([key, flag]) => longName(key, flag));
 
 function listing({ listing: list }: CommandSpec, width: number): string[][] {
   if (list === undefined) return [];

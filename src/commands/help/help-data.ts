@@ -88,7 +88,7 @@ const describeFlags = (flags: Flags) => Object.entries(flags).map(([key, flag]) 
 
 /** A flag as `help --json` describes it; its fields are public. What does not apply is null, false or empty. */
 function describeFlag(key: string, flag: Flag) {
-  const { short, help = '', group = 'Options', topic = null } = flag;
+  const { short, help = '', group = 'Options' } = flag;
   const { eitherWay, shortFor } = isSwitch(flag) ? flag : {};
   const valued: Partial<ValueFlag<unknown>> = isSwitch(flag) ? {} : flag;
   const { olderName } = valued;
@@ -107,8 +107,6 @@ function describeFlag(key: string, flag: Flag) {
     help,
     /** Heading in help. */
     group,
-    /** The help topic that explains it. */
-    topic,
     /** Placeholder of its value. */
     value: valued.value ?? null,
     /** What a value must be, in words. */

@@ -1,9 +1,7 @@
 import { settingKeys } from '../../config/setting-keys.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { type Preset, presets } from '../../webhook/presets.ts';
-import { type Flag, type Flags, flagTerm } from '../flags/flag.ts';
-import { schemePartFlags } from '../flags/scheme-flags.ts';
-import { flagText } from './command-help.ts';
+import { schemePartKeys, schemeParts } from '../../webhook/scheme-options.ts';
 import { shellLines, twoColumns, wrap } from './layout.ts';
 import type { TopicName } from './root-help.ts';
 
@@ -24,6 +22,15 @@ export const environmentVariables: readonly (readonly [name: string, meaning: st
   ['TERM=dumb', 'a terminal without colours and cursor movement'],
 ];
 
+const schemeKeyRows: readonly (readonly [term: string, text: string])[] = [
+  ['scheme', 'a name from above (default: custom)'],
+  ['tolerance', 'how far a signed time may be off (default: 5m)'],
+  ['publicUrl', 'what senders call, where a proxy changes it and the scheme signs it'],
+  ...schemePartKeys.map(
+    (key) => [key, `of ${schemeParts[key].of.join(' and ')}: ${schemeParts[key].help}`] as const,
+  ),
+];
+
 /** `leads help schemes`: every scheme with its header, what is signed, and what its secret is. */
 const schemesTopic = {
   about:
@@ -38,14 +45,18 @@ const schemesTopic = {
       'signature-input and signature: HTTP Message Signatures over method, target and content-digest; secret: a shared ' +
         'secret, or an Ed25519, P-256 or RSA key in PEM or JWK',
     ],
-    ['custom', 'any other service, by the flags below, webhook.custom.* of the profile, or --scheme-file'],
+    [
+      'custom',
+      'any other service, as JSON: \'{"signatureHeader":"X-Signature","prefix":"sha256="}\', or a file that holds it',
+    ],
   ],
-  tables: () => [...groups()].map(([title, rows]) => ({ title, rows })),
+  tables: () => [{ title: 'Keys of a scheme as JSON', rows: schemeKeyRows }],
   examples: [
     'leads listen --scheme paddle --secret-file paddle.txt',
     'leads listen --scheme square --secret s3cret --public-url https://a.example',
     'leads sandbox --webhook http://localhost --scheme paddle --secret s3cret',
-    'leads config set webhook.custom.signatureHeader X-Signature',
+    `leads listen --scheme '{"scheme":"token","timestampHeader":"X-Time"}' --token s3cret`,
+    `leads config set webhook.scheme '{"signatureHeader":"X-Signature"}'`,
   ],
 };
 
@@ -65,15 +76,6 @@ function describe(preset: Preset): string {
   const signed = content.replace('{decodedUrl}', '{url}');
   const how = algorithm === undefined || algorithm === 'hmac-sha256' ? '' : ` (${algorithm})`;
   return `${signatureHeader}${also}: ${value} over ${signed}${how}; secret: ${preset.secret}`;
-}
-
-function groups(): ReadonlyMap<string, readonly Row[]> {
-  const rowsOf = new Map<string, readonly Row[]>();
-  for (const [key, flag] of Object.entries<Flag>(schemePartFlags satisfies Flags)) {
-    const { group = '' } = flag;
-    rowsOf.set(group, [...(rowsOf.get(group) ?? []), [flagTerm(key, flag), flagText(flag)]]);
-  }
-  return rowsOf;
 }
 
 type Row = readonly [term: string, text: string];

@@ -1,7 +1,7 @@
 import { wholeNumber } from '../../config/value-types.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';
-import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
+import { schemeFlags } from '../flags/scheme-flags.ts';
 import { replayToFlag, trustFlags } from '../flags/shared-flags.ts';
 
 export const flags = {
@@ -11,7 +11,6 @@ export const flags = {
   ...inGroup('Replay', { replayTo: replayToFlag }),
   ...schemeFlags('How replays are signed (default: not at all)'),
   ...trustFlags,
-  ...schemePartFlags,
 } satisfies Flags;
 
 export type InspectOptions = OptionsOf<typeof flags>;

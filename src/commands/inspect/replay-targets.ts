@@ -43,10 +43,10 @@ export async function replayTargets(
 /** As `send` signs; undefined where neither a flag, nor the environment, nor the profile says how. */
 export async function replaySigner(options: SchemeOptions, context: Context): Promise<Signer | undefined> {
   const settings = await context.settings();
-  const { scheme, schemeFile, token, tokenFile, secret, secretFile, verify } = options;
+  const { scheme, token, tokenFile, secret, secretFile, verify } = options;
   const isGiven =
     [token, tokenFile, secret, secretFile].some((list) => list.length > 0) ||
-    [scheme, schemeFile, settings.webhookScheme, settings.webhookToken].some((one) => one !== undefined);
+    [scheme, settings.webhookScheme, settings.webhookToken].some((one) => one !== undefined);
   if (!isGiven || !verify) return undefined;
   const verifier = await resolveScheme(options, settings, context, 'sends');
   return { scheme: verifier.scheme, key: verifier.keys[0] };

@@ -5,7 +5,7 @@ import { httpUrl, pollInterval, writtenFile } from '../flags/flag-values.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';
 import { leadPointer } from '../flags/lead-at.ts';
-import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
+import { schemeFlags } from '../flags/scheme-flags.ts';
 import { formatFlags, replayToFlag } from '../flags/shared-flags.ts';
 
 /** Where `--admin` listens. */
@@ -160,7 +160,6 @@ export const flags = {
     },
     delay: { value: 'duration', type: duration, help: 'wait before each answer' },
   }),
-  ...schemePartFlags,
 } satisfies Flags;
 
 export type ListenOptions = OptionsOf<typeof flags>;

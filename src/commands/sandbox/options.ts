@@ -10,7 +10,7 @@ import {
 import { defaultApi, nextForms, paginations } from '../../sandbox/sandbox-options.ts';
 import { httpUrl, pointInTime, requestRate, retrySchedule } from '../flags/flag-values.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
-import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
+import { schemeFlags } from '../flags/scheme-flags.ts';
 import { formatFlags } from '../flags/shared-flags.ts';
 
 /** `since=createdAfter`; with nothing behind it, the parameter does not exist. */
@@ -153,7 +153,6 @@ export const flags = {
   ...schemeFlags('How deliveries are signed'),
   ...inGroup('Faults', faultFlags),
   ...inGroup('The API', apiFlags),
-  ...schemePartFlags,
   ...formatFlags(['pretty', 'json']),
 } satisfies Flags;
 

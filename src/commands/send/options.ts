@@ -9,7 +9,7 @@ import {
 import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { requestRate, retrySchedule } from '../flags/flag-values.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';
-import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
+import { schemeFlags } from '../flags/scheme-flags.ts';
 import { header, memberPath, memberValue } from './send-values.ts';
 
 export const args = {
@@ -91,7 +91,6 @@ export const flags = {
   }),
   ...filterFlags,
   ...inGroup('Where leads come from', { ...inboxFlags, ...acceptIncompleteFlag }),
-  ...schemePartFlags,
 } satisfies Flags;
 
 export type SendOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;

@@ -4,7 +4,7 @@ import { type Arguments, type ArgumentsOf, type Flags, inGroup, type OptionsOf }
 import { headerValue, httpUrl, pointInTime } from '../flags/flag-values.ts';
 import { formatFlags } from '../flags/shared-flags.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';
-import { schemeFlags, schemePartFlags } from '../flags/scheme-flags.ts';
+import { schemeFlags } from '../flags/scheme-flags.ts';
 
 /** Kept as it is typed: a signature covers the exact text. */
 const exactUrl: ValueType<string> = {
@@ -72,7 +72,6 @@ export const flags = {
       help: 'of rfc9421: the base that the sender signed; the first component that differs is named',
     },
   }),
-  ...schemePartFlags,
 } satisfies Flags;
 
 export type VerifyOptions = ArgumentsOf<typeof args> & OptionsOf<typeof flags>;

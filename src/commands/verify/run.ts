@@ -76,11 +76,10 @@ async function openBoth(
   const scheme = detectScheme(capture);
   if (scheme !== undefined) return { capture, resolved: await resolve({ scheme }) };
   // The scheme is unknown: the search for an explanation tries all of them.
-  const { signatureHeader = 'x-signature' } = options;
   const found = 'no header identifies the scheme: name it with --scheme';
   return {
     capture: { ...capture, notes: [...capture.notes, { about: 'delivery', found }] },
-    resolved: await resolve({ scheme: 'custom', signatureHeader }),
+    resolved: await resolve({ scheme: '{"signatureHeader":"x-signature"}' }),
   };
 }
 

@@ -56,8 +56,7 @@ const headerOf = (): readonly (readonly [scheme: string, header: string])[] =>
  */
 export function isSchemeOpen(options: VerifyOptions, settings: Settings): boolean {
   const { webhookScheme = 'token', webhookToken, webhookSecret } = settings;
-  if (options.scheme !== undefined || options.schemeFile !== undefined || webhookScheme !== 'token')
-    return false;
+  if (options.scheme !== undefined || webhookScheme !== 'token') return false;
   if (options.secret.length + options.secretFile.length > 0) return true;
   if (options.token.length + options.tokenFile.length > 0 || webhookToken !== undefined) return false;
   if (webhookSecret !== undefined) return true;

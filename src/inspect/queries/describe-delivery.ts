@@ -64,7 +64,7 @@ function whatIsMissing({ verdict, body }: StoredDelivery): string | null {
 
 const credential =
   "The inbox keeps no credentials, so nothing here shows what was sent; 'leads listen --explain' prints what the next one matches.";
-const clock = 'Compare the clocks of both machines; --tolerance says how far they may be apart.';
+const clock = "Compare the clocks of both machines; the scheme's tolerance says how far they may be apart.";
 const sender = 'This is for the sender to change.';
 
 /** What the operator can do about it. */

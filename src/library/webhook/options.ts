@@ -8,7 +8,10 @@ export type SchemeName = 'token' | PresetName | 'rfc9421';
 
 /** A scheme with options of its own. */
 export type SchemeDefinition =
-  | ({ readonly name: 'token' } & Pick<SchemeOptions, 'tokenHeader'>)
+  | ({ readonly name: 'token' } & Pick<
+      SchemeOptions,
+      'tokenHeader' | 'timestampHeader' | 'timestampFormat' | 'nonceHeader'
+    >)
   | ({ readonly name: 'standard-webhooks' } & Pick<SchemeOptions, 'headerPrefix'>)
   | ({ readonly name: 'rfc9421' } & Pick<SchemeOptions, 'require' | 'secretEncoding'>)
   | ({ readonly name: 'custom'; readonly signatureHeader: string } & Omit<CustomOptions, 'signatureHeader'>)

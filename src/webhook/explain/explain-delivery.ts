@@ -105,17 +105,14 @@ function explainTime(
   if (timestamp === undefined || checkTimestamp(authentic, scheme.toleranceMs, now).ok) return undefined;
   const inUnit = (unit: TimestampFormat, read: TimestampFormat): Finding => {
     const here = scheme.name;
-    if (here === 'custom') {
-      const what = { kind: 'time-unit', unit, read, scheme: undefined } as const;
-      return { what, fix: { here, options: { timestampFormat: unit } } };
-    }
     const match = searchSignature(delivery, keyForms(keys), search);
-    return { what: { kind: 'time-unit', unit, read, scheme: here }, fix: match && customFix(match, here) };
+    const what = { kind: 'time-unit', unit, read, scheme: here === 'custom' ? undefined : here } as const;
+    return { what, fix: match && customFix(match, here) };
   };
   if (!isPlausible(timestamp) && isPlausible(timestamp / 1000)) return inUnit('milliseconds', 'unix');
   if (!isPlausible(timestamp) && isPlausible(timestamp * 1000)) return inUnit('unix', 'milliseconds');
   return {
     what: { kind: timestamp > now ? 'time-ahead' : 'time-past' },
-    captureFix: expires !== undefined && now >= expires ? undefined : { offMs: Math.abs(now - timestamp) },
+    captureFix: expires !== undefined && now >= expires ? undefined : { signedAt: timestamp },
   };
 }

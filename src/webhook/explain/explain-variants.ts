@@ -83,7 +83,7 @@ function fixFor(form: KeyForm, delivery: Delivery, scheme: Scheme, search: Searc
   const { name } = scheme;
   const fix = { here: name, secret: form.secret };
   if (isChanged(form) && readsAs(form, scheme)) return fix;
-  if (name === 'custom' || name === 'rfc9421') return { ...fix, options: { secretEncoding: form.encoding } };
+  if (name === 'rfc9421') return { ...fix, options: { secretEncoding: form.encoding } };
   // A preset fixes how its secret is read: the same recipe as a custom scheme lets it be said.
   const match = searchSignature(delivery, [form], search);
   return match && customFix(match, name);

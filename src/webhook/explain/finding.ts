@@ -84,8 +84,8 @@ export interface Fix {
 
 export interface CaptureFix {
   readonly body?: BodyFormName | undefined;
-  /** How far the signed time is off, in milliseconds. */
-  readonly offMs?: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly signedAt?: number | undefined;
 }
 
 /** Counts what is tried for one explanation. */

@@ -1,36 +1,25 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, test } from 'vitest';
-import {
-  algorithms,
-  encodings,
-  secretEncodings,
-  timestampFormats,
-} from '../../../src/webhook/scheme-options.ts';
 import { resolveScheme } from '../../../src/commands/flags/resolve-scheme.ts';
-import { schemeFlags, schemePartFlags } from '../../../src/commands/flags/scheme-flags.ts';
+import { schemeFlags } from '../../../src/commands/flags/scheme-flags.ts';
 import type { Settings } from '../../../src/config/settings.ts';
 import { ConfigError, UsageError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
 import { schemeNames } from '../../../src/webhook/presets.ts';
 import { optionsOf } from '../../support/options.ts';
+import { freshHome, leads } from '../../support/run.ts';
 
-type Stored = Partial<
-  Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret' | 'webhookCustom' | 'webhookParts'>
->;
+type Stored = Partial<Pick<Settings, 'webhookScheme' | 'webhookToken' | 'webhookSecret' | 'webhookOptions'>>;
 
 /** Words as typed, through the declared flags. */
 async function resolve(argv: readonly string[], stored: Stored = {}, stdin = '') {
-  const options = await optionsOf({ ...schemeFlags('Who may deliver'), ...schemePartFlags }, argv);
-  const { scheme, keys } = await resolveScheme(
-    options,
-    { webhookCustom: {}, webhookParts: {}, ...stored } as Settings,
-    {
-      stdin: Readable.from(stdin === '' ? [] : [stdin]),
-    },
-  );
+  const options = await optionsOf(schemeFlags('Who may deliver'), argv);
+  const { scheme, keys } = await resolveScheme(options, { webhookOptions: {}, ...stored } as Settings, {
+    stdin: Readable.from(stdin === '' ? [] : [stdin]),
+  });
   return { name: scheme.name, secrets: keys.map((key) => key.secret.reveal()), scheme };
 }
 
@@ -106,10 +95,11 @@ test.each([
   [['--token', 'a', '--scheme', 'github']],
   [['--scheme', 'token', '--secret', 'b']],
   [['--secret', 'b']],
-  [['--scheme', 'github', '--secret', 'b', '--encoding', 'base64']],
-  [['--scheme', 'github', '--secret', 'b', '--tolerance', '1m']],
-  [['--token', 'a', '--tolerance', '1m']],
-  [['--token', 'a', '--secret-encoding', 'hex']],
+  [['--scheme', 'githib', '--secret', 'b']],
+  [['--scheme', '{"scheme":"github","encoding":"base64"}', '--secret', 'b']],
+  [['--scheme', '{"scheme":"github","tolerance":"1m"}', '--secret', 'b']],
+  [['--scheme', '{"scheme":"token","tolerance":"1m"}', '--token', 'a']],
+  [['--scheme', '{"scheme":"token","secretEncoding":"hex"}', '--token', 'a']],
 ])('flags that contradict each other are a usage error: %j', async (argv) => {
   await expect(resolve(argv)).rejects.toThrow(UsageError);
 });
@@ -125,154 +115,180 @@ test.each([
   [['--scheme', 'svix', '--secret', 'whsec_']],
   [['--scheme', 'svix', '--secret', 'whsec_not base64']],
   [['--scheme', 'custom', '--secret', 'a']],
-  [['--scheme', 'custom', '--secret', 'a', '--signature-header', 'x-sig', '--signed-content', 'x']],
+  [['--scheme', '{"signatureHeader":"x-sig","signedContent":"x"}', '--secret', 'a']],
 ])('a secret or a custom scheme that cannot work is a configuration error: %j', async (argv) => {
   await expect(resolve(argv)).rejects.toThrow(ConfigError);
 });
 
-test('every part of a custom scheme has an effect', async () => {
-  const argv =
-    '--scheme custom --secret s --signature-header X-Sig --algorithm hmac-sha512 --encoding base64 --prefix v1= ' +
-    '--signed-content {timestamp}.{nonce}.{body} --timestamp-header X-Time --timestamp-format iso --nonce-header X-Id ' +
-    '--secret-encoding utf8 --tolerance 30s';
-  const { scheme } = await resolve(argv.split(' '));
-  expect(scheme.toleranceMs).toBe(30_000);
-  const key = scheme.key(secret);
-  const message = { method: 'POST', url: 'https://a.example/', body: Buffer.from('{}'), id: 'n1' };
-  const headers = Object.fromEntries(scheme.sign(message, key, Date.UTC(2026, 0, 1)));
+const message = { method: 'POST', url: 'https://a.example/', body: Buffer.from('{}'), id: 'n1' };
+const whole = {
+  signatureHeader: 'X-Sig',
+  algorithm: 'hmac-sha512',
+  encoding: 'base64',
+  prefix: 'v1=',
+  signedContent: '{timestamp}.{nonce}.{body}',
+  timestampHeader: 'X-Time',
+  timestampFormat: 'iso',
+  nonceHeader: 'X-Id',
+  secretEncoding: 'utf8',
+  tolerance: '30s',
+};
+const json = JSON.stringify;
+
+test.each([
+  ['as JSON', json(whole)],
+  ['as JSON with white space around it', `  ${json(whole, null, 2)}\n`],
+  ['in a file', file(json(whole))],
+])('every key of a scheme that is given %s has an effect', async (_, given) => {
+  const { name, scheme } = await resolve(['--secret', 's', '--scheme', given]);
+  expect([name, scheme.toleranceMs]).toEqual(['custom', 30_000]);
+  const headers = Object.fromEntries(scheme.sign(message, scheme.key(secret), Date.UTC(2026, 0, 1)));
   expect(headers).toMatchObject({ 'x-id': 'n1', 'x-time': '2026-01-01T00:00:00.000Z' });
   expect(headers['x-sig']).toMatch(/^v1=[A-Za-z0-9+/]{86}==$/);
 });
 
-test('a custom scheme may be stored, and a flag goes before each of its parts', async () => {
-  const stored = {
-    webhookScheme: 'custom',
-    webhookSecret: secret,
-    webhookCustom: { signatureHeader: 'X-Sig', prefix: 'v1=', timestampHeader: 'X-Time' },
-    webhookParts: { tolerance: '30s' },
-  };
-  const signs = async (...argv: string[]) => {
-    const { scheme } = await resolve(argv, stored);
-    const message = { method: 'POST', url: 'https://a.example/', body: Buffer.from('{}'), id: 'n1' };
-    return { scheme, headers: Object.fromEntries(scheme.sign(message, scheme.key(secret), 0)) };
-  };
-  const { scheme, headers } = await signs();
-  expect(scheme.toleranceMs).toBe(30_000);
-  expect(headers).toMatchObject({ 'x-time': '0', 'x-sig': expect.stringMatching(/^v1=/) as string });
-  const other = await signs('--prefix', 'v2=', '--tolerance', '1m');
-  expect(other.scheme.toleranceMs).toBe(60_000);
-  expect(other.headers['x-sig']).toMatch(/^v2=/);
-  for (const bad of [{ algorithm: 'md5' }, { signatureHeader: '' }]) {
-    const webhookCustom = { ...stored.webhookCustom, ...bad };
-    await expect(resolve([], { ...stored, webhookCustom })).rejects.toThrow(/webhook\.custom\./);
-  }
-  for (const webhookParts of [{ tolerance: 'soon' }, { require: 'a,,b' }]) {
-    await expect(resolve([], { ...stored, webhookParts })).rejects.toThrow(/webhook\.(tolerance|require)/);
-  }
-  const github = { ...stored, webhookScheme: 'github' };
-  expect(await resolve([], github)).toMatchObject({ name: 'github' });
+test('other schemes have keys of their own', async () => {
+  const rfc = json({ scheme: 'rfc9421', require: ['digest', 'content-type'] });
+  expect(await resolve(['--secret', 's', '--scheme', rfc])).toMatchObject({ name: 'rfc9421' });
+  const named = await resolve(['--token', 't', '--scheme', '{"scheme":"token","tokenHeader":"X-Key"}']);
+  expect(named.scheme.sign(message, named.scheme.key(secret), 0)).toEqual([['x-key', 'stored-secret']]);
+  const branded = json({ scheme: 'standard-webhooks', headerPrefix: 'Acme' });
+  const { scheme } = await resolve(['--secret', 'whsec_AQIDBA==', '--scheme', branded]);
+  expect(scheme.credentialHeaders).toEqual(['acme-signature', 'webhook-signature']);
 });
 
 test.each([
-  { flag: schemeFlags('').scheme, all: schemeNames },
-  { flag: schemePartFlags.algorithm, all: algorithms },
-  { flag: schemePartFlags.encoding, all: encodings },
-  { flag: schemePartFlags.timestampFormat, all: timestampFormats },
-  { flag: schemePartFlags.secretEncoding, all: secretEncodings },
-])('help offers everything that there is: $all', ({ flag, all }) => {
-  expect(new Set(flag.type.choices)).toEqual(new Set(all));
+  ['no object', '{"a":1}'.slice(1)],
+  ['broken JSON', '{'],
+  ['a list', file('["a"]')],
+  ['a number', json({ signatureHeader: 'X-Sig', tolerance: 5 })],
+  ['a misspelt key', json({ signatureHeader: 'X-Sig', timestampheader: 'X-Time' })],
+  ['a value that does not exist', json({ signatureHeader: 'X-Sig', algorithm: 'md5' })],
+  ['an empty text', json({ signatureHeader: '' })],
+  ['an unknown scheme', json({ scheme: 'none' })],
+  ['a secret', json({ signatureHeader: 'X-Sig', secret: 's' })],
+  ['a key of another scheme', json({ scheme: 'stripe', require: 'digest' })],
+  ['an empty name in a list', json({ scheme: 'rfc9421', require: 'a,,b' })],
+  ['no such file', '/no/such/file'],
+])('a scheme that is %s is a usage error', async (_, given) => {
+  await expect(resolve(['--secret', 's', '--scheme', given])).rejects.toThrow(UsageError);
 });
 
-const message = { method: 'POST', url: 'https://a.example/', body: Buffer.from('{}'), id: 'n1' };
-const json = (value: unknown): string => file(JSON.stringify(value));
+test('a secret in a scheme is told where it belongs', async () => {
+  const wrong = resolve(['--scheme', json({ signatureHeader: 'X-Sig', secret: 's3cret' })]);
+  await expect(wrong).rejects.toMatchObject({ problem: { kind: 'unknown-scheme-part', part: 'secret' } });
+});
 
-describe('a scheme in a file', () => {
-  const parts = { signatureHeader: 'X-Sig', prefix: 'v1=', timestampPrefix: 't=', tolerance: '30s' };
+test.each([
+  ['token', 't', { scheme: 'token', tokenHeader: 'X Key' }],
+  ['secret', 's', { scheme: 'rfc9421', require: 'method,target' }],
+  ['secret', 'whsec_AQIDBA==', { scheme: 'standard-webhooks', headerPrefix: 'a b' }],
+  ['secret', 's', {}],
+])('a scheme that cannot work is a configuration error: --%s %s %j', async (flag, given, scheme) => {
+  await expect(resolve([`--${flag}`, given, '--scheme', json(scheme)])).rejects.toThrow(ConfigError);
+});
 
-  it('is custom by default, and a flag goes before each of its parts', async () => {
-    const argv = ['--secret', 's', '--scheme-file', json(parts)];
-    const { name, scheme } = await resolve(argv);
-    expect(name).toBe('custom');
-    expect(scheme.toleranceMs).toBe(30_000);
-    const headers = Object.fromEntries(scheme.sign(message, scheme.key(secret), 5000));
-    expect(headers['x-sig']).toMatch(/^t=5,v1=[0-9a-f]{64}$/);
-    const other = await resolve([...argv, '--prefix', 'v2=', '--tolerance', '1m']);
-    expect(other.scheme.toleranceMs).toBe(60_000);
-    expect(other.scheme.sign(message, other.scheme.key(secret), 5000)[0]?.[1]).toMatch(/^t=5,v2=/);
+describe('a scheme of the profile', () => {
+  const stored = { webhookScheme: json(whole), webhookSecret: secret };
+
+  it('is a name, JSON or a file, and goes behind a flag', async () => {
+    expect((await resolve([], stored)).scheme.toleranceMs).toBe(30_000);
+    const inFile = { ...stored, webhookScheme: file(json(whole)) };
+    expect((await resolve([], inFile)).scheme.toleranceMs).toBe(30_000);
+    const other = await resolve(['--scheme', '{"signatureHeader":"X-Other"}'], stored);
+    expect(other.scheme.credentialHeaders).toEqual(['x-other']);
+    expect((await resolve(['--scheme', 'github'], stored)).name).toBe('github');
+    const stripe = { webhookScheme: '{"scheme":"stripe","tolerance":"1h"}', webhookSecret: secret };
+    expect((await resolve(['--scheme', 'stripe'], stripe)).scheme.toleranceMs).toBe(3_600_000);
+    await expect(resolve([], { ...stored, webhookScheme: '{"signatureheader":"x"}' })).rejects.toThrow(
+      ConfigError,
+    );
   });
 
-  it('may be another scheme, whose parts it names', async () => {
-    const rfc = json({ scheme: 'rfc9421', require: 'digest,content-type' });
-    expect(await resolve(['--secret', 's', '--scheme-file', rfc])).toMatchObject({ name: 'rfc9421' });
-    const token = json({ scheme: 'token', tokenHeader: 'X-Key' });
-    const { scheme } = await resolve(['--token', 't', '--scheme-file', token]);
-    expect(scheme.credentialHeaders).toEqual(['x-key']);
-  });
-
-  it('stands alone: nothing of the profile is mixed into it', async () => {
-    const stored = {
+  it('may be kept in parts, as earlier releases did', async () => {
+    const former = {
       webhookScheme: 'custom',
       webhookSecret: secret,
-      webhookCustom: { timestampHeader: 'X-Time', encoding: 'base64' },
+      webhookOptions: {
+        signatureHeader: 'X-Sig',
+        prefix: 'v1=',
+        timestampHeader: 'X-Time',
+        tolerance: '30s',
+      },
     };
-    const path = json({ signatureHeader: 'X-Sig' });
-    const { scheme } = await resolve(['--scheme-file', path], stored);
-    const headers = scheme.sign(message, scheme.key(secret), 0);
-    expect(headers).toEqual([['x-sig', expect.stringMatching(/^[0-9a-f]{64}$/)]]);
-  });
-
-  it.each([
-    ['no object', ['a']],
-    ['a number', { signatureHeader: 'X-Sig', tolerance: 5 }],
-    ['a misspelt part', { signatureHeader: 'X-Sig', timestampheader: 'X-Time' }],
-    ['a value that does not exist', { signatureHeader: 'X-Sig', algorithm: 'md5' }],
-    ['an unknown scheme', { scheme: 'none' }],
-    ['a secret', { signatureHeader: 'X-Sig', secret: 's' }],
-    ['another file', { schemeFile: 'x.json' }],
-    ['a part of another scheme', { scheme: 'github', encoding: 'base64' }],
-    ['nothing that can be checked', {}],
-  ])('is refused when it holds %s', async (_, value) => {
-    await expect(resolve(['--secret', 's', '--scheme-file', json(value)])).rejects.toThrow(ConfigError);
-  });
-
-  it('is refused when it cannot be read, and next to flags that contradict it', async () => {
-    const given = (...argv: string[]) => resolve(['--secret', 's', ...argv]);
-    await expect(given('--scheme-file', file('{'))).rejects.toThrow(ConfigError);
-    await expect(given('--scheme-file', '/no/such/file')).rejects.toThrow(ConfigError);
-    await expect(given('--scheme', 'github', '--scheme-file', json(parts))).rejects.toThrow(UsageError);
-    await expect(resolve(['--no-verify', '--scheme-file', json(parts)])).rejects.toThrow(UsageError);
-    await expect(resolve(['--token', 't', '--scheme-file', json(parts)])).rejects.toThrow(UsageError);
+    const { scheme } = await resolve([], former);
+    expect(scheme.toleranceMs).toBe(30_000);
+    const headers = Object.fromEntries(scheme.sign(message, scheme.key(secret), 0));
+    expect(headers).toMatchObject({ 'x-time': '0', 'x-sig': expect.stringMatching(/^v1=/) as string });
+    expect(await resolve([], { ...former, webhookScheme: 'github' })).toMatchObject({ name: 'github' });
+    const token = await resolve(['--token', 't'], { webhookOptions: { tokenHeader: 'X-Key' } });
+    expect(token.scheme.credentialHeaders).toEqual(['x-key']);
+    const bad = { ...former, webhookOptions: { ...former.webhookOptions, algorithm: 'md5' } };
+    await expect(resolve([], bad)).rejects.toThrow(ConfigError);
   });
 });
 
-describe('parts of schemes that are not custom', () => {
-  it('are taken from flags and from the profile', async () => {
-    const own = await resolve(['--token', 't', '--token-header', 'X-Api-Token']);
-    expect(own.scheme.sign(message, own.scheme.key(secret), 0)).toEqual([['x-api-token', 'stored-secret']]);
-    const stored = await resolve(['--token', 't'], { webhookParts: { tokenHeader: 'X-Key' } });
-    expect(stored.scheme.credentialHeaders).toEqual(['x-key']);
-    const branded = await resolve([
-      ...['--scheme', 'standard-webhooks', '--secret', 'whsec_AQIDBA=='],
-      ...['--header-prefix', 'Acme'],
+describe('a time and a nonce beside the token', () => {
+  const given = json({ scheme: 'token', timestampHeader: 'X-Time', nonceHeader: 'X-Nonce', tolerance: '5m' });
+
+  it('are sent, and wanted', async () => {
+    const { scheme } = await resolve(['--token', 't', '--scheme', given]);
+    const key = scheme.key(new Secret('t'));
+    const rawHeaders = scheme.sign(message, key, 1_800_000_000_000);
+    expect(rawHeaders).toEqual([
+      ['x-webhook-token', 't'],
+      ['x-time', '1800000000'],
+      ['x-nonce', 'n1'],
     ]);
-    expect(branded.scheme.credentialHeaders).toEqual(['acme-signature', 'webhook-signature']);
+    const check = (headers: typeof rawHeaders) =>
+      scheme.authenticate({ ...message, path: '/', remote: '', receivedAt: 0, rawHeaders: headers }, [key]);
+    expect(check(rawHeaders)).toEqual({ ok: true, key: 0, timestamp: 1_800_000_000_000, nonce: 'n1' });
+    for (const [without, reason] of [
+      [0, 'missing_credential'],
+      [1, 'missing_timestamp'],
+      [2, 'missing_nonce'],
+    ] as const) {
+      expect(check(rawHeaders.toSpliced(without, 1))).toMatchObject({ ok: false, reason });
+    }
+    expect(check(rawHeaders.with(1, ['x-time', 'soon']))).toMatchObject({ reason: 'malformed_timestamp' });
   });
 
-  it.each([
-    ['--scheme github --secret s --token-header X-Key'],
-    ['--scheme svix --secret whsec_AQIDBA== --header-prefix acme'],
-    ['--scheme stripe --secret s --require digest'],
-    ['--scheme rfc9421 --secret s --prefix v1='],
-    ['--token t --require digest'],
-  ])('are a usage error where they would be ignored: %s', async (argv) => {
-    await expect(resolve(argv.split(' '))).rejects.toThrow(UsageError);
+  it('stand in headers of their own', async () => {
+    const same = json({ scheme: 'token', timestampHeader: 'X-Time', nonceHeader: 'x-time' });
+    await expect(resolve(['--token', 't', '--scheme', same])).rejects.toThrow(ConfigError);
   });
+});
 
-  it.each([
-    ['--token t --token-header', 'X Key'],
-    ['--scheme rfc9421 --secret s --require', 'method,target'],
-    ['--scheme standard-webhooks --secret whsec_AQIDBA== --header-prefix', 'a b'],
-  ])('are a configuration error where they cannot work: %s %j', async (argv, value) => {
-    await expect(resolve([...argv.split(' '), value])).rejects.toThrow(ConfigError);
+test.each([
+  ['--token-header', 'tokenHeader'],
+  ['--signed-content', 'signedContent'],
+  ['--tolerance', 'tolerance'],
+  ['--scheme-file', '--scheme FILE'],
+])('the flag %s of an earlier release says its new form', async (flag, hint) => {
+  const { exitCode, stderr } = await leads(['listen', '--token', 't', flag, 'x']);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(`unknown option '${flag}'`);
+  expect(stderr).toContain(hint);
+});
+
+test('a setting of an earlier release says its new form, is shown, and goes with the scheme that is set', async () => {
+  const home = freshHome();
+  const config = join(home, 'config', 'config.json');
+  mkdirSync(join(home, 'config'), { mode: 0o700 });
+  const webhook = { scheme: 'custom', custom: { signatureHeader: 'X-Sig' }, tolerance: '1m' };
+  writeFileSync(config, json({ profiles: { default: { webhook } } }), { mode: 0o600 });
+  const refused = await leads(['config', 'set', 'webhook.custom.prefix', 'v1='], { home });
+  expect([refused.exitCode, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('config set webhook.scheme'),
+  ]);
+  expect((await leads(['config', 'list'], { home })).stdout).toContain('webhook.custom.signatureHeader');
+  await leads(['config', 'set', 'webhook.scheme', '{"signatureHeader":"X-New"}'], { home });
+  expect(JSON.parse(readFileSync(config, 'utf8'))).toEqual({
+    profiles: { default: { webhook: { scheme: '{"signatureHeader":"X-New"}' } } },
   });
+});
+
+test('help offers every scheme', () => {
+  expect(new Set(schemeFlags('').scheme.type.choices)).toEqual(new Set(schemeNames));
 });

@@ -146,7 +146,7 @@ test.each([
   [
     'a component that it does not send',
     'http://localhost:1/',
-    ['--scheme', 'rfc9421', '--secret', 's', '--require', 'digest,x-tenant'],
+    ['--scheme', '{"scheme":"rfc9421","require":"digest,x-tenant"}', '--secret', 's'],
     /no x-tenant/,
   ],
   ['an unknown form of --dry-run', 'http://localhost:1/', ['--dry-run=wget'], /curl, http/],

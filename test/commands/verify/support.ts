@@ -49,7 +49,9 @@ export function withFix(
   });
   // A token belongs to another flag once a scheme is named.
   const renamed =
-    fix.includes('--scheme') && !fix.includes('token') && !fix.some(isSecret)
+    fix.includes('--scheme') &&
+    !fix.some((word) => /^token$|"scheme":"token"/.test(word)) &&
+    !fix.some(isSecret)
       ? kept.map((word) => (word === '--token' ? '--secret' : word))
       : kept;
   return [...capture, ...renamed, ...fix];

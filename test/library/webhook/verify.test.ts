@@ -313,7 +313,7 @@ test.each<[string, object]>([
   ["'signatureheader' is no part of a scheme", { scheme: { name: 'custom', signatureheader: 'x' } }],
   ['tokenHeader belongs to the scheme token', { scheme: { name: 'github', tokenHeader: 'x' } }],
   [
-    "the scheme's algorithm must be hmac-sha256, hmac-sha512, hmac-sha1, ",
+    "the scheme's algorithm must be hmac-sha256, hmac-sha384, hmac-sha512, hmac-sha1, ",
     { scheme: { name: 'custom', signatureHeader: 'x', algorithm: 'sha256' } },
   ],
   ["the scheme's prefix must be a text", { scheme: { name: 'custom', signatureHeader: 'x', prefix: 1 } }],

@@ -31,15 +31,11 @@ const whsk = (fill: number): string => `whsk_${Buffer.alloc(32, fill).toString('
 
 function make(label: string, secrets: { secret: string; other: string }, options: SchemeOptions = {}): Case {
   const name = label.split(' ')[0] ?? '';
-  const flags = Object.entries(options).flatMap(([key, value]) => [
-    `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-    String(value),
-  ]);
   return {
     name: label,
     scheme: schemeNamed(name, options),
     ...secrets,
-    flags: ['--scheme', name, ...flags],
+    flags: ['--scheme', JSON.stringify({ scheme: name, ...options })],
     coversBody: name !== 'token',
   };
 }
