@@ -186,7 +186,7 @@ export class Audit {
   async #acceptUnproven(end: Unproven): Promise<void> {
     const { acceptUnproven } = this.#options;
     if (acceptUnproven === undefined) {
-      const isCut = end.reason.kind === 'page-may-be-cut';
+      const isCut = end.reason.kind === 'page-may-be-cut' || end.reason.kind === 'page-is-cut';
       throw new IncompleteError(end, 'leads', isCut && this.#isNewestFirst ? this.listedSince : undefined);
     }
     await acceptUnproven(end);
