@@ -21,6 +21,8 @@ import { seeded } from '../support/faulty-service.ts';
 import { filesIn, temporaryIn } from '../support/files-in.ts';
 import { inParallel } from '../support/in-parallel.ts';
 import { freshHome, leads, type Run } from '../support/run.ts';
+import { drawsFrom } from '../../src/sandbox/data/seeded-random.ts';
+import { scripted, sendJson } from '../support/service.ts';
 
 const seeds = full ? 20 : 2;
 const count = full ? 5000 : 800;
@@ -28,11 +30,12 @@ const now = Date.UTC(2026, 5, 1, 12);
 const quarterHour = 900_000;
 const settleMs = 12 * 3_600_000;
 
-const scenarioOf = (seed: number): Scenario => ({
+const scenarioOf = (seed: number, clockAheadMs = 0): Scenario => ({
   seed,
   leads: count,
   now,
   behindHorizon: Math.floor(count / 10),
+  clockAheadMs,
 });
 /** Some of the leads are older. */
 const since = now - Math.floor(count * 0.95) * quarterHour;
@@ -48,18 +51,27 @@ const foundIn = ({ stdout }: Pick<Run, 'stdout'>): Map<string, Finding> =>
     stdout
       .trim()
       .split('\n')
+      .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as { type: string; id: string; class: string; fields: string[] | null })
       .filter(({ type }) => type === 'finding')
       .map(({ id, class: kind, fields }) => [id, { class: kind, fields }]),
   );
 
-const audit = (home: string, box: Sandbox, seed: number): Promise<Run> =>
-  leads(['audit', '--json', '--settle', '12h', '--since', new Date(since).toISOString()], {
+const audit = (
+  home: string,
+  { url }: Pick<Sandbox, 'url'>,
+  { seed, clockAheadMs = 0 }: Pick<Scenario, 'seed' | 'clockAheadMs'>,
+  from = new Date(since).toISOString(),
+): Promise<Run> =>
+  leads(['audit', '--json', '--settle', '12h', '--since', from], {
     home,
-    env: { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: box.url },
-    clock: new FakeClock(now, { hasty: true }),
+    env: { LEADS_API_KEY: 'sandbox-key', LEADS_BASE_URL: url },
+    clock: new FakeClock(now - clockAheadMs, { hasty: true }),
     random: () => (seed % 7) / 7,
   });
+
+const summaryOf = ({ stdout }: Pick<Run, 'stdout'>): Readonly<Record<string, unknown>> =>
+  JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as Record<string, unknown>;
 
 const faults = {
   status500: { chance: 0.05 },
@@ -68,13 +80,17 @@ const faults = {
   truncate: { chance: 0.02 },
 };
 
-it.each<[string, SandboxOptions]>([
-  ['a service that works', {}],
-  ['a service that fails now and then', { faults }],
-])('promise 14: finds what happened to each lead, and nothing else: %s', async (name, options) => {
+/** In turn, from seed to seed: ms. */
+const differences = [-3_600_000, 240_000, -90_000, 7_200_000];
+
+it.each<[string, SandboxOptions, readonly number[]]>([
+  ['a service that works', {}, [0]],
+  ['a service that fails now and then', { faults }, [0]],
+  ['clocks that differ', {}, differences],
+])('promise 14: finds what happened to each lead, and nothing else: %s', async (name, options, clocks) => {
   let findings = 0;
   for (let seed = 1; seed <= seeds; seed += 1) {
-    const scenario = scenarioOf(seed);
+    const scenario = scenarioOf(seed, clocks[seed % clocks.length]);
     const fates = drawFates(scenario);
     const home = await homeWithInbox(fates, scenario);
     const box = await startSandbox(
@@ -82,10 +98,15 @@ it.each<[string, SandboxOptions]>([
       { clock: new FakeClock(now) },
     );
     try {
-      const run = await audit(home, box, seed);
+      const run = await audit(home, box, scenario);
       const truth = truthOf(fates, { now, since, settleMs });
       expect(run.exitCode, run.stderr).toBe(7);
       expect(foundIn(run)).toEqual(truth);
+      const richer = fates.filter(
+        ({ lead, isListed, receivedAt, isRicher }) =>
+          isListed && isRicher && receivedAt !== undefined && lead.createdAt >= since,
+      );
+      expect(summaryOf(run)).toMatchObject({ richer: richer.length, byClass: { test: 5 } });
       findings += truth.size;
     } finally {
       await box.close();
@@ -123,7 +144,7 @@ it.each(['cursor', 'page', 'offset'] as const)(
       );
       service.box = box;
       try {
-        const run = await audit(home, box, seed);
+        const run = await audit(home, box, scenario);
         await Promise.all(deliveries);
         expect(run.exitCode, run.stderr).toBe(7);
         const found = foundIn(run);
@@ -141,6 +162,49 @@ it.each(['cursor', 'page', 'offset'] as const)(
     printFigure(14, `${pagination}: ${arrived} leads arrived during the walks, and changed nothing`);
   },
 );
+
+it('promise 14: never exit 0 while a lead is missing, however little the service shows of its list', async () => {
+  const ends = new Map<number, number>();
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const scenario = scenarioOf(seed, differences[seed % differences.length]);
+    const fates = drawFates(scenario);
+    const home = await homeWithInbox(fates, scenario);
+    const newestFirst = listedRecords(fates).reverse();
+    const draw = drawsFrom(seed);
+    const sizes = [3, 25, 100, ...Array.from({ length: 5 }, () => 5 + Math.floor(draw() * 300))];
+    for (const size of sizes) {
+      const service = await scripted((_, response) => {
+        response.setHeader('date', new Date(now).toUTCString());
+        sendJson(response, `{"data":[${newestFirst.slice(0, size).map(String).join(',')}]}`);
+      });
+      try {
+        const whole = await audit(home, service, scenario);
+        const fits = /--since (\S+Z)/.exec(whole.stderr)?.[1];
+        const runs =
+          fits === undefined ? [] : [{ from: fits, run: await audit(home, service, scenario, fits) }];
+        for (const { from, run } of [{ from: new Date(since).toISOString(), run: whole }, ...runs]) {
+          const truth = truthOf(fates, { now, since: Date.parse(from), settleMs });
+          const kinds = [...truth.values()].map(({ class: kind }) => kind);
+          if (kinds.some((kind) => kind === 'missing' || kind === 'refused'))
+            expect(run.exitCode).not.toBe(0);
+          // What is claimed of the part that came is true.
+          for (const [id, { class: kind }] of foundIn(run)) {
+            if (kind === 'missing' || kind === 'extra')
+              expect([id, truth.get(id)?.class]).toEqual([id, kind]);
+          }
+          ends.set(run.exitCode, (ends.get(run.exitCode) ?? 0) + 1);
+        }
+        expect(whole.exitCode, `${size} leads`).toBe(6);
+      } finally {
+        await service.close();
+      }
+    }
+  }
+  printFigure(
+    14,
+    `audits of one page: ${[...ends].map(([code, n]) => `exit ${code} ${n} times`).join(', ')}`,
+  );
+});
 
 it("promise 14: agrees with the sandbox's own record of every attempt", async () => {
   const home = freshHome();
