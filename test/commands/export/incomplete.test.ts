@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freshHome, leads } from '../../support/run.ts';
+import { InterruptedError } from '../../../src/errors.ts';
+import { freshHome, leads, startLeads } from '../../support/run.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
 
 /** A service that counts six leads and leads to no more than three. */
@@ -84,6 +85,27 @@ describe('a walk that proves nothing', () => {
     const { exitCode, stderr } = await run(freshHome(), 'list', '--limit', '5');
     expect([exitCode, stderr]).toEqual([0, `note: ${why}\n`]);
   });
+});
+
+it('says it where a poll of --follow meets no lead of the one before, and reaches as far back again', async () => {
+  const list = [{ id: 'a', createdAt: new Date(Date.now() - 60_000).toISOString() }];
+  let polls = 0;
+  const lossy = await scripted((_, response) => {
+    polls += 1;
+    if (polls === 2) list.splice(0, 1, { id: 'b', createdAt: new Date().toISOString() });
+    if (polls === 3) list.push({ id: 'a', createdAt: new Date().toISOString() });
+    sendJson(response, { data: list, next: null });
+    if (polls === 4) following.abort(new InterruptedError('SIGINT'));
+  });
+  const following = startLeads(['export', '--follow', '10s', '-q'], {
+    env: { LEADS_API_KEY: 'key', LEADS_BASE_URL: lossy.url },
+  });
+  const { exitCode, stdout, stderr } = await following.done;
+  await lossy.close();
+  expect([exitCode, stdout.match(/"id":"."/g)]).toEqual([0, ['"id":"a"', '"id":"b"']]);
+  expect(stderr).toBe(
+    'warning: leads may be missing: the newest lead of the run before did not come again; trying again\n',
+  );
 });
 
 it('counts a page once that proved nothing, and goes further when it is read again', async () => {

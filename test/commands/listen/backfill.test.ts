@@ -227,6 +227,24 @@ describe('--backfill-every beside a service that fails', () => {
     expect(said(listener)[1]).toBe('backfill: 50 fetched, 0 already known');
     expect((await stored(listener)).length).toBe(50);
   });
+
+  it('says that a round meets no lead of the one before, takes what it lists, and compares the next one with it', async () => {
+    const service = await startService('a', 'b');
+    const listener = await startRounds([], service);
+    await over(listener, 1);
+    service.ids.splice(0, 2, 'c');
+    await nextRound(listener);
+    service.ids.push('d');
+    await nextRound(listener);
+    expect(said(listener)).toEqual([
+      'backfill: 2 fetched, 0 already known',
+      'warning: the backfill may lack leads: none of the 2 newest leads of the run before came again',
+      'backfill: 1 fetched, 0 already known',
+      'backfill: 1 fetched, 1 already known',
+    ]);
+    const ends = eventsOf(listener, 'backfill').map(({ complete }) => complete);
+    expect(ends).toEqual([true, false, true]);
+  });
 });
 
 describe('--backfill-every after a time without rounds that read the list', () => {
