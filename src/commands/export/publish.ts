@@ -162,7 +162,8 @@ async function convert(
 }
 
 async function columnsOf(from: PartialFile, known: readonly string[]): Promise<readonly string[]> {
-  const columns = new Columns(known);
+  const columns = new Columns();
   for await (const lines of linesOf(from.handle)) for (const { bytes } of lines) columns.learn(bytes);
-  return columns.paths;
+  const before = new Set(known);
+  return [...known, ...columns.paths.filter((path) => !before.has(path))];
 }

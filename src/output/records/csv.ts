@@ -12,12 +12,7 @@ const maxColumns = 10_000;
 
 /** The columns of many records: the union of their members' dotted paths, in the order of first appearance. */
 export class Columns {
-  readonly #paths: Set<string>;
-
-  /** `known` come first, whether a record has them or not. */
-  constructor(known: readonly string[] = []) {
-    this.#paths = new Set(known);
-  }
+  readonly #paths = new Set<string>();
 
   get paths(): readonly string[] {
     return [...this.#paths];

@@ -225,6 +225,13 @@ describe('export -o FILE --bookmark', () => {
     expect(rowsIn(table())).toEqual(['id,createdAt', '1,T', '2,T', '3,T', '']);
   });
 
+  it('adds columns behind those that --fields named before, also one that stands there twice', async () => {
+    await exported('-o', table(), '--fields', 'id,id');
+    stored.push({ id: '3', city: 'Rome', createdAt: lead('3').createdAt });
+    await exported('-o', table());
+    expect(rowsIn(table())).toEqual(['id,id,city,createdAt', '1,1,,', '2,2,,', '3,3,Rome,T', '']);
+  });
+
   it('writes the header alone of a night without leads, and keeps the columns from file to file', async () => {
     await exported('-o', table());
     await exported('-o', table('empty.csv'));
