@@ -56,6 +56,9 @@ const provingHint = (words: Words): string => {
 const howToEstimate = (words: Words): string =>
   `${howToSet(words)}; or, if it counts more than it lists: ${words.quoted(words.set('api.total', 'estimate'))}`;
 
+const unreadHint = (words: Words): string =>
+  `${howToSet(words)}; if it means something else and one answer is everything: ${words.quoted(words.set('api.pagination', 'none'))}`;
+
 const unproven = (message: string, hint: NonNullable<Message['hint']> = howToSet): Message => ({
   message,
   hint,
@@ -242,6 +245,26 @@ export const serviceMessages: Messages<ServiceProblem> = {
           ? `${words.set('api.params.offset', "'$skip'")}, and ${words.set('api.params.limit', "'$limit'")}`
           : `${words.quoted(words.set('api.params.page'))} or ${words.quoted(`${words.name('api.params.offset')} …`)}`;
       return `it may take that for a filter; name the parameter that it pages by: ${names}`;
+    }),
+  'partial-answer': ({ sign }) =>
+    unproven(`the service says itself that an answer is not all ('${sign}')`, () => 'try again later'),
+  'range-does-not-fit': ({ range, count }) =>
+    unproven(
+      range === undefined
+        ? 'the service answered with a part of the list (206) and does not say which'
+        : `the service answered with the part '${range}', and ${count} leads came`,
+    ),
+  'unread-member': ({ name }) => unproven(`the answer's '${name}' may lead to more leads`, unreadHint),
+  'unread-header': ({ name }) => unproven(`the answer's header '${name}' may lead to more leads`, unreadHint),
+  'redirect-drops': ({ param }) =>
+    unproven(
+      `the service redirects the list, and drops the parameter '${param}' on the way`,
+      (words) => `name the place it redirects to: ${words.quoted(words.set('api.path', '/…'))}`,
+    ),
+  'setting-without-effect': ({ setting }) =>
+    unproven(`${setting} says where the next page is named, and no answer names one there`, (words) => {
+      const isRight = `if it is right: ${words.quoted(words.set('api.nextSeen', 'true'))}`;
+      return `${isRight}; if the service may page in another way: ${words.quoted(words.set(setting, 'auto'))}`;
     }),
   'too-many-requests': ({ requests, fruitful }) =>
     unproven(`${requests} requests brought new leads ${fruitful} times only: the walk comes to no end`),

@@ -128,6 +128,14 @@ export type UnprovenReason =
   /** No lead comes where this parameter is sent, not even the first ones. */
   | { readonly kind: 'position-filters'; readonly param: string }
   | { readonly kind: 'list-kept-moving' }
+  /** An answer says itself that it is not all. */
+  | { readonly kind: 'partial-answer'; readonly sign: string }
+  | { readonly kind: 'range-does-not-fit'; readonly range: string | undefined; readonly count: number }
+  /** Of one page, from which no way on was found: what speaks of more leads, or may. */
+  | { readonly kind: 'unread-member'; readonly name: string }
+  | { readonly kind: 'unread-header'; readonly name: string }
+  | { readonly kind: 'redirect-drops'; readonly param: string }
+  | { readonly kind: 'setting-without-effect'; readonly setting: 'api.next' | 'api.pagination' }
   /** So many, and only some of the answers brought a new lead. */
   | { readonly kind: 'too-many-requests'; readonly requests: number; readonly fruitful: number };
 

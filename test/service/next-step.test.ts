@@ -20,7 +20,9 @@ const beside = { movement: undefined, second: undefined, now: 0, requests: 1 };
 const page = (count: number, says: { readonly [key: string]: Json }, isFirst = false): WholePage => ({
   kind: 'page',
   facts: {
+    asked: url,
     url,
+    status: 200,
     headers: {},
     envelope: { root: { data: [], ...says }, path: ['data'] },
     count,

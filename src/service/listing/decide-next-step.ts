@@ -1,10 +1,18 @@
 import type { PaginationHints } from '../pagination/pagination-hints.ts';
 import { countOfPosition, type Position, positionKey, recordBefore } from '../pagination/position.ts';
+import { unreadEvidence } from '../pagination/unread-evidence.ts';
 import type { EndNote, UnprovenReason } from '../problems.ts';
 import type { Completion, Evidence } from './incomplete-error.ts';
 import { isSettled, isUnchanged } from './totals.ts';
 import { judgeLonePage } from './lone-page.ts';
-import type { Answer, PageSeen, ProbeReason, ProbeResult, WalkState } from './walk-state.ts';
+import {
+  type Answer,
+  looksFull,
+  type PageSeen,
+  type ProbeReason,
+  type ProbeResult,
+  type WalkState,
+} from './walk-state.ts';
 
 /** Where a walk goes from what it has seen. */
 export type Step = (
@@ -121,7 +129,8 @@ function afterEmptyPage({ position, facts, says, hints }: PageSeen, seen: WalkSt
     : nothingBehind(hints);
 }
 
-function afterKnownLeads(page: PageSeen, { isHonoured, idlePages, params }: WalkState): Step {
+function afterKnownLeads(page: PageSeen, seen: WalkState): Step {
+  const { isHonoured, idlePages, params, totals, first } = seen;
   const { position, hints, says, isSame, isShort } = page;
   const { lastId } = page.covers;
   const kind = countOfPosition(position)?.kind;
@@ -139,7 +148,9 @@ function afterKnownLeads(page: PageSeen, { isHonoured, idlePages, params }: Walk
   const isDecided = isSame && !isHonoured && idlePages > 1;
   const isNumbered = says.kind === 'next' && countOfPosition(says.position) !== undefined;
   if (isNumbered && !isDecided && idlePages < mostIdlePages) return request(says.position);
-  return unproven({ kind: 'nothing-new' });
+  // A scroll that is no parameter of this address gives the first page again.
+  const isCut = first === undefined || looksFull(first.count, first.size);
+  return isSettled(totals) && !isCut ? complete('total') : unproven({ kind: 'nothing-new' });
 }
 
 const nothingBehind = ({ hasMore }: PaginationHints): Step =>
@@ -192,6 +203,11 @@ const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | un
       : unproven({ kind: 'position-filters', param: movement.emptied }),
   ({ movement }) => (movement?.isExhausted === true ? unproven({ kind: 'list-kept-moving' }) : undefined),
   (_, end) => (end.kind === 'unproven' ? ended(end) : undefined),
+  ({ partial }) => (partial === undefined ? undefined : unproven(partial)),
+  (seen, end) => {
+    const reason = isOfLonePage(seen, end) ? unreadOf(seen) : undefined;
+    return reason === undefined ? undefined : unproven(reason);
+  },
   ({ known: { overlap }, meetsRunBefore }) => {
     if (overlap === 0 || meetsRunBefore === true) return undefined;
     return meetsRunBefore === undefined
@@ -217,6 +233,17 @@ const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | un
   ({ movement, isNumbered, totals }) =>
     isNumbered && movement !== undefined && !isUnchanged(totals) ? reread('front') : undefined,
 ];
+
+/** Nothing but silence behind its one page ends the walk. */
+const isOfLonePage = ({ probed }: WalkState, end: Completion): boolean =>
+  end.kind === 'complete' &&
+  (probed?.found.kind === 'nothing-behind' ||
+    ['not-paged', 'few', 'reaches-back', 'lone-page', 'empty'].includes(end.evidence));
+
+function unreadOf({ newest, totals, isFiltered }: WalkState): UnprovenReason | undefined {
+  if (newest?.kind !== 'page' || isSettled(totals)) return undefined;
+  return unreadEvidence({ ...newest, met: isFiltered ? undefined : newest.met });
+}
 
 /** The service counts more leads than it gave. */
 function contraryTotal({ totals, isFiltered }: WalkState): UnprovenReason | undefined {

@@ -33,7 +33,7 @@ export async function* fetchPage(
       counters.drift ??= driftOf(answer.headers, service.clock.now());
       const again = handedOut > 0;
       let count = 0;
-      for await (const part of partsOf(answer, params, attempts)) {
+      for await (const part of partsOf(answer, url, params, attempts)) {
         const known = Math.max(0, handedOut - count);
         count += part.leads.length;
         handedOut = Math.max(handedOut, count);
@@ -65,6 +65,7 @@ const slowest = 1024;
 /** The records of one answer in parts, the last one with its facts. Throws a `TransientError` when it was cut off. */
 async function* partsOf(
   answer: Answer,
+  asked: URL,
   params: RequestParams,
   attempts: Attempts,
 ): AsyncGenerator<Omit<PagePart, 'again'>, void, undefined> {
@@ -98,7 +99,7 @@ async function* partsOf(
     yield {
       leads,
       facts: {
-        ...about(answer),
+        ...about(answer, asked),
         envelope: { root: null, path: [], isWithoutList: true },
         count: 0,
         lastId: undefined,
@@ -117,7 +118,7 @@ async function* partsOf(
   yield {
     leads,
     facts: {
-      ...about(answer),
+      ...about(answer, asked),
       envelope,
       count,
       lastId: (leads.at(-1) ?? last)?.id,
@@ -125,7 +126,10 @@ async function* partsOf(
   };
 }
 
-const about = ({ url, headers }: Answer): Pick<PageFacts, 'url' | 'headers'> => ({ url, headers });
+const about = (
+  { url, status, headers }: Answer,
+  asked: URL,
+): Pick<PageFacts, 'asked' | 'url' | 'status' | 'headers'> => ({ asked, url, status, headers });
 
 /** A small answer without leads may be an error that came with status 200: then its own words say more. */
 function endOf(

@@ -58,7 +58,7 @@ export function rawPages(
       return { kind: 'rejected', error: failure };
     yield { answer, body };
     if (failure !== undefined) throw failure;
-    const { facts, leads } = readPage(params, answer, body);
+    const { facts, leads } = readPage(params, url, answer, body);
     pages += 1;
     const known = unidentified.size;
     const { kept, tally, repeats } = dropKnown(leads, ids, unidentified, passes);
@@ -103,13 +103,16 @@ export function rawPages(
 /** Throws a `DataError` for what is not JSON with a list in it. */
 function readPage(
   params: RequestParams,
+  asked: URL,
   { url, headers, status }: RawAnswer,
   body: Buffer,
 ): { readonly facts: PageFacts; readonly leads: readonly ScannedRecord[] } {
   const leads: ScannedRecord[] = [];
   if (status === 204) {
     const facts = {
+      asked,
       url,
+      status,
       headers,
       envelope: { root: null, path: [], isWithoutList: true },
       count: 0,
@@ -123,7 +126,8 @@ function readPage(
   const envelope = scan.end(leads);
   params.leads.read(leads, 0, 0);
   if (envelope === undefined) throw answerError({ kind: 'answer-ends-early' });
-  return { facts: { url, headers, envelope, count: leads.length, lastId: leads.at(-1)?.id }, leads };
+  const facts = { asked, url, status, headers, envelope, count: leads.length, lastId: leads.at(-1)?.id };
+  return { facts, leads };
 }
 
 const { limit: limitParam, page: pageParam, offset: offsetParam } = numberParams;

@@ -11,6 +11,8 @@ import {
   nullNextFrom,
   readNextPage,
 } from '../pagination/read-next-page.ts';
+import { partialAnswer } from '../pagination/unread-evidence.ts';
+import type { UnprovenReason } from '../problems.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import type { Narrowed, Narrowing, PageCensus } from './page-census.ts';
 import type { PageTally } from './passes.ts';
@@ -187,6 +189,8 @@ export interface WalkState {
   readonly emptyPages: number;
   readonly idlePages: number;
   readonly effort: Effort;
+  /** An answer said itself that it is not all of what was asked for. */
+  readonly partial: UnprovenReason | undefined;
 }
 
 /** What a walk has cost, and what it has brought. */
@@ -228,6 +232,7 @@ export const initialState = (
   emptyPages: 0,
   idlePages: 0,
   effort: { requests: 0, passedOver: 0, fruitful: 0 },
+  partial: undefined,
 });
 
 /** What the loop knows beside an answer. */
@@ -306,6 +311,7 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
     longest: Math.max(longest, count - tally.repeated),
     emptyPages: count === 0 ? before.emptyPages + 1 : 0,
     idlePages,
+    partial: before.partial ?? partialAnswer(answered),
   };
 }
 

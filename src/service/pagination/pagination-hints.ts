@@ -300,7 +300,9 @@ export function linksIn(header: string | undefined): ReadonlyMap<string, string>
 
 /** What a page tells beside its leads, known when it is complete. */
 export interface PageFacts {
-  /** The address that answered, redirects followed. */
+  readonly status: number;
+  /** The address that was asked, and the one that answered, redirects followed. */
+  readonly asked: URL;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly envelope: Envelope;

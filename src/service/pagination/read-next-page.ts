@@ -124,8 +124,9 @@ function nextWithoutHint(page: AnsweredPage): NextPage {
 }
 
 /** `api.pagination none` says that one page is all, unless the answer itself says otherwise. */
-function affirmed({ count }: PageFacts, { hasMore, total }: PaginationHints): NextPage {
-  if (hasMore === true) return { kind: 'contradiction', reason: { kind: 'more-than-one-page' } };
+function affirmed({ count, headers }: PageFacts, { hasMore, total, next }: PaginationHints): NextPage {
+  const isNamed = linksIn(headers['link'])?.has('next') === true || /^next/i.test(next?.field ?? '');
+  if (hasMore === true || isNamed) return { kind: 'contradiction', reason: { kind: 'more-than-one-page' } };
   if (total !== undefined && total > count)
     return { kind: 'contradiction', reason: { kind: 'total-beyond-one-page', total, count } };
   return { kind: 'end', evidence: 'affirmed' };

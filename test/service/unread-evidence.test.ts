@@ -1,0 +1,246 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Dialect } from '../../src/config/dialect.ts';
+import { scripted, serviceAt } from '../support/service.ts';
+import { walk } from '../support/walk.ts';
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+interface Answer {
+  readonly body: object;
+  readonly headers?: Record<string, string>;
+  readonly status?: number;
+  /** Where the first request is redirected to. */
+  readonly location?: string;
+}
+
+const leads = (count: number, from = 0): { id: string }[] =>
+  Array.from({ length: count }, (_, i) => ({ id: `l${from + i}` }));
+
+/** What the end of a walk over a service that gives one answer to every request says: its evidence, or the error. */
+async function endOf(
+  { body, headers = {}, status = 200, location }: Answer,
+  dialect: Dialect = {},
+): Promise<string> {
+  const server = await scripted((request, response) => {
+    const isRedirected = location !== undefined && request.url?.startsWith('/api/leads?') === true;
+    if (isRedirected) return void response.writeHead(308, { location }).end();
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+  });
+  const service = await serviceAt(server.url, { dialect });
+  open.push(
+    () => service.close(),
+    () => server.close(),
+  );
+  try {
+    const { completion } = await walk(service);
+    return completion?.kind === 'complete' ? `complete: ${completion.evidence}` : 'unproven';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const data = leads(23);
+
+describe('one page is not taken for everything', () => {
+  it.each<readonly [name: string, beside: object]>([
+    [
+      'nxt.marker',
+      { paging: { nextMarkerToken: '', marker_next: null }, cursor_info: { continuation_mark: 'c2' } },
+    ],
+    ['continuationState', { continuationState: 'abc' }],
+    ['startAfter', { startAfter: 'l22' }],
+    ['lastEvaluated', { lastEvaluatedId: { id: { S: 'l22' } } }],
+    ['max_id', { search_metadata: { max_id: 250126 } }],
+    ['token', { token: 'eyJvIjoyM30=' }],
+    ['nextBatch', { nextBatch: 's72594' }],
+    ['load_more', { links: { load_more: '/api/leads/more/2' } }],
+    ['more_url', { more_url: '/more?x=2' }],
+    ['has_more_results', { has_more_results: true }],
+    ['moreAvailable', { meta: { moreAvailable: true } }],
+    ['relation', { hits_info: { total: { value: 23, relation: 'gte' } } }],
+  ])('where %s leads on', async (_, beside) => {
+    expect(await endOf({ body: { data, ...beside } })).toContain('may lead to more leads');
+  });
+
+  it.each<readonly [Record<string, string>]>([
+    [{ 'x-ms-continuation': 'abc' }],
+    [{ 'x-scroll-id': 'abc' }],
+    [{ 'x-has-more': 'true' }],
+    [{ 'x-pagination-next-key': '23' }],
+    [{ link: '</api/leads?from=23>; rel="https://service.example/rels/next"' }],
+  ])('where the headers %j lead on', async (headers) => {
+    expect(await endOf({ body: data, headers })).toContain('may lead to more leads');
+  });
+
+  it.each<readonly [string, Answer]>([
+    ['recordsTotal', { body: { data, recordsTotal: 109 } }],
+    ['lead_count', { body: { data, meta: { lead_count: 109 } } }],
+    ['X-Pagination-Total-Hits', { body: data, headers: { 'x-pagination-total-hits': '109' } }],
+  ])('where %s counts more', async (_, answer) => {
+    expect(await endOf(answer)).toContain('has 109 leads');
+  });
+
+  it('where a redirect dropped the query', async () => {
+    expect(await endOf({ body: data, location: '/api/leads/' })).toContain("drops the parameter 'limit'");
+  });
+
+  it.each<readonly [string, Dialect]>([
+    ['api.next', { next: '/meta/next' }],
+    ['api.pagination', { pagination: 'cursor' }],
+    ['api.pagination', { pagination: 'link' }],
+  ])('where the setting %s has no effect', async (setting, dialect) => {
+    expect(await endOf({ body: { data } }, dialect)).toContain(
+      `${setting} says where the next page is named`,
+    );
+    expect(await endOf({ body: { data: leads(3) } }, dialect)).toContain('complete');
+    expect(await endOf({ body: { data } }, { ...dialect, nextSeen: true })).toBe('complete: explicit-end');
+  });
+
+  it.each(['Link', 'next'])('by api.pagination none where %s names another one', async (sign) => {
+    const answer =
+      sign === 'Link'
+        ? { body: data, headers: { link: '</x?p=2>; rel=next' } }
+        : { body: { data, next: 'abc' } };
+    expect(await endOf(answer, { pagination: 'none' })).toContain('api.pagination is none');
+  });
+});
+
+describe('an answer that says itself that it is not all', () => {
+  const said: readonly object[] = [
+    { incomplete_results: true },
+    { _shards: { total: 5, successful: 4, failed: 1 } },
+    { timed_out: true },
+    { errors: [{ message: 'one source failed' }] },
+    { meta: { partial: true } },
+    { truncated: true },
+  ];
+  it.each(said)('makes every end unproven: %j', async (beside) => {
+    expect(await endOf({ body: { data, ...beside } })).toContain('is not all');
+    expect(await endOf({ body: { data, ...beside, has_more: false } })).toContain('is not all');
+  });
+
+  it('counts on the pages before the last one, too', async () => {
+    const server = await scripted((request, response) => {
+      const isSecond = request.url?.includes('cursor') === true;
+      const beside = isSecond ? { next_cursor: null } : { next_cursor: 'b', incomplete_results: true };
+      const page = { data: leads(20, isSecond ? 20 : 0), ...beside };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(page));
+    });
+    const service = await serviceAt(server.url);
+    open.push(
+      () => service.close(),
+      () => server.close(),
+    );
+    await expect(walk(service)).rejects.toThrow('is not all');
+  });
+
+  it.each([{ 'content-range': 'items 0-49/*' }, {}])('by a 206 that does not fit: %j', async (headers) => {
+    expect(await endOf({ body: data, headers, status: 206 })).toMatch(
+      /the part 'items 0-49\/\*'|does not say which/,
+    );
+  });
+});
+
+describe('an honest answer stays complete', () => {
+  it.each<readonly [string, Answer]>([
+    ['offset 0 and a count', { body: { data, offset: 0, count: 23 } }],
+    ['next: null', { body: { data, next: null, previous: null, count: 23 } }],
+    ['an empty cursor', { body: { data, cursor: '', prev_cursor: '' } }],
+    ['Slack', { body: { data, response_metadata: { next_cursor: '' } } }],
+    ['Stripe', { body: { object: 'list', url: '/v1/leads', data, has_more: false } }],
+    ['HubSpot', { body: { results: data } }],
+    ['Salesforce', { body: { totalSize: 23, done: true, records: data } }],
+    ['OData', { body: { '@odata.context': 'x', '@odata.count': 23, value: data } }],
+    ['OData delta', { body: { value: data, '@odata.deltaLink': 'https://x/delta?t=1' } }],
+    [
+      'GraphQL',
+      {
+        body: {
+          data: {
+            leads: {
+              edges: data.map((node) => ({ node, cursor: node.id })),
+              pageInfo: { hasNextPage: false, endCursor: 'l22' },
+            },
+          },
+        },
+      },
+    ],
+    ['Relay with errors: null', { body: { data, errors: null, error: null, warnings: [] } }],
+    [
+      'Shopify',
+      { body: { leads: data }, headers: { 'x-request-id': 'abc', 'x-shopify-api-version': '2026-01' } },
+    ],
+    [
+      'Link with self, first and last',
+      { body: data, headers: { link: '</l>; rel=self, </l?p=1>; rel=first, </l?p=1>; rel=last' } },
+    ],
+    [
+      'Link with self',
+      { body: data, headers: { link: '</l>; rel=self, </next-release>; rel="service-doc"' } },
+    ],
+    [
+      'Elasticsearch',
+      {
+        body: {
+          timed_out: false,
+          _shards: { total: 5, failed: 0 },
+          _scroll_id: 'abc',
+          hits: {
+            total: { value: 23, relation: 'eq' },
+            hits: data.map((lead) => ({ _id: lead.id, _source: lead })),
+          },
+        },
+      },
+    ],
+    [
+      'a session',
+      {
+        body: {
+          data,
+          access_token: 'x',
+          csrf_token: 'y',
+          request: { token: 'z' },
+          account: { token: 'q', partial: true },
+        },
+      },
+    ],
+    [
+      'limits of the rate',
+      {
+        body: data,
+        headers: { 'x-ratelimit-next-reset': '12', 'retry-after': '1', 'x-ratelimit-remaining': '7' },
+      },
+    ],
+    [
+      'fields of the leads',
+      {
+        body: {
+          data: data.map((lead) => ({ ...lead, next_token: 'x', partial: true, errors: [1], total: 99 })),
+        },
+      },
+    ],
+    [
+      'flags that are off',
+      {
+        body: { data, truncated: false, partial: false, incomplete_results: false, has_more_results: false },
+      },
+    ],
+    [
+      'pages, of which this is the only one',
+      { body: { data, page: 1, total_pages: 1, total: 23, next_page: null } },
+    ],
+  ])('%s', async (_, answer) => {
+    expect(await endOf(answer)).toContain('complete');
+  });
+
+  it('where a redirect keeps the query', async () => {
+    expect(await endOf({ body: data, location: '/api/leads/?limit=1000' })).toContain('complete');
+  });
+
+  it('where one answer is known to be everything', async () => {
+    expect(await endOf({ body: { data, token: 'abc' } }, { pagination: 'none' })).toBe('complete: affirmed');
+  });
+});
