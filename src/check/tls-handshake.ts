@@ -11,9 +11,8 @@ export type Handshake =
       readonly certificate: DetailedPeerCertificate;
       /** Why the certificate is not trusted, as OpenSSL's or node's code; undefined: it is. */
       readonly untrusted: string | undefined;
-      readonly ms: number;
     }
-  | { readonly ok: false; readonly code: string; readonly ms: number };
+  | { readonly ok: false; readonly code: string };
 
 /** Versions and ciphers to offer; default: those of node. */
 interface Offer {
@@ -26,10 +25,8 @@ interface Offer {
 export function shakeHands(
   { host, port, tls }: Endpoint,
   offer: Offer,
-  { timeoutMs, signal, clock }: ExchangeOptions,
+  { timeoutMs, signal }: ExchangeOptions,
 ): Promise<Handshake> {
-  const startedAt = clock.steady();
-  const ms = (): number => Math.round(clock.steady() - startedAt);
   const limit = limitTime(timeoutMs, signal);
   // A context that exists already would override versions and ciphers.
   const { secureContext, ...options } = tls;
@@ -41,7 +38,7 @@ export function shakeHands(
       socket.destroy();
     };
     const fail = (error: NodeJS.ErrnoException): void =>
-      finish({ ok: false, code: limit.reason() ?? error.code ?? error.name, ms: ms() });
+      finish({ ok: false, code: limit.reason() ?? error.code ?? error.name });
     const socket = connect({ ...options, ...trust, ...offer, host, port, rejectUnauthorized: false }, () => {
       const error = socket.authorizationError as unknown;
       finish({
@@ -49,7 +46,6 @@ export function shakeHands(
         protocol: socket.getProtocol(),
         certificate: socket.getPeerCertificate(true),
         untrusted: socket.authorized ? undefined : codeOf(error),
-        ms: ms(),
       });
     });
     socket.on('error', fail);

@@ -29,10 +29,6 @@ export class LatencyHistogram {
     if (value > this.#max) this.#max = value;
   }
 
-  get total(): number {
-    return this.#total;
-  }
-
   /** The smallest value in milliseconds that this share of all values does not exceed; undefined as long as there is none. */
   atShare(share: number): number | undefined {
     return this.#total === 0 ? undefined : this.#valueAt(share);

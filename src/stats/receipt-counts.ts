@@ -154,10 +154,6 @@ export class DelayPercentiles {
     this.#values[this.#count - 1] = value;
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
   figures(): DelayFigures {
     const sorted = this.#values.slice(0, this.#histogram === undefined ? this.#count : 0).sort();
     const at = (share: number): number | null => {
