@@ -149,6 +149,35 @@ describe('a lone page is proven', () => {
   });
 });
 
+describe('a page that names no next one is the last', () => {
+  it('where a limit of 1 brings a page that names one', async () => {
+    const all = list(50);
+    const byToken = (cap: number): Answer => {
+      return (query) => {
+        const from = Number((query.get('cursor') ?? 't0').slice(1));
+        const to = from + Math.min(cap, Number(query.get('limit') ?? cap));
+        return { data: all.slice(from, to), ...(to < all.length && { next_cursor: `t${to}` }) };
+      };
+    };
+    const { completion, ids } = await walked(byToken(50));
+    expect([ids.length, completion]).toEqual([50, { kind: 'complete', evidence: 'explicit-end' }]);
+  });
+
+  it('where the second page is not found, and the first one is', async () => {
+    const { completion } = await walked((query, response) =>
+      query.get('page') === '2' ? response.writeHead(404).end('{"error":"not_found"}') : list(25),
+    );
+    expect(completion).toEqual({ kind: 'complete', evidence: 'nothing-behind' });
+  });
+
+  it('not where a request for a second one fails', async () => {
+    const failing = walked((query, response) =>
+      query.has('page') || query.has('offset') ? response.writeHead(500).end('{"error":"no"}') : list(30),
+    );
+    await expect(failing).rejects.toMatchObject({ code: 'incomplete' });
+  });
+});
+
 describe('a lone page is shown to be cut', () => {
   it.each([15, 37, 40, 60, 120])('at %d leads, by a lead of its categories that it lacks', async (cap) => {
     await expect(walked(filtered(list(237), cap, 'category'))).rejects.toThrow(

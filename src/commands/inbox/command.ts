@@ -117,6 +117,7 @@ export default commandGroup({
         'same id is a duplicate for ever, of which nothing is stored or forwarded.\n' +
         'An address or a number is looked for in the contact of each lead; where it only stands elsewhere in a lead, ' +
         'that is said, and --id erases it.\n' +
+        '--test erases the leads that leads send and leads check have made, and their rejected deliveries.\n' +
         'A receiver may run meanwhile. A file is written anew, so that deliveries wait; where that takes more than five ' +
         'seconds they are answered 503, and the sender tries again.\n' +
         'Exit 8: it is erased, but a copy in the files of the inbox could not be overwritten.',
@@ -131,6 +132,7 @@ export default commandGroup({
       examples: [
         'leads inbox erase --email ada@example.com --dry-run',
         'leads inbox erase --id lead_123 --yes',
+        'leads inbox erase --test',
       ],
       load: () => import('./erase.ts'),
     }),

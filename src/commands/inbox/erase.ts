@@ -1,9 +1,9 @@
 import { ask } from '../../config/prompt.ts';
 import type { Context } from '../../context.ts';
 import { LeadNotFoundError, OutputError, UsageError } from '../../errors.ts';
-import { findPerson, type FoundPerson } from '../../inbox/erase/find-person.ts';
+import { findPerson, findTestLeads, type FoundPerson } from '../../inbox/erase/find-person.ts';
 import { normalizedEmail, normalizedPhone, type Person } from '../../inbox/erase/person.ts';
-import type { Erased } from '../../inbox/inbox.ts';
+import type { Erased, InboxReader } from '../../inbox/inbox.ts';
 import { write } from '../../output/stdout.ts';
 import { renderTable } from '../../output/table.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
@@ -19,27 +19,31 @@ const leastDigits = 5;
 export async function run(options: InboxEraseOptions, context: Context): Promise<Outcome> {
   const person = personOf(options);
   const { format } = options;
+  const find = (inbox: InboxReader): Promise<FoundPerson> =>
+    person === undefined ? findTestLeads(inbox) : findPerson(inbox, person);
   if (options.dryRun) {
-    const found = await withInboxReader(options, context, (inbox) => findPerson(inbox, person));
+    const found = await withInboxReader(options, context, find);
     if (format === 'json') await printJson(found, undefined, context);
     else if (found !== undefined) await drawFound(found, context);
     if (found !== undefined) sayFound(found, context);
-    return outcomeOf(found, person);
+    return outcomeOf(found, person, context);
   }
   const canAsk = context.stdin.isTTY === true;
-  if (!options.yes && !canAsk) {
+  // Nobody's data is lost with test leads.
+  const isSure = options.yes || person === undefined;
+  if (!isSure && !canAsk) {
     throw new UsageError('what is erased cannot be brought back: --yes confirms it', {
       hint: 'see with --dry-run what would be erased',
     });
   }
   const done = await withInbox(options, context, async (inbox) => {
-    const found = await findPerson(inbox, person);
+    const found = await find(inbox);
     const isNothing = found.leads.length + found.rejected.length === 0;
     if (!isNothing && format === 'table') await drawFound(found, context);
-    if (!isNothing && !options.yes) await confirm(found, context);
+    if (!isNothing && !isSure) await confirm(found, context);
     context.signal.throwIfAborted();
     const erased = await inbox.erase({
-      leadIds: person.by === 'id' ? [person.value] : found.leads.map(({ leadId }) => leadId),
+      leadIds: person?.by === 'id' ? [person.value] : found.leads.map(({ leadId }) => leadId),
       rejected: found.rejected.map(({ seq }) => seq),
     });
     return { found, erased, location: inbox.location };
@@ -49,17 +53,18 @@ export async function run(options: InboxEraseOptions, context: Context): Promise
     sayErased(done.found, done.erased, context);
     requireGone(done.erased, done.location);
   }
-  return outcomeOf(done?.found, person);
+  return outcomeOf(done?.found, person, context);
 }
 
-/** Throws a `UsageError` for flags that name nobody, or several. */
-function personOf({ id, email, phone }: InboxEraseOptions): Person {
+/** Undefined for test leads. Throws a `UsageError` for flags that name nobody, or several. */
+function personOf({ id, email, phone, test }: InboxEraseOptions): Person | undefined {
   const given = Object.entries({ id, email, phone }).flatMap(([by, value]) =>
     value === undefined ? [] : [{ by: by as Person['by'], value }],
   );
   const [person, ...more] = given;
-  if (person === undefined || more.length > 0) {
-    throw new UsageError('give one of --id, --email and --phone', {
+  if (test && person === undefined) return undefined;
+  if (person === undefined || test || more.length > 0) {
+    throw new UsageError('give one of --id, --email, --phone and --test', {
       hint: "such as 'leads inbox erase --email ada@example.com --dry-run'",
     });
   }
@@ -88,9 +93,18 @@ function requireGone({ remains }: Erased, location: string): void {
 }
 
 /** An id that was erased before is as it was asked for. */
-function outcomeOf(found: FoundPerson | undefined, { by, value }: Person): Outcome {
+function outcomeOf(
+  found: FoundPerson | undefined,
+  person: Person | undefined,
+  { messages }: Pick<Context, 'messages'>,
+): Outcome {
   const size = (found?.leads.length ?? 0) + (found?.rejected.length ?? 0);
   if (size > 0 || found?.wasErased === true) return 'done';
+  if (person === undefined) {
+    messages.say('the inbox holds no test lead');
+    return 'done';
+  }
+  const { by, value } = person;
   const what = { id: 'the id', email: 'the e-mail address', phone: 'the phone number' }[by];
   throw new LeadNotFoundError(`the inbox has no lead, and no rejected delivery, with ${what} '${value}'`);
 }

@@ -100,6 +100,7 @@ export const eraseFlags = {
   id: { value: 'id', type: anyText, help: 'the lead with this id' },
   email: { value: 'address', type: text, help: 'every lead with this e-mail address, in capitals or not' },
   phone: { value: 'number', type: text, help: 'every lead with this phone number, compared by its digits' },
+  test: { help: 'every lead of leads send and leads check, known by its id, without asking' },
   dryRun: { help: 'only list what would be erased; changes nothing' },
   yes: { help: 'erase without asking; needed where nobody can be asked' },
   ...formatFlags(['table', 'json']),

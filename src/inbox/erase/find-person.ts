@@ -1,3 +1,4 @@
+import { isTestId } from '../../lead/test-id.ts';
 import type { InboxReader, StoredDelivery } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { memberIds } from './remaining-delivery.ts';
@@ -34,8 +35,6 @@ export async function findPerson(
   inbox: Pick<InboxReader, 'list' | 'lookUp'>,
   person: Person,
 ): Promise<FoundPerson> {
-  const counts = new Map<string, { deliveries: number; receivedAt: number }>();
-  const rejected = new Map<number, FoundPerson['rejected'][number]>();
   const mentions = new Set<string>();
   const ids = new Set<string>();
   const isReadable = readable(readableIn(person));
@@ -58,10 +57,43 @@ export async function findPerson(
       }
     }
   }
+  const found = await leadsOf(
+    inbox,
+    ids,
+    (delivery) => hasId(delivery, (id) => ids.has(id)) || isReadable(delivery),
+  );
+  return { ...found, mentionedIn: [...mentions].filter((leadId) => !ids.has(leadId)) };
+}
+
+/** What an inbox holds of test leads, as `findPerson` finds it. */
+export async function findTestLeads(
+  inbox: Pick<InboxReader, 'list' | 'lookUp' | 'prunedSince'>,
+): Promise<FoundPerson> {
+  const ids = new Set<string>();
+  for await (const { leadId = '', verdict } of inbox.list({})) {
+    if (verdict !== 'rejected' && isTestId(leadId)) ids.add(leadId);
+  }
+  for await (const leads of inbox.prunedSince(0)) {
+    for (const { leadId } of leads) if (isTestId(leadId)) ids.add(leadId);
+  }
+  const found = await leadsOf(inbox, ids, (delivery) => hasId(delivery, isTestId));
+  return { ...found, mentionedIn: [] };
+}
+
+const hasId = ({ leadId, body }: StoredDelivery, is: (id: string) => boolean): boolean =>
+  (leadId === undefined ? memberIds(body) : [leadId]).some(is);
+
+/** The leads of those ids, and the rejected deliveries that are wanted. */
+async function leadsOf(
+  inbox: Pick<InboxReader, 'list' | 'lookUp'>,
+  ids: ReadonlySet<string>,
+  isWanted: (rejected: StoredDelivery) => boolean,
+): Promise<Omit<FoundPerson, 'mentionedIn'>> {
+  const counts = new Map<string, { deliveries: number; receivedAt: number }>();
+  const rejected: FoundPerson['rejected'][number][] = [];
   for await (const delivery of inbox.list({ verdicts: ['rejected'] })) {
-    const { seq, receivedAt, reason, leadId, body } = delivery;
-    const isOfLead = (leadId === undefined ? memberIds(body) : [leadId]).some((id) => ids.has(id));
-    if (isOfLead || isReadable(delivery)) rejected.set(seq, { seq, receivedAt, reason });
+    const { seq, receivedAt, reason } = delivery;
+    if (isWanted(delivery)) rejected.push({ seq, receivedAt, reason });
   }
   for (const leadId of ids) {
     for await (const { verdict, receivedAt } of inbox.list({ leadId })) {
@@ -85,8 +117,7 @@ export async function findPerson(
   }
   return {
     leads: leads.sort((a, b) => a.receivedAt - b.receivedAt),
-    rejected: [...rejected.values()].reverse(),
-    mentionedIn: [...mentions].filter((leadId) => !ids.has(leadId)),
+    rejected: rejected.reverse(),
     wasErased,
   };
 }

@@ -182,9 +182,21 @@ function withoutPosition(
 ): Step {
   const { count = 0, size, shownSize, census, hasOldestBefore = false } = first ?? {};
   const { met = count, last: shown = 0 } = totals;
-  const { honoursLimit, isCut, isRejected, total: shownByOne = shown } = found;
+  const { honoursLimit, isCut, isRejected, saysMore = false, total: shownByOne = shown } = found;
   const step = judgeLonePage({
-    ...{ params, count, met, size, shownSize, honoursLimit, isCut, isRejected, isFiltered, narrowed },
+    ...{
+      params,
+      count,
+      met,
+      size,
+      shownSize,
+      honoursLimit,
+      saysMore,
+      isCut,
+      isRejected,
+      isFiltered,
+      narrowed,
+    },
     total: Math.max(shown, shownByOne),
     isTotalOfPage: shownByOne < shown,
     ...{ ...known, hasOldestBefore, census },

@@ -18,6 +18,8 @@ export interface LonePage {
   readonly shownSize: number | undefined;
   /** Whether a limit of 1 brings one lead; undefined: it was not asked. */
   readonly honoursLimit: boolean | undefined;
+  /** The one that came says that there is more, which the page itself does not. */
+  readonly saysMore: boolean;
   /** Others came in the place of some of its leads when it was asked for again. */
   readonly isCut: boolean;
   /** An offset is rejected, as it is behind the end of a list that has become shorter. */
@@ -71,6 +73,8 @@ const proofs: readonly Proof[] = [
       page.honoursLimit === true && page.count < (page.size ?? 0) && !isAtCap(page) && !isRound(page.count),
     upTo: ofThisPage,
   },
+  // Where the service has more it says so, as it did for a limit of 1.
+  { evidence: 'explicit-end', holds: ({ saysMore, shownSize, count }) => saysMore && shownSize !== count },
   // The newest leads come first, and older ones than any that are asked for stand behind them.
   { evidence: 'reaches-back', holds: reachesBack },
   {

@@ -1,7 +1,8 @@
-import { DataError } from '../../errors.ts';
+import { DataError, ServiceError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { Service } from '../client/service.ts';
 import { countInUrl, type Position } from '../pagination/position.ts';
+import { linksIn } from '../pagination/pagination-hints.ts';
 import { hintsOf } from '../pagination/read-next-page.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { numberParams } from '../pagination/service-names.ts';
@@ -18,6 +19,8 @@ export type Peeked =
       readonly firstMark: string;
       /** Leads in all, as it says; undefined also where no more than its beginning was read. */
       readonly total: number | undefined;
+      /** It says that there is more behind it. */
+      readonly saysMore: boolean;
     }
   /** The service rejected the request with a 4xx, or answered something else than a page. */
   | { readonly kind: 'rejected'; readonly status: number | undefined };
@@ -53,23 +56,33 @@ export function peekAt(
       position.style === 'url' ? sized(position.url, size, params) : pageUrl(params, asked, size, position);
     const ids: (string | undefined)[] = [];
     let firstMark = '';
-    let total: number | undefined;
+    let [total, saysMore]: [number | undefined, boolean] = [undefined, false];
     try {
       for await (const { leads, facts } of fetchPage(service, params, url, counters, signal)) {
         for (const lead of leads) {
           ids.push(lead.id);
           part?.read(lead);
         }
-        total = facts && hintsOf(params, facts).total;
+        if (facts !== undefined) {
+          const hints = hintsOf(params, facts);
+          total = hints.total;
+          saysMore =
+            Boolean(hints.next) ||
+            hints.hasMore === true ||
+            linksIn(facts.headers['link'])?.has('next') === true;
+        }
         if (ids.length === leads.length) firstMark = recordFingerprint(leads[0]);
         if (isPart && ids.length > 0) break;
       }
     } catch (error) {
       if (error instanceof DataError && !isUnreadable(error))
         return { kind: 'rejected', status: error.status };
+      // Some services fail over a parameter that they do not expect. In an outage they are not there at all, as a rule.
+      if (error instanceof ServiceError && (error.status === 500 || error.status === 501))
+        return { kind: 'rejected', status: error.status };
       throw error;
     }
-    return { kind: 'page', count: ids.length, ids, firstMark, total };
+    return { kind: 'page', count: ids.length, ids, firstMark, total, saysMore };
   };
 }
 

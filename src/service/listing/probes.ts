@@ -135,7 +135,14 @@ export class Probes {
     // It begins where the first page ended, and goes on: what it repeats of that does not matter.
     const isBehind = ids[0] !== undefined && ids[0] === recordBefore(position);
     if (isBehind && ids[1] !== undefined && !page.isKnown(ids[1])) return false;
-    const found = compare(page, { kind: 'page', count: ids.length, ids, firstMark: '', total: undefined });
+    const found = compare(page, {
+      kind: 'page',
+      count: ids.length,
+      ids,
+      firstMark: '',
+      total: undefined,
+      saysMore: false,
+    });
     if (found === 'cut') this.#rest = { ...this.#rest, isCut: true };
     return (found === 'same' || found === 'cut') && isInFront(page, this.#rest.probed, ids);
   }
@@ -159,10 +166,12 @@ interface RestOfProbes extends Limits {
 }
 
 /** What an answer shows for which a limit of 1 was sent. */
-const limitsIn = (one: Peeked, { count }: SilentPage): Pick<Limits, 'honoursLimit' | 'total'> => ({
-  honoursLimit: one.kind === 'page' && one.count === 1 && count > 1,
-  total: one.kind === 'page' ? one.total : undefined,
-});
+function limitsIn(one: Peeked, { count }: SilentPage): Pick<Limits, 'honoursLimit' | 'total' | 'saysMore'> {
+  const honoursLimit = one.kind === 'page' && one.count === 1 && count > 1;
+  return honoursLimit
+    ? { honoursLimit, total: one.total, saysMore: one.saysMore }
+    : { honoursLimit, total: one.kind === 'page' ? one.total : undefined };
+}
 
 const next = (position: Position, isFirst = false): ProbesFound => ({ kind: 'next', position, isFirst });
 const numbered = ({ page: param }: RequestParams, number: number, { lastId }: SilentPage): Position => ({
@@ -196,6 +205,8 @@ async function probePositions(params: RequestParams, page: SilentPage, peek: Pee
       if (first === 'different' || hasOthers) return next(numbered(params, firstPage, page), isFirst);
       if (second === 'no-such-page') {
         if (first === 'empty') return next(numbered(params, firstPage - 1, page), true);
+        // It knows the parameter, and has one page.
+        if (first === 'same') return { kind: 'nothing-behind' };
         last = 'none';
       } else {
         if (first !== 'empty') return { kind: 'nothing-behind' };
@@ -238,7 +249,7 @@ async function probeRest(
   params: RequestParams,
   page: SilentPage,
   peek: Peek,
-  { last, honoursLimit, total, isRejected, isCut }: RestOfProbes,
+  { last, isRejected, isCut, ...limits }: RestOfProbes,
 ): Promise<ProbesFound> {
   if (last === 'zero') return next(numbered(params, params.firstPage - 1, page), true);
   let isCutHere = isCut;
@@ -250,8 +261,7 @@ async function probeRest(
     if (found === 'empty') return { kind: 'nothing-behind' };
     // An offset that is rejected may lie behind the end of a list that has become shorter: others moved up from there.
     if (found === 'cut' || (isRejected && holdsOthers(page, answer))) isCutHere = true;
-    if (found !== 'rejected')
-      return { kind: 'no-position', honoursLimit, total, isRejected, isCut: isCutHere };
+    if (found !== 'rejected') return { kind: 'no-position', ...limits, isRejected, isCut: isCutHere };
   }
   if (last.endsWith('first-number')) {
     const position = numbered(params, params.firstPage, page);
@@ -260,7 +270,7 @@ async function probeRest(
     if (found === 'different' || found === 'cut' || (found === 'same' && holdsOthers(page, first)))
       return next(position, found !== 'different');
   }
-  return { kind: 'no-position', honoursLimit, total, isRejected, isCut: isCutHere };
+  return { kind: 'no-position', ...limits, isRejected, isCut: isCutHere };
 }
 
 /** The parameter that takes the last id, where a service says `has_more` and nothing else. */

@@ -81,6 +81,8 @@ export type ProbeResult =
       readonly honoursLimit: boolean | undefined;
       /** Leads in all, as the answer to a limit of 1 says. */
       readonly total?: number | undefined;
+      /** That answer says that there is more, as the first page does not. */
+      readonly saysMore?: boolean | undefined;
       /** The first page came again with others in the place of some leads: it does not hold all of them. */
       readonly isCut: boolean;
       /** It rejects an offset, as it does behind the end of a list that has become shorter. */

@@ -94,6 +94,55 @@ describe('leads inbox erase', () => {
     },
   );
 
+  it('--test erases the leads of send and check, and their rejected deliveries, without asking', async () => {
+    const home = await filled();
+    expect(await run(home, ['--test'])).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+      stderr: 'the inbox holds no test lead\n',
+    });
+    const inbox = await openInbox({ location: join(home, 'data', 'inbox.db'), clock });
+    const take = (id: string, receivedAt = clock.now()) =>
+      inbox.take([{ leadId: id, delivery: deliveryOf(JSON.stringify({ ...bob, id }), { receivedAt }) }]);
+    await take('leads-send-pruned-1', clock.now() - 7_200_000);
+    await inbox.prune(clock.now() - 3_600_000);
+    await take('leads-send-abc-1');
+    await take('leads-check-abc-1');
+    await take('leads-sent-1');
+    await inbox.reject(
+      [
+        '{"id":"leads-check-abc-2"}',
+        '{"id":"leads-check-malformed","contact":{',
+        '{"note":"leads-check-"}',
+      ].map((body) => ({
+        delivery: deliveryOf(body, { receivedAt: clock.now() }),
+        rejection: rejection('wrong_credential', 'not the token'),
+      })),
+    );
+    await inbox.close();
+    const before = filesOf(home);
+    const dry = await run(home, ['--test', '--dry-run']);
+    expect(dry.stderr).toContain('would be erased: 3 leads with 2 deliveries, 2 rejected deliveries');
+    expect(filesOf(home)).toEqual(before);
+    const { exitCode, stdout } = await run(home, ['--test', '--json']);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      erased: { leads: 3, deliveries: 2, rejected: 2, pending: 0 },
+    });
+    expect(await idsIn(home)).toEqual([
+      null,
+      'leads-sent-1',
+      'lead_1',
+      'lead_1',
+      null,
+      null,
+      null,
+      'lead_3',
+      'lead_2',
+    ]);
+    expect((await run(home, ['--test', '--id', 'lead_1'])).exitCode).toBe(2);
+  });
+
   it('--id erases one lead, and the rejected deliveries of that id', async () => {
     const home = await filled();
     const { exitCode, stdout } = await run(home, ['--id', 'lead_1', '--yes', '--json']);
