@@ -64,7 +64,9 @@ export async function startSandbox(
     tls: options.tls,
     maxBodyBytes,
     handle: async (request) => {
-      const answer = await answerRequest(request, state, url, clock);
+      // The server leaves out the body of what answers a HEAD.
+      const method = request.method === 'HEAD' ? 'GET' : request.method;
+      const answer = await answerRequest({ ...request, method }, state, url, clock);
       return { ...answer, headers: { date: new Date(clock.now()).toUTCString(), ...answer.headers } };
     },
     onError: (error) => errorResponse(500, 'sandbox_bug', String(error)),
@@ -100,7 +102,12 @@ async function answerRequest(
   if (url?.pathname === state.api.path) return answerListRequest(request, url, state, clock);
   const controlled = url && (await answerControlRequest(state, url, request, ownUrl));
   if (controlled !== undefined) return controlled;
-  if (url?.pathname === '/') return jsonResponse(200, { service: 'leads sandbox', leads: state.api.path });
+  if (url?.pathname === '/') {
+    // A receiver stands elsewhere: a delivery that is answered 200 here would be lost.
+    return request.method === 'GET'
+      ? jsonResponse(200, { service: 'leads sandbox', leads: state.api.path })
+      : errorResponse(405, 'method_not_allowed', 'Nothing is received here.', { allow: 'GET, HEAD' });
+  }
   return errorResponse(404, 'not_found', `Leads are listed at ${state.api.path}.`);
 }
 

@@ -24,7 +24,11 @@ async function call(
     headers: { authorization: `Bearer ${sandbox.apiKey}`, ...options.headers },
   });
   const text = await answer.body.text();
-  return { status: answer.statusCode, text, body: JSON.parse(text) as Record<string, unknown> };
+  return {
+    status: answer.statusCode,
+    text,
+    body: JSON.parse(text === '' ? '{}' : text) as Record<string, unknown>,
+  };
 }
 
 test('a control request with a foreign Host or Origin is answered 403', async () => {
@@ -58,6 +62,15 @@ test('a wrong method is answered 405 with Allow, an unknown path 404', async () 
   expect((await call('GET', '/sandbox/reset')).status).toBe(405);
   expect((await call('GET', '/nowhere')).body).toMatchObject({ error: 'not_found' });
   expect((await call('POST', '/api/leads')).status).toBe(405);
+  expect((await call('POST', '/', { body: '{"id":"lost"}' })).status).toBe(405);
+});
+
+test('HEAD is answered as GET is, without a body', async () => {
+  await start();
+  for (const path of ['/', '/api/leads', '/sandbox/leads']) {
+    const [head, get] = [await call('HEAD', path), await call('GET', path)];
+    expect([head.status, head.text]).toEqual([get.status, '']);
+  }
 });
 
 test('a posted lead is listed in its own bytes, with its status last', async () => {

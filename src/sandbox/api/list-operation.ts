@@ -86,7 +86,7 @@ function rejectUnauthorized(
   { apiKeys }: ApiOptions,
 ): PlainResponse | undefined {
   if (method !== 'GET') {
-    return errorResponse(405, 'method_not_allowed', 'Use GET to list leads.', { allow: 'GET' });
+    return errorResponse(405, 'method_not_allowed', 'Use GET to list leads.', { allow: 'GET, HEAD' });
   }
   if (authorization !== undefined && isValidKey(authorization, apiKeys)) return undefined;
   const message = authorization === undefined ? 'An API key is required.' : 'The API key is not valid.';
