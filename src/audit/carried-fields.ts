@@ -1,13 +1,5 @@
 import { payloadPaths } from '../inbox/payload-diff.ts';
-import {
-  closeBrace,
-  closeBracket,
-  colon,
-  endOfString,
-  openBrace,
-  openBracket,
-  quote,
-} from '../json/bytes.ts';
+import { backslash, closeBrace, closeBracket, colon, openBrace, openBracket, quote } from '../json/bytes.ts';
 
 /** Shapes that are remembered, and fields: leads whose members are named by chance have no end of them. */
 const most = 10_000;
@@ -38,29 +30,36 @@ export class CarriedFields {
   }
 }
 
-/** The same number for records with the same members, nested in the same way, of which the same are null. */
+/**
+ * The same number for records with the same members, nested in the same way, of which the same are null. It is made of
+ * each lead: of its keys, brackets and braces, and the `n` of null.
+ */
 function shapeOf(json: Uint8Array): number {
-  let [one, other] = [17, 17];
-  const add = (byte: number): void => {
-    one = (Math.imul(one, 31) + byte) | 0;
-    other = Math.imul(other ^ byte, 0x01000193);
-  };
-  for (let i = 0; i < json.length; i += 1) {
+  let one = 17;
+  let other = 17;
+  const { length } = json;
+  for (let i = 0; i < length; i += 1) {
     const byte = json[i] as number;
     if (byte === quote) {
-      const end = endOfString(json, i);
-      if (json[end] === colon) for (; i < end; i += 1) add(json[i] as number);
-      i = end - 1;
-    } else if (isOfShape(byte)) add(byte);
+      let end = i + 1;
+      let ofKey = one;
+      for (let next = json[end] as number; next !== quote && end < length; next = json[end] as number) {
+        ofKey = (Math.imul(ofKey, 31) + next) | 0;
+        end += next === backslash ? 2 : 1;
+      }
+      i = end;
+      if (json[end + 1] !== colon) continue;
+      one = ofKey;
+    } else if (!isOfShape(byte)) continue;
+    other = Math.imul(other ^ (one + byte), 0x01000193);
   }
   // 53 bits, of which a double loses none.
   return one * 0x20_0000 + (other & 0x1f_ffff);
 }
 
-/** The `n` is that of null. */
 const isOfShape = (byte: number): boolean =>
+  byte === letterN ||
   byte === openBrace ||
   byte === closeBrace ||
   byte === openBracket ||
-  byte === closeBracket ||
-  byte === letterN;
+  byte === closeBracket;
