@@ -84,6 +84,20 @@ export const listingServices: readonly ListingService[] = [
     },
   },
   {
+    name: 'pages from 1, the last one again behind the end',
+    answer: (leads, query) => {
+      const last = Math.ceil(leads.length / 30);
+      const number = Math.min(last, numberIn(query, 'page', 1));
+      return { body: { data: leads.slice((number - 1) * 30, number * 30) } };
+    },
+  },
+  {
+    name: 'offset, capped at 36, under names that need a look at three leads',
+    answer: (leads, query) => ({
+      body: pageOf(leads, query, { offset: 'start', limit: 'count', cap: 36 }).data,
+    }),
+  },
+  {
     name: 'offset, capped at 50',
     answer: (leads, query) => ({
       body: { results: pageOf(leads, query, { offset: 'skip', limit: 'take', cap: 50 }).data },

@@ -32,6 +32,8 @@ export type PositionFinding =
       readonly isNextSeen?: boolean;
       /** What is not written, since it was not seen at work. */
       readonly unseen?: string | undefined;
+      /** As below. */
+      readonly uncutUpTo?: number;
     }
   /** The list does not page: proven up to so many leads. */
   | { readonly kind: 'alone'; readonly upTo: number; readonly evidence: string }
@@ -74,7 +76,8 @@ export async function findPosition(search: PositionSearch, isLearning: boolean):
   if (!isLearning) return undecided(fault, 'learn');
   const read = readNext(asker, page);
   if (read === undefined) return undecided('the answer is too large to be read whole', 'affirm-one-page');
-  if (isOnePage(asFound.completion)) return withoutPosition(search, read.hints, []);
+  const isAll = asFound.pages.flat().length >= front.length;
+  if (isAll && isOnePage(asFound.completion)) return withoutPosition(search, read.hints, []);
   const { next } = read;
   const tried: string[] = [];
   for (const way of waysBy[next.kind === 'next' ? next.position.style : next.kind] ?? allWays) {
@@ -116,7 +119,7 @@ export function faultOfWalk(
 }
 
 /** What has to be set for a walk that went on as this one. */
-function positionOf({ next, pages }: Walked, { asker, page }: PositionSearch): PositionFinding {
+function positionOf({ next, pages }: Walked, { asker, page, front }: PositionSearch): PositionFinding {
   const [first = [], second = []] = pages;
   if (next === undefined) return undecided('two pages followed each other, and no third one', 'more-leads');
   const { position, pagesBefore } = next;
@@ -147,7 +150,8 @@ function positionOf({ next, pages }: Walked, { asker, page }: PositionSearch): P
       const isFull = first.length === second.length;
       const style = `page number in ${param}${base === 1 ? '' : `, counted from ${base}`}`;
       return {
-        ...{ kind: 'found', style, evidence },
+        // A list of one page may not show that numbers are understood.
+        ...{ kind: 'found', style, evidence, uncutUpTo: front.length - 1 },
         // The walk finds by itself where pages are counted from another number.
         dialect: { pagination: base === 1 && isFull ? 'page' : 'auto', params: { page: param } },
         unseen: isFull

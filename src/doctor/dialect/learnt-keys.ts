@@ -46,7 +46,7 @@ export function learntKeys(findings: DialectFindings, inForce: Dialect): LearntK
       add('nextSeen', true, 'a page named the next one: one that names none is the last');
   }
   if (position.kind === 'alone') add('provenUpTo', position.upTo, position.evidence);
-  if (position.kind === 'undecided' && position.uncutUpTo !== undefined) {
+  if (position.kind !== 'alone' && position.uncutUpTo !== undefined) {
     const evidence = `${position.uncutUpTo + 1} leads came in one answer, so fewer are not cut`;
     add('provenUpTo', position.uncutUpTo, evidence);
   }

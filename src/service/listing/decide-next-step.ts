@@ -143,7 +143,9 @@ function afterKnownLeads(page: PageSeen, seen: WalkState): Step {
   // The first page again, for a number that only we thought of: the service may not page at all.
   const isOurs = (position.style === 'page' || position.style === 'offset') && !page.wasAnnounced;
   const isPageOfMore = hints.hasMore === true || (hints.pages ?? 0) > 1;
-  if (isSame && isOurs && !isHonoured && !isPageOfMore && params.pagination === 'auto') return silent;
+  // Of a list of one page, a service whose numbers were seen at work may give that page for each of them.
+  const mayBeAll = params.pagination === 'auto' || params.provenUpTo > 0;
+  if (isSame && isOurs && !isHonoured && !isPageOfMore && mayBeAll) return silent;
   // As many leads as a page holds may have arrived: one more page shows whether the number is ignored.
   const isDecided = isSame && !isHonoured && idlePages > 1;
   const isNumbered = says.kind === 'next' && countOfPosition(says.position) !== undefined;
