@@ -159,6 +159,28 @@ describe('the headers of an answer', () => {
   });
 });
 
+describe('a total', () => {
+  const page = (query: URLSearchParams): number => Number(query.get('page') ?? 1);
+
+  it('that is reached by a full page is an end where the page behind it is rejected', async () => {
+    const { ids, end } = await endOf(({ query, response }) => {
+      const number = page(query);
+      const headers = { 'X-WP-Total': '100', 'X-WP-TotalPages': '10' };
+      if (number > 10) answer(response, {}, { code: 'rest_post_invalid_page_number' }, 400);
+      else answer(response, headers, leads(number * 10 - 10, number * 10));
+    });
+    expect([ids, end]).toEqual([100, 'nothing-behind']);
+  });
+
+  it('that is the length of its page is no objection behind the last one', async () => {
+    const { ids, end } = await endOf(({ query }) => {
+      const data = leads(page(query) * 25 - 25, Math.min(page(query) * 25, 60));
+      return { data, total: data.length };
+    });
+    expect([ids, end]).toEqual([60, 'nothing-behind']);
+  });
+});
+
 describe('has_more: true on an empty page', () => {
   const page = ({ query }: Request): number => Number(query.get('page') ?? 1);
 

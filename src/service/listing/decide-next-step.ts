@@ -159,12 +159,14 @@ const nothingBehind = ({ hasMore }: PaginationHints): Step =>
   hasMore === true ? unproven({ kind: 'more-without-leads' }) : complete('nothing-behind');
 
 function afterRejection(seen: WalkState, { error }: Extract<Answer, { readonly kind: 'rejected' }>): Step {
-  const { isHonoured, isAnnounced, position, longest } = seen;
+  const { isHonoured, isAnnounced, position, longest, totals } = seen;
   // A parameter of ours that was never honoured: whether there is another one, probes will show.
   if (!isHonoured && !isAnnounced) return silent;
   const isOurs = !isAnnounced || countOfPosition(position) !== undefined;
   const isBehindEnd = error.status === 404 || (seen.previous?.count ?? 0) < longest;
-  return isHonoured && isOurs && isBehindEnd
+  // A total of the page's own length proves nothing.
+  const isReached = isSettled(totals) && (totals.last ?? 0) > longest;
+  return isHonoured && isOurs && (isBehindEnd || isReached)
     ? complete('nothing-behind')
     : unproven({ kind: 'rejected-behind', of: error.problem ?? { kind: 'rejected' } });
 }
@@ -262,7 +264,8 @@ function unreadOf({ newest, totals, isFiltered }: WalkState): UnprovenReason | u
 /** The service counts more leads than it gave. */
 function contraryTotal({ totals, isFiltered }: WalkState): UnprovenReason | undefined {
   const { met, repeated, first, last } = totals;
-  if (last === 0 && (first ?? 0) > 0 && met !== 0) return { kind: 'total-vanished' };
+  // What the first answer counted may have come all the same: some totals are the length of their page.
+  if (last === 0 && met !== 0 && (met ?? 0) < (first ?? 0)) return { kind: 'total-vanished' };
   if (met === undefined || first === undefined || last === undefined || isFiltered) return undefined;
   // Leads that were there all the time: later ones in front are a later walk's.
   const total = Math.min(first, last);
