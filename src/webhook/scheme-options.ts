@@ -18,7 +18,7 @@ export const encodings = ['hex', 'hex-upper', 'base64', 'base64url'] as const;
 /** How a signature is written in its header. */
 export type Encoding = (typeof encodings)[number];
 
-export const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
+const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
 
 /** How a secret encodes the key's bytes. `whsec` is base64 after an optional `whsec_` (Standard Webhooks). */
 export type SecretEncoding = (typeof secretEncodings)[number];
