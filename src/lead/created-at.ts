@@ -31,6 +31,17 @@ function parseMailTime(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
+/** When the last of these was created, where none is younger than the one before it; otherwise undefined. */
+export function oldestOfNewestFirst(leads: readonly RawLead[]): number | undefined {
+  let before = Number.POSITIVE_INFINITY;
+  for (const { createdAt } of leads) {
+    const time = readCreatedAt(createdAt);
+    if (time === undefined || time > before) return undefined;
+    before = time;
+  }
+  return leads.length === 0 ? undefined : before;
+}
+
 /** By creation time, whatever the order of the service; a lead whose time cannot be read stays behind its predecessor. */
 export function oldestFirst(leads: readonly RawLead[]): RawLead[] {
   // As a rule a service lists the newest first: of leads with one time, the last is then the oldest.

@@ -236,6 +236,10 @@ export const serviceMessages: Messages<ServiceProblem> = {
     ),
   'total-not-met': ({ total, met }) =>
     unproven(`the service counts ${total} leads and gave ${met}`, howToEstimate),
+  'window-apart': ({ param }) =>
+    unproven(`an answer to '${param}' does not begin with the lead that the one before it ended with`),
+  'window-of-one-time': ({ param }) =>
+    unproven(`the leads of a full answer to '${param}' do not become older, so that no time leads past them`),
   'total-vanished': () => unproven('the service counted leads at first, and none in the end'),
   // Feathers pages by `$skip`, answers with `skip`, and looks for leads with a field `skip` where that is sent.
   'position-filters': ({ param }) =>

@@ -125,6 +125,10 @@ export type UnprovenReason =
   | { readonly kind: 'run-before-not-met'; readonly overlap: number }
   | { readonly kind: 'total-not-met'; readonly total: number; readonly met: number }
   | { readonly kind: 'total-vanished' }
+  /** Leads are asked for by time: an answer does not begin with those that the one before it ended with. */
+  | { readonly kind: 'window-apart'; readonly param: string }
+  /** All leads of a full answer have one time, or they are in another order. */
+  | { readonly kind: 'window-of-one-time'; readonly param: string }
   /** No lead comes where this parameter is sent, not even the first ones. */
   | { readonly kind: 'position-filters'; readonly param: string }
   | { readonly kind: 'list-kept-moving' }

@@ -347,7 +347,7 @@ export function readNext({ params }: DialectAsker, { facts, count }: SeenPage): 
       covers: facts,
       hints,
     },
-    ...{ met: count, isFull: true, isFiltered: false, nullNext: nullNextFrom(undefined) },
+    ...{ met: count, isFull: true, isFiltered: false, repeats: true, nullNext: nullNextFrom(undefined) },
   });
   return { hints, next: says };
 }

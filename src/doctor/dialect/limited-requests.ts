@@ -139,7 +139,7 @@ export class DialectAsker {
     if (this.left < 2) return { pages, next, completion, failure };
     const listing = listLeads(
       { ...this.#limited(), dialect, messages: withoutNotes(this.#service.messages) },
-      { query: {}, pageSize, acceptUnproven: () => undefined },
+      { query: {}, pageSize, onlyUsualWays: true, acceptUnproven: () => undefined },
     );
     try {
       for await (const { leads, next: position, last } of listing) {

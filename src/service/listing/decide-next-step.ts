@@ -174,9 +174,12 @@ function afterRejection(seen: WalkState, { error }: Extract<Answer, { readonly k
 function afterProbes(seen: WalkState, { reason, found }: NonNullable<WalkState['probed']>): Step {
   if (found.kind === 'next') return request(found.position);
   if (found.kind === 'nothing-behind') return complete('nothing-behind');
-  return reason.kind === 'behind-id'
-    ? unproven({ kind: 'more-without-parameter' })
-    : withoutPosition(seen, found);
+  const step =
+    reason.kind === 'behind-id' ? unproven({ kind: 'more-without-parameter' }) : withoutPosition(seen, found);
+  if (step.kind !== 'end' || seen.isEndOfWays) return step;
+  const { completion } = step;
+  const isProven = completion.kind === 'complete' && completion.evidence !== 'lone-page';
+  return isProven ? step : probe({ kind: 'behind-last' });
 }
 
 /** The service honours no position: its one page is everything, or the rest is out of reach. */

@@ -1,6 +1,7 @@
 import { openBrace, openBracket, skipSpace } from '../../json/bytes.ts';
 import { PageScan } from '../../json/page-scan.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
+import { oldestOfNewestFirst } from '../../lead/created-at.ts';
 import { networkFailure } from '../client/network-failure.ts';
 import { rejectionIn, rejectionInBytes } from '../client/read-error-answer.ts';
 import { type Answer, request } from '../client/request.ts';
@@ -8,7 +9,7 @@ import { Attempts, TransientError } from '../client/retry.ts';
 import type { Service } from '../client/service.ts';
 import { driftOf } from '../client/service-clock.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
-import { type Position, positionKey } from '../pagination/position.ts';
+import { type Position, positionKey, timeText } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { answerError, serviceError } from '../problems.ts';
 import type { LeadQuery, ListingOptions, RequestCounters } from './listing-types.ts';
@@ -122,6 +123,7 @@ async function* partsOf(
       envelope,
       count,
       lastId: (leads.at(-1) ?? last)?.id,
+      oldest: () => (count === leads.length ? oldestOfNewestFirst(leads) : undefined),
     },
   };
 }
@@ -191,19 +193,20 @@ export function pageUrl(
   const categories = query.categories ?? [];
   set(params.category, categories.length === 1 ? categories[0] : undefined);
   // A day wider, since the service's idea of a day's borders may differ; `leadFilter` decides.
-  set(params.since, query.since === undefined ? undefined : date(query.since - widening, params.dateFormat));
-  set(params.until, query.until === undefined ? undefined : date(query.until + widening, params.dateFormat));
+  set(
+    params.since,
+    query.since === undefined ? undefined : timeText(query.since - widening, params.dateFormat),
+  );
+  set(
+    params.until,
+    query.until === undefined ? undefined : timeText(query.until + widening, params.dateFormat),
+  );
   if (position.style === 'cursor') set(position.param, position.cursor);
   else if (position.style === 'page') set(position.param, String(position.page));
   else if (position.style === 'offset') set(position.param, String(position.offset));
   else if (params.pagination === 'page') set(params.page, String(params.firstPage));
   else if (params.pagination === 'offset') set(params.offset ?? 'offset', '0');
   return url;
-}
-
-function date(ms: number, format: RequestParams['dateFormat']): string {
-  if (format === 'iso') return new Date(ms).toISOString();
-  return String(format === 'unix' ? Math.floor(ms / 1000) : ms);
 }
 
 interface PagePart {

@@ -87,6 +87,7 @@ export class LeadPages implements PageReader<Batch> {
         overlap: overlap.length,
       }),
       position: this.#gapDetector.startAt(from),
+      isEndOfWays: options.onlyUsualWays === true,
       isKnownList:
         options.isKnownList === true || from.style !== 'start' || this.#seen.size > 0 || isLearnt(params),
     };

@@ -57,6 +57,8 @@ export interface ListingOptions {
   readonly before?: RunBefore | undefined;
   /** Takes a walk that proves nothing for an ordinary end, and is given what was seen. */
   readonly acceptUnproven?: ((end: Unproven) => void | Promise<void>) | undefined;
+  /** Rarer ways behind the last lead are not looked for: `doctor` has few requests, and looks for names itself. */
+  readonly onlyUsualWays?: boolean | undefined;
   /** Asks for the next page while the current one is being used. Not for a reader that may stop early. */
   readonly prefetch?: boolean | undefined;
 }

@@ -5,6 +5,7 @@ import type { PageFacts } from '../pagination/pagination-hints.ts';
 import { type Position, recordBefore } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { idParams } from '../pagination/service-names.ts';
+import { type FirstPage, probeBehindLast } from './behind-last.ts';
 import { widening } from './fetch-page.ts';
 import type { LeadQuery } from './listing-types.ts';
 import { narrowed, type Narrowed, NarrowedAnswer, type Narrowing, type PageCensus } from './page-census.ts';
@@ -57,8 +58,10 @@ export class Probes {
     // A walk that is resumed, or reads the list again, knows the leads of other pages, too.
     const { pass } = this.#seen;
     const isKnown = (id: string): boolean => this.#seen.isMetSince(id, pass);
+    const { url } = facts;
+    const oldest = facts.oldest?.();
     const answeredAt = Date.parse(facts.headers['date'] ?? '');
-    this.#page ??= { isKnown, count, firstId, lastId, firstMark, size, census, answeredAt };
+    this.#page ??= { isKnown, count, firstId, lastId, firstMark, size, url, oldest, census, answeredAt };
   }
 
   async run(reason: ProbeReason): Promise<ProbeResult> {
@@ -91,6 +94,8 @@ export class Probes {
 
   async #run(reason: PositionReason, page: SilentPage): Promise<ProbesFound> {
     if (reason.kind === 'ignored') return probeRest(this.#params, page, this.#peek, this.#rest);
+    if (reason.kind === 'behind-last')
+      return (await probeBehindLast(this.#params, page, this.#peek)) ?? nothingFound;
     if (this.#isUsed) return nothingFound;
     this.#isUsed = true;
     if (reason.kind === 'silent') return probePositions(this.#params, page, this.#peek);
@@ -150,7 +155,7 @@ export class Probes {
 
 function behind(second: Position, count: number, after: string): Position {
   if (second.style === 'page') return { ...second, after };
-  if (second.style === 'cursor') return { ...second, cursor: after };
+  if (second.style === 'cursor') return second.is === 'time' ? second : { ...second, cursor: after };
   if (second.style !== 'offset') return second;
   return count < 2 ? { ...second, offset: count, after: undefined } : { ...second, offset: count - 1, after };
 }
@@ -290,15 +295,8 @@ async function probeById(
 }
 
 /** A page that names no next one. */
-interface SilentPage {
-  readonly count: number;
-  readonly firstId: string | undefined;
-  readonly lastId: string | undefined;
+interface SilentPage extends FirstPage {
   readonly firstMark: string;
-  /** Whether a lead with this id was on the page. */
-  readonly isKnown: (id: string) => boolean;
-  /** The page size that was sent. */
-  readonly size: number | undefined;
   readonly census: PageCensus | undefined;
   /** By the service's clock. */
   readonly answeredAt: number;

@@ -1,6 +1,7 @@
 import { DataError } from '../../errors.ts';
 import { PageScan } from '../../json/page-scan.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
+import { oldestOfNewestFirst } from '../../lead/created-at.ts';
 import { IdSet, Unidentified } from '../../lead/id-set.ts';
 import { type RawAnswer, rawCall } from '../client/raw-call.ts';
 import type { Service } from '../client/service.ts';
@@ -126,8 +127,9 @@ function readPage(
   const envelope = scan.end(leads);
   params.leads.read(leads, 0, 0);
   if (envelope === undefined) throw answerError({ kind: 'answer-ends-early' });
-  const facts = { asked, url, status, headers, envelope, count: leads.length, lastId: leads.at(-1)?.id };
-  return { facts, leads };
+  const lastId = leads.at(-1)?.id;
+  const oldest = (): number | undefined => oldestOfNewestFirst(leads);
+  return { facts: { asked, url, status, headers, envelope, count: leads.length, lastId, oldest }, leads };
 }
 
 const { limit: limitParam, page: pageParam, offset: offsetParam } = numberParams;

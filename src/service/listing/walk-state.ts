@@ -61,6 +61,8 @@ export type ProbeReason =
   | { readonly kind: 'ignored' }
   /** One page is all that came: a part of it may show whether it is everything. */
   | { readonly kind: 'narrow'; readonly by: Narrowing }
+  /** Nothing proves that one page is all: there may be rarer ways behind its last lead. */
+  | { readonly kind: 'behind-last' }
   /** The run before had leads that this one asks for again. */
   | { readonly kind: 'run-before' };
 
@@ -174,6 +176,8 @@ export interface WalkState {
   readonly probed: { readonly reason: ProbeReason; readonly found: PositionFound } | undefined;
   readonly known: KnownBefore;
   readonly narrowed: readonly Narrowed[];
+  /** The rarer ways behind the last lead of one page were tried as well. */
+  readonly isEndOfWays: boolean;
   /** Whether the run before was met; undefined: that was not looked at. */
   readonly meetsRunBefore: boolean | undefined;
   /** A position has brought a different page. */
@@ -218,6 +222,7 @@ export const initialState = (
   isFiltered,
   known,
   narrowed: [],
+  isEndOfWays: false,
   meetsRunBefore: undefined,
   position: from,
   newest: undefined,
@@ -284,7 +289,8 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
   const isFull = previous === undefined ? looksFull(count, size) : count === size || count >= longest;
   const marks = `${count} ${page.firstMark} ${page.lastMark}`;
   const isSame = previous?.marks === marks;
-  const answered = { params, position, facts, covers, hints, isFull, isFiltered, met: totals.met };
+  const repeats = tally.repeated + tally.earlier > 0;
+  const answered = { params, position, facts, covers, hints, isFull, isFiltered, repeats, met: totals.met };
   const { says, nullNext } = readNextPage({ ...answered, nullNext: before.nullNext });
   const isOverlapOnly = count > 0 && tally.identified + tally.withoutId === 0;
   const bringsNothing =
@@ -326,6 +332,7 @@ const firstPage = (
 export function withProbes(before: WalkState, reason: ProbeReason, found: ProbeResult): WalkState {
   if (found.kind === 'narrowed') return { ...before, narrowed: [...before.narrowed, found.narrowed] };
   if (found.kind === 'run-before') return { ...before, meetsRunBefore: found.isMet };
+  if (reason.kind === 'behind-last' && found.kind === 'no-position') return { ...before, isEndOfWays: true };
   return {
     ...before,
     probed: { reason, found },

@@ -310,6 +310,8 @@ export interface PageFacts {
   readonly count: number;
   /** Id of its last record, if that has one. */
   readonly lastId: string | undefined;
+  /** When that was created, where the newest records come first; ms. */
+  readonly oldest?: () => number | undefined;
 }
 
 /** The places of the list that a page covers: of its records, those that it does not repeat of pages before. */

@@ -3,7 +3,7 @@ import type { Position } from './position.ts';
 
 const after = z.optional(z.string());
 const size = z.optional(z.int());
-const is = z.optional(z.enum(['id', 'page', 'offset']));
+const is = z.optional(z.enum(['id', 'page', 'offset', 'time']));
 const totals = z.optional(
   z.object({ met: z.int(), first: z.int(), last: z.int(), began: z.optional(z.number()) }),
 );

@@ -1,3 +1,4 @@
+import type { Dialect } from '../../config/dialect.ts';
 import { numberParams } from './service-names.ts';
 
 /**
@@ -30,8 +31,8 @@ type Place =
       readonly style: 'cursor';
       readonly param: string;
       readonly cursor: string;
-      /** The cursor is the id of the last lead, or it is a plain count of pages or of records. */
-      readonly is?: 'id' | 'page' | 'offset' | undefined;
+      /** The cursor is the id of the last lead, its time, or a plain count of pages or of records. */
+      readonly is?: 'id' | 'time' | 'page' | 'offset' | undefined;
       readonly after?: string | undefined;
     }
   | {
@@ -46,6 +47,22 @@ type Place =
       readonly offset: number;
       readonly after?: string | undefined;
     };
+
+/**
+ * The leads that were created at a time or before it, in milliseconds since the epoch. The time that is sent is a little
+ * later: the last lead comes again, whether the service includes the time or not, and shows that none was passed over.
+ */
+export function windowPosition(param: string, time: number, format: NonNullable<Dialect['dateFormat']>) {
+  // A time without milliseconds may be compared without them, too.
+  const end = time % 1000 === 0 ? time + 1000 : time + 1;
+  return { style: 'cursor', is: 'time', param, cursor: timeText(end, format) } as const satisfies Position;
+}
+
+/** A time as the service takes it. */
+export function timeText(ms: number, format: NonNullable<Dialect['dateFormat']>): string {
+  if (format === 'iso') return new Date(ms).toISOString();
+  return String(format === 'unix' ? Math.floor(ms / 1000) : ms);
+}
 
 /** Pages are the same when they begin in the same place, whatever is known of the record before them. */
 export function positionKey(position: Position): string {

@@ -8,7 +8,7 @@ import {
   readHeaderHints,
   readPaginationHints,
 } from './pagination-hints.ts';
-import { countInUrl, countOfPosition, type Position, withNumber } from './position.ts';
+import { countInUrl, countOfPosition, type Position, windowPosition, withNumber } from './position.ts';
 import type { RequestParams } from './request-params.ts';
 import { cursorParamOf } from './service-names.ts';
 
@@ -16,7 +16,7 @@ import { cursorParamOf } from './service-names.ts';
 export type NextPage =
   | { readonly kind: 'next'; readonly position: Position }
   /** The service says that there is none. */
-  | { readonly kind: 'end'; readonly evidence: 'explicit-end' | 'affirmed' }
+  | { readonly kind: 'end'; readonly evidence: 'explicit-end' | 'affirmed' | 'nothing-behind' }
   /** Its total is reached by a page that is not full. */
   | { readonly kind: 'total-reached' }
   /** More leads follow the one with this id; the parameter that takes it is not known. */
@@ -36,6 +36,8 @@ export interface AnsweredPage {
   readonly hints: PaginationHints;
   /** Different leads met so far, this page included; undefined when the walk began in the middle. */
   readonly met: number | undefined;
+  /** It repeats a lead that was met before. */
+  readonly repeats: boolean;
   /** The page may have been cut at a limit. */
   readonly isFull: boolean;
   /** The service was asked for some of its leads only: its total may count the others, too. */
@@ -104,6 +106,7 @@ function plainlySaid(page: AnsweredPage): NextPage | undefined {
 function nextWithoutHint(page: AnsweredPage): NextPage {
   const { params, position, hints } = page;
   const { count, lastId } = page.facts;
+  if (position.style === 'cursor' && position.is === 'time') return nextWindow(page, position);
   const isById = position.style === 'cursor' && position.is === 'id';
   const isFollowed = (position.style === 'url' || position.style === 'cursor') && !isById;
   // A cursor or URL that led here and is not shown any more has come to its end.
@@ -121,6 +124,20 @@ function nextWithoutHint(page: AnsweredPage): NextPage {
   return lastId === undefined
     ? { kind: 'contradiction', reason: { kind: 'more-without-position' } }
     : { kind: 'behind-id', id: lastId };
+}
+
+/** By the time of its last lead: the window that ends there, until one brings nothing but what was met. */
+function nextWindow(
+  { params, facts, isFull, repeats }: AnsweredPage,
+  { param, cursor }: Extract<Position, { readonly style: 'cursor' }>,
+): NextPage {
+  // The last lead of the page before belongs to it: without it, others may be missing as well.
+  if (!repeats) return { kind: 'contradiction', reason: { kind: 'window-apart', param } };
+  const oldest = facts.oldest?.();
+  const position = oldest === undefined ? undefined : windowPosition(param, oldest, params.dateFormat);
+  if (position !== undefined && position.cursor !== cursor) return { kind: 'next', position };
+  if (isFull) return { kind: 'contradiction', reason: { kind: 'window-of-one-time', param } };
+  return { kind: 'end', evidence: 'nothing-behind' };
 }
 
 /** `api.pagination none` says that one page is all, unless the answer itself says otherwise. */

@@ -4,7 +4,7 @@ import { parsePointer } from '../../json/exact.ts';
 import type { ServiceProblem } from '../problems.ts';
 import { LeadReader } from '../../json/lead-reader.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';
-import { numberParams } from './service-names.ts';
+import { numberParams, untilNames } from './service-names.ts';
 
 /** How one service is asked: the dialect with its gaps filled. A parameter that is undefined is not sent. */
 export interface RequestParams {
@@ -17,6 +17,8 @@ export interface RequestParams {
   readonly category: string | undefined;
   readonly since: string | undefined;
   readonly until: string | undefined;
+  /** The names under which a time may lead further: that of the dialect, or the usual ones. */
+  readonly untilNames: readonly string[];
   readonly cursor: string | undefined;
   readonly page: string;
   /** Undefined where neither the dialect nor the path names one: then the answer may. */
@@ -69,6 +71,7 @@ export function requestParamsOf(
     category: nameOf(params.category, 'category'),
     since: nameOf(params.since, undefined),
     until: nameOf(params.until, undefined),
+    untilNames: params.until === undefined ? untilNames : params.until === null ? [] : [params.until],
     cursor: params.cursor ?? undefined,
     page: params.page ?? page ?? 'page',
     offset: params.offset ?? offset,

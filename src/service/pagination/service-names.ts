@@ -40,6 +40,12 @@ export const cursorParams = names(`
 /** Names of the last id as a cursor. */
 export const idParams = names('starting_after cursor after');
 
+/** Rarer ones, those that are asked for together: they mean the same. */
+export const idNamesBehind: readonly (readonly string[])[] = [
+  names('before before_id'),
+  names('after after_id last_id'),
+];
+
 export const statusParams = names(`
   status state delivery_status deliveryStatus lead_status leadStatus statuses filter[status] status[] stage`);
 
@@ -60,6 +66,11 @@ export const timeParams: readonly (readonly [since: string, until: string])[] = 
   const [since = '', until = ''] = pair.split(',');
   return [since, until];
 });
+
+/** Of the times before which leads are created, those that are tried where nothing else leads further. */
+export const untilNames = names(`
+  until created_before createdBefore created_until createdUntil to end created_to createdTo end_date endDate to_date
+  toDate`);
 
 /** The query parameter that takes a cursor, by the field that it came in; `cursor` for all others. */
 export const cursorParamOf: Readonly<Record<string, string>> = {

@@ -1,0 +1,182 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Dialect } from '../../src/config/dialect.ts';
+import { IdSet } from '../../src/lead/id-set.ts';
+import { type Scripted, scripted, sendJson, serviceAt, type TestService } from '../support/service.ts';
+import { walk } from '../support/walk.ts';
+
+interface Lead {
+  readonly id: string;
+  readonly createdAt: string | number;
+}
+
+let server: Scripted;
+let service: TestService;
+afterEach(async () => {
+  await service.close();
+  await server.close();
+});
+
+/** Newest first; `minutes` is the time between two of them. */
+const leadsOf = (count: number, minutes: number): Lead[] =>
+  Array.from({ length: count }, (_, i) => ({
+    id: `l-${i}`,
+    createdAt: new Date(Date.UTC(2026, 0, 31) - Math.floor(i * minutes) * 60_000).toISOString(),
+  }));
+const idsOf = (leads: readonly Lead[]): string[] => leads.map(({ id }) => id);
+
+type List = (query: URLSearchParams, response: ServerResponse) => readonly Lead[] | undefined;
+
+/** A service that gives the first leads of a list, as a plain array. */
+async function open(list: List, cap: number, dialect: Dialect = {}): Promise<void> {
+  server = await scripted((request, response) => {
+    const leads = list(new URL(request.url ?? '', 'http://localhost').searchParams, response);
+    if (leads === undefined)
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"x"}');
+    else sendJson(response, leads.slice(0, cap));
+  });
+  service = await serviceAt(server.url, { dialect });
+}
+
+const behindId =
+  (leads: readonly Lead[], name: string): List =>
+  (query) =>
+    leads.slice(leads.findIndex(({ id }) => id === query.get(name)) + 1);
+/** Compares whole seconds, as many databases do. */
+const before =
+  (leads: readonly Lead[], name: string, isIncluded: boolean, secondsOf = Date.parse): List =>
+  (query) => {
+    const bound = query.get(name);
+    if (bound === null) return leads;
+    const time = Math.floor(secondsOf(bound) / 1000);
+    return leads.filter(({ createdAt }) => {
+      const created = Math.floor(secondsOf(String(createdAt)) / 1000);
+      return isIncluded ? created <= time : created < time;
+    });
+  };
+
+describe('a list that goes on behind the id of its last lead', () => {
+  it.each(['before', 'before_id', 'after', 'after_id', 'last_id'])('is read by %s', async (name) => {
+    const leads = leadsOf(95, 1);
+    await open(behindId(leads, name), 30);
+    const { ids, completion } = await walk(service);
+    expect(ids).toEqual(idsOf(leads));
+    expect(completion).toEqual({ kind: 'complete', evidence: 'nothing-behind' });
+  });
+
+  it('is complete where nothing is behind a full page, and that is told from a filter that nothing passes', async () => {
+    const leads = leadsOf(50, 1);
+    await open(behindId(leads, 'before'), 50);
+    expect(await walk(service)).toMatchObject({
+      ids: idsOf(leads),
+      completion: { evidence: 'nothing-behind' },
+    });
+    await service.close();
+    await server.close();
+    const more = leadsOf(80, 1);
+    await open((query) => (query.has('before') ? [] : more), 50);
+    const end = await walk(service).then(({ completion }) => completion, String);
+    expect(end).not.toMatchObject({ evidence: 'nothing-behind' });
+  });
+
+  it('is read where every other parameter is rejected', async () => {
+    const leads = leadsOf(95, 1);
+    const find = behindId(leads, 'before');
+    await open(
+      (query, response) =>
+        [...query.keys()].every((name) => ['limit', 'before'].includes(name))
+          ? find(query, response)
+          : undefined,
+      30,
+    );
+    expect((await walk(service)).ids).toEqual(idsOf(leads));
+  });
+});
+
+describe('a list that is read by windows of time', () => {
+  it.each([
+    ['until', true, 1],
+    ['until', false, 1],
+    ['created_before', true, 0.3],
+    ['createdBefore', false, 0.1],
+  ])('is read by %s, the time included: %s, a lead each %d minutes', async (name, isIncluded, minutes) => {
+    const leads = leadsOf(237, minutes);
+    await open(before(leads, name, isIncluded), 60);
+    const { ids, completion } = await walk(service);
+    expect(ids).toEqual(idsOf(leads));
+    expect(completion).toEqual({ kind: 'complete', evidence: 'nothing-behind' });
+  });
+
+  it('is asked for in the form and under the name of the dialect', async () => {
+    const leads = leadsOf(95, 1).map((lead) => ({
+      ...lead,
+      createdAt: Date.parse(String(lead.createdAt)) / 1000,
+    }));
+    const seconds = (text: string): number => Number(text) * 1000;
+    await open(before(leads, 'max_time', true, seconds), 30, {
+      params: { until: 'max_time' },
+      dateFormat: 'unix',
+    });
+    expect((await walk(service)).ids).toEqual(idsOf(leads));
+    const windows = server.requests.filter((path) => path.includes('max_time='));
+    expect(windows.every((path) => /max_time=\d{10}$/.test(path))).toBe(true);
+  });
+
+  it('is complete where one full page is everything', async () => {
+    const leads = leadsOf(50, 1);
+    await open(before(leads, 'until', false), 50);
+    expect(await walk(service)).toMatchObject({
+      ids: idsOf(leads),
+      completion: { evidence: 'nothing-behind' },
+    });
+  });
+
+  it('is unproven at a full answer of one time', async () => {
+    const leads = leadsOf(300, 0.01);
+    await open(
+      before(
+        [
+          ...leadsOf(20, 1).map((lead) => ({ ...lead, id: `n${lead.id}` })),
+          ...leads.map((lead) => ({ ...lead, createdAt: '2026-01-01T00:00:00.000Z' })),
+        ],
+        'until',
+        true,
+      ),
+      60,
+    );
+    await expect(walk(service)).rejects.toThrow('leads may be missing');
+  });
+
+  it('is unproven where a window does not begin with the last lead of the one before', async () => {
+    const leads = leadsOf(237, 1);
+    let windows = 0;
+    const find = before(leads, 'until', true);
+    await open((query, response) => {
+      const found = find(query, response);
+      if (!query.has('until') || (windows += 1) < 5) return found;
+      return found?.slice(3);
+    }, 60);
+    await expect(walk(service)).rejects.toThrow(
+      'does not begin with the lead that the one before it ended with',
+    );
+  });
+
+  it('goes on from a position that was kept', async () => {
+    const leads = leadsOf(237, 1);
+    await open(before(leads, 'until', true), 60);
+    const whole = await walk(service);
+    const [at = 0] = whole.counts.slice(1);
+    const seen = new IdSet();
+    for (const id of whole.ids.slice(0, at)) seen.add(id ?? '');
+    const rest = await walk(service, { from: whole.positions[1], seen });
+    expect([...whole.ids.slice(0, at), ...rest.ids]).toEqual(idsOf(leads));
+  });
+
+  it('is no way through a list that is not in the order of time', async () => {
+    const leads = leadsOf(95, 1);
+    const mixed = leads.map((_, i) => leads[(i * 37) % 95] as Lead);
+    await open(before(mixed, 'until', true), 30);
+    const end = await walk(service).then(({ completion }) => completion, String);
+    expect(end).not.toMatchObject({ evidence: 'nothing-behind' });
+  });
+});
