@@ -95,6 +95,7 @@ describe('a lone page is proven', () => {
   const all = list(100);
   const proofs: readonly (readonly [string, Answer, Partial<ListingOptions>, Dialect])[] = [
     ['by a total of the answer', () => ({ data: all, total: 100 }), {}, {}],
+    ['by the count of OData', () => ({ '@odata.count': 100, value: all }), {}, {}],
     [
       'by a count that a limit of 1 shows to be a total',
       (query) => ({ data: query.get('limit') === '1' ? all.slice(0, 1) : all, count: 100 }),

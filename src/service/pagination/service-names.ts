@@ -148,7 +148,7 @@ export const offsetNames = names('offset skip start startat');
 /** The page size in force; `size` and `count` are the length of the page in some services. */
 export const pageSizeNames = names('pagesize perpage itemsperpage maxresults limit');
 export const totalNames = names(
-  'total totalcount totalitems totalresults totalrecords totalelements totalrows numfound',
+  'total totalcount totalitems totalresults totalrecords totalelements totalrows numfound @odata.count',
 );
 /** A total in some services, the length of the page in others: only a larger number than that can be the total. */
 export const countNames = names('count items');
