@@ -15,6 +15,7 @@ import {
   truthOf,
 } from '../support/both-sides.ts';
 import { type RunningProgram, startProgram } from '../support/beside.ts';
+import { systemClock } from '../../src/time/clock.ts';
 import { FakeClock } from '../support/clock.ts';
 import { full, printFigure, sized } from '../support/faults.ts';
 import { seeded } from '../support/faulty-service.ts';
@@ -269,7 +270,8 @@ it.each(['the inbox', 'a file'])(
     writeFileSync(received, bodies.map((body) => `${Buffer.from(body).toString('utf8')}\n`).join(''));
     const box = await startSandbox(
       { seed: 1, records: listedRecords(fates), maxLimit: 100 },
-      { clock: new FakeClock(now) },
+      // The programs that are killed have the system's clock.
+      { clock: systemClock },
     );
     const argv = ['audit', '--json', '--settle', '0s', '--since', new Date(since).toISOString()];
     if (what === 'a file') argv.push('--received', received);
