@@ -5,8 +5,7 @@ export interface Lead {
   readonly createdAt: string;
 }
 
-export interface Answer {
-  readonly status?: number;
+interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
 }

@@ -47,7 +47,7 @@ export interface KnownList extends KnownFront {
 }
 
 /** A value of a filter, and the leads that it should leave. */
-export interface FilterValue {
+interface FilterValue {
   readonly text: string;
   readonly selects: LeadTest;
   /** These leads, in words. */

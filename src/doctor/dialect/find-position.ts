@@ -47,7 +47,7 @@ export type PositionFinding =
     };
 
 /** What is known when it is asked how pages follow each other. */
-export interface PositionSearch {
+interface PositionSearch {
   readonly asker: DialectAsker;
   readonly found: FoundLimit;
   /** Leads from the front of the list. */
@@ -336,7 +336,7 @@ interface ReadNext {
 }
 
 /** What a page from the front of the list says itself of the page behind it; undefined where it was not read whole. */
-export function readNext({ params }: DialectAsker, { facts, count }: SeenPage): ReadNext | undefined {
+function readNext({ params }: DialectAsker, { facts, count }: SeenPage): ReadNext | undefined {
   if (facts === undefined) return undefined;
   const hints = hintsOf(params, facts);
   const { says } = readNextPage({

@@ -39,8 +39,6 @@ export interface Walked {
 export class DialectAsker {
   /** Names with brackets spoil an answer together with others. */
   areOddNamesUnclear = false;
-  /** A position changed the answer, and not to another page. */
-  isPositionUnclear = false;
   readonly #service: Service;
   #params: RequestParams;
   #dialect: Dialect;
