@@ -6,6 +6,7 @@ import { decideNextStep, type Step } from '../../src/service/listing/decide-next
 import {
   askedFor,
   initialState,
+  inNextPass,
   type WalkState,
   type WholePage,
   withAnswer,
@@ -66,6 +67,15 @@ describe('the next step', () => {
       'is no end where the service counts more than came',
       after([front, page(3, { has_more: false, total: 7 }, true)]),
       { kind: 'end', completion: { kind: 'unproven', reason: { kind: 'total-not-met', total: 7, met: 3 } } },
+    ],
+    [
+      'is no such end where all readings together gave what it counts: the list has moved',
+      withAnswer(
+        inNextPass(after([front, page(4, { total: 7 }, true)]), totalsFrom()),
+        page(3, { has_more: false, total: 7 }, true),
+        beside,
+      ),
+      { kind: 'end', completion: { kind: 'unproven', reason: { kind: 'list-kept-moving' } } },
     ],
     [
       'behind an empty page of a list that ends there is the end',

@@ -266,11 +266,14 @@ function unreadOf({ newest, totals, isFiltered }: WalkState): UnprovenReason | u
 
 /** The service counts more leads than it gave. */
 function contraryTotal({ totals, isFiltered }: WalkState): UnprovenReason | undefined {
-  const { met, repeated, first, last } = totals;
+  const { met, metInAll, repeated, first, last } = totals;
   // What the first answer counted may have come all the same: some totals are the length of their page.
   if (last === 0 && met !== 0 && (met ?? 0) < (first ?? 0)) return { kind: 'total-vanished' };
   if (met === undefined || first === undefined || last === undefined || isFiltered) return undefined;
   // Leads that were there all the time: later ones in front are a later walk's.
   const total = Math.min(first, last);
-  return met + repeated >= total ? undefined : { kind: 'total-not-met', total, met };
+  if (met + repeated >= total) return undefined;
+  // All readings together gave as many: some may be gone, and others not met.
+  if (metInAll >= total) return { kind: 'list-kept-moving' };
+  return { kind: 'total-not-met', total, met: Math.max(met, metInAll) };
 }

@@ -8,6 +8,8 @@ const lost = Number.MIN_SAFE_INTEGER;
 export interface Totals {
   /** Different leads met in this pass; undefined when it began in the middle, or was read again in part. */
   readonly met: number | undefined;
+  /** Different leads met in all passes, as far as they were new to the walk. */
+  readonly metInAll: number;
   /** Records that the first page held twice: some totals count them. */
   readonly repeated: number;
   /** Leads in all, as the first page and the last one say. */
@@ -24,6 +26,7 @@ export interface Totals {
 
 export const totalsFrom = (soFar?: TotalsSoFar, met: number | undefined = 0): Totals => ({
   met: soFar?.met ?? met,
+  metInAll: 0,
   repeated: 0,
   first: soFar?.first,
   last: soFar?.last,
@@ -52,6 +55,7 @@ export function countPage(before: Totals, page: CountedPage): Totals {
   return {
     ...before,
     met: before.met === undefined ? undefined : before.met + added,
+    metInAll: before.metInAll + fresh - earlier,
     repeated: page.isFirst ? repeated : before.repeated,
     first: before.first ?? total,
     last: total,

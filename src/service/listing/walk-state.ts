@@ -344,7 +344,7 @@ export function withProbes(before: WalkState, reason: ProbeReason, found: ProbeR
 /** The list is read from its front once more. */
 export const inNextPass = (before: WalkState, totals: Totals): WalkState => ({
   ...before,
-  totals,
+  totals: { ...totals, metInAll: before.totals.metInAll },
   previous: undefined,
   emptyPages: 0,
   idlePages: 0,
