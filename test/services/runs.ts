@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freshHome, leads } from '../support/run.ts';
+import { envOf, exported, type Judged, judge, learnt, usualCaps } from './judge.ts';
+import { leadIdsIn, type ListService, serve } from './list-service.ts';
+import type { Row } from './row.ts';
+
+/** One export of a service, and what it came to. */
+interface JudgedRun extends Judged {
+  /** How many leads there were; behind how many were there when it was learnt. */
+  readonly at: string;
+}
+
+/** A few counts on both sides of what an answer holds. */
+function countsOf({ cap = 20, usual = cap, counts, isVariant }: Row): readonly number[] {
+  const few = isVariant === true ? [] : [1, 4, 5, usual, usual + 1, cap - 1];
+  return counts ?? [...new Set([...few, cap, cap + 1, 237])];
+}
+
+/** What is wrong; of a row that is not yet right, that nothing is. */
+export function wrongOf(runs: readonly JudgedRun[], notYet: string | undefined): string[] {
+  const wrong = runs.filter(({ verdict }) => verdict !== 'fine' && verdict !== 'invisible');
+  if (notYet === undefined) return wrong.map(({ at, verdict, seen }) => `${at}: ${verdict}: ${seen}`);
+  return wrong.length > 0 ? [] : ['it is right now, and no longer a row of notYet'];
+}
+
+/** Exports without a profile. */
+export async function unaidedRuns(row: Row): Promise<JudgedRun[]> {
+  const service = await serve(row, 1);
+  const runs: JudgedRun[] = [];
+  const home = freshHome();
+  await set(row.settings ?? {}, service, home);
+  for (const count of countsOf(row)) {
+    service.count = count;
+    const run = await exported({ service, home });
+    const isQuiet = row.outlook === 'caution' || row.quietAt?.includes(count) === true;
+    runs.push({ at: String(count), ...judge(row, service, run, isQuiet && usualCaps.includes(count)) });
+  }
+  await service.close();
+  return runs;
+}
+
+async function set(
+  settings: NonNullable<Row['settings']>,
+  service: ListService,
+  home: string,
+): Promise<void> {
+  for (const [key, value] of Object.entries(settings))
+    await leads(['config', 'set', key, value], { env: envOf(service), home });
+}
+
+/** Exports of many leads with what was learnt at a few, and of fewer with what was learnt at many. */
+export async function learntRuns(row: Row, few: readonly number[]): Promise<JudgedRun[]> {
+  const service = await serve(row, 1);
+  const runs: JudgedRun[] = [];
+  const { cap = Infinity } = row;
+  for (const [before, afterwards] of [
+    ...few.map((before) => [before, [237]] as const),
+    [237, [3, 20, 50, 100]] as const,
+  ]) {
+    const home = freshHome();
+    service.count = before;
+    await learnt({ service, home });
+    for (const count of afterwards) {
+      service.count = count;
+      const run = await exported({ service, home });
+      // Who has seen more leads at once knows that fewer are no part.
+      const isQuiet = row.outlook === 'caution' || row.quietAt?.includes(count) === true;
+      const isAlarmFair = isQuiet && cap < 237 && usualCaps.includes(count);
+      runs.push({ at: `${before}, ${count}`, ...judge(row, service, run, isAlarmFair) });
+    }
+  }
+  await service.close();
+  return runs;
+}
+
+interface Nights {
+  /** Those that ended with another code than 0. */
+  readonly red: readonly string[];
+  /** Nights that ended with 0 and said something. */
+  readonly noted: number;
+  readonly lost: number;
+  readonly repeated: number;
+}
+
+interface Course {
+  readonly nights: number;
+  /** Leads there are in the first one. */
+  readonly first: number;
+  readonly arrivals: (night: number) => number;
+}
+
+/** Runs `export --bookmark` night by night. Behind the first red one, a person says that the list has one page. */
+export async function nightsOf(row: Row, { nights, first, arrivals }: Course): Promise<Nights> {
+  const service = await serve(row, first);
+  const home = freshHome();
+  const file = join(home, 'leads.ndjson');
+  const red: string[] = [];
+  let noted = 0;
+  for (let night = 1; night <= nights; night += 1) {
+    if (night > 1) service.count += arrivals(night);
+    const words = ['--bookmark', join(home, 'bookmark'), '-o', file];
+    const { exitCode, stderr } = await exported({ service, home }, ...words);
+    if (exitCode === 0 && stderr !== '') noted += 1;
+    if (exitCode === 0) continue;
+    red.push(`night ${night}, ${service.count} leads: ${stderr}`);
+    if (row.cap === undefined) await set({ 'api.pagination': 'none' }, service, home);
+  }
+  await service.close();
+  const written = readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => leadIdsIn(line).slice(0, 1));
+  const got = new Set(written);
+  const lost = service.ids.filter((id) => !got.has(id)).length;
+  return { red, noted, lost, repeated: written.length - got.size };
+}
