@@ -77,6 +77,11 @@ describe('a lone page without a proof', () => {
     );
   });
 
+  it.each([1, 2, 4])('of %d leads is unproven where as many were asked for', async (pageSize) => {
+    const answer = limited(list(50), 100);
+    await expect(walked(answer, {}, { pageSize })).rejects.toMatchObject({ code: 'incomplete' });
+  });
+
   it.each([5, 37, 120, 237])('of %d leads is complete, and that is said', async (count) => {
     const { completion, said } = await walked(() => list(count));
     expect(completion).toEqual({ kind: 'complete', evidence: 'lone-page' });

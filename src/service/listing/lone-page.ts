@@ -134,9 +134,9 @@ function reachesBack({ census, since, hasOldestBefore }: LonePage): boolean {
   return oldest !== undefined && (hasOldestBefore || (since !== undefined && oldest < since));
 }
 
-/** As many came as were asked for. */
+/** As many came as were asked for; one lead cannot show whether a limit of one is honoured. */
 const isAsAsked = ({ count, size, honoursLimit }: LonePage): boolean =>
-  count === size && honoursLimit !== false;
+  count === size && (honoursLimit !== false || count === 1);
 
 const isAtCap = (page: LonePage): boolean =>
   isUsualCap(page.count) || page.count === page.shownSize || isAsAsked(page);
