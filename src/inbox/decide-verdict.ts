@@ -68,7 +68,7 @@ interface DecidedArrival {
  * A lead is `pending` until all of them have had it, `accepted` once, and a `duplicate` ever after. Stores nothing: the
  * caller does, with the leases that a pending verdict names.
  */
-export function decide(
+export function decideVerdict(
   lead: KnownLead | undefined,
   arrival: DecidedArrival,
   wanted: readonly string[],

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { PartialFile } from '../../src/files/partial.ts';
 import { descriptorsOn } from '../support/descriptors.ts';
-import { readJsonState, writeJsonState } from '../../src/files/bookmark.ts';
+import { readJsonState, writeJsonState } from '../../src/files/json-state.ts';
 
 const place = () => join(mkdtempSync(join(tmpdir(), 'leads-partial-')), 'file');
 

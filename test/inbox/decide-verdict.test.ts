@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { decide, verdictOnceDone, type KnownLead, type Verdict } from '../../src/inbox/decide-verdict.ts';
+import {
+  decideVerdict,
+  verdictOnceDone,
+  type KnownLead,
+  type Verdict,
+} from '../../src/inbox/decide-verdict.ts';
 import { arrivalOf, deliveryOf } from './support.ts';
 
 const arrival = arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a","n":2}', { receivedAt: 9 }) });
@@ -97,7 +102,7 @@ const rows: readonly Row[] = [
 describe('the verdict on an arrival', () => {
   for (const { arrival: what, lead, wanted = [], verdict } of rows) {
     it(`${what}: ${verdict.kind}`, () => {
-      expect(decide(lead, arrival, wanted)).toEqual(verdict);
+      expect(decideVerdict(lead, arrival, wanted)).toEqual(verdict);
     });
   }
 });

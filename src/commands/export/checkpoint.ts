@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
-import { bookmarkSchema, outputFile, readJsonState } from '../../files/bookmark.ts';
+import { readJsonState } from '../../files/json-state.ts';
+import { bookmarkSchema, outputFile } from './bookmark.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
 import { positionSchema } from '../../service/pagination/position-schema.ts';
 import type { ExportOptions } from './options.ts';

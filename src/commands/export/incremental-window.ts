@@ -1,5 +1,5 @@
 import { readCreatedAt } from '../../lead/created-at.ts';
-import type { Bookmark } from '../../files/bookmark.ts';
+import type { Bookmark } from './bookmark.ts';
 import type { RawLead } from '../../lead/raw-lead.ts';
 import type { Completion } from '../../service/listing/incomplete-error.ts';
 import type { LeadQuery, RunBefore } from '../../service/listing/listing-types.ts';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
 import { digestFile, type FileDigest, hexOf, isUnchanged } from '../../files/append-durably.ts';
-import type { Bookmark, OutputFile } from '../../files/bookmark.ts';
+import type { Bookmark, OutputFile } from './bookmark.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import type { ExportOptions } from './options.ts';
 

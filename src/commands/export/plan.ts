@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { type Bookmark, readBookmark } from '../../files/bookmark.ts';
+import { type Bookmark, readBookmark } from './bookmark.ts';
 import { UsageError } from '../../errors.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import { FieldPresence, leadFilter, type LeadMatcher } from '../../lead/filter.ts';

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { appendDurably, digestFile, hexOf, isUnchanged } from '../../files/append-durably.ts';
-import { type OutputFile, writeBookmark, writeJsonState } from '../../files/bookmark.ts';
+import { writeJsonState } from '../../files/json-state.ts';
+import { type OutputFile, writeBookmark } from './bookmark.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import { PartialFile } from '../../files/partial.ts';
 import { linesOf, unpacked } from '../../files/read.ts';

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { writeJsonState } from '../../files/bookmark.ts';
+import { writeJsonState } from '../../files/json-state.ts';
 import { PartialFile } from '../../files/partial.ts';
 import { gzipSink } from '../../output/records/gzip.ts';
 import type { ByteSink } from '../../output/records/record-types.ts';

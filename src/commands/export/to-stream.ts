@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import type { Context } from '../../context.ts';
 import { InterruptedError, OutputError, UsageError } from '../../errors.ts';
-import { writeBookmark } from '../../files/bookmark.ts';
+import { writeBookmark } from './bookmark.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
 import type { OutputPlace } from '../../files/output-place.ts';
 import { gzipSink } from '../../output/records/gzip.ts';

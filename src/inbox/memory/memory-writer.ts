@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Rejection } from '../../webhook/rejection.ts';
 import {
   ComparisonBudget,
-  decide,
+  decideVerdict,
   verdictOnceDone,
   type KnownLead,
   replayedNonce,
@@ -207,7 +207,7 @@ export class MemoryWriter {
     return group.map((arrival) => {
       const lead = this.leads.get(arrival.leadId);
       const known = lead === undefined ? undefined : this.#knownLead(lead, arrival);
-      const verdict = decide(known, arrival, this.#options.targets);
+      const verdict = decideVerdict(known, arrival, this.#options.targets);
       const seq = this.deliveries.add(summaryOf(arrival, verdict, content.path, firstSeq), bytes);
       this.#count(lead, verdict, seq);
       return { seq, ...verdict };

@@ -5,7 +5,7 @@ import type { Delivery } from '../../webhook/delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
 import {
   ComparisonBudget,
-  decide,
+  decideVerdict,
   type KnownLead,
   replayedNonce,
   type TakenKind,
@@ -194,9 +194,9 @@ export class SqliteWriter {
     const payload = leadBytes(delivery.body, place);
     const digest = bodyDigest ?? digestOf(payload);
     // Most leads are new, which the insert alone shows: only when it inserts nothing is anything looked up.
-    const asNew = decide(undefined, arrival, targets);
+    const asNew = decideVerdict(undefined, arrival, targets);
     const isNew = this.#addLead(id, delivery, digest, asNew);
-    const verdict = isNew ? asNew : decide(this.#knownLead(id, payload, digest), arrival, targets);
+    const verdict = isNew ? asNew : decideVerdict(this.#knownLead(id, payload, digest), arrival, targets);
     const seq = (this.#seq += 1);
     insertDelivery(this.#sql, seq, summaryOf(arrival, verdict, content.path, firstSeq), content);
     if (!isNew) {

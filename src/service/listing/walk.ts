@@ -47,7 +47,7 @@ export interface PageEnd {
 
 const front: Position = { style: 'start' };
 
-/** The one loop of every walk: asks for the page that `nextStep` names, and shows it the answer, until it names an end. */
+/** The one loop of every walk: asks for the page that `decideNextStep` names, and shows it the answer, until it names an end. */
 export async function* walk<Part>(
   reader: PageReader<Part>,
   probes: Probes,

@@ -1,4 +1,4 @@
-import { ComparisonBudget, decide, decideErased, replayedNonce } from '../../decide-verdict.ts';
+import { ComparisonBudget, decideErased, decideVerdict, replayedNonce } from '../../decide-verdict.ts';
 import { summaryOf } from '../../delivery-record.ts';
 import { remainingContent } from '../../erase/remaining-delivery.ts';
 import type { TakeResult } from '../../inbox.ts';
@@ -144,7 +144,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
           if (erased.has(one.arrival.leadId)) return erasedResult(one, erased);
           const lead = leads.get(one.key) ?? new LeadInBatch(known.get(one.key), comparison);
           leads.set(one.key, lead);
-          const verdict = decide(lead.known(one), one.arrival, this.#context.options.targets);
+          const verdict = decideVerdict(lead.known(one), one.arrival, this.#context.options.targets);
           const seq = own[i] ?? never();
           const summary = summaryOf(one.arrival, verdict, content.path, isShared ? firstSeq : undefined);
           writes.deliveries.add(seq, one.id, summary, content);

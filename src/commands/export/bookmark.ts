@@ -1,44 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
-import { DataError } from '../errors.ts';
-import type { FileProblem } from './problems.ts';
-import { replaceFile } from './replace.ts';
-
-/**
- * Reads a small JSON file that an earlier run wrote, and checks it against its schema, which contains its `version`.
- * Undefined when there is none. Throws a `DataError` for one that is corrupt or of another version: it is never overwritten.
- */
-export async function readJsonState<S extends z.ZodMiniType>(
-  path: string,
-  schema: S,
-  what: string,
-): Promise<z.output<S> | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    throw dataError({ kind: 'state-unreadable', what, path, why: code ?? String(cause) }, cause);
-  }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw dataError({ kind: 'state-not-json', what, path }, cause);
-  }
-  const parsed = z.safeParse(schema, json);
-  if (parsed.success) return parsed.data;
-  const at = parsed.error.issues[0]?.path.join('.') ?? '';
-  throw dataError({ kind: 'state-invalid', what, path, at }, parsed.error);
-}
-
-const dataError = (problem: FileProblem, cause: unknown): DataError => new DataError(problem, { cause });
-
-/** Replaces such a file durably in one step; the caller holds the lock of the export that it belongs to. */
-export function writeJsonState(path: string, state: unknown): Promise<void> {
-  return replaceFile(path, `${JSON.stringify(state)}\n`, { isLocked: true });
-}
+import { readJsonState, writeJsonState } from '../../files/json-state.ts';
 
 export const outputFile = z.object({
   bytes: z.int(),
