@@ -245,9 +245,9 @@ type Headers = Readonly<Record<string, string | undefined>>;
 const headerNumber = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
 
-/** `items 0-24/319` (RFC 9110, section 14.4); `*` is an unknown total. Undefined for a range of bytes. */
+/** `items 0-24/319` (RFC 9110, section 14.4), or without the unit (PostgREST); `*` is an unknown total. Undefined for a range of bytes. */
 export function contentRange(headers: Headers): ContentRange | undefined {
-  const range = /^\s*(?!bytes\b)[\w-]+\s+(?:(\d{1,15})-(\d{1,15})|\*)\s*\/\s*(\d{1,15}|\*)\s*$/i;
+  const range = /^\s*(?:(?!bytes\b)[\w-]+\s+)?(?:(\d{1,15})-(\d{1,15})|\*)\s*\/\s*(\d{1,15}|\*)\s*$/i;
   const [all, from, to, total] = range.exec(headers['content-range'] ?? '') ?? [];
   if (all === undefined) return undefined;
   const count = from === undefined || to === undefined ? 0 : Number(to) - Number(from) + 1;
