@@ -294,7 +294,8 @@ it.each(['the inbox', 'a file'])(
       const next = auditing();
       expect((await next.done).exitCode).toBe(7);
       expect(foundIn({ stdout: next.stdout() })).toEqual(foundIn({ stdout: whole.stdout() }));
-      expect(filesIn(home)).toEqual(before);
+      // The database removes its own files once nobody reads it any more.
+      expect(filesIn(home).filter((name) => !before.includes(name))).toEqual([]);
       printFigure(
         14,
         `${sized(50)} audits of ${what} killed (${hit} hit): the same findings, nothing left behind`,

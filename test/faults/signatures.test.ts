@@ -65,7 +65,8 @@ function* forgeries({ scheme, coversBody }: Case, honest: ReturnType<typeof deli
   );
   for (const [name, value] of credentials) {
     const i = at(value.length);
-    const swapped = value[i] === 'a' ? 'b' : 'a';
+    // Hex is read in any case.
+    const swapped = value[i]?.toLowerCase() === 'a' ? 'b' : 'a';
     for (const changed of [
       value.slice(0, i) + swapped + value.slice(i + 1),
       value.slice(0, i),

@@ -29,7 +29,7 @@ export async function overhear(flags: readonly string[], secret: string): Promis
   const home = mkdtempSync(join(tmpdir(), 'leads-overheard-'));
   const file = join(mkdtempSync(join(tmpdir(), 'leads-secret-')), 'secret');
   writeFileSync(file, secret);
-  const from = flags.includes('token') ? '--token-file' : '--secret-file';
+  const from = flags.some((word) => /^token$|"scheme":"token"/.test(word)) ? '--token-file' : '--secret-file';
   const inbox = join(home, 'inbox.db');
   const child = spawn(
     process.execPath,
