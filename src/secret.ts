@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 export class Secret {
   readonly #text: string;
   readonly #bytes: Uint8Array | undefined;
+  #forms: readonly string[] | undefined;
 
   /** `bytes`: the key itself, where that is what was given; `text` then only serves to find it in other texts. */
   constructor(text: string, bytes?: Uint8Array) {
@@ -20,6 +21,11 @@ export class Secret {
   /** The text itself: for signing and for the one header that carries it, never for output. */
   reveal(): string {
     return this.#text;
+  }
+
+  /** How it may stand in a text: plain, or percent-encoded where that differs. */
+  forms(): readonly string[] {
+    return (this.#forms ??= [...new Set([this.#text, encodeURIComponent(this.#text)])]);
   }
 
   /** The key itself, for a secret that was given as bytes. */
@@ -45,8 +51,7 @@ export class Secret {
 export function withoutSecrets(text: string, secrets: readonly Secret[], replacement: string): string {
   let redacted = text;
   for (const secret of secrets) {
-    const plain = secret.reveal();
-    for (const form of [plain, encodeURIComponent(plain)]) {
+    for (const form of secret.forms()) {
       if (form !== '' && redacted.includes(form)) redacted = redacted.replaceAll(form, () => replacement);
     }
   }

@@ -104,7 +104,7 @@ async function answerDelivery(
 export type Handle = (connection: Connection, request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Starts each request of a connection when the answer to the one ahead of it has left: a client need not wait for
+ * Starts each request of a connection when the one ahead of it is answered, and the client reads: it need not wait for
  * answers, but POST requests are not to be handled in parallel (RFC 9112, section 9.3.2). Behind an answer that closes
  * the connection nothing is started (section 9.6).
  */
@@ -114,15 +114,17 @@ export function startInTurn(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  const { latest, waiting } = connection;
+  const { latest, waiting, socket } = connection;
+  // That the answer has left is seen only after the client's next request, as a rule.
+  const isAnswered = latest === undefined || (latest.writableEnded && !socket.writableNeedDrain);
   const start = (): void => {
     connection.latest = response;
     handle(connection, request, response);
   };
   if (connection.closing) request.resume();
-  else if (latest === undefined || (waiting.length === 0 && latest.writableFinished)) start();
+  else if (waiting.length === 0 && isAnswered) start();
   else {
-    if (waiting.length === 0) latest.once('close', () => startNext(connection));
+    if (waiting.length === 0) latest?.once('close', () => startNext(connection));
     waiting.push({ request, response, start });
     stopReading(connection);
   }

@@ -167,10 +167,21 @@ function keyInput(
 
 /**
  * Whether two byte strings are the same, in a time that does not depend on how many bytes agree: only their digests, which
- * always have 32 bytes, are compared. Every credential of every scheme is compared by this or by `equalMacs`.
+ * always have 32 bytes, are compared. Every credential of every scheme is compared by this, by `equalsKey` or by
+ * `equalMacs`.
  */
 export function equalInConstantTime(expected: Uint8Array, received: Uint8Array): boolean {
   return timingSafeEqual(digest(expected), digest(received));
+}
+
+/** The digest of each key, since exporting a key costs more than comparing it. */
+const digests = new WeakMap<Key, Buffer>();
+
+/** The same for a key that is compared with what each delivery carries. */
+export function equalsKey(key: Key, received: Uint8Array): boolean {
+  const own = digests.get(key) ?? digest(key.material.export());
+  digests.set(key, own);
+  return timingSafeEqual(own, digest(received));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { equalInConstantTime } from '../crypto/signature.ts';
+import { equalsKey } from '../crypto/signature.ts';
 import { fieldName, soleHeader } from '../headers.ts';
 import { symmetricKey } from '../crypto/symmetric-key.ts';
 import { configError } from '../problems.ts';
@@ -33,7 +33,7 @@ export function token(name = defaultTokenHeader): Scheme {
       const found = soleHeader(delivery, header);
       if (!found.ok) return found;
       const received = Buffer.from(found.value, 'latin1');
-      const matches = keys.map((key) => equalInConstantTime(key.material.export(), received));
+      const matches = keys.map((key) => equalsKey(key, received));
       const key = matches.indexOf(true);
       if (key !== -1) return { ok: true, key };
       return rejected('wrong_credential', `the token in ${header} is not the right one`);
