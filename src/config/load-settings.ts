@@ -38,6 +38,7 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
     webhookScheme: profile.webhook?.scheme,
     webhookLead: profile.webhook?.lead,
+    webhookId: profile.webhook?.id ?? profile.api?.id ?? 'id',
     webhookOptions: formerSchemeOptions(profile.webhook),
     timeoutMs: timeout(globals.timeout, profile.timeout),
     retries: retries(globals.retries, profile.retries),

@@ -148,6 +148,12 @@ const general: readonly SettingKey[] = [
     type: pointerOrAuto,
     help: 'JSON Pointer to the lead in the body of a delivery, or auto; an empty text: the body itself',
   },
+  {
+    name: 'webhook.id',
+    path: ['webhook', 'id'],
+    type: text,
+    help: 'field of a delivered lead that identifies it (default: as api.id)',
+  },
 ];
 
 const parameters: Readonly<Record<ParameterName, string>> = {

@@ -56,6 +56,8 @@ export interface Settings {
   readonly webhookScheme: string | undefined;
   /** Where the lead is in the body of a delivery: a JSON Pointer, or `auto`. */
   readonly webhookLead: string | undefined;
+  /** The field that is the id of a lead that is delivered. Default: as in a lead that is listed. */
+  readonly webhookId: string;
   /** The options of that scheme that earlier releases keep beside it, as texts, unchecked. */
   readonly webhookOptions: StoredSchemeOptions;
   /** For one request, headers and each wait for more of the body. Default 30 s. */
@@ -83,6 +85,7 @@ export interface Profile {
         readonly token?: string | undefined;
         readonly secret?: string | undefined;
         readonly lead?: string | undefined;
+        readonly id?: string | undefined;
         readonly custom?: StoredSchemeOptions | undefined;
       } & StoredSchemeOptions)
     | undefined;

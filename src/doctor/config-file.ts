@@ -38,6 +38,16 @@ export function checkConfig(
   return check.pass(`${path}, readable by you alone, profile ${read.profile}`);
 }
 
+/** A warning where a lead that is delivered is identified by another field than one that is listed. */
+export function checkIdFields({
+  dialect,
+  webhookId,
+}: Pick<Settings, 'dialect' | 'webhookId'>): CheckResult[] {
+  const listed = dialect.id ?? 'id';
+  if (webhookId === listed) return [];
+  return [checkNamed('receiver.id').warn({ kind: 'two-id-fields', listed, delivered: webhookId })];
+}
+
 /** A sticky directory, such as /tmp, is shared on purpose. */
 const isOpen = (stat: Stats): boolean =>
   !stat.isSymbolicLink() && (stat.mode & 0o077) !== 0 && (stat.mode & 0o1000) === 0;

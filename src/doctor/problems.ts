@@ -11,6 +11,8 @@ export type DoctorProblem =
   | { readonly kind: 'inbox-file-damaged'; readonly inbox: string; readonly damage: string }
   | { readonly kind: 'database-without-inbox'; readonly inbox: string }
   | { readonly kind: 'partitions-missing'; readonly months: readonly string[] }
+  /** The same lead, listed and delivered, would have two ids. */
+  | { readonly kind: 'two-id-fields'; readonly listed: string; readonly delivered: string }
   | { readonly kind: 'port-of-listen'; readonly address: string }
   | { readonly kind: 'port-taken'; readonly address: string }
   | { readonly kind: 'port-needs-rights'; readonly address: string }

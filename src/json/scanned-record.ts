@@ -32,9 +32,14 @@ export class ScannedRecord {
     return this.source.subarray(this.start, this.end);
   }
 
+  /** One of `idKinds`. */
+  get idKind(): number {
+    return this.#rows[this.#row + row.idKind] as number;
+  }
+
   /** Whether the id is `source[idStart, idEnd)` without any decoding. */
   get hasPlainId(): boolean {
-    return this.#rows[this.#row + row.idKind] === idKinds.asItStands;
+    return this.idKind === idKinds.asItStands;
   }
 
   get idStart(): number {
@@ -47,7 +52,7 @@ export class ScannedRecord {
 
   /** Whether there is a usable id; creates no string. */
   get hasId(): boolean {
-    return this.hasPlainId || this.#rows[this.#row + row.idKind] === idKinds.escaped;
+    return this.hasPlainId || this.idKind === idKinds.escaped;
   }
 
   /**

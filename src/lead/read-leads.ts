@@ -1,9 +1,9 @@
-import { openBrace, openBracket } from '../json/bytes.ts';
+import { compact, openBrace, openBracket } from '../json/bytes.ts';
 import { formatPointer, isObject, type Json } from '../json/exact.ts';
 import { elementsAt, membersAt, type Span, spanAt } from '../json/members.ts';
 import { readDocument } from '../json/read-document.ts';
-import { recordAt } from '../json/scanned-record.ts';
-import { idKinds, row, scanner } from '../json/scanner.ts';
+import { recordAt, type ScannedRecord } from '../json/scanned-record.ts';
+import { idKinds, scanner } from '../json/scanner.ts';
 import { readCreatedAt } from './created-at.ts';
 import type { RawLead } from './raw-lead.ts';
 
@@ -17,6 +17,18 @@ export interface LeadAtNames {
   /** What may name another one; absent where nothing can. */
   readonly option?: string | undefined;
 }
+
+/** Which field of a lead identifies it. */
+export interface IdField {
+  readonly name: string;
+  /** What may name another one, for messages; absent where nothing can. */
+  readonly option?: string | undefined;
+  /** Reads a compact record by it; absent for `id`, which the scanner finds. */
+  readonly recordIn?: ((json: Buffer) => ScannedRecord) | undefined;
+}
+
+/** The field of the specification. */
+export const plainId: IdField = { name: 'id' };
 
 /** A lead of a body. */
 export interface FoundLead {
@@ -41,10 +53,15 @@ const mostLeads = 1000;
  * or the only array of such objects; when that is not clear, the body itself, if it has an id. An array at the place that a
  * pointer names is several leads.
  */
-export function readLeads(body: Uint8Array, at: LeadAt, names: LeadAtNames = unnamed): ReadLeads {
+export function readLeads(
+  body: Uint8Array,
+  at: LeadAt,
+  names: LeadAtNames = unnamed,
+  idField: IdField = plainId,
+): ReadLeads {
   if (at === 'auto') {
-    const whole = readLead(body);
-    return whole.ok && whole.hasLeadField ? theBody(whole) : search(body, whole, names.option);
+    const whole = readLead(body, idField);
+    return whole.ok && whole.hasLeadField ? theBody(whole) : search(body, whole, names.option, idField);
   }
   const document = readDocument(body);
   if (!document.ok) return document;
@@ -55,7 +72,7 @@ export function readLeads(body: Uint8Array, at: LeadAt, names: LeadAtNames = unn
       detail: `there is nothing at ${pointerText(at)}, where ${names.saidBy} says that the lead is`,
     };
   }
-  return leadsAt(document, place, `at ${pointerText(at)}`);
+  return leadsAt(document, place, `at ${pointerText(at)}`, idField);
 }
 
 const unnamed: LeadAtNames = { saidBy: 'the receiver' };
@@ -66,65 +83,72 @@ const theBody = ({ lead, warnings }: Extract<ReadLead, { readonly ok: true }>): 
 });
 
 /** `whole`: the body read as a lead. */
-function search(body: Uint8Array, whole: ReadLead, option: string | undefined): ReadLeads {
+function search(body: Uint8Array, whole: ReadLead, option: string | undefined, idField: IdField): ReadLeads {
   const document = readDocument(body);
   if (!document.ok) return document;
   const { json, start } = document;
   // It is meant to be the lead, and what is inside it is no other one.
-  if (!whole.ok && isLeadLike(json, start)) return whole;
-  const places = leadPlaces(json, start);
+  if (!whole.ok && isLeadLike(json, start, idField.name)) return whole;
+  const places = leadPlaces(json, start, idField.name);
   const [place] = places;
-  if (place === undefined)
-    return whole.ok ? theBody(whole) : unclear(noPlaceIn(json, start) ?? whole.detail, option);
+  if (place === undefined) return whole.ok ? theBody(whole) : noLeadIn(document, whole, option, idField);
   const isOne = json[place.start] === openBrace || elementsAt(json, place.start, 2).length === 1;
   // Several leads in a body with an id of its own could also be parts of the one lead that it is.
   if (places.length === 1 && (isOne || !whole.ok)) {
-    const found = leadsAt(document, place, 'in the body');
+    const found = leadsAt(document, place, 'in the body', idField);
     if (found.ok || !whole.ok) return found;
   }
-  if (!whole.ok) return unclear('more than one object in the body could be the lead', option);
+  if (!whole.ok) return refused('more than one object in the body could be the lead', option);
   const warning = `objects inside could be the lead${option === undefined ? '' : ` (${option})`}`;
   return theBody({ ...whole, warnings: [...whole.warnings, warning] });
 }
 
-const unclear = (found: string, option: string | undefined): ReadLeads => ({
-  ok: false,
-  detail: option === undefined ? found : `${found}; say with ${option} where in the body the lead is`,
-});
+/** `place` and `id`: what could name another one, so that there is a lead. */
+function refused(found: string, place: string | undefined, id?: string): ReadLeads {
+  const hints = [
+    id !== undefined && `with ${id} which field of a lead is its id`,
+    place !== undefined && `with ${place} where in the body the lead is`,
+  ].filter((hint) => hint !== false);
+  return { ok: false, detail: hints.length === 0 ? found : `${found}; say ${hints.join(', or ')}` };
+}
 
-/** Why an array is no leads; undefined for other bodies. */
-function noPlaceIn(json: Buffer, start: number): string | undefined {
-  if (json[start] !== openBracket) return undefined;
-  if (elementsAt(json, start, 1).length === 0) return 'the body is an empty array';
-  return "no object in the array has an 'id' beside category, contact or createdAt";
+/** A body in which nothing can be a lead: its id may have another name, or be further inside. */
+function noLeadIn(
+  { json, start }: Document,
+  whole: Unread,
+  place: string | undefined,
+  id: IdField,
+): ReadLeads {
+  if (json[start] !== openBracket) {
+    return refused(whole.detail, isLeadLike(json, start) ? undefined : place, whole.lacksId && id.option);
+  }
+  if (elementsAt(json, start, 1).length === 0) return refused('the body is an empty array', place);
+  const found = `no object in the array has an '${id.name}' beside category, contact or createdAt`;
+  return refused(found, place, id.option);
 }
 
 /** `where`: the place in words. */
-function leadsAt({ json, start }: Document, place: Span, where: string): ReadLeads {
-  if (place.start === start && json[start] === openBrace) {
-    const read = readLead(json);
-    return read.ok ? theBody(read) : read;
-  }
-  if (json[place.start] === openBrace) {
-    const read = readLead(json.subarray(place.start, place.end));
-    if (!read.ok) return { ok: false, detail: `the object ${where}: ${read.detail}` };
-    return { ok: true, leads: [{ lead: read.lead, warnings: read.warnings, place }] };
-  }
-  if (json[place.start] !== openBracket)
+function leadsAt({ json, start }: Document, place: Span, where: string, idField: IdField): ReadLeads {
+  const isOne = json[place.start] === openBrace;
+  const isBody = isOne && place.start === start;
+  if (!isOne && json[place.start] !== openBracket)
     return { ok: false, detail: `what is ${where} is no object and no array` };
-  const elements = elementsAt(json, place.start, mostLeads + 1);
+  const elements = isOne ? [place] : elementsAt(json, place.start, mostLeads + 1);
   if (elements.length === 0) return { ok: false, detail: `the array ${where} is empty` };
   if (elements.length > mostLeads) {
     return { ok: false, isTooMany: true, detail: `the array ${where} has more than ${mostLeads} leads` };
   }
   const leads: FoundLead[] = [];
-  for (const [i, { start: from, end }] of elements.entries()) {
-    const read =
-      json[from] === openBrace
-        ? readLead(json.subarray(from, end))
-        : ({ ok: false, detail: 'it is not a JSON object' } as const);
-    if (!read.ok) return { ok: false, detail: `lead ${i + 1} of the array ${where}: ${read.detail}` };
-    leads.push({ lead: read.lead, warnings: read.warnings, place: { start: from, end } });
+  for (const span of elements) {
+    const read: ReadLead =
+      json[span.start] === openBrace
+        ? readLead(isBody ? json : json.subarray(span.start, span.end), idField)
+        : { ok: false, detail: 'it is not a JSON object' };
+    if (!read.ok) {
+      const which = isOne ? `the object ${where}: ` : `lead ${leads.length + 1} of the array ${where}: `;
+      return refused((isBody ? '' : which) + read.detail, undefined, read.lacksId && idField.option);
+    }
+    leads.push({ lead: read.lead, warnings: read.warnings, place: isBody ? undefined : span });
   }
   return { ok: true, leads };
 }
@@ -142,32 +166,28 @@ const mostElements = 1001;
  * and arrays of such objects, each array as one place. What is inside a lead belongs to it. The scanner must hold this
  * text, which is valid.
  */
-export function leadPlaces(json: Buffer, start: number, depth = 0): Span[] {
+export function leadPlaces(json: Buffer, start: number, idName: string, depth = 0): Span[] {
   if (depth === deepest) return [];
   const isArray = json[start] === openBracket;
   const children = isArray ? elementsAt(json, start, mostElements) : membersAt(json, start);
-  if (isArray && children.some((child) => isLeadLike(json, child.start)))
+  if (isArray && children.some((child) => isLeadLike(json, child.start, idName)))
     return [{ start, end: scanner.valueEnd(start) }];
   return children.flatMap((child) => {
-    if (!isArray && isLeadLike(json, child.start)) return [{ start: child.start, end: child.end }];
-    return isContainer(json, child) ? leadPlaces(json, child.start, depth + 1) : [];
+    if (!isArray && isLeadLike(json, child.start, idName)) return [{ start: child.start, end: child.end }];
+    return isContainer(json, child) ? leadPlaces(json, child.start, idName, depth + 1) : [];
   });
 }
 
 const isContainer = (json: Buffer, { start }: Span): boolean =>
   json[start] === openBrace || json[start] === openBracket;
 
-/** Whether the object at `start` has an `id`, usable or not, beside one of `leadFields`. */
-function isLeadLike(json: Buffer, start: number): boolean {
-  if (json[start] !== openBrace) return false;
-  scanner.valueEnd(start);
-  const rows = scanner.lastRow();
-  if (rows[row.idKind] === idKinds.missing) return false;
-  if (rows[row.createdStart] !== 0 || rows[row.categoryStart] !== 0) return true;
-  return membersAt(json, start).some(({ name }) => leadFields.some((field) => field === name));
+/** Whether what is at `start` is an object with one of `leadFields`, and with `idName`, usable or not, where that is given. */
+function isLeadLike(json: Buffer, start: number, idName?: string): boolean {
+  const names = membersAt(json, start).map(({ name }) => name);
+  return (idName === undefined || names.includes(idName)) && leadFields.some((name) => names.includes(name));
 }
 
-type ReadLead =
+export type ReadLead =
   | {
       readonly ok: true;
       readonly lead: RawLead;
@@ -175,47 +195,57 @@ type ReadLead =
       /** Whether it has one of the fields that only a lead has beside its id: see `leadFields`. */
       readonly hasLeadField: boolean;
     }
-  | { readonly ok: false; readonly detail: string };
+  | Unread;
+
+interface Unread {
+  readonly ok: false;
+  readonly detail: string;
+  readonly lacksId?: true | undefined;
+}
 
 /** Fields of section 2 of the specification that tell a lead from an envelope, which may have an id as well. */
 const leadFields = ['category', 'contact', 'createdAt'] as const;
 
 /**
- * Reads one lead, such as a webhook body: strict JSON in UTF-8, one object, with a usable `id` (a string or an integer,
- * not repeated as a key). Any other deviation from section 2 of the specification is a warning. `detail` says in a few
- * words what is wrong, and quotes nothing but single characters.
+ * Reads one lead, such as a webhook body: strict JSON in UTF-8, one object, with a usable id (a string or an integer,
+ * not repeated as a key), by the field that identifies it. Any other deviation from section 2 of the
+ * specification is a warning. `detail` says in a few words what is wrong, and quotes nothing but single characters.
  */
-export function readLead(bytes: Uint8Array): ReadLead {
+export function readLead(bytes: Uint8Array, { name: idName, recordIn }: IdField = plainId): ReadLead {
   const document = readDocument(bytes);
   if (!document.ok) return document;
   const { json, start, hasByteOrderMark } = document;
   if (json[start] !== openBrace) return { ok: false, detail: 'the body is not a JSON object' };
-  const rows = scanner.lastRow();
-  if (rows[row.idKind] === idKinds.repeated) {
-    return { ok: false, detail: "the key 'id' occurs more than once" };
-  }
-  const lead = recordAt(json, rows, 0);
+  const lead =
+    recordIn === undefined
+      ? recordAt(json, scanner.lastRow(), 0)
+      : recordIn(compact(json.subarray(start, document.end)));
+  const { idKind } = lead;
+  if (idKind === idKinds.missing) return { ok: false, detail: `there is no '${idName}'`, lacksId: true };
   if (!lead.hasId) {
-    const isMissing = rows[row.idKind] === idKinds.missing;
-    return { ok: false, detail: isMissing ? "there is no 'id'" : "'id' is no string or integer" };
+    const isRepeated = idKind === idKinds.repeated;
+    const detail = isRepeated
+      ? `the key '${idName}' occurs more than once`
+      : `'${idName}' is no string or integer`;
+    return { ok: false, detail };
   }
   // Only the types of the fields are checked, so numbers need not be exact.
-  const record = JSON.parse(lead.bytes.toString('utf8')) as Json;
-  const warnings = isObject(record) ? deviationsOf(record) : [];
+  const record = JSON.parse(lead.bytes.toString('utf8')) as JsonObject;
+  const warnings = deviationsOf(record, idName);
   return {
     ok: true,
     lead,
     warnings: hasByteOrderMark ? ['starts with a byte order mark', ...warnings] : warnings,
-    hasLeadField: isObject(record) && leadFields.some((name) => Object.hasOwn(record, name)),
+    hasLeadField: leadFields.some((name) => Object.hasOwn(record, name)),
   };
 }
 
 type JsonObject = { readonly [key: string]: Json };
 
 /** The deviations of a record from section 2 of the specification, in a few words each; unknown fields are none. */
-export function deviationsOf(record: JsonObject): string[] {
+export function deviationsOf(record: JsonObject, idName = plainId.name): string[] {
   const deviations: string[] = [];
-  if (typeof record['id'] !== 'string') deviations.push('id is not a string');
+  if (typeof record[idName] !== 'string') deviations.push(`${idName} is not a string`);
   expectText(record, 'category', '', deviations);
   const contact = expectObject(record, 'contact', deviations);
   for (const name of contact === undefined ? [] : ['name', 'email', 'phone']) {

@@ -38,6 +38,11 @@ export const doctorMessages: Messages<DoctorProblem> = {
   }),
   'database-without-inbox': ({ inbox }) => ({ message: `there is no inbox in ${inbox}`, hint: migrate }),
   'partitions-missing': ({ months }) => ({ message: `missing for ${months.join(', ')}`, hint: migrate }),
+  'two-id-fields': ({ listed, delivered }) => ({
+    message: `'${delivered}' identifies a delivered lead and '${listed}' a listed one: where they differ, a lead has two ids`,
+    hint: (words) =>
+      `name one field in both, if leads have it: ${words.set('webhook.id', listed)}, or ${words.set('api.id', delivered)}`,
+  }),
   'port-of-listen': ({ address }) => ({ message: `leads listen has ${address}` }),
   'port-taken': ({ address }) => ({
     message: `another program has ${address}`,

@@ -1,7 +1,7 @@
 import { DataError, LeadNotFoundError } from '../errors.ts';
 import type { Inbox, StoredDelivery } from '../inbox/inbox.ts';
 import { leadBytes } from '../inbox/lead-bytes.ts';
-import { readLead } from '../lead/read-leads.ts';
+import { readStoredLead } from '../lead/stored-lead.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import type { ReceiverProblem } from './problems.ts';
 
@@ -99,12 +99,14 @@ export function asReceived(stored: StoredDelivery, leads: readonly LeadOfDeliver
 
 function leadIn({ body, source }: StoredDelivery, { seq, leadId, place }: LeadOfDelivery): CheckedLead {
   const bytes = leadBytes(body, place);
-  const read = readLead(bytes);
-  if (leadId !== undefined && read.ok) return { lead: read.lead, leadId, place, warnings: read.warnings };
+  const read = leadId === undefined ? undefined : readStoredLead(bytes, leadId);
+  if (leadId !== undefined && read?.ok === true) {
+    return { lead: read.lead, leadId, place, warnings: read.warnings };
+  }
   if (leadId === undefined || source !== 'backfill') {
     throw new DataError({ kind: 'delivery-without-lead', number: seq } satisfies ReceiverProblem);
   }
-  // A service may name the id otherwise, and it was read by that name when the lead was pulled.
+  // A service may have it outside of the lead.
   return {
     lead: { bytes, id: leadId, createdAt: undefined, category: undefined },
     leadId,

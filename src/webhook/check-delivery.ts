@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Span } from '../json/members.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
-import { type FoundLead, type LeadAt, type LeadAtNames, readLeads } from '../lead/read-leads.ts';
+import { type IdField, type LeadAt, type LeadAtNames, plainId, readLeads } from '../lead/read-leads.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
 import { type Rejection, rejection } from './rejection.ts';
 import { type Key, type Rejected, rejected, type Scheme, type Verifier } from './scheme.ts';
@@ -17,6 +17,8 @@ export interface Policy {
   readonly leadAt?: LeadAt | undefined;
   /** What says so, for messages. */
   readonly leadAtNames?: LeadAtNames | undefined;
+  /** Which field of a lead is its id. Default `id`. */
+  readonly idField?: IdField | undefined;
 }
 
 /** A lead of a delivery that was checked. */
@@ -60,7 +62,8 @@ export function checkDelivery(delivery: Delivery, policy: Policy, now: number): 
   if (!content.ok) return rejection(content.reason, content.detail);
   const time = checkTimestamp(authentic, policy.scheme.toleranceMs, now);
   if (!time.ok) return rejection(time.reason, time.detail);
-  const read = readLeads(delivery.body, policy.leadAt ?? 'auto', policy.leadAtNames);
+  const { leadAt = 'auto', leadAtNames, idField = plainId } = policy;
+  const read = readLeads(delivery.body, leadAt, leadAtNames, idField);
   if (!read.ok) {
     const reason = isJson(delivery.body) ? 'not_a_lead' : 'not_json';
     return rejection(read.isTooMany === true ? 'too_large' : reason, read.detail);
@@ -68,7 +71,7 @@ export function checkDelivery(delivery: Delivery, policy: Policy, now: number): 
   const leads: CheckedLead[] = [];
   for (const found of read.leads) {
     const { id: leadId } = found.lead;
-    const problem = problemOfId(leadId);
+    const problem = problemOfId(leadId, idField);
     if (leadId === undefined || problem !== undefined) {
       const which = read.leads.length === 1 ? '' : `lead ${leads.length + 1}: `;
       return rejection('not_a_lead', `${which}${problem ?? ''}`);
@@ -79,9 +82,9 @@ export function checkDelivery(delivery: Delivery, policy: Policy, now: number): 
   return { kind: 'leads', delivery, leads, key, nonce, timestamp };
 }
 
-function problemOfId(leadId: FoundLead['lead']['id']): string | undefined {
+function problemOfId(leadId: string | undefined, { name }: IdField): string | undefined {
   if (leadId === undefined) return 'the lead has no usable id';
-  return Buffer.byteLength(leadId) > longestId ? `'id' is longer than ${longestId} bytes` : undefined;
+  return Buffer.byteLength(leadId) > longestId ? `'${name}' is longer than ${longestId} bytes` : undefined;
 }
 
 function isJson(body: Uint8Array): boolean {

@@ -111,6 +111,18 @@ describe('leads doctor', () => {
     expect(run.stdout).toContain('"receiver.port"');
   });
 
+  it('warns where a delivered lead is identified by another field than a listed one', async () => {
+    const home = freshHome();
+    await leads(['config', 'set', 'webhook.id', 'uuid'], { home });
+    const differing = await diagnose({ url: sandbox.url, home });
+    expect(differing.check('receiver.id')).toMatchObject({
+      result: 'warn',
+      hint: expect.stringMatching(/config set webhook.id id.*config set api.id uuid/) as string,
+    });
+    await leads(['config', 'set', 'api.id', 'uuid'], { home });
+    expect((await diagnose({ url: sandbox.url, home })).check('receiver.id')).toBeUndefined();
+  });
+
   it('says that others could read the configuration, which it closes to them', async () => {
     const home = freshHome();
     await leads(['config', 'set', 'timeout', '20s'], { home });

@@ -161,6 +161,15 @@ describe('an edited delivery', () => {
     expect(await detailOf(page, 1)).toMatchObject({ results: [], delivered: 0 });
   });
 
+  it('gets it in the field that is the id of the stored lead', async () => {
+    const app = await appThat();
+    const page = await inspect({ targets: [targetAt(app.url)] });
+    const body = '{"uuid":"a","category":"x"}';
+    await page.inbox.take([{ leadId: 'a', delivery: deliveryOf(body) }]);
+    const { answer } = await replayed(page, { seq: 1, target: `forward ${app.url}`, body });
+    expect(app.received[0]?.body.toString()).toBe(`{"uuid":"${answer.leadId ?? ''}","category":"x"}`);
+  });
+
   it('keeps the envelope around the lead', async () => {
     const app = await appThat();
     const page = await inspect({ targets: [targetAt(app.url)] });

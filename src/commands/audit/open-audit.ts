@@ -55,7 +55,7 @@ export async function openAudit(options: AuditCommandOptions, context: Context):
     },
     comparison: {
       statusField: new StatusField(statusNames),
-      idNames: ['id', ...(service.dialect.id === undefined ? [] : [service.dialect.id])],
+      idNames: ['id', service.dialect.id ?? 'id', (await context.settings()).webhookId],
       ignored: options.ignore,
       isStrict: options.strict,
     },

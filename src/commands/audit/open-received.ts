@@ -33,7 +33,7 @@ export async function openReceived(options: AuditCommandOptions, context: Contex
     store: writable,
     undecidable: [],
     hasTimes: true,
-    rejections: () => rejectionsIn(inbox, leadPlaceOf(settings).leadAt ?? 'auto'),
+    rejections: () => rejectionsIn(inbox, leadPlaceOf(settings)),
     close: () => inbox.close(),
   };
 }

@@ -5,7 +5,8 @@ import { allClasses, type FindingClass } from '../../audit/classify-lead.ts';
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { bufferOf, compact } from '../../json/bytes.ts';
-import { identifiedRecord } from '../../json/lead-reader.ts';
+import { identifiedRecord } from '../../json/identified-record.ts';
+import { idFieldNamed } from '../../lead/id-field.ts';
 import type { LeadAt } from '../../lead/read-leads.ts';
 import { relativeTime } from '../../output/table.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
@@ -71,7 +72,9 @@ async function read(
   context: Context,
 ): Promise<boolean> {
   const { status, clock, messages } = context;
-  const { id: idName } = (await context.settings()).dialect;
+  const { dialect, webhookId } = await context.settings();
+  // The service's own records have the id where the list has it, and deliveries may have it elsewhere.
+  const idNames = [...new Set([dialect.id ?? 'id', webhookId, 'id'])];
   const name = nameOf(file);
   const { form, chunks } = await looksInto(chunksOf(file, context));
   const progress = showProgress(status, clock);
@@ -87,7 +90,7 @@ async function read(
     } else {
       let nth = 0;
       for await (const objects of objectsIn(chunks, name)) {
-        const found = objects.map((object) => leadsIn(object, (nth += 1), name, { leadAt, idName }));
+        const found = objects.map((object) => leadsIn(object, (nth += 1), name, { leadAt, idNames }));
         withoutId += found.flat().filter(({ id }) => id === undefined).length;
         add(found.flat().flatMap(({ id, body }) => (id === undefined ? [] : [{ id, body }])));
       }
@@ -108,8 +111,8 @@ async function read(
 
 interface Reading {
   readonly leadAt: LeadAt;
-  /** In an export of the service's own records the id has the name that the dialect says. */
-  readonly idName: string | undefined;
+  /** Fields that may be the id: the first that is usable counts. */
+  readonly idNames: readonly string[];
 }
 
 /** The leads of an object: itself, or what is in it where it is an envelope. */
@@ -117,22 +120,34 @@ function leadsIn(
   object: Buffer,
   nth: number,
   name: string,
-  { leadAt, idName }: Reading,
+  { leadAt, idNames }: Reading,
 ): readonly { readonly id: string | undefined; readonly body: Uint8Array }[] {
   const { id, createdAt, category } = scannedObject(object, nth, name);
-  const ownId = namedId(object, idName) ?? id;
+  const ownId = idAmong(object, id, idNames);
   const isLead = ownId !== undefined && (ownId !== id || (createdAt ?? category) !== undefined);
   if (leadAt === 'auto' && isLead) return [{ id: ownId, body: object }];
-  const leads = leadsInBody(object, leadAt);
-  if (leads.length === 0) return [{ id: undefined, body: object }];
-  return leads.map((body) => ({
-    id: namedId(body, idName) ?? scannedObject(bufferOf(body), nth, name).id,
-    body,
-  }));
+  const leads = idNames
+    .map((idName) => leadsInBody(object, { leadAt, idField: idFieldNamed(idName) }))
+    .find(({ length }) => length > 0);
+  if (leads === undefined) return [{ id: undefined, body: object }];
+  return leads.map((body) => {
+    const plain = scannedObject(bufferOf(body), nth, name).id;
+    return { id: idAmong(body, plain, idNames), body };
+  });
 }
 
-const namedId = (body: Uint8Array, idName: string | undefined): string | undefined =>
-  idName === undefined ? undefined : identifiedRecord(bufferOf(compact(body)), 0, idName).id;
+/** `plain`: the field `id`. */
+function idAmong(
+  body: Uint8Array,
+  plain: string | undefined,
+  idNames: Reading['idNames'],
+): string | undefined {
+  for (const idName of idNames) {
+    const id = idName === 'id' ? plain : identifiedRecord(bufferOf(compact(body)), 0, idName).id;
+    if (id !== undefined) return id;
+  }
+  return undefined;
+}
 
 /** What was created later cannot be in it. Undefined for what is no file, or cannot be read. */
 async function lastWrite(file: string, { clock, messages }: Context): Promise<number | undefined> {

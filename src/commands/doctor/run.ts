@@ -8,7 +8,7 @@ import {
   learntKeys,
   writeDialect,
 } from '../../doctor/dialect/learnt-keys.ts';
-import { checkConfig, checkNodeVersion, findConfig } from '../../doctor/config-file.ts';
+import { checkConfig, checkIdFields, checkNodeVersion, findConfig } from '../../doctor/config-file.ts';
 import { checkAuthority, checkPort } from '../../doctor/listen-address.ts';
 import type { OpenedStore } from '../../doctor/database-opens.ts';
 import { checkFreeSpace, checkInbox, checkOwnClock, probeStorage } from '../../doctor/inbox-opens.ts';
@@ -119,7 +119,12 @@ async function checkReceiver(
   ]);
   return {
     clock: checkOwnClock(clock.now(), opened.clock, opened.newestDelivery),
-    results: [...opened.checks, atPort, authority],
+    results: [
+      ...opened.checks,
+      ...(settings === undefined ? [] : checkIdFields(settings)),
+      atPort,
+      authority,
+    ],
   };
 }
 

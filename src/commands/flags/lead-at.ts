@@ -1,8 +1,8 @@
 import type { Settings } from '../../config/settings.ts';
 import type { ValueType } from '../../config/value-types.ts';
 import { parsePointer } from '../../json/exact.ts';
-import type { LeadAt } from '../../lead/read-leads.ts';
-import type { Policy } from '../../webhook/check-delivery.ts';
+import { idFieldNamed } from '../../lead/id-field.ts';
+import type { IdField, LeadAt, LeadAtNames } from '../../lead/read-leads.ts';
 
 /** `--lead-at`: a JSON Pointer, of which an empty one is the body, or `auto`. */
 export const leadPointer: ValueType<LeadAt> = {
@@ -10,16 +10,19 @@ export const leadPointer: ValueType<LeadAt> = {
   expected: 'auto or a JSON Pointer such as /data',
 };
 
-/** Where the leads are in a body, and what says so: the flag, or the profile. */
-export type LeadPlace = Pick<Policy, 'leadAt' | 'leadAtNames'>;
+/** Where the leads are in a body, what says so (the flag, or the profile), and which field is their id. */
+export interface LeadPlace {
+  readonly leadAt: LeadAt;
+  readonly leadAtNames: LeadAtNames;
+  readonly idField: IdField;
+}
 
-export const leadPlaceOf = ({ webhookLead = 'auto' }: Settings, flag?: LeadAt): LeadPlace => {
+export function leadPlaceOf({ webhookLead = 'auto', webhookId }: Settings, flag?: LeadAt): LeadPlace {
   const option = '--lead-at';
-  return flag === undefined
-    ? // The profile's pointer was checked when the file was read.
-      {
-        leadAt: leadPointer.parse(webhookLead),
-        leadAtNames: { saidBy: 'the setting webhook.lead', option },
-      }
-    : { leadAt: flag, leadAtNames: { saidBy: option, option } };
-};
+  return {
+    // The profile's pointer was checked when the file was read.
+    leadAt: flag ?? leadPointer.parse(webhookLead) ?? 'auto',
+    leadAtNames: { saidBy: flag === undefined ? 'the setting webhook.lead' : option, option },
+    idField: idFieldNamed(webhookId, 'the setting webhook.id'),
+  };
+}

@@ -117,7 +117,7 @@ const topics = {
       "finds out from the service's answers.",
     rows: () =>
       settingKeys
-        .filter(({ name }) => name.startsWith('api.') || name === 'webhook.lead')
+        .filter(({ name }) => /^api\.|^webhook\.(lead|id)$/.test(name))
         .map(({ name, help }) => [name, help]),
     examples: ['leads config set api.params.since created_after'],
   },

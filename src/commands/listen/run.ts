@@ -103,7 +103,9 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const { inbox } = opened;
   let isOver = false;
   closers.push(() => opened.close(isOver));
-  if (flags.output !== undefined) await repairOutputFile(flags.output, inbox);
+  if (flags.output !== undefined) {
+    await repairOutputFile(flags.output, inbox, leadPlaceOf(settings).idField);
+  }
   const retention =
     flags.retain === undefined ? undefined : dropOldDeliveries(inbox, flags.retain, context, abort.signal);
   closers.push(() => {

@@ -4,7 +4,7 @@ import { ConfigError, LeadNotFoundError, LeadsError } from '../../errors.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { isInboxThere, locationText, openInboxReader } from '../../inbox/open-inbox.ts';
 import { leadFilter } from '../../lead/filter.ts';
-import { readLead } from '../../lead/read-leads.ts';
+import { readStoredLead } from '../../lead/stored-lead.ts';
 import { openService } from '../../service/client/service.ts';
 import { listLeads } from '../../service/listing/list-leads.ts';
 import { unprovenHandler } from '../flags/polling.ts';
@@ -100,7 +100,7 @@ export async function* leadsOfInbox(options: SendOptions, context: Context): Lea
   try {
     let batch: SourceLead[] = [];
     for await (const { leadId, body } of inbox.leads({ states: ['accepted', 'pending'] })) {
-      const read = readLead(body);
+      const read = readStoredLead(body, leadId);
       if (read.ok && !matcher.matches(read.lead)) continue;
       batch.push({ leadId, body });
       if (batch.length < batchSize) continue;

@@ -6,7 +6,7 @@ import { utf8 } from '../../json/bytes.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
 import { FieldPresence } from '../../lead/filter.ts';
 import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
-import { readLead } from '../../lead/read-leads.ts';
+import { readStoredLead } from '../../lead/stored-lead.ts';
 import { renderFields } from '../../output/fields.ts';
 import { cellText, eachMember, FieldPaths } from '../../output/records/json-members.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
@@ -120,7 +120,7 @@ async function receivedLead(id: string, flags: InboxFlags, context: Context): Pr
     let first: RawLead | undefined;
     for await (const delivery of inbox.list({ leadId: id })) {
       const { verdict, body, place } = delivery;
-      const reading = verdict === 'rejected' ? undefined : readLead(leadBytes(body, place));
+      const reading = verdict === 'rejected' ? undefined : readStoredLead(leadBytes(body, place), id);
       if (reading?.ok === true) first = reading.lead;
     }
     return first;

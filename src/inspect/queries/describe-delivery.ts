@@ -86,7 +86,8 @@ const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   wrong_content_type: sender,
   encoded_body: sender,
   not_json: 'The stored body shows what came.',
-  not_a_lead: 'If the lead is inside of an envelope, --lead-at says where.',
+  not_a_lead:
+    'If its id has another name, the setting webhook.id says which; in an envelope, --lead-at says where the lead is.',
   too_large: sender,
   too_slow: 'The network or the sender was slow: nothing is wrong with what it sends.',
   overloaded: 'The sender was asked to send it again later.',

@@ -4,7 +4,8 @@ import { changeMember } from '../../json/change-members.ts';
 import { pathTo } from '../../json/members.ts';
 import type { Json } from '../../json/exact.ts';
 import { readDocument } from '../../json/read-document.ts';
-import { type LeadAt, readLeads } from '../../lead/read-leads.ts';
+import { type LeadAt, plainId, readLeads } from '../../lead/read-leads.ts';
+import { idFieldIn } from '../../lead/stored-lead.ts';
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 import { badRequest } from '../request-problem.ts';
 
@@ -20,7 +21,10 @@ interface Edited {
  */
 export function editedDelivery(received: CheckedDelivery, text: string): Edited {
   const body = bufferOf(new TextEncoder().encode(text));
-  const read = readLeads(body, placeOfLead(received), { saidBy: 'the stored delivery' });
+  const [original] = received.leads;
+  const stored = original?.leadId ?? '';
+  const idField = original === undefined ? plainId : idFieldIn(original.lead.bytes, stored);
+  const read = readLeads(body, placeOfLead(received), { saidBy: 'the stored delivery' }, idField);
   if (!read.ok) throw badRequest(`The edited body holds no lead: ${read.detail}.`);
   const [found, ...more] = read.leads;
   if (found === undefined || more.length > 0) {
@@ -29,12 +33,11 @@ export function editedDelivery(received: CheckedDelivery, text: string): Edited 
   const leadId = `leads-edited-${randomBytes(8).toString('hex')}`;
   const { start, end } = found.place ?? { start: 0, end: body.length };
   const lead = changeMember(compact(body.subarray(start, end)), {
-    path: ['id'],
+    path: [idField.name],
     value: JSON.stringify(leadId),
   });
   if (lead === undefined) throw new Error('a lead without an id was read');
   const edited = Buffer.concat([body.subarray(0, start), lead, body.subarray(end)]);
-  const stored = received.leads[0]?.leadId ?? '';
   const repeated = memberWithId(JSON.parse(edited.toString('utf8').replace(/^\ufeff/, '')) as Json, stored);
   if (repeated !== undefined) {
     throw badRequest(`The edited body has the id of the stored lead in '${repeated}', too: change it.`);

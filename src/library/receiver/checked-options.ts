@@ -3,6 +3,7 @@ import { backgroundClock, type Clock, systemClock } from '../../time/clock.ts';
 import { longestTimerMs } from '../../time/time-text.ts';
 import type { Policy } from '../../webhook/check-delivery.ts';
 import { definedScheme } from '../webhook/defined-scheme.ts';
+import { idFieldOption } from '../webhook/id-field-option.ts';
 import { leadPlace, schemeOptions, withKeys } from '../webhook/make-verifier.ts';
 import { withSchemeErrors } from '../webhook/scheme-errors.ts';
 import { defaultBodyLimits } from '../webhook/options.ts';
@@ -44,7 +45,7 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
     inbox,
     onLead,
     onDelivery,
-    policy: { path, ...verifier, ...leadPlace(options.leadAt) },
+    policy: { path, ...verifier, ...leadPlace(options.leadAt), idField: idFieldOption(options.idField) },
     name,
     clock: options.clock ?? systemClock,
     background: options.clock ?? backgroundClock,

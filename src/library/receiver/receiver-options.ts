@@ -55,6 +55,8 @@ export interface ReceiverOptions extends SchemeChoice, RequestLimits {
   readonly path?: string | undefined;
   /** Where the lead is in the body: a JSON Pointer such as `/data`, or `auto`. Default `auto`. */
   readonly leadAt?: string | undefined;
+  /** The field that is a lead's id, where that is not `id`. */
+  readonly idField?: string | undefined;
   /** Told of every delivery when its answer is known, which does not wait for it. */
   readonly onDelivery?: ((delivery: ReceivedDelivery) => unknown) | undefined;
   /** Told what failed: `onLead`, the inbox, a body that was parsed before. Default: `console.error`. */

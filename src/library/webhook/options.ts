@@ -51,6 +51,8 @@ export interface VerifyOptions extends SchemeChoice, RequestLimits {
    * it in an envelope where that is clear. Default `auto`.
    */
   readonly leadAt?: string | undefined;
+  /** The field that is a lead's id, where that is not `id`. */
+  readonly idField?: string | undefined;
   /** The time against which a signed time is checked, in milliseconds since the epoch. Default: now. */
   readonly now?: number | undefined;
 }

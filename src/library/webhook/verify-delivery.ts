@@ -12,7 +12,11 @@ export async function verifyDelivery(
 ): Promise<Verified | Refused> {
   const { now = Date.now() } = options;
   const verifier = await makeVerifier(options);
-  const policy = { path: undefined, ...verifier, ...leadPlace(options.leadAt) };
+  const idField =
+    options.idField === undefined
+      ? { name: 'id', option: 'idField' }
+      : (await import('./id-field-option.ts')).idFieldOption(options.idField);
+  const policy = { path: undefined, ...verifier, ...leadPlace(options.leadAt), idField };
   const delivery = await readDelivery(request, options, now);
   if ('kind' in delivery) return refused(delivery);
   const checked = checkDelivery(delivery, policy, now);

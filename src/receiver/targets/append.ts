@@ -11,7 +11,7 @@ import type { FileProblem } from '../../files/problems.ts';
 import { linesOf } from '../../files/read.ts';
 import { syncDirectory } from '../../files/replace.ts';
 import type { Inbox, StoredRef } from '../../inbox/inbox.ts';
-import { readLead } from '../../lead/read-leads.ts';
+import { type IdField, readLead } from '../../lead/read-leads.ts';
 import type { ReceiverNote } from '../problems.ts';
 import { asReceived, storedDelivery } from '../stored-deliveries.ts';
 import type { Target, TargetResult } from './target.ts';
@@ -193,11 +193,12 @@ async function endsInsideLine(handle: FileHandle, size: number): Promise<boolean
 /**
  * Makes good what an earlier process left in the output file `path` when it was killed. Leads that it wrote but could not mark
  * are marked as delivered: their next deliveries must not be written a second time. A part of a line is cut off where it is
- * the beginning of a lead that the target has not had; any other last line stays.
+ * the beginning of a lead that the target has not had; any other last line stays. `idField`: the field that is a lead's id.
  */
 export async function repairOutputFile(
   path: string,
   inbox: Pick<Inbox, 'unsettled' | 'settle' | 'list'>,
+  idField: IdField,
 ): Promise<void> {
   const target = appendTargetName(path);
   const outstanding = new Map<string, StoredRef>();
@@ -210,7 +211,9 @@ export async function repairOutputFile(
     let last = Buffer.alloc(0);
     for await (const lines of linesOf(file)) {
       const written = lines.flatMap(({ bytes }) => {
-        const read = readLead(bytes);
+        const named = readLead(bytes, idField);
+        // It may have been stored when the id was expected where the specification has it.
+        const read = named.ok ? named : readLead(bytes);
         const stored = read.ok ? outstanding.get(read.lead.id ?? '') : undefined;
         return stored === undefined ? [] : [{ ...stored, target }];
       });

@@ -737,6 +737,14 @@ describe('leads audit --received', () => {
     expect((await report(['--received', file(received)])).classes).toEqual({ c: 'missing' });
   });
 
+  it('finds the id under the name that it has in deliveries, in an envelope, too', async () => {
+    listed = ['a', 'b', 'c'].map((id, i) => leadOf(id, i + 5));
+    await leads(['config', 'set', 'webhook.id', 'uuid'], options());
+    const received = lines([leadOf('', 5, { id: undefined, uuid: 'a' })]);
+    const envelope = JSON.stringify({ data: leadOf('', 6, { id: undefined, uuid: 'b' }) });
+    expect((await report(['--received', file(received + envelope)])).classes).toEqual({ c: 'missing' });
+  });
+
   it('reads what is compressed, arrays, and envelopes', async () => {
     listed = [leadOf('a', 1), leadOf('b', 2), leadOf('c', 3), leadOf('end', 100)];
     const received = [leadOf('a', 1), leadOf('b', 2, { category: 'legal' }), leadOf('end', 100)];

@@ -180,6 +180,23 @@ test('several leads of one delivery are handed over each, and answered together'
   expect(taken).toEqual(['a', 'b']);
 });
 
+test('a lead whose id is another field is handed over, again as well', async () => {
+  const tries: string[] = [];
+  const { receiver } = start(
+    ({ id, value }) => {
+      tries.push(`${id} ${JSON.stringify(value)}`);
+      if (tries.length === 1) throw new Error('not yet');
+    },
+    { idField: 'uuid' },
+  );
+  expect((await deliver(receiver, { uuid: 'a', category: 'x' })).status).toBe(502);
+  expect(await (await deliver(receiver, { uuid: 'a', category: 'x' })).json()).toEqual({
+    status: 'accepted',
+    id: 'a',
+  });
+  expect(tries).toEqual(Array.from({ length: 2 }, () => 'a {"uuid":"a","category":"x"}'));
+});
+
 test('one lead is never handed over twice at the same time', async () => {
   let running = 0;
   let most = 0;

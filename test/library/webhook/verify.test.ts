@@ -263,7 +263,19 @@ test('leads are found in an envelope, and several in an array', async () => {
   expect(unclear).toMatchObject({
     ok: false,
     status: 400,
-    hint: expect.stringContaining('say with leadAt where') as string,
+    hint: expect.stringMatching(/say with idField .*, or with leadAt where/) as string,
+  });
+});
+
+test('the id may be another field, which the hint names', async () => {
+  const request = async () => requestOf(await sign('{"uuid":"a","category":"solar"}', choice));
+  expect(await verify(await request(), { ...choice, idField: 'uuid' })).toMatchObject({
+    ok: true,
+    leads: [{ id: 'a' }],
+  });
+  expect(await verify(await request(), choice)).toMatchObject({
+    status: 400,
+    hint: "there is no 'id'; say with idField which field of a lead is its id",
   });
 });
 
@@ -323,6 +335,7 @@ test.each<[string, object]>([
   ['toleranceMs must be a number', { scheme: 'stripe', toleranceMs: Number.NaN }],
   ["publicUrl 'app' is not a URL", { publicUrl: 'app' }],
   ["leadAt 'data' is no JSON Pointer", { leadAt: 'data' }],
+  ['idField is not the name of a field', { idField: '' }],
 ])('%s: a typed error at once: %j', async (message, wrong) => {
   const request = new Request(url, { method: 'POST', body });
   const thrown: unknown = await verify(request, { ...choice, ...wrong }).catch((error: unknown) => error);
