@@ -1,8 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import type { SignedRequest } from '../sender/sign-request.ts';
 import type { CheckProblem } from './problems.ts';
 import type { CheckRequest, CheckSession } from './session.ts';
 
 type Headers = SignedRequest['headers'];
+
+/** As long as the right one, so that nothing but its characters gives it away. */
+export const otherText = (text: string): string =>
+  randomBytes(text.length).toString('hex').slice(0, text.length);
 
 /** Signatures in hex or base64, and nothing else that headers of schemes hold but ids. */
 const signature = /[A-Za-z0-9+/_-]{20,}={0,2}/g;
@@ -34,6 +39,35 @@ function alterValue(session: CheckSession, value: string, alter: (text: string) 
   return value.slice(0, last.index) + alter(last[0]) + value.slice(end);
 }
 
+/** How the header of this scheme holds two signatures, as its own verification reads it; undefined where it holds one. */
+export function signatureJoiner(
+  session: CheckSession,
+): ((first: string, second: string) => string) | undefined {
+  const { signer, endpoint, clock } = session;
+  const { scheme, key } = signer;
+  if (key === undefined) return undefined;
+  const name = credentialHeader(session);
+  const body = Buffer.from('{}');
+  const rawHeaders = session.credential(body, 'msg_leads-check');
+  const right = rawHeaders.find(([own]) => own.toLowerCase() === name)?.[1] ?? '';
+  const wrong = alterValue(session, right, (text) =>
+    text.replace(/[a-zA-Z0-9]/, (one) => (one === 'a' ? 'b' : 'a')),
+  );
+  const isTaken = (value: string): boolean => {
+    const headers = rawHeaders.map(([own, old]) => [own, own.toLowerCase() === name ? value : old] as const);
+    const { pathname, search, href } = endpoint.url;
+    const request = { method: 'POST', path: pathname + search, url: href, body, rawHeaders: headers };
+    return scheme.authenticate({ ...request, remote: '', receivedAt: clock.now() }, [key]).ok;
+  };
+  return [' ', ',', ', ', ';']
+    .map(
+      (separator) =>
+        (first: string, second: string): string =>
+          [...first.split(separator), second.split(separator).at(-1)].join(separator),
+    )
+    .find((join) => isTaken(join(wrong, right)) && isTaken(join(right, wrong)));
+}
+
 /** The signatures that these headers hold, or the token. */
 export function credentialTexts(session: CheckSession, headers: Headers): string[] {
   const name = credentialHeader(session);
@@ -55,10 +89,61 @@ export const unsigned = (session: CheckSession): string | CheckProblem | undefin
 
 /** The request, which is kept as one whose own credential no answer may hold. */
 export function withoutCredential(session: CheckSession, request: CheckRequest): CheckRequest {
-  const { credentialHeaders } = session.signer.scheme;
-  const headers = request.headers.filter(([name]) => !credentialHeaders.includes(name.toLowerCase()));
+  return withoutHeaders(request, session.signer.scheme.credentialHeaders);
+}
+
+/** The same without time and nonce as well: without all that the scheme sends. */
+export const withoutProof = (session: CheckSession, request: CheckRequest): CheckRequest =>
+  withoutHeaders(request, proofHeaders(session));
+
+/** `names` in lower case. */
+function withoutHeaders(request: CheckRequest, names: readonly string[]): CheckRequest {
+  const headers = request.headers.filter(([name]) => !names.includes(name.toLowerCase()));
   return { ...request, headers, withheld: request.headers };
 }
+
+/** Lower-case names of all headers that the scheme sends: the credential, and what stands beside it. */
+const proofHeaders = (session: CheckSession): string[] =>
+  session.credential(Buffer.from('{}'), 'msg_leads-check').map(([name]) => name.toLowerCase());
+
+/** A delivery that lacks a part of its proof, and what that is: `without x-time`. */
+export interface Incomplete {
+  readonly what: string;
+  readonly request: CheckRequest;
+}
+
+/**
+ * The request without each header beside the credential, with each of them empty, without each part of a header, and without
+ * all of them; none where the credential is one value.
+ */
+export function incompleteRequests(session: CheckSession, request: CheckRequest): Incomplete[] {
+  const names = proofHeaders(session);
+  const credential = credentialHeader(session);
+  const changed = request.headers.flatMap(([name, value], at): Incomplete[] => {
+    if (!names.includes(name.toLowerCase())) return [];
+    const lacking = (what: string, rest: string): Incomplete => {
+      const headers = request.headers.with(at, [name, rest]);
+      return { what, request: { ...request, headers, withheld: request.headers } };
+    };
+    const parts = signs(session) ? value.split(/(?<=[,;])/) : [value];
+    const inPart = parts.map((_, i) =>
+      lacking(
+        `without the ${ordinals[i] ?? 'next'} part of ${name}`,
+        parts.toSpliced(i, 1).join('').trim().replace(/[,;]$/, ''),
+      ),
+    );
+    const whole = [
+      { what: `without ${name}`, request: withoutHeaders(request, [name.toLowerCase()]) },
+      lacking(`with ${name} empty`, ''),
+    ];
+    return [...(name.toLowerCase() === credential ? [] : whole), ...(parts.length > 1 ? inPart : [])];
+  });
+  return changed.length === 0
+    ? []
+    : [...changed, { what: 'without all of them', request: withoutProof(session, request) }];
+}
+
+const ordinals = ['first', 'second', 'third', 'fourth', 'fifth'];
 
 /** In characters. A shorter text would be found by chance, and is no secret. */
 const shortest = 4;

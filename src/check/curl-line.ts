@@ -1,5 +1,6 @@
 import { curlCommand } from '../output/curl-command.ts';
 import type { Signer } from '../sender/sign-request.ts';
+import { withQuery } from './raw-request.ts';
 import type { CheckRequest, CheckSession } from './session.ts';
 
 export interface CurlTrust {
@@ -17,14 +18,14 @@ export function curlLine(
   request: CheckRequest,
   trust: CurlTrust,
 ): string {
-  const { shellBody, isChunked, sentWithinMs, method, body } = request;
+  const { shellBody, shellQuery, query, isChunked, sentWithinMs, method, body } = request;
   const shellValues = { ...request.shellValues, ...variablesOf(signer.headers) };
   const headers = request.headers.map(([name, value]) =>
     name.toLowerCase() in shellValues ? ([name, placeholder] as const) : ([name, value] as const),
   );
   const line = curlCommand({
     method,
-    url: endpoint.url.href,
+    url: withQuery(endpoint.url, shellQuery === undefined ? query : placeholder).href,
     headers: isChunked === true ? [...headers, ['Transfer-Encoding', 'chunked'] as const] : headers,
     body: shellBody === undefined ? body : Buffer.from(placeholder),
     secrets: signer.key === undefined ? [] : [{ secret: signer.key.secret, variable: 'LEADS_WEBHOOK_TOKEN' }],
@@ -33,7 +34,7 @@ export function curlLine(
   const sent = Object.entries(shellValues).reduce(
     (text, [name, expression]) =>
       text.replace(new RegExp(`'${name}: ${placeholder}'`, 'i'), () => `"${name}: ${expression}"`),
-    line,
+    shellQuery === undefined ? line : line.replace(`${placeholder}'`, () => `'"${shellQuery}"`),
   );
   const rate =
     sentWithinMs === undefined ? '' : `--limit-rate ${Math.ceil((body.length * 1000) / sentWithinMs)} `;

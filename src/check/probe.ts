@@ -44,7 +44,7 @@ export interface Probe {
   /** Default `together`. */
   readonly stage?: Stage;
   /** Nothing of it may be stored by a receiver that obeys, and it stops none: it may run against production. */
-  readonly isHarmless?: true;
+  readonly isHarmless?: boolean;
   /** It says something only about a receiver that acknowledges a genuine delivery. */
   readonly needsAcknowledgement?: true;
   /** A receiver that refuses everything passes it: only one that acknowledges a genuine delivery proves the rule. */

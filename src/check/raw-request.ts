@@ -10,6 +10,8 @@ import { type Endpoint, openSocket } from './endpoint.ts';
 export interface WireRequest {
   readonly method: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Added to the endpoint's own. */
+  readonly query?: string | undefined;
   readonly body: Uint8Array;
   /** Sends the body with `Transfer-Encoding: chunked`, in two chunks. */
   readonly isChunked?: boolean | undefined;
@@ -66,12 +68,13 @@ export function exchange(
 }
 
 function open(
-  { url, isSecure, tls, proxy }: Endpoint,
-  { method, headers, body, isChunked }: WireRequest,
+  { url: endpoint, isSecure, tls, proxy }: Endpoint,
+  { method, headers, query, body, isChunked }: WireRequest,
   signal: AbortSignal,
   onAnswer: (message: IncomingMessage) => void,
 ): ClientRequest {
   const length = isChunked === true ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', `${body.length}`];
+  const url = withQuery(endpoint, query);
   // Without a body there is nothing to announce, unless the method expects one (RFC 9110, section 8.6).
   const framing = body.length === 0 && method === 'GET' ? [] : length;
   const wire = ['Host', url.host, ...headers.flat(), ...framing, 'Connection', 'close'];
@@ -79,6 +82,13 @@ function open(
   if (!isSecure) return requestPlain(url, options, onAnswer);
   const agent = proxy === undefined ? false : tunnelAgent(proxy, tls);
   return requestSecure(url, { ...tls, ...options, agent }, onAnswer);
+}
+
+export function withQuery(endpoint: URL, query: string | undefined): URL {
+  if (query === undefined) return endpoint;
+  const url = new URL(endpoint);
+  url.search = url.search === '' ? query : `${url.search}&${query}`;
+  return url;
 }
 
 async function writeBody(

@@ -16,6 +16,8 @@ export interface CheckRequest extends WireRequest {
   readonly shellBody?: string | undefined;
   /** Values that derive from a secret, as shell expressions: by header name. */
   readonly shellValues?: Readonly<Record<string, string>> | undefined;
+  /** The query, where it holds a secret, as a shell expression. */
+  readonly shellQuery?: string | undefined;
 }
 
 export interface Exchange {

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Delivery } from '../../src/webhook/delivery.ts';
 import { signRequest } from '../../src/sender/sign-request.ts';
+import type { Key, Scheme } from '../../src/webhook/scheme.ts';
 import { systemClock, type Clock } from '../../src/time/clock.ts';
 import { freshHome } from '../support/run.ts';
 import { type Running, startReceiver, type Steps } from './obedient-receiver.ts';
@@ -28,6 +30,24 @@ const tokenOf = (delivery: { rawHeaders: readonly (readonly [string, string])[] 
   const values = delivery.rawHeaders.filter(([name]) => /^x-webhook-token$/i.test(name));
   return values.length === 1 ? values[0]?.[1] : undefined;
 };
+
+/** Whether the genuine credential is there, as long as all of these headers are. */
+const skipsWithout =
+  (...names: readonly string[]): Steps['authenticates'] =>
+  (delivery, scheme, key) =>
+    names.some((name) => headerOf(delivery, name) === undefined) || scheme.authenticate(delivery, [key]).ok;
+
+const headerOf = ({ rawHeaders }: Pick<Delivery, 'rawHeaders'>, wanted: string): string | undefined =>
+  rawHeaders.find(([name]) => name.toLowerCase() === wanted)?.[1];
+
+/** The same delivery with one header changed. */
+const withHeader = (delivery: Delivery, wanted: string, change: (value: string) => string): Delivery => ({
+  ...delivery,
+  rawHeaders: delivery.rawHeaders.map(([name, value]) => [
+    name,
+    name.toLowerCase() === wanted ? change(value) : value,
+  ]),
+});
 
 interface Row {
   readonly what: string;
@@ -88,7 +108,7 @@ const rows: readonly Row[] = [
     what: 'ignores the signed time',
     scheme: 'slack',
     broken: () => ({ isInTime: () => true }),
-    failed: ['time.stale', 'time.future'],
+    failed: ['time.stale', 'time.future', 'time.window'],
   },
   {
     what: 'tolerates what comes from the future',
@@ -280,6 +300,217 @@ const rows: readonly Row[] = [
     broken: () => ({ takesType: (type) => type === 'application/json' }),
     failed: ['body.charset'],
   },
+  ...['webhook-timestamp', 'webhook-id'].map((name) => ({
+    what: `verifies nothing without ${name}`,
+    scheme: 'standard-webhooks',
+    broken: () => ({ authenticates: skipsWithout(name) }),
+    failed: ['credential.incomplete'],
+  })),
+  {
+    what: 'verifies nothing without all headers of the scheme',
+    scheme: 'standard-webhooks',
+    broken: () => ({
+      authenticates: (delivery, scheme, key) =>
+        delivery.rawHeaders.every(([name]) => !name.toLowerCase().startsWith('webhook-')) ||
+        scheme.authenticate(delivery, [key]).ok,
+    }),
+    failed: ['credential.incomplete'],
+  },
+  {
+    what: 'verifies nothing without a time of Slack',
+    scheme: 'slack',
+    broken: () => ({ authenticates: skipsWithout('x-slack-request-timestamp') }),
+    failed: ['credential.incomplete'],
+  },
+  {
+    what: 'verifies nothing where the time is empty',
+    scheme: 'slack',
+    broken: () => ({
+      authenticates: (delivery, scheme, key) =>
+        headerOf(delivery, 'x-slack-request-timestamp') === '' || scheme.authenticate(delivery, [key]).ok,
+    }),
+    failed: ['credential.incomplete'],
+  },
+  {
+    what: 'verifies nothing without a signature of version 1',
+    scheme: 'stripe',
+    broken: () => ({
+      authenticates: (delivery, scheme, key) =>
+        /^t=\d+$/.test(headerOf(delivery, 'stripe-signature') ?? '') ||
+        scheme.authenticate(delivery, [key]).ok,
+    }),
+    failed: ['credential.incomplete'],
+  },
+  {
+    what: 'verifies nothing without the digest of the body',
+    scheme: 'rfc9421',
+    broken: () => ({ authenticates: skipsWithout('content-digest') }),
+    failed: ['credential.incomplete'],
+  },
+  {
+    what: 'verifies nothing without signature-input',
+    scheme: 'rfc9421',
+    broken: () => ({
+      authenticates: (delivery, scheme, key) =>
+        (headerOf(delivery, 'signature-input') === undefined &&
+          headerOf(delivery, 'signature') !== undefined) ||
+        scheme.authenticate(delivery, [key]).ok,
+    }),
+    failed: ['credential.incomplete'],
+  },
+  {
+    what: 'verifies POST alone, and takes PUT',
+    broken: () => ({
+      takesMethod: (method) => method !== 'GET',
+      authenticates: (one) => one.method !== 'POST' || tokenOf(one) === token,
+    }),
+    failed: ['credential.bypass', 'protocol.method'],
+  },
+  {
+    what: 'verifies in the parser of JSON, and takes any content type',
+    broken: () => ({
+      takesType: () => true,
+      authenticates: (one) => !/json/.test(headerOf(one, 'content-type') ?? '') || tokenOf(one) === token,
+    }),
+    failed: ['credential.bypass', 'protocol.content-type'],
+  },
+  {
+    what: 'verifies what has a length',
+    broken: () => ({
+      authenticates: (one) => headerOf(one, 'content-length') === undefined || tokenOf(one) === token,
+    }),
+    failed: ['credential.bypass'],
+  },
+  {
+    what: 'trusts whoever says to come from this host',
+    broken: () => ({
+      authenticates: (one) => headerOf(one, 'x-forwarded-for') === '127.0.0.1' || tokenOf(one) === token,
+    }),
+    failed: ['credential.bypass'],
+  },
+  {
+    what: 'takes the token from the query as well',
+    broken: () => ({
+      authenticates: (one) => new URL(one.url).searchParams.get('token') === token || tokenOf(one) === token,
+    }),
+    failed: ['credential.query'],
+  },
+  {
+    what: 'takes the signature from the query as well',
+    scheme: 'github',
+    broken: () => ({
+      authenticates(delivery, scheme, key) {
+        const inQuery = new URL(delivery.url).searchParams.get('x-hub-signature-256');
+        const rawHeaders =
+          inQuery === null ? delivery.rawHeaders : [['x-hub-signature-256', inQuery] as const];
+        return scheme.authenticate({ ...delivery, rawHeaders }, [key]).ok;
+      },
+    }),
+    failed: ['credential.query'],
+  },
+  {
+    what: 'takes the token as a bearer token as well',
+    broken: () => ({
+      authenticates: (one) => headerOf(one, 'authorization') === `Bearer ${token}` || tokenOf(one) === token,
+    }),
+    failed: ['credential.other-header'],
+  },
+  {
+    what: 'takes the token from any header',
+    broken: () => ({ authenticates: (one) => one.rawHeaders.some(([, value]) => value === token) }),
+    failed: ['credential.doubled', 'credential.other-header'],
+  },
+  {
+    what: 'takes the token from a cookie',
+    broken: () => ({
+      authenticates: (one) => headerOf(one, 'cookie') === `token=${token}` || tokenOf(one) === token,
+    }),
+    failed: ['credential.other-header'],
+  },
+  ...['standard-webhooks', 'stripe'].map((scheme) => ({
+    what: `compares the first of two signatures of ${scheme}`,
+    scheme,
+    broken: () => ({
+      authenticates: (delivery: Delivery, own: Scheme, key: Key) =>
+        own.authenticate(
+          withHeader(
+            withHeader(delivery, 'webhook-signature', (value) => value.replace(/ .*/, '')),
+            'stripe-signature',
+            (value) => value.replace(/(,v1=\w+),.*/, '$1'),
+          ),
+          [key],
+        ).ok,
+    }),
+    failed: ['signature.second'],
+  })),
+  {
+    what: 'takes several signatures for a rotation, whatever they are',
+    scheme: 'stripe',
+    broken: () => ({
+      authenticates: (delivery, scheme, key) =>
+        (headerOf(delivery, 'stripe-signature') ?? '').split('v1=').length > 2 ||
+        scheme.authenticate(delivery, [key]).ok,
+    }),
+    failed: ['signature.both-wrong'],
+  },
+  {
+    what: 'tolerates a day',
+    scheme: 'slack',
+    broken: () => ({
+      isInTime(delivery, scheme, key) {
+        const verification = scheme.authenticate(delivery, [key]);
+        return verification.ok && Math.abs((verification.timestamp ?? 0) - Date.now()) < 86_400_000;
+      },
+    }),
+    failed: ['time.window'],
+  },
+  {
+    what: 'tolerates ten seconds',
+    scheme: 'slack',
+    broken: () => ({
+      isInTime(delivery, scheme, key) {
+        const verification = scheme.authenticate(delivery, [key]);
+        return verification.ok && Math.abs((verification.timestamp ?? 0) - Date.now()) < 10_000;
+      },
+    }),
+    failed: ['time.skew'],
+  },
+  {
+    what: 'remembers the nonce of a forgery',
+    scheme: 'standard-webhooks',
+    broken() {
+      const forged = new Set<string>();
+      return {
+        authenticates(delivery, scheme, key) {
+          const nonce = headerOf(delivery, 'webhook-id') ?? '';
+          const { ok } = scheme.authenticate(delivery, [key]);
+          if (!ok) forged.add(nonce);
+          return ok && !forged.has(nonce);
+        },
+      };
+    },
+    failed: ['replay.forged'],
+  },
+  {
+    what: 'answers 500 to characters of four bytes',
+    broken: () => ({
+      parse(body) {
+        if (body.includes('👩')) throw new Error('Incorrect string value');
+        return JSON.parse(body.toString() || '!') as unknown;
+      },
+    }),
+    failed: ['body.unicode'],
+  },
+  {
+    what: 'refuses names in other scripts',
+    broken: () => ({
+      parse(body) {
+        if (/[^\x00-\xff]/.test(body.toString())) throw new SyntaxError('not Latin-1');
+        return JSON.parse(body.toString() || '!') as unknown;
+      },
+    }),
+    failed: ['body.unicode'],
+  },
 ];
 
 describe('a receiver that', () => {
@@ -342,13 +573,13 @@ describe('with an oracle', () => {
     return check([url, ...flagsOf('token'), '--only', 'delivery', '--only', 'dedupe', '--oracle', oracle]);
   };
 
-  test('a receiver that acknowledges without storing is caught by delivery.stored alone', async () => {
-    expect((await withOracle(0)).failed).toEqual(['delivery.stored']);
+  test('a receiver that acknowledges without storing is caught by all that counts what is stored', async () => {
+    expect((await withOracle(0)).failed).toEqual(['delivery.stored', 'dedupe.other-lead', 'dedupe.forged']);
   });
 
   test('a receiver that stores what it knows again is caught by the probes of dedupe alone', async () => {
     const run = await withOracle(1);
-    expect(run.failed).toEqual(['dedupe.repeat', 'dedupe.parallel']);
+    expect(run.failed).toEqual(['dedupe.repeat', 'dedupe.parallel', 'dedupe.other-body']);
     expect(run.probes.find(({ name }) => name === 'dedupe.parallel')?.detail).toBe('it is stored 10 times');
     expect(run.exitCode).toBe(7);
   });

@@ -21,6 +21,7 @@ const frames = [
 const leaks = probeGroup('leak', { rule: '4.2 rule 3', level: 'should', stage: 'last', isHarmless: true }, [
   {
     name: 'secret',
+    level: 'must',
     expected: 'no answer holds the token or secret',
     hint: 'never put the token or secret into an answer: anyone who sends a request would learn it',
     inapplicable: noCredential,

@@ -5,13 +5,35 @@ import {
   alterCredential,
   credentialHeader,
   credentialTexts,
+  incompleteRequests,
   noCredential,
+  otherText,
+  signatureJoiner,
   signs,
   unsigned,
   withoutCredential,
+  withoutProof,
 } from '../credential.ts';
-import { acknowledges, expectRefused, type Probe, probeGroup, refuses, worstOf } from '../probe.ts';
-import { type CheckRequest, type CheckSession, deliveryId, jsonOf } from '../session.ts';
+import {
+  acknowledges,
+  expectAccepted,
+  expectRefused,
+  type Finding,
+  isAcknowledged,
+  type Probe,
+  probeGroup,
+  refuses,
+  skipped,
+  worstOf,
+} from '../probe.ts';
+import {
+  type CheckRequest,
+  type CheckSession,
+  deliveryId,
+  jsonOf,
+  type TestLead,
+  withContentType,
+} from '../session.ts';
 
 const credential = probeGroup(
   'credential',
@@ -79,6 +101,118 @@ const credential = probeGroup(
   ],
 );
 
+const forged = probeGroup(
+  'credential',
+  { rule: '4.2 rule 3', level: 'must', isHarmless: true, expectsRefusal: true, inapplicable: noCredential },
+  [
+    {
+      name: 'incomplete',
+      expected: '4xx without each header of the proof, or a part',
+      hint: 'refuse a delivery that lacks one of them: an attacker leaves out whatever turns verification off',
+      inapplicable: (session) =>
+        noCredential(session) ??
+        (incompleteRequests(session, session.deliveryOf(unsent)).length === 0
+          ? `the credential of the scheme '${session.signer.scheme.name}' is one value`
+          : undefined),
+      run: (session) =>
+        refusesEach(session, incompleteRequests(session, session.deliveryOf(session.newLead()))),
+    },
+    {
+      name: 'bypass',
+      expected: '4xx without a credential in any form of request',
+      hint: 'verify before anything else, for every request: not in a parser that runs for some of them alone',
+      run: unlessOpen((session) => {
+        const request = withoutProof(session, session.deliveryOf(session.newLead()));
+        const origin = ['x-forwarded-for', 'x-real-ip', 'x-client-ip'].map(
+          (name) => [name, '127.0.0.1'] as const,
+        );
+        return refusesEach(session, [
+          { what: 'as PUT', request: { ...request, method: 'PUT' } },
+          { what: 'as text/plain', request: withContentType(request, 'text/plain') },
+          { what: 'as a form', request: withContentType(request, 'application/x-www-form-urlencoded') },
+          { what: 'in chunks', request: { ...request, isChunked: true } },
+          { what: 'as if from this host', request: { ...request, headers: [...request.headers, ...origin] } },
+        ]);
+      }),
+    },
+    {
+      name: 'other-header',
+      expected: '4xx to the credential in another header',
+      hint: 'read the credential from the one header that is agreed on',
+      run: unlessOpen(
+        refuses((session) => {
+          const request = session.deliveryOf(session.newLead());
+          const bare = withoutCredential(session, request);
+          const taken = [...session.signer.scheme.credentialHeaders, ...bare.headers.map(([name]) => name)];
+          const value = credentialValue(session, request);
+          const others = [
+            ...otherNames.map((name) => [name, value] as const),
+            ['authorization', `Bearer ${value}`] as const,
+            ['cookie', `token=${value}`] as const,
+          ].filter(([name]) => !taken.some((one) => one.toLowerCase() === name));
+          return { ...bare, headers: [...bare.headers, ...others] };
+        }, 'warn'),
+      ),
+    },
+    {
+      name: 'query',
+      expected: '4xx to the credential in the query of the URL',
+      hint: 'read the credential from its header alone: URLs are written into logs',
+      // A token in a URL may stay in the log of a proxy.
+      isHarmless: false,
+      run: unlessOpen(
+        refuses((session) => {
+          const request = session.deliveryOf(session.newLead());
+          const value = credentialValue(session, request);
+          const names = [credentialHeader(session), ...otherNames, 'access_token', 'secret'];
+          const queryOf = (text: string): string => names.map((name) => `${name}=${text}`).join('&');
+          return {
+            ...withoutCredential(session, request),
+            query: queryOf(encodeURIComponent(value)),
+            shellQuery: signs(session) ? undefined : queryOf('$LEADS_WEBHOOK_TOKEN'),
+          };
+        }, 'warn'),
+      ),
+    },
+  ],
+);
+
+/** A receiver that takes a request without any proof says nothing about the ways around it. */
+function unlessOpen(run: Probe['run']): Probe['run'] {
+  return async (session) => {
+    const bare = withoutProof(session, session.deliveryOf(session.newLead()));
+    return isAcknowledged(await session.send(bare))
+      ? skipped('a delivery without any credential is acknowledged')
+      : run(session);
+  };
+}
+
+/** Names under which programs look for a credential. */
+const otherNames = ['token', 'key', 'signature', 'x-token', 'x-api-key', 'x-auth-token', 'x-signature'];
+
+/** For a question that sends nothing. */
+const unsent: TestLead = { id: 'leads-check', value: {} };
+
+const credentialValue = (session: CheckSession, { headers }: CheckRequest): string =>
+  headers.findLast(([name]) => name.toLowerCase() === credentialHeader(session))?.[1] ?? '';
+
+/** Sends them at the same time; the worst answer, and to what it was given. */
+async function refusesEach(
+  session: CheckSession,
+  variants: readonly { readonly what: string; readonly request: CheckRequest }[],
+): Promise<Finding> {
+  const findings = await Promise.all(
+    variants.map(async ({ what, request }) => {
+      const finding = expectRefused(await session.send(request), 'warn');
+      return { ...finding, seen: `${finding.seen} ${what}` };
+    }),
+  );
+  const [first, ...rest] = findings;
+  if (first === undefined) throw new TypeError('no request was made');
+  const worst = worstOf([first, ...rest]);
+  return worst.result === 'pass' ? { ...worst, seen: `each of ${findings.length} was refused` } : worst;
+}
+
 const doubled = probeGroup('credential', { rule: '4.2 rule 3', level: 'should' }, [
   {
     name: 'doubled',
@@ -131,9 +265,6 @@ function caseless(session: CheckSession): string | undefined {
 
 const ownCredential = (session: CheckSession): string[] =>
   credentialTexts(session, session.credential(Buffer.from('{}'), 'msg_leads-check'));
-
-/** As long as the right one, so that nothing but its characters gives it away. */
-const otherText = (text: string): string => randomBytes(text.length).toString('hex').slice(0, text.length);
 
 /** A key of the same kind and name that nobody knows. */
 async function otherKey(key: Key | undefined): Promise<Key | undefined> {
@@ -213,23 +344,67 @@ const signature = probeGroup(
   ],
 );
 
+/** A rotation of keys sends a signature by each of them. */
+const rotation = probeGroup('signature', { rule: '4.2 rule 3', level: 'should', inapplicable: unsigned }, [
+  {
+    name: 'second',
+    expected: '2xx to two signatures of which the second is right',
+    hint: 'compare each signature in the header: while a secret is replaced, the sender signs with both',
+    needsAcknowledgement: true,
+    run: (session) => judgesTwoSignatures(session, true),
+  },
+  {
+    name: 'both-wrong',
+    level: 'must',
+    expected: '4xx to two signatures of which none is right',
+    hint: 'a delivery is genuine when one of its signatures matches, however many it carries',
+    isHarmless: true,
+    expectsRefusal: true,
+    run: (session) => judgesTwoSignatures(session, false),
+  },
+]);
+
+async function judgesTwoSignatures(session: CheckSession, isSecondRight: boolean): Promise<Finding> {
+  const { key } = session.signer;
+  const join = signatureJoiner(session);
+  if (join === undefined) return skipped(`the scheme '${session.signer.scheme.name}' sends one signature`);
+  const lead = session.newLead();
+  const at = session.clock.now();
+  const wrong = session.deliveryOf(lead, { at, key: await otherKey(key) });
+  const second = session.deliveryOf(lead, { at, key: isSecondRight ? key : await otherKey(key) });
+  const name = credentialHeader(session);
+  const both = join(credentialValue(session, wrong), credentialValue(session, second));
+  const headers = wrong.headers.map(
+    ([own, value]) => [own, own.toLowerCase() === name ? both : value] as const,
+  );
+  const exchange = await session.send({
+    ...wrong,
+    headers,
+    withheld: session.deliveryOf(lead, { at }).headers,
+  });
+  return isSecondRight ? expectAccepted(exchange) : expectRefused(exchange, 'warn');
+}
+
 /** Farther off than any scheme tolerates. */
 const farMs = 7 * 86_400_000;
+const hourMs = 3_600_000;
 
 const signedSince =
   (offsetMs: number) =>
   (session: CheckSession): CheckRequest =>
     session.deliveryOf(session.newLead(), { at: session.clock.now() + offsetMs });
 
+const untimed = ({ signer: { scheme, key } }: CheckSession): string | undefined =>
+  key === undefined || scheme.toleranceMs === undefined
+    ? `the scheme '${scheme.name}' sends no time`
+    : undefined;
+
 const time = probeGroup(
   'time',
   {
     rule: '4.2 rule 5',
     level: 'must',
-    inapplicable: ({ signer: { scheme, key } }) =>
-      key === undefined || scheme.toleranceMs === undefined
-        ? `the scheme '${scheme.name}' signs no time`
-        : undefined,
+    inapplicable: untimed,
   },
   [
     {
@@ -249,6 +424,44 @@ const time = probeGroup(
       run: refuses(signedSince(farMs), 'warn'),
     },
     {
+      name: 'window',
+      level: 'should',
+      expected: '4xx to a delivery that was signed an hour ago',
+      hint: 'tolerate about five minutes: what is accepted for longer can be replayed for longer',
+      isHarmless: true,
+      expectsRefusal: true,
+      run: refuses((session) => {
+        const tolerance = session.signer.scheme.toleranceMs ?? 0;
+        return signedSince(-Math.max(hourMs, 4 * tolerance))(session);
+      }, 'warn'),
+    },
+    {
+      name: 'malformed',
+      expected: '4xx to a time that is none',
+      hint: 'refuse a time that cannot be read: no comparison with NaN is true, not even the one that refuses',
+      isHarmless: true,
+      expectsRefusal: true,
+      run: refuses((session) => {
+        const lead = session.newLead();
+        const at = session.clock.now();
+        const genuine = session.deliveryOf(lead, { at });
+        const later = session.deliveryOf(lead, { at: at + hourMs });
+        const credential = credentialHeader(session);
+        // Beside the credential, what differs is the time; in it, a time is covered by the signature.
+        const headers = genuine.headers.map(
+          ([name, value], i) =>
+            [
+              name,
+              later.headers[i]?.[1] === value || name.toLowerCase() === credential ? value : 'now',
+            ] as const,
+        );
+        return { ...genuine, headers };
+      }, 'warn'),
+      inapplicable: (session) =>
+        untimed(session) ??
+        (signs(session) ? `the scheme '${session.signer.scheme.name}' signs its time` : undefined),
+    },
+    {
       name: 'skew',
       level: 'should',
       expected: '2xx to a delivery that was signed 30 s ago',
@@ -262,4 +475,11 @@ const time = probeGroup(
   ],
 );
 
-export const credentialProbes: readonly Probe[] = [...credential, ...doubled, ...signature, ...time];
+export const credentialProbes: readonly Probe[] = [
+  ...credential,
+  ...forged,
+  ...doubled,
+  ...signature,
+  ...rotation,
+  ...time,
+];

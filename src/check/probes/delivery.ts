@@ -1,8 +1,16 @@
+import { alterCredential, noCredential, otherText } from '../credential.ts';
 import { canForge } from '../../sender/forge-request.ts';
 import { isCutOff } from '../raw-request.ts';
 import { expectAccepted, expectRefused, type Finding, type Probe, probeGroup, worstOf } from '../probe.ts';
 import type { CheckProblem } from '../problems.ts';
-import { type CheckSession, deliveryId, type Exchange, type TestLead } from '../session.ts';
+import {
+  type CheckRequest,
+  type CheckSession,
+  deliveryId,
+  type Exchange,
+  jsonOf,
+  type TestLead,
+} from '../session.ts';
 
 /** Most other probes say something only about a receiver that passes this one. */
 export const validDelivery: Probe = {
@@ -29,7 +37,7 @@ const stored = probeGroup('delivery', { rule: '4.2 rule 2', level: 'must' }, [
     expected: 'a lead that was acknowledged is stored',
     hint: 'answer 200 only after the lead is stored: the service does not deliver it again',
     needsAcknowledgement: true,
-    inapplicable: ({ oracle }) => (oracle === undefined ? { kind: 'oracle-needed' } : undefined),
+    inapplicable: (session) => needsOracle(session),
     async run(session) {
       const lead = session.newLead();
       const exchange = await session.send(session.deliveryOf(lead));
@@ -91,6 +99,9 @@ const uncounted = (why: string | undefined, exchange: Exchange | undefined): Fin
   hint: { kind: 'oracle-says-nothing' },
 });
 
+const needsOracle = ({ oracle }: CheckSession): CheckProblem | undefined =>
+  oracle === undefined ? { kind: 'oracle-needed' } : undefined;
+
 const replays = probeGroup(
   'replay',
   {
@@ -124,8 +135,26 @@ const replays = probeGroup(
         ]),
       ),
     },
+    {
+      name: 'forged',
+      expected: '2xx to a nonce that a forgery used before',
+      hint: 'remember a nonce only once its delivery is verified: anyone could use it up',
+      async run(session) {
+        const lead = session.newLead();
+        const refused = expectRefused(await session.send(forgedDelivery(session, lead)), 'warn');
+        if (refused.result !== 'pass') return refused;
+        return expectAccepted(await session.send(session.deliveryOf(lead)));
+      },
+    },
   ],
 );
+
+/** With another credential of the right length. */
+function forgedDelivery(session: CheckSession, lead: TestLead): CheckRequest {
+  const genuine = session.deliveryOf(lead);
+  const headers = alterCredential(session, genuine.headers, otherText);
+  return { ...genuine, headers, withheld: genuine.headers };
+}
 
 /** Judges what comes after a first delivery; where that one is not taken, nothing of it can be judged. */
 function afterFirst(judge: (session: CheckSession, lead: TestLead) => Promise<Finding>): Probe['run'] {
@@ -151,6 +180,8 @@ const repeats = probeGroup('dedupe', { rule: '4.2 rule 6', level: 'must', needsA
     async run(session) {
       const lead = session.newLead();
       const first = await deliver(session, lead, 1);
+      // One that remembers the last lead alone would pass.
+      await deliver(session, session.newLead(), 1);
       return storedOnce(session, lead, [first, await deliver(session, lead, 2)]);
     },
   },
@@ -164,25 +195,77 @@ const repeats = probeGroup('dedupe', { rule: '4.2 rule 6', level: 'must', needsA
       return storedOnce(session, lead, await Promise.all(deliveries));
     },
   },
+  {
+    name: 'other-body',
+    expected: 'the same id with another body, stored once',
+    hint: knownLead,
+    inapplicable: needsOracle,
+    run: afterFirst(async (session, lead) => {
+      const body = jsonOf({ ...lead, value: { ...lead.value, category: 'changed' } });
+      const exchange = await session.send(session.deliveryOf(lead, { body, id: `msg_${lead.id}_2` }));
+      // To refuse it is not worse: the lead is stored.
+      return expectRefused(exchange).result === 'pass'
+        ? countedOnce(session, lead, exchange)
+        : storedOnce(session, lead, [exchange]);
+    }),
+  },
+  {
+    name: 'other-lead',
+    expected: 'another lead of the same person, stored as well',
+    hint: 'the id alone makes a lead the same: a person may ask twice',
+    inapplicable: needsOracle,
+    run: afterFirst(async (session, { value: { contact } }) => {
+      const lead = session.newLead({ contact });
+      return storedOnce(session, lead, [await deliver(session, lead, 1)], 'fail');
+    }),
+  },
+  {
+    name: 'forged',
+    rule: '4.2 rule 3',
+    expected: 'a forgery not stored, the genuine lead after it stored',
+    hint: 'verify before anything is stored or remembered: else a forgery is stored, or keeps the genuine lead out',
+    inapplicable: (session) => noCredential(session) ?? needsOracle(session),
+    async run(session) {
+      const lead = session.newLead();
+      const forged = await session.send(forgedDelivery(session, lead));
+      const refused = expectRefused(forged, 'warn');
+      if (refused.result !== 'pass') return refused;
+      await session.clock.sleep(betweenMs, session.wire.signal);
+      const count = await session.oracle?.(lead.id);
+      if (typeof count !== 'number') return uncounted(count, forged);
+      if (count > 0) return { result: 'fail', seen: `${refused.seen}, and it is stored`, exchange: forged };
+      return storedOnce(session, lead, [await deliver(session, lead, 1)], 'fail');
+    },
+  },
 ]);
 
 /** Deliveries of their own: it is the lead's id that makes them one. */
 const deliver = (session: CheckSession, lead: TestLead, number: number): Promise<Exchange> =>
   session.send(session.deliveryOf(lead, { id: `msg_${lead.id}_${number}` }));
 
+/** `absent`: what it counts as that the lead is not stored; `delivery.stored` tells that of every lead. */
 async function storedOnce(
   session: CheckSession,
   lead: TestLead,
   exchanges: readonly Exchange[],
+  absent: 'fail' | 'warn' = 'warn',
 ): Promise<Finding> {
   const [first, ...rest] = exchanges.map(expectAccepted);
   if (first === undefined) throw new TypeError('no delivery was made');
   const worst = worstOf([first, ...rest]);
   if (worst.result !== 'pass') return worst;
-  const { exchange } = worst;
+  return countedOnce(session, lead, worst.exchange, absent);
+}
+
+async function countedOnce(
+  session: CheckSession,
+  lead: TestLead,
+  exchange: Exchange | undefined,
+  absent: 'fail' | 'warn' = 'warn',
+): Promise<Finding> {
   const count = await storedCount(session, lead.id);
   if (typeof count !== 'number') return uncounted(count, exchange);
-  if (count === 0) return { result: 'warn', seen: 'it is not stored at all', exchange };
+  if (count === 0) return { result: absent, seen: 'it is not stored at all', exchange };
   return { result: count === 1 ? 'pass' : 'fail', seen: `it is stored ${timesText(count)}`, exchange };
 }
 

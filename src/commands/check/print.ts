@@ -182,13 +182,26 @@ function summaryLines(summary: Summary, colours: Palette, width: number): string
   ];
 }
 
-/** In the form in which a shell writes them out: `leads-check-k3f9x2-{1,2,5}`. */
+/** In the form in which bash writes them out: `leads-check-k3f9x2-{1,2,{5..9}}`. */
 export function acceptedText(accepted: readonly string[]): string {
   const [first] = accepted;
   if (first === undefined) return 'no test lead was accepted';
   if (accepted.length === 1) return `1 test lead was accepted: ${first}`;
   const start = first.slice(0, first.lastIndexOf('-') + 1);
-  return `${accepted.length} test leads were accepted: ${start}{${accepted.map((id) => id.slice(start.length)).join(',')}}`;
+  return `${accepted.length} test leads were accepted: ${start}{${rangesText(accepted.map((id) => Number(id.slice(start.length))))}}`;
+}
+
+/** Three or more numbers in a row as `{5..9}`. */
+function rangesText(numbers: readonly number[]): string {
+  const rows: number[][] = [];
+  for (const number of numbers) {
+    const last = rows.at(-1);
+    if (last?.at(-1) === number - 1) last.push(number);
+    else rows.push([number]);
+  }
+  return rows
+    .map((row) => (row.length < 3 ? row.join(',') : `{${row[0] ?? ''}..${row.at(-1) ?? ''}}`))
+    .join(',');
 }
 
 /** Such as ` (1 must, 2 should)`. */
