@@ -271,7 +271,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
       return `${isRight}; if the service may page in another way: ${words.quoted(words.set(setting, 'auto'))}`;
     }),
   'too-many-requests': ({ requests, fruitful }) =>
-    unproven(`${requests} requests brought new leads ${fruitful} times only: the walk comes to no end`),
+    unproven(`${fruitful} of ${requests} requests brought new leads: the walk comes to no end`),
   'list-kept-moving': () =>
     unproven(
       'leads kept moving between the pages while the list was read',

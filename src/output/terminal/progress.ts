@@ -78,7 +78,7 @@ export function summaryLine(totals: WalkTotals, destination = ''): string {
   const { leads, before, durationMs } = totals;
   const rate = grouped(Math.round(((leads - before) * 1000) / Math.max(durationMs, 1)));
   const parts = [
-    `${counted(leads, 'lead', 'leads')}${destination} in ${formatDuration(durationMs)} (${rate}/s)`,
+    `${counted(leads, 'lead', 'leads')}${destination} in ${formatDuration(durationMs)}${leads > before ? ` (${rate}/s)` : ''}`,
     counted(totals.retries, 'retry', 'retries'),
     `${counted(totals.duplicates, 'duplicate', 'duplicates')} dropped`,
   ];

@@ -64,6 +64,12 @@ describe('summary', () => {
     );
   });
 
+  it('has no rate where nothing came', () => {
+    expect(summaryLine({ ...tally, leads: 210, before: 210 })).toBe(
+      '210 leads in 500ms, 0 retries, 0 duplicates dropped, 210 of them from before',
+    );
+  });
+
   it('says what cannot be ruled out', () => {
     expect(summaryLine({ ...tally, withoutId: 2, restarts: 1 })).toContain(
       '2 without id, walked again 1 time',
