@@ -42,16 +42,20 @@ function plainAnswer(status: number, words: ErrorWords): string {
 
 const proxyHint = (): string => 'see HTTPS_PROXY and NO_PROXY';
 
+/** Names that some services have, so that a hint can be followed as it stands. */
+const otherParams = (words: Words): string =>
+  [words.set('api.params.page', 'pageNo'), words.set('api.params.offset', 'from')]
+    .map((text) => words.quoted(text))
+    .join(' or ');
+
 const howToSet = (words: Words): string =>
-  `say how the service pages: ${words.quoted(words.set('api.pagination'))} and ${words.quoted(words.name('api.params.…'))}`;
+  [words.learning, `if you know the parameter that it pages by, as in ${otherParams(words)}`]
+    .filter((text) => text !== undefined)
+    .join('; ');
 
 /** What decides whether one answer is everything. */
-const provingHint = (words: Words): string => {
-  const positions = ['api.params.page', 'api.params.offset'].map((name) => words.quoted(words.set(name)));
-  const paged = `if you know how the service pages: ${positions.join(' or ')}`;
-  const lone = `if one answer is everything: ${words.quoted(words.set('api.pagination', 'none'))}`;
-  return [words.learning, paged, lone].filter((text) => text !== undefined).join('; ');
-};
+const provingHint = (words: Words): string =>
+  `${howToSet(words)}; if one answer is everything: ${words.quoted(words.set('api.pagination', 'none'))}`;
 
 const howToEstimate = (words: Words): string =>
   `${howToSet(words)}; or, if it counts more than it lists: ${words.quoted(words.set('api.total', 'estimate'))}`;
@@ -247,7 +251,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
       const names =
         param === 'skip'
           ? `${words.set('api.params.offset', "'$skip'")}, and ${words.set('api.params.limit', "'$limit'")}`
-          : `${words.quoted(words.set('api.params.page'))} or ${words.quoted(`${words.name('api.params.offset')} …`)}`;
+          : otherParams(words);
       return `it may take that for a filter; name the parameter that it pages by: ${names}`;
     }),
   'partial-answer': ({ sign }) =>

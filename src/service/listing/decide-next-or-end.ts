@@ -174,8 +174,8 @@ function afterRejection(seen: WalkState, { error }: Extract<Answer, { readonly k
 function afterProbes(seen: WalkState, { reason, found }: NonNullable<WalkState['probed']>): Step {
   if (found.kind === 'next') return request(found.position);
   if (found.kind === 'nothing-behind') return complete('nothing-behind');
-  const step =
-    reason.kind === 'behind-id' ? unproven({ kind: 'more-without-parameter' }) : withoutPosition(seen, found);
+  const saysMore = reason.kind === 'behind-id' || (reason.kind === 'ignored' && seen.isAnnounced);
+  const step = saysMore ? unproven({ kind: 'more-without-parameter' }) : withoutPosition(seen, found);
   if (step.kind !== 'end' || seen.isEndOfWays) return step;
   const { completion } = step;
   const isProven = completion.kind === 'complete' && completion.evidence !== 'lone-page';

@@ -98,9 +98,18 @@ export class Probes {
       return (await probeBehindLast(this.#params, page, this.#peek)) ?? nothingFound;
     if (this.#isUsed) return nothingFound;
     this.#isUsed = true;
-    if (reason.kind === 'silent') return probePositions(this.#params, page, this.#peek);
-    const position = await probeById(this.#params, reason.id, page, this.#peek);
-    return position === undefined ? nothingFound : { kind: 'next', position };
+    return reason.kind === 'silent'
+      ? probePositions(this.#params, page, this.#peek)
+      : this.#probeMore(reason.id, page);
+  }
+
+  /** Where the first page says that more follows, only a position is an answer; a later page has its own ways. */
+  async #probeMore(id: string | undefined, page: SilentPage): Promise<ProbesFound> {
+    const position = id === undefined ? undefined : await probeById(this.#params, id, page, this.#peek);
+    if (position !== undefined) return next(position);
+    if (id !== page.lastId) return nothingFound;
+    const found = await probePositions(this.#params, page, this.#peek, 'none');
+    return found.kind === 'next' ? found : nothingFound;
   }
 
   /**
@@ -187,7 +196,12 @@ const numbered = ({ page: param }: RequestParams, number: number, { lastId }: Si
  * Finds out how a service pages whose first page names no next one, with three requests at most: by page number, by
  * offset (with a limit of 1), by the last id; and a fourth one, by the first number, where each of them is rejected.
  */
-async function probePositions(params: RequestParams, page: SilentPage, peek: Peek): Promise<ProbesFound> {
+async function probePositions(
+  params: RequestParams,
+  page: SilentPage,
+  peek: Peek,
+  lastProbe: RestOfProbes['last'] = 'last-id',
+): Promise<ProbesFound> {
   const { url, firstPage } = params;
   const { count, lastId: after, size } = page;
   const offset: Position = { style: 'offset', param: params.offset ?? 'offset', offset: count };
@@ -195,7 +209,7 @@ async function probePositions(params: RequestParams, page: SilentPage, peek: Pee
     after === undefined || count < 2 ? offset : { ...offset, offset: count - 1, after };
   const lookAt = (number: number): Promise<Peeked> => peek(numbered(params, number, page), size, true);
 
-  let last: RestOfProbes['last'] = 'last-id';
+  let last = lastProbe;
   let isCut = false;
   if (params.offset === undefined || url.searchParams.has(params.page)) {
     const second = compare(page, await lookAt(firstPage + 1));

@@ -56,7 +56,7 @@ export type ProbeReason =
   /** An answer says nothing about a next page, or the service rejected the one that was computed. */
   | { readonly kind: 'silent' }
   /** The service says that more follows, and nothing else; this is the last id. */
-  | { readonly kind: 'behind-id'; readonly id: string }
+  | { readonly kind: 'behind-id'; readonly id: string | undefined }
   /** The offset that was found is ignored after all. */
   | { readonly kind: 'ignored' }
   /** One page is all that came: a part of it may show whether it is everything. */

@@ -19,8 +19,8 @@ export type NextPage =
   | { readonly kind: 'end'; readonly evidence: 'explicit-end' | 'affirmed' | 'nothing-behind' }
   /** Its total is reached by a page that is not full. */
   | { readonly kind: 'total-reached' }
-  /** More leads follow the one with this id; the parameter that takes it is not known. */
-  | { readonly kind: 'behind-id'; readonly id: string }
+  /** More leads follow the last one, which has this id; the parameter that leads there is not known. */
+  | { readonly kind: 'behind-id'; readonly id: string | undefined }
   /** The answer says nothing about a next page. */
   | { readonly kind: 'silent' }
   /** It says that there is more, and nothing that leads there. */
@@ -121,7 +121,7 @@ function nextWithoutHint(page: AnsweredPage): NextPage {
     return { kind: 'next', position: positionById(params, position.param, lastId) };
   }
   if (hints.hasMore !== true) return { kind: 'silent' };
-  return lastId === undefined
+  return lastId === undefined && position.style !== 'start'
     ? { kind: 'contradiction', reason: { kind: 'more-without-position' } }
     : { kind: 'behind-id', id: lastId };
 }

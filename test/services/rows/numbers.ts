@@ -101,6 +101,12 @@ export const numberRows: readonly Row[] = [
   everything('{} behind the end', { cap: 25, way: byPage() }, ({ leads }) =>
     leads.length > 0 ? { data: leads } : {},
   ),
+  everything('page and has_more', { cap: 25, way: byPage() }, ({ leads, isLast }) => ({
+    ...{ data: leads, has_more: !isLast },
+  })),
+  everything('offset and is_last_page', { cap: 40, way: byOffset() }, ({ leads, isLast }) => ({
+    ...{ leads, is_last_page: isLast },
+  })),
   speaksAgainst('has_more: true always', { cap: 25, way: byPage() }, ({ leads }) => ({
     ...{ data: leads, has_more: true },
   })),
