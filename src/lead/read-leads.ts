@@ -4,7 +4,7 @@ import { elementsAt, membersAt, type Span, spanAt } from '../json/members.ts';
 import { readDocument } from '../json/read-document.ts';
 import { recordAt, type ScannedRecord } from '../json/scanned-record.ts';
 import { idKinds, scanner } from '../json/scanner.ts';
-import { readCreatedAt } from './created-at.ts';
+import { parseIsoTime } from '../time/time-text.ts';
 import type { RawLead } from './raw-lead.ts';
 
 /** Where the lead is in a body: the reference tokens of a JSON Pointer (RFC 6901), or `auto`. */
@@ -88,7 +88,7 @@ function search(body: Uint8Array, whole: ReadLead, option: string | undefined, i
   if (!document.ok) return document;
   const { json, start } = document;
   // It is meant to be the lead, and what is inside it is no other one.
-  if (!whole.ok && isLeadLike(json, start, idField.name)) return whole;
+  if (!whole.ok && whole.lacksId !== true && isLeadLike(json, start)) return whole;
   const places = leadPlaces(json, start, idField.name);
   const [place] = places;
   if (place === undefined) return whole.ok ? theBody(whole) : noLeadIn(document, whole, option, idField);
@@ -283,6 +283,6 @@ function isUtcTimestamp(value: Json | undefined): boolean {
   return (
     typeof value === 'string' &&
     /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00(:?00)?)$/i.test(value) &&
-    readCreatedAt(value) !== undefined
+    parseIsoTime(value) !== undefined
   );
 }
