@@ -74,6 +74,7 @@ export class Audit {
   readonly #comparer: LeadComparer;
   #undecidable: readonly FindingClass[];
   #times: AuditTimes;
+  #disprovenAheadMs = 0;
   #horizon: number | undefined;
   /** When the lead was created that the service listed last. */
   #before: number | undefined;
@@ -118,6 +119,11 @@ export class Audit {
   /** How far the service's clock is ahead of the one here, where that decides about ages, ms; otherwise 0. */
   get clockAheadMs(): number {
     return this.#times.clockAheadMs;
+  }
+
+  /** The same of a service's clock that does not decide, since the service lists leads that are younger; otherwise 0. */
+  get disprovenAheadMs(): number {
+    return this.#disprovenAheadMs;
   }
 
   /** Fields that only the list has, the first ones. */
@@ -207,6 +213,18 @@ export class Audit {
     };
   }
 
+  /**
+   * A clock by which a listed lead is yet to be created is wrong, unless the lead's time is, which is in the future by the
+   * clock here, too.
+   */
+  #checkClock(created: number): void {
+    const { clockAheadMs } = this.#times;
+    const latest = this.#options.service.clock.now() + agreeingMs;
+    if (created > latest || created <= latest + clockAheadMs) return;
+    this.#disprovenAheadMs = clockAheadMs;
+    this.#times = { ...this.#options.times, clockAheadMs: 0 };
+  }
+
   #cannotDecide(classes: readonly FindingClass[]): void {
     this.#undecidable = [...this.#undecidable, ...classes];
   }
@@ -219,7 +237,10 @@ export class Audit {
       const time = readCreatedAt(createdAt);
       if (time === undefined || time > (this.#before ?? Infinity)) this.#isNewestFirst = false;
       this.#before = time;
-      if (time !== undefined && !(time >= (this.#horizon ?? Infinity))) this.#horizon = time;
+      if (time !== undefined) {
+        this.#horizon = Math.min(time, this.#horizon ?? time);
+        this.#checkClock(time);
+      }
       if (!this.matcher.matches(lead)) continue;
       const { id } = lead;
       if (id === undefined) this.#withoutId += 1;

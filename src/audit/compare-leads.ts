@@ -10,6 +10,7 @@ import { FindingSpool, LeadSpool, type TemporaryLead, ValueSpool } from './tempo
 
 interface ComparisonOptions {
   readonly received: ReceivedSide;
+  /** Final when the walk is over; before that a service's clock that is behind may be disproven. */
   readonly times: () => AuditTimes;
   readonly comparison: Comparison;
 }
@@ -19,8 +20,8 @@ interface FoundLead {
   readonly found: ReceivedLead;
 }
 
-/** A lead on both sides, of which only the service's list has some fields. */
-interface RicherLead extends Pick<LeadFacts, 'id' | 'createdAt' | 'receivedAt'>, DifferingFields {
+/** A lead on both sides. */
+interface MatchedLead extends Pick<LeadFacts, 'id' | 'createdAt' | 'receivedAt'>, DifferingFields {
   readonly isPending: boolean;
 }
 
@@ -53,8 +54,8 @@ export class LeadComparer {
   readonly #options: ComparisonOptions;
   /** Leads that were not received, or outstanding for a target, when they were looked up. */
   readonly #doubtful = new LeadSpool();
-  /** Whether what they lack is a difference shows when all pushes were looked at. */
-  readonly #richer = new ValueSpool<RicherLead>();
+  /** What they lack may be a difference, or how old they are not certain, until all leads were looked at. */
+  readonly #undecided = new ValueSpool<MatchedLead>();
   readonly #carried = new CarriedFields();
   /** The least number of a lead on both sides. */
   #firstSeq = Infinity;
@@ -80,7 +81,7 @@ export class LeadComparer {
   async finish(signal: AbortSignal): Promise<void> {
     await this.#lookUpAgain(signal);
     await this.#countBackfilled(signal);
-    await this.#judgeRicher(signal);
+    await this.#judgeUndecided(signal);
   }
 
   /** Looks again for what was not received, since deliveries went on meanwhile. */
@@ -115,8 +116,8 @@ export class LeadComparer {
     }
   }
 
-  async #judgeRicher(signal: AbortSignal): Promise<void> {
-    for await (const { differing, absent, ...lead } of this.#richer.values()) {
+  async #judgeUndecided(signal: AbortSignal): Promise<void> {
+    for await (const { differing, absent, ...lead } of this.#undecided.values()) {
       const lost = absent.filter((path) => this.#carried.has(path));
       await this.#addMatched(lead, [...differing, ...lost]);
       if (lost.length === absent.length) continue;
@@ -131,7 +132,7 @@ export class LeadComparer {
   }
 
   async close(): Promise<void> {
-    const spools = [this.#doubtful, this.#richer, this.findings, ...Object.values(this.unreceived)];
+    const spools = [this.#doubtful, this.#undecided, this.findings, ...Object.values(this.unreceived)];
     for (const spool of spools) await spool.close();
   }
 
@@ -177,12 +178,13 @@ export class LeadComparer {
   async #addCompared({ lead: { id, createdAt }, found }: FoundLead, fields: DifferingFields): Promise<void> {
     const receivedAt = this.#options.received.hasTimes ? found.receivedAt : undefined;
     const lead = { id, createdAt, receivedAt, isPending: found.isPending };
-    if (fields.absent.length > 0) await this.#richer.add({ ...lead, ...fields });
+    const isUndecided = fields.absent.length > 0 || this.#options.times().clockAheadMs < 0;
+    if (isUndecided) await this.#undecided.add({ ...lead, ...fields });
     else await this.#addMatched(lead, fields.differing);
   }
 
   async #addMatched(
-    { isPending, ...lead }: Omit<RicherLead, keyof DifferingFields>,
+    { isPending, ...lead }: Omit<MatchedLead, keyof DifferingFields>,
     fields: readonly string[],
   ): Promise<void> {
     const differing = fields.slice(0, mostDiffNames);

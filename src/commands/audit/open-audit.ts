@@ -84,7 +84,12 @@ function narrowsByPath({ account, dialect }: Pick<Service, 'account' | 'dialect'
 
 /** Says what the counts of a whole audit alone would hide. */
 export function noteCounts(
-  { listed, counts, clockAheadMs }: Pick<Audit, 'listed' | 'counts' | 'clockAheadMs'>,
+  {
+    listed,
+    counts,
+    clockAheadMs,
+    disprovenAheadMs,
+  }: Pick<Audit, 'listed' | 'counts' | 'clockAheadMs' | 'disprovenAheadMs'>,
   { name }: Pick<OpenedReceived, 'name'>,
   messages: Pick<Messages, 'note' | 'warn'>,
 ): void {
@@ -94,6 +99,12 @@ export function noteCounts(
     messages.note(
       'clock',
       `this machine's clock is ${difference} the service's, which decides here how old a lead is`,
+    );
+  }
+  if (disprovenAheadMs !== 0) {
+    messages.note(
+      'clock',
+      `the service's 'Date' is ${formatSeconds(-disprovenAheadMs)} behind this machine's clock and older than leads that it lists: this machine's clock decides here how old a lead is`,
     );
   }
   if (listed === 0) {

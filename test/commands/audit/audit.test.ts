@@ -571,6 +571,43 @@ describe("the service's clock", () => {
     }
   });
 
+  it('does not decide where the service lists leads that are younger than its Date, and that is said', async () => {
+    const leadsOf = Array.from({ length: 10 }, (_, i) => leadOf(`lead_${i + 2}`, i + 2));
+    const received = leadsOf.filter((_, i) => i % 2 === 1);
+    await take(received.slice(1));
+    // Half an hour after it was created.
+    await take(received.slice(0, 1), ago(2.5));
+    for (const order of [leadsOf, leadsOf.toReversed(), [leadOf('old', 40), ...leadsOf.toReversed()]]) {
+      for (const behind of [5, 20]) {
+        listed = order;
+        clockAhead = -behind * hour;
+        const { exitCode, classes, stderr } = await report(['--since', '30h']);
+        expect({ exitCode, classes }).toEqual({
+          exitCode: 7,
+          classes: {
+            lead_3: 'late',
+            ...Object.fromEntries([2, 4, 6, 8, 10].map((i) => [`lead_${i}`, 'missing'])),
+          },
+        });
+        expect(stderr).toMatch(
+          /^note: the service's 'Date' is \d+h \d+m behind this machine's clock and older/m,
+        );
+        expect(stderr).not.toContain('ahead of');
+      }
+    }
+  });
+
+  it('decides where a listed lead is younger than both clocks, or by less than a minute', async () => {
+    clockAhead = -20 * hour;
+    await take([leadOf('end', 25)]);
+    for (const hours of [-2, 20 - 1 / 120]) {
+      listed = [leadOf('a', hours), leadOf('b', 20.1), leadOf('c', 21), leadOf('end', 25)];
+      const { classes, stderr } = await report(['--since', '30h']);
+      expect(classes).toEqual({ a: 'unsettled', b: 'unsettled', c: 'missing' });
+      expect(stderr).toContain("this machine's clock is 20h 0m ahead of the service's");
+    }
+  });
+
   it('says nothing where it differs by less', async () => {
     clockAhead = 50_000;
     listed = [leadOf('a', 1)];
