@@ -123,15 +123,17 @@ describe('a lone page is proven', () => {
     expect(ids).toHaveLength(100);
     expect(lonePageEnd(completion)).toEqual({
       kind: 'proven',
-      upTo: Math.max(100, options.before?.provenUpTo ?? 0),
+      // As many may be as many as the service gives.
+      upTo: Math.max(99, dialect.provenUpTo ?? 0, options.before?.provenUpTo ?? 0),
     });
-    expect(requests.length).toBeLessThanOrEqual(6);
+    // A filter that is ignored is one request more.
+    expect(requests.length).toBeLessThanOrEqual(7);
     expect(said).not.toContain('note: ');
   });
 
   it('where fewer came than were asked for, of a service that honours a limit', async () => {
     const { completion } = await walked(limited(list(237), 1000));
-    expect(lonePageEnd(completion)).toEqual({ kind: 'proven', upTo: 237 });
+    expect(lonePageEnd(completion)).toEqual({ kind: 'proven', upTo: 236 });
     const round = await walked(limited(list(500), 120));
     expect(lonePageEnd(round.completion)).toEqual({ kind: 'said' });
   });
@@ -196,6 +198,28 @@ describe('a lone page is shown to be cut', () => {
     await expect(walked(filtered(alike, 37, 'category'))).rejects.toThrow('asked by category');
   });
 
+  it.each([100, 237])(
+    'by the value of its last lead, where the first ones have another: %d leads',
+    async (count) => {
+      // The newest are new, and none behind them; a filter by category is ignored.
+      const aged = list(count).map((lead, i) => ({
+        ...lead,
+        status: i < 15 ? 'new' : i % 2 ? 'contacted' : 'closed',
+      }));
+      await expect(walked(filtered(aged, 25, 'status'))).rejects.toThrow('asked by status');
+    },
+  );
+
+  it('where as many leads as the service gives were proven to be all when there were no more', async () => {
+    const full = await walked(filtered(list(25), 25, 'status'));
+    const lone = lonePageEnd(full.completion);
+    expect(lone?.kind).toBe('proven');
+    const provenUpTo = lone?.kind === 'proven' ? lone.upTo : 0;
+    await expect(walked(filtered(list(100), 25, 'status'), {}, { provenUpTo })).rejects.toMatchObject({
+      code: 'incomplete',
+    });
+  });
+
   it('by a count that a limit of 1 shows', async () => {
     const all = list(237);
     const counted = walked((query) => {
@@ -217,7 +241,7 @@ describe('a lone page is shown to be cut', () => {
         });
       return filtered(all, 1000, 'category')(query, undefined as never);
     });
-    expect(lonePageEnd(completion)).toEqual({ kind: 'proven', upTo: 37 });
+    expect(lonePageEnd(completion)).toEqual({ kind: 'proven', upTo: 36 });
   });
 
   it('not by a filter that goes by something else', async () => {

@@ -5,5 +5,11 @@ import { join } from 'node:path';
 export const filesIn = (directory: string): string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
 
-/** For a program that is killed: where it puts temporary files, so that a test sees what stays of them. */
-export const temporaryIn = (home: string): { readonly TMPDIR: string } => ({ TMPDIR: join(home, 'tmp') });
+/**
+ * For a program that is killed: where it puts temporary files, so that a test sees what stays of them. Node's own cache of
+ * compiled code, which is there too, is left out.
+ */
+export const temporaryIn = (home: string) => ({
+  TMPDIR: join(home, 'tmp'),
+  NODE_DISABLE_COMPILE_CACHE: '1',
+});

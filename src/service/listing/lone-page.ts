@@ -42,7 +42,9 @@ export type LonePageStep =
 
 /** Fewer than that are not cut: no service gives so few at once. */
 const fewest = 5;
+/** By filters that work; and in all. */
 const mostNarrowings = 2;
+const mostTried = 3;
 
 interface Proof {
   readonly evidence: Evidence;
@@ -51,7 +53,8 @@ interface Proof {
   readonly upTo?: (page: LonePage) => number;
 }
 
-const ofThisPage = ({ count, provenUpTo }: LonePage): number => Math.max(count, provenUpTo);
+/** As many leads as came may be as many as the service gives: only fewer are known to be all. */
+const ofThisPage = ({ count, provenUpTo }: LonePage): number => Math.max(count - 1, provenUpTo);
 
 /** What proves a lone page, without a further request. */
 const proofs: readonly Proof[] = [
@@ -119,8 +122,8 @@ const complete = (evidence: Evidence, upTo?: number, note?: EndNote): LonePageSt
 
 /** A part of the page that is still to be asked for, by a filter that has not shown that it is none. */
 function nextNarrowing({ census, params, narrowed }: LonePage): Narrowing | undefined {
-  if (narrowed.length >= mostNarrowings) return undefined;
   const useless = narrowed.filter(({ shows }) => shows === 'nothing').map(({ of }) => of.by);
+  if (narrowed.length - useless.length >= mostNarrowings || narrowed.length >= mostTried) return undefined;
   return census
     ?.narrowings(params)
     .find(

@@ -36,6 +36,10 @@ export class PageCensus {
   #withoutId = 0;
   #times: { oldest: number; newest: number; last: number; first: number } | undefined;
   #timed = 0;
+  #last: Readonly<Record<'category' | 'status', string | undefined>> = {
+    category: undefined,
+    status: undefined,
+  };
   #isFalling = true;
   #isRising = true;
 
@@ -48,8 +52,10 @@ export class PageCensus {
     for (const lead of leads) {
       this.#count += 1;
       if (!lead.hasId) this.#withoutId += 1;
+      const status = this.#count > mostParsed ? undefined : statusIn(lead, this.#statusFields);
+      this.#last = { category: lead.category, status };
       count(this.#counts.category, lead.category);
-      if (this.#count <= mostParsed) count(this.#counts.status, statusIn(lead, this.#statusFields));
+      count(this.#counts.status, status);
       this.#addTime(readCreatedAt(lead.createdAt));
     }
   }
@@ -94,7 +100,9 @@ export class PageCensus {
     for (const by of ['category', 'status'] as const) {
       if (params[by] === undefined || (by === 'status' && this.#count > mostParsed)) continue;
       const parts = [...this.#counts[by]].filter(([, own]) => own < this.#count);
-      parts.sort(([, a], [, b]) => b - a);
+      // What a page lacks stands behind its last lead, and is like that rather than like the first ones.
+      const isLast = (value: string): number => (value === this.#last[by] ? 1 : 0);
+      parts.sort(([one, a], [other, b]) => isLast(other) - isLast(one) || b - a);
       for (const [value, own] of parts.slice(0, 2)) found.push({ by, value, own });
     }
     return found;
