@@ -1,11 +1,8 @@
 import type { UsageError } from '../errors.ts';
 import { isObject, type Json } from '../json/exact.ts';
 import { usageError } from './problems.ts';
-import { formerSettings, type SettingKey, settingKeys } from './setting-keys.ts';
+import { formerSettings, type OriginKey, type SettingKey, settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
-
-/** The one key of a profile that is no setting. */
-const originKey = 'apiKeyOrigin';
 
 // Without the schema library, since every command checks the file at its start and would have to load that first.
 
@@ -43,8 +40,11 @@ const isProfile = (json: unknown): json is Profile => misplacedInProfile(json as
 
 export function misplacedInProfile(profile: Json): readonly string[] | undefined {
   if (!isObject(profile)) return [];
-  const { [originKey]: origin, ...settings } = profile;
-  if (origin !== undefined && typeof origin !== 'string') return [originKey];
+  const { apiKeyOrigin, headersOrigin, ...settings } = profile;
+  const origins = { apiKeyOrigin, headersOrigin } satisfies Record<OriginKey, unknown>;
+  for (const [key, origin] of Object.entries(origins)) {
+    if (origin !== undefined && typeof origin !== 'string') return [key];
+  }
   return misplaced(settings, placesOf([...settingKeys, ...formerSettings]));
 }
 

@@ -46,12 +46,12 @@ export const headersType: ValueType<ExtraHeaders> = {
 export const extraHeadersOf = ({ headers = {} }: Dialect): ExtraHeaders =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** Throws a `ConfigError` where they would go to another origin than the profile's: they may hold a credential. */
+/** Throws a `ConfigError` where they would go to another origin than they were stored for: they may hold a credential. */
 export function rejectForeignHeaders(
   { dialect, headersOrigin: of }: Pick<Settings, 'dialect' | 'headersOrigin'>,
   { origin }: URL,
 ): void {
-  if (dialect.headers === undefined || of === undefined || of === origin) return;
+  if (dialect.headers === undefined || of === origin) return;
   throw configError({ kind: 'headers-of-another-origin', of, origin });
 }
 

@@ -33,7 +33,7 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     baseUrl,
     account: () => accountOf(baseUrl, name, profiles, nonEmpty(env['LEADS_API_KEY'])),
     dialect: profile.api ?? {},
-    headersOrigin: profile.apiKeyOrigin ?? originOf(profile.baseUrl),
+    headersOrigin: profile.headersOrigin,
     webhookToken: secret(nonEmpty(env['LEADS_WEBHOOK_TOKEN']) ?? profile.webhook?.token),
     webhookSecret: secret(nonEmpty(env['LEADS_WEBHOOK_SECRET']) ?? profile.webhook?.secret),
     webhookScheme: profile.webhook?.scheme,
@@ -50,9 +50,6 @@ function formerSchemeOptions(webhook: Profile['webhook']): Settings['webhookOpti
   const { tolerance, tokenHeader, headerPrefix, require, custom } = webhook ?? {};
   return { tolerance, tokenHeader, headerPrefix, require, ...custom };
 }
-
-const originOf = (address: string | undefined): string | undefined =>
-  address !== undefined && URL.canParse(address) ? new URL(address).origin : undefined;
 
 /** The profile that flag or environment names. */
 export function profileName(globals: Globals, env: Sources['env']): string | undefined {

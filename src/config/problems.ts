@@ -22,7 +22,11 @@ export type ConfigProblem =
       readonly of: string | undefined;
       readonly origin: string;
     }
-  | { readonly kind: 'headers-of-another-origin'; readonly of: string; readonly origin: string }
+  | {
+      readonly kind: 'headers-of-another-origin';
+      readonly of: string | undefined;
+      readonly origin: string;
+    }
   | { readonly kind: 'unknown-profile'; readonly profile: string; readonly known: readonly string[] }
   /** `what` is asked for, such as an API key. */
   | { readonly kind: 'no-secret-given'; readonly what: string }

@@ -32,6 +32,9 @@ const argumentList: ValueType<readonly string[]> = {
   expected: `a JSON array of a program and its arguments, such as '["pass","show","leads"]'`,
 };
 
+/** Keys of a profile that are no settings: they are stored with one. */
+export type OriginKey = 'apiKeyOrigin' | 'headersOrigin';
+
 /** A setting of a profile, declared once: what `leads config` names, checks, explains and shows. */
 export interface SettingKey {
   readonly name: string;
@@ -41,6 +44,8 @@ export interface SettingKey {
   /** Where it stands in the profile. */
   readonly path: readonly string[];
   readonly secret?: true;
+  /** The key of the profile that holds the only origin this may be sent to. */
+  readonly origin?: OriginKey;
   /** The file may hold any text here: what is wrong with it is said where it is used. */
   readonly checkedOnUse?: true;
   /** Stored as an array or an object, which is typed as JSON. */
@@ -91,6 +96,7 @@ const general: readonly SettingKey[] = [
     type: secretText('API key'),
     checkedOnUse: true,
     secret: true,
+    origin: 'apiKeyOrigin',
     variable: 'LEADS_API_KEY',
     help: 'key for that address',
   },
@@ -99,6 +105,7 @@ const general: readonly SettingKey[] = [
     path: ['apiKeyCommand'],
     type: argumentList,
     isJson: true,
+    origin: 'apiKeyOrigin',
     help: 'in place of api-key: a program that prints it, as a JSON array of its words; no shell',
   },
   {
@@ -230,6 +237,7 @@ const dialect: readonly SettingKey[] = [
     path: ['api', 'headers'],
     type: headersType,
     isJson: true,
+    origin: 'headersOrigin',
     shown: (stored) => shownHeaders(stored as ExtraHeaders),
     help: `extra headers of every request to the service, as JSON: '{"x-api-version":"2"}'`,
   },

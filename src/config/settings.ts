@@ -46,7 +46,7 @@ export interface Settings {
   account(): AccountSettings & (FixedKey | CommandKey);
   readonly baseUrl: URL | undefined;
   readonly dialect: Dialect;
-  /** The origin that the dialect's headers are for; undefined where the profile is for none. */
+  /** The origin that the dialect's headers are for; without one they are sent nowhere. */
   readonly headersOrigin: string | undefined;
   /** `LEADS_WEBHOOK_TOKEN`, or the profile's. */
   readonly webhookToken: Secret | undefined;
@@ -77,6 +77,8 @@ export interface Profile {
   readonly apiKeyCommand?: readonly string[] | undefined;
   /** The origin that the key, or the command, was stored for: it is sent nowhere else. */
   readonly apiKeyOrigin?: string | undefined;
+  /** The origin that the dialect's headers were stored for, likewise. */
+  readonly headersOrigin?: string | undefined;
   readonly timeout?: string | undefined;
   readonly retries?: number | undefined;
   readonly webhook?:

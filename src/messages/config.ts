@@ -49,8 +49,10 @@ export const configMessages: Messages<ConfigProblem> = {
     hint: (words) => `run '${words.set('api-key-command')}' for it, with another --profile to keep both`,
   }),
   'headers-of-another-origin': ({ of, origin }) => ({
-    message: `the headers of api.headers are for ${of} and are not sent to ${origin}`,
-    hint: (words) => `use another --profile for it, or run '${words.command('config unset api.headers')}'`,
+    message: `the headers of api.headers are for ${of ?? 'an unknown origin'} and are not sent to ${origin}`,
+    hint: (words) =>
+      `run '${words.command(`config set api.headers … --base-url ${origin}`)}', with another --profile to keep both, ` +
+      `or '${words.command('config unset api.headers')}'`,
   }),
   'unknown-profile': ({ profile, known }) => ({
     message: `there is no profile '${profile}'`,

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/library/client.ts';
 import { freshHome, leads, type RunOptions } from '../support/run.ts';
@@ -73,6 +75,48 @@ describe('the extra headers of a profile', () => {
     expect(login).toMatchObject({ exitCode: 3 });
     await other.close();
     expect(other.asked).toEqual([]);
+  });
+
+  it('are bound to the origin in force when they are set, also without a stored base URL', async () => {
+    const key = { LEADS_API_KEY: 'key-of-a-test' };
+    const other = await scriptedService((_, response) => response.end('[]'));
+    const set = ['config', 'set', 'api.headers', '{"x-api-key":"TOPSECRET123"}'];
+    const nowhere = await run(set);
+    expect(nowhere).toMatchObject({ exitCode: 3 });
+    expect(nowhere.stderr).toContain('api.headers is stored for one service, and no base URL is set');
+    expect(nowhere.stderr).toContain('set base-url first');
+    expect(await run(set, { env: { LEADS_BASE_URL: service.url } })).toMatchObject({ exitCode: 0 });
+    const elsewhere = await run(['export'], { env: { ...key, LEADS_BASE_URL: other.url } });
+    await other.close();
+    expect(elsewhere).toMatchObject({ exitCode: 3 });
+    expect(elsewhere.stderr).toContain(`are for ${service.url} and are not sent to ${other.url}`);
+    expect(other.asked).toEqual([]);
+    const there = await run(['export', '-q'], { env: { ...key, LEADS_BASE_URL: service.url } });
+    expect(there).toMatchObject({ exitCode: 0 });
+    expect(new Set(sent('x-api-key'))).toEqual(new Set(['TOPSECRET123']));
+  });
+
+  it('stay with their origin when the profile gets another one, and go nowhere without one', async () => {
+    await store('{"x-api-version":"2"}');
+    await run(['config', 'set', 'base-url', 'http://localhost:9']);
+    await run(['config', 'set', 'api-key', '-'], { stdin: 'another-key' });
+    const moved = await run(['list']);
+    expect(moved.stderr).toContain(`are for ${service.url} and are not sent to http://localhost:9`);
+    const file = join(home, 'config', 'config.json');
+    const headers = { 'x-api-version': '2' };
+    await writeFile(
+      file,
+      JSON.stringify({ profiles: { default: { baseUrl: service.url, api: { headers } } } }),
+    );
+    const unknown = await run(['list'], { env: { LEADS_API_KEY: 'key-of-a-test' } });
+    expect(unknown).toMatchObject({ exitCode: 3 });
+    expect(unknown.stderr).toContain(`are for an unknown origin and are not sent to ${service.url}`);
+    expect(unknown.stderr).toContain('leads config set api.headers');
+    expect(service.asked).toEqual([]);
+    expect(await run(['config', 'unset', 'api.headers'])).toMatchObject({ exitCode: 0 });
+    await run(['config', 'set', 'api.headers', JSON.stringify(headers)]);
+    await run(['config', 'unset', 'api.headers']);
+    expect(await readFile(file, 'utf8')).not.toContain('Origin');
   });
 
   it('show no secret: in settings, in the log, in what a service quotes', async () => {

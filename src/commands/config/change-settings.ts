@@ -1,8 +1,8 @@
-import { rejectBothKeys, withValue } from '../../config/check-config.ts';
+import { rejectBothKeys, valueAt, withValue } from '../../config/check-config.ts';
 import { loginCommand } from '../../messages/login-command.ts';
 import { readAll, secretFromPerson } from '../../config/prompt.ts';
 import { readConfig } from '../../config/read-config.ts';
-import { formerSettings, type SettingKey } from '../../config/setting-keys.ts';
+import { formerSettings, type SettingKey, settingKeys } from '../../config/setting-keys.ts';
 import type { Profile } from '../../config/settings.ts';
 import { updateConfig, updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
@@ -47,32 +47,30 @@ async function typedValue(key: SettingKey, value: string | undefined, context: C
   });
 }
 
-/** A key is stored together with the origin that it may be sent to. */
+/** What only one service may be sent is stored together with the origin of that. */
 function bindToOrigin(
-  key: SettingKey,
+  { name, origin }: SettingKey,
   profile: Profile,
   baseUrl: URL | undefined,
   profileName: string,
 ): Profile {
-  if (key.name !== 'api-key' && key.name !== 'api-key-command') return profile;
+  if (origin === undefined) return profile;
   rejectBothKeys(profile);
   if (baseUrl === undefined) {
-    throw new ConfigError('an API key is stored for one service, and no base URL is set', {
+    throw new ConfigError(`${name} is stored for one service, and no base URL is set`, {
       hint: `use '${loginCommand(profileName, 'https://…')}', or set base-url first`,
     });
   }
-  return { ...profile, apiKeyOrigin: baseUrl.origin };
+  return { ...profile, [origin]: baseUrl.origin };
 }
 
 export async function unsetSetting({ key }: { readonly key: string }, context: Context): Promise<Outcome> {
-  const { name, path } = findSetting(key);
+  const { path, origin } = findSetting(key);
   const { profile } = await context.settings();
   await updateProfile(context, profile, (stored) => {
-    const { apiKeyOrigin, ...rest } = withValue(stored, path, undefined);
-    // A key and the origin that it may be sent to go together.
-    const hasKey = rest.apiKey !== undefined || rest.apiKeyCommand !== undefined;
-    const isKey = name === 'api-key' || name === 'api-key-command';
-    return apiKeyOrigin === undefined || (isKey && !hasKey) ? rest : { ...rest, apiKeyOrigin };
+    const rest = withValue(stored, path, undefined);
+    const isBound = settingKeys.some((one) => one.origin === origin && valueAt(rest, one.path) !== undefined);
+    return origin === undefined || isBound ? rest : withValue(rest, [origin], undefined);
   });
   return 'done';
 }

@@ -39,6 +39,7 @@ describe('a configuration', () => {
     [inProfile('x'), 'profiles.a'],
     [inProfile({ bseUrl: 'https://x' }), 'profiles.a.bseUrl'],
     [inProfile({ apiKeyOrigin: 1 }), 'profiles.a.apiKeyOrigin'],
+    [inProfile({ headersOrigin: 1 }), 'profiles.a.headersOrigin'],
     [inProfile({ timeout: 'soon' }), 'profiles.a.timeout'],
     [inProfile({ retries: '5' }), 'profiles.a.retries'],
     [inProfile({ retries: -1 }), 'profiles.a.retries'],
