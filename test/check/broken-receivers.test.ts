@@ -12,9 +12,16 @@ import { check, type CheckRun, hurriedClock, named } from './support.ts';
 const token = 'Token-of-the-Tests';
 const standard = `whsec_${Buffer.from('a shared secret of thirty bytes').toString('base64')}`;
 
+/** Time and nonce stand beside the token and are not signed. */
+const timedToken = JSON.stringify({ scheme: 'token', timestampHeader: 'x-time', nonceHeader: 'x-nonce' });
+
 const secretOf = (scheme: string): string => (scheme === 'standard-webhooks' ? standard : token);
 const flagsOf = (scheme: string): string[] =>
-  scheme === 'token' ? ['--token', token] : ['--scheme', scheme, '--secret', secretOf(scheme)];
+  scheme === 'token'
+    ? ['--token', token]
+    : scheme === timedToken
+      ? ['--scheme', scheme, '--token', token]
+      : ['--scheme', scheme, '--secret', secretOf(scheme)];
 
 async function checkBroken(
   scheme: string,
@@ -40,6 +47,9 @@ const skipsWithout =
 const headerOf = ({ rawHeaders }: Pick<Delivery, 'rawHeaders'>, wanted: string): string | undefined =>
   rawHeaders.find(([name]) => name.toLowerCase() === wanted)?.[1];
 
+const hasAll = (one: Delivery): boolean =>
+  ['x-time', 'x-nonce'].every((name) => (headerOf(one, name) ?? '') !== '');
+
 /** The same delivery with one header changed. */
 const withHeader = (delivery: Delivery, wanted: string, change: (value: string) => string): Delivery => ({
   ...delivery,
@@ -51,6 +61,8 @@ const withHeader = (delivery: Delivery, wanted: string, change: (value: string) 
 
 interface Row {
   readonly what: string;
+  /** Of section 4.2 of the specification: what breaks it fails a `must`. */
+  readonly rule?: 2 | 3 | 5 | 6 | undefined;
   readonly scheme?: string;
   readonly broken: (running: Running) => Partial<Steps>;
   readonly argv?: readonly string[];
@@ -61,21 +73,25 @@ const rows: readonly Row[] = [
   {
     what: 'takes any token',
     broken: () => ({ authenticates: (delivery) => Boolean(tokenOf(delivery)) }),
+    rule: 3,
     failed: ['credential.wrong', 'credential.truncated', 'credential.longer', 'credential.case'],
   },
   {
     what: 'compares tokens without regard to case',
     broken: () => ({ authenticates: (one) => tokenOf(one)?.toLowerCase() === token.toLowerCase() }),
+    rule: 3,
     failed: ['credential.case'],
   },
   {
     what: 'compares as much of the token as was sent',
     broken: () => ({ authenticates: (one) => token.startsWith(tokenOf(one) ?? '-') }),
+    rule: 3,
     failed: ['credential.empty', 'credential.truncated'],
   },
   {
     what: 'compares as much as the token is long',
     broken: () => ({ authenticates: (one) => tokenOf(one)?.startsWith(token) === true }),
+    rule: 3,
     failed: ['credential.longer'],
   },
   {
@@ -84,6 +100,7 @@ const rows: readonly Row[] = [
       authenticates: (one) =>
         one.rawHeaders.every(([name]) => !/^x-webhook-token$/i.test(name)) || tokenOf(one) === token,
     }),
+    rule: 3,
     failed: ['credential.missing'],
   },
   {
@@ -102,12 +119,14 @@ const rows: readonly Row[] = [
         return verification.ok || verification.detail.includes('not the digest');
       },
     }),
+    rule: 3,
     failed: ['signature.tampered-body', 'signature.other-body'],
   },
   {
     what: 'ignores the signed time',
     scheme: 'slack',
     broken: () => ({ isInTime: () => true }),
+    rule: 5,
     failed: ['time.stale', 'time.future', 'time.window'],
   },
   {
@@ -119,12 +138,14 @@ const rows: readonly Row[] = [
         return verification.ok && (verification.timestamp ?? 0) > Date.now() - 300_000;
       },
     }),
+    rule: 5,
     failed: ['time.future'],
   },
   {
     what: 'takes a nonce twice',
     scheme: 'standard-webhooks',
     broken: () => ({ isReplay: () => false }),
+    rule: 5,
     failed: ['replay.nonce'],
   },
   {
@@ -134,6 +155,7 @@ const rows: readonly Row[] = [
       const seen = new Set<string>();
       return { isReplay: (nonce) => seen.has(nonce) || !seen.add(nonce).has(nonce) };
     },
+    rule: 5,
     failed: ['replay.retry'],
   },
   {
@@ -174,6 +196,7 @@ const rows: readonly Row[] = [
         return true;
       },
     }),
+    rule: 2,
     failed: ['body.deep', 'health.alive'],
   },
   {
@@ -186,6 +209,7 @@ const rows: readonly Row[] = [
         return true;
       },
     }),
+    rule: 2,
     failed: ['body.deep'],
   },
   {
@@ -200,6 +224,7 @@ const rows: readonly Row[] = [
         },
       };
     },
+    rule: 2,
     failed: ['body.deep', 'health.alive'],
   },
   {
@@ -231,11 +256,13 @@ const rows: readonly Row[] = [
       answer: (response, status) =>
         response.writeHead(status === 200 ? 302 : status, { location: '/' }).end(),
     }),
+    rule: 2,
     failed: ['delivery.valid'],
   },
   {
     what: 'answers 204',
     broken: () => ({ answer: (response, status) => response.writeHead(status === 200 ? 204 : status).end() }),
+    rule: 2,
     failed: ['delivery.valid'],
   },
   {
@@ -252,6 +279,7 @@ const rows: readonly Row[] = [
         return count > 1;
       }
     },
+    rule: 6,
     failed: ['dedupe.repeat', 'dedupe.parallel'],
   },
   {
@@ -275,6 +303,7 @@ const rows: readonly Row[] = [
     broken: () => ({
       answer: (response, status) => response.writeHead(status, { 'x-debug': `want ${token}` }).end(token),
     }),
+    rule: 3,
     failed: ['leak.secret'],
   },
   {
@@ -304,6 +333,7 @@ const rows: readonly Row[] = [
     what: `verifies nothing without ${name}`,
     scheme: 'standard-webhooks',
     broken: () => ({ authenticates: skipsWithout(name) }),
+    rule: 3 as const,
     failed: ['credential.incomplete'],
   })),
   {
@@ -314,12 +344,14 @@ const rows: readonly Row[] = [
         delivery.rawHeaders.every(([name]) => !name.toLowerCase().startsWith('webhook-')) ||
         scheme.authenticate(delivery, [key]).ok,
     }),
+    rule: 3,
     failed: ['credential.incomplete'],
   },
   {
     what: 'verifies nothing without a time of Slack',
     scheme: 'slack',
     broken: () => ({ authenticates: skipsWithout('x-slack-request-timestamp') }),
+    rule: 3,
     failed: ['credential.incomplete'],
   },
   {
@@ -329,6 +361,7 @@ const rows: readonly Row[] = [
       authenticates: (delivery, scheme, key) =>
         headerOf(delivery, 'x-slack-request-timestamp') === '' || scheme.authenticate(delivery, [key]).ok,
     }),
+    rule: 3,
     failed: ['credential.incomplete'],
   },
   {
@@ -339,12 +372,14 @@ const rows: readonly Row[] = [
         /^t=\d+$/.test(headerOf(delivery, 'stripe-signature') ?? '') ||
         scheme.authenticate(delivery, [key]).ok,
     }),
+    rule: 3,
     failed: ['credential.incomplete'],
   },
   {
     what: 'verifies nothing without the digest of the body',
     scheme: 'rfc9421',
     broken: () => ({ authenticates: skipsWithout('content-digest') }),
+    rule: 3,
     failed: ['credential.incomplete'],
   },
   {
@@ -356,6 +391,7 @@ const rows: readonly Row[] = [
           headerOf(delivery, 'signature') !== undefined) ||
         scheme.authenticate(delivery, [key]).ok,
     }),
+    rule: 3,
     failed: ['credential.incomplete'],
   },
   {
@@ -364,6 +400,7 @@ const rows: readonly Row[] = [
       takesMethod: (method) => method !== 'GET',
       authenticates: (one) => one.method !== 'POST' || tokenOf(one) === token,
     }),
+    rule: 3,
     failed: ['credential.bypass', 'protocol.method'],
   },
   {
@@ -372,6 +409,7 @@ const rows: readonly Row[] = [
       takesType: () => true,
       authenticates: (one) => !/json/.test(headerOf(one, 'content-type') ?? '') || tokenOf(one) === token,
     }),
+    rule: 3,
     failed: ['credential.bypass', 'protocol.content-type'],
   },
   {
@@ -379,6 +417,7 @@ const rows: readonly Row[] = [
     broken: () => ({
       authenticates: (one) => headerOf(one, 'content-length') === undefined || tokenOf(one) === token,
     }),
+    rule: 3,
     failed: ['credential.bypass'],
   },
   {
@@ -386,6 +425,7 @@ const rows: readonly Row[] = [
     broken: () => ({
       authenticates: (one) => headerOf(one, 'x-forwarded-for') === '127.0.0.1' || tokenOf(one) === token,
     }),
+    rule: 3,
     failed: ['credential.bypass'],
   },
   {
@@ -393,6 +433,7 @@ const rows: readonly Row[] = [
     broken: () => ({
       authenticates: (one) => new URL(one.url).searchParams.get('token') === token || tokenOf(one) === token,
     }),
+    rule: 3,
     failed: ['credential.query'],
   },
   {
@@ -406,6 +447,7 @@ const rows: readonly Row[] = [
         return scheme.authenticate({ ...delivery, rawHeaders }, [key]).ok;
       },
     }),
+    rule: 3,
     failed: ['credential.query'],
   },
   {
@@ -413,11 +455,13 @@ const rows: readonly Row[] = [
     broken: () => ({
       authenticates: (one) => headerOf(one, 'authorization') === `Bearer ${token}` || tokenOf(one) === token,
     }),
+    rule: 3,
     failed: ['credential.other-header'],
   },
   {
     what: 'takes the token from any header',
     broken: () => ({ authenticates: (one) => one.rawHeaders.some(([, value]) => value === token) }),
+    rule: 3,
     failed: ['credential.doubled', 'credential.other-header'],
   },
   {
@@ -425,6 +469,7 @@ const rows: readonly Row[] = [
     broken: () => ({
       authenticates: (one) => headerOf(one, 'cookie') === `token=${token}` || tokenOf(one) === token,
     }),
+    rule: 3,
     failed: ['credential.other-header'],
   },
   ...['standard-webhooks', 'stripe'].map((scheme) => ({
@@ -451,6 +496,7 @@ const rows: readonly Row[] = [
         (headerOf(delivery, 'stripe-signature') ?? '').split('v1=').length > 2 ||
         scheme.authenticate(delivery, [key]).ok,
     }),
+    rule: 3,
     failed: ['signature.both-wrong'],
   },
   {
@@ -489,6 +535,7 @@ const rows: readonly Row[] = [
         },
       };
     },
+    rule: 5,
     failed: ['replay.forged'],
   },
   {
@@ -499,6 +546,7 @@ const rows: readonly Row[] = [
         return JSON.parse(body.toString() || '!') as unknown;
       },
     }),
+    rule: 2,
     failed: ['body.unicode'],
   },
   {
@@ -509,25 +557,78 @@ const rows: readonly Row[] = [
         return JSON.parse(body.toString() || '!') as unknown;
       },
     }),
+    rule: 2,
     failed: ['body.unicode'],
+  },
+  {
+    what: 'compares a time beside the token that is no number',
+    scheme: timedToken,
+    broken: () => ({
+      authenticates: (one) => tokenOf(one) === token && hasAll(one),
+      isInTime: (one) => !(Math.abs(Number(headerOf(one, 'x-time')) * 1000 - Date.now()) > 300_000),
+    }),
+    rule: 5,
+    failed: ['time.malformed'],
+  },
+  {
+    what: 'takes a delivery without the time beside the token',
+    scheme: timedToken,
+    broken: () => ({
+      authenticates: (one, scheme, key) => skipsWithout('x-time')(one, scheme, key) && tokenOf(one) === token,
+    }),
+    rule: 3,
+    failed: ['credential.incomplete'],
+  },
+  {
+    what: 'takes a delivery without the nonce beside the token',
+    scheme: timedToken,
+    broken: () => ({
+      authenticates: (one, scheme, key) =>
+        skipsWithout('x-nonce')(one, scheme, key) && tokenOf(one) === token,
+    }),
+    rule: 3,
+    failed: ['credential.incomplete'],
+  },
+  {
+    what: 'ignores the time beside the token',
+    scheme: timedToken,
+    broken: () => ({
+      authenticates: (one) => tokenOf(one) === token && hasAll(one),
+      isInTime: () => true,
+    }),
+    rule: 5,
+    failed: ['time.stale', 'time.future', 'time.window', 'time.malformed'],
+  },
+  {
+    what: 'ignores the nonce beside the token',
+    scheme: timedToken,
+    broken: () => ({ isReplay: () => false }),
+    rule: 5,
+    failed: ['replay.nonce'],
   },
 ];
 
 describe('a receiver that', () => {
-  test.each(rows)('$what is caught by $failed alone', async ({ scheme = 'token', broken, argv, failed }) => {
-    const run = await checkBroken(scheme, broken, argv);
-    expect([...run.failed].sort()).toEqual([...failed].sort());
-    const isMust = run.probes.some(({ result, level }) => result === 'fail' && level === 'must');
-    expect(run.exitCode).toBe(isMust ? 7 : 0);
-    const output = run.stdout + run.stderr;
-    expect(output).not.toContain(secretOf(scheme).replace('whsec_', ''));
-    for (const { curl, name } of run.probes.filter(({ result }) => result === 'fail')) {
-      if (name !== 'body.stalled') expect(curl).toMatch(/(?:^|\| )curl -i /);
-    }
-  });
+  test.each(rows)(
+    '$what is caught by $failed alone',
+    async ({ scheme = 'token', broken, argv, rule, failed }) => {
+      const run = await checkBroken(scheme, broken, argv);
+      expect([...run.failed].sort()).toEqual([...failed].sort());
+      const broken42 = run.probes.filter(({ result, level }) => result === 'fail' && level === 'must');
+      expect(run.exitCode).toBe(broken42.length > 0 ? 7 : 0);
+      expect([...new Set(broken42.map((one) => one.rule))]).toEqual(
+        rule === undefined ? [] : [`specification 4.2 rule ${rule}`],
+      );
+      const output = run.stdout + run.stderr;
+      expect(output).not.toContain(secretOf(scheme).replace('whsec_', ''));
+      for (const { curl, name } of run.probes.filter(({ result }) => result === 'fail')) {
+        if (name !== 'body.stalled') expect(curl).toMatch(/(?:^|\| )curl -i /);
+      }
+    },
+  );
 
   test('obeys fails nothing, and what cannot be seen from outside is a warning', async () => {
-    for (const scheme of ['token', 'standard-webhooks', 'stripe', 'github', 'rfc9421']) {
+    for (const scheme of ['token', timedToken, 'standard-webhooks', 'stripe', 'slack', 'github', 'rfc9421']) {
       const run = await checkBroken(scheme, () => ({}));
       expect(run.failed).toEqual([]);
       expect(named(run, 'warn')).toEqual(['dedupe.repeat', 'dedupe.parallel']);
@@ -557,6 +658,107 @@ describe('a receiver that', () => {
   });
 });
 
+interface StorageRow {
+  readonly what: string;
+  readonly broken: (write: (id: string) => void) => Partial<Steps>;
+  /** At least these: what others sent meanwhile decides on more. */
+  readonly failed: readonly string[];
+}
+
+/** Stores what is new by `keyOf`. */
+const storing =
+  (keyOf: (id: string, body: Buffer) => string) =>
+  (write: (id: string) => void): Partial<Steps> => {
+    const known = new Set<string>();
+    return {
+      store(id, body) {
+        if (!known.has(keyOf(id, body))) write(id);
+        known.add(keyOf(id, body));
+      },
+    };
+  };
+
+const idOf = (body: Uint8Array): string | undefined =>
+  /"id":"([^"]*)"/.exec(Buffer.from(body).toString())?.[1];
+
+const storageRows: readonly StorageRow[] = [
+  { what: 'stores each id once', broken: storing((id) => id), failed: [] },
+  {
+    what: 'stores each body once',
+    broken: storing((_, body) => body.toString()),
+    failed: ['dedupe.other-body'],
+  },
+  {
+    what: 'stores each person once',
+    broken: storing((_, body) => /"contact":\{[^}]*\}/.exec(body.toString())?.[0] ?? ''),
+    failed: ['dedupe.other-lead'],
+  },
+  {
+    what: 'remembers the last id alone',
+    broken(write) {
+      let last = '';
+      return {
+        store(id) {
+          if (id !== last) write(id);
+          last = id;
+        },
+      };
+    },
+    failed: ['dedupe.repeat'],
+  },
+  {
+    what: 'looks whether it knows a lead long before it stores it',
+    broken(write) {
+      const known = new Set<string>();
+      return {
+        store(id) {
+          if (!known.has(id)) write(id);
+        },
+        answer(response, status, { delivery }) {
+          setTimeout(() => {
+            known.add(idOf(delivery.body) ?? '');
+            response.writeHead(status).end();
+          }, 50);
+        },
+      };
+    },
+    failed: ['dedupe.parallel'],
+  },
+  {
+    what: 'stores before it verifies',
+    broken(write) {
+      const known = new Set<string>();
+      return {
+        withBody(delivery) {
+          const id = idOf(delivery.body);
+          if (id !== undefined && !known.has(id)) write(id);
+          known.add(id ?? '');
+          return false;
+        },
+      };
+    },
+    failed: ['dedupe.forged'],
+  },
+  {
+    what: 'remembers the id of a forgery',
+    broken(write) {
+      const known = new Set<string>();
+      return {
+        authenticates(one) {
+          const isRight = tokenOf(one) === token;
+          if (!isRight) known.add(idOf(one.body) ?? '');
+          return isRight;
+        },
+        store(id) {
+          if (!known.has(id)) write(id);
+          known.add(id);
+        },
+      };
+    },
+    failed: ['dedupe.forged'],
+  },
+];
+
 describe('with an oracle', () => {
   const withOracle = async (
     copies: number,
@@ -582,6 +784,19 @@ describe('with an oracle', () => {
     expect(run.failed).toEqual(['dedupe.repeat', 'dedupe.parallel', 'dedupe.other-body']);
     expect(run.probes.find(({ name }) => name === 'dedupe.parallel')?.detail).toBe('it is stored 10 times');
     expect(run.exitCode).toBe(7);
+  });
+
+  test.each(storageRows)('a receiver that $what is caught by $failed', async ({ broken, failed }) => {
+    const file = join(freshHome(), 'stored');
+    writeFileSync(file, '');
+    const { url } = await startReceiver('token', token, () =>
+      broken((id) => writeFileSync(file, `${id}\n`, { flag: 'a' })),
+    );
+    const oracle = `grep -cx "$LEAD_ID" ${file}; true`;
+    const run = await check([url, ...flagsOf('token'), '--only', 'dedupe', '--oracle', oracle]);
+    expect(run.failed).toEqual(expect.arrayContaining([...failed]));
+    expect(run.exitCode).toBe(failed.length > 0 ? 7 : 0);
+    if (failed.length === 0) expect(named(run, 'warn')).toEqual([]);
   });
 
   test('an oracle that fails, or prints no number, proves nothing: the probe fails and says so', async () => {

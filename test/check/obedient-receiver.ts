@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import type { Delivery } from '../../src/webhook/delivery.ts';
 import type { Key, Scheme } from '../../src/webhook/scheme.ts';
-import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
+import { schemeNamed, type SchemeOptions } from '../../src/webhook/scheme-registry.ts';
 import { checkTimestamp } from '../../src/webhook/timestamp.ts';
 
 /** What a receiver does at each step; each of them is right by default. */
@@ -17,7 +17,7 @@ export interface Steps {
   readonly isReplay: (nonce: string, body: Buffer) => boolean;
   /** Throws for what is not JSON. */
   readonly parse: (body: Buffer) => unknown;
-  readonly store: (id: string) => void;
+  readonly store: (id: string, body: Buffer) => void;
   /** Answers what was stored, or refused for a reason. */
   readonly answer: (response: ServerResponse, status: number, request: Received) => void;
   /** Before anything else; true when it has dealt with the request. */
@@ -40,14 +40,17 @@ export interface Running {
 
 const longest = 1 << 20;
 
-/** A receiver that obeys the specification, but for the steps that are given. */
+/** A receiver that obeys the specification, but for the steps that are given; a scheme with options is their JSON. */
 export async function startReceiver(
-  schemeName: string,
+  schemeText: string,
   secret: string,
   broken: (running: Running) => Partial<Steps> = () => ({}),
   tls?: ServerOptions,
 ): Promise<Running> {
-  const scheme = schemeNamed(schemeName);
+  const { scheme: name, ...options } = (
+    schemeText.startsWith('{') ? JSON.parse(schemeText) : { scheme: schemeText }
+  ) as SchemeOptions & { scheme: string };
+  const scheme = schemeNamed(name, options);
   const key = scheme.key(new Secret(secret));
   const nonces = new Map<string, string>();
   const stored = new Map<string, number>();
@@ -79,7 +82,7 @@ export async function startReceiver(
     }
     const { id } = (typeof lead === 'object' && lead !== null ? lead : {}) as { id?: unknown };
     if (typeof id !== 'string') return 400;
-    steps.store(id);
+    steps.store(id, body);
     return 200;
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

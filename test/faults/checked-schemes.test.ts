@@ -38,6 +38,8 @@ const custom = {
   signedContent: '{id}.{timestamp}.{body}',
 };
 
+const timedToken = { scheme: 'token', timestampHeader: 'x-time', nonceHeader: 'x-nonce' };
+
 const rows: readonly (readonly [what: string, flags: readonly string[]])[] = [
   ...schemeNames
     .filter((name) => name !== 'custom')
@@ -45,6 +47,7 @@ const rows: readonly (readonly [what: string, flags: readonly string[]])[] = [
       name,
       ['--scheme', name, name === 'token' ? '--token' : '--secret', secretOf(name)],
     ]),
+  ['a token with time and nonce', ['--scheme', JSON.stringify(timedToken), '--token', secretOf('token')]],
   ['custom', ['--scheme', JSON.stringify(custom), '--secret', 'another-secret']],
   [
     'an Ed25519 key of standard-webhooks',
@@ -56,7 +59,17 @@ const rows: readonly (readonly [what: string, flags: readonly string[]])[] = [
 ];
 
 /** One of each way to sign: what else there are differs in names, which the tests of the schemes show. */
-const main = ['token', 'standard-webhooks', 'stripe', 'github', 'square', 'discord', 'rfc9421', 'custom'];
+const main = [
+  'token',
+  'a token with time and nonce',
+  'standard-webhooks',
+  'stripe',
+  'github',
+  'square',
+  'discord',
+  'rfc9421',
+  'custom',
+];
 
 const full = process.env['LEADS_FAULTS'] === 'full';
 
