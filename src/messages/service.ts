@@ -192,6 +192,10 @@ export const serviceMessages: Messages<ServiceProblem> = {
     message: `${count} leads came, and nothing proves that these are all: no position leads further`,
     hint: provingHint,
   }),
+  'unread-beside-setting': ({ of }) => ({
+    message: `${sentence(of)}, and api.pagination is none`,
+    hint: (words) => `if it does: ${words.quoted(words.set('api.pagination', 'auto'))}`,
+  }),
   'total-may-ignore-filter': ({ total, met }) => ({
     message: `the service counts ${total} leads and gave ${met}: its total may ignore the filter`,
   }),

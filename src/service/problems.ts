@@ -147,6 +147,8 @@ export type UnprovenReason =
 export type EndNote =
   /** Nothing proves that it is everything. */
   | { readonly kind: 'lone-page'; readonly count: number }
+  /** `api.pagination none` says that it is everything. */
+  | { readonly kind: 'unread-beside-setting'; readonly of: UnprovenReason }
   | { readonly kind: 'total-may-ignore-filter'; readonly total: number; readonly met: number };
 
 interface AnswerDetails {

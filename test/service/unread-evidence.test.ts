@@ -20,10 +20,13 @@ const leads = (count: number, from = 0): { id: string }[] =>
   Array.from({ length: count }, (_, i) => ({ id: `l${from + i}` }));
 
 /** What the end of a walk over a service that gives one answer to every request says: its evidence, or the error. */
-async function endOf(
+const endOf = async (answer: Answer, dialect: Dialect = {}): Promise<string> =>
+  (await endAndNotes(answer, dialect)).end;
+
+async function endAndNotes(
   { body, headers = {}, status = 200, location }: Answer,
   dialect: Dialect = {},
-): Promise<string> {
+): Promise<{ readonly end: string; readonly said: string }> {
   const server = await scripted((request, response) => {
     const isRedirected = location !== undefined && request.url?.startsWith('/api/leads?') === true;
     if (isRedirected) return void response.writeHead(308, { location }).end();
@@ -36,9 +39,10 @@ async function endOf(
   );
   try {
     const { completion } = await walk(service);
-    return completion?.kind === 'complete' ? `complete: ${completion.evidence}` : 'unproven';
+    const end = completion?.kind === 'complete' ? `complete: ${completion.evidence}` : 'unproven';
+    return { end, said: service.said() };
   } catch (error) {
-    return (error as Error).message;
+    return { end: (error as Error).message, said: service.said() };
   }
 }
 
@@ -105,6 +109,35 @@ describe('one page is not taken for everything', () => {
         ? { body: data, headers: { link: '</x?p=2>; rel=next' } }
         : { body: { data, next: 'abc' } };
     expect(await endOf(answer, { pagination: 'none' })).toContain('api.pagination is none');
+  });
+});
+
+describe('what speaks against an end', () => {
+  const signs: readonly (readonly [sign: string, Omit<Answer, 'body'>, beside: object])[] = [
+    ["the answer's header 'continuation' may lead", { headers: { 'x-ms-continuation': 'abc' } }, {}],
+    ["the answer's 'max_id' may lead", {}, { max_id: 250126 }],
+    ["not all ('partial')", {}, { partial: true }],
+    ["not all ('errors')", {}, { errors: [{ message: 'one source failed' }] }],
+    ["drops the parameter 'limit'", { location: '/api/leads/' }, {}],
+  ];
+
+  it.each(signs)(
+    'is the only thing that is said, at a usual limit, too: %s',
+    async (sign, answer, beside) => {
+      for (const count of [10, 25, 27, 100]) {
+        const { end, said } = await endAndNotes({ ...answer, body: { data: leads(count), ...beside } });
+        expect(end).toContain(sign);
+        expect(said).not.toContain('note: ');
+      }
+    },
+  );
+
+  it.each(signs.slice(0, 2))('is noted where api.pagination is none: %s', async (sign, answer, beside) => {
+    const body = { data: leads(25), ...beside };
+    const { end, said } = await endAndNotes({ ...answer, body }, { pagination: 'none' });
+    expect(end).toBe('complete: affirmed');
+    expect(said).toContain(`note: ${sign}`);
+    expect(said).toContain('api.pagination is none');
   });
 });
 

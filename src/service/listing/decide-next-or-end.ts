@@ -40,10 +40,14 @@ function nextStep(seen: WalkState): Step {
   if (step.kind !== 'end') return step;
   for (const doubt of objectionsToEnd) {
     const doubted = doubt(seen, step.completion);
-    if (doubted !== undefined) return { ...doubted, note: step.note };
+    if (doubted !== undefined) return isSameEnd(doubted, step) ? step : doubted;
   }
   return step;
 }
+
+/** What a step says of its end is said of that end only. */
+const isSameEnd = (doubted: Step, { completion }: Extract<Step, { readonly kind: 'end' }>): boolean =>
+  doubted.kind === 'end' && doubted.completion === completion;
 
 /** What may follow one step: its page, the requests that check where it begins, steps back, and the probes behind it. */
 const mostInOneStep = 8;
@@ -93,7 +97,7 @@ function afterPage(page: PageSeen, seen: WalkState): Step {
     case 'next':
       return request(says.position);
     case 'end':
-      return complete(says.evidence);
+      return complete(says.evidence, says.evidence === 'affirmed' ? noteBesideSetting(seen) : undefined);
     case 'total-reached':
       return complete('total');
     case 'behind-id':
@@ -212,7 +216,7 @@ function withoutPosition(
 }
 
 /**
- * What speaks against an end, whatever proves it; an end that is unproven is none to doubt, but for the first two rows,
+ * What speaks against an end, whatever proves it; an end that is unproven is none to doubt, but for the first rows,
  * which say better why. The first row that gives a step decides; `ended` confirms the end.
  */
 const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | undefined)[] = [
@@ -221,12 +225,12 @@ const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | un
       ? undefined
       : unproven({ kind: 'position-filters', param: movement.emptied }),
   ({ movement }) => (movement?.isExhausted === true ? unproven({ kind: 'list-kept-moving' }) : undefined),
-  (_, end) => (end.kind === 'unproven' ? ended(end) : undefined),
-  ({ partial }) => (partial === undefined ? undefined : unproven(partial)),
+  ({ partial }, end) => (partial === undefined || !isSupposed(end) ? undefined : unproven(partial)),
   (seen, end) => {
     const reason = isOfLonePage(seen, end) ? unreadOf(seen) : undefined;
     return reason === undefined ? undefined : unproven(reason);
   },
+  (_, end) => (end.kind === 'unproven' ? ended(end) : undefined),
   ({ known: { overlap }, meetsRunBefore }) => {
     if (overlap === 0 || meetsRunBefore === true) return undefined;
     return meetsRunBefore === undefined
@@ -253,11 +257,22 @@ const objectionsToEnd: readonly ((seen: WalkState, end: Completion) => Step | un
     isNumbered && movement !== undefined && !isUnchanged(totals) ? reread('front') : undefined,
 ];
 
+/** Complete, or a page that is only as long as one that may have been cut. */
+const isSupposed = (end: Completion): boolean =>
+  end.kind === 'complete' || end.reason.kind === 'page-may-be-cut';
+
 /** Nothing but silence behind its one page ends the walk. */
 const isOfLonePage = ({ probed }: WalkState, end: Completion): boolean =>
-  end.kind === 'complete' &&
-  (probed?.found.kind === 'nothing-behind' ||
+  isSupposed(end) &&
+  (end.kind === 'unproven' ||
+    probed?.found.kind === 'nothing-behind' ||
     ['not-paged', 'few', 'reaches-back', 'lone-page', 'empty'].includes(end.evidence));
+
+/** What a person says of a list may have ceased to hold. */
+function noteBesideSetting(seen: WalkState): EndNote | undefined {
+  const of = unreadOf(seen);
+  return of && { kind: 'unread-beside-setting', of };
+}
 
 function unreadOf({ newest, totals, isFiltered }: WalkState): UnprovenReason | undefined {
   if (newest?.kind !== 'page' || isSettled(totals)) return undefined;
