@@ -56,7 +56,7 @@ export async function* idsIn(
       nth += 1;
       const token = found.trim();
       if (token === '' || (nth === 1 && form === 'lines' && columnHead.test(token))) continue;
-      const id = idOf(token);
+      const id = idOf(token, form);
       if (id === undefined) {
         throw new DataError(`${name}: entry ${nth} is neither an object nor an id`, {
           hint: 'one JSON object or one id a line is read, an array of them, and objects that hold leads (--lead-at)',
@@ -70,12 +70,18 @@ export async function* idsIn(
   yield take(rest + decoder.decode(), true);
 }
 
-function idOf(token: string): string | undefined {
-  if (/^[^\s,;"'{}[\]]+$/.test(token)) return token;
+/** An entry that stands in a line as it is. What begins with a quote is JSON, or CSV that doubles the quotes in it. */
+const bareId = /^(?!(?:null|true|false)$)[^\s,;"'<>{}[\]]+$/;
+const csvId = /^"(?:[^"]|"")+"$/;
+
+function idOf(token: string, form: 'lines' | 'array'): string | undefined {
+  if (form === 'lines' && bareId.test(token)) return token;
   try {
-    const text: unknown = JSON.parse(token);
-    return typeof text === 'string' && text !== '' ? text : undefined;
+    const value: unknown = JSON.parse(token);
+    // A number has more digits than a double keeps.
+    if (typeof value === 'number') return token;
+    return typeof value === 'string' && value !== '' ? value : undefined;
   } catch {
-    return undefined;
+    return form === 'lines' && csvId.test(token) ? token.slice(1, -1).replaceAll('""', '"') : undefined;
   }
 }

@@ -3,6 +3,7 @@ import { leadsInBody, type ReceivedSide } from '../../audit/received-leads.ts';
 import { type FiledLead, LeadDatabase } from '../../audit/temporary-lead-database.ts';
 import { allClasses, type FindingClass } from '../../audit/classify-lead.ts';
 import type { Context } from '../../context.ts';
+import { DataError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { bufferOf, compact } from '../../json/bytes.ts';
 import { identifiedRecord } from '../../json/identified-record.ts';
@@ -30,7 +31,7 @@ const untoldByIds = allClasses.filter((kind) => kind !== 'missing' && kind !== '
 
 /**
  * `--received FILE`, `-` for stdin: an application's own leads, or their ids, read into a temporary database. Throws a
- * `DataError` for a file that cannot be read, and for what is neither JSON nor ids.
+ * `DataError` for a file that cannot be read, for what is neither JSON nor ids, and for objects without any lead.
  */
 export async function openReceivedFile(
   file: string,
@@ -100,6 +101,11 @@ async function read(
   }
   if (withoutId > 0) {
     const records = counted(withoutId, 'record', 'records');
+    if (database.size === 0) {
+      throw new DataError(`no lead was found in ${name}: ${records} without a usable id`, {
+        hint: "--lead-at POINTER says where the leads are, such as /data/leads; 'leads config set api.id FIELD' how their id is called",
+      });
+    }
     messages.warn(`${records} of ${file} without a usable id cannot be compared`);
   }
   if (repeated > 0) {

@@ -850,6 +850,62 @@ describe('leads audit --received', () => {
     expect((await audit(['--lead-at', '/x'])).exitCode).toBe(2);
   });
 
+  it('takes an id in quotes whole, as JSON and as CSV writes it', async () => {
+    const ids = ['a b', 'say "hi"', 'größe', '日本', 'null', '<x>', "it's"];
+    listed = ids.map((id, i) => leadOf(id, i + 1));
+    for (const form of [
+      JSON.stringify(ids),
+      ids.map((id) => JSON.stringify(id)).join('\n'),
+      ['id', ...ids.map((id) => `"${id.replaceAll('"', '""')}"`)].join('\r\n'),
+    ]) {
+      const { classes, summary } = await report(['--received', file(form)]);
+      expect([form, classes, summary['matched']]).toEqual([form, {}, ids.length]);
+    }
+    listed = [leadOf('größe', 1), leadOf('日本', 2)];
+    expect(await report(['--received', file('größe\n日本\n')])).toMatchObject({ exitCode: 0, classes: {} });
+  });
+
+  it.each([
+    '<html>',
+    '<html>\n<body>\n',
+    'null',
+    'a\nnull\n',
+    'true',
+    '[null]',
+    '["a",false]',
+    '[a]',
+    '""',
+    'a b',
+  ])('takes nothing else for an id: %j', async (content) => {
+    listed = [leadOf('a', 1)];
+    const { exitCode, stdout, stderr } = await audit(['--received', file(content)]);
+    expect([exitCode, stdout]).toEqual([6, '']);
+    expect(stderr).toMatch(/entry [12] is neither an object nor an id/);
+    expect(service.requests).toEqual([]);
+  });
+
+  it('ends with 6 where objects hold no lead, and names --lead-at', async () => {
+    listed = [leadOf('a', 1)];
+    const deep = file(JSON.stringify({ data: { leads: listed } }));
+    for (const words of [[], ['--lead-at', '/data'], ['--lead-at', '/rows']]) {
+      const { exitCode, stdout, stderr } = await audit(['--received', deep, ...words]);
+      expect([exitCode, stdout]).toEqual([6, '']);
+      expect(stderr).toMatch(
+        /^error: no lead was found in .*received\.ndjson: 1 record without a usable id$/m,
+      );
+      expect(stderr).toMatch(/^hint: --lead-at POINTER/m);
+    }
+    expect((await audit(['--received', deep, '--lead-at', '/data/leads'])).exitCode).toBe(0);
+    for (const empty of ['', '[]']) {
+      const { exitCode, stderr } = await audit(['--received', file(empty)]);
+      expect([empty, exitCode]).toEqual([empty, 7]);
+      expect(stderr).toContain('holds no lead');
+    }
+    const { exitCode, stderr } = await audit(['--received', file('{"id":"a"}\n{"n":1}\n')]);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('1 record of');
+  });
+
   it('rejects a file that is no JSON, or is not there, and asks the service nothing', async () => {
     const broken = await audit(['--received', file('{"id":"a"}\nnot json\n')]);
     expect(broken.exitCode).toBe(6);
