@@ -107,6 +107,9 @@ describe('promise 1 without room', () => {
       status: 502,
       error: 'not_forwarded',
     });
+    expect(
+      listener.stdout().split(`output: cannot write ${output}: no space left on the device`),
+    ).toHaveLength(3);
     const lines = readFileSync(output, 'utf8').trimEnd().split('\n');
     const ids = lines.map((line) => (JSON.parse(line) as { id: string }).id);
     expect(ids).toEqual(ids.map((_, i) => `lead-${i}`));

@@ -7,6 +7,7 @@ import { GroupCommit } from '../../files/group-commit.ts';
 import { type Lock, lock } from '../../files/lock.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import { withOutputErrors } from '../../files/output-error.ts';
+import { regularFile } from '../../files/output-place.ts';
 import type { FileProblem } from '../../files/problems.ts';
 import { linesOf } from '../../files/read.ts';
 import { syncDirectory } from '../../files/replace.ts';
@@ -136,6 +137,8 @@ class LineFile {
     this.#isStale = false;
     await before?.handle.close();
     makeDirectory(dirname(this.#path));
+    // What is written to a pipe or a device cannot be made durable.
+    await regularFile(this.#path);
     // The lock stands beside the file, and goes where its directory goes.
     await this.#lock?.release();
     this.#lock = undefined;
@@ -194,8 +197,12 @@ async function endsInsideLine(handle: FileHandle, size: number): Promise<boolean
  * Makes good what an earlier process left in the output file `path` when it was killed. Leads that it wrote but could not mark
  * are marked as delivered: their next deliveries must not be written a second time. A part of a line is cut off where it is
  * the beginning of a lead that the target has not had; any other last line stays. `idField`: the field that is a lead's id.
+ * Throws an `OutputError` when the file cannot be read or written.
  */
-export async function repairOutputFile(
+export const repairOutputFile = (...of: Parameters<typeof repair>): Promise<void> =>
+  withOutputErrors(of[0], () => repair(...of));
+
+async function repair(
   path: string,
   inbox: Pick<Inbox, 'unsettled' | 'settle' | 'list'>,
   idField: IdField,

@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import {
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   symlinkSync,
   truncateSync,
   unlinkSync,
@@ -11,22 +14,72 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listen, listenInEachTest } from './support.ts';
+import { OutputError } from '../../../src/errors.ts';
+import { plainId } from '../../../src/lead/read-leads.ts';
+import { repairOutputFile } from '../../../src/receiver/targets/append.ts';
+import { leads } from '../../support/run.ts';
+import { listen, listenInEachTest, token } from './support.ts';
 
 const start = listenInEachTest();
+
+function pipeAt(path: string): string {
+  execFileSync('mkfifo', [path]);
+  return path;
+}
 
 const scratch = (): string => mkdtempSync(join(tmpdir(), 'leads-test-'));
 
 describe('--output', () => {
-  it('shows each failure of a full device', async () => {
-    const file = join(scratch(), 'full');
-    symlinkSync('/dev/full', file);
+  it('shows each failure', async () => {
+    const file = join(scratch(), 'leads.ndjson');
     const listener = await start(['--output', file]);
+    unlinkSync(file);
+    mkdirSync(file);
     for (const id of ['a', 'b']) expect((await listener.post({ id })).status).toBe(502);
     await listener.stop();
     const failures = listener.stdout.text().match(/output: .*/g) ?? [];
     expect(failures).toHaveLength(2);
-    for (const failure of failures) expect(failure).toContain(`${file}: no space left on the device`);
+    for (const failure of failures) expect(failure).toContain(`${file}: it is a directory`);
+  });
+
+  it.each([
+    ['a device', '/dev/null'],
+    ['a descriptor', '/dev/stdout'],
+    ['a pipe', undefined],
+  ])('is an error for %s, also behind a link', async (_, device) => {
+    const place = device ?? pipeAt(join(scratch(), 'pipe'));
+    const link = join(scratch(), 'link');
+    symlinkSync(place, link);
+    for (const path of [place, link]) {
+      const { exitCode, stderr } = await leads(['listen', '--port', '0', '--token', token, '--output', path]);
+      expect([exitCode, stderr]).toEqual([
+        8,
+        expect.stringContaining(`cannot write ${path}: it is not a regular file`),
+      ]);
+    }
+  });
+
+  it('fails while a pipe has the place of the file, and goes on behind it', async () => {
+    const file = join(scratch(), 'leads.ndjson');
+    const listener = await start(['--output', file]);
+    unlinkSync(file);
+    pipeAt(file);
+    for (const id of ['a', 'b']) expect((await listener.post({ id })).status).toBe(502);
+    unlinkSync(file);
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
+    expect(readFileSync(file, 'utf8')).toBe('{"id":"a"}\n');
+    expect(listener.stdout.text().match(/it is not a regular file/g)).toHaveLength(2);
+  });
+
+  it('is an output error where what a killed process left cannot be made good', async () => {
+    const inbox = {
+      unsettled: async function* () {
+        yield await Promise.resolve({ leadId: 'a', seq: 1 });
+      },
+      settle: () => Promise.resolve([]),
+      list: async function* () {},
+    };
+    await expect(repairOutputFile(scratch(), inbox, plainId)).rejects.toThrow(OutputError);
   });
 
   it('appends each accepted lead once over several runs', async () => {
@@ -43,11 +96,12 @@ describe('--output', () => {
 
   it('cuts off a part of a last line that is the beginning of a lead which is outstanding, and no other', async () => {
     const file = join(scratch(), 'leads.ndjson');
-    symlinkSync('/dev/full', file);
     const first = await start(['--output', file]);
+    unlinkSync(file);
+    mkdirSync(file);
     expect((await first.post({ id: 'torn', n: 1 })).status).toBe(502);
     await first.stop();
-    unlinkSync(file);
+    rmdirSync(file);
     writeFileSync(file, '{"id":"old"}\n{"id":"to');
     const second = await start(['--output', file], { home: first.home });
     await second.post({ id: 'torn', n: 1 });
