@@ -157,9 +157,6 @@ export const serviceMessages: Messages<ServiceProblem> = {
     message: `the page to go on with lies at ${origin}, another origin`,
   }),
   'position-read-before': () => unproven('the service names a page as the next one that was read before'),
-  'endless-empty-pages': ({ pages }) => ({
-    message: `the service sends one empty page after another (${pages} pages read)`,
-  }),
   'gave-up': ({ of, tries }) => ({
     message: `${sentence(of)} (tried ${tries} times)`,
     hint: (words) => hintFor(of, words),
@@ -278,6 +275,8 @@ export const serviceMessages: Messages<ServiceProblem> = {
       const isRight = `if it is right: ${words.quoted(words.set('api.nextSeen', 'true'))}`;
       return `${isRight}; if the service may page in another way: ${words.quoted(words.set(setting, 'auto'))}`;
     }),
+  'endless-empty-pages': ({ pages }) =>
+    unproven(`the service sends one empty page after another (${pages} in a row)`),
   'too-many-requests': ({ requests, fruitful }) =>
     unproven(`${fruitful} of ${requests} requests brought new leads: the walk comes to no end`),
   'list-kept-moving': () =>

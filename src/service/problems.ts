@@ -98,8 +98,7 @@ type AnswerProblem =
   | { readonly kind: 'answer-not-json'; readonly type: string }
   | { readonly kind: 'next-page-elsewhere'; readonly there: string | undefined; readonly origin: string }
   | { readonly kind: 'position-elsewhere'; readonly origin: string }
-  | { readonly kind: 'position-read-before' }
-  | { readonly kind: 'endless-empty-pages'; readonly pages: number };
+  | { readonly kind: 'position-read-before' };
 
 /** What was seen of a walk that came to an end which proves nothing. */
 export type UnprovenReason =
@@ -141,6 +140,8 @@ export type UnprovenReason =
   | { readonly kind: 'redirect-drops'; readonly param: string }
   | { readonly kind: 'setting-without-effect'; readonly setting: 'api.next' | 'api.pagination' }
   /** So many, and only some of the answers brought a new lead. */
+  /** In a row. */
+  | { readonly kind: 'endless-empty-pages'; readonly pages: number }
   | { readonly kind: 'too-many-requests'; readonly requests: number; readonly fruitful: number };
 
 /** Of a list that has no further page. */

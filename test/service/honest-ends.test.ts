@@ -201,6 +201,67 @@ describe('has_more: true on an empty page', () => {
     });
     expect([ids, end]).toEqual([27, 'nothing-behind']);
   });
+
+  it('is asked once more where its next_offset goes on for ever', async () => {
+    const { end, requests } = await endOf(({ query }) => {
+      const offset = Number(query.get('offset') ?? 0);
+      return { data: leads(offset, Math.min(offset + 25, 60)), has_more: true, next_offset: offset + 25 };
+    });
+    expect(end).toContain('says that there is more, and sends no further lead');
+    expect(requests.length).toBeLessThan(10);
+  });
+});
+
+describe('a next page that is named on every page, for ever', () => {
+  const number = (query: URLSearchParams, name: string, first: number): number =>
+    Number(query.get(name) ?? first);
+  const pageOf = (query: URLSearchParams): { id: string }[] =>
+    leads(number(query, 'page', 1) * 25 - 25, Math.min(number(query, 'page', 1) * 25, 60));
+  const next = (query: URLSearchParams): string => `/api/leads?page=${number(query, 'page', 1) + 1}`;
+  const partsOf = (query: URLSearchParams): { id: string }[] =>
+    leads(number(query, 'offset', 0), Math.min(number(query, 'offset', 0) + 25, 60));
+
+  it.each<[string, (request: Request) => unknown]>([
+    ['a URL of the body', ({ query }) => ({ data: pageOf(query), links: { next: next(query) } })],
+    [
+      'a Link header',
+      ({ query, response }) => {
+        answer(response, { link: `<${next(query)}>; rel="next"` }, pageOf(query));
+      },
+    ],
+    [
+      'a URL with an offset',
+      ({ query }) => ({ data: partsOf(query), next: `/api/leads?offset=${number(query, 'offset', 0) + 25}` }),
+    ],
+    ['a number', ({ query }) => ({ data: pageOf(query), next_page: number(query, 'page', 1) + 1 })],
+    ['an offset', ({ query }) => ({ data: partsOf(query), next_offset: number(query, 'offset', 0) + 25 })],
+  ])('by %s, is no more asked for behind a few empty ones', async (_, reply) => {
+    const { ids, end, requests } = await endOf(reply);
+    expect([ids, end]).toEqual([60, 'nothing-behind']);
+    expect(requests.length).toBeLessThan(15);
+  });
+
+  it('by a number that is no plain count, ends within the bound of a walk', async () => {
+    const { end, hint, requests } = await endOf(({ query }) => {
+      const offset = number(query, 'offset', 0);
+      return { data: offset > 0 ? [] : leads(0, 20), next: `/api/leads?offset=${offset + 25}` };
+    });
+    expect(end).toContain('the walk comes to no end');
+    expect(hint).toContain('--accept-incomplete');
+    expect(requests.length).toBeLessThanOrEqual(53);
+  });
+
+  it('by a cursor that differs each time, ends unproven with what there is', async () => {
+    const reply = ({ query, nth }: Request): unknown => ({
+      data: query.has('cursor') ? [] : leads(0, 25),
+      next_cursor: `c${nth}`,
+    });
+    const { end, hint } = await endOf(reply);
+    expect(end).toContain('one empty page after another');
+    expect(hint).toContain('--accept-incomplete');
+    const taken = await endOf(reply, {}, { acceptUnproven: () => undefined });
+    expect([taken.ids, taken.end]).toEqual([25, 'unproven']);
+  });
 });
 
 describe('a total that counts more than the service lists', () => {

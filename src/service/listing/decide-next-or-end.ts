@@ -1,5 +1,11 @@
 import type { PaginationHints } from '../pagination/pagination-hints.ts';
-import { countOfPosition, type Position, positionKey, recordBefore } from '../pagination/position.ts';
+import {
+  countOfPosition,
+  isTellingNumber,
+  type Position,
+  positionKey,
+  recordBefore,
+} from '../pagination/position.ts';
 import { unreadEvidence } from '../pagination/unread-evidence.ts';
 import type { EndNote, UnprovenReason } from '../problems.ts';
 import type { Completion, Evidence } from './incomplete-error.ts';
@@ -26,13 +32,18 @@ export type Step = (
 
 /** Empty pages of a numbered list in a row, each of which names a next one, before that is taken for its end. */
 const mostEmptyPages = 3;
+/** Empty pages may stand in the middle of a list that only the service can count, but not without end. */
+const mostOpaqueEmptyPages = 1000;
 /** Pages in a row that bring nothing new because leads arrive in front faster than pages are read. */
 const mostIdlePages = 20;
 
 /** The one decision of every walk: which request is next, or what its end proves. */
 export function decideNextStep(seen: WalkState): Step {
   const step = nextStep(seen);
-  return step.kind !== 'end' && isSpent(seen) ? endOfEffort(seen) : step;
+  if (step.kind === 'end') return step;
+  if (seen.emptyPages > mostOpaqueEmptyPages)
+    return unproven({ kind: 'endless-empty-pages', pages: seen.emptyPages });
+  return isSpent(seen) ? endOfEffort(seen) : step;
 }
 
 function nextStep(seen: WalkState): Step {
@@ -110,7 +121,7 @@ function afterPage(page: PageSeen, seen: WalkState): Step {
 }
 
 function afterEmptyPage({ position, facts, says, hints }: PageSeen, seen: WalkState): Step {
-  const { emptyPages, isKnownList, first } = seen;
+  const { emptyPages, isKnownList, isNumbered, first } = seen;
   const isListKnown = isKnownList || (first?.count ?? 0) > 0 || hints.total !== undefined;
   if (facts.envelope.isWithoutList === true && !isListKnown) return unproven({ kind: 'no-list' });
   if (says.kind === 'contradiction') return unproven(says.reason);
@@ -120,8 +131,8 @@ function afterEmptyPage({ position, facts, says, hints }: PageSeen, seen: WalkSt
     // A next page that is only the following number, because no page says where the list ends.
     const isComputed = !hints.next && (style === 'page' || style === 'offset');
     const isCounting =
-      countOfPosition(says.position) !== undefined || countOfPosition(position) !== undefined;
-    const mayGoOn = !isCounting || emptyPages < mostEmptyPages || hints.hasMore === true;
+      countOfPosition(says.position) !== undefined || (isNumbered && isTellingNumber(says.position));
+    const mayGoOn = !isCounting || emptyPages < mostEmptyPages;
     if (!isComputed && positionKey(says.position) !== positionKey(position) && mayGoOn)
       return request(says.position);
   }

@@ -2,7 +2,7 @@ import type { LeadsError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
 import type { PageFacts, PlacesCovered } from '../pagination/pagination-hints.ts';
-import { countOfPosition, type Position } from '../pagination/position.ts';
+import { countOfPosition, isTellingNumber, type Position } from '../pagination/position.ts';
 import {
   type AnsweredPage,
   hintsOf,
@@ -265,7 +265,8 @@ export const afterStepBack = (before: WalkState, position: Position): WalkState 
 /** The same with one answer more. */
 export function withAnswer(before: WalkState, answer: Answer, beside: Beside): WalkState {
   const { movement, requests } = beside;
-  const isOpaque = before.position.style !== 'start' && countOfPosition(before.position) === undefined;
+  const { position, isNumbered } = before;
+  const isOpaque = position.style !== 'start' && !isNumbered && !isTellingNumber(position);
   const { passedOver, fruitful } = before.effort;
   const effort = {
     requests,

@@ -56,7 +56,6 @@ export async function* walk<Part>(
 ): AsyncGenerator<Part, Completion, undefined> {
   const guard = new LoopGuard();
   let seen = before;
-  let pages = 0;
   const say = async ({ note }: Step): Promise<void> => {
     if (note !== undefined) messages.note('silent', (await texts()).noteOf(note), true);
   };
@@ -80,7 +79,6 @@ export async function* walk<Part>(
     }
     const first = answer.kind === 'page' && answer.isFirst ? answer : undefined;
     if (first !== undefined) probes.noteFirst(first);
-    if (answer.kind === 'page') guard.countRecords(answer.facts.count, (pages += 1));
     const second = first === undefined ? undefined : probes.secondBehind(first.facts);
     const { requests } = reader;
     const movement = reader.movementAt(answer);
@@ -105,10 +103,9 @@ export async function* walk<Part>(
   }
 }
 
-/** Fails a walk that makes no progress: the same position again, or a page that brings nothing new (promise: no loop). */
+/** Fails a walk that is sent to a position for the second time. */
 class LoopGuard {
   readonly #positions = new Set<string>();
-  #empty = 0;
 
   /** Throws when the service names a position that was walked before. */
   enter(key: string): void {
@@ -121,13 +118,5 @@ class LoopGuard {
   /** Forgets the positions: the list is walked again. */
   reset(): void {
     this.#positions.clear();
-  }
-
-  /** Empty pages may stand in the middle of a list, but not without end. */
-  countRecords(records: number, pages: number): void {
-    this.#empty = records === 0 ? this.#empty + 1 : 0;
-    if (this.#empty > 1000) {
-      throw answerError({ kind: 'endless-empty-pages', pages });
-    }
   }
 }

@@ -112,6 +112,11 @@ export function countOfPosition(position: Position): PositionNumber | undefined 
   }
 }
 
+/** Whether a position is told by a number that counts pages or records, plainly or in steps that only the service knows. */
+export const isTellingNumber = (position: Position): boolean =>
+  countOfPosition(position) !== undefined ||
+  (position.style === 'url' && countInUrl(new URL(position.url)) !== undefined);
+
 /** The same position with another number; `after` is the record before it, if it is known. */
 export function withNumber(position: Position, value: number, after: string | undefined): Position {
   switch (position.style) {

@@ -149,9 +149,13 @@ function affirmed({ count, headers }: PageFacts, { hasMore, total, next }: Pagin
   return { kind: 'end', evidence: 'affirmed' };
 }
 
-function nextOffset({ params, position, covers, hints, isFull }: AnsweredPage): NextPage {
-  const here = position.style === 'offset' ? position.offset : (hints.offset ?? 0);
-  const end = here + covers.count;
+/** Places up to the end of the page. */
+const placesUpTo = ({ position, covers, hints }: AnsweredPage): number =>
+  (position.style === 'offset' ? position.offset : (hints.offset ?? 0)) + covers.count;
+
+function nextOffset(page: AnsweredPage): NextPage {
+  const { params, covers, hints, isFull } = page;
+  const end = placesUpTo(page);
   // A smaller total than what came is wrong, or leads have gone: then it proves nothing.
   if (hints.total === end && !isFull) return { kind: 'total-reached' };
   return { kind: 'next', position: offsetPosition(params, hints, end, covers) };
@@ -184,7 +188,7 @@ function styleOf({ params, position, hints }: AnsweredPage): 'page' | 'offset' |
 
 /** Where a next URL, cursor or number of the body leads. Throws a `DataError` for a URL of another origin. */
 function positionOfHint(page: AnsweredPage, { name, field, value, members }: NextHint): Position {
-  const { params, facts, covers, hints } = page;
+  const { params, position, facts, covers, hints } = page;
   if (members !== undefined && params.cursor === undefined && cursorParamOf[field] === undefined) {
     const url = new URL(facts.url);
     for (const [param, part] of Object.entries(members)) url.searchParams.set(param, String(part));
@@ -201,7 +205,11 @@ function positionOfHint(page: AnsweredPage, { name, field, value, members }: Nex
     if (name === 'nextoffset' || name === 'nextstart' || (name === 'next' && style === 'offset')) {
       const param =
         name === 'nextstart' ? 'start' : field === 'skip' || field === 'start' ? field : undefined;
-      return offsetPosition(params, { offsetField: param ?? hints.offsetField }, Number(text), covers);
+      // Some count from 1.
+      const reach = placesUpTo(page) + (position.style === 'start' && page.isFull ? 1 : 0);
+      // Further on than the page reaches, its last record is not the one before.
+      const before = Number(text) > reach ? { count: 0, lastId: undefined } : covers;
+      return offsetPosition(params, { offsetField: param ?? hints.offsetField }, Number(text), before);
     }
     if (name === 'nextpage' || name === 'next') {
       return { style: 'page', param: params.page, page: Number(text), after: facts.lastId };
