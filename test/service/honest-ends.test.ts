@@ -264,6 +264,19 @@ describe('a next page that is named on every page, for ever', () => {
   });
 });
 
+describe('an exact total of one page', () => {
+  it.each([10, 12, 25])('of %i leads is an end, in whatever order they come again', async (count) => {
+    const { ids, end, requests } = await endOf(({ query, nth }) => {
+      const offset = Number(query.get('offset') ?? 0);
+      const turned = [...leads(nth % count, count), ...leads(0, nth % count)];
+      return { data: turned.slice(offset, offset + Math.min(Number(query.get('limit')), 25)), total: count };
+    });
+    expect(ids).toBe(count);
+    expect(['total', 'nothing-behind']).toContain(end);
+    expect(requests.length).toBeLessThanOrEqual(3);
+  });
+});
+
 describe('a total that counts more than the service lists', () => {
   const reply = () => ({ data: leads(0, 12), total: 15, next: null });
 

@@ -1,6 +1,6 @@
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import type { IdSet } from '../../lead/id-set.ts';
-import { positionById } from '../pagination/read-next-page.ts';
+import { hintsOf, positionById } from '../pagination/read-next-page.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
 import { type Position, recordBefore } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
@@ -61,7 +61,10 @@ export class Probes {
     const { url } = facts;
     const oldest = facts.oldest?.();
     const answeredAt = Date.parse(facts.headers['date'] ?? '');
-    this.#page ??= { isKnown, count, firstId, lastId, firstMark, size, url, oldest, census, answeredAt };
+    const { total } = hintsOf(this.#params, facts);
+    this.#page ??= {
+      ...{ isKnown, count, firstId, lastId, firstMark, size, total, url, oldest, census, answeredAt },
+    };
   }
 
   async run(reason: ProbeReason): Promise<ProbeResult> {
@@ -259,7 +262,11 @@ async function probePositions(
     return { kind: 'next', position: overlapping, rest: { ...rest, probed } };
   }
   // A lead that vanished may have moved the last one over the border: the walk shows it, since it overlaps.
-  if (behind === 'empty') return overlapping === offset ? { kind: 'nothing-behind' } : next(overlapping);
+  if (behind === 'empty') {
+    // An answer without leads counts as many, too: the total is right, and all of them came.
+    const isAll = one.kind === 'page' && one.total === count && page.total === count;
+    return isAll || overlapping === offset ? { kind: 'nothing-behind' } : next(overlapping);
+  }
   return probeRest(params, page, peek, rest);
 }
 
@@ -311,6 +318,8 @@ async function probeById(
 /** A page that names no next one. */
 interface SilentPage extends FirstPage {
   readonly firstMark: string;
+  /** Leads in all, as it says. */
+  readonly total: number | undefined;
   readonly census: PageCensus | undefined;
   /** By the service's clock. */
   readonly answeredAt: number;
