@@ -1,6 +1,6 @@
 import { Secret } from '../secret.ts';
 import type { Dialect } from './dialect.ts';
-import { configError } from './problems.ts';
+import { configError, type HeaderObjection, type HeaderProblem } from './problems.ts';
 import type { Settings } from './settings.ts';
 import type { ValueType } from './value-types.ts';
 
@@ -12,33 +12,64 @@ export const ownHeaders: readonly string[] = [
   ...['expect', 'upgrade', 'keep-alive', 'te', 'trailer', 'proxy-authorization'],
 ];
 
+const refused: Readonly<Record<string, HeaderObjection>> = {
+  authorization: 'key',
+  'user-agent': 'own',
+  host: 'own',
+  // Answers are decoded as the client that sends the request can.
+  'accept-encoding': 'own',
+  // RFC 9110, 7.6.1 and 10.1, and RFC 9112, 6: they are between this client and the next server, or end a request.
+  ...inGroup('framing', ['connection', 'content-length', 'expect', 'keep-alive', 'proxy-connection', 'te']),
+  ...inGroup('framing', ['trailer', 'transfer-encoding', 'upgrade', 'content-encoding', 'content-range']),
+  'proxy-authorization': 'proxy',
+  cookie: 'session',
+  range: 'part',
+  'if-range': 'part',
+};
+
+function inGroup<W>(why: W, names: readonly string[]): Record<string, W> {
+  return Object.fromEntries(names.map((name) => [name, why]));
+}
+
 const namePattern = /^[!#$%&'*+.^_`|~\w-]+$/;
 const valuePattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+function objectIn(typed: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const given: unknown = JSON.parse(typed);
+    return typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first of the headers that cannot be one of a profile. */
+function headerProblemIn(given: Readonly<Record<string, unknown>>): HeaderProblem | undefined {
+  const met = new Set<string>();
+  for (const [typed, value] of Object.entries(given)) {
+    const name = typed.toLowerCase();
+    const why = met.has(name) ? 'twice' : objectionTo(name, value);
+    if (why !== undefined) return { kind: 'header-not-settable', name, why };
+    met.add(name);
+  }
+  return undefined;
+}
+
+function objectionTo(name: string, value: unknown): HeaderObjection | undefined {
+  if (!namePattern.test(name)) return 'name';
+  if (Object.hasOwn(refused, name)) return refused[name];
+  return typeof value === 'string' && valuePattern.test(value) ? undefined : 'value';
+}
 
 /** Names in lower case and values, typed as one JSON object. */
 export const headersType: ValueType<ExtraHeaders> = {
   parse: (typed) => {
-    let given: unknown;
-    try {
-      given = JSON.parse(typed);
-    } catch {
-      return undefined;
-    }
-    if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
-    const headers = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value as unknown]);
-    const isSendable = headers.every(
-      ([name, value]) =>
-        typeof name === 'string' &&
-        namePattern.test(name) &&
-        !ownHeaders.includes(name) &&
-        typeof value === 'string' &&
-        valuePattern.test(value),
-    );
-    const parsed = Object.fromEntries(headers) as ExtraHeaders;
-    const count = Object.keys(parsed).length;
-    return isSendable && count > 0 && count === headers.length ? parsed : undefined;
+    const given = objectIn(typed) ?? {};
+    if (Object.keys(given).length === 0 || headerProblemIn(given) !== undefined) return undefined;
+    return extraHeadersOf({ headers: given as ExtraHeaders });
   },
-  expected: `a JSON object of headers and their values, such as '{"x-api-version":"2"}', without authorization`,
+  problemIn: (typed) => headerProblemIn(objectIn(typed) ?? {}),
+  expected: `a JSON object of headers and their values, such as '{"x-api-version":"2"}'`,
   isHidden: true,
 };
 
@@ -55,21 +86,31 @@ export function rejectForeignHeaders(
   throw configError({ kind: 'headers-of-another-origin', of, origin });
 }
 
-const secretName = /auth|token|key|secret|cookie|passw|session|credential|signature/i;
-/** A shorter value is no secret; taking it out of texts would make them unreadable. */
-const shortestSecret = 8;
+const secretName = /auth|token|key|secret|passw|session|credential|signature/i;
+/** A version, a date and a media type say which form of answer is wanted. */
+const plainValues: readonly RegExp[] = [
+  /^v?\d{1,3}(?:\.\d{1,4}){0,3}$/i,
+  /^\d{4}-\d\d(?:-\d\d)?$/,
+  /^(?:application|text)\/[\w.+*-]{1,60}(?:; ?(?:charset|q|v|version)=[\w.-]{1,10})*$/i,
+];
+/** Taking a shorter one out of texts would make them unreadable. */
+const shortestInTexts = 6;
 
-/** The values that are secrets by the names of their headers. */
+/** Any value may be a credential, unless it is clearly none. */
+const isSecret = ([name, value]: readonly [string, string]): boolean =>
+  secretName.test(name) || !plainValues.some((form) => form.test(value));
+
+/** The values that are taken out of texts. */
 export const secretsIn = (headers: ExtraHeaders): readonly Secret[] =>
-  Object.entries(headers).flatMap(([name, value]) =>
-    secretName.test(name) && value.length >= shortestSecret ? [new Secret(value)] : [],
-  );
+  Object.entries(headers)
+    .filter((header) => isSecret(header) && header[1].length >= shortestInTexts)
+    .map(([, value]) => new Secret(value));
 
-/** For `leads config`: without the values that are secrets. */
+/** For `leads config`: without the values that may be secrets. */
 export const shownHeaders = (headers: ExtraHeaders): ExtraHeaders =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      secretName.test(name) ? new Secret(value).toString() : value,
+      isSecret([name, value]) ? new Secret(value).toString() : value,
     ]),
   );

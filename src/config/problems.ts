@@ -1,5 +1,9 @@
 import { ConfigError, type ErrorDetails, UsageError } from '../errors.ts';
 
+/** Why a header cannot be one of `api.headers`. */
+export type HeaderObjection =
+  'name' | 'value' | 'twice' | 'key' | 'own' | 'framing' | 'proxy' | 'session' | 'part';
+
 /** What is wrong with the configuration file, a profile or a setting. */
 export type ConfigProblem =
   | { readonly kind: 'config-unreadable'; readonly path: string; readonly code: string }
@@ -27,6 +31,7 @@ export type ConfigProblem =
       readonly of: string | undefined;
       readonly origin: string;
     }
+  | { readonly kind: 'header-not-settable'; readonly name: string; readonly why: HeaderObjection }
   | { readonly kind: 'unknown-profile'; readonly profile: string; readonly known: readonly string[] }
   /** `what` is asked for, such as an API key. */
   | { readonly kind: 'no-secret-given'; readonly what: string }
@@ -38,6 +43,8 @@ export type ConfigProblem =
   | { readonly kind: 'not-a-setting-value'; readonly value: string; readonly path: readonly string[] }
   | { readonly kind: 'two-keys-of-a-profile' }
   | { readonly kind: 'key-command-failed'; readonly program: string; readonly how: string };
+
+export type HeaderProblem = Extract<ConfigProblem, { readonly kind: 'header-not-settable' }>;
 
 export const configError = (problem: ConfigProblem, details?: ErrorDetails): ConfigError =>
   new ConfigError(problem, details);

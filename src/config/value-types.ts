@@ -1,6 +1,6 @@
 import { Secret } from '../secret.ts';
 import { parseDuration } from '../time/time-text.ts';
-import { usageError } from './problems.ts';
+import { type ConfigProblem, usageError } from './problems.ts';
 
 /** How a typed text becomes a checked value: of a flag, an argument or a setting. */
 export interface ValueType<T> {
@@ -8,6 +8,8 @@ export interface ValueType<T> {
   readonly parse: (text: string) => T | undefined;
   /** Completes "'x' is not …". */
   readonly expected: string;
+  /** What is wrong with a text that is no such value, where more can be said than what is expected. */
+  readonly problemIn?: (text: string) => ConfigProblem | undefined;
   /** Every possible text, where these can be listed. */
   readonly choices?: readonly string[];
   /** A text that is no such value is not quoted: it may hold a secret. */

@@ -1,8 +1,20 @@
-import type { ConfigProblem } from '../config/problems.ts';
+import type { ConfigProblem, HeaderObjection } from '../config/problems.ts';
 import { loginCommand } from './login-command.ts';
 import type { Messages } from './message.ts';
 
 const inProfile = (name: string): string => (name === 'default' ? '' : ` in profile '${name}'`);
+
+const objections: Readonly<Record<HeaderObjection, string>> = {
+  name: 'is no name of a header',
+  value: 'is not a text of printable ASCII characters, as the value of a header is',
+  twice: 'is given twice',
+  key: 'holds the API key, which is set as api-key',
+  own: 'is set by leads itself',
+  framing: 'belongs to the connection or says where a request ends, which leads itself decides',
+  proxy: 'is for the proxy, whose URL holds the user and the password',
+  session: 'is refused: a session ends and changes, and the API key says who asks',
+  part: 'asks for a part of the answer, and the list would lack the rest',
+};
 
 export const configMessages: Messages<ConfigProblem> = {
   'config-unreadable': ({ path, code }) => ({
@@ -53,6 +65,10 @@ export const configMessages: Messages<ConfigProblem> = {
     hint: (words) =>
       `run '${words.command(`config set api.headers … --base-url ${origin}`)}', with another --profile to keep both, ` +
       `or '${words.command('config unset api.headers')}'`,
+  }),
+  'header-not-settable': ({ name, why }) => ({
+    // A text that is no name is not quoted: it may be a value in the wrong place.
+    message: `api.headers: ${why === 'name' ? 'one of the names' : `'${name}'`} ${objections[why]}`,
   }),
   'unknown-profile': ({ profile, known }) => ({
     message: `there is no profile '${profile}'`,

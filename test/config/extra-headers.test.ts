@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { secretsIn, shownHeaders } from '../../src/config/extra-headers.ts';
 import { createClient } from '../../src/library/client.ts';
 import { freshHome, leads, type RunOptions } from '../support/run.ts';
 import { type ScriptedService, scriptedService } from '../support/scripted-service.ts';
@@ -134,22 +135,47 @@ describe('the extra headers of a profile', () => {
   });
 
   it.each([
-    '{"authorization":"Bearer x"}',
-    '{"Host":"x"}',
-    '{"content-length":"1"}',
-    '{"x y":"1"}',
-    '{"x":"a\\r\\nb: c"}',
-    '{"x":"é"}',
-    '{"x":""}',
-    '{"x":1}',
-    '{"x":"1","X":"2"}',
-    '[]',
-    '{}',
-    'x: 1',
-  ])('cannot be %s, and what was typed is not quoted', async (headers) => {
+    ['{"authorization":"Bearer x"}', "'authorization' holds the API key"],
+    ['{"Host":"x"}', "'host' is set by leads itself"],
+    ['{"user-agent":"x"}', "'user-agent' is set by leads itself"],
+    ['{"Accept-Encoding":"br"}', "'accept-encoding' is set by leads itself"],
+    ['{"content-length":"1"}', "'content-length' belongs to the connection or says where a request ends"],
+    ['{"x-a":"1","te":"trailers"}', "'te' belongs to the connection"],
+    ['{"Cookie":"sid=secret"}', "'cookie' is refused"],
+    ['{"range":"items=0-9"}', "'range' asks for a part of the answer"],
+    ['{"secret y":"1"}', 'one of the names is no name of a header'],
+    ['{"x":"secret\\r\\nb: c"}', "'x' is not a text of printable ASCII"],
+    ['{"x":"é"}', "'x' is not a text of printable ASCII"],
+    ['{"x":""}', "'x' is not a text of printable ASCII"],
+    ['{"x":1}', "'x' is not a text of printable ASCII"],
+    ['{"x":"1","X":"2"}', "'x' is given twice"],
+    ['[]', 'that is not a JSON object of headers'],
+    ['{}', 'that is not a JSON object of headers'],
+    ['x: secret', 'that is not a JSON object of headers'],
+  ])('cannot be %s, which is said without its value', async (headers, says) => {
     const { exitCode, stderr } = await run(['config', 'set', 'api.headers', headers]);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('api.headers: that is not a JSON object of headers');
+    expect(stderr).toContain(`api.headers: ${says}`);
+    expect(stderr).not.toContain('secret');
+  });
+
+  it.each([
+    ['2', true],
+    ['v1.2', true],
+    ['2026-01', true],
+    ['2026-01-31', true],
+    ['application/vnd.leads.v2+json; charset=utf-8', true],
+    ['acme-4711', false],
+    ['hunter2', false],
+    ['20260131', false],
+    ['2026-01-31 token', false],
+    ['application/json; token=4711', false],
+    ['application/json, 4711-secret', false],
+  ])('whose value %j is a version, a date or a media type show it: %s', (value, isShown) => {
+    const [secret] = secretsIn({ 'x-any': value });
+    expect(shownHeaders({ 'x-any': value })['x-any'] === value).toBe(isShown);
+    expect(secret?.reveal()).toBe(isShown ? undefined : value);
+    expect(shownHeaders({ 'x-session-token': value })['x-session-token']).not.toBe(value);
   });
 
   it('are an option of the library, too', async () => {

@@ -155,6 +155,8 @@ export function checkValue(type: ValueType<unknown>, text: string, label: string
   if (value !== undefined) return value;
   if (text === '')
     throw new UsageError(`${label}: the value is empty`, { hint: `it must be ${type.expected}` });
+  const problem = type.problemIn?.(text);
+  if (problem !== undefined) throw new UsageError(problem);
   const shown = type.isHidden === true ? 'that' : `'${withoutCredentials(text)}'`;
   throw new UsageError(`${label}: ${shown} is not ${type.expected}`, {
     hint: didYouMean(text, type.choices ?? []),
