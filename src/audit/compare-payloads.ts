@@ -53,9 +53,12 @@ export function differingFields(
 
 const isNothing = (value: unknown): boolean => value === undefined || value === null;
 
-function meansTheSame({ before, after, isElement }: Difference): boolean {
+/** A lead's own time of creation, which is one however it is counted; JSON:API has it among the attributes. */
+const creationTimes = ['createdAt', 'attributes.createdAt'];
+
+function meansTheSame({ name, before, after, isElement }: Difference): boolean {
   if (isNothing(before) && isNothing(after)) return !isElement;
-  if (isCount(before) && isCount(after)) return false;
+  if (isCount(before) && isCount(after) && !creationTimes.includes(name)) return false;
   const time = readCreatedAt(numberOf(before) ?? before);
   return time !== undefined && time === readCreatedAt(numberOf(after) ?? after);
 }

@@ -112,6 +112,27 @@ it.each([
   expect(compared(pulled, received)).toEqual({ differing: [name], absent: [] });
 });
 
+it('the time of creation is an instant, however it is counted', () => {
+  for (const [pulled, received] of [
+    ['1767225600', '1767225600000'],
+    ['1767225600.123', '1767225600123'],
+    ['"1767225600"', '1767225600000'],
+    ['"1767225600"', '"2026-01-01T00:00:00Z"'],
+  ] as const) {
+    const own = [`{"createdAt":${pulled}}`, `{"createdAt":${received}}`] as const;
+    expect([pulled, fields(...own)]).toEqual([pulled, []]);
+    expect(fields(own[1], own[0])).toEqual([]);
+    expect(fields(...own, { isStrict: true })).toEqual(['createdAt']);
+    const [inside, other] = own.map((lead) => `{"attributes":${lead}}`) as [string, string];
+    expect(fields(inside, other)).toEqual([]);
+  }
+  expect(fields('{"createdAt":1767225600}', '{"createdAt":1767225601000}')).toEqual(['createdAt']);
+  expect(fields('{"createdAt":5}', '{"createdAt":6}')).toEqual(['createdAt']);
+  expect(fields('{"m":{"createdAt":1767225600}}', '{"m":{"createdAt":1767225600000}}')).toEqual([
+    'm.createdAt',
+  ]);
+});
+
 it('what only the list has is told apart, and is a difference where it is compared as it was sent', () => {
   const pulled = '{"c":{"x":1,"y":2},"l":[{"a":1,"b":[2]},{"b":[3]}],"score":7}';
   const received = '{"c":{"x":1,"y":null},"l":[{"a":1},{}]}';
