@@ -131,6 +131,11 @@ export class Audit {
     return [...this.#comparer.richerFields];
   }
 
+  /** Fields that are ignored though no compared lead has them, and the names of those that there are. */
+  get ignored(): LeadComparer['ignored'] {
+    return this.#comparer.ignored;
+  }
+
   get counts(): AuditCounts {
     const { counts, findings } = this.#comparer;
     const isKnown = (kind: FindingClass): boolean => this.#isWhole && !this.#undecidable.includes(kind);

@@ -6,10 +6,19 @@ const most = 10_000;
 
 const letterN = 0x6e;
 
-/** Which fields some lead of many has, null aside: its members are looked at only where no lead before had the same. */
+/** Which fields some lead of many has, null aside unless `withNull`: its members are looked at only where no lead before had the same. */
 export class CarriedFields {
   readonly #paths = new Set<string>();
   readonly #shapes = new Set<number>();
+  readonly #withNull: boolean;
+
+  constructor({ withNull = false } = {}) {
+    this.#withNull = withNull;
+  }
+
+  get paths(): readonly string[] {
+    return [...this.#paths];
+  }
 
   /** A record in compact JSON. */
   add(record: Uint8Array): void {
@@ -17,7 +26,7 @@ export class CarriedFields {
     if (this.#shapes.has(shape) || this.#isFull) return;
     if (this.#shapes.size === most) this.#shapes.clear();
     this.#shapes.add(shape);
-    for (const path of payloadPaths(record)) this.#paths.add(path);
+    for (const path of payloadPaths(record, this.#withNull)) this.#paths.add(path);
   }
 
   /** `path`: dotted, without the places of elements. Of too many fields to remember it is true for each. */

@@ -3,6 +3,7 @@ import { mostDiffNames } from '../inbox/payload-diff.ts';
 import type { ReceivedLead } from '../inbox/query-types.ts';
 import { compact } from '../json/bytes.ts';
 import { CarriedFields } from './carried-fields.ts';
+import type { FieldPresence } from '../lead/filter.ts';
 import { type AuditTimes, classifyLead, type LeadFacts, type UnreceivedClass } from './classify-lead.ts';
 import { type Comparison, differingFields, type DifferingFields, noDifference } from './compare-payloads.ts';
 import type { ReceivedSide } from './received-leads.ts';
@@ -57,11 +58,22 @@ export class LeadComparer {
   /** What they lack may be a difference, or how old they are not certain, until all leads were looked at. */
   readonly #undecided = new ValueSpool<MatchedLead>();
   readonly #carried = new CarriedFields();
+  /** Of both sides of the leads that were compared; looked at where some are ignored. */
+  readonly #compared = new CarriedFields({ withNull: true });
   /** The least number of a lead on both sides. */
   #firstSeq = Infinity;
 
   constructor(options: ComparisonOptions) {
     this.#options = options;
+  }
+
+  /** Fields that are ignored, and that no lead has that was compared; and the names of those that there are. */
+  get ignored(): Pick<FieldPresence, 'missing' | 'names'> {
+    const names = this.#compared.paths;
+    const isThere = (path: string): boolean =>
+      this.#compared.has(path) || this.#compared.has(path.replace(/\.\d+(?=\.|$)/g, ''));
+    const { ignored } = this.#options.comparison;
+    return { names, missing: names.length === 0 ? [] : ignored.filter((path) => !isThere(path)) };
   }
 
   /** At most `batchSize` leads of the service's list. */
@@ -151,7 +163,7 @@ export class LeadComparer {
       // Of an erased lead, and of a bare id, only that it came is known.
       if (found.digest === undefined) await this.#addCompared(pair, noDifference);
       else if (comparison.statusField.hasDigest(lead.bytes, found.digest)) {
-        this.#noteFields(lead.bytes);
+        this.#noteFields(lead.bytes, lead.bytes);
         await this.#addCompared(pair, noDifference);
       } else unequal.push(pair);
     }
@@ -166,13 +178,17 @@ export class LeadComparer {
         continue;
       }
       const pushed = compact(body);
-      this.#noteFields(pushed);
+      this.#noteFields(pair.lead.bytes, pushed);
       await this.#addCompared(pair, differingFields(pair.lead.bytes, pushed, comparison));
     }
   }
 
-  #noteFields(pushed: Uint8Array): void {
-    if (!this.#options.comparison.isStrict) this.#carried.add(pushed);
+  #noteFields(pulled: Uint8Array, pushed: Uint8Array): void {
+    const { isStrict, ignored } = this.#options.comparison;
+    if (!isStrict) this.#carried.add(pushed);
+    if (ignored.length === 0) return;
+    this.#compared.add(pulled);
+    this.#compared.add(pushed);
   }
 
   async #addCompared({ lead: { id, createdAt }, found }: FoundLead, fields: DifferingFields): Promise<void> {

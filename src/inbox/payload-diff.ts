@@ -53,15 +53,15 @@ export function* payloadDifferences(before: Uint8Array, after: Uint8Array): Gene
   }
 }
 
-/** Of each member of an object with a value other than null, at any depth: its dotted path without places of elements. */
-export function* payloadPaths(json: Uint8Array): Generator<string> {
+/** Of each member of an object, at any depth: its dotted path without places of elements. Of null only with `withNull`. */
+export function* payloadPaths(json: Uint8Array, withNull = false): Generator<string> {
   const left: (readonly [path: string, value: unknown])[] = [['', parsePayload(json)]];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const [path, value] = next;
     if (!isObject(value)) continue;
     const isArray = Array.isArray(value);
     for (const [key, member] of Object.entries(value)) {
-      if (member === null) continue;
+      if (member === null && !withNull) continue;
       const within = isArray ? path : nameWithin(path, key);
       if (!isArray) yield within;
       left.push([within, member]);

@@ -5,7 +5,7 @@ import type { Audit } from '../../audit/audit.ts';
 import { DataError, ServiceError } from '../../errors.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { noteFilters } from '../flags/resolve-filter.ts';
+import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
 import { withJunitOfFailure, writeJunit } from './junit.ts';
 import { noteCounts, openAudit, type OpenedAudit } from './open-audit.ts';
 import { type AuditCommandOptions, rejectContradictions } from './options.ts';
@@ -37,6 +37,7 @@ async function auditRound(
       await runToItsEnd(opened, context);
       progress.clear();
       noteFilters(audit.matcher, messages);
+      noteMissingFields('--ignore', audit.ignored, messages);
       noteCounts(audit, received, messages);
       return repairFindings(opened, plan, context);
     });

@@ -94,7 +94,7 @@ export function noteFilters(matcher: LeadMatcher, messages: Pick<Messages, 'note
 /** Says which fields of a flag no lead has, and which fields the leads do have. */
 export function noteMissingFields(
   flag: string,
-  fields: FieldPresence,
+  fields: Pick<FieldPresence, 'missing' | 'names'>,
   messages: Pick<Messages, 'note'>,
 ): void {
   const { missing, names } = fields;

@@ -547,6 +547,35 @@ describe('what only the list has', () => {
   });
 });
 
+describe('--ignore of a field that no compared lead has', () => {
+  it.each([
+    ['metdata.n', "--ignore: there is no field 'metdata.n'; did you mean 'metadata.n'?"],
+    ['/metadata/n', "--ignore: there is no field '/metadata/n'; did you mean 'metadata.n'?"],
+    ['metadata.n', undefined],
+    ['metadata', undefined],
+    ['list.0.a', undefined],
+    ['list.a', undefined],
+    ['nothing', undefined],
+    ['score', undefined],
+    ['pushed', undefined],
+  ])('%s', async (path, note) => {
+    const more = { metadata: { n: 1 }, list: [{ a: 1 }], nothing: null };
+    listed = [leadOf('a', 1, { ...more, score: 5 }), leadOf('b', 2, more)];
+    await take([leadOf('a', 1, more), leadOf('b', 2, { ...more, pushed: 1 })]);
+    for (const words of [[], ['--strict']]) {
+      const { stderr } = await report(['--ignore', path, ...words]);
+      if (note === undefined) expect(stderr).not.toContain('--ignore');
+      else expect(stderr).toContain(note);
+    }
+  });
+
+  it('is not said where nothing was compared', async () => {
+    listed = [leadOf('a', 1)];
+    await take([leadOf('b', 2)]);
+    expect((await report(['--ignore', 'x'])).stderr).not.toContain('--ignore');
+  });
+});
+
 describe("the service's clock", () => {
   it('decides how old a lead is, where it differs by more than a minute, and that is said', async () => {
     const minute = 60_000;
