@@ -223,7 +223,7 @@ function usageError(
   excess = '',
 ): UsageError {
   const given = error.message.replace(/^error: /, '');
-  const [, word = ''] = /^unknown option '(--[^']+)'/.exec(given) ?? [];
+  const [, word = ''] = /^unknown option '(--[^'=]+)/.exec(given) ?? [];
   const names = [...flags.map(([key, flag]) => longName(key, flag)), '--help', '--version'];
   const help = ['leads', path, '--help'].filter((part) => part !== '').join(' ');
   const message =

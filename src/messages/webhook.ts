@@ -108,10 +108,15 @@ export const webhookMessages: Messages<WebhookProblem> = {
     message: "the scheme 'custom' needs the name of the header with the signature",
     hint: () => 'name it with signatureHeader',
   }),
-  'headers-not-apart': () => ({
-    message: 'signature, timestamp and nonce must come in headers of their own',
-    hint: () => 'a time inside the signature header is named by timestampPrefix',
+  'headers-not-apart': ({ scheme }) => ({
+    message: `${scheme === 'token' ? 'token' : 'signature'}, timestamp and nonce must come in headers of their own`,
+    hint: () =>
+      scheme === 'token' ? undefined : 'a time inside the signature header is named by timestampPrefix',
   }),
+  'format-without-time': onlySentence(
+    'timestampFormat has no effect without timestampHeader: no time is checked',
+    'name the header with timestampHeader, or leave out timestampFormat',
+  ),
   'prefixes-overlap': () => ({
     message: 'the time and the signature in one header need prefixes that differ',
     hint: () => 'such as t= and v1=',

@@ -41,7 +41,8 @@ export type WebhookProblem =
   | { readonly kind: 'signed-not-sent'; readonly part: 'timestamp' | 'nonce' }
   | { readonly kind: 'sent-not-signed'; readonly part: 'timestamp' | 'nonce' }
   | { readonly kind: 'custom-without-header' }
-  | { readonly kind: 'headers-not-apart' }
+  | { readonly kind: 'headers-not-apart'; readonly scheme: 'custom' | 'token' }
+  | { readonly kind: 'format-without-time' }
   | { readonly kind: 'prefixes-overlap' }
   | { readonly kind: 'component-not-sent'; readonly names: readonly string[] }
   | { readonly kind: 'digest-not-required'; readonly require: readonly string[] }

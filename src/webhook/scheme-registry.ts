@@ -21,8 +21,13 @@ function make(name: string, options: SchemeOptions): Scheme {
   const tolerance = options.toleranceMs ?? defaultToleranceMs;
   if (name === 'token') {
     const plain = token(options.tokenHeader);
-    const isPlain = options.timestampHeader === undefined && options.nonceHeader === undefined;
-    return isPlain ? plain : timedToken(plain, options, tolerance);
+    const { timestampHeader, timestampFormat, nonceHeader } = options;
+    if (timestampHeader === undefined && timestampFormat !== undefined) {
+      throw configError({ kind: 'format-without-time' });
+    }
+    return timestampHeader === undefined && nonceHeader === undefined
+      ? plain
+      : timedToken(plain, options, tolerance);
   }
   if (name === 'rfc9421') return rfc9421(tolerance, options.secretEncoding ?? 'utf8', options.require);
   if (name === 'custom') return custom(options, tolerance);

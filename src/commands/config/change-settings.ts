@@ -8,6 +8,8 @@ import { updateConfig, updateProfile } from '../../config/write-config.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { checkValue, type Outcome } from '../flags/command-spec.ts';
+import { storableScheme } from '../flags/resolve-scheme.ts';
+import { exampleScheme } from '../flags/scheme-flags.ts';
 import { didYouMean } from '../help/suggest.ts';
 import { findSetting } from './show-settings.ts';
 
@@ -17,7 +19,8 @@ export async function setSetting(
 ): Promise<Outcome> {
   const key = findSetting(options.key);
   rejectFormer(key);
-  const value = checkValue(key.type, await typedValue(key, options.value, context), key.name);
+  const typed = checkValue(key.type, await typedValue(key, options.value, context), key.name);
+  const value = key.name === 'webhook.scheme' ? await storableScheme(String(typed)) : typed;
   const { profile, baseUrl } = await context.settings();
   await updateProfile(context, profile, (stored) =>
     bindToOrigin(key, withValue(withoutFormer(key, stored), key.path, value), baseUrl, profile),
@@ -28,7 +31,7 @@ export async function setSetting(
 function rejectFormer(key: SettingKey): void {
   if (!formerSettings.includes(key)) return;
   throw new UsageError(`${key.name} is a key of webhook.scheme now`, {
-    hint: `leads config set webhook.scheme '{"scheme":"NAME","${key.path.at(-1) ?? ''}":"…"}'`,
+    hint: `leads config set webhook.scheme ${exampleScheme(key.path.at(-1) ?? '')}`,
   });
 }
 

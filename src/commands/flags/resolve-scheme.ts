@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
+import { readDocument } from '../../json/read-document.ts';
 import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { schemeNames } from '../../webhook/presets.ts';
@@ -59,7 +61,7 @@ export async function resolveSchemeSecrets(
   context: Pick<Context, 'stdin'>,
   role: 'receives' | 'sends' = 'receives',
 ): Promise<SchemeSecrets> {
-  const own = given.scheme === undefined ? undefined : await typedScheme(given.scheme);
+  const own = given.scheme === undefined ? undefined : await typedScheme(given.scheme, '--scheme');
   rejectConflicts(given, own?.name);
   if (!given.verify) return { scheme: unverified, secrets: [] };
   const stored = own === undefined || own.isName ? await storedScheme(settings) : undefined;
@@ -69,9 +71,7 @@ export async function resolveSchemeSecrets(
   const options = isStored ? stored.options : (own?.options ?? {});
   const { publicUrl = options.publicUrl } = given;
   const scheme = schemeNamed(name, { ...options, publicUrl });
-  if (own?.options.toleranceMs !== undefined && scheme.toleranceMs === undefined) {
-    throw new UsageError({ kind: 'scheme-signs-no-time', scheme: name } satisfies WebhookProblem);
-  }
+  if (own !== undefined) rejectUselessTolerance(scheme, own);
   return { scheme, secrets: await secretsFor(name, given, settings, context) };
 }
 
@@ -81,14 +81,37 @@ interface TypedScheme extends SchemeDefinition {
 }
 
 /** `--scheme`: a known name, else JSON, else a file that holds it. Throws a `UsageError` for anything else. */
-async function typedScheme(typed: string): Promise<TypedScheme> {
+async function typedScheme(typed: string, where: string): Promise<TypedScheme> {
   if (schemeNames.includes(typed)) return { name: typed, options: {}, isName: true };
   try {
-    return { ...readSchemeDefinition(await schemeJson(typed, '--scheme')), isName: false };
+    return { ...readSchemeDefinition(await schemeJson(typed, where)), isName: false };
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new UsageError(error.problem ?? error.message, { hint: error.hint, cause: error });
+    throw asUsageError(error);
   }
+}
+
+/**
+ * A scheme as `webhook.scheme` keeps it, with the whole path of a file. Throws a `UsageError` for what `--scheme` refuses: it
+ * may hold a secret, which would be shown.
+ */
+export async function storableScheme(typed: string): Promise<string> {
+  const own = await typedScheme(typed, 'webhook.scheme');
+  try {
+    rejectUselessTolerance(schemeNamed(own.name, own.options), own);
+  } catch (error) {
+    throw asUsageError(error);
+  }
+  return own.isName || isJson(typed) ? typed : resolve(typed);
+}
+
+const asUsageError = (error: unknown): unknown =>
+  error instanceof ConfigError
+    ? new UsageError(error.problem ?? error.message, { hint: error.hint, cause: error })
+    : error;
+
+function rejectUselessTolerance(scheme: Scheme, { options }: SchemeDefinition): void {
+  if (options.toleranceMs === undefined || scheme.toleranceMs !== undefined) return;
+  throw new UsageError({ kind: 'scheme-signs-no-time', scheme: scheme.name } satisfies WebhookProblem);
 }
 
 /** `webhook.scheme` of the profile, in the same forms, with the options that earlier releases keep beside it. */
@@ -102,20 +125,34 @@ async function storedScheme({
   // Those that belong to other schemes were ignored, and still are.
   const name = typed ?? 'token';
   const own = Object.entries(webhookOptions).filter(
-    ([key, value]) =>
-      value !== undefined && (key === 'tolerance' || schemeParts[key as PartKey].of.includes(name)),
+    ([key, value]) => value !== undefined && (key === 'tolerance' || belongedTo(name, key as PartKey)),
   );
   const { options } = readSchemeDefinition({ ...Object.fromEntries(own), scheme: name });
   return { name: typed, options };
 }
 
+/** In earlier releases a token had no time and no nonce beside it. */
+const belongedTo = (scheme: string, part: PartKey): boolean =>
+  scheme === 'token' ? part === 'tokenHeader' : schemeParts[part].of.includes(scheme);
+
+const isJson = (typed: string): boolean => typed.trimStart().startsWith('{');
+
 async function schemeJson(typed: string, where: string): Promise<unknown> {
-  const isJson = typed.trimStart().startsWith('{');
-  const place = isJson ? where : typed;
+  if (isJson(typed)) return parsed(typed, where);
+  return parsed(await schemeFile(typed, where), typed);
+}
+
+/** An error says the place of what is wrong and quotes no more than a character: the text may hold a secret. */
+function parsed(text: string, where: string): unknown {
+  const document = readDocument(Buffer.from(text));
+  if (document.ok) return JSON.parse(document.json.toString('utf8', document.start)) as unknown;
+  throw new ConfigError(`${where}: ${document.detail.replace(/^the body/, 'the scheme')}`);
+}
+
+async function schemeFile(typed: string, where: string): Promise<string> {
   try {
-    return JSON.parse(isJson ? typed : await readFile(typed, 'utf8')) as unknown;
+    return await readFile(typed, 'utf8');
   } catch (cause) {
-    if (cause instanceof SyntaxError) throw new ConfigError(`${place}: the scheme is not JSON`, { cause });
     const { code } = cause as NodeJS.ErrnoException;
     const near = didYouMean(typed, schemeNames);
     if (code === 'ENOENT') {

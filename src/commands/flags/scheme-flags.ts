@@ -1,7 +1,8 @@
 import { text, type ValueType } from '../../config/value-types.ts';
 import { schemeNames } from '../../webhook/presets.ts';
+import { schemePartKeys, schemeParts } from '../../webhook/scheme-options.ts';
 import { secret } from './flag-values.ts';
-import { type Flags, inGroup, type OptionsOf } from './flag.ts';
+import { flagName, type Flags, inGroup, type OptionsOf } from './flag.ts';
 
 /** Read where it is used, since it may be a file. */
 const scheme: ValueType<string> = { ...text, expected: 'a scheme', choices: schemeNames };
@@ -39,25 +40,15 @@ export const schemeFlags = (heading: string): typeof everyday => inGroup(heading
 /** What the scheme flags give. `publicUrl`: of commands that receive. */
 export type SchemeOptions = OptionsOf<typeof everyday> & { readonly publicUrl?: URL | undefined };
 
-/** Flags of earlier releases, which are keys of a scheme now. */
-const formerFlags: readonly string[] = [
-  ...['tolerance', 'token-header', 'header-prefix', 'require', 'signature-header', 'signature-headers'],
-  ...[
-    'algorithm',
-    'encoding',
-    'prefix',
-    'separator',
-    'signed-content',
-    'timestamp-header',
-    'timestamp-prefix',
-  ],
-  ...['timestamp-format', 'nonce-header', 'secret-encoding'],
-];
+/** A scheme with this key, in single quotes; `custom` needs no name. */
+export function exampleScheme(key: string): string {
+  const of = schemePartKeys.flatMap((part) => (part === key ? schemeParts[part].of : []));
+  return `'{${of.join() === 'custom' ? '' : '"scheme":"NAME",'}"${key}":"…"}'`;
+}
 
-/** What stands in the place of a flag of earlier releases; undefined for any other word. */
+/** What stands in the place of a flag of earlier releases, which is a key of a scheme now; undefined for any other word. */
 export function formerSchemeFlag(word: string): string | undefined {
   if (word === '--scheme-file') return 'give the file itself: --scheme FILE';
-  const flag = formerFlags.find((name) => `--${name}` === word);
-  const key = flag?.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  return key && `it is a key of the scheme: --scheme '{"scheme":"NAME","${key}":"…"}'`;
+  const key = ['tolerance', ...schemePartKeys].find((name) => `--${flagName(name)}` === word);
+  return key && `it is a key of the scheme: --scheme ${exampleScheme(key)}`;
 }

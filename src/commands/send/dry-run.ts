@@ -52,10 +52,15 @@ const secretVariables = ({ scheme, key }: Signer): readonly SecretVariable[] =>
 /** Until when a receiver with the same tolerance takes it. */
 function validity({ scheme, key }: Signer, now: number): string {
   if (key === undefined) return 'nothing is signed: a receiver that verifies rejects it';
-  if (scheme.name === 'token') return 'set LEADS_WEBHOOK_TOKEN to the token; it does not expire';
-  if (scheme.toleranceMs === undefined) return `the signature of the scheme '${scheme.name}' does not expire`;
+  const isToken = scheme.name === 'token';
+  if (scheme.toleranceMs === undefined) {
+    return isToken
+      ? 'set LEADS_WEBHOOK_TOKEN to the token; it does not expire'
+      : `the signature of the scheme '${scheme.name}' does not expire`;
+  }
   const until = new Date(now + scheme.toleranceMs).toISOString();
-  return `the signature is fresh until ${until}, for ${formatDuration(scheme.toleranceMs)}`;
+  const what = isToken ? 'set LEADS_WEBHOOK_TOKEN to the token; the time beside it' : 'the signature';
+  return `${what} is fresh until ${until}, for ${formatDuration(scheme.toleranceMs)}`;
 }
 
 /** `--dry-run`: the request as a command that sends it, one line. */

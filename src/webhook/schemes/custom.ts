@@ -13,7 +13,8 @@ export function custom(options: CustomOptions, toleranceMs: number): Scheme {
   const timestampHeader = nameOf(options.timestampHeader);
   const nonceHeader = nameOf(options.nonceHeader);
   const headers = [signatureHeader, timestampHeader, nonceHeader].filter((name) => name !== undefined);
-  if (new Set(headers).size < headers.length) throw configError({ kind: 'headers-not-apart' });
+  if (new Set(headers).size < headers.length)
+    throw configError({ kind: 'headers-not-apart', scheme: 'custom' });
   if (timestampPrefix !== undefined && overlap(timestampPrefix, prefix)) {
     throw configError({ kind: 'prefixes-overlap' });
   }

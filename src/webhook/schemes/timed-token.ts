@@ -17,7 +17,7 @@ export function timedToken(
   const timeName = timestampHeader === undefined ? undefined : fieldName(timestampHeader);
   const nonceName = nonceHeader === undefined ? undefined : fieldName(nonceHeader);
   const names = [...base.credentialHeaders, timeName, nonceName].filter((name) => name !== undefined);
-  if (new Set(names).size < names.length) throw configError({ kind: 'headers-not-apart' });
+  if (new Set(names).size < names.length) throw configError({ kind: 'headers-not-apart', scheme: 'token' });
   return {
     ...base,
     toleranceMs: timeName === undefined ? undefined : toleranceMs,

@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, test } from 'vitest';
 import { resolveScheme } from '../../../src/commands/flags/resolve-scheme.ts';
@@ -223,6 +223,9 @@ describe('a scheme of the profile', () => {
     expect(await resolve([], { ...former, webhookScheme: 'github' })).toMatchObject({ name: 'github' });
     const token = await resolve(['--token', 't'], { webhookOptions: { tokenHeader: 'X-Key' } });
     expect(token.scheme.credentialHeaders).toEqual(['x-key']);
+    const ofCustom = { timestampHeader: 'X-Time', timestampFormat: 'unix' };
+    const plain = await resolve(['--token', 't'], { webhookOptions: ofCustom });
+    expect(plain.scheme.toleranceMs).toBeUndefined();
     const bad = { ...former, webhookOptions: { ...former.webhookOptions, algorithm: 'md5' } };
     await expect(resolve([], bad)).rejects.toThrow(ConfigError);
   });
@@ -255,14 +258,26 @@ describe('a time and a nonce beside the token', () => {
 
   it('stand in headers of their own', async () => {
     const same = json({ scheme: 'token', timestampHeader: 'X-Time', nonceHeader: 'x-time' });
-    await expect(resolve(['--token', 't', '--scheme', same])).rejects.toThrow(ConfigError);
+    const { exitCode, stderr } = await leads(['listen', '--token', 't', '--scheme', same]);
+    expect([exitCode, stderr]).toEqual([
+      3,
+      'error: token, timestamp and nonce must come in headers of their own\n',
+    ]);
+  });
+
+  it('has no form where there is no time', async () => {
+    for (const beside of [{}, { nonceHeader: 'X-Nonce' }]) {
+      const typed = json({ scheme: 'token', timestampFormat: 'unix', ...beside });
+      await expect(resolve(['--token', 't', '--scheme', typed])).rejects.toThrow(ConfigError);
+    }
   });
 });
 
 test.each([
-  ['--token-header', 'tokenHeader'],
-  ['--signed-content', 'signedContent'],
-  ['--tolerance', 'tolerance'],
+  ['--token-header', `--scheme '{"scheme":"NAME","tokenHeader":"…"}'`],
+  ['--signed-content', `--scheme '{"signedContent":"…"}'`],
+  ['--tolerance', `--scheme '{"scheme":"NAME","tolerance":"…"}'`],
+  ['--tolerance=5m', `--scheme '{"scheme":"NAME","tolerance":"…"}'`],
   ['--scheme-file', '--scheme FILE'],
 ])('the flag %s of an earlier release says its new form', async (flag, hint) => {
   const { exitCode, stderr } = await leads(['listen', '--token', 't', flag, 'x']);
@@ -287,6 +302,34 @@ test('a setting of an earlier release says its new form, is shown, and goes with
   expect(JSON.parse(readFileSync(config, 'utf8'))).toEqual({
     profiles: { default: { webhook: { scheme: '{"signatureHeader":"X-New"}' } } },
   });
+});
+
+const broken = '{"scheme":"token", secret:"abc"}';
+
+test.each([
+  ['a secret inside', '{"scheme":"token","secret":"abc"}', "'secret' is no part of a scheme"],
+  ['a misspelt key', '{"signatureheader":"X-Sig"}', "'signatureheader' is no part of a scheme"],
+  ['broken JSON', broken, "webhook.scheme: the scheme is not JSON: unexpected 's' at byte 19"],
+  ['JSON that is cut off', '{"secret":"abc', 'webhook.scheme: the JSON ends too early'],
+  ['an unknown name', 'githib', "'githib' is no scheme, and there is no such file"],
+  ['a file that is not there', '/no/such/file', 'there is no such file'],
+  ['a file that is no JSON', file('secret abc'), 'the scheme is not JSON'],
+  ['a file with a list', file('["abc"]'), 'a scheme is a JSON object'],
+  ['a scheme that cannot work', 'custom', 'needs the name of the header'],
+  ['a tolerance without a time', '{"scheme":"github","tolerance":"1m"}', 'signs no time'],
+])('what is %s is not stored as the scheme', async (_, given, sentence) => {
+  const home = freshHome();
+  const { exitCode, stderr } = await leads(['config', 'set', 'webhook.scheme', given], { home });
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+  expect(stderr).not.toContain('abc');
+  expect(existsSync(join(home, 'config', 'config.json'))).toBe(false);
+});
+
+test('a file is stored as the scheme with its whole path', async () => {
+  const home = freshHome();
+  const path = file('{"signatureHeader":"X-Sig"}');
+  await leads(['config', 'set', 'webhook.scheme', relative('', path)], { home });
+  expect((await leads(['config', 'get', 'webhook.scheme'], { home })).stdout).toBe(`${path}\n`);
 });
 
 test('help offers every scheme', () => {

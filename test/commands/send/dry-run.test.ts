@@ -41,6 +41,15 @@ test('listen accepts the pasted command of a signed delivery, and stderr says un
   expect(pasted.stdout.match(/"status":"accepted"/g)).toHaveLength(2);
 });
 
+test.each([
+  ['a time', { timestampHeader: 'x-time', tolerance: '2m' }, /the token; .*fresh until \d{4}-.*Z, for 2m 0s/],
+  ['a nonce', { nonceHeader: 'x-nonce' }, /the token; it does not expire/],
+])('stderr says of a token with %s beside it until when it is taken', async (_, beside, validity) => {
+  const { url } = await receiver();
+  const scheme = JSON.stringify({ scheme: 'token', ...beside });
+  expect((await send(url, ['--token', token, '--scheme', scheme, '--dry-run'])).stderr).toMatch(validity);
+});
+
 test('--dry-run=http is the request as it would be sent, the secret named by its variable, and nothing is sent', async () => {
   const { url, received } = await receiver();
   const file = join(freshHome(), 'lead.json');
