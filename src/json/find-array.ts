@@ -69,6 +69,10 @@ export function isUsualPlace(path: readonly string[]): boolean {
   return path.length === 1 && usualNames.includes(first);
 }
 
+/** `result.data.leads`: deeper than a usual place, and clear all the same. */
+const isNestedUsual = (path: readonly string[]): boolean =>
+  usualNames.includes(path.at(-1) ?? '') && path.every((name) => usualWrappers.includes(name));
+
 /** Looks for the array of records in the beginning of a document. */
 export function findArray(buf: Buffer, target: ArrayPlace): FoundArray {
   scanner.load(buf);
@@ -127,7 +131,7 @@ class Search {
     if (isUsualPlace(path)) {
       if (this.#buf[first] === openBrace) return this.#take(offset + 1, path);
       if (this.#buf[first] === closeBracket) this.empty ??= path;
-    } else if (hasOtherName(path) && this.#buf[first] === closeBracket) {
+    } else if ((hasOtherName(path) || isNestedUsual(path)) && this.#buf[first] === closeBracket) {
       this.emptyOther ??= path;
     } else if (this.#buf[first] === openBrace && !neverLeads.includes(path.at(-1) ?? '')) {
       this.arrays.push(path);

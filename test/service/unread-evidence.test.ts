@@ -261,6 +261,10 @@ describe('an honest answer stays complete', () => {
         body: { data, truncated: false, partial: false, incomplete_results: false, has_more_results: false },
       },
     ],
+    ['OData delta, at a usual limit', { body: { value: leads(25), '@odata.deltaLink': 'https://x/d?t=1' } }],
+    ['page 1 of 1, at a usual limit', { body: { data: leads(25), page: 1, pages: 1 } }],
+    ['page 0 of 1, at a usual limit', { body: { content: leads(20), number: 0, totalPages: 1 } }],
+    ['a nested list without leads', { body: { result: { data: { leads: [] } }, links: { next: null } } }],
     [
       'pages, of which this is the only one',
       { body: { data, page: 1, total_pages: 1, total: 23, next_page: null } },

@@ -202,7 +202,7 @@ function withoutPosition(
   { params, first, totals, isFiltered, known, narrowed }: WalkState,
   found: Extract<ProbeResult, { readonly kind: 'no-position' }>,
 ): Step {
-  const { count = 0, size, shownSize, census, hasOldestBefore = false } = first ?? {};
+  const { count = 0, size, shownSize, isOnly = false, census, hasOldestBefore = false } = first ?? {};
   const { met = count, last: shown = 0 } = totals;
   const { honoursLimit, isCut, isRejected, saysMore = false, total: shownByOne = shown } = found;
   const step = judgeLonePage({
@@ -212,6 +212,7 @@ function withoutPosition(
       met,
       size,
       shownSize,
+      isOnly,
       honoursLimit,
       saysMore,
       isCut,

@@ -16,6 +16,8 @@ export interface LonePage {
   /** The page sizes that were sent and that the answer shows. */
   readonly size: number | undefined;
   readonly shownSize: number | undefined;
+  /** It is page 1 of 1, as the answer says. */
+  readonly isOnly: boolean;
   /** Whether a limit of 1 brings one lead; undefined: it was not asked. */
   readonly honoursLimit: boolean | undefined;
   /** The one that came says that there is more, which the page itself does not. */
@@ -78,6 +80,7 @@ const proofs: readonly Proof[] = [
   },
   // Where the service has more it says so, as it did for a limit of 1.
   { evidence: 'explicit-end', holds: ({ saysMore, shownSize, count }) => saysMore && shownSize !== count },
+  { evidence: 'explicit-end', holds: ({ isOnly }) => isOnly },
   // The newest leads come first, and older ones than any that are asked for stand behind them.
   { evidence: 'reaches-back', holds: reachesBack },
   {

@@ -1,7 +1,7 @@
 import type { LeadsError } from '../../errors.ts';
 import type { ScannedRecord } from '../../json/scanned-record.ts';
 import { readCreatedAt } from '../../lead/created-at.ts';
-import type { PageFacts, PlacesCovered } from '../pagination/pagination-hints.ts';
+import type { PageFacts, PaginationHints, PlacesCovered } from '../pagination/pagination-hints.ts';
 import { countOfPosition, isTellingNumber, type Position } from '../pagination/position.ts';
 import {
   type AnsweredPage,
@@ -144,6 +144,8 @@ interface FirstPage {
   readonly count: number;
   readonly size: number | undefined;
   readonly shownSize: number | undefined;
+  /** It says that it is the only one. */
+  readonly isOnly: boolean;
   readonly census: PageCensus | undefined;
   readonly hasOldestBefore: boolean;
 }
@@ -308,7 +310,7 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
       isAskedAgain: before.newest?.kind === 'page' && before.newest.position === position,
     },
     totals,
-    first: before.first ?? (isFirst ? firstPage(page, hints.pageSize) : undefined),
+    first: before.first ?? (isFirst ? firstPage(page, hints) : undefined),
     isHonoured: before.isHonoured || (position.style !== 'start' && !isSame),
     isAnnounced:
       Boolean(hints.next) ||
@@ -326,8 +328,11 @@ function withPage(before: WalkState, page: WholePage, { second, now }: Beside): 
 
 const firstPage = (
   { facts: { count }, size, census, hasOldestBefore = false }: WholePage,
-  shownSize: number | undefined,
-): FirstPage => ({ count, size, shownSize, census, hasOldestBefore });
+  { pageSize: shownSize, page, pages }: PaginationHints,
+): FirstPage => {
+  const isOnly = pages === 1 && (page === 0 || page === 1);
+  return { count, size, shownSize, isOnly, census, hasOldestBefore };
+};
 
 /** The same with what probes behind the newest answer have found. */
 export function withProbes(before: WalkState, reason: ProbeReason, found: ProbeResult): WalkState {

@@ -2,6 +2,7 @@ import { isObject, type Json, valueAt } from '../../json/exact.ts';
 import type { Envelope } from '../../json/page-scan.ts';
 import {
   countNames,
+  deltaNames,
   lastNames,
   moreNames,
   nestingNames,
@@ -125,7 +126,7 @@ function first<T>(
 }
 
 function nextIn(places: readonly Members[]): PaginationHints['next'] {
-  let end: null | undefined;
+  let end: null | undefined = first(places, deltaNames, nonEmpty) && null;
   for (const wanted of [...nextNames, ...vagueNextNames]) {
     if (end === null && vagueNextNames.includes(wanted)) return null;
     for (const place of places) {
@@ -143,6 +144,9 @@ function nextIn(places: readonly Members[]): PaginationHints['next'] {
   }
   return end;
 }
+
+const nonEmpty = (value: Json): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
 
 function wholeNumber(value: Json): number | undefined {
   if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);

@@ -116,6 +116,9 @@ export const nextNames = names(`
   nexturi nexthref @odata.nextlink nextrecordsurl nextmarker nextmaxid lastevaluatedkey resumptiontoken nextpagestate
   nextpage nextoffset nextstart next`);
 
+/** Fields that stand on the last page only, in the place of a next one: what has changed since is asked for there. */
+export const deltaNames = names('@odata.deltalink @deltalink');
+
 /** Fields that may also describe the page itself: they count only where no other one says that this was the last. */
 export const vagueNextNames = names(
   'endcursor after cursor bookmark marker continuation scrollid pagestate searchafter offset',

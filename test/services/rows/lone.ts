@@ -75,6 +75,8 @@ export const loneRows: readonly Row[] = [
   allAndSaid('filters, 400 for the rest', { isStrict: true, filters: ['status', 'category'] }),
   allAndSaid('total', {}, ({ leads, total }) => ({ leads, total })),
   allAndSaid('X-Total-Count', { headers: ({ total }) => ({ 'x-total-count': String(total) }) }, plainArray),
+  allAndSaid('page 1 of 1', {}, ({ leads }) => ({ data: leads, page: 1, pages: 1 })),
+  allAndSaid('a delta link', {}, ({ leads }) => ({ value: leads, '@odata.deltaLink': '/api/leads?since=t' })),
   allAndSaid('has_more: false', {}, ({ leads }) => ({ data: leads, has_more: false })),
   allAndSaid('next: null', {}, ({ leads }) => ({ results: leads, next: null })),
   allAndSaid('404 for a second page', {
