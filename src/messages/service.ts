@@ -191,6 +191,7 @@ export const serviceMessages: Messages<ServiceProblem> = {
   }),
   'unread-beside-setting': ({ of }) => ({
     message: `${sentence(of)}, and api.pagination is none`,
+    join: '; ',
     hint: (words) => `if it does: ${words.quoted(words.set('api.pagination', 'auto'))}`,
   }),
   'total-may-ignore-filter': ({ total, met }) => ({
