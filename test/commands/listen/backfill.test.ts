@@ -242,8 +242,8 @@ describe('--backfill-every beside a service that fails', () => {
       'backfill: 1 fetched, 0 already known',
       'backfill: 1 fetched, 1 already known',
     ]);
-    const ends = eventsOf(listener, 'backfill').map(({ complete }) => complete);
-    expect(ends).toEqual([true, false, true]);
+    const ends = () => eventsOf(listener, 'backfill').map(({ complete }) => complete);
+    await expect.poll(ends).toEqual([true, false, true]);
   });
 });
 
