@@ -31,7 +31,7 @@ export interface IdField {
 export const plainId: IdField = { name: 'id' };
 
 /** A lead of a body. */
-export interface FoundLead {
+interface FoundLead {
   readonly lead: RawLead;
   /** Its own bytes in the body; undefined when it is the body. */
   readonly place?: Span | undefined;
