@@ -14,7 +14,7 @@ export const commandLineWords: Words = {
   otherKey: (login) => `store another key with '${login}', or check LEADS_API_KEY`,
   otherBaseUrl: (_, login) => login,
   quoted: (text) => `'${text}'`,
-  learning: "'leads doctor --learn' looks for a proof or a way on",
+  learning: "'leads doctor --learn' looks for a proof, or for how the service pages",
   command: (line) => `leads ${line}`,
 };
 

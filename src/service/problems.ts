@@ -134,7 +134,7 @@ export type UnprovenReason =
   /** An answer says itself that it is not all. */
   | { readonly kind: 'partial-answer'; readonly sign: string }
   | { readonly kind: 'range-does-not-fit'; readonly range: string | undefined; readonly count: number }
-  /** Of one page, from which no way on was found: what speaks of more leads, or may. */
+  /** Of one page, behind which no next page was found: what speaks of more leads, or may. */
   | { readonly kind: 'unread-member'; readonly name: string }
   | { readonly kind: 'unread-header'; readonly name: string }
   | { readonly kind: 'redirect-drops'; readonly param: string }

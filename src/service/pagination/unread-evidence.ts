@@ -18,7 +18,7 @@ type Row = readonly [source: string, read: (page: ReadPage) => UnprovenReason | 
 /** The first sign of an answer that is not all of what was asked for, as the answer says itself; on any page. */
 export const partialAnswer = (page: ReadPage): UnprovenReason | undefined => firstOf(saidToBePartial, page);
 
-/** The first sign that leads are behind a page from which the walk found no way on. */
+/** The first sign that leads are behind a page that names no next page which the walk could read. */
 export const unreadEvidence = (page: ReadPage): UnprovenReason | undefined => firstOf(unreadOfLonePage, page);
 
 function firstOf(rows: readonly Row[], page: ReadPage): UnprovenReason | undefined {
