@@ -40,7 +40,7 @@ export interface ReceiverOptions {
   readonly hostGuard?: HostGuard | undefined;
   /** Opened with the options that `inboxRequirements` gives for the same policy and targets. */
   readonly inbox: Pick<Inbox, 'take' | 'reject' | 'settle' | 'release'>;
-  /** What each new lead is delivered to before its delivery is acknowledged, in this order. Default: nothing. */
+  /** What each new lead is delivered to before its delivery is acknowledged. Default: nothing. */
   readonly targets?: readonly Target[] | undefined;
   readonly clock: Pick<Clock, 'now'>;
   readonly note: (found: ReceiverNote) => void;
@@ -348,7 +348,7 @@ export function inboxRequirements(verifier: Verifier, targets: readonly Target[]
   const { toleranceMs } = verifier.scheme;
   return {
     targets: targets.map((target) => target.name),
-    leaseMs: targets.reduce((sum, target) => sum + target.longestMs + marginMs, 0),
+    leaseMs: Math.max(0, ...targets.map(({ longestMs }) => longestMs + marginMs)),
     nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
     redact: deliveryRedactor(verifier),
   };

@@ -1,4 +1,4 @@
-import type { HandedResult, Inbox, StoredRef, TakeResult, TargetLease } from '../inbox/inbox.ts';
+import type { HandedResult, Inbox, StoredRef, TakeResult } from '../inbox/inbox.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import type { Target, TargetResult } from './targets/target.ts';
@@ -13,11 +13,18 @@ export interface PendingLead {
 export interface DispatchedLead {
   /** `pending` while a target has not taken the lead. */
   readonly kind: 'accepted' | 'duplicate' | 'pending';
-  /** One for each target that was tried, in order. */
+  /** One for each target that was tried, in their order. */
   readonly targetResults: readonly TargetResult[];
 }
 
-/** Delivers leads to their targets: to each at least once, in order, and never one lead twice at the same time. */
+/** What came of a lead at one target. */
+interface HandedLead {
+  readonly leadId: string;
+  readonly kind: DispatchedLead['kind'];
+  readonly result: TargetResult;
+}
+
+/** Delivers leads to their targets: to each at least once, and never one lead twice at the same time. */
 export class TargetDeliverer {
   readonly #inbox: Pick<Inbox, 'settle' | 'release'>;
   readonly #targets: readonly Target[];
@@ -25,7 +32,7 @@ export class TargetDeliverer {
   /** By id of a lead: the work on its delivery, which ends with what became of each lead of that. */
   readonly #inFlight = new Map<string, Promise<ReadonlyMap<string, DispatchedLead>>>();
 
-  /** `targets` in the order in which each lead is delivered to them. */
+  /** `targets` in the order of their results. */
   constructor(
     inbox: Pick<Inbox, 'settle' | 'release'>,
     targets: readonly Target[],
@@ -81,70 +88,61 @@ export class TargetDeliverer {
     return { kind, targetResults: [] };
   }
 
-  /** A lead that one target does not take is given to none of the next ones. */
+  /** All targets at the same time: one that fails, or takes long, holds no other. */
   async #deliverToAll(
     checked: CheckedDelivery,
     leads: readonly PendingLead[],
   ): Promise<ReadonlyMap<string, DispatchedLead>> {
     const dispatched = new Map<string, DispatchedLead>(leads.map(({ stored }) => [stored.leadId, notYet]));
-    const failedIds = new Set<string>();
-    for (const target of this.#targets) {
-      const wanting = leads.filter(
-        ({ stored }) => stored.targets.includes(target.name) && !failedIds.has(stored.leadId),
-      );
-      if (wanting.length === 0) continue;
-      const results = target.deliver(
-        checked,
-        wanting.map(({ lead, stored }) => ({ ...lead, attempt: stored.attempt })),
-      );
-      // Each by itself: what took one lead is stored although another one of the delivery takes longer, or is never done.
-      const kept = await Promise.allSettled(
-        wanting.map(async ({ stored }, i) => {
-          const result = await results[i];
-          if (result === undefined) return;
-          const { leadId } = stored;
-          const isTaken = result.ok || target.bestEffort === true;
-          const kind = await (isTaken
-            ? this.#settle(stored, target, result)
-            : this.#release(stored, target, result));
-          const { targetResults } = dispatched.get(leadId) ?? notYet;
-          dispatched.set(leadId, { kind, targetResults: [...targetResults, result] });
-          if (!isTaken) failedIds.add(leadId);
-        }),
-      );
-      for (const one of kept) if (one.status === 'rejected') throw one.reason;
+    const handed = await Promise.allSettled(
+      this.#targets.map((target) => this.#deliverTo(target, checked, leads)),
+    );
+    for (const one of handed) {
+      if (one.status === 'rejected') throw one.reason;
+      for (const { leadId, kind, result } of one.value) {
+        const before = dispatched.get(leadId) ?? notYet;
+        dispatched.set(leadId, {
+          // Whichever target was the last to have the lead.
+          kind: before.kind === 'pending' ? kind : before.kind,
+          targetResults: [...before.targetResults, result],
+        });
+      }
     }
     return dispatched;
   }
 
-  /** Stores that the target has had the lead. Those that end together share a transaction. */
-  async #settle(
-    { leadId, seq }: StoredRef,
+  async #deliverTo(
     target: Target,
-    result: TargetResult,
-  ): Promise<DispatchedLead['kind']> {
-    const lease = { leadId, seq, target: target.name, result: this.#kept(result) };
-    const [kind = 'pending'] = await this.#inbox.settle([lease]);
-    return kind;
-  }
-
-  /**
-   * Gives up all leases on the lead before the service is asked to send it again: the next delivery may reach another
-   * receiver. Where that cannot be stored, the leases expire by themselves.
-   */
-  async #release(
-    { leadId, seq, targets }: PendingLead['stored'],
-    failed: Target,
-    result: TargetResult,
-  ): Promise<'pending'> {
-    const leases = targets.map((target): TargetLease => ({
-      leadId,
-      seq,
-      target,
-      result: target === failed.name ? this.#kept(result) : undefined,
-    }));
-    await Promise.allSettled([this.#inbox.release(leases)]);
-    return 'pending';
+    checked: CheckedDelivery,
+    leads: readonly PendingLead[],
+  ): Promise<readonly HandedLead[]> {
+    const wanting = leads.filter(({ stored }) => stored.targets.includes(target.name));
+    if (wanting.length === 0) return [];
+    const results = target.deliver(
+      checked,
+      wanting.map(({ lead, stored }) => ({ ...lead, attempt: stored.attempt })),
+    );
+    // Each by itself: what took one lead is stored although another one of the delivery takes longer, or is never done.
+    const kept = await Promise.allSettled(
+      wanting.map(async ({ stored: { leadId, seq } }, i): Promise<HandedLead | undefined> => {
+        const result = await results[i];
+        if (result === undefined) return undefined;
+        const lease = { leadId, seq, target: target.name, result: this.#kept(result) };
+        if (result.ok || target.bestEffort === true) {
+          // Those that end together share a transaction.
+          const [kind = 'pending'] = await this.#inbox.settle([lease]);
+          return { leadId, kind, result };
+        }
+        // Before the service is asked to send it again, since the next delivery may reach another receiver. Where that
+        // cannot be stored, the lease expires by itself.
+        await Promise.allSettled([this.#inbox.release([lease])]);
+        return { leadId, kind: 'pending', result };
+      }),
+    );
+    return kept.flatMap((one) => {
+      if (one.status === 'rejected') throw one.reason;
+      return one.value ?? [];
+    });
   }
 
   #kept({ ok, answer, durationMs }: TargetResult): HandedResult {

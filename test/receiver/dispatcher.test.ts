@@ -18,7 +18,7 @@ const pending = [{ lead, stored: { ...leased, attempt: 1, firstAt: 0 } }];
 const dispatcherWith = (release: Inbox['release']): TargetDeliverer =>
   new TargetDeliverer({ release } as Partial<Inbox> as Inbox, [failing], { now: () => 0 });
 
-it('reports a lead as pending only when every lease on it is released', async () => {
+it('reports a lead as pending only when the lease of the target that failed is released', async () => {
   const released: string[] = [];
   const finishRelease: (() => void)[] = [];
   const dispatched = dispatcherWith((leases) => {
@@ -28,9 +28,44 @@ it('reports a lead as pending only when every lease on it is released', async ()
   let isDone = false;
   void dispatched.then(() => (isDone = true));
   await new Promise(setImmediate);
-  expect([released, isDone]).toEqual([['app', 'later'], false]);
+  expect([released, isDone]).toEqual([['app'], false]);
   for (const finish of finishRelease) finish();
   expect(await dispatched).toMatchObject([{ kind: 'pending' }]);
+});
+
+it('hands a lead to every target at once, and keeps what each made of it', async () => {
+  const handed: string[] = [];
+  const answers: ((result: TargetResult) => void)[] = [];
+  const result = { to: 'exec', ok: true, answer: 'exit 0', durationMs: 1 } as const;
+  const waiting = (name: string): Target => ({
+    ...failing,
+    name,
+    deliver: () => [new Promise((resolve) => answers.push(resolve))],
+  });
+  const note = (what: string) => (leases: readonly TargetLease[]) => {
+    handed.push(...leases.map(({ target }) => `${what} ${target}`));
+    return Promise.resolve(leases.map(() => 'pending' as const));
+  };
+  const released = note('released');
+  const inbox: Partial<Inbox> = {
+    settle: note('settled'),
+    async release(leases) {
+      await released(leases);
+    },
+  };
+  const dispatched = new TargetDeliverer(inbox as Inbox, ['slow', 'app', 'later'].map(waiting), {
+    now: () => 0,
+  }).dispatch(checked, [
+    { lead, stored: { ...leased, targets: ['slow', 'app', 'later'], attempt: 1, firstAt: 0 } },
+  ]);
+  await expect.poll(() => answers.length).toBe(3);
+  answers[1]?.({ ...result, ok: false, answer: 'exit 1' });
+  answers[2]?.(result);
+  await expect.poll(() => handed.toSorted()).toEqual(['released app', 'settled later']);
+  answers[0]?.({ ...result, answer: 'slow' });
+  expect(await dispatched).toMatchObject([
+    { kind: 'pending', targetResults: [{ answer: 'slow' }, { answer: 'exit 1' }, { answer: 'exit 0' }] },
+  ]);
 });
 
 it('reports a lead as pending although the release of its leases cannot be stored', async () => {

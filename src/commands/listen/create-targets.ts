@@ -15,8 +15,7 @@ import { withoutInboxPassword } from '../flags/resolve-inbox.ts';
 import type { ListenOptions } from './options.ts';
 
 /**
- * The targets that the flags name, in the order in which each lead is delivered to them. `signal` aborts what they have
- * in flight. Throws an `OutputError` when the file of `--output` cannot be opened, and a `UsageError` for a URL that may not be
+ * The targets that the flags name. `signal` aborts what they have in flight. Throws an `OutputError` when the file of `--output` cannot be opened, and a `UsageError` for a URL that may not be
  * forwarded to.
  */
 export async function createTargets(
