@@ -1,19 +1,17 @@
-import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { authorityOf, freePort, listenProcess } from '../support/listen-process.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { filesIn, temporaryIn } from '../support/files-in.ts';
 import { until } from '../support/until.ts';
+import { startSender } from './retrying-sender.ts';
 
 const full = process.env['LEADS_FAULTS'] === 'full';
 const leads = full ? 20_000 : 1_000;
 const kills = full ? 100 : 10;
 const token = 'token-of-the-tests';
-const sender = fileURLToPath(new URL('retrying-sender.mjs', import.meta.url));
 
 const children: { kill(signal: 'SIGKILL'): unknown }[] = [];
 
@@ -21,33 +19,6 @@ const children: { kill(signal: 'SIGKILL'): unknown }[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
-
-/** A retrying sender in a process of its own; what it was told, growing. */
-function startSender(
-  url: string,
-  ca: string,
-): { told: Map<string, string[]>; done: Promise<void>; acks: () => number } {
-  const told = new Map<string, string[]>();
-  let acks = 0;
-  let rest = '';
-  const child = spawn(process.execPath, [sender, url, ca, token, String(leads), '40']);
-  children.push(child);
-  child.stdout.on('data', (chunk: Buffer) => {
-    const lines = (rest + chunk.toString('utf8')).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const [id = '', verdict = ''] = line.split(' ');
-      told.set(id, [...(told.get(id) ?? []), verdict]);
-      acks += 1;
-    }
-  });
-  const done = new Promise<void>((resolve, reject) => {
-    child.on('close', (code) =>
-      code === 0 ? resolve() : reject(new Error(`the sender ended with ${code ?? ''}`)),
-    );
-  });
-  return { told, done, acks: () => acks };
-}
 
 it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --output'])(
   'promise 1: a 200 means that the lead is on disk: %s',
@@ -63,7 +34,8 @@ it.each(full ? ['the inbox', 'the inbox and --output'] : ['the inbox and --outpu
     const before = filesIn(home);
 
     let listener = await listenProcess(argv, { home, env });
-    const sending = startSender(listener.url, authorityOf(home));
+    const sending = startSender(listener.url, authorityOf(home), { token, leads });
+    children.push(sending.child);
     const sent = { all: false };
     const isOver = (): boolean => sent.all;
     void sending.done.finally(() => (sent.all = true));
