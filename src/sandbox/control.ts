@@ -68,9 +68,9 @@ function listAttempts({ deliveries }: SandboxState, url: URL): PlainResponse {
   const leadId = url.searchParams.get('lead');
   const attempts =
     leadId === null ? deliveries.attempts : deliveries.attempts.filter((one) => one.leadId === leadId);
-  return sliceResponse(url, attempts, (slice, next) =>
+  return sliceResponse(url, attempts.length, (start, end, next) =>
     jsonResponse(200, {
-      deliveries: slice,
+      deliveries: attempts.slice(start, end),
       next,
       total: attempts.length,
       acknowledged: deliveries.acknowledged,
@@ -83,32 +83,31 @@ function listAttempts({ deliveries }: SandboxState, url: URL): PlainResponse {
 /** Every request of the list operation, oldest first. */
 function listRequests(state: SandboxState, url: URL): PlainResponse {
   const { entries } = state.requests;
-  return sliceResponse(url, entries, (requests, next) =>
-    jsonResponse(200, { requests, next, total: entries.length }),
+  return sliceResponse(url, entries.length, (start, end, next) =>
+    jsonResponse(200, { requests: entries.slice(start, end), next, total: entries.length }),
   );
 }
 
 /** Every lead in order of creation: the record in its own bytes, and the state of its delivery. */
-function listAllLeads(state: SandboxState, url: URL): PlainResponse {
-  const all = Array.from(state.leads);
-  return sliceResponse(url, all, (leads, next) => {
-    const pieces = leads.flatMap((lead, i) => {
+function listAllLeads({ leads, deliveries }: SandboxState, url: URL): PlainResponse {
+  return sliceResponse(url, leads.size, (start, end, next) => {
+    const pieces = leads.slice(start, end).flatMap((lead, i) => {
       const { id, status, seq } = lead;
-      const acknowledged = state.deliveries.isAcknowledged(id);
+      const acknowledged = deliveries.isAcknowledged(id);
       const head = JSON.stringify({ id, seq, status, acknowledged }).slice(0, -1);
       return [Buffer.from(`${i === 0 ? '' : ','}${head},"lead":`), lead.text(), Buffer.from('}')];
     });
-    const tail = JSON.stringify({ next, total: all.length }).slice(1);
+    const tail = JSON.stringify({ next, total: leads.size }).slice(1);
     const body = Buffer.concat([Buffer.from('{"leads":['), ...pieces, Buffer.from(`],${tail}`)]);
     return jsonBytesResponse(200, body);
   });
 }
 
 /** `?after=N&limit=N`, since records may be many. `next` is the `after` of the next request, or null at the end. */
-function sliceResponse<T>(
+function sliceResponse(
   url: URL,
-  all: readonly T[],
-  respond: (slice: readonly T[], next: number | null) => PlainResponse,
+  total: number,
+  respond: (start: number, end: number, next: number | null) => PlainResponse,
 ): PlainResponse {
   const number = (name: string, fallback: number): number => {
     const text = url.searchParams.get(name);
@@ -119,7 +118,7 @@ function sliceResponse<T>(
     return errorResponse(400, 'invalid_request', 'after and limit must be whole numbers');
   }
   const end = after + limit;
-  return respond(all.slice(after, end), end < all.length ? end : null);
+  return respond(after, end, end < total ? end : null);
 }
 
 type Endpoint = (

@@ -17,7 +17,8 @@ export class Deliveries {
   attempts: RecordedAttempt[] = [];
   paused = false;
   readonly #queues: readonly TargetQueue[];
-  readonly #progress = new Map<SandboxLead, Progress>();
+  /** By the lead's number. */
+  readonly #progress = new Map<number, Progress>();
   #acknowledged = new Set<string>();
 
   constructor({ targets, onAttempt, ...options }: DeliveriesOptions) {
@@ -51,7 +52,7 @@ export class Deliveries {
 
   deliver(lead: SandboxLead): void {
     if (this.#queues.length === 0) return;
-    this.#progress.set(lead, { open: this.#queues.length, failed: false });
+    this.#progress.set(lead.seq, { open: this.#queues.length, failed: false });
     for (const queue of this.#queues) queue.enqueue(lead);
   }
 
@@ -85,12 +86,12 @@ export class Deliveries {
 
   /** A lead is delivered once every target has acknowledged it, and failed once one of them was given up. */
   #finish(lead: SandboxLead, acknowledged: boolean): void {
-    const progress = this.#progress.get(lead);
+    const progress = this.#progress.get(lead.seq);
     if (progress === undefined) return;
     progress.open -= 1;
     progress.failed ||= !acknowledged;
     if (progress.open > 0) return;
-    this.#progress.delete(lead);
+    this.#progress.delete(lead.seq);
     if (lead.ownStatus !== true) lead.status = progress.failed ? 'failed' : 'delivered';
   }
 }

@@ -126,10 +126,9 @@ export class SandboxState {
     if (webhook?.paused === true) this.deliveries.pause();
     else this.deliveries.resume();
     const hasTargets = (webhook?.targets.length ?? 0) > 0;
-    if (records === undefined) {
-      const midnight = Math.floor(this.now() / 86_400_000) * 86_400_000;
-      this.leads.seed(leads, newest ?? midnight, hasTargets ? 'new' : 'mixed');
-    }
+    const midnight = Math.floor(this.now() / 86_400_000) * 86_400_000;
+    const status = hasTargets ? 'new' : 'mixed';
+    this.leads.restart(records === undefined ? leads : 0, newest ?? midnight, status);
     for (const [i, bytes] of (records ?? []).entries()) {
       const posted = this.#readNewLead(bytes);
       if ('problem' in posted) {
@@ -144,7 +143,6 @@ export class SandboxState {
   /** Back to the start: leads, records of what happened, faults, and whether deliveries are paused. */
   reset(): void {
     this.deliveries.clear();
-    this.leads.clear();
     this.requests.clear();
     this.apiInjector.injected.clear();
     this.deliveryInjector.injected.clear();

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { createPoster } from '../http/client/poster.ts';
 import {
   errorResponse,
@@ -73,7 +72,6 @@ export async function startSandbox(
   });
   url = server.url;
   const stop = new AbortController();
-  void generateTexts(state, stop.signal);
   if (options.everyMs !== undefined) void addRegularly(state, options.everyMs, clock, stop.signal);
   return {
     url,
@@ -124,15 +122,6 @@ async function addRegularly(
   signal: AbortSignal,
 ): Promise<void> {
   while (await slept(clock, everyMs, signal)) state.generate();
-}
-
-/** Makes the leads' texts while nothing else is to do, so that the first listing is served as fast as the next. */
-async function generateTexts({ leads }: SandboxState, signal: AbortSignal): Promise<void> {
-  const batch = 250;
-  for (let position = Math.min(leads.size, 200_000) - 1; position >= 0 && !signal.aborted; position -= 1) {
-    leads.at(position)?.text();
-    if (position % batch === 0) await setImmediate();
-  }
 }
 
 /** So that the defaults hold for what is not set. */

@@ -46,7 +46,7 @@ const testLeads = 7;
  */
 export function drawFates({ seed, leads, now, behindHorizon }: Scenario): Fate[] {
   const set = new LeadSet(seed);
-  set.seed(leads, now, 'new');
+  set.restart(leads, now, 'new');
   const draw = drawsFrom(seed);
   return [...set].map((lead, i) => {
     const draws = Array.from({ length: 8 }, draw);

@@ -196,13 +196,14 @@ function joinRecords(leads: readonly SandboxLead[], statusField: string, head: s
   };
   const opening = Buffer.from(head);
   const closing = Buffer.from(tail);
+  const texts = leads.map((lead) => lead.text());
   let length = opening.length + closing.length;
-  for (const lead of leads) length += lead.text().length + endingOf(lead).length;
+  for (const [i, lead] of leads.entries()) length += (texts[i]?.length ?? 0) + endingOf(lead).length;
   const page = Buffer.allocUnsafe(length);
   page.set(opening, 0);
   let offset = opening.length;
-  for (const lead of leads) {
-    const text = lead.text();
+  for (const [i, lead] of leads.entries()) {
+    const text = texts[i] ?? lead.text();
     page.set(text, offset);
     // The status replaces the record's last brace, and ends with a brace of its own.
     offset += text.length - (lead.ownStatus === true ? 0 : 1);

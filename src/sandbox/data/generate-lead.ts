@@ -1,5 +1,5 @@
 import { otherPeople, type People, westernPeople } from './people.ts';
-import { drawsFrom, pick, scatter } from './seeded-random.ts';
+import { drawsFrom, pick, scatter, unscatter } from './seeded-random.ts';
 
 const blockBytes = 1 << 20;
 /** Every record is shorter than this, so it fits where so much is left of a block. */
@@ -211,6 +211,12 @@ export function outline(seed: number, seq: number): Outline {
   const id = scatter(scatter(seq) ^ seed).toString(32);
   const category = categories[scatter(seed + Math.imul(seq, 0x9e3779b1)) % categories.length] ?? '';
   return { id: `lead_${id.padStart(7, '0')}`, category };
+}
+
+/** The number of the lead that has this id by the seed; undefined for an id that no seed gives. */
+export function seqOf(seed: number, id: string): number | undefined {
+  const [, digits] = /^lead_([0-3][0-9a-v]{6})$/.exec(id) ?? [];
+  return digits === undefined ? undefined : unscatter(unscatter(Number.parseInt(digits, 32)) ^ seed);
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   outline,
   seededStatus,
   seededTime,
+  seqOf,
 } from './generate-lead.ts';
 
 export type { DeliveryStatus } from './generate-lead.ts';
@@ -23,118 +24,163 @@ export interface SandboxLead {
   status: string;
   /** True when the record names a status of its own, which then is never overwritten. */
   readonly ownStatus?: boolean;
-  /** The record's own bytes: what a webhook carries. Made when first needed. */
+  /** The record's own bytes: what a webhook carries. */
   text(): Uint8Array;
 }
 
-/** A lead of the seed. Its text is made when it is first needed, because most texts never are. */
-class GeneratedLead implements SandboxLead {
-  readonly seq: number;
-  readonly createdAt: number;
-  status: string;
-  readonly #seed: number;
-  readonly #outline: Outline;
-  #text: Uint8Array | undefined;
+/** The leads of the start: a million of them are a byte each, since everything but the status follows from the seed. */
+interface Start {
+  readonly seed: number;
+  readonly newest: number;
+  /** Places in `statuses`. */
+  readonly statuses: Uint8Array;
+}
 
-  constructor(seed: number, seq: number, createdAt: number, status: DeliveryStatus) {
-    this.#seed = seed;
+const statuses: readonly string[] = ['new', 'delivered', 'failed'] satisfies DeliveryStatus[];
+
+/** One of them, made when it is looked at. */
+class SeededLead implements SandboxLead {
+  readonly seq: number;
+  readonly #start: Start;
+  #outline: Outline | undefined;
+
+  constructor(start: Start, seq: number) {
+    this.#start = start;
     this.seq = seq;
-    this.createdAt = createdAt;
-    this.status = status;
-    this.#outline = outline(seed, seq);
+  }
+
+  get createdAt(): number {
+    const { seed, newest, statuses } = this.#start;
+    return seededTime(seed, this.seq, statuses.length, newest);
+  }
+
+  get status(): string {
+    return statuses[this.#start.statuses[this.seq - 1] ?? 0] ?? 'new';
+  }
+
+  set status(status: string) {
+    this.#start.statuses[this.seq - 1] = statuses.indexOf(status);
   }
 
   get id(): string {
-    return this.#outline.id;
+    return this.#known.id;
   }
 
   get category(): string {
-    return this.#outline.category;
+    return this.#known.category;
   }
 
   text(): Uint8Array {
-    return (this.#text ??= leadText(this.#seed, this.seq, this.#outline, this.createdAt));
+    return leadText(this.#start.seed, this.seq, this.#known, this.createdAt);
+  }
+
+  get #known(): Outline {
+    return (this.#outline ??= outline(this.#start.seed, this.seq));
   }
 }
 
 /** All leads, oldest first; those created at the same time stand in order of arrival. */
 export class LeadSet {
   readonly #seed: number;
-  #ordered: SandboxLead[] = [];
-  #byId: Map<string, SandboxLead> | undefined;
-  #seq = 0;
+  #start: Start;
+  /** Those that came since, in order, each with how many of the start stand before it. */
+  #added: { readonly lead: SandboxLead; readonly before: number }[] = [];
+  #byId = new Map<string, SandboxLead>();
 
   constructor(seed: number) {
     this.#seed = seed;
+    this.#start = { seed, newest: 0, statuses: new Uint8Array(0) };
   }
 
   get size(): number {
-    return this.#ordered.length;
+    return this.#start.statuses.length + this.#added.length;
   }
 
   /** Position 0 is the oldest. */
   at(position: number): SandboxLead | undefined {
-    return this.#ordered[position];
+    if (position < 0 || position >= this.size) return undefined;
+    const i = firstFrom(this.#added.length, (k) => k + (this.#added[k]?.before ?? 0) >= position);
+    const added = this.#added[i];
+    if (added !== undefined && i + added.before === position) return added.lead;
+    // The times of the start grow with the numbers.
+    return new SeededLead(this.#start, position - i + 1);
   }
 
   get(id: string): SandboxLead | undefined {
-    this.#byId ??= new Map(this.#ordered.map((lead) => [lead.id, lead]));
-    return this.#byId.get(id);
+    const seq = seqOf(this.#seed, id);
+    const isSeeded = seq !== undefined && seq >= 1 && seq <= this.#start.statuses.length;
+    return isSeeded ? new SeededLead(this.#start, seq) : this.#byId.get(id);
   }
 
-  [Symbol.iterator](): Iterator<SandboxLead> {
-    return this.#ordered[Symbol.iterator]();
+  /** Those at the positions from `start` to before `end`. */
+  slice(start: number, end: number): SandboxLead[] {
+    const length = Math.max(0, Math.min(end, this.size) - start);
+    return Array.from({ length }, (_, i) => this.at(start + i)).filter((lead) => lead !== undefined);
   }
 
-  /** The first `count` leads of the seed, the newest created shortly before `newest`. */
-  seed(count: number, newest: number, status: DeliveryStatus | 'mixed'): void {
-    for (let seq = 1; seq <= count; seq += 1) {
-      const createdAt = seededTime(this.#seed, seq, count, newest);
-      this.generate(createdAt, status === 'mixed' ? seededStatus(this.#seed, seq) : status);
-    }
+  *[Symbol.iterator](): Generator<SandboxLead> {
+    for (let i = 0, lead = this.at(0); lead !== undefined; lead = this.at((i += 1))) yield lead;
+  }
+
+  /** Only the first `count` leads of the seed, the newest created shortly before `newest`. */
+  restart(count: number, newest: number, status: DeliveryStatus | 'mixed'): void {
+    const indexOf = (seq: number): number =>
+      statuses.indexOf(status === 'mixed' ? seededStatus(this.#seed, seq) : status);
+    this.#start = { seed: this.#seed, newest, statuses: new Uint8Array(count).map((_, i) => indexOf(i + 1)) };
+    this.#added = [];
+    this.#byId = new Map();
   }
 
   /** The seed's next lead. */
-  generate(createdAt: number, status: DeliveryStatus = 'new'): SandboxLead {
-    return this.#insert(new GeneratedLead(this.#seed, this.#nextSeq(), createdAt, status));
+  generate(createdAt: number): SandboxLead {
+    const seq = this.size + 1;
+    const known = outline(this.#seed, seq);
+    return this.add({
+      ...known,
+      createdAt,
+      status: 'new',
+      text: () => leadText(this.#seed, seq, known, createdAt),
+    });
   }
 
   /** A lead from outside. The caller has made sure that its id is not taken. */
-  add(lead: Omit<SandboxLead, 'seq'>): SandboxLead {
-    return this.#insert({ ...lead, seq: this.#nextSeq() });
-  }
-
-  clear(): void {
-    this.#ordered = [];
-    this.#byId = undefined;
-    this.#seq = 0;
+  add(posted: PostedLead): SandboxLead {
+    const lead = { ...posted, seq: this.size + 1 };
+    const before = this.#startUntil(lead.createdAt, lead.seq);
+    this.#added.splice(this.#addedUntil(lead.createdAt, lead.seq), 0, { lead, before });
+    this.#byId.set(lead.id, lead);
+    return lead;
   }
 
   /** How many leads stand at or before this position in the order. */
   positionAfter(createdAt: number, seq: number): number {
-    let low = 0;
-    let high = this.#ordered.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const lead = this.#ordered[middle];
-      if (lead !== undefined && (lead.createdAt - createdAt || lead.seq - seq) <= 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return this.#startUntil(createdAt, seq) + this.#addedUntil(createdAt, seq);
   }
 
-  #insert(lead: SandboxLead): SandboxLead {
-    const last = this.#ordered.at(-1);
-    if (last === undefined || last.createdAt <= lead.createdAt) this.#ordered.push(lead);
-    else this.#ordered.splice(this.positionAfter(lead.createdAt, lead.seq), 0, lead);
-    this.#byId?.set(lead.id, lead);
-    return lead;
+  #startUntil(createdAt: number, seq: number): number {
+    const { seed, newest, statuses } = this.#start;
+    return firstFrom(statuses.length, (i) => {
+      return (seededTime(seed, i + 1, statuses.length, newest) - createdAt || i + 1 - seq) > 0;
+    });
   }
 
-  #nextSeq(): number {
-    this.#seq += 1;
-    return this.#seq;
+  #addedUntil(createdAt: number, seq: number): number {
+    return firstFrom(this.#added.length, (i) => {
+      const lead = this.#added[i]?.lead;
+      return lead !== undefined && (lead.createdAt - createdAt || lead.seq - seq) > 0;
+    });
   }
+}
+
+/** The first of so many positions that is behind; all those before it are not. */
+function firstFrom(count: number, isBehind: (position: number) => boolean): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBehind(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** A lead from outside: posted to the sandbox, or read from a file. */

@@ -15,6 +15,14 @@ export function scatter(n: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
+/** The number that `scatter` made this one of. */
+export function unscatter(n: number): number {
+  let hash = n >>> 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x7ed1b41d);
+  hash = Math.imul(hash ^ (hash >>> 13) ^ (hash >>> 26), 0xa5cb9243);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
 /**
  * A number in [0, 1) that depends on what is decided and not on when: the same seed and key always give the same one,
  * in whatever order requests arrive.
