@@ -120,6 +120,7 @@ export type DatabaseProblem =
       readonly detail: string;
     }
   | { readonly kind: 'database-unencrypted'; readonly host: string }
+  | { readonly kind: 'database-is-another' }
   | DatabaseUrlProblem;
 
 export const isDatabaseProblem = (found: Problem): found is DatabaseProblem =>

@@ -129,6 +129,10 @@ const databaseMessages: Messages<DatabaseProblem> = {
     message: `the database on ${host} does not let user '${user}' in: ${detail}`,
     hint: () => 'pg_hba.conf of the server says who may connect from where, and whether with TLS',
   }),
+  'database-is-another': () => ({
+    message: 'the URL differs in more than user and password, and a receiver stays with its inbox',
+    hint: () => 'start it again for another one',
+  }),
   'database-not-there': ({ host, database }) => ({
     message: `the database on ${host} has no database '${database}'`,
     hint: () => `make it: createdb ${database}`,

@@ -29,6 +29,9 @@ export const receiverMessages: Messages<ReceiverProblem | ReceiverNote | Foreign
   'former-secret-used': ({ number, secrets }) => ({
     message: `deliveries still use secret ${number} of ${secrets}`,
   }),
+  'former-secret-unused': ({ number, secrets, hours }) => ({
+    message: `no delivery used secret ${number} of ${secrets} for ${hours}h: it can be removed`,
+  }),
   'rejected-not-kept': ({ why }) => ({ message: `${why}; rejected deliveries are not kept` }),
   'not-delivered-again': ({ leadIds, why }) => {
     const names = leadIds.map((id) => `'${id}'`).join(', ');

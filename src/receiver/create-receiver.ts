@@ -2,7 +2,7 @@ import { isErased } from '../inbox/decide-verdict.ts';
 import { remainingDelivery } from '../inbox/erase/remaining-delivery.ts';
 import { CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
 import type { RedactDelivery } from '../inbox/store-options.ts';
-import { withoutSecrets } from '../secret.ts';
+import { type Secret, withoutSecrets } from '../secret.ts';
 import type { Clock } from '../time/clock.ts';
 import {
   checkDelivery,
@@ -21,7 +21,7 @@ import {
   type Rejection,
   rejection,
 } from '../webhook/rejection.ts';
-import type { Verifier } from '../webhook/scheme.ts';
+import type { Key, Verifier } from '../webhook/scheme.ts';
 import { TargetDeliverer, type PendingLead } from './deliver-to-targets.ts';
 import type { HostGuard } from './host-guard.ts';
 import type { ReceiverNote } from './problems.ts';
@@ -46,6 +46,8 @@ export interface ReceiverOptions {
   readonly note: (found: ReceiverNote) => void;
   /** The neutral sentence of an error, for events and notes. */
   readonly sentenceOf: (error: unknown) => string;
+  /** Called with the index of the key of each authentic delivery. */
+  readonly onKey?: ((index: number) => void) | undefined;
   /** Failures on purpose, for tests of a sender. */
   readonly failures?: DeliberateFailures | undefined;
   /** What the credential of a rejected delivery would have matched, one sentence each. */
@@ -116,7 +118,7 @@ interface RejectedDelivery {
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
   const { policy, hostGuard, inbox, targets = [], clock, note, sentenceOf } = options;
-  const { failures, explain, observer } = options;
+  const { onKey, failures, explain, observer } = options;
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();
   const dispatcher = new TargetDeliverer(inbox, targets, clock);
@@ -137,6 +139,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   /** From checked to answered. */
   function handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
     // The first secret is the current one. Another can only be removed when no sender uses it any more.
+    if (checked.key >= 0) onKey?.(checked.key);
     if (checked.key > 0) {
       note({ kind: 'former-secret-used', number: checked.key + 1, secrets: policy.keys.length });
     }
@@ -358,9 +361,19 @@ export function inboxRequirements(verifier: Verifier, targets: readonly Target[]
 const shortestSecret = 4;
 
 /** Replaces every header that holds a credential, and the secrets themselves wherever else they occur. */
-export function deliveryRedactor({ scheme, keys }: Verifier): RedactDelivery {
-  const secrets = keys.map((key) => key.secret).filter((secret) => secret.reveal().length >= shortestSecret);
-  const redact = (text: string): string => withoutSecrets(text, secrets, '[redacted]');
+export function deliveryRedactor(verifier: Verifier): RedactDelivery {
+  const { scheme } = verifier;
+  let known: readonly Key[] | undefined;
+  let secrets: readonly Secret[] = [];
+  const redact = (text: string): string => {
+    if (known !== verifier.keys) {
+      known = verifier.keys;
+      secrets = [...known, ...(verifier.former ?? [])]
+        .map((key) => key.secret)
+        .filter((secret) => secret.reveal().length >= shortestSecret);
+    }
+    return withoutSecrets(text, secrets, '[redacted]');
+  };
   return {
     path: (delivery) => redact(delivery.path),
     headers: (delivery) =>

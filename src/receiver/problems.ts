@@ -28,6 +28,13 @@ export type TargetProblem =
 export type ReceiverNote =
   /** `number` from 1, of so many secrets: the first one is the current one. */
   | { readonly kind: 'former-secret-used'; readonly number: number; readonly secrets: number }
+  /** `hours`: for so long. */
+  | {
+      readonly kind: 'former-secret-unused';
+      readonly number: number;
+      readonly secrets: number;
+      readonly hours: number;
+    }
   | { readonly kind: 'rejected-not-kept'; readonly why: string }
   | { readonly kind: 'not-delivered-again'; readonly leadIds: readonly string[]; readonly why: string }
   /** Somebody else cut the output file to `left` bytes of `size`: lines of leads may be gone from it. */

@@ -5,17 +5,27 @@ import { ConfigError, messageOf } from '../errors.ts';
 import type { CertificatePair } from './issue-certificate.ts';
 import type { PemFile, TlsProblem } from './problems.ts';
 
-/**
- * Reads the PEM files of a certificate and its key, and checks that a TLS server can use them at `now` (milliseconds
- * since the epoch). Throws a `ConfigError` that says what is wrong with which file.
- */
+/** Reads the PEM files of a certificate and its key, and checks them. Throws a `ConfigError`. */
 export async function readUserCertificate(
   certPath: string,
   keyPath: string,
   now: number,
 ): Promise<CertificatePair> {
-  const certPem = await read('cert', certPath);
-  const keyPem = await read('key', keyPath);
+  const pair = { certPem: await read('cert', certPath), keyPem: await read('key', keyPath) };
+  checkCertificate(certPath, keyPath, pair, now);
+  return pair;
+}
+
+/**
+ * Checks that a TLS server can use the pair of these files at `now` (milliseconds since the epoch). Throws a `ConfigError` that
+ * says what is wrong with which file.
+ */
+export function checkCertificate(
+  certPath: string,
+  keyPath: string,
+  { certPem, keyPem }: CertificatePair,
+  now: number,
+): void {
   const certificate = parseCertificate(certPath, certPem);
   const key = parseKey(keyPath, keyPem);
   if (!certificate.checkPrivateKey(key)) throw mismatch(certPath, keyPath, certPem, key);
@@ -31,7 +41,6 @@ export async function readUserCertificate(
   } catch (cause) {
     throw pemError({ kind: 'unusable-certificate', path: certPath, reason: reasonOf(cause) }, cause);
   }
-  return { certPem, keyPem };
 }
 
 const pemError = (problem: TlsProblem, cause?: unknown): ConfigError => new ConfigError(problem, { cause });

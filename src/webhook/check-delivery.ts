@@ -4,15 +4,13 @@ import type { RawLead } from '../lead/raw-lead.ts';
 import { type IdField, type LeadAt, type LeadAtNames, plainId, readLeads } from '../lead/read-leads.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
 import { type Rejection, rejection } from './rejection.ts';
-import { type Key, type Rejected, rejected, type Scheme, type Verifier } from './scheme.ts';
+import { type Rejected, rejected, type Verifier } from './scheme.ts';
 import { checkTimestamp } from './timestamp.ts';
 
 /** Who may deliver, and where. */
-export interface Policy {
+export interface Policy extends Verifier {
   /** The only path taken, without query; undefined takes any. */
   readonly path: string | undefined;
-  readonly scheme: Scheme;
-  readonly keys: readonly Key[];
   /** Where the lead is in the body. Default `auto`. */
   readonly leadAt?: LeadAt | undefined;
   /** What says so, for messages. */

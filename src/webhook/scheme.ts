@@ -72,6 +72,8 @@ export interface Scheme {
 export interface Verifier {
   readonly scheme: Scheme;
   readonly keys: readonly Key[];
+  /** Not taken any more, and still redacted wherever they occur. */
+  readonly former?: readonly Key[] | undefined;
 }
 
 /** `--no-verify`: accepts every delivery. The scheme has no name in the registry, so that no misspelt name selects it. */

@@ -4,6 +4,7 @@ import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
+import type { InboxWarning } from '../../inbox/problems.ts';
 import { shellWord } from '../../output/curl-command.ts';
 import { type InboxFlags, ownInbox } from './inbox-flags.ts';
 import { readSecrets } from './secret-files.ts';
@@ -44,12 +45,13 @@ export async function resolveInbox(
     throw flags.inbox === undefined ? new ConfigError(message, { hint }) : new UsageError(message, { hint });
   }
   const { databaseLocation } = await import('../../inbox/postgres/connection/database-location.ts');
-  const location = databaseLocation(named, {
+  const options = {
     env,
     platform: context.platform,
     allowsPlain: flags.inboxInsecure,
-    warn: (found) => messages.warn(describeWarning(found)),
-  });
+    warn: (found: InboxWarning) => messages.warn(describeWarning(found)),
+  };
+  const location = { ...databaseLocation(named, options), file: flags.inboxUrlFile };
   if (flags.inbox !== undefined && location.url.password !== undefined) {
     messages.note(
       'inbox-password',

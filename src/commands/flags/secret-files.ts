@@ -5,8 +5,7 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 
 /**
- * The secrets of files, one each; `-` is stdin. One line break at the end is the editor's, not the secret's. Throws a
- * `ConfigError` for a file that cannot be read.
+ * The secrets of files, one each; `-` is stdin. Throws a `ConfigError` for a file that cannot be read.
  */
 export async function readSecrets(
   files: readonly string[],
@@ -18,10 +17,13 @@ export async function readSecrets(
   const secrets: Secret[] = [];
   for (const file of files) {
     const text = file === '-' ? await readAll(context.stdin) : await readText(file);
-    secrets.push(new Secret(text.replace(/\r?\n$/, '')));
+    secrets.push(new Secret(secretText(text)));
   }
   return secrets;
 }
+
+/** One line break at the end is the editor's, not the secret's. */
+export const secretText = (text: string): string => text.replace(/\r?\n$/, '');
 
 async function readText(file: string): Promise<string> {
   try {

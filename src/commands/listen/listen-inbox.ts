@@ -16,10 +16,13 @@ import { slept } from '../../time/clock.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { inboxWords, isInboxNamed, resolveInbox } from '../flags/resolve-inbox.ts';
 import type { ListenOptions } from './options.ts';
+import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
 
 interface ListenInbox {
   readonly inbox: Inbox;
   readonly location: InboxLocation;
+  /** That of the database's URL. */
+  readonly files: readonly RenewedFiles[];
   /** Whether it is removed at the end. */
   readonly isRemoved: boolean;
   /** Closes the inbox. `isOver`: the run did what it was for, so that an inbox of its own is removed. */
@@ -63,6 +66,7 @@ export async function openListenInbox(
   return {
     inbox,
     location,
+    files: await credentialFiles(location),
     isRemoved: temporary !== undefined && !flags.keep,
     async close(isOver) {
       const waiting = temporary === undefined || flags.keep ? 0 : await countOutstanding(inbox);
@@ -75,6 +79,18 @@ export async function openListenInbox(
       else if (isOver) await temporary?.remove();
     },
   };
+}
+
+async function credentialFiles(location: InboxLocation): Promise<readonly RenewedFiles[]> {
+  const file = typeof location === 'string' ? undefined : location.file;
+  if (typeof location === 'string' || file === undefined || !(await isReadAgain(file))) return [];
+  const what = 'the credentials of the inbox were';
+  const { renewCredentials } = await import('../../inbox/postgres/connection/open-session.ts');
+  const use = async ([url]: readonly Buffer[]): Promise<string | undefined> =>
+    (await renewCredentials(location, String(url).trim()))
+      ? `${what} renewed: new connections use the new ones`
+      : undefined;
+  return [{ what, paths: [file], use }];
 }
 
 /** A run for a test gets a new inbox, but still on disk; any other continues the one that the last run used. */

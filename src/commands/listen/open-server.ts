@@ -9,14 +9,18 @@ import { describe } from '../../messages/command-line.ts';
 import { shellWord } from '../../output/curl-command.ts';
 import type { Receiver } from '../../receiver/create-receiver.ts';
 import { slept } from '../../time/clock.ts';
+import type { CertificatePair } from '../../tls/issue-certificate.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
-import { readUserCertificate } from '../../tls/user-certificate.ts';
+import { checkCertificate, readUserCertificate } from '../../tls/user-certificate.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { ListenOptions } from './options.ts';
 import type { Listening } from './print.ts';
+import { isReadAgain, type RenewedFiles } from './renewed-files.ts';
 import type { ListenSession } from './session.ts';
 
 interface ListenServer {
+  /** Those of `--cert` and `--key`. */
+  readonly files: readonly RenewedFiles[];
   readonly listening: Listening;
   /** Connections that are open now. */
   connections(): number;
@@ -67,6 +71,7 @@ export async function openServer(session: ListenSession, receiver: Receiver): Pr
   if (stopping.aborted) server.endConnections();
   else stopping.addEventListener('abort', () => server.endConnections(), { once: true, signal });
   return {
+    files: await certificateFiles(certificate, (pair) => server.renew(pair), session),
     listening,
     connections: () => server.connections(),
     async close(drainMs) {
@@ -90,7 +95,7 @@ const asDelivery = ({ remote, receivedAt, method, path, rawHeaders, body }: Reje
 /** What the server shows to a client that connects. */
 interface Certificate {
   /** PEM; undefined for plain HTTP. */
-  readonly tls: { readonly certPem: string; readonly keyPem: string } | undefined;
+  readonly tls: CertificatePair | undefined;
   /** For `curl --cacert`; undefined when the certificate is not ours. */
   readonly caPath: string | undefined;
 }
@@ -116,24 +121,52 @@ async function certificateFor(
 /** Between two checks, in milliseconds: certificates are renewed days before they expire. */
 const checkEveryMs = 3_600_000;
 
-/** Uses a renewed certificate while the receiver runs. An invalid one changes nothing. */
+const renewed = 'the certificate was renewed: new connections get the new one';
+
+/** Uses a renewed certificate of the local authority while the receiver runs. */
 async function renewCertificate(
-  { tls: first }: Certificate,
-  use: (pair: NonNullable<Certificate['tls']>) => void,
+  { tls, caPath }: Certificate,
+  use: (pair: CertificatePair) => void,
   { flags, context, stop }: ListenSession,
 ): Promise<void> {
   const { clock, messages } = context;
-  for (let inUse = first; inUse !== undefined && (await slept(clock, checkEveryMs, stop.signal));) {
+  if (caPath === undefined) return;
+  for (let inUse = tls; await slept(clock, checkEveryMs, stop.signal);) {
     try {
-      const { tls = inUse } = await certificateFor(flags, context);
-      if (tls.certPem === inUse.certPem && tls.keyPem === inUse.keyPem) continue;
-      use(tls);
-      inUse = tls;
-      messages.note('renewed', 'the certificate was renewed: new connections get the new one');
+      const { tls: next } = await certificateFor(flags, context);
+      if (next === undefined || next.certPem === inUse?.certPem) continue;
+      use(next);
+      inUse = next;
+      messages.note('renewed', renewed);
     } catch (error) {
       messages.note('not renewed', `the certificate was not renewed: ${describe(error).message}`);
     }
   }
+}
+
+async function certificateFiles(
+  { tls }: Certificate,
+  renew: (pair: CertificatePair) => void,
+  { flags: { cert, key }, context: { clock } }: ListenSession,
+): Promise<readonly RenewedFiles[]> {
+  if (cert === undefined || key === undefined) return [];
+  if (!(await isReadAgain(cert)) || !(await isReadAgain(key))) return [];
+  let inUse = tls;
+  return [
+    {
+      what: 'the certificate was',
+      paths: [cert, key],
+      use(contents) {
+        const [certPem = '', keyPem = ''] = contents.map((pem) => pem.toString('latin1'));
+        const next = { certPem, keyPem };
+        if (next.certPem === inUse?.certPem && next.keyPem === inUse.keyPem) return undefined;
+        checkCertificate(cert, key, next, clock.now());
+        renew(next);
+        inUse = next;
+        return renewed;
+      },
+    },
+  ];
 }
 
 /**

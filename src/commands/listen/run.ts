@@ -3,6 +3,7 @@ import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
 import { backfill } from '../../receiver/backfill.ts';
 import { createReceiver, type Receiver } from '../../receiver/create-receiver.ts';
+import { CurrentKeys } from '../../receiver/current-keys.ts';
 import { type HostGuard, hostGuard } from '../../receiver/host-guard.ts';
 import { limitYoungGeneration } from '../../receiver/limit-young-generation.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';
@@ -21,6 +22,7 @@ import { openDeliveryOutput } from './print.ts';
 import { dropOldDeliveries, openListenInbox } from './listen-inbox.ts';
 import { openServer } from './open-server.ts';
 import { type ListenOptions, shareAddress } from './options.ts';
+import { renewFiles, secretFiles } from './renewed-files.ts';
 import type { ListenSession } from './session.ts';
 import { SimulatedFailures } from './simulated-failures.ts';
 import { startAdmin } from './start-admin.ts';
@@ -86,7 +88,7 @@ const stdoutExtraMs = 1000;
 async function listen(flags: ListenOptions, context: Context, closers: Closers): Promise<Outcome> {
   const { clock, messages } = context;
   const settings = await context.settings();
-  const verifier = await resolveScheme(flags, settings, context);
+  const verifier = new CurrentKeys(await resolveScheme(flags, settings, context), clock);
   /** Aborts what the targets have in flight. */
   const abort = new AbortController();
   const targets = await createTargets(flags, settings, verifier, context, abort.signal, noteWith(messages));
@@ -158,6 +160,11 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   admin?.serving(server);
   await output.listening({ ...server.listening, admin: admin?.url });
   const { signal } = stop;
+  const files = [...(await secretFiles(flags, verifier)), ...opened.files, ...server.files];
+  if (files.length > 0 || verifier.keys.length > 1) {
+    const renewed = renewFiles(files, context, signal, () => noteUnused(verifier, messages));
+    closeStopped(() => renewed);
+  }
   const backfilled =
     pulled === undefined
       ? Promise.resolve()
@@ -189,6 +196,17 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   return outcome;
 }
 
+/** For so long no delivery may have used a secret before it is said, in hours. */
+const unusedHours = 24;
+
+function noteUnused(current: CurrentKeys, messages: Context['messages']): void {
+  for (const index of current.unused(unusedHours * 3_600_000)) {
+    const number = index + 1;
+    const secrets = current.keys.length;
+    noteWith(messages)({ kind: 'former-secret-unused', number, secrets, hours: unusedHours });
+  }
+}
+
 function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context): void {
   if (!signal.aborted) return;
   // A terminal shows ^C at the start of a line and stays on it.
@@ -205,7 +223,18 @@ function receiverFor(
   const { clock, messages } = context;
   const { path, respond, failFirst, delay: delayMs } = flags;
   return createReceiver({
-    policy: { path, ...place, ...verifier },
+    policy: {
+      path,
+      ...place,
+      scheme: verifier.scheme,
+      get keys() {
+        return verifier.keys;
+      },
+      get former() {
+        return verifier.former;
+      },
+    },
+    onKey: (index) => verifier.used(index),
     hostGuard: hostGuardFor(flags, messages),
     inbox,
     targets,

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { InboxLocation } from '../../inbox/open-inbox.ts';
+import type { CurrentKeys } from '../../receiver/current-keys.ts';
 import type { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import type { Target } from '../../receiver/targets/target.ts';
-import type { Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './options.ts';
 import type { StopCondition } from './stop-condition.ts';
 
@@ -11,7 +11,7 @@ import type { StopCondition } from './stop-condition.ts';
 export interface ListenSession {
   readonly flags: ListenOptions;
   readonly context: Context;
-  readonly verifier: Verifier;
+  readonly verifier: CurrentKeys;
   readonly targets: readonly Target[];
   readonly inbox: Inbox;
   readonly location: InboxLocation;

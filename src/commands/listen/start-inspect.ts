@@ -67,11 +67,18 @@ async function forwards(
 }
 
 /** The receiver's own secret signs where it can: what an app gets is then signed as what it gets from the service. */
-function signerOf({ scheme, keys: [key] }: Verifier): Signer | undefined {
+function signerOf(verifier: Verifier): Signer | undefined {
+  const { scheme, keys } = verifier;
+  const [key] = keys;
   if (key === undefined) return undefined;
   try {
     rejectUnableToSign(scheme, key);
-    return { scheme, key };
+    return {
+      scheme,
+      get key() {
+        return verifier.keys[0];
+      },
+    };
   } catch (error) {
     // A public key verifies only, and a scheme may sign what we do not send.
     if (error instanceof ConfigError || error instanceof UsageError) return undefined;

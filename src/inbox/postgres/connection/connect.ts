@@ -94,7 +94,8 @@ class SessionPool implements Connections {
     if (this.#isClosed) return Promise.reject(closedError());
     for (const connection of this.#idle) {
       this.#idle.delete(connection);
-      if (!connection.isClosed) return Promise.resolve(connection);
+      if (connection.url !== this.#database.url) this.#end(connection);
+      else if (!connection.isClosed) return Promise.resolve(connection);
     }
     return this.#count < this.#most ? this.#connect() : this.#wait();
   }

@@ -17,8 +17,11 @@ interface PasswordSources {
 
 /** An inbox in a PostgreSQL database: what is needed to connect to it. */
 export interface DatabaseLocation {
-  readonly url: DatabaseUrl;
+  /** User and password may be replaced while it is in use (`renewCredentials`). */
+  url: DatabaseUrl;
   readonly passwords: PasswordSources;
+  /** That the URL was read from. */
+  readonly file?: string | undefined;
   /** As it is shown: without password, and without parameters that name files. */
   readonly shown: string;
   /** Says what the operator has to know of the connection. */

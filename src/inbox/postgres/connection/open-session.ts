@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectSecurely, type ConnectionOptions } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, LeadsError } from '../../../errors.ts';
 import type { Secret } from '../../../secret.ts';
 import type { DatabaseProblem } from '../../problems.ts';
 import { DatabaseUnavailableError, hostText, openingError, SocketFault } from './database-errors.ts';
 import type { DatabaseLocation } from './database-location.ts';
-import { type DatabaseHost, type DatabaseUrl, sslModeFor } from './database-url.ts';
+import { type DatabaseHost, type DatabaseUrl, parseDatabaseUrl, sslModeFor } from './database-url.ts';
 import { passwordFromFile } from './password-file.ts';
 import { Session } from './session.ts';
 
@@ -32,6 +33,25 @@ export async function openSession(location: DatabaseLocation): Promise<Session> 
   const isTransient = failures.some((one) => one instanceof DatabaseUnavailableError);
   const details = { cause: first };
   throw isTransient ? new DatabaseUnavailableError(found, details) : new ConfigError(found, details);
+}
+
+/**
+ * Takes user and password of another URL for the same database, once the database has let them in. False: they are in use
+ * already. Throws a `ConfigError` or a `DatabaseUnavailableError`, and changes nothing.
+ */
+export async function renewCredentials(location: DatabaseLocation, text: string): Promise<boolean> {
+  const { url } = location;
+  const next = parseDatabaseUrl(text, () => url.user);
+  const { user, password } = next;
+  const renewed = { ...url, user, password };
+  if (!isDeepStrictEqual(next, renewed)) {
+    throw new ConfigError({ kind: 'database-is-another' } satisfies DatabaseProblem);
+  }
+  if (user === url.user && password?.reveal() === url.password?.reveal()) return false;
+  const session = await openSession({ ...location, url: renewed });
+  session.drop();
+  location.url = renewed;
+  return true;
 }
 
 async function openOn(host: DatabaseHost, location: DatabaseLocation): Promise<Session> {

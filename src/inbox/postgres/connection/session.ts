@@ -12,11 +12,14 @@ type Rows = Awaited<ReturnType<Connection['run']>>[number] & { readonly columns?
 
 /** One session with the database, on a socket that is open. It ends with the socket, and never connects anew. */
 export class Session implements Connection {
+  /** That it was opened with. */
+  readonly url: DatabaseUrl;
   readonly #socket: Socket;
   readonly #watch: AnswerWatch;
   readonly #sql: Sql;
 
   constructor(socket: Socket, url: DatabaseUrl, password: Secret | undefined) {
+    this.url = url;
     this.#socket = socket;
     this.#watch = new AnswerWatch(socket);
     this.#sql = postgres(clientOptions(socket, this.#watch, url, password));

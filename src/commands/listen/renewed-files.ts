@@ -1,0 +1,146 @@
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import type { Context } from '../../context.ts';
+import { ConfigError } from '../../errors.ts';
+import { describe } from '../../messages/command-line.ts';
+import type { CurrentKeys } from '../../receiver/current-keys.ts';
+import { Secret } from '../../secret.ts';
+import { slept } from '../../time/clock.ts';
+import { secretText } from '../flags/secret-files.ts';
+import type { ListenOptions } from './options.ts';
+
+/** What a run reads again when its files change. */
+export interface RenewedFiles {
+  /** As the subject of a sentence: `the certificate was`. */
+  readonly what: string;
+  readonly paths: readonly string[];
+  /**
+   * Uses what the files hold now, and gives what to say of it; undefined: it is in use already. Throws a `LeadsError`, and
+   * changes nothing, for what cannot be used.
+   */
+  readonly use: (contents: readonly Buffer[]) => string | undefined | Promise<string | undefined>;
+}
+
+/** Between two looks, and between two tries of what could not be used, in milliseconds. */
+const lookEveryMs = 2000;
+const tryEveryMs = 10_000;
+
+/**
+ * Looks at the files until `signal` aborts: at once on SIGHUP, and from time to time. What they hold is used when two looks
+ * in a row found the same, since a look may come while they are written. `onLook` is called at each time.
+ */
+export async function renewFiles(
+  files: readonly RenewedFiles[],
+  { clock, messages, onHangup }: Pick<Context, 'clock' | 'messages' | 'onHangup'>,
+  signal: AbortSignal,
+  onLook: () => void,
+): Promise<void> {
+  const looks = files.map((one) => lookAt(one, { clock, messages }));
+  let looking = Promise.resolve();
+  const lookAgain = (isAsked: boolean): Promise<void> =>
+    (looking = looking.then(async () => {
+      for (const look of looks) await look(isAsked);
+      onLook();
+    }));
+  const unsubscribe = onHangup(() => void lookAgain(true));
+  // The files, or a SIGHUP, may have come while the run started.
+  await lookAgain(true);
+  while (await slept(clock, lookEveryMs, signal)) await lookAgain(false);
+  unsubscribe();
+  await looking;
+}
+
+/** `isAsked`: the operator says that the files are complete. */
+function lookAt(
+  { what, paths, use }: RenewedFiles,
+  { clock, messages }: Pick<Context, 'clock' | 'messages'>,
+): (isAsked: boolean) => Promise<void> {
+  let seen: string | undefined;
+  /** What was tried last. */
+  let tried: string | undefined;
+  let againAt = Infinity;
+  let renewals = 0;
+  return async (isAsked) => {
+    const read = await readAll(paths);
+    const found =
+      read instanceof ConfigError ? read.message : read.map((one) => one.toString('latin1')).join('\0');
+    const isStable = found === seen;
+    seen = found;
+    const isTried = found === tried;
+    if (!isAsked && (!isStable || (isTried && clock.now() < againAt))) return;
+    tried = found;
+    try {
+      if (read instanceof ConfigError) throw read;
+      const said = await use(read);
+      againAt = Infinity;
+      if (said !== undefined) messages.note(`${what} ${(renewals += 1)}`, said);
+    } catch (error) {
+      againAt = clock.now() + tryEveryMs;
+      if (isAsked || !isTried) messages.warn(`${what} not renewed: ${describe(error).message}`);
+    }
+  };
+}
+
+/** Those of `--token-file` and `--secret-file`; none where none can be read again. */
+export async function secretFiles(
+  { token, tokenFile, secret, secretFile }: ListenOptions,
+  current: CurrentKeys,
+): Promise<readonly RenewedFiles[]> {
+  // Behind the secrets that stand in the flags themselves.
+  const first = token.length + secret.length;
+  const named = [...tokenFile, ...secretFile].map((path, i) => ({ path, index: first + i }));
+  const isRead = await Promise.all(named.map(({ path }) => isReadAgain(path)));
+  const files = named.filter((_, i) => isRead[i]);
+  if (files.length === 0) return [];
+  return [
+    {
+      what: 'the secrets were',
+      paths: files.map(({ path }) => path),
+      use(contents) {
+        const { scheme, keys } = current;
+        const next = [...keys];
+        for (const [i, { index }] of files.entries()) {
+          const text = secretText(String(contents[i]));
+          next[index] = keys.find((key) => key.secret.reveal() === text) ?? scheme.key(new Secret(text));
+        }
+        if (next.every((key, i) => key === keys[i])) return undefined;
+        current.replace(next);
+        return 'the secrets were renewed: a delivery with one that was removed is rejected';
+      },
+    },
+  ];
+}
+
+/** Whether a path can be read again: stdin cannot, nor can what is no file, such as a pipe of the shell. */
+export const isReadAgain = (path: string): Promise<boolean> =>
+  path === '-'
+    ? Promise.resolve(false)
+    : stat(path).then(
+        (found) => found.isFile(),
+        () => false,
+      );
+
+async function readAll(paths: readonly string[]): Promise<readonly Buffer[] | ConfigError> {
+  const contents: Buffer[] = [];
+  for (const path of paths) {
+    try {
+      contents.push(await readPlainFile(path));
+    } catch (cause) {
+      if (cause instanceof ConfigError) return cause;
+      const { code } = cause as NodeJS.ErrnoException;
+      return new ConfigError(`cannot read ${path}: ${code ?? String(cause)}`, { cause });
+    }
+  }
+  return contents;
+}
+
+/** Without waiting for a writer where a pipe has taken the place of the file. */
+async function readPlainFile(path: string): Promise<Buffer> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) throw new ConfigError(`${path} is no plain file any more`);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,216 @@
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { expect, it } from 'vitest';
+import { openInbox } from '../../../src/inbox/open-inbox.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { newDatabase, newSchema, superuser, urlOf } from '../../support/postgres/address.ts';
+import { sharedPostgres } from '../../support/postgres/shared.ts';
+import { until } from '../../support/until.ts';
+import { type Listener, listenInEachTest } from './support.ts';
+
+const listenBefore = listenInEachTest();
+const lookMs = 2000;
+
+/** Ready when it resolves, also to look at its files. */
+const listen: typeof listenBefore = async (argv, options) => {
+  const listener = await listenBefore(argv, options);
+  await until(() => listener.clock.sleeps.includes(lookMs));
+  return listener;
+};
+const hour = 3_600_000;
+
+const folder = (): string => mkdtempSync(join(tmpdir(), 'leads-secrets-'));
+let sent = 0;
+/** The status of a delivery with this token. */
+const statusWith = async (listener: Listener, token: string): Promise<number> =>
+  (await listener.post({ id: `lead-${(sent += 1)}` }, { 'x-webhook-token': token })).status;
+
+/** Lets the receiver look at its files, and waits until it has. */
+async function look({ clock }: Listener, ms = lookMs): Promise<void> {
+  const looks = (): number => clock.sleeps.filter((slept) => slept === lookMs).length;
+  const before = looks();
+  clock.advance(ms);
+  await until(() => looks() > before, 'another look at the files');
+}
+
+it('takes a new secret from a file that was swapped, once two looks found the same, and rejects the former one', async () => {
+  const home = folder();
+  const put = (version: string, token: string): void => {
+    mkdirSync(join(home, version));
+    writeFileSync(join(home, version, 'token'), `${token}\n`);
+    symlinkSync(version, join(home, 'next'));
+    renameSync(join(home, 'next'), join(home, 'data'));
+  };
+  put('1', 'token-one');
+  const listener = await listen(['--token-file', join(home, 'data', 'token')]);
+  put('2', 'token-two');
+  await look(listener);
+  expect(await statusWith(listener, 'token-one')).toBe(200);
+  await look(listener);
+  expect(await statusWith(listener, 'token-one')).toBe(401);
+  expect(await statusWith(listener, 'token-two')).toBe(200);
+  put('3', 'token-three');
+  listener.hangUp();
+  await until(async () => (await statusWith(listener, 'token-three')) === 200, 'the secret of SIGHUP');
+  expect(await statusWith(listener, 'token-two')).toBe(401);
+  expect(listener.stderr.text().match(/note: the secrets were renewed/g)).toHaveLength(2);
+});
+
+it('keeps its secrets while a file is missing, empty or not what the scheme takes, and says it once each', async () => {
+  const file = join(folder(), 'token');
+  writeFileSync(file, 'token-one');
+  const listener = await listen(['--token-file', file]);
+  const warnings = (): string[] =>
+    listener.stderr
+      .text()
+      .split('\n')
+      .filter((line) => line.startsWith('warning: the secrets'));
+  const breakage = [() => unlinkSync(file), () => writeFileSync(file, ''), () => writeFileSync(file, ' a ')];
+  for (const [i, breakFile] of breakage.entries()) {
+    breakFile();
+    for (let looks = 0; looks < 8; looks += 1) await look(listener);
+    expect(warnings()).toHaveLength(i + 1);
+    expect(await statusWith(listener, 'token-one')).toBe(200);
+  }
+  expect(warnings()[0]).toBe(`warning: the secrets were not renewed: cannot read ${file}: ENOENT`);
+  rmSync(file);
+  execFileSync('mkfifo', [file]);
+  await look(listener);
+  await look(listener);
+  expect(warnings().at(-1)).toContain('is no plain file any more');
+  rmSync(file);
+  writeFileSync(file, 'token-two');
+  await look(listener);
+  await look(listener);
+  expect(await statusWith(listener, 'token-two')).toBe(200);
+});
+
+it('never takes a file that is being written, and takes several files together', async () => {
+  const home = folder();
+  const [current, former] = [join(home, 'current'), join(home, 'former')];
+  writeFileSync(current, 'token-one');
+  writeFileSync(former, 'token-zero');
+  const listener = await listen(['--token-file', current, '--token-file', former]);
+  writeFileSync(current, 'token-two');
+  truncateSync(current, 6);
+  await look(listener);
+  writeFileSync(current, 'token-two');
+  await look(listener);
+  writeFileSync(former, 'token-one');
+  await look(listener);
+  expect([await statusWith(listener, 'token-zero'), await statusWith(listener, 'token-one')]).toEqual([
+    200, 200,
+  ]);
+  await look(listener);
+  const statuses = ['token-zero', 'token-one', 'token-two', 'token-'].map((token) =>
+    statusWith(listener, token),
+  );
+  expect(await Promise.all(statuses)).toEqual([401, 200, 200, 401]);
+});
+
+it('never reads stdin or a pipe again, beside a file that it does', async () => {
+  const file = join(folder(), 'token');
+  writeFileSync(file, 'token-two');
+  const argv = ['--token-file', '-', '--token-file', file];
+  const listener = await listen(argv, { stdin: Readable.from(['token-one\n']) });
+  writeFileSync(file, 'token-three');
+  listener.hangUp();
+  await until(async () => (await statusWith(listener, 'token-three')) === 200, 'the new secret');
+  expect([await statusWith(listener, 'token-one'), await statusWith(listener, 'token-two')]).toEqual([
+    200, 401,
+  ]);
+});
+
+it('stores neither the former secret nor the new one, wherever a delivery holds it', async () => {
+  const file = join(folder(), 'token');
+  writeFileSync(file, 'token-former');
+  const listener = await listen(['--token-file', file]);
+  const headers = (secret: string) => ({ 'x-webhook-token': secret, 'x-note': 'token-former token-latter' });
+  const post = (id: string, secret: string) =>
+    listener.post({ id }, headers(secret), '/?a=token-former&b=token-latter');
+  writeFileSync(file, 'token-latter');
+  listener.hangUp();
+  await until(async () => (await statusWith(listener, 'token-latter')) === 200, 'the new secret');
+  expect((await post('new', 'token-latter')).status).toBe(200);
+  expect((await post('old', 'token-former')).status).toBe(401);
+  await listener.stop();
+  const inbox = await openInbox({ location: join(listener.home, 'data', 'inbox.db'), clock: systemClock });
+  const stored = [];
+  for await (const { path, headers } of inbox.list({}))
+    if (path !== '/') stored.push([path, ...headers.flat()]);
+  await inbox.close();
+  expect(stored).toHaveLength(2);
+  for (const words of stored) {
+    expect(words).toContain('/?a=[redacted]&b=[redacted]');
+    expect(words).toContain('[redacted] [redacted]');
+    expect(words.join()).not.toContain('token-');
+  }
+});
+
+it('says once that a former secret can be removed, when only the current one was used for a day', async () => {
+  const tokens = ['token-two', 'token-one', 'token-two'].flatMap((token) => ['--token', token]);
+  const listener = await listen(tokens, { clock: new FakeClock() });
+  const note = 'note: no delivery used secret 2 of 3 for 24h: it can be removed';
+  const notes = (): number => listener.stderr.text().split(note).length - 1;
+  // Nobody delivered at all: nothing is known.
+  await look(listener, 25 * hour);
+  expect(notes()).toBe(0);
+  expect(await statusWith(listener, 'token-two')).toBe(200);
+  expect(await statusWith(listener, 'token-one')).toBe(200);
+  await look(listener, 23 * hour);
+  expect(notes()).toBe(0);
+  await look(listener, 2 * hour);
+  await look(listener, 48 * hour);
+  expect(notes()).toBe(1);
+  expect(listener.stderr.text()).not.toContain('secret 3 of 3');
+});
+
+const address = await sharedPostgres();
+
+it.skipIf(address === undefined)(
+  'takes a new password of the database that has the inbox, once it is let in, and no other database',
+  async () => {
+    if (address === undefined) return;
+    const database = await newDatabase(address);
+    const admin = superuser(address, database);
+    const [file, user] = [join(folder(), 'url'), newSchema()];
+    const write = (password: string, more: { database?: string } = {}) =>
+      writeFileSync(file, `${urlOf(address, { user, password, database, ...more })}\n`);
+    try {
+      await admin.unsafe(`CREATE ROLE ${user} LOGIN PASSWORD 'first-one' IN ROLE leads`);
+      write('first-one');
+      const listener = await listen(['--inbox-url-file', file, '--token', 'token-one']);
+      const renewedTo = async (password: string, said: string): Promise<void> => {
+        write(password);
+        listener.hangUp();
+        await until(() => listener.stderr.text().includes(said), said);
+        expect(await statusWith(listener, 'token-one')).toBe(200);
+      };
+      write('first-one', { database: 'leads' });
+      listener.hangUp();
+      await until(() => listener.stderr.text().includes('differs in more than user and password'));
+      await renewedTo('not-yet', 'does not take the password of user');
+      await admin.unsafe(`ALTER ROLE ${user} PASSWORD 'second-one'`);
+      await renewedTo('second-one', 'note: the credentials of the inbox were renewed');
+      await admin.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${user}'`);
+      await until(async () => (await statusWith(listener, 'token-one')) === 200, 'new connections');
+      expect(listener.stderr.text()).not.toMatch(/first-one|second-one|not-yet/);
+      await listener.stop();
+    } finally {
+      await admin.end();
+    }
+  },
+);
