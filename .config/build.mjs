@@ -37,7 +37,7 @@ const loadedTogether = {
   command: ['parse-argv', 'context', 'output/stdout', 'output/terminal/progress'],
   pull: [
     'config/load-settings',
-    'service/listing/list-leads',
+    'service/listing/lead-pages',
     'service/client/service',
     'commands/flags/resolve-filter',
     'commands/flags/polling',
@@ -46,7 +46,7 @@ const loadedTogether = {
     'output/table',
     'output/terminal/*',
     'lead/filter',
-    'lead/created-at',
+    'lead/raw-lead',
   ],
   // When a run fails: the sentences of what went wrong. With report-error, the entry would need this file at every
   // start, for the exit codes.

@@ -1,11 +1,10 @@
-import { readCreatedAt } from '../lead/created-at.ts';
+import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import { leadFilter, type LeadFilter, type LeadMatcher } from '../lead/filter.ts';
 import { IdSet } from '../lead/id-set.ts';
-import type { RawLead } from '../lead/raw-lead.ts';
 import type { Service } from '../service/client/service.ts';
 import { IncompleteError, type Unproven } from '../service/listing/incomplete-error.ts';
 import type { LeadQuery } from '../service/listing/listing-types.ts';
-import { listLeads } from '../service/listing/list-leads.ts';
+import { listLeads } from '../service/listing/lead-pages.ts';
 import { lonePageEnd } from '../service/listing/lone-page.ts';
 import {
   allClasses,
@@ -17,10 +16,9 @@ import {
   unlistedClasses,
 } from './classify-lead.ts';
 import type { Comparison } from './compare-payloads.ts';
-import { batchSize, LeadComparer } from './compare-leads.ts';
+import { batchSize, LeadComparer, type ReceivedSide } from './compare-leads.ts';
 import type { TemporaryLead } from './temporary-leads.ts';
 import { findUnlistedLeads } from './unlisted-leads.ts';
-import type { ReceivedSide } from './received-leads.ts';
 
 export interface AuditOptions {
   readonly service: Service;

@@ -1,4 +1,4 @@
-import { readCreatedAt } from '../lead/created-at.ts';
+import { readCreatedAt } from '../lead/raw-lead.ts';
 import { isTestId } from '../lead/test-id.ts';
 
 /** What can be wrong with a lead, the first that fits: see `leads help audit`. */

@@ -1,16 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { StoredLead } from '../inbox/query-types.ts';
 import { compact } from '../json/bytes.ts';
-import { recordAt } from '../json/scanned-record.ts';
-import { scanner } from '../json/scanner.ts';
-import { readCreatedAt } from '../lead/created-at.ts';
+import { recordAt, scanner } from '../json/scanner.ts';
 import type { LeadFilter, LeadMatcher } from '../lead/filter.ts';
 import type { IdSet } from '../lead/id-set.ts';
-import type { RawLead } from '../lead/raw-lead.ts';
+import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import { type AuditTimes, classifyLead, clockMarginMs, type LeadFacts } from './classify-lead.ts';
-import { batchSize, type BitSet } from './compare-leads.ts';
+import { batchSize, type BitSet, type ReceivedSide } from './compare-leads.ts';
 import type { FindingSpool } from './temporary-leads.ts';
-import type { ReceivedSide } from './received-leads.ts';
 
 interface UnlistedOptions {
   readonly received: ReceivedSide;

@@ -1,5 +1,5 @@
 import { compact } from '../json/bytes.ts';
-import { normalizeDecimal, replaceNumbers } from '../json/numbers.ts';
+import { normalizeDecimal, replaceNumbers } from '../json/exact.ts';
 
 /** Of names in a list of what differs. */
 export const mostDiffNames = 20;

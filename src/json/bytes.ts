@@ -28,6 +28,12 @@ export function skipSpace(buf: Uint8Array, offset: number, limit: number): numbe
   return i;
 }
 
+/** The first byte from `offset` on that is not white space, which is all that may follow a document. */
+export function unexpectedAfter(buf: Uint8Array, offset: number, limit: number): number | undefined {
+  for (let i = offset; i < limit; i += 1) if (!isSpace(buf[i] as number)) return i;
+  return undefined;
+}
+
 /** The index behind a JSON string that begins at `start`, with its quote. */
 export function endOfString(json: Uint8Array, start: number): number {
   for (let at = start + 1; ; at += 1) {

@@ -1,17 +1,6 @@
-import {
-  closeBrace,
-  closeBracket,
-  colon,
-  comma,
-  isSpace,
-  openBrace,
-  openBracket,
-  quote,
-  skipSpace,
-} from './bytes.ts';
+import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, skipSpace } from './bytes.ts';
 import { isObject, type Json, valueAt } from './exact.ts';
-import { incomplete, invalidAt, unexpectedAt, scanner } from './scanner.ts';
-import { decodeString } from './scanned-record.ts';
+import { decodeString, incomplete, invalidAt, scanner, unexpectedAt } from './scanner.ts';
 
 /** Which array holds the records: reference tokens of a JSON Pointer, or `auto` for the usual names. */
 export type ArrayPlace = readonly string[] | 'auto';
@@ -214,9 +203,3 @@ export function absentArray(
 
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((step, i) => step === b[i]);
-
-/** The first byte from `offset` on that is not white space, which is all that may follow a document. */
-export function unexpectedAfter(buf: Uint8Array, offset: number, limit: number): number | undefined {
-  for (let i = offset; i < limit; i += 1) if (!isSpace(buf[i] as number)) return i;
-  return undefined;
-}

@@ -1,6 +1,5 @@
 import { closeBrace, closeBracket, comma, openBrace, openBracket, skipSpace } from './bytes.ts';
-import { decodeString } from './scanned-record.ts';
-import { scanner } from './scanner.ts';
+import { decodeString, scanner } from './scanner.ts';
 
 /** The position of a value in a text. */
 export interface Span {

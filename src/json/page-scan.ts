@@ -1,24 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import type { DataError } from '../errors.ts';
-import { bufferOf, isDigit, minus, skipSpace } from './bytes.ts';
+import { bufferOf, isDigit, minus, skipSpace, unexpectedAfter } from './bytes.ts';
 import { formatPointer, isObject, type Json, parseExact } from './exact.ts';
-import {
-  absentArray,
-  type ArrayPlace,
-  findArray,
-  hasOtherName,
-  isUsualPlace,
-  unexpectedAfter,
-} from './find-array.ts';
+import { absentArray, type ArrayPlace, findArray, hasOtherName, isUsualPlace } from './find-array.ts';
 import { jsonError } from './problems.ts';
-import { recordAt, type ScannedRecord } from './scanned-record.ts';
 import {
   endings,
   type Expects,
   expects,
   incomplete,
+  recordAt,
   type Records,
   row,
+  type ScannedRecord,
   scanner,
   unexpectedAt,
 } from './scanner.ts';

@@ -1,8 +1,7 @@
 import { isObject, type Json } from '../json/exact.ts';
 import { fieldsOf } from '../json/resource.ts';
-import { readCreatedAt } from './created-at.ts';
+import { fieldAt, parseLead, type RawLead, readCreatedAt } from './raw-lead.ts';
 import { type Bound, boundOf, compareDecimals, comparesOrder, type Condition } from './filter-condition.ts';
-import { fieldAt, parseLead, type RawLead } from './raw-lead.ts';
 
 export interface LeadFilter {
   /** Any of these; empty means all. */

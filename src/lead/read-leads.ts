@@ -1,11 +1,10 @@
 import { compact, openBrace, openBracket } from '../json/bytes.ts';
 import { formatPointer, isObject, type Json } from '../json/exact.ts';
 import { elementsAt, membersAt, type Span, spanAt } from '../json/members.ts';
-import { readDocument } from '../json/read-document.ts';
-import { recordAt, type ScannedRecord } from '../json/scanned-record.ts';
-import { idKinds, scanner } from '../json/scanner.ts';
+import { idKinds, readDocument, recordAt, type ScannedRecord, scanner } from '../json/scanner.ts';
 import { parseIsoTime } from '../time/time-text.ts';
 import type { RawLead } from './raw-lead.ts';
+import { identifiedRecord } from '../json/lead-reader.ts';
 
 /** Where the lead is in a body: the reference tokens of a JSON Pointer (RFC 6901), or `auto`. */
 export type LeadAt = readonly string[] | 'auto';
@@ -285,4 +284,28 @@ function isUtcTimestamp(value: Json | undefined): boolean {
     /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00(:?00)?)$/i.test(value) &&
     parseIsoTime(value) !== undefined
   );
+}
+
+/** `option`: what may name another one, for messages. */
+export function idFieldNamed(name: string, option?: string): IdField {
+  if (name === plainId.name) return { name, option };
+  return { name, option, recordIn: (json) => identifiedRecord(json, 0, name) };
+}
+
+/** A lead that came with this id, read again whichever field it was. */
+export function readStoredLead(bytes: Uint8Array, leadId: string): ReadLead {
+  const plain = readLead(bytes);
+  return plain.ok && plain.lead.id === leadId ? plain : readLead(bytes, idFieldIn(bytes, leadId));
+}
+
+/** The field of a lead that holds this id: `id` where it does, or where none does. */
+export function idFieldIn(bytes: Uint8Array, leadId: string): IdField {
+  const document = readDocument(bytes);
+  const members = document.ok ? membersAt(document.json, document.start) : [];
+  const fields = [plainId, ...members.map(({ name }) => idFieldNamed(name))];
+  const holdsId = (field: IdField): boolean => {
+    const read = readLead(bytes, field);
+    return read.ok && read.lead.id === leadId;
+  };
+  return fields.find(holdsId) ?? plainId;
 }

@@ -1,14 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Inbox } from '../inbox/inbox.ts';
 import { leadFilter } from '../lead/filter.ts';
-import { readCreatedAt } from '../lead/created-at.ts';
-import type { RawLead } from '../lead/raw-lead.ts';
+import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import { noteUnreadableTimes } from '../output/terminal/progress.ts';
 import type { Service } from '../service/client/service.ts';
 import { IncompleteError } from '../service/listing/incomplete-error.ts';
 import type { UnprovenReason } from '../service/problems.ts';
-import { listLeads } from '../service/listing/list-leads.ts';
-import { RunMemory } from '../service/listing/run-memory.ts';
+import { listLeads } from '../service/listing/lead-pages.ts';
+import { RunMemory } from '../service/listing/lone-page.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { Receiver } from './create-receiver.ts';

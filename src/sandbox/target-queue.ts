@@ -3,7 +3,7 @@ import { ConfigError } from '../errors.ts';
 import { canForge, type Forgery, forgeryKinds } from '../sender/forge-request.ts';
 import type { Attempt, AttemptOutcome, Sender } from '../sender/sender.ts';
 import type { OutgoingDelivery, Signer } from '../sender/sign-request.ts';
-import { SlotQueue } from '../sender/slot-queue.ts';
+import { SlotQueue } from '../sender/delivery-run.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { SandboxLead } from './data/lead-set.ts';
 import { hashText } from './data/seeded-random.ts';

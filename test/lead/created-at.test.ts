@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deviationsOf } from '../../src/lead/read-leads.ts';
-import { readCreatedAt } from '../../src/lead/created-at.ts';
+import { readCreatedAt } from '../../src/lead/raw-lead.ts';
 
 describe('the time of a lead', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { oldestFirst } from '../../src/lead/created-at.ts';
+import { oldestFirst } from '../../src/lead/raw-lead.ts';
 import { readLead } from '../../src/lead/read-leads.ts';
 
 function order(times: readonly string[]): (string | undefined)[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SlotQueue } from '../../src/sender/slot-queue.ts';
+import { SlotQueue } from '../../src/sender/delivery-run.ts';
 
 /** Enqueues work that notes its start and keeps its slot until `release` is called with its number. */
 function observed(queue: SlotQueue, count: number): { started: number[]; release: (number: number) => void } {

@@ -11,7 +11,7 @@ import {
   type WholePage,
   withAnswer,
 } from '../../src/service/listing/walk-state.ts';
-import { totalsFrom } from '../../src/service/listing/totals.ts';
+import { totalsFrom } from '../../src/service/listing/passes.ts';
 
 const url = new URL('https://service.example');
 const front: Position = { style: 'start' };

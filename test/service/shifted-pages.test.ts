@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { IdSet } from '../../src/lead/id-set.ts';
-import type { ListingOptions } from '../../src/service/listing/list-leads.ts';
+import type { ListingOptions } from '../../src/service/listing/listing-types.ts';
 import type { Position } from '../../src/service/pagination/position.ts';
 import { scripted, sendJson, serviceAt } from '../support/service.ts';
 import { walk, type Walked } from '../support/walk.ts';

@@ -1,5 +1,6 @@
 import { described } from './described.ts';
-import { listLeads, type ListingOptions, type ListingStats } from '../../src/service/listing/list-leads.ts';
+import { listLeads } from '../../src/service/listing/lead-pages.ts';
+import type { ListingOptions, ListingStats } from '../../src/service/listing/listing-types.ts';
 import type { Completion } from '../../src/service/listing/incomplete-error.ts';
 import type { Position } from '../../src/service/pagination/position.ts';
 import type { Service } from '../../src/service/client/service.ts';

@@ -7,7 +7,7 @@ import { counted, grouped } from '../../output/terminal/progress.ts';
 import { writeWhole } from '../../output/write-whole.ts';
 import type { AuditCommandOptions } from './options.ts';
 import type { RepairedFindings } from './repair.ts';
-import { type AuditSummary, meanings } from './summary.ts';
+import { type AuditSummary, meanings } from './print.ts';
 
 interface Times {
   /** Milliseconds since the epoch. */

@@ -6,14 +6,19 @@ import type { LeadFilter } from '../../lead/filter.ts';
 import type { Messages } from '../../output/messages.ts';
 import { counted, type Progress, showProgress } from '../../output/terminal/progress.ts';
 import { openService, type Service } from '../../service/client/service.ts';
-import { statusFieldsOf } from '../../service/listing/status-field.ts';
+import { statusFieldsOf } from '../../service/listing/page-census.ts';
 import { requestParamsOf } from '../../service/pagination/request-params.ts';
 import { formatSeconds } from '../../time/time-text.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
-import { openReceived } from './open-received.ts';
 import type { AuditCommandOptions } from './options.ts';
-import type { OpenedReceived } from './received-file.ts';
+import { type OpenedReceived, openReceivedFile } from './received-file.ts';
+import { describeWarning } from '../../messages/command-line.ts';
+import { rejectionsIn } from '../../audit/compare-leads.ts';
+import { ConfigError } from '../../errors.ts';
+import { isInboxThere, locationText, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
+import { leadPlaceOf } from '../flags/lead-at.ts';
+import { resolveInbox } from '../flags/resolve-inbox.ts';
 
 /** An audit that is ready to run, and what it compares. */
 export interface OpenedAudit {
@@ -139,4 +144,34 @@ export function noteCounts(
       `${leads} not in the list, and may be extra: whether the filters ask for ${notJudged === 1 ? 'it' : 'them'} cannot be told, since the received body was pruned`,
     );
   }
+}
+
+/** Throws a `ConfigError` where nothing was ever received: everything would be missing. */
+export async function openReceived(options: AuditCommandOptions, context: Context): Promise<OpenedReceived> {
+  if (options.received !== undefined)
+    return openReceivedFile(options.received, options.leadAt ?? 'auto', context);
+  const settings = await context.settings();
+  const location = await resolveInbox(options, settings, context);
+  if (!isInboxThere(location)) {
+    throw new ConfigError(
+      `there is no inbox at ${locationText(location)}, so there is nothing to compare with`,
+      {
+        hint: "'leads listen' makes it; name another one with --inbox FILE, or an export of your application with --received FILE",
+      },
+    );
+  }
+  const { clock, pid, messages } = context;
+  const writable = options.takeIn
+    ? await openInbox({ location, clock, pid, warn: (found) => messages.warn(describeWarning(found)) })
+    : undefined;
+  const inbox = writable ?? (await openInboxReader({ location, clock }));
+  return {
+    name: `the inbox ${locationText(location)}`,
+    leads: inbox,
+    store: writable,
+    undecidable: [],
+    hasTimes: true,
+    rejections: () => rejectionsIn(inbox, leadPlaceOf(settings)),
+    close: () => inbox.close(),
+  };
 }

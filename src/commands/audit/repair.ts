@@ -1,5 +1,12 @@
-import { type LeadDelivery, repairSchedule, storeInInbox } from '../../audit/deliver-leads.ts';
-import { repair, repairedClasses, type RepairResult, unreceivedLeads } from '../../audit/repair.ts';
+import {
+  type LeadDelivery,
+  repair,
+  repairedClasses,
+  type RepairResult,
+  repairSchedule,
+  storeInInbox,
+  unreceivedLeads,
+} from '../../audit/repair.ts';
 import type { Context } from '../../context.ts';
 import { createPoster } from '../../http/client/poster.ts';
 import type { Messages } from '../../output/messages.ts';

@@ -9,9 +9,17 @@ import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
 import { withJunitOfFailure, writeJunit } from './junit.ts';
 import { noteCounts, openAudit, type OpenedAudit } from './open-audit.ts';
 import { type AuditCommandOptions, rejectContradictions } from './options.ts';
-import { printJson, printMissing, printRound, printTable } from './print.ts';
+import {
+  type AuditSummary,
+  horizonDoubt,
+  printJson,
+  printMissing,
+  printRound,
+  printTable,
+  problemsIn,
+  summarize,
+} from './print.ts';
 import { openRepair, type RepairedFindings, repairFindings, type RepairPlan } from './repair.ts';
-import { type AuditSummary, horizonDoubt, problemsIn, summarize } from './summary.ts';
 
 export async function run(options: AuditCommandOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);

@@ -12,13 +12,16 @@ import type { ByteSink } from '../../output/records/record-types.ts';
 import { recordWriter } from '../../output/records/record-writer.ts';
 import { counted } from '../../output/terminal/progress.ts';
 import { type Checkpoint, type FilePaths, partialIsOutput } from './checkpoint.ts';
-import { describeContent } from './describe-content.ts';
-import { changedMeanwhile, digestIfKnown, type KnownFile, reopenKnownFile, sizeOf } from './known-file.ts';
+import {
+  changedMeanwhile,
+  describeContent,
+  digestIfKnown,
+  type KnownFile,
+  reopenKnownFile,
+  sizeOf,
+} from './known-file.ts';
 import type { ExportOptions } from './options.ts';
-import type { ExportPlan } from './plan.ts';
-
-/** What became of a file that was there before, for the summary. */
-export type Publication = 'appended' | `appended with ${string}` | `replaced ${string}`;
+import type { ExportPlan, Publication } from './walk.ts';
 
 /** An output under its name, and what a bookmark has to know of it. */
 interface Output extends Pick<OutputFile, 'bytes' | 'sha256' | 'columns'> {

@@ -2,13 +2,13 @@ import { stat } from 'node:fs/promises';
 import { DataError, UsageError } from '../../errors.ts';
 import { linesIn, unpacked } from '../../files/read.ts';
 import { bufferOf } from '../../json/bytes.ts';
-import { identifiedRecord } from '../../json/identified-record.ts';
-import type { ScannedRecord } from '../../json/scanned-record.ts';
+import { identifiedRecord } from '../../json/lead-reader.ts';
+import type { ScannedRecord } from '../../json/scanner.ts';
 import type { Messages } from '../../output/messages.ts';
 import { type Checkpoint, type FilePaths, partialIsOutput, readCheckpoint } from './checkpoint.ts';
-import { describeContent } from './describe-content.ts';
+import { describeContent } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
-import type { ExportPlan } from './plan.ts';
+import type { ExportPlan } from './walk.ts';
 
 /** What must not change between an export and its resumption. */
 export function exportIdentity({ account, query, options }: ExportPlan): Record<string, unknown> {

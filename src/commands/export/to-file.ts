@@ -10,10 +10,18 @@ import { IncompleteError } from '../../service/listing/incomplete-error.ts';
 import { type Checkpoint, checkSameExport, type FilePaths, partialIsOutput } from './checkpoint.ts';
 import { findKnownFile } from './known-file.ts';
 import type { ExportOptions } from './options.ts';
-import { type ExportContext, type ExportPlan, planExport } from './plan.ts';
-import { type Publication, publishFile } from './publish.ts';
+import {
+  type Destination,
+  type ExportContext,
+  exportLeads,
+  type ExportPlan,
+  planExport,
+  type Publication,
+  type Totals,
+  type Written,
+} from './walk.ts';
+import { publishFile } from './publish.ts';
 import { exportIdentity, findInterrupted, preloadIds } from './resume.ts';
-import { type Destination, exportLeads, type Totals, type Written } from './walk.ts';
 
 const checkpointEveryMs = 250;
 const checkpointEveryBytes = 16 * 1024 * 1024;

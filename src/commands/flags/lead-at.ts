@@ -1,8 +1,7 @@
 import type { Settings } from '../../config/settings.ts';
 import type { ValueType } from '../../config/value-types.ts';
 import { parsePointer } from '../../json/exact.ts';
-import { idFieldNamed } from '../../lead/id-field.ts';
-import type { IdField, LeadAt, LeadAtNames } from '../../lead/read-leads.ts';
+import { type IdField, idFieldNamed, type LeadAt, type LeadAtNames } from '../../lead/read-leads.ts';
 
 /** `--lead-at`: a JSON Pointer, of which an empty one is the body, or `auto`. */
 export const leadPointer: ValueType<LeadAt> = {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { readDocument } from '../../json/read-document.ts';
+import { readDocument } from '../../json/scanner.ts';
 import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { schemeNames } from '../../webhook/presets.ts';

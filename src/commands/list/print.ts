@@ -1,8 +1,7 @@
 import type { Dialect } from '../../config/dialect.ts';
 import type { Context } from '../../context.ts';
 import { utf8 } from '../../json/bytes.ts';
-import { readCreatedAt } from '../../lead/created-at.ts';
-import type { RawLead } from '../../lead/raw-lead.ts';
+import { type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { cellText, eachMember, FieldPaths } from '../../output/records/json-members.ts';
 import type { RecordFormat } from '../../output/records/record-types.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';

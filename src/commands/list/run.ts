@@ -1,11 +1,10 @@
 import { outliveOutages } from '../flags/polling.ts';
 import type { Context } from '../../context.ts';
-import { oldestFirst } from '../../lead/created-at.ts';
+import { oldestFirst, parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import { FieldPresence, leadFilter, type LeadFilter, type LeadMatcher } from '../../lead/filter.ts';
-import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
 import { openService, type Service } from '../../service/client/service.ts';
 import { IncompleteError, type Unproven } from '../../service/listing/incomplete-error.ts';
-import { listLeads } from '../../service/listing/list-leads.ts';
+import { listLeads } from '../../service/listing/lead-pages.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { noteFilters, noteMissingFields, resolveFilter } from '../flags/resolve-filter.ts';

@@ -1,12 +1,11 @@
 import type { Context } from '../../context.ts';
-import { oldestFirst, readCreatedAt } from '../../lead/created-at.ts';
+import { oldestFirst, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import type { LeadMatcher } from '../../lead/filter.ts';
 import { IdSet } from '../../lead/id-set.ts';
-import type { RawLead } from '../../lead/raw-lead.ts';
 import { noteFilters } from '../flags/resolve-filter.ts';
-import { listLeads } from '../../service/listing/list-leads.ts';
+import { listLeads } from '../../service/listing/lead-pages.ts';
 import type { LeadQuery } from '../../service/listing/listing-types.ts';
-import { RunMemory } from '../../service/listing/run-memory.ts';
+import { RunMemory } from '../../service/listing/lone-page.ts';
 import { completeWalk, isCtrlC, outliveOutages, unprovenHandler } from '../flags/polling.ts';
 import type { Service } from '../../service/client/service.ts';
 

@@ -4,8 +4,7 @@ import { createGunzip } from 'node:zlib';
 import type { Context } from '../../context.ts';
 import { DataError, messageOf } from '../../errors.ts';
 import { describe } from '../../messages/command-line.ts';
-import { recordAt, type ScannedRecord } from '../../json/scanned-record.ts';
-import { scanner } from '../../json/scanner.ts';
+import { recordAt, type ScannedRecord, scanner } from '../../json/scanner.ts';
 import { ValueSplitter } from '../../json/value-splitter.ts';
 import type { LeadSource, SourceLead } from './outgoing-deliveries.ts';
 

@@ -1,12 +1,11 @@
 import type { Context } from '../../context.ts';
-import { readCreatedAt } from '../../lead/created-at.ts';
+import { parseLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import { FieldPresence, leadFilter } from '../../lead/filter.ts';
-import { parseLead } from '../../lead/raw-lead.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
 import { writeJson } from '../../output/stdout.ts';
 import { grouped, showProgress } from '../../output/terminal/progress.ts';
 import { openService } from '../../service/client/service.ts';
-import { listLeads } from '../../service/listing/list-leads.ts';
+import { listLeads } from '../../service/listing/lead-pages.ts';
 import { checkExpectations } from '../../stats/expectations.ts';
 import { FieldValues } from '../../stats/lead-counts.ts';
 import { mostValues } from '../../stats/value-counts.ts';

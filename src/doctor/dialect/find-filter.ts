@@ -1,6 +1,6 @@
 import { isObject } from '../../json/exact.ts';
 import { fieldAt } from '../../lead/raw-lead.ts';
-import { statusFields } from '../../service/listing/status-field.ts';
+import { statusFields } from '../../service/listing/page-census.ts';
 import { findHonouredName } from './find-honoured-name.ts';
 import { noRequestLeft, type Reaction } from './find-limit.ts';
 import type { DialectAsker, Query } from './limited-requests.ts';

@@ -1,14 +1,13 @@
 import type { Dispatcher } from 'undici';
 import type { Dialect } from '../../config/dialect.ts';
 import { DataError, KeyRejectedError, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service/client/service.ts';
+import { driftOf, type Service } from '../../service/client/service.ts';
 import { fetchPage } from '../../service/listing/fetch-page.ts';
 import type { Completion } from '../../service/listing/incomplete-error.ts';
-import { listLeads } from '../../service/listing/list-leads.ts';
+import { listLeads } from '../../service/listing/lead-pages.ts';
 import type { PageFacts } from '../../service/pagination/pagination-hints.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import { type RequestParams, requestParamsOf } from '../../service/pagination/request-params.ts';
-import { driftOf } from '../../service/client/service-clock.ts';
 import { mostCompared, type Seen, seenLead, type SeenLead } from './seen-page.ts';
 
 /** Query parameters by their names. */

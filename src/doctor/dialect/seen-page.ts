@@ -1,7 +1,6 @@
 import type { LeadsError } from '../../errors.ts';
 import { isObject, type Json } from '../../json/exact.ts';
-import { readCreatedAt } from '../../lead/created-at.ts';
-import { parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import { parseLead, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import type { PageFacts } from '../../service/pagination/pagination-hints.ts';
 
 /** A lead of an answer, as far as comparisons need it. */

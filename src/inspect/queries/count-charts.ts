@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { InboxReader, StoredDelivery } from '../../inbox/inbox.ts';
-import { readCreatedAt } from '../../lead/created-at.ts';
+import { readCreatedAt } from '../../lead/raw-lead.ts';
 import type { WireBucket, WireCharts } from '../wire.ts';
 import type { ChartQuery } from './query-types.ts';
 import { leadIn } from './delivery-row.ts';

@@ -2,7 +2,7 @@ import type { StoredDelivery } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { payloadDiff } from '../../inbox/payload-diff.ts';
 import { utf8 } from '../../json/bytes.ts';
-import { readDocument } from '../../json/read-document.ts';
+import { readDocument } from '../../json/scanner.ts';
 import type { WireDiff, WireDiffLine } from '../wire.ts';
 import { formatJson } from './format-json.ts';
 

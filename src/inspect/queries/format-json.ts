@@ -10,7 +10,7 @@ import {
   quote,
   skipSpace,
 } from '../../json/bytes.ts';
-import { readDocument } from '../../json/read-document.ts';
+import { readDocument } from '../../json/scanner.ts';
 
 /** Of the result, in characters: the indentation of deep JSON grows with the square of its depth. */
 const longest = 4 * 1024 * 1024;

@@ -3,9 +3,8 @@ import { bufferOf, compact } from '../../json/bytes.ts';
 import { changeMember } from '../../json/change-members.ts';
 import { pathTo } from '../../json/members.ts';
 import type { Json } from '../../json/exact.ts';
-import { readDocument } from '../../json/read-document.ts';
-import { type LeadAt, plainId, readLeads } from '../../lead/read-leads.ts';
-import { idFieldIn } from '../../lead/stored-lead.ts';
+import { readDocument } from '../../json/scanner.ts';
+import { idFieldIn, type LeadAt, plainId, readLeads } from '../../lead/read-leads.ts';
 import type { CheckedDelivery } from '../../webhook/check-delivery.ts';
 import { badRequest } from '../request-problem.ts';
 

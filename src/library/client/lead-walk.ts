@@ -5,7 +5,7 @@ import type { RawLead } from '../../lead/raw-lead.ts';
 import { forApplication } from '../../messages/application.ts';
 import { messageFor, problemSentence } from '../../messages/find-message.ts';
 import { IncompleteError } from '../../service/listing/incomplete-error.ts';
-import { listLeads } from '../../service/listing/list-leads.ts';
+import { listLeads } from '../../service/listing/lead-pages.ts';
 import type { Position } from '../../service/pagination/position.ts';
 import {
   type Checkpoint,

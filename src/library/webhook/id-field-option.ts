@@ -1,6 +1,5 @@
 import { ConfigError } from '../../errors.ts';
-import { idFieldNamed } from '../../lead/id-field.ts';
-import type { IdField } from '../../lead/read-leads.ts';
+import { type IdField, idFieldNamed } from '../../lead/read-leads.ts';
 
 /** Which field is the id of a lead. Throws a `ConfigError` for what names none. */
 export function idFieldOption(name: unknown = 'id'): IdField {

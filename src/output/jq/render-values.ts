@@ -1,4 +1,4 @@
-import { replaceNumbers } from '../../json/numbers.ts';
+import { replaceNumbers } from '../../json/exact.ts';
 import { escapeJson, sanitize } from '../sanitize.ts';
 
 interface Rendering {

@@ -1,8 +1,6 @@
 import { DataError, LeadsError } from '../../errors.ts';
-import { type Call, exchange, type Response } from './send-request.ts';
-import { networkFailure } from './network-failure.ts';
-import { errorAnswer } from './read-error-answer.ts';
-import { Attempts, TransientError } from './retry.ts';
+import { type Call, errorAnswer, exchange, type Response } from './send-request.ts';
+import { Attempts, networkFailure, TransientError } from './retry.ts';
 import { answerError, type ServiceProblem } from '../problems.ts';
 import type { Service } from './service.ts';
 

@@ -2,7 +2,7 @@ import { windowPosition } from '../pagination/position.ts';
 import { positionById } from '../pagination/read-next-page.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { idNamesBehind } from '../pagination/service-names.ts';
-import type { Peek, Peeked } from './peek.ts';
+import type { Peek, Peeked } from './fetch-page.ts';
 import type { PositionFound } from './walk-state.ts';
 
 /** The first page of a list that names no next one. */

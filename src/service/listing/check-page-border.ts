@@ -5,7 +5,7 @@ import {
   recordBefore,
   withNumber,
 } from '../pagination/position.ts';
-import type { Peek } from './peek.ts';
+import type { Peek } from './fetch-page.ts';
 
 /** Records that a small request reads around the border of two pages. */
 const widest = 10;

@@ -9,7 +9,7 @@ import {
 import { unreadEvidence } from '../pagination/unread-evidence.ts';
 import type { EndNote, UnprovenReason } from '../problems.ts';
 import type { Completion, Evidence } from './incomplete-error.ts';
-import { isSettled, isUnchanged } from './totals.ts';
+import { isSettled, isUnchanged } from './passes.ts';
 import { judgeLonePage } from './lone-page.ts';
 import {
   type Answer,

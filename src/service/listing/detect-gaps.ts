@@ -1,4 +1,4 @@
-import type { ScannedRecord } from '../../json/scanned-record.ts';
+import type { ScannedRecord } from '../../json/scanner.ts';
 import type { IdSet } from '../../lead/id-set.ts';
 import {
   countOfPosition,
@@ -8,8 +8,8 @@ import {
   withNumber,
 } from '../pagination/position.ts';
 import { type Border, BorderCheck } from './check-page-border.ts';
-import type { Peek } from './peek.ts';
-import { PlacesOfPage } from './places-of-page.ts';
+import type { Peek } from './fetch-page.ts';
+import { PlacesOfPage } from './passes.ts';
 
 /**
  * Makes sure that a page continues where the one before it ended: records that vanish or move while a list is read

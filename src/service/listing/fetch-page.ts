@@ -1,18 +1,18 @@
 import { openBrace, openBracket, skipSpace } from '../../json/bytes.ts';
 import { PageScan } from '../../json/page-scan.ts';
-import type { ScannedRecord } from '../../json/scanned-record.ts';
-import { oldestOfNewestFirst } from '../../lead/created-at.ts';
-import { networkFailure } from '../client/network-failure.ts';
-import { rejectionIn, rejectionInBytes } from '../client/read-error-answer.ts';
-import { type Answer, request } from '../client/request.ts';
-import { Attempts, TransientError } from '../client/retry.ts';
-import type { Service } from '../client/service.ts';
-import { driftOf } from '../client/service-clock.ts';
-import type { PageFacts } from '../pagination/pagination-hints.ts';
-import { type Position, positionKey, timeText } from '../pagination/position.ts';
+import type { ScannedRecord } from '../../json/scanner.ts';
+import { oldestOfNewestFirst } from '../../lead/raw-lead.ts';
+import { Attempts, networkFailure, TransientError } from '../client/retry.ts';
+import { type Answer, rejectionIn, rejectionInBytes, request } from '../client/send-request.ts';
+import { driftOf, type Service } from '../client/service.ts';
+import { linksIn, type PageFacts } from '../pagination/pagination-hints.ts';
+import { countInUrl, type Position, positionKey, timeText } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { answerError, serviceError } from '../problems.ts';
 import type { LeadQuery, ListingOptions, RequestCounters } from './listing-types.ts';
+import { DataError, ServiceError } from '../../errors.ts';
+import { hintsOf } from '../pagination/read-next-page.ts';
+import { numberParams } from '../pagination/service-names.ts';
 
 /**
  * One page with all its retries. Only a page beyond 2 MiB comes in several parts. Throws like `request`, and a
@@ -97,15 +97,7 @@ async function* partsOf(
     size = 0;
   }
   if (answer.status === 204) {
-    yield {
-      leads,
-      facts: {
-        ...about(answer, asked),
-        envelope: { root: null, path: [], isWithoutList: true },
-        count: 0,
-        lastId: undefined,
-      },
-    };
+    yield { leads, facts: pageWithoutList(answer, asked) };
     return;
   }
   if (read === 0 && answer.headers['content-length'] === '0') throw answerError({ kind: 'answer-empty' });
@@ -116,10 +108,11 @@ async function* partsOf(
   const rejection = count + leads.length === 0 ? rejectionIn(envelope.root, answer.redact) : undefined;
   if (rejection !== undefined) throw rejection;
   count += leads.length;
+  const { url, status, headers } = answer;
   yield {
     leads,
     facts: {
-      ...about(answer, asked),
+      ...{ asked, url, status, headers },
       envelope,
       count,
       lastId: (leads.at(-1) ?? last)?.id,
@@ -128,10 +121,14 @@ async function* partsOf(
   };
 }
 
-const about = (
-  { url, status, headers }: Answer,
+/** What is known of an answer without a body, which may be an empty page. */
+export const pageWithoutList = (
+  { url, status, headers }: Pick<Answer, 'url' | 'status' | 'headers'>,
   asked: URL,
-): Pick<PageFacts, 'asked' | 'url' | 'status' | 'headers'> => ({ asked, url, status, headers });
+): PageFacts => ({
+  ...{ asked, url, status, headers, count: 0, lastId: undefined },
+  envelope: { root: null, path: [], isWithoutList: true },
+});
 
 /** A small answer without leads may be an error that came with status 200: then its own words say more. */
 function endOf(
@@ -193,14 +190,10 @@ export function pageUrl(
   const categories = query.categories ?? [];
   set(params.category, categories.length === 1 ? categories[0] : undefined);
   // A day wider, since the service's idea of a day's borders may differ; `leadFilter` decides.
-  set(
-    params.since,
-    query.since === undefined ? undefined : timeText(query.since - widening, params.dateFormat),
-  );
-  set(
-    params.until,
-    query.until === undefined ? undefined : timeText(query.until + widening, params.dateFormat),
-  );
+  const setTime = (name: string | undefined, ms: number | undefined, by: number): void =>
+    set(name, ms === undefined ? undefined : timeText(ms + by, params.dateFormat));
+  setTime(params.since, query.since, -widening);
+  setTime(params.until, query.until, widening);
   if (position.style === 'cursor') set(position.param, position.cursor);
   else if (position.style === 'page') set(position.param, String(position.page));
   else if (position.style === 'offset') set(position.param, String(position.offset));
@@ -316,3 +309,93 @@ function predict(next: Position, step: number, total: number | undefined, many: 
   }
   return positions;
 }
+
+/** A page that is looked at and not handed out. */
+export type Peeked =
+  | {
+      readonly kind: 'page';
+      readonly count: number;
+      readonly ids: readonly (string | undefined)[];
+      /** Of the first record: tells pages apart whose records have no ids. */
+      readonly firstMark: string;
+      /** Leads in all, as it says; undefined also where no more than its beginning was read. */
+      readonly total: number | undefined;
+      /** It says that there is more behind it. */
+      readonly saysMore: boolean;
+    }
+  /** The service rejected the request with a 4xx, or answered something else than a page. */
+  | { readonly kind: 'rejected'; readonly status: number | undefined };
+
+/**
+ * Reads a page at a position with another page size than the walk's; undefined: the service's own. With `isPart`, no
+ * more of a large page than its beginning.
+ */
+export type Peek = (
+  position: Position,
+  size: number | undefined,
+  isPart?: boolean,
+  part?: PartOfList,
+) => Promise<Peeked>;
+
+/** What is asked for in place of the walk's query, and who reads the leads that come. */
+interface PartOfList {
+  readonly query: (query: LeadQuery) => LeadQuery;
+  readonly read: (lead: ScannedRecord) => void;
+}
+
+/** `counters` also count the requests of peeks. Throws like `fetchPage`, a `DataError` aside. */
+export function peekAt(
+  service: Service,
+  params: RequestParams,
+  query: LeadQuery,
+  counters: RequestCounters,
+  signal: AbortSignal,
+): Peek {
+  return async (position, size, isPart = false, part) => {
+    const asked = part?.query(query) ?? query;
+    const url =
+      position.style === 'url' ? sized(position.url, size, params) : pageUrl(params, asked, size, position);
+    const ids: (string | undefined)[] = [];
+    let firstMark = '';
+    let [total, saysMore]: [number | undefined, boolean] = [undefined, false];
+    try {
+      for await (const { leads, facts } of fetchPage(service, params, url, counters, signal)) {
+        for (const lead of leads) {
+          ids.push(lead.id);
+          part?.read(lead);
+        }
+        if (facts !== undefined) {
+          const hints = hintsOf(params, facts);
+          total = hints.total;
+          saysMore =
+            Boolean(hints.next) ||
+            hints.hasMore === true ||
+            linksIn(facts.headers['link'])?.has('next') === true;
+        }
+        if (ids.length === leads.length) firstMark = recordFingerprint(leads[0]);
+        if (isPart && ids.length > 0) break;
+      }
+    } catch (error) {
+      if (error instanceof DataError && !isUnreadable(error))
+        return { kind: 'rejected', status: error.status };
+      // Some services fail over a parameter that they do not expect. In an outage they are not there at all, as a rule.
+      if (error instanceof ServiceError && (error.status === 500 || error.status === 501))
+        return { kind: 'rejected', status: error.status };
+      throw error;
+    }
+    return { kind: 'page', count: ids.length, ids, firstMark, total, saysMore };
+  };
+}
+
+/** A URL of the service with another page size, by the parameter that it has for that. */
+function sized(target: string, size: number | undefined, params: RequestParams): URL {
+  const url = new URL(target);
+  if (size === undefined || countInUrl(url) === undefined) return url;
+  const name = numberParams.limit.inAddress.find((one) => url.searchParams.has(one)) ?? params.limit;
+  if (name !== undefined) url.searchParams.set(name, String(size));
+  return url;
+}
+
+/** An element of the page in which no lead is found: no other reading of the page would bring it. */
+const isUnreadable = ({ problem }: DataError): boolean =>
+  ['record-is-no-object', 'no-lead-in-element', 'member-beside-lead'].includes(problem?.kind ?? '');

@@ -3,6 +3,7 @@ import type { EndNote, UnprovenReason } from '../problems.ts';
 import type { Completion, Evidence } from './incomplete-error.ts';
 import type { Narrowed, Narrowing, PageCensus } from './page-census.ts';
 import { isUsualCap } from './walk-state.ts';
+import type { LeadQuery, RunBefore } from './listing-types.ts';
 
 /** The one page of a service that honours no position, and all that is known of it. */
 export interface LonePage {
@@ -162,4 +163,36 @@ export function lonePageEnd(end: Completion | undefined): LonePageEnd {
   if (end?.kind !== 'complete') return undefined;
   if (end.provenUpTo !== undefined) return { kind: 'proven', upTo: end.provenUpTo };
   return end.evidence === 'lone-page' ? { kind: 'said' } : undefined;
+}
+
+type Created = readonly [id: string, created: number];
+
+/** What a complete walk leaves for the next one over the same list. */
+export class RunMemory {
+  #leads: readonly Created[];
+  #provenUpTo: number | undefined;
+
+  /** As an earlier process has left it. */
+  constructor(leads: readonly Created[] = [], provenUpTo?: number) {
+    this.#leads = leads;
+    this.#provenUpTo = provenUpTo;
+  }
+
+  get provenUpTo(): number | undefined {
+    return this.#provenUpTo;
+  }
+
+  /** What a walk with this query has to meet again. */
+  before({ since = -Infinity, until = Infinity }: Pick<LeadQuery, 'since' | 'until'>): RunBefore {
+    const overlap = this.#leads.filter(([, created]) => created >= since && created < until);
+    overlap.sort(([, a], [, b]) => a - b);
+    return { overlap: overlap.map(([id]) => id), provenUpTo: this.#provenUpTo };
+  }
+
+  /** The leads of a complete walk, or those of them that the next one may ask for, and how it ended. */
+  keep(leads: Iterable<Created>, end: Completion | undefined): void {
+    this.#leads = [...leads];
+    const lone = lonePageEnd(end);
+    if (lone?.kind === 'proven') this.#provenUpTo = Math.max(lone.upTo, this.#provenUpTo ?? 0);
+  }
 }

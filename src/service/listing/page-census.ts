@@ -1,8 +1,10 @@
 import { isObject } from '../../json/exact.ts';
-import { readCreatedAt } from '../../lead/created-at.ts';
-import { fieldAt, parseLead, type RawLead } from '../../lead/raw-lead.ts';
+import { fieldAt, parseLead, type RawLead, readCreatedAt } from '../../lead/raw-lead.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import type { LeadQuery } from './listing-types.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { Service } from '../client/service.ts';
+import type { ServiceProblem } from '../problems.ts';
 
 /** A part of a page's leads that can be asked for: those of one category or status, or of one end of its times. */
 export type Narrowing =
@@ -189,5 +191,42 @@ export function narrowed(query: LeadQuery, part: Narrowing, widening: number): L
       return { ...query, until: part.value + 1 - widening };
     case 'since':
       return { ...query, since: part.value + widening };
+  }
+}
+
+/** The specification names neither the field nor its values (section 2, gaps). */
+export const statusFields: readonly string[] = [
+  'status',
+  'deliveryStatus',
+  'delivery_status',
+  'leadStatus',
+  'lead_status',
+  'state',
+];
+
+/** Records looked at per page: a filter that is ignored shows soon. */
+const sample = 20;
+
+/** Dotted names under which a lead of this service may show its delivery status. */
+export const statusFieldsOf = ({ statusField = 'auto' }: Pick<Dialect, 'statusField'>): readonly string[] =>
+  statusField === 'auto' ? statusFields : [statusField];
+
+/** Says once when leads of another status come than the wanted one, and how to narrow here. */
+export async function noteOtherStatus(
+  service: Service,
+  wanted: string,
+  leads: readonly RawLead[],
+): Promise<void> {
+  const fields = statusFieldsOf(service.dialect);
+  for (const lead of leads.slice(0, sample)) {
+    const record = parseLead(lead);
+    if (!isObject(record)) continue;
+    for (const field of fields) {
+      const status = fieldAt(record, field.split('.'));
+      if (typeof status !== 'string' || status === wanted) continue;
+      const note: ServiceProblem = { kind: 'other-status', field, status, wanted };
+      service.messages.note('status', (await service.texts()).noteOf(note));
+      return;
+    }
   }
 }

@@ -1,5 +1,7 @@
-import type { ScannedRecord } from '../../json/scanned-record.ts';
+import type { ScannedRecord } from '../../json/scanner.ts';
 import type { AddResult, IdSet, Unidentified } from '../../lead/id-set.ts';
+import type { PlacesCovered } from '../pagination/pagination-hints.ts';
+import type { TotalsSoFar } from '../pagination/position.ts';
 
 /** Why the list is read: once; again with every border checked; its front, for what moved there. */
 export type Pass = 'first' | 'again' | 'front';
@@ -168,4 +170,166 @@ export const addTallies = (a: PageTally, b: PageTally): PageTally => ({
 function meet(lead: ScannedRecord, seen: IdSet): AddResult | undefined {
   if (lead.hasPlainId) return seen.addBytes(lead.source, lead.idStart, lead.idEnd);
   return lead.hasId ? seen.add(lead.id ?? '') : undefined;
+}
+
+/**
+ * Counts the places of the list that each page of a walk covers. Some services repeat leads of the page before in a page,
+ * in front of the others or among them, and do not count them in an offset. Leads that arrived in front of the list push
+ * known ones into a page, too: these stand there as they stood on the page before.
+ */
+export class PlacesOfPage {
+  /** Ids of the last two records in their place, of the page before and of this one. */
+  #before: readonly (string | undefined)[] = [];
+  #last: readonly (string | undefined)[] = [];
+  #after: string | undefined;
+  #outOfPlace = 0;
+  /** In front of the record that ended the page before. */
+  #inFront = 0;
+  /** What the service is known to add of these to each page. */
+  #added = 0;
+  #longest = 0;
+  #isFirstPart = true;
+  /** How many stood out of their place on this page and on the one before. */
+  #repeated: readonly [number, number] = [0, 0];
+
+  /** Records that each page repeats. */
+  get usuallyRepeated(): number {
+    return Math.min(...this.#repeated);
+  }
+
+  /** `after` is the record that ended the page before, where it was asked for once more. */
+  begin(after: string | undefined): void {
+    this.#after = after;
+    this.#before = this.#last;
+    this.#outOfPlace = 0;
+    this.#isFirstPart = true;
+  }
+
+  /**
+   * `repeats` are the indexes of records that this reading of the list has met before; `isBehind` is whether `after`
+   * stands in front of these, as it must. Returns how many stand out of their place.
+   */
+  addPart(records: readonly ScannedRecord[], repeats: readonly number[], isBehind: boolean): number {
+    const inPlace = this.#isFirstPart && !isBehind ? this.#asBefore(records, repeats) : 0;
+    if (this.#isFirstPart) this.#inFront = Math.max(0, inPlace - 1);
+    this.#isFirstPart = false;
+    const outOfPlace = repeats.length - inPlace;
+    this.#outOfPlace += outOfPlace;
+    const known = new Set(repeats);
+    const last: (string | undefined)[] = [];
+    for (let at = records.length - 1; at >= 0 && last.length < 2; at -= 1)
+      if (!known.has(at)) last.unshift(records[at]?.id);
+    this.#last = [...this.#last, ...last].slice(-2);
+    return outOfPlace;
+  }
+
+  /** Of a page of so many records, the last one with this id. */
+  end(count: number, lastId: string | undefined): PlacesCovered {
+    this.#repeated = [this.#outOfPlace, this.#repeated[0]];
+    const places = count - this.#outOfPlace;
+    // A page that is longer than those before was not pushed forward: the service adds so many to each.
+    if (this.#longest > 0)
+      this.#added = Math.max(this.#added, Math.min(this.#inFront, places - this.#longest));
+    const covered = places - Math.min(this.#inFront, this.#added);
+    this.#longest = Math.max(this.#longest, covered);
+    return { count: covered, lastId: this.#outOfPlace === 0 ? lastId : this.#last.at(-1) };
+  }
+
+  /** How many of the repeated records at the beginning stand where they stood before. */
+  #asBefore(records: readonly ScannedRecord[], repeats: readonly number[]): number {
+    const leading = repeats.findIndex((at, i) => at !== i);
+    const known = records.slice(0, leading < 0 ? repeats.length : leading);
+    const [previous, last] = this.#before;
+    const at = known.findIndex(({ id }) => id !== undefined && id === (this.#after ?? last));
+    if (at === 0 || (at > 0 && known[at - 1]?.id === previous)) return at + 1;
+    return at > 0 && this.#after !== undefined ? 1 : 0;
+  }
+}
+
+/** A count of leads that no total equals, however many are added. */
+const lost = Number.MIN_SAFE_INTEGER;
+
+/** What the pages of one pass over the list say of its total, and the different leads that were met. */
+export interface Totals {
+  /** Different leads met in this pass; undefined when it began in the middle, or was read again in part. */
+  readonly met: number | undefined;
+  /** Different leads met in all passes, as far as they were new to the walk. */
+  readonly metInAll: number;
+  /** Records that the first page held twice: some totals count them. */
+  readonly repeated: number;
+  /** Leads in all, as the first page and the last one say. */
+  readonly first: number | undefined;
+  readonly last: number | undefined;
+  readonly hasFallen: boolean;
+  /** When the first page came, by the service's clock: milliseconds since the epoch. */
+  readonly began: number | undefined;
+  /** One arrived behind the pages that were read: another may have gone without a change of the total. */
+  readonly hasArrivals: boolean;
+  /** Leads that the run before had met were counted by it. */
+  readonly isResumed: boolean;
+}
+
+export const totalsFrom = (soFar?: TotalsSoFar, met: number | undefined = 0): Totals => ({
+  met: soFar?.met ?? met,
+  metInAll: 0,
+  repeated: 0,
+  first: soFar?.first,
+  last: soFar?.last,
+  hasFallen: false,
+  began: soFar?.began,
+  hasArrivals: false,
+  isResumed: soFar !== undefined,
+});
+
+interface CountedPage {
+  readonly tally: PageTally;
+  readonly isFirst: boolean;
+  /** As the answer says. */
+  readonly total: number | undefined;
+  /** When it was answered, and when its last lead was created, if it says so: milliseconds since the epoch. */
+  readonly answeredAt: number;
+  readonly createdAt: number | undefined;
+}
+
+/** The totals with one page more. */
+export function countPage(before: Totals, page: CountedPage): Totals {
+  const { fresh, earlier, withoutId, repeated } = page.tally;
+  const { total = before.last } = page;
+  const began = before.began ?? page.answeredAt;
+  const added = fresh + withoutId - (before.isResumed ? earlier : 0);
+  return {
+    ...before,
+    met: before.met === undefined ? undefined : before.met + added,
+    metInAll: before.metInAll + fresh - earlier,
+    repeated: page.isFirst ? repeated : before.repeated,
+    first: before.first ?? total,
+    last: total,
+    hasFallen: before.hasFallen || (total ?? 0) < (before.last ?? 0),
+    began,
+    hasArrivals: before.hasArrivals || (page.createdAt !== undefined && page.createdAt > began),
+  };
+}
+
+/**
+ * The cheap proof that nothing moved over the border of a page: the total never fell, was met exactly, and no lead
+ * arrived that could fill the place of one that was passed over.
+ */
+export function isSettled({ met, repeated, first, last, hasFallen, hasArrivals }: Totals): boolean {
+  if (met === undefined || hasFallen || hasArrivals) return false;
+  return [met, met + repeated].some((count) => count === first || count === last);
+}
+
+/** Settled, and the total was the same all the time: where it grew, a lead may have moved to the front unread. */
+export const isUnchanged = (totals: Totals): boolean => isSettled(totals) && totals.first === totals.last;
+
+/**
+ * For a position that a later walk goes on from. With `isNumbered`, one whose count is lost says so: the borders that
+ * were left to the totals are then to be checked by that walk.
+ */
+export function totalsSoFar(totals: Totals, isNumbered: boolean): TotalsSoFar | undefined {
+  const { met, first, last, began } = totals;
+  if (first === undefined || last === undefined) return undefined;
+  const isLost = met === undefined || totals.hasFallen || totals.hasArrivals;
+  if (isLost && !isNumbered) return undefined;
+  return { met: isLost ? lost : met, first, last, began };
 }

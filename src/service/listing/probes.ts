@@ -1,4 +1,4 @@
-import type { ScannedRecord } from '../../json/scanned-record.ts';
+import type { ScannedRecord } from '../../json/scanner.ts';
 import type { IdSet } from '../../lead/id-set.ts';
 import { hintsOf, positionById } from '../pagination/read-next-page.ts';
 import type { PageFacts } from '../pagination/pagination-hints.ts';
@@ -6,10 +6,9 @@ import { type Position, recordBefore } from '../pagination/position.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import { idParams } from '../pagination/service-names.ts';
 import { type FirstPage, probeBehindLast } from './behind-last.ts';
-import { widening } from './fetch-page.ts';
+import { type Peek, type Peeked, widening } from './fetch-page.ts';
 import type { LeadQuery } from './listing-types.ts';
 import { narrowed, type Narrowed, NarrowedAnswer, type Narrowing, type PageCensus } from './page-census.ts';
-import type { Peek, Peeked } from './peek.ts';
 import {
   looksFull,
   type PositionFound,

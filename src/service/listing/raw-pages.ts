@@ -1,7 +1,7 @@
 import { DataError } from '../../errors.ts';
 import { PageScan } from '../../json/page-scan.ts';
-import type { ScannedRecord } from '../../json/scanned-record.ts';
-import { oldestOfNewestFirst } from '../../lead/created-at.ts';
+import type { ScannedRecord } from '../../json/scanner.ts';
+import { oldestOfNewestFirst } from '../../lead/raw-lead.ts';
 import { IdSet, Unidentified } from '../../lead/id-set.ts';
 import { type RawAnswer, rawCall } from '../client/raw-call.ts';
 import type { Service } from '../client/service.ts';
@@ -17,14 +17,11 @@ import type { RequestParams } from '../pagination/request-params.ts';
 import { numberParams } from '../pagination/service-names.ts';
 import { answerError } from '../problems.ts';
 import type { Completion } from './incomplete-error.ts';
-import { recordFingerprint, pageUrl } from './fetch-page.ts';
+import { pageUrl, pageWithoutList, peekAt, recordFingerprint } from './fetch-page.ts';
 import { rejectsPosition } from './lead-pages.ts';
-import { dropKnown, Passes } from './passes.ts';
-import { peekAt } from './peek.ts';
-import { PlacesOfPage } from './places-of-page.ts';
+import { dropKnown, Passes, PlacesOfPage, totalsFrom } from './passes.ts';
 import { Probes } from './probes.ts';
 import { type Answer, initialState } from './walk-state.ts';
-import { totalsFrom } from './totals.ts';
 import { type PageReader, walk } from './walk.ts';
 
 /** A page as it came. */
@@ -105,28 +102,18 @@ export function rawPages(
 function readPage(
   params: RequestParams,
   asked: URL,
-  { url, headers, status }: RawAnswer,
+  answer: RawAnswer,
   body: Buffer,
 ): { readonly facts: PageFacts; readonly leads: readonly ScannedRecord[] } {
   const leads: ScannedRecord[] = [];
-  if (status === 204) {
-    const facts = {
-      asked,
-      url,
-      status,
-      headers,
-      envelope: { root: null, path: [], isWithoutList: true },
-      count: 0,
-      lastId: undefined,
-    };
-    return { facts, leads };
-  }
+  if (answer.status === 204) return { facts: pageWithoutList(answer, asked), leads };
   if (body.length === 0) throw answerError({ kind: 'answer-empty' });
   const scan = new PageScan(params.items);
   scan.push(body, leads);
   const envelope = scan.end(leads);
   params.leads.read(leads, 0, 0);
   if (envelope === undefined) throw answerError({ kind: 'answer-ends-early' });
+  const { url, status, headers } = answer;
   const lastId = leads.at(-1)?.id;
   const oldest = (): number | undefined => oldestOfNewestFirst(leads);
   return { facts: { asked, url, status, headers, envelope, count: leads.length, lastId, oldest }, leads };

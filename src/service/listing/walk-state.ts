@@ -1,6 +1,6 @@
 import type { LeadsError } from '../../errors.ts';
-import type { ScannedRecord } from '../../json/scanned-record.ts';
-import { readCreatedAt } from '../../lead/created-at.ts';
+import type { ScannedRecord } from '../../json/scanner.ts';
+import { readCreatedAt } from '../../lead/raw-lead.ts';
 import type { PageFacts, PaginationHints, PlacesCovered } from '../pagination/pagination-hints.ts';
 import { countOfPosition, isTellingNumber, type Position } from '../pagination/position.ts';
 import {
@@ -15,8 +15,7 @@ import { partialAnswer } from '../pagination/unread-evidence.ts';
 import type { UnprovenReason } from '../problems.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
 import type { Narrowed, Narrowing, PageCensus } from './page-census.ts';
-import type { PageTally } from './passes.ts';
-import { countPage, type Totals } from './totals.ts';
+import { countPage, type PageTally, type Totals } from './passes.ts';
 
 /** A page that came whole. */
 export interface WholePage {

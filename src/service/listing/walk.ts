@@ -14,7 +14,7 @@ import {
   withAnswer,
   withProbes,
 } from './walk-state.ts';
-import { totalsFrom } from './totals.ts';
+import { totalsFrom } from './passes.ts';
 
 /** How the pages of a walk are read, and what is handed out of them. */
 export interface PageReader<Part> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InterruptedError } from '../../../src/errors.ts';
 import type { Inbox } from '../../../src/inbox/inbox.ts';
-import { readCreatedAt } from '../../../src/lead/created-at.ts';
+import { readCreatedAt } from '../../../src/lead/raw-lead.ts';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.ts';
 import { rejection } from '../../../src/webhook/rejection.ts';
 import { arrivalOf, openReceiver } from '../../support/both-sides.ts';

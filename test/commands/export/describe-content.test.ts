@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, it } from 'vitest';
-import { describeContent } from '../../../src/commands/export/describe-content.ts';
+import { describeContent } from '../../../src/commands/export/known-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'leads-'));
 afterAll(() => {

@@ -5,8 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createAgent } from '../../../src/http/client/agent.ts';
 import { TunnelError } from '../../../src/http/problems.ts';
 import { sentenceOf } from '../../../src/messages/find-message.ts';
-import { networkFailure } from '../../../src/service/client/network-failure.ts';
-import { TransientError } from '../../../src/service/client/retry.ts';
+import { networkFailure, TransientError } from '../../../src/service/client/retry.ts';
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Inbox, StoredDelivery } from '../../../src/inbox/inbox.ts';
-import { idFieldNamed } from '../../../src/lead/id-field.ts';
+import { idFieldNamed } from '../../../src/lead/read-leads.ts';
 import { repairOutputFile } from '../../../src/receiver/targets/append.ts';
 import { freshHome } from '../../support/run.ts';
 
