@@ -40,7 +40,8 @@ const isProfile = (json: unknown): json is Profile => misplacedInProfile(json as
 
 export function misplacedInProfile(profile: Json): readonly string[] | undefined {
   if (!isObject(profile)) return [];
-  const { apiKeyOrigin, headersOrigin, ...settings } = profile;
+  const { apiKeyOrigin, headersOrigin, setAt = {}, ...settings } = profile;
+  if (!isObject(setAt) || Object.values(setAt).some((at) => typeof at !== 'string')) return ['setAt'];
   const origins = { apiKeyOrigin, headersOrigin } satisfies Record<OriginKey, unknown>;
   for (const [key, origin] of Object.entries(origins)) {
     if (origin !== undefined && typeof origin !== 'string') return [key];

@@ -3,8 +3,10 @@ import { lock } from '../files/lock.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { withOutputErrors } from '../files/output-error.ts';
 import type { Host } from '../host.ts';
+import { valueAt, withValue } from './check-config.ts';
 import { configFile, type Paths } from './directories.ts';
 import { readConfig } from './read-config.ts';
+import { settingKeys } from './setting-keys.ts';
 import type { Config, Profile } from './settings.ts';
 
 type WriteContext = Pick<Host, 'pid' | 'clock' | 'signal'> & { readonly paths: Paths };
@@ -36,15 +38,25 @@ export async function updateConfig(context: WriteContext, change: (config: Confi
   });
 }
 
-/** Changes one profile and leaves the others alone; a profile that ends up empty is removed. */
+/**
+ * Changes one profile and leaves the others alone; a profile that ends up empty is removed. The time at which a secret
+ * changes is kept beside it.
+ */
 export function updateProfile(
   context: WriteContext,
   name: string,
   change: (profile: Profile) => Profile,
 ): Promise<void> {
+  const now = new Date(context.clock.now());
   return updateConfig(context, (config) => {
     const { [name]: current = {}, ...others } = config.profiles ?? {};
-    const next = change(current);
+    const changed = change(current);
+    const next = settingKeys
+      .filter(({ secret, path }) => secret && valueAt(changed, path) !== valueAt(current, path))
+      .reduce((profile, { name: setting, path }) => {
+        const isStored = valueAt(changed, path) !== undefined;
+        return withValue(profile, ['setAt', setting], isStored ? now.toISOString() : undefined);
+      }, changed);
     return { ...config, profiles: Object.keys(next).length === 0 ? others : { ...others, [name]: next } };
   });
 }

@@ -1,6 +1,8 @@
 import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
 import { configFile } from '../config/directories.ts';
-import type { Settings } from '../config/settings.ts';
+import { valueAt } from '../config/check-config.ts';
+import { settingKeys } from '../config/setting-keys.ts';
+import type { Profile, Settings } from '../config/settings.ts';
 import type { LeadsError } from '../errors.ts';
 import { checkNamed, type CheckResult } from './check-result.ts';
 
@@ -36,6 +38,29 @@ export function checkConfig(
     return check.warn(`${path} cannot be written`, 'settings cannot be changed until it belongs to you');
   }
   return check.pass(`${path}, readable by you alone, profile ${read.profile}`);
+}
+
+/** After so many days a secret should be replaced. */
+const longestDays = 90;
+
+/** How long ago each secret of the profile was stored that no variable goes before. */
+export function checkSecretAges(
+  profile: Profile,
+  env: Readonly<Record<string, string | undefined>>,
+  now: number,
+): CheckResult[] {
+  const stored = settingKeys.filter(
+    ({ secret, path, variable = '' }) =>
+      secret && !env[variable]?.trim() && valueAt(profile, path) !== undefined,
+  );
+  return stored.map(({ name: setting }) => {
+    const check = checkNamed(`machine.${setting.replace('webhook.', '')}`);
+    const age = now - Date.parse(profile.setAt?.[setting] ?? '');
+    const days = Math.max(0, Math.floor(age / 86_400_000));
+    if (Number.isNaN(days)) return check.skip('stored at a time that is not known');
+    if (days > longestDays) return check.warn({ kind: 'secret-old', setting, days });
+    return check.pass(`stored ${days === 0 ? 'today' : days === 1 ? 'a day ago' : `${days} days ago`}`);
+  });
 }
 
 /** A warning where a lead that is delivered is identified by another field than one that is listed. */

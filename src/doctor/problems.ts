@@ -13,6 +13,7 @@ export type DoctorProblem =
   | { readonly kind: 'partitions-missing'; readonly months: readonly string[] }
   /** The same lead, listed and delivered, would have two ids. */
   | { readonly kind: 'two-id-fields'; readonly listed: string; readonly delivered: string }
+  | { readonly kind: 'secret-old'; readonly setting: string; readonly days: number }
   | { readonly kind: 'port-of-listen'; readonly address: string }
   | { readonly kind: 'port-taken'; readonly address: string }
   | { readonly kind: 'port-needs-rights'; readonly address: string }

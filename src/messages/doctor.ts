@@ -43,6 +43,13 @@ export const doctorMessages: Messages<DoctorProblem> = {
     hint: (words) =>
       `name one field in both, if leads have it: ${words.set('webhook.id', listed)}, or ${words.set('api.id', delivered)}`,
   }),
+  'secret-old': ({ setting, days }) => ({
+    message: `${setting} was stored ${days} days ago`,
+    hint: (words) =>
+      setting === 'api-key'
+        ? `ask the service for another one, then: ${words.command('login')}`
+        : `agree on another one with the service, then: ${words.set(setting, '-')}; a receiver takes both in files meanwhile`,
+  }),
   'port-of-listen': ({ address }) => ({ message: `leads listen has ${address}` }),
   'port-taken': ({ address }) => ({
     message: `another program has ${address}`,

@@ -24,7 +24,14 @@ describe('leads login', () => {
     const home = freshHome();
     const run = await leads(['login', '--base-url', baseUrl], { home, stdin: `${key}\n` });
     expect(run).toEqual({ exitCode: 0, stdout: '', stderr: `key accepted; stored …wxyz for ${baseUrl}\n` });
-    expect(stored(home)).toEqual({ default: { baseUrl, apiKey: key, apiKeyOrigin: baseUrl } });
+    expect(stored(home)).toEqual({
+      default: {
+        baseUrl,
+        apiKey: key,
+        apiKeyOrigin: baseUrl,
+        setAt: { 'api-key': expect.any(String) as string },
+      },
+    });
   });
 
   it('stores nothing when the service refuses the key', async () => {
@@ -85,7 +92,12 @@ describe('leads login', () => {
     const out = await leads(['logout', ...work], { home });
     expect(out).toMatchObject({ exitCode: 0, stderr: "removed the API key in profile 'work'\n" });
     expect(stored(home)).toEqual({
-      default: { baseUrl, apiKey: key, apiKeyOrigin: baseUrl },
+      default: {
+        baseUrl,
+        apiKey: key,
+        apiKeyOrigin: baseUrl,
+        setAt: { 'api-key': expect.any(String) as string },
+      },
       work: { baseUrl },
     });
   });

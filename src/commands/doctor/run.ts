@@ -8,7 +8,13 @@ import {
   learntKeys,
   writeDialect,
 } from '../../doctor/dialect/learnt-keys.ts';
-import { checkConfig, checkIdFields, checkNodeVersion, findConfig } from '../../doctor/config-file.ts';
+import {
+  checkConfig,
+  checkIdFields,
+  checkNodeVersion,
+  checkSecretAges,
+  findConfig,
+} from '../../doctor/config-file.ts';
 import { checkAuthority, checkPort } from '../../doctor/listen-address.ts';
 import type { OpenedStore } from '../../doctor/database-opens.ts';
 import { checkFreeSpace, checkInbox, checkOwnClock, probeStorage } from '../../doctor/inbox-opens.ts';
@@ -55,7 +61,13 @@ export async function run(options: DoctorOptions, context: Context): Promise<Out
     // What fails while others are printed is reported when its turn comes.
     for (const promise of [receiver, service.connection, service.dialect]) promise.catch(() => undefined);
     const { clock: ownClock, results: receiving } = await receiver;
-    const machine = [checkNodeVersion(context.nodeVersion), checkConfig(found, read), ownClock];
+    const profile = settings && readConfig(context.paths.configDir).profiles?.[settings.profile];
+    const machine = [
+      checkNodeVersion(context.nodeVersion),
+      checkConfig(found, read),
+      ...checkSecretAges(profile ?? {}, context.env, clock.now()),
+      ownClock,
+    ];
     const results: CheckResult[] = [];
     const groups: readonly (readonly [string, Promise<readonly CheckResult[]>])[] = [
       ['this machine', Promise.resolve(machine)],
