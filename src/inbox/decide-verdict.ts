@@ -14,9 +14,9 @@ export type TakenVerdict =
     })
   | (KnownDelivery & {
       readonly kind: 'pending';
-      /** Targets that have not had the lead, to be leased to the caller. */
-      readonly targets: readonly string[];
-      /** True while another receiver on the same inbox hands the lead on: nothing is leased then. */
+      /** Targets that have not had the lead, to be leased to the caller, and how often each was tried. */
+      readonly targets: readonly { readonly name: string; readonly tries: number }[];
+      /** True while others on the same inbox hand the lead on to all that have not had it: nothing is leased then. */
       readonly busy: boolean;
     });
 
@@ -54,18 +54,21 @@ export interface KnownLead {
   readonly done: readonly string[];
   /** Wanted targets that another receiver holds a lease on. */
   readonly leasedElsewhere: readonly string[];
+  /** How often each target was tried that has not had the lead; those that never were may be left out. */
+  readonly tries: ReadonlyMap<string, number>;
 }
 
 /** The part of an arrival that its verdict depends on, beside what is known. */
 interface DecidedArrival {
   readonly leadId: string;
   readonly place?: Span | undefined;
+  readonly targets?: readonly string[] | undefined;
   readonly delivery: { readonly receivedAt: number; readonly body: Uint8Array };
 }
 
 /**
- * The verdict on one arrival, the same in every store. `lead` is undefined for a new id, and `wanted` are the targets that this receiver hands each lead to.
- * A lead is `pending` until all of them have had it, `accepted` once, and a `duplicate` ever after. Stores nothing: the
+ * The verdict on one arrival, the same in every store. `lead` is undefined for a new id, and `wanted` are the targets of this
+ * receiver, which the lead goes to unless its arrival names some of them. A lead is `pending` until all of them have had it, `accepted` once, and a `duplicate` ever after. Stores nothing: the
  * caller does, with the leases that a pending verdict names.
  */
 export function decideVerdict(
@@ -78,10 +81,12 @@ export function decideVerdict(
   const firstAt = lead?.firstAt ?? delivery.receivedAt;
   const payload = leadBytes(delivery.body, place);
   const differs = lead === undefined ? undefined : differences(lead.firstBody, payload);
-  const undone = lead === undefined ? wanted : wanted.filter((target) => !lead.done.includes(target));
+  const undone = (arrival.targets ?? wanted).filter((target) => lead?.done.includes(target) !== true);
   if (undone.length > 0) {
-    const busy = undone.some((target) => lead?.leasedElsewhere.includes(target) === true);
-    return { kind: 'pending', leadId, attempt, firstAt, differs, targets: busy ? [] : undone, busy };
+    const targets = undone
+      .filter((target) => lead?.leasedElsewhere.includes(target) !== true)
+      .map((name) => ({ name, tries: lead?.tries.get(name) ?? 0 }));
+    return { kind: 'pending', leadId, attempt, firstAt, differs, targets, busy: targets.length === 0 };
   }
   // A lead that an earlier run left pending, for targets that this run does not have, is accepted now.
   const kind = lead?.accepted === true ? 'duplicate' : 'accepted';

@@ -27,6 +27,8 @@ export interface Arrival {
   readonly nonce?: string | undefined;
   /** Default `push`. */
   readonly source?: Source | undefined;
+  /** Those of the receiver's targets that the lead goes to. Default: all of them. */
+  readonly targets?: readonly string[] | undefined;
 }
 
 /** A delivery that is not taken in, and why. */
@@ -43,8 +45,12 @@ export type TakeResult = Rejection | (Exclude<Verdict, Rejection> & StoredRef);
 /** One target that a stored delivery's lead is handed to. `take` leases it to one receiver at a time. */
 export interface TargetLease extends StoredRef {
   readonly target: string;
-  /** What came of it, to be kept with the delivery. */
+  /** What came of it, to be kept with the delivery; a try is counted. */
   readonly result?: HandedResult | undefined;
+  /** Of a release: when a receiver may try again by itself, in milliseconds since the epoch. Default: as before. */
+  readonly retryAt?: number | undefined;
+  /** Of a release: no receiver tries again by itself, until a person begins anew. */
+  readonly dead?: true | undefined;
 }
 
 /** What came of handing a lead to a target. */
@@ -65,11 +71,32 @@ export interface StoredResult extends HandedResult {
 /** Whether a target may be handed a lead now: another receiver does it, it has had it, or nobody wanted it to. */
 export type LeaseState = 'leased' | 'busy' | 'settled' | 'not outstanding';
 
+/** What became of a lease that was asked for. */
+export interface LeaseAnswer {
+  readonly state: LeaseState;
+  /** How often the target was tried; 0 where the lead is not outstanding for it. */
+  readonly tries: number;
+}
+
+/** A lead that a target is to be tried for. Times are milliseconds since the epoch. */
+export interface DueLead extends StoredRef {
+  /** How often the target was tried. */
+  readonly tries: number;
+  /** When the lead became outstanding for the target, or a person began anew. */
+  readonly since: number;
+  readonly dueAt: number;
+}
+
 /** Leads that one target has not had. */
 export interface Outstanding {
   /** A label that holds no credentials, such as `forward http://localhost:3000`. */
   readonly target: string;
+  /** Without the dead ones. */
   readonly leads: number;
+  /** Those of them that no receiver tries by itself: they were outstanding before it knew how. */
+  readonly unscheduled: number;
+  /** Leads that were given up for this target. */
+  readonly dead: number;
   /** Whether this receiver hands leads to it. */
   readonly wanted: boolean;
   /** Whether another receiver that runs now does. */
@@ -143,7 +170,7 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
    * then `accepted` for the lead's first delivery and `duplicate` for any other.
    */
   settle(leases: readonly TargetLease[]): Promise<readonly TakenKind[]>;
-  /** The targets did not take the leads: any receiver may try again now. */
+  /** The targets did not take the leads: any receiver may try again. */
   release(leases: readonly TargetLease[]): Promise<void>;
   /**
    * The forwards have had the leads, at the address that the app has now. Where exactly one other forward is outstanding
@@ -151,10 +178,16 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
    * result for each, in order: the label of that other forward, or undefined.
    */
   markDoneAtNewAddress(leases: readonly TargetLease[]): Promise<readonly (string | undefined)[]>;
-  /** Leases what is outstanding for a target without a delivery. One state for each, in order. */
-  lease(leases: readonly TargetLease[]): Promise<readonly LeaseState[]>;
-  /** Leads that this target has not had. */
+  /** Leases what is outstanding for a target without a delivery, dead or not. One answer for each, in order. */
+  lease(leases: readonly TargetLease[]): Promise<readonly LeaseAnswer[]>;
+  /** Leads that this target has not had, dead or not. */
   unsettled(target: string): AsyncIterable<StoredRef>;
+  /** Leads that the target is to be tried for by that time, earliest first, without those that are leased or dead. */
+  due(target: string, by: number, limit: number): Promise<readonly DueLead[]>;
+  /** When the first lead is due for the target, or its lease ends; undefined where none ever is. */
+  nextDueAt(target: string): Promise<number | undefined>;
+  /** What is outstanding of these leads, dead or not, is due now, as if it had come now. */
+  beginAnew(leadIds: readonly string[]): Promise<void>;
   /** Targets that have not had some lead, those of earlier runs included. */
   outstanding(): Promise<readonly Outstanding[]>;
   /** Newest first. */
@@ -168,8 +201,8 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   /** Those of the ids that ever came, pruned or not: whether the lead was `accepted`, as an erased one is, or is still `pending`. */
   states(leadIds: readonly string[]): Promise<ReadonlyMap<string, LeadState>>;
   /**
-   * Drops deliveries received before that time, and keeps the ids, and what is outstanding for some target. Resolves to
-   * the number of dropped deliveries.
+   * Drops deliveries received before that time, and keeps the ids, and what is outstanding for some target, unless it is
+   * dead. Resolves to the number of dropped deliveries.
    */
   prune(before: number): Promise<number>;
   /**
@@ -191,19 +224,23 @@ export interface Backlog {
    * receiver hands nothing to, whatever they are called.
    */
   readonly target: string | undefined;
+  /** Without the dead ones. */
   readonly leads: number;
-  /** When the first delivery of the oldest of them came, in milliseconds since the epoch. */
+  /** Leads that were given up for the target. */
+  readonly dead: number;
+  /** When the first delivery of the oldest of `leads` came, in milliseconds since the epoch; infinite where there is none. */
   readonly oldestAt: number;
 }
 
 /** Sums up what is outstanding by its labels, in their order; those without one last. */
 export function sumBacklog(parts: Iterable<Backlog>): Backlog[] {
   const found = new Map<string | undefined, Backlog>();
-  for (const { target, leads, oldestAt } of parts) {
+  for (const { target, leads, dead, oldestAt } of parts) {
     const before = found.get(target);
     found.set(target, {
       target,
       leads: leads + (before?.leads ?? 0),
+      dead: dead + (before?.dead ?? 0),
       oldestAt: Math.min(oldestAt, before?.oldestAt ?? oldestAt),
     });
   }

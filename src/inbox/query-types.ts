@@ -80,8 +80,11 @@ export interface InboxChanges {
 
 /** All conditions must hold. Times are milliseconds since the epoch, half-open: since <= receivedAt < until. */
 export interface InboxQuery {
-  /** `pending`: what is outstanding now, as the newest delivery of each such lead that was answered so. */
-  readonly verdicts?: readonly VerdictKind[] | undefined;
+  /**
+   * `pending`: what is outstanding now, as the newest delivery of each such lead that was answered so. `dead`: those of
+   * them that were given up for some target.
+   */
+  readonly verdicts?: readonly (VerdictKind | 'dead')[] | undefined;
   readonly leadId?: string | undefined;
   readonly seq?: number | undefined;
   /** Numbers below that one, and above this one: both are left out themselves. */

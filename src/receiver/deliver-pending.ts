@@ -1,5 +1,5 @@
 import { DataError, LeadNotFoundError } from '../errors.ts';
-import type { Inbox, TargetLease } from '../inbox/inbox.ts';
+import type { Inbox, TakeResult, TargetLease } from '../inbox/inbox.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Receiver } from './create-receiver.ts';
 import type { PendingLead } from './deliver-to-targets.ts';
@@ -29,7 +29,7 @@ export interface DeliverPendingOptions {
 /** A lead's first delivery, and the targets that it is handed to now. */
 interface LeasedLead {
   readonly first: FirstDelivery;
-  readonly targets: readonly string[];
+  readonly targets: Extract<TakeResult, { readonly kind: 'pending' }>['targets'];
 }
 
 /**
@@ -75,16 +75,22 @@ async function leaseAll(
   const leases = group.flatMap(({ leadId, seq }) =>
     targets.map(({ name }): TargetLease => ({ leadId, seq, target: name })),
   );
-  const states = await inbox.lease(leases);
+  const answers = await inbox.lease(leases);
   const leased: LeasedLead[] = [];
   const others: string[] = [];
   const given: TargetLease[] = [];
   for (const [i, first] of group.entries()) {
     const own = (_: unknown, n: number): boolean => Math.floor(n / targets.length) === i;
-    const mine = leases.filter((lease, n) => own(lease, n) && states[n] === 'leased');
-    if (states.filter(own).includes('busy')) given.push(...mine);
+    const mine = leases.filter((lease, n) => own(lease, n) && answers[n]?.state === 'leased');
+    if (answers.filter(own).some(({ state }) => state === 'busy')) given.push(...mine);
     else if (mine.length === 0) others.push(first.leadId);
-    else leased.push({ first, targets: mine.map(({ target }) => target) });
+    else {
+      const targets = mine.map((lease) => ({
+        name: lease.target,
+        tries: answers[leases.indexOf(lease)]?.tries ?? 0,
+      }));
+      leased.push({ first, targets });
+    }
   }
   if (given.length > 0) await inbox.release(given);
   return { leased, others };

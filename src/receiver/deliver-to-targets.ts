@@ -116,7 +116,7 @@ export class TargetDeliverer {
     checked: CheckedDelivery,
     leads: readonly PendingLead[],
   ): Promise<readonly HandedLead[]> {
-    const wanting = leads.filter(({ stored }) => stored.targets.includes(target.name));
+    const wanting = leads.filter(({ stored }) => stored.targets.some(({ name }) => name === target.name));
     if (wanting.length === 0) return [];
     const results = target.deliver(
       checked,

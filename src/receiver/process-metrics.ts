@@ -73,28 +73,34 @@ export function backlogFamilies(
 ): MetricFamily[] {
   const found = new Map<string, Omit<Backlog, 'target'>>();
   for (const label of [...targets.map(targetLabel), otherTargets]) {
-    found.set(label, { leads: 0, oldestAt: Number.POSITIVE_INFINITY });
+    found.set(label, { leads: 0, dead: 0, oldestAt: Number.POSITIVE_INFINITY });
   }
-  for (const { target, leads, oldestAt } of backlog) {
+  for (const { target, leads, dead, oldestAt } of backlog) {
     const label = target !== undefined && found.has(target) ? target : otherTargets;
     const before = found.get(label);
     found.set(label, {
       leads: (before?.leads ?? 0) + leads,
+      dead: (before?.dead ?? 0) + dead,
       oldestAt: Math.min(before?.oldestAt ?? oldestAt, oldestAt),
     });
   }
-  const waiting = [...found].map(([target, { leads, oldestAt }]) => ({
+  const waiting = [...found].map(([target, { leads, dead, oldestAt }]) => ({
     labels: { target },
     leads,
+    dead,
     seconds: leads === 0 ? 0 : Math.max(0, now - oldestAt) / 1000,
   }));
   return [
     gauge(
       {
         name: 'leads_pending',
-        help: "Leads that a target has not had; 'other' are targets of other runs.",
+        help: "Leads that a target has not had, without the dead ones; 'other' are targets of other runs.",
       },
       waiting.map(({ labels, leads }) => [labels, leads]),
+    ),
+    gauge(
+      { name: 'leads_dead', help: 'Leads that were given up for a target, until somebody begins anew.' },
+      waiting.map(({ labels, dead }) => [labels, dead]),
     ),
     gauge(
       {

@@ -35,7 +35,7 @@ export async function retryDelivery(
   { target, inbox, clock, hasMoved }: RetryOptions,
 ): Promise<readonly Retried[]> {
   const leases = leads.map(({ leadId, seq }) => ({ leadId, seq, target: target.name }));
-  const states = await inbox.lease(leases);
+  const states = (await inbox.lease(leases)).map(({ state }) => state);
   // What is pending for something else is not delivered again to an address that had it.
   const hasHad = (i: number): boolean => hasMoved && states[i] === 'settled';
   const free = leads.filter((_, i) => states[i] !== 'busy' && !hasHad(i));

@@ -16,8 +16,11 @@ const acceptedLead: KnownLead = {
   firstBody: 'same',
   done: [],
   leasedElsewhere: [],
+  tries: new Map([['v', 3]]),
 };
 const pendingLead: KnownLead = { ...acceptedLead, accepted: false };
+
+const untried = (name: string) => ({ name, tries: 0 });
 
 const newLead = { leadId: 'a', attempt: 1, firstAt: 9 };
 const repeated = { leadId: 'a', attempt: 2, firstAt: 5 };
@@ -34,7 +37,7 @@ const rows: readonly Row[] = [
   {
     arrival: 'of a new id, with targets',
     wanted: ['t', 'u'],
-    verdict: { kind: 'pending', ...newLead, targets: ['t', 'u'], busy: false },
+    verdict: { kind: 'pending', ...newLead, targets: [untried('t'), untried('u')], busy: false },
   },
   {
     arrival: 'of an accepted id',
@@ -51,18 +54,24 @@ const rows: readonly Row[] = [
     arrival: 'of an accepted id that a new target has not had',
     lead: { ...acceptedLead, done: ['t'] },
     wanted: ['t', 'u'],
-    verdict: { kind: 'pending', ...repeated, targets: ['u'], busy: false },
+    verdict: { kind: 'pending', ...repeated, targets: [untried('u')], busy: false },
   },
   {
     arrival: 'of a pending id that some targets have not had',
     lead: { ...pendingLead, done: ['u'] },
     wanted: ['t', 'u', 'v'],
-    verdict: { kind: 'pending', ...repeated, targets: ['t', 'v'], busy: false },
+    verdict: { kind: 'pending', ...repeated, targets: [untried('t'), { name: 'v', tries: 3 }], busy: false },
+  },
+  {
+    arrival: 'of a pending id that another receiver hands on to one of its targets: the others are leased',
+    lead: { ...pendingLead, leasedElsewhere: ['t'] },
+    wanted: ['t', 'v'],
+    verdict: { kind: 'pending', ...repeated, targets: [{ name: 'v', tries: 3 }], busy: false },
   },
   {
     arrival: 'of a pending id that another receiver hands on: nothing is leased',
     lead: { ...pendingLead, leasedElsewhere: ['v'] },
-    wanted: ['t', 'v'],
+    wanted: ['v'],
     verdict: { kind: 'pending', ...repeated, targets: [], busy: true },
   },
   {
@@ -95,7 +104,7 @@ const rows: readonly Row[] = [
     arrival: 'with another payload than a first one that is not to be compared',
     lead: { ...pendingLead, firstBody: 'not compared' },
     wanted: ['t'],
-    verdict: { kind: 'pending', ...repeated, differs: ['*'], targets: ['t'], busy: false },
+    verdict: { kind: 'pending', ...repeated, differs: ['*'], targets: [untried('t')], busy: false },
   },
 ];
 

@@ -93,7 +93,7 @@ describe.each(stores)('erasing from an inbox in $name', ({ newLocation }) => {
     expect(await inbox.settle([lease])).toEqual(['duplicate']);
     await inbox.release([lease]);
     expect(await inbox.markDoneAtNewAddress([lease])).toEqual([undefined]);
-    expect(await inbox.lease([lease])).toEqual(['not outstanding']);
+    expect(await inbox.lease([lease])).toMatchObject([{ state: 'not outstanding' }]);
     expect(await inbox.outstanding()).toEqual([]);
     expect(await all(inbox.unsettled(target))).toEqual([]);
   });

@@ -25,16 +25,16 @@ describe.each(stores)('the backlog of $name', ({ newLocation }) => {
     const [first, second] = await takeMany(inbox, 3);
     if (first === undefined || second === undefined) throw new Error('nothing was taken');
     expect(await inbox.backlog()).toEqual([
-      { target: 'exec', leads: 3, oldestAt: 1 },
-      { target: label, leads: 3, oldestAt: 1 },
+      { target: 'exec', leads: 3, dead: 0, oldestAt: 1 },
+      { target: label, leads: 3, dead: 0, oldestAt: 1 },
     ]);
     await inbox.settle([
       { ...first, target: forward },
       { ...second, target: forward },
     ]);
     expect(await inbox.backlog()).toEqual([
-      { target: 'exec', leads: 3, oldestAt: 1 },
-      { target: label, leads: 1, oldestAt: 3 },
+      { target: 'exec', leads: 3, dead: 0, oldestAt: 1 },
+      { target: label, leads: 1, dead: 0, oldestAt: 3 },
     ]);
   });
 
@@ -43,14 +43,14 @@ describe.each(stores)('the backlog of $name', ({ newLocation }) => {
     for (const receivedAt of [100, 900]) {
       await takeStored(inbox, arrivalOf({ id: 'a' }, { delivery: deliveryOf('{"id":"a"}', { receivedAt }) }));
     }
-    expect(await inbox.backlog()).toEqual([{ target: label, leads: 1, oldestAt: 100 }]);
+    expect(await inbox.backlog()).toEqual([{ target: label, leads: 1, dead: 0, oldestAt: 100 }]);
   });
 
   it('is whole when there are thousands', async () => {
     const inbox = await open(newLocation(), { targets: [forward] });
     const taken = await takeMany(inbox, 2500);
     await inbox.settle(taken.slice(0, 300).map((one) => ({ ...one, target: forward })));
-    expect(await inbox.backlog()).toEqual([{ target: label, leads: 2200, oldestAt: 301 }]);
+    expect(await inbox.backlog()).toEqual([{ target: label, leads: 2200, dead: 0, oldestAt: 301 }]);
   });
 });
 
@@ -79,7 +79,7 @@ describe.each(sharedStores)('the backlog of $name, between receivers', ({ newLoc
     await before.close();
     clock.advance(10);
     const now = await open(location, { targets: ['exec mail'] });
-    expect(await now.backlog()).toEqual([{ target: undefined, leads: 4, oldestAt: 1 }]);
+    expect(await now.backlog()).toEqual([{ target: undefined, leads: 4, dead: 0, oldestAt: 1 }]);
   });
 
   it('keeps that apart from what is outstanding for its own targets, though they are called the same', async () => {
@@ -94,8 +94,8 @@ describe.each(sharedStores)('the backlog of $name, between receivers', ({ newLoc
       arrivalOf({ id: 'new' }, { delivery: deliveryOf('{"id":"new"}', { receivedAt: 50 }) }),
     );
     expect(await now.backlog()).toEqual([
-      { target: label, leads: 1, oldestAt: 50 },
-      { target: undefined, leads: 2, oldestAt: 1 },
+      { target: label, leads: 1, dead: 0, oldestAt: 50 },
+      { target: undefined, leads: 2, dead: 0, oldestAt: 1 },
     ]);
   });
 });

@@ -3,6 +3,7 @@ import { clock, open, sharedStores, stores, takeOne, takeStored } from './stores
 import { all, arrivalOf } from './support.ts';
 
 const forward = 'forward http://user:password@app.test:3000/hook?key=k';
+const mine = { unscheduled: 0, dead: 0, wanted: true, wantedElsewhere: false };
 const refused = { ok: false, answer: '502', durationMs: 12, at: 5 };
 const took = { ok: true, answer: '200', durationMs: 7, at: 6 };
 
@@ -20,7 +21,7 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
     ]);
     expect((await all(inbox.leads({ states: ['pending'] }))).map(({ leadId }) => leadId)).toEqual(['a', 'b']);
     expect(await inbox.outstanding()).toEqual([
-      { target: 'forward http://app.test:3000', leads: 2, wanted: true, wantedElsewhere: false },
+      { target: 'forward http://app.test:3000', leads: 2, ...mine },
     ]);
     await inbox.settle([{ ...a, target: forward }]);
     expect(await pending()).toEqual([['b', 1]]);
@@ -48,9 +49,9 @@ describe.each(stores)('what is outstanding in $name', ({ newLocation }) => {
   it('can be leased without a delivery', async () => {
     const inbox = await open(newLocation(), { targets: [forward], leaseMs: 1000 });
     const a = await takeStored(inbox, arrivalOf({ id: 'a' }));
-    expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['leased']);
+    expect(await inbox.lease([{ ...a, target: forward }])).toMatchObject([{ state: 'leased' }]);
     await inbox.settle([{ ...a, target: forward }]);
-    expect(await inbox.lease([{ ...a, target: forward }])).toEqual(['settled']);
+    expect(await inbox.lease([{ ...a, target: forward }])).toMatchObject([{ state: 'settled' }]);
   });
 });
 
@@ -59,11 +60,11 @@ describe.each(stores)('what is outstanding in $name for the receiver itself', ({
     const moved = 'forward http://app.test:4000/';
     const inbox = await open(newLocation(), { targets: [forward] });
     const a = { ...(await takeStored(inbox, arrivalOf({ id: 'a' }))), target: moved };
-    expect(await inbox.lease([a])).toEqual(['not outstanding']);
+    expect(await inbox.lease([a])).toMatchObject([{ state: 'not outstanding' }]);
     const other = await open(newLocation(), { targets: [moved] });
     expect(await other.outstanding()).toEqual([]);
     expect(await inbox.markDoneAtNewAddress([{ ...a, result: took }])).toEqual([undefined]);
-    expect(await inbox.lease([a])).toEqual(['settled']);
+    expect(await inbox.lease([a])).toMatchObject([{ state: 'settled' }]);
     expect(await inbox.outstanding()).toMatchObject([{ leads: 1 }]);
     expect((await all(inbox.list({})))[0]).toMatchObject({ verdict: 'pending', results: [took] });
   });
@@ -102,10 +103,10 @@ describe.each(sharedStores)('what is outstanding in $name, between receivers', (
     const here = await open(location, { targets: [forward], leaseMs: 60_000 });
     const there = await open(location, { targets: [forward], leaseMs: 60_000 });
     const lease = { ...(await takeStored(here, arrivalOf({ id: 'a' }))), target: forward };
-    expect(await there.lease([lease])).toEqual(['busy']);
+    expect(await there.lease([lease])).toMatchObject([{ state: 'busy' }]);
     clock.advance(120_000);
-    expect(await there.lease([lease])).toEqual(['leased']);
-    expect(await here.lease([lease])).toEqual(['busy']);
+    expect(await there.lease([lease])).toMatchObject([{ state: 'leased' }]);
+    expect(await here.lease([lease])).toMatchObject([{ state: 'busy' }]);
   });
 
   it('is not settled for another address while a receiver runs that wants it', async () => {
@@ -137,7 +138,7 @@ describe.each(sharedStores)('what is outstanding in $name, between receivers', (
     expect(await rotated.outstanding()).toMatchObject([{ leads: 1, wanted: true }]);
     const moved = await open(location, { targets: ['forward http://app.test:3001/hook?key=k'] });
     expect(await moved.outstanding()).toEqual([
-      { target: 'forward http://app.test:3000', leads: 1, wanted: false, wantedElsewhere: true },
+      { target: 'forward http://app.test:3000', leads: 1, ...mine, wanted: false, wantedElsewhere: true },
     ]);
   });
 });

@@ -6,16 +6,18 @@ const arrival = arrivalOf({ id: 'a' });
 const forward = 'forward https://app.test/';
 const output = 'output /tmp/x';
 
+const named = (...names: string[]) => names.map((name) => ({ name, tries: 0 }));
+
 describe.each(stores)('the targets of leads in $name', ({ newLocation }) => {
   it('keep a lead pending until every one of them has had it', async () => {
     const inbox = await open(newLocation(), { targets: [forward, output], leaseMs: 1000 });
-    expect(await takeOne(inbox, arrival)).toMatchObject({ kind: 'pending', targets: [forward, output] });
+    expect(await takeOne(inbox, arrival)).toMatchObject({ kind: 'pending', targets: named(forward, output) });
     const [first] = await all(inbox.list({}));
     const stored = { leadId: 'a', seq: first?.seq ?? 0 };
     expect(first).toMatchObject({ verdict: 'pending', status: 502 });
     expect(await inbox.settle([{ ...stored, target: forward }])).toEqual(['pending']);
     const repeat = await takeOne(inbox, arrival);
-    expect(repeat).toMatchObject({ kind: 'pending', targets: [output], attempt: 2, busy: false });
+    expect(repeat).toMatchObject({ kind: 'pending', targets: named(output), attempt: 2, busy: false });
     expect(await all(inbox.leads({}))).toEqual([]);
     expect(await all(inbox.unsettled(output))).toEqual([stored]);
     expect(await inbox.settle([{ ...stored, target: output }])).toEqual(['accepted']);
@@ -64,7 +66,7 @@ describe.each(stores)('the targets of leads in $name', ({ newLocation }) => {
     const inbox = await open(newLocation(), { targets: [forward, output], leaseMs: 1000 });
     const stored = await takeStored(inbox, arrival);
     await inbox.release([forward, output].map((target) => ({ ...stored, target })));
-    expect(await takeOne(inbox, arrival)).toMatchObject({ targets: [forward, output], busy: false });
+    expect(await takeOne(inbox, arrival)).toMatchObject({ targets: named(forward, output), busy: false });
   });
 });
 
@@ -76,10 +78,10 @@ describe.each(sharedStores)('the targets of leads in $name, between receivers', 
     const stored = await takeStored(here, arrival);
     expect(await takeOne(there, arrival)).toMatchObject({ kind: 'pending', targets: [], busy: true });
     await here.release([{ ...stored, target: 't' }]);
-    expect(await takeOne(there, arrival)).toMatchObject({ targets: ['t'], busy: false });
+    expect(await takeOne(there, arrival)).toMatchObject({ targets: named('t'), busy: false });
     expect(await takeOne(here, arrival)).toMatchObject({ busy: true });
     clock.advance(120_000);
-    expect(await takeOne(here, arrival)).toMatchObject({ targets: ['t'], busy: false });
+    expect(await takeOne(here, arrival)).toMatchObject({ targets: named('t'), busy: false });
   });
 
   it('cannot be released by a receiver that does not hold the lease', async () => {

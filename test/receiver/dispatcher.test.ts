@@ -11,7 +11,14 @@ const failing: Target = {
     leads.map(() => Promise.resolve({ to: 'forward', ok: false, answer: '500', durationMs: 1 })),
 };
 const checked = {} as CheckedDelivery;
-const leased = { kind: 'pending', leadId: 'a', seq: 1, targets: ['app', 'later'], busy: false } as const;
+const named = (...names: string[]) => names.map((name) => ({ name, tries: 0 }));
+const leased = {
+  kind: 'pending',
+  leadId: 'a',
+  seq: 1,
+  targets: named('app', 'later'),
+  busy: false,
+} as const;
 const lead = { leadId: 'a' } as CheckedLead;
 const pending = [{ lead, stored: { ...leased, attempt: 1, firstAt: 0 } }];
 
@@ -56,7 +63,7 @@ it('hands a lead to every target at once, and keeps what each made of it', async
   const dispatched = new TargetDeliverer(inbox as Inbox, ['slow', 'app', 'later'].map(waiting), {
     now: () => 0,
   }).dispatch(checked, [
-    { lead, stored: { ...leased, targets: ['slow', 'app', 'later'], attempt: 1, firstAt: 0 } },
+    { lead, stored: { ...leased, targets: named('slow', 'app', 'later'), attempt: 1, firstAt: 0 } },
   ]);
   await expect.poll(() => answers.length).toBe(3);
   answers[1]?.({ ...result, ok: false, answer: 'exit 1' });
@@ -92,7 +99,7 @@ it('marks each lead of a delivery as soon as its target has had it, whatever the
     checked,
     ['a', 'b'].map((leadId) => ({
       lead: { leadId } as CheckedLead,
-      stored: { ...leased, leadId, targets: ['app'], attempt: 1, firstAt: 0 },
+      stored: { ...leased, leadId, targets: named('app'), attempt: 1, firstAt: 0 },
     })),
   );
   await expect.poll(() => done).toEqual(['b']);

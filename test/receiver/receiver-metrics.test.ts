@@ -55,8 +55,8 @@ describe('the metrics of a receiver', () => {
 
   it('show what is outstanding for each target of this run, and for all others together', () => {
     const backlog = [
-      { target: 'exec', leads: 2, oldestAt: 40_000 },
-      { target: undefined, leads: 7, oldestAt: 10_000 },
+      { target: 'exec', leads: 2, dead: 3, oldestAt: 40_000 },
+      { target: undefined, leads: 7, dead: 0, oldestAt: 10_000 },
     ];
     const families = parseOpenMetrics(
       openMetricsText(
@@ -69,11 +69,12 @@ describe('the metrics of a receiver', () => {
     );
     const of = (target: string) => [
       valueOf(families, 'leads_pending', { target }),
+      valueOf(families, 'leads_dead', { target }),
       valueOf(families, 'leads_pending_oldest_age_seconds', { target }),
     ];
-    expect(of('forward https://app.test')).toEqual([0, 0]);
-    expect(of('exec')).toEqual([2, 60]);
-    expect(of('other')).toEqual([7, 90]);
+    expect(of('forward https://app.test')).toEqual([0, 0, 0]);
+    expect(of('exec')).toEqual([2, 3, 60]);
+    expect(of('other')).toEqual([7, 0, 90]);
     expect(families[0]?.samples).toHaveLength(3);
   });
 

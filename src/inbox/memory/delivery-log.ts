@@ -4,6 +4,7 @@ import { hasMemberId, remainingContent } from '../erase/remaining-delivery.ts';
 import type { InboxQuery, StoredDelivery, StoredResult } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { maxRejectedKept, maxResultsKept } from '../store-options.ts';
+import type { OutstandingWork } from './target-work.ts';
 
 interface Row extends StoredBytes {
   readonly seq: number;
@@ -59,10 +60,13 @@ export class DeliveryLog {
     return row === undefined || !matches(row, query) ? undefined : this.#storedDelivery(row);
   }
 
-  /** `isOutstanding`: whether some target has not had a lead, now. */
-  *newestFirst(query: InboxQuery, isOutstanding: (leadId: string) => boolean): Generator<StoredDelivery> {
-    const { before = Number.POSITIVE_INFINITY } = query;
-    const isOutstandingAsked = query.verdicts?.includes('pending') === true;
+  *newestFirst(query: InboxQuery, outstanding: Pick<OutstandingWork, 'has'>): Generator<StoredDelivery> {
+    const { before = Number.POSITIVE_INFINITY, verdicts } = query;
+    const isDeadAsked = verdicts?.includes('dead') === true;
+    const isPendingAsked = verdicts?.includes('pending') === true;
+    const isOutstandingAsked = isPendingAsked || isDeadAsked;
+    const isOutstanding = (leadId: string): boolean =>
+      outstanding.has(leadId, ({ dead }) => isPendingAsked || dead);
     const said = new Set<string>();
     // Of an outstanding lead only the newest delivery is one, which may be above the range.
     const range = isOutstandingAsked ? { ...query, before: undefined } : query;
@@ -216,7 +220,9 @@ function matches({ seq, summary }: Row, query: InboxQuery): boolean {
     seq < (query.before ?? Number.POSITIVE_INFINITY) &&
     seq > (query.after ?? 0) &&
     (query.leadId === undefined || summary.leadId === query.leadId) &&
-    (query.verdicts === undefined || query.verdicts.includes(summary.verdict)) &&
+    (query.verdicts === undefined ||
+      query.verdicts.includes(summary.verdict) ||
+      (summary.verdict === 'pending' && query.verdicts.includes('dead'))) &&
     summary.receivedAt >= (query.since ?? Number.NEGATIVE_INFINITY) &&
     summary.receivedAt < (query.until ?? Number.POSITIVE_INFINITY)
   );

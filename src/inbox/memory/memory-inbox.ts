@@ -15,6 +15,7 @@ import type { StoreOptions } from '../store-options.ts';
 import { storeReader, type StoreReader } from '../store-reader.ts';
 import { targetLabel } from '../target-name.ts';
 import { MemoryWriter } from './memory-writer.ts';
+import type { OutstandingWork } from './target-work.ts';
 
 /** Deliveries that one step of a search gives, and bytes of their bodies, unless a single one has more. */
 const stepRows = 200;
@@ -27,6 +28,7 @@ type Step = () => unknown;
 export function memoryInbox(options: StoreOptions): Inbox {
   const { location, targets, onCommit } = options;
   const writer = new MemoryWriter(options);
+  const { outstanding } = writer;
   const failure = (error: unknown): Error =>
     cannotStore(location, { kind: 'store-other-fault', detail: messageOf(error) }, error);
   // Nothing has to be made durable, but answers that leave together wake their readers once: one by one, each would cost
@@ -62,20 +64,24 @@ export function memoryInbox(options: StoreOptions): Inbox {
     settle: (leases) => add(() => leases.map((lease) => writer.settle(lease))),
     // Every target is one that this receiver wants.
     markDoneAtNewAddress: (leases) => add(() => leases.map((lease) => writer.markDoneAtNewAddress(lease))),
-    // No other receiver can hold a lease here, so none is kept.
     release(leases) {
-      for (const lease of leases) writer.addResult(lease);
+      for (const lease of leases) writer.release(lease);
       return Promise.resolve();
     },
-    lease: (leases) => Promise.resolve(leases.map((lease) => writer.leaseState(lease))),
+    lease: (leases) => Promise.resolve(leases.map((lease) => writer.lease(lease))),
     async *unsettled(target) {
-      for (const [leadId, { seq, done }] of targets.includes(target) ? [...writer.leads] : []) {
-        if (!done.includes(target)) yield { leadId, seq };
-      }
+      for (const { lead } of [...outstanding.on(target)]) yield lead;
       await Promise.resolve();
     },
+    due: (target, by, limit) => Promise.resolve(outstanding.due(target, by, limit)),
+    nextDueAt: (target) => Promise.resolve(outstanding.nextDueAt(target)),
+    beginAnew(leadIds) {
+      writer.beginAnew(leadIds);
+      return Promise.resolve();
+    },
     checkWritable: () => Promise.resolve(),
-    backlog: () => Promise.resolve(sumBacklog(outstandingLeads(writer))),
+    backlog: () =>
+      Promise.resolve(sumBacklog(targets.flatMap((target) => [...backlogOf(target, outstanding)]))),
     prune: (before) => Promise.resolve(writer.prune(before)),
     async erase(erasure) {
       const counts = await add(() => writer.erase(erasure));
@@ -86,12 +92,11 @@ export function memoryInbox(options: StoreOptions): Inbox {
   };
 }
 
-/** Each lead once for each target that lacks it. */
-function* outstandingLeads(writer: MemoryWriter): Generator<Backlog> {
-  for (const [leadId, { firstAt }] of writer.leads) {
-    for (const target of writer.outstandingTargets(leadId)) {
-      yield { target: targetLabel(target), leads: 1, oldestAt: firstAt };
-    }
+function* backlogOf(name: string, outstanding: OutstandingWork): Generator<Backlog> {
+  const target = targetLabel(name);
+  for (const { dead, firstAt: oldestAt } of outstanding.on(name)) {
+    if (dead) yield { target, leads: 0, dead: 1, oldestAt: Number.POSITIVE_INFINITY };
+    else yield { target, leads: 1, dead: 0, oldestAt };
   }
 }
 
@@ -99,8 +104,7 @@ function memoryReader(
   writer: MemoryWriter,
   { location, targets }: Pick<StoreOptions, 'location' | 'targets'>,
 ): StoreReader {
-  const { deliveries, leads, erased } = writer;
-  const isOutstanding = (leadId: string): boolean => writer.outstandingTargets(leadId).length > 0;
+  const { deliveries, leads, erased, outstanding } = writer;
   return storeReader(location, {
     changeMark: () => String(deliveries.changes),
     extent: () => ({
@@ -113,7 +117,7 @@ function memoryReader(
     *search(_text, query) {
       let candidates: SearchStep['candidates'][number][] = [];
       let bytes = 0;
-      for (const delivery of deliveries.newestFirst(query, isOutstanding)) {
+      for (const delivery of deliveries.newestFirst(query, outstanding)) {
         candidates.push(delivery);
         bytes += delivery.body.length;
         if (candidates.length < stepRows && bytes < stepBytes) continue;
@@ -123,20 +127,20 @@ function memoryReader(
       yield { candidates, looked: candidates.length };
     },
     outstanding() {
-      const ids = [...leads.keys()];
-      const found = targets.map((target) => ({
-        target: targetLabel(target),
-        leads: ids.filter((leadId) => writer.outstandingTargets(leadId).includes(target)).length,
-        wanted: true,
-        wantedElsewhere: false,
-      }));
-      return found.filter((one) => one.leads > 0);
+      const found = targets.map((target) => {
+        const [sum = { leads: 0, dead: 0 }] = sumBacklog(backlogOf(target, outstanding));
+        const { leads, dead } = sum;
+        const mine = { wanted: true, wantedElsewhere: false };
+        return { target: targetLabel(target), leads, unscheduled: 0, dead, ...mine };
+      });
+      return found.filter(({ leads, dead }) => leads + dead > 0);
     },
-    list: (query) => deliveries.newestFirst(query, isOutstanding),
+    list: (query) => deliveries.newestFirst(query, outstanding),
     *leads({ states = ['accepted'], since, until }) {
       for (const [leadId, { seq, accepted }] of [...leads]) {
         const isWanted =
-          (accepted && states.includes('accepted')) || (states.includes('pending') && isOutstanding(leadId));
+          (accepted && states.includes('accepted')) ||
+          (states.includes('pending') && outstanding.has(leadId));
         const first = isWanted ? deliveries.find(seq, { since, until }) : undefined;
         if (first !== undefined) yield leadIn(first);
       }

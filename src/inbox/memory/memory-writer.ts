@@ -18,7 +18,7 @@ import type {
   ErasedCounts,
   ErasedLead,
   Erasure,
-  LeaseState,
+  LeaseAnswer,
   RejectedDelivery,
   TakeResult,
   TargetLease,
@@ -27,6 +27,7 @@ import { leadBytes } from '../lead-bytes.ts';
 import { maxRepeatsKept, noncesRemovedPerAdded, type StoreOptions } from '../store-options.ts';
 import { targetLabel } from '../target-name.ts';
 import { DeliveryLog } from './delivery-log.ts';
+import { OutstandingWork } from './target-work.ts';
 
 interface Lead {
   /** Number of its first delivery. */
@@ -45,17 +46,19 @@ interface Lead {
 /** Shared by the leads that no target has had: most stay so, where no target is wanted. */
 const none: readonly string[] = [];
 
-/** Writes what `Inbox` names. No other receiver can hold a lease here, so none is kept. */
+/** Writes what `Inbox` names. No other receiver can hold a lease here. */
 export class MemoryWriter {
   readonly deliveries = new DeliveryLog();
   readonly leads = new Map<string, Lead>();
   readonly erased = new ErasedLeads();
+  readonly outstanding: OutstandingWork;
   readonly #options: Pick<StoreOptions, 'targets' | 'redact' | 'clock'>;
   readonly #nonces: MemoryNonces;
   readonly #comparison = new ComparisonBudget();
 
   constructor(options: StoreOptions) {
     this.#options = options;
+    this.outstanding = new OutstandingWork(options.leaseMs);
     this.#nonces = new MemoryNonces(options.nonceLifetimeMs);
   }
 
@@ -74,14 +77,14 @@ export class MemoryWriter {
   }
 
   settle(lease: TargetLease): TakenKind {
-    const { leadId, seq, target } = lease;
+    const { leadId, seq } = lease;
     // Erased while a target was handed the lead.
     if (this.erased.find(leadId) !== undefined) return 'duplicate';
     this.addResult(lease);
     const lead = this.leads.get(leadId);
     if (lead === undefined) throw new Error('there is no lead of this id');
-    if (!lead.done.includes(target)) lead.done = [...lead.done, target];
-    const undone = this.#options.targets.filter((wanted) => !lead.done.includes(wanted));
+    this.#setDone(lead, lease);
+    const undone = this.#options.targets.filter((wanted) => this.outstanding.find(leadId, wanted));
     const verdict = verdictOnceDone(undone, lead);
     if (verdict === 'pending') return verdict;
     lead.accepted = true;
@@ -92,18 +95,21 @@ export class MemoryWriter {
   markDoneAtNewAddress(lease: TargetLease): undefined {
     this.addResult(lease);
     const lead = this.leads.get(lease.leadId);
-    if (lead !== undefined && !lead.done.includes(lease.target)) lead.done = [...lead.done, lease.target];
+    if (lead !== undefined) this.#setDone(lead, lease);
+  }
+
+  release(lease: TargetLease): void {
+    this.addResult(lease);
+    this.outstanding.release(lease);
   }
 
   addResult({ seq, target, result }: TargetLease): void {
     if (result !== undefined) this.deliveries.addResult(seq, { ...result, target: targetLabel(target) });
   }
 
-  /** The wanted targets that have not had the lead. */
-  outstandingTargets(leadId: string): readonly string[] {
-    const lead = this.leads.get(leadId);
-    if (lead === undefined) return none;
-    return this.#options.targets.filter((target) => !lead.done.includes(target));
+  #setDone(lead: Lead, { leadId, target }: TargetLease): void {
+    if (!lead.done.includes(target)) lead.done = [...lead.done, target];
+    this.outstanding.remove(leadId, target);
   }
 
   receivedLead(leadId: string): ReceivedLead | undefined {
@@ -115,14 +121,21 @@ export class MemoryWriter {
       seq: lead.seq,
       receivedAt: lead.firstAt,
       digest: Buffer.from(digest, 'base64').toString('hex'),
-      isPending: this.outstandingTargets(leadId).length > 0,
+      isPending: !lead.accepted || this.outstanding.has(leadId),
     };
   }
 
-  /** Whether the target may be handed the lead now. */
-  leaseState({ leadId, target }: TargetLease): LeaseState {
-    if (this.outstandingTargets(leadId).includes(target)) return 'leased';
-    return this.leads.get(leadId)?.done.includes(target) === true ? 'settled' : 'not outstanding';
+  lease({ leadId, target }: TargetLease): LeaseAnswer {
+    const lead = this.leads.get(leadId);
+    if (lead?.done.includes(target) === true) return { state: 'settled', tries: 0 };
+    const work = this.outstanding.find(leadId, target);
+    if (lead === undefined || work === undefined) return { state: 'not outstanding', tries: 0 };
+    this.outstanding.grant(work.lead, lead.firstAt, target, this.#options.clock.now());
+    return { state: 'leased', tries: work.tries };
+  }
+
+  beginAnew(leadIds: readonly string[]): void {
+    for (const leadId of leadIds) this.outstanding.beginAnew(leadId, this.#options.clock.now());
   }
 
   /** `Inbox.erase`. */
@@ -138,13 +151,14 @@ export class MemoryWriter {
     for (const leadId of ids) {
       const lead = this.leads.get(leadId);
       if (lead !== undefined) leads += 1;
-      if (this.outstandingTargets(leadId).length > 0) pending += 1;
+      if (this.outstanding.has(leadId)) pending += 1;
       // Of an id that was only rejected, too, nothing is to be stored any more.
       const first = found.find((one) => one.leadId === leadId);
       const kept = lead ?? (first && { seq: first.seq, firstAt: first.receivedAt, attempts: 0 });
       if (kept === undefined) continue;
       const { seq, firstAt, attempts } = kept;
       this.leads.delete(leadId);
+      this.outstanding.remove(leadId);
       this.erased.add(leadId, { seq, firstAt, attempts });
       known.add(leadId);
     }
@@ -157,7 +171,7 @@ export class MemoryWriter {
   backfilledSeqs(): number[] {
     const pushed = new Set<string | undefined>();
     const fetched: { seq: number; leadId: string | undefined }[] = [];
-    for (const { seq, leadId, verdict, source } of this.deliveries.newestFirst({}, () => true)) {
+    for (const { seq, leadId, verdict, source } of this.deliveries.newestFirst({}, this.outstanding)) {
       if (verdict === 'rejected') continue;
       if (source === 'push') pushed.add(leadId);
       else if (leadId !== undefined && this.leads.get(leadId)?.seq === seq) fetched.push({ seq, leadId });
@@ -172,13 +186,21 @@ export class MemoryWriter {
   /** Returns the number of dropped deliveries. */
   prune(before: number): number {
     let dropped = 0;
+    const dead = new Set<string>();
     for (const { seq, leadId } of this.deliveries.receivedBefore(before)) {
       const lead = leadId === undefined ? undefined : this.leads.get(leadId);
-      if (leadId !== undefined && this.outstandingTargets(leadId).length > 0) continue;
+      if (leadId !== undefined && this.outstanding.has(leadId, (work) => !work.dead)) continue;
       if (lead?.seq === seq) lead.digest = digestOf(this.deliveries.leadOf(seq) ?? new Uint8Array());
+      if (leadId !== undefined && this.outstanding.has(leadId)) dead.add(leadId);
       this.deliveries.remove(seq);
       dropped += 1;
     }
+    if (dead.size === 0) return dropped;
+    // Of what a newer delivery is kept, that one can still be handed on.
+    for (const { leadId = '', verdict } of this.deliveries.summaries(() => true)) {
+      if (verdict !== 'rejected') dead.delete(leadId);
+    }
+    for (const leadId of dead) this.outstanding.remove(leadId);
     return dropped;
   }
 
@@ -210,8 +232,15 @@ export class MemoryWriter {
       const verdict = decideVerdict(known, arrival, this.#options.targets);
       const seq = this.deliveries.add(summaryOf(arrival, verdict, content.path, firstSeq), bytes);
       this.#count(lead, verdict, seq);
+      if (verdict.kind === 'pending') this.#grant(verdict, lead?.seq ?? seq);
       return { seq, ...verdict };
     });
+  }
+
+  /** `seq`: of the lead's first delivery. */
+  #grant({ leadId, firstAt, targets }: Extract<TakenVerdict, { kind: 'pending' }>, seq: number): void {
+    const now = this.#options.clock.now();
+    for (const { name } of targets) this.outstanding.grant({ leadId, seq }, firstAt, name, now);
   }
 
   #erasedLead(leadId: string): ReceivedLead | undefined {
@@ -252,13 +281,14 @@ export class MemoryWriter {
 
   #knownLead(
     { seq, firstAt, attempts, accepted, done, digest }: Lead,
-    { delivery, place }: Arrival,
+    { delivery, leadId, place }: Arrival,
   ): KnownLead {
     const payload = leadBytes(delivery.body, place);
     const first = this.deliveries.leadOf(seq);
     const isSame = first === undefined ? digestOf(payload) === digest : Buffer.compare(first, payload) === 0;
     const firstBody = isSame ? 'same' : this.#comparison.spend(first, payload);
-    return { firstAt, attempts, accepted, firstBody, done, leasedElsewhere: none };
+    const tries = new Map(this.outstanding.of(leadId).map((work) => [work.target, work.tries]));
+    return { firstAt, attempts, accepted, firstBody, done, leasedElsewhere: none, tries };
   }
 }
 

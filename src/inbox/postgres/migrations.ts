@@ -81,5 +81,16 @@ function idPartitionsOf(schema: Sql): Sql {
   return parts.reduce((all, part) => sql`${all}\n${part}`);
 }
 
+/** What the release before writes is due at no time: it has no `due_at`. */
+const tries: Migration = {
+  writableFrom: 1,
+  statements: (schema) => sql`
+ALTER TABLE ${schema}.outstanding ADD COLUMN tries int4 NOT NULL DEFAULT 0, ADD COLUMN since int8,
+  ADD COLUMN due_at int8, ADD COLUMN dead boolean NOT NULL DEFAULT false;
+CREATE INDEX outstanding_due ON ${schema}.outstanding (target, (greatest(due_at, lease)))
+  WHERE due_at IS NOT NULL AND NOT dead;
+CREATE INDEX outstanding_dead ON ${schema}.outstanding (lead) WHERE dead;`,
+};
+
 /** `meta.version` counts those that a schema has had. */
-export const migrations: readonly Migration[] = [first];
+export const migrations: readonly Migration[] = [first, tries];

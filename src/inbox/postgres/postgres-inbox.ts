@@ -1,5 +1,5 @@
 import type { TakenKind } from '../decide-verdict.ts';
-import type { Inbox, LeaseState, TargetLease } from '../inbox.ts';
+import type { Inbox, LeaseAnswer, TargetLease } from '../inbox.ts';
 import { leaseOwner } from '../receiver-liveness.ts';
 import type { StoreOptions } from '../store-options.ts';
 import { storedNames } from '../target-name.ts';
@@ -8,7 +8,7 @@ import { MonthsAhead } from './migrate.ts';
 import { openSchema } from './open-schema.ts';
 import { cannotOpen, cannotWrite, sqlState } from './postgres-errors.ts';
 import { postgresReader } from './postgres-reader.ts';
-import { backlogOf, outstandingLeads } from './read/outstanding.ts';
+import { backlogOf, dueLeads, outstandingLeads } from './read/outstanding.ts';
 import type { OpenedSchema } from './read/read-database.ts';
 import { bytesOfText, hexOf, sql, statements } from './sql.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import { Confirmations } from './write/unconfirmed-commits.ts';
 import { eraseFromDatabase } from './write/erase.ts';
 import { pruneDeliveries } from './write/prune.ts';
-import { LeasePlan, type LeaseResult, type LeaseWork, leaseWork } from './write/lease-plan.ts';
+import { beginAnew, LeasePlan, type LeaseResult, type LeaseWork, leaseWork } from './write/lease-plan.ts';
 import { TakePlan } from './write/take-plan.ts';
 import { rejectWork, sizeOfWork, takeWork } from './write/take-queries.ts';
 import { TransactionQueue } from './write/transaction-queue.ts';
@@ -123,11 +123,15 @@ function postgresInbox(
       }
     },
     settle: async (leases) => (await leased('done', leases)) as readonly TakenKind[],
-    markDoneAtNewAddress: (leases) => leased('done at new address', leases),
+    markDoneAtNewAddress: async (leases) =>
+      (await leased('done at new address', leases)) as readonly (string | undefined)[],
     async release(leases) {
       await leased('release', leases);
     },
-    lease: async (leases) => (await leased('lease', leases)) as readonly LeaseState[],
+    lease: async (leases) => (await leased('lease', leases)) as readonly LeaseAnswer[],
+    due: (target, by, limit) => dueLeads(context, target, { by, limit }),
+    nextDueAt: async (target) => (await dueLeads(context, target, { limit: 1 }))[0]?.dueAt,
+    beginAnew: (leadIds) => written(() => beginAnew(context, leadIds)),
     unsettled: (target) => outstandingLeads(context, storedName(target)),
     checkWritable: () => written(() => writeCheck.run()),
     backlog: () => backlogOf(context, { wanted }),

@@ -35,10 +35,10 @@ const pageBytes = 4 * 1024 * 1024;
 const resultsColumn = `(SELECT json_group_array(json_array(label, ok, answer, at, duration_ms)) FROM
   (SELECT * FROM results LEFT JOIN targets ON name = target WHERE results.seq = deliveries.seq ORDER BY number))`;
 
-/** Leads with an outstanding target, each as its newest delivery that was answered so. */
-const outstanding = `SELECT COALESCE(
+/** Leads with a target for which that holds, each as its newest delivery that was answered so. */
+const outstanding = (condition: string): string => `SELECT COALESCE(
   (SELECT MAX(seq) FROM deliveries WHERE lead = undone.lead AND attempt > 1 AND verdict = 'pending'),
-  (SELECT seq FROM leads WHERE id = undone.lead)) FROM (SELECT DISTINCT lead FROM work WHERE done = 0) AS undone`;
+  (SELECT seq FROM leads WHERE id = undone.lead)) FROM (SELECT DISTINCT lead FROM work WHERE ${condition}) AS undone`;
 
 export interface ReadDatabase {
   readonly database: Database;
@@ -54,7 +54,7 @@ export async function* deliveries(
   { database, version, shared }: ReadDatabase,
   query: InboxQuery,
 ): AsyncGenerator<StoredDelivery> {
-  const { sql, values } = conditions(query);
+  const { sql, values } = conditions(query, version);
   const page = database.prepare(
     `SELECT *, ${version > 1 ? resultsColumn : "'[]'"} AS results FROM deliveries
      WHERE seq < ? ${sql} ORDER BY seq DESC LIMIT ?`,
@@ -79,7 +79,7 @@ export async function* leads(
   { database, version, shared }: ReadDatabase,
   { states = ['accepted'], since, until }: StoredLeadQuery,
 ): AsyncGenerator<StoredLead> {
-  const { sql, values } = conditions({ since, until });
+  const { sql, values } = conditions({ since, until }, version);
   shared?.forget();
   const wanted = states.map((state) => stateConditions[state]).join(' OR ');
   const page = database.prepare(
@@ -124,7 +124,7 @@ async function* rowsOf(
   }
 }
 
-function conditions(query: InboxQuery): { sql: string; values: Value[] } {
+function conditions(query: InboxQuery, version: number): { sql: string; values: Value[] } {
   const parts: string[] = [];
   const values: Value[] = [];
   const add = (part: string, ...parameters: Value[]): void => {
@@ -136,12 +136,15 @@ function conditions(query: InboxQuery): { sql: string; values: Value[] } {
   if (query.since !== undefined) add('received_at >= ?', query.since);
   if (query.until !== undefined) add('received_at < ?', query.until);
   if (query.verdicts !== undefined) {
-    const others = query.verdicts.filter((verdict) => verdict !== 'pending');
+    const others = query.verdicts.filter((verdict) => verdict !== 'pending' && verdict !== 'dead');
     // Only a condition in these very words finds the index of the rejected ones.
     const isRejected = query.verdicts.join() === 'rejected';
     const listed = isRejected ? "verdict = 'rejected'" : `verdict IN (${others.map(() => '?').join(', ')})`;
     const values = isRejected ? [] : others;
-    add(query.verdicts.includes('pending') ? `(${listed} OR seq IN (${outstanding}))` : listed, ...values);
+    const ofWork = query.verdicts.includes('pending')
+      ? 'done = 0'
+      : query.verdicts.includes('dead') && version > 4 && 'dead = 1';
+    add(ofWork === false ? listed : `(${listed} OR seq IN (${outstanding(ofWork)}))`, ...values);
   }
   if (query.leadId !== undefined) {
     // Three small searches instead of an index over every delivery: the first one, its repeats, and the rejected ones.
@@ -224,7 +227,7 @@ export async function* searchFile(
   text: string,
   query: InboxQuery,
 ): AsyncGenerator<SearchStep> {
-  const { sql, values } = conditions(query);
+  const { sql, values } = conditions(query, version);
   // Several leads of one delivery share its body.
   const body =
     version > 2

@@ -14,7 +14,7 @@ export function leadLookup(read: ReadDatabase): Pick<StoreQueries, keyof Receive
   const { database, version, shared, erased } = read;
   const find = database.prepare(
     `SELECT group_concat(asked.key || ' ' || seq || ' ' || first_at || ' ' || lower(hex(digest)) || ' ' ||
-       EXISTS (SELECT 1 FROM work WHERE lead = leads.id AND done = 0)) AS found
+       (state = 'pending' OR EXISTS (SELECT 1 FROM work WHERE lead = leads.id AND done = 0))) AS found
      FROM json_each(?) AS asked JOIN leads ON leads.id = asked.value`,
   );
   const bySeq = database.prepare(

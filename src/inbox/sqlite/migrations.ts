@@ -68,6 +68,15 @@ const migrations: readonly Migration[] & { readonly length: typeof currentVersio
     digest BLOB PRIMARY KEY, seq INTEGER NOT NULL, first_at INTEGER NOT NULL, attempts INTEGER NOT NULL
   ) WITHOUT ROWID;
   `),
+  (database) =>
+    database.exec(`
+  ALTER TABLE work ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE work ADD COLUMN since INTEGER;
+  ALTER TABLE work ADD COLUMN due_at INTEGER;
+  ALTER TABLE work ADD COLUMN dead INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX due ON work (target, MAX(due_at, lease)) WHERE done = 0 AND dead = 0;
+  CREATE INDEX dead ON work (target) WHERE dead = 1;
+  `),
 ];
 
 /** Throws a `ConfigError` for a database of another program, or one that a newer version of this program made. */

@@ -12,7 +12,7 @@ import {
   DiskSpaceCheck,
   StoreWarnings,
 } from './file-health.ts';
-import { type Database, Statements, toColumn } from './libsql.ts';
+import { type Database, Statements, textOf, toColumn } from './libsql.ts';
 import { currentVersion } from './database-file.ts';
 import {
   failWhereLocked,
@@ -23,9 +23,10 @@ import {
   overwriteFile,
   shrink,
 } from './open-database.ts';
-import { cannotOpen, cannotWrite } from './sqlite-errors.ts';
+import { cannotOpen, cannotRead, cannotWrite } from './sqlite-errors.ts';
 import { sqliteReader } from './sqlite-reader.ts';
 import {
+  dueLeads,
   readBacklog,
   removeDeadReceivers,
   RunningReceiver,
@@ -107,6 +108,14 @@ function sqliteInbox(
       throw cannotWrite(location, error);
     }
   };
+  const dueIn = dueLeads(database);
+  const reading = async <T>(read: () => T): Promise<T> => {
+    try {
+      return await Promise.resolve(read());
+    } catch (cause) {
+      throw cannotRead(location, cause);
+    }
+  };
   let rejectedWaiting = 0;
   return {
     ...sqliteReader(database, { location, version: currentVersion, wanted, owner: opened.owner }),
@@ -131,6 +140,9 @@ function sqliteInbox(
         for (const lease of leases) writer.release(lease);
       }),
     lease: (leases) => add((writer) => leases.map((lease) => writer.lease(lease))),
+    due: (target, by, limit) => reading(() => dueIn.due(opened.storedName(target), by, limit)),
+    nextDueAt: (target) => reading(() => dueIn.next(opened.storedName(target))),
+    beginAnew: (leadIds) => add((writer) => leadIds.forEach((leadId) => writer.beginAnew(leadId))),
     async *unsettled(target) {
       for (let after = ''; ;) {
         const page = await add((writer) => writer.leases.outstandingLeads(target, after));
@@ -185,15 +197,26 @@ const batchRows = 500;
 type Transact = <T>(work: () => T) => Promise<T>;
 
 /**
- * Drops deliveries received before that time, but keeps the ids, and every lead that a target has not had. Resolves to
- * the number of dropped deliveries.
+ * Drops deliveries received before that time, but keeps the ids, and every lead that a target has not had, unless it is
+ * dead. Resolves to the number of dropped deliveries.
  */
 async function pruneDeliveries(database: Database, before: number, transact: Transact): Promise<number> {
   const batch = `SELECT seq, received_at, lead FROM deliveries WHERE seq > ?1 ORDER BY seq LIMIT ${batchRows}`;
   const end = database.prepare(`SELECT MAX(seq) AS seq FROM (${batch})`);
   const drop = database.prepare(
     `DELETE FROM deliveries WHERE seq IN (SELECT seq FROM (${batch}) AS old WHERE received_at < ?2
-     AND NOT EXISTS (SELECT 1 FROM work WHERE work.lead = old.lead AND done = 0))`,
+     AND NOT EXISTS (SELECT 1 FROM work WHERE work.lead = old.lead AND done = 0 AND dead = 0))`,
+  );
+  // Of what a newer delivery is kept, that one can still be handed on.
+  const deadBatch = `SELECT target, lead FROM work WHERE dead = 1 AND (target, lead) > (?1, ?2)
+    ORDER BY target, lead LIMIT ${batchRows}`;
+  const deadEnd = database.prepare(
+    `SELECT target, lead FROM (${deadBatch}) ORDER BY target DESC, lead DESC LIMIT 1`,
+  );
+  const dropDead = database.prepare(
+    `DELETE FROM work WHERE (lead, target) IN (SELECT lead, target FROM (${deadBatch}) AS old
+     WHERE NOT EXISTS (SELECT 1 FROM leads JOIN deliveries USING (seq) WHERE id = old.lead)
+     AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.lead = old.lead AND attempt > 1))`,
   );
   let dropped = 0;
   for (let start: number | null = 0; start !== null;) {
@@ -203,6 +226,14 @@ async function pruneDeliveries(database: Database, before: number, transact: Tra
       if (typeof last !== 'number') return null;
       dropped += drop.run([after, before]).changes;
       return last;
+    });
+  }
+  for (let after: readonly string[] | undefined = ['', '']; after !== undefined;) {
+    const behind: readonly string[] = after;
+    after = await transact(() => {
+      const [last] = deadEnd.all(behind);
+      dropDead.run(behind);
+      return last && [textOf(last['target']), textOf(last['lead'])];
     });
   }
   return dropped;

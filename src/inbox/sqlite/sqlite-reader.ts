@@ -52,14 +52,17 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
       const label = version > 1 ? '(SELECT label FROM targets WHERE name = target)' : 'target';
       const running =
         'EXISTS (SELECT 1 FROM receivers WHERE receivers.target = work.target AND receivers.owner <> ?)';
+      const counts = 'SUM(dead = 0 AND due_at IS NULL) AS unscheduled, SUM(dead) AS dead';
       const rows = statements.all(
-        `SELECT target, ${label} AS label, COUNT(*) AS leads, ${version > 2 ? running : '? IS NULL'} AS elsewhere
-         FROM work WHERE done = 0 GROUP BY target`,
+        `SELECT target, ${label} AS label, COUNT(*) AS leads, ${version > 2 ? running : '? IS NULL'} AS elsewhere,
+         ${version > 4 ? counts : 'COUNT(*) AS unscheduled, 0 AS dead'} FROM work WHERE done = 0 GROUP BY target`,
         owner,
       );
       const found = rows.map((row) => ({
         target: targetLabel(textOf(row['label'])),
-        leads: Number(row['leads']),
+        leads: Number(row['leads']) - Number(row['dead']),
+        unscheduled: Number(row['unscheduled']),
+        dead: Number(row['dead']),
         wanted: wanted.includes(textOf(row['target'])),
         wantedElsewhere: row['elsewhere'] === 1,
       }));

@@ -24,7 +24,7 @@ import { splitErased } from '../erase/remaining-delivery.ts';
 import {
   type Arrival,
   CannotStoreError,
-  type LeaseState,
+  type LeaseAnswer,
   type RejectedDelivery,
   type TakeResult,
   type TargetLease,
@@ -141,14 +141,19 @@ export class SqliteWriter {
     return moved;
   }
 
-  release({ leadId, seq, target, result }: TargetLease): void {
+  release(lease: TargetLease): void {
+    const { leadId, seq, target, result } = lease;
     if (this.erased.find(leadId) !== undefined) return;
     this.#addResult(seq, target, result);
-    this.leases.release(toColumn(leadId), target);
+    this.leases.release(toColumn(leadId), lease);
   }
 
-  lease({ leadId, target }: TargetLease): LeaseState {
+  lease({ leadId, target }: TargetLease): LeaseAnswer {
     return this.leases.lease(toColumn(leadId), target, this.#now);
+  }
+
+  beginAnew(leadId: string): void {
+    this.leases.beginAnew(toColumn(leadId), this.#now);
   }
 
   #addResult(seq: number, target: string, result: TargetLease['result']): void {
@@ -204,7 +209,9 @@ export class SqliteWriter {
       trimRepeats(this.#sql, id, verdict.attempt, verdict.differs !== undefined);
     }
     if (!isNew && verdict.kind === 'accepted') acceptLead(this.#sql, id);
-    if (verdict.kind === 'pending') this.leases.grant(id, verdict.targets, this.#now);
+    if (verdict.kind === 'pending') {
+      for (const { name } of verdict.targets) this.leases.grant(id, name, this.#now);
+    }
     return { seq, ...verdict };
   }
 

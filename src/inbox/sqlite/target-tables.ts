@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import type { KnownLead } from '../decide-verdict.ts';
-import { type Backlog, type LeaseState, type StoredRef, sumBacklog } from '../inbox.ts';
+import {
+  type Backlog,
+  type DueLead,
+  type LeaseAnswer,
+  type StoredRef,
+  sumBacklog,
+  type TargetLease,
+} from '../inbox.ts';
 import { isDead, isGone, heartbeatEveryMs } from '../receiver-liveness.ts';
 import { type StoredName, storedNames, targetLabel } from '../target-name.ts';
 import { type Database, fromColumn, type Row, type Statements, textOf } from './libsql.ts';
@@ -20,6 +27,10 @@ export const outstandingPage = 1000;
 const outstandingPageOf = `SELECT id, seq FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0 AND lead > ?
   ORDER BY lead LIMIT ${outstandingPage}`;
 
+/** In the very words of the index; a row of a version that had no `due_at` is due at no time. */
+const freeAt = 'MAX(due_at, lease)';
+const dueOf = `FROM work WHERE target = ? AND done = 0 AND dead = 0 AND ${freeAt} <= ? ORDER BY ${freeAt}`;
+
 /**
  * The table `work`: which targets have had each lead, and which receiver hands it on now. A lease expires by itself, so
  * that another receiver can do what one that was killed had not done. Ids are as `toColumn` gives them.
@@ -34,36 +45,44 @@ export class TargetLeases {
   }
 
   /** Where the wanted targets of one lead stand. */
-  stateOf(id: string, now: number): Pick<KnownLead, 'done' | 'leasedElsewhere'> {
+  stateOf(id: string, now: number): Pick<KnownLead, 'done' | 'leasedElsewhere' | 'tries'> {
     const done: string[] = [];
     const leasedElsewhere: string[] = [];
+    const tries = new Map<string, number>();
     for (const target of this.#options.wanted) {
       const row = this.#rowOf(id, target);
       if (row === undefined) continue;
       if (row['done'] === 1) done.push(target);
-      else if (this.#isLeasedElsewhere(row, now)) leasedElsewhere.push(target);
+      else {
+        tries.set(target, Number(row['tries']));
+        if (this.#isLeasedElsewhere(row, now)) leasedElsewhere.push(target);
+      }
     }
-    return { done, leasedElsewhere };
+    return { done, leasedElsewhere, tries };
   }
 
-  grant(id: string, targets: readonly string[], now: number): void {
+  /** A lead that came is due as well: where this receiver is killed, it is to be tried again. */
+  grant(id: string, target: string, now: number): void {
     const { owner, leaseMs, storedName } = this.#options;
-    for (const target of targets) {
-      this.#sql.run(
-        `INSERT INTO work VALUES (?, ?, 0, ?, ?)
-         ON CONFLICT DO UPDATE SET owner = excluded.owner, lease = excluded.lease`,
-        id,
-        storedName(target),
-        owner,
-        now + leaseMs,
-      );
-    }
+    this.#sql.run(
+      `INSERT INTO work VALUES (?1, ?2, 0, ?3, ?4, 0, ?5, ?5, 0) ON CONFLICT DO UPDATE SET owner = ?3, lease = ?4,
+       since = COALESCE(since, ?5), due_at = COALESCE(due_at, ?5)`,
+      id,
+      storedName(target),
+      owner,
+      now + leaseMs,
+      now,
+    );
   }
 
-  release(id: string, target: string): void {
+  release(id: string, { target, result, retryAt, dead }: TargetLease): void {
     const { owner, storedName } = this.#options;
     this.#sql.run(
-      'UPDATE work SET lease = 0 WHERE lead = ? AND target = ? AND owner = ? AND done = 0',
+      `UPDATE work SET lease = 0, tries = tries + ?, due_at = COALESCE(?, due_at), dead = MAX(dead, ?)
+       WHERE lead = ? AND target = ? AND owner = ? AND done = 0`,
+      result === undefined ? 0 : 1,
+      retryAt ?? null,
+      dead === true ? 1 : 0,
       id,
       storedName(target),
       owner,
@@ -74,7 +93,12 @@ export class TargetLeases {
   settle(id: string, target: string): string[] {
     const { wanted, storedName } = this.#options;
     this.#setDone(id, storedName(target));
-    return wanted.filter((one) => this.#rowOf(id, one)?.['done'] !== 1);
+    return wanted.filter((one) => this.#rowOf(id, one)?.['done'] === 0);
+  }
+
+  /** What is outstanding of the lead is due now. */
+  beginAnew(id: string, now: number): void {
+    this.#sql.run('UPDATE work SET since = ?1, due_at = ?1, dead = 0 WHERE lead = ?2 AND done = 0', now, id);
   }
 
   /**
@@ -98,13 +122,21 @@ export class TargetLeases {
   }
 
   /** Leases what is outstanding for the target, unless another receiver holds a lease on it. */
-  lease(id: string, target: string, now: number): LeaseState {
+  lease(id: string, target: string, now: number): LeaseAnswer {
     const row = this.#rowOf(id, target);
-    if (row?.['done'] === 1) return 'settled';
-    if (row === undefined) return 'not outstanding';
-    if (this.#isLeasedElsewhere(row, now)) return 'busy';
-    this.grant(id, [target], now);
-    return 'leased';
+    if (row?.['done'] === 1) return { state: 'settled', tries: 0 };
+    if (row === undefined) return { state: 'not outstanding', tries: 0 };
+    const tries = Number(row['tries']);
+    if (this.#isLeasedElsewhere(row, now)) return { state: 'busy', tries };
+    const { owner, leaseMs, storedName } = this.#options;
+    this.#sql.run(
+      'UPDATE work SET owner = ?, lease = ? WHERE lead = ? AND target = ?',
+      owner,
+      now + leaseMs,
+      id,
+      storedName(target),
+    );
+    return { state: 'leased', tries };
   }
 
   /** At most `outstandingPage` of them, those behind an id, in the order of ids. */
@@ -116,7 +148,8 @@ export class TargetLeases {
 
   #setDone(id: string, stored: string): void {
     this.#sql.run(
-      'INSERT INTO work VALUES (?, ?, 1, ?, 0) ON CONFLICT DO UPDATE SET done = 1, lease = 0',
+      `INSERT INTO work VALUES (?, ?, 1, ?, 0, 0, NULL, NULL, 0)
+       ON CONFLICT DO UPDATE SET done = 1, lease = 0, dead = 0`,
       id,
       stored,
       this.#options.owner,
@@ -125,12 +158,42 @@ export class TargetLeases {
 
   #rowOf(id: string, target: string): Row | undefined {
     const stored = this.#options.storedName(target);
-    return this.#sql.get('SELECT done, owner, lease FROM work WHERE lead = ? AND target = ?', id, stored);
+    return this.#sql.get(
+      'SELECT done, owner, lease, tries FROM work WHERE lead = ? AND target = ?',
+      id,
+      stored,
+    );
   }
 
   #isLeasedElsewhere(row: Row, now: number): boolean {
     return row['owner'] !== this.#options.owner && Number(row['lease']) > now;
   }
+}
+
+/** Reads which leads are due for a target, by its stored name. */
+export function dueLeads(database: Database): {
+  readonly due: (target: string, by: number, limit: number) => readonly DueLead[];
+  readonly next: (target: string) => number | undefined;
+} {
+  const due = database.prepare(
+    `SELECT id, seq, tries, since, free_at FROM (SELECT lead, tries, since, ${freeAt} AS free_at ${dueOf} LIMIT ?)
+     JOIN leads ON id = lead ORDER BY free_at`,
+  );
+  const next = database.prepare(`SELECT ${freeAt} AS free_at ${dueOf} LIMIT 1`);
+  return {
+    due: (target, by, limit) =>
+      due.all([target, by, limit]).map((row) => ({
+        leadId: fromColumn(textOf(row['id'])),
+        seq: Number(row['seq']),
+        tries: Number(row['tries']),
+        since: Number(row['since']),
+        dueAt: Number(row['free_at']),
+      })),
+    next(target) {
+      const [row] = next.all([target, Number.MAX_SAFE_INTEGER]);
+      return row && Number(row['free_at']);
+    },
+  };
 }
 
 /** How this inbox stores the names of targets: by the key in its table `target_key`. */
@@ -157,7 +220,7 @@ export function nameTargetsByKey(database: Database): void {
   const storedName = storedNamesOf(database);
   // Two names of one target become one row: the target has had the lead under either of them.
   const copy = database.prepare(
-    `INSERT INTO work SELECT lead, ?, done, owner, lease FROM work WHERE target = ?
+    `INSERT INTO work (lead, target, done, owner, lease) SELECT lead, ?, done, owner, lease FROM work WHERE target = ?
      ON CONFLICT DO UPDATE SET done = MAX(done, excluded.done)`,
   );
   const remove = database.prepare('DELETE FROM work WHERE target = ?');
@@ -242,8 +305,8 @@ export async function readBacklog(
     )
     .all([]);
   const read = database.prepare(
-    `SELECT COUNT(*) AS leads, MIN(first_at) AS oldest, MAX(lead) AS last FROM
-     (SELECT lead, first_at FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0 AND lead > ?
+    `SELECT COUNT(*) AS read, SUM(dead) AS dead, MIN(first_at) FILTER (WHERE dead = 0) AS oldest, MAX(lead) AS last FROM
+     (SELECT lead, dead, first_at FROM work JOIN leads ON id = lead WHERE target = ? AND done = 0 AND lead > ?
       ORDER BY lead LIMIT ${step})`,
   );
   const parts: Backlog[] = [];
@@ -251,9 +314,11 @@ export async function readBacklog(
     const target = wanted.includes(textOf(name)) ? targetLabel(textOf(label)) : undefined;
     for (let last = ''; ;) {
       const row = read.get([textOf(name), last]);
-      const leads = Number(row?.['leads'] ?? 0);
-      if (leads > 0) parts.push({ target, leads, oldestAt: Number(row?.['oldest']) });
-      if (leads < step) break;
+      const count = Number(row?.['read'] ?? 0);
+      const dead = Number(row?.['dead'] ?? 0);
+      const oldestAt = Number(row?.['oldest'] ?? Number.POSITIVE_INFINITY);
+      if (count > 0) parts.push({ target, leads: count - dead, dead, oldestAt });
+      if (count < step) break;
       last = textOf(row?.['last']);
       await otherWork();
     }

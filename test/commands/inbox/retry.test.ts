@@ -212,7 +212,9 @@ describe('what is outstanding', () => {
       leaseMs: 60_000,
       pid: process.ppid,
     });
-    expect(await inbox.lease([{ leadId: 'a', seq: 1, target: `forward ${url}` }])).toEqual(['leased']);
+    expect(await inbox.lease([{ leadId: 'a', seq: 1, target: `forward ${url}` }])).toMatchObject([
+      { state: 'leased' },
+    ]);
     const run = await leads(['inbox', 'retry', '--pending', '--to', url], { home, clock: systemClock });
     await inbox.close();
     expect(run.exitCode).toBe(7);

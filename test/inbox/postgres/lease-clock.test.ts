@@ -22,6 +22,10 @@ it.skipIf(address === undefined)(
     await takeOne(here, arrival);
     expect(await takeOne(there, arrival)).toMatchObject({ kind: 'pending', busy: true });
     ahead.advance(90_000);
-    expect(await takeOne(there, arrival)).toMatchObject({ kind: 'pending', busy: false, targets: ['t'] });
+    expect(await takeOne(there, arrival)).toMatchObject({
+      kind: 'pending',
+      busy: false,
+      targets: [{ name: 't' }],
+    });
   },
 );

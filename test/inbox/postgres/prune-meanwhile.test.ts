@@ -55,9 +55,9 @@ describe.skipIf(address === undefined)('pruning while a lead gets outstanding', 
     expect(bodies).toEqual(expect.arrayContaining(repeats));
     const outstanding = await all(inbox.unsettled('t'));
     expect(outstanding.map(({ leadId }) => leadId)).toEqual(['a', 'b']);
-    expect(await inbox.lease(outstanding.map((one) => ({ ...one, target: 't' })))).toEqual([
-      'leased',
-      'leased',
+    expect(await inbox.lease(outstanding.map((one) => ({ ...one, target: 't' })))).toMatchObject([
+      { state: 'leased' },
+      { state: 'leased' },
     ]);
     expect(await inbox.settle(outstanding.map((one) => ({ ...one, target: 't' })))).toEqual(
       expect.not.arrayContaining(['pending']),

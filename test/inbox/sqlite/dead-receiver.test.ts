@@ -21,7 +21,7 @@ async function takeAfterReceiverOn(host: string): Promise<TakeResult> {
 
 describe('a lease of another receiver that had the same pid', () => {
   it('ends at once when that receiver ran on this host', async () => {
-    expect(await takeAfterReceiverOn(hostname())).toMatchObject({ targets: ['t'], busy: false });
+    expect(await takeAfterReceiverOn(hostname())).toMatchObject({ targets: [{ name: 't' }], busy: false });
   });
 
   // As in two containers on one volume, where every run has the same pid.

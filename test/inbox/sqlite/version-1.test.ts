@@ -36,8 +36,15 @@ it('forwards nothing again, whatever credentials the URL has now', async () => {
   expect(await repeat('forwarded')).toMatchObject({ kind: 'duplicate', attempt: 2 });
   expect(await repeat('outstanding')).toMatchObject({ kind: 'pending', attempt: 4 });
   expect(await inbox.outstanding()).toEqual([
-    { target: 'exec', leads: 1, wanted: false, wantedElsewhere: false },
-    { target: 'forward http://127.0.0.1:45678', leads: 1, wanted: true, wantedElsewhere: false },
+    { target: 'exec', leads: 1, unscheduled: 1, dead: 0, wanted: false, wantedElsewhere: false },
+    {
+      target: 'forward http://127.0.0.1:45678',
+      leads: 1,
+      unscheduled: 0,
+      dead: 0,
+      wanted: true,
+      wantedElsewhere: false,
+    },
   ]);
 });
 

@@ -49,7 +49,7 @@ it('knows its leads again, wherever in a body they are now', async () => {
   });
   expect(await inEnvelope('{"id":"outstanding","n":1}', 'outstanding')).toMatchObject({
     kind: 'pending',
-    targets: [forward],
+    targets: [{ name: forward, tries: 0 }],
     differs: ['n'],
   });
   expect(await takeOne(inbox, arrivalOf({ id: 'accepted' }))).toMatchObject({ differs: undefined });

@@ -34,8 +34,8 @@ const pageBytes = 4 * 1024 * 1024;
 export async function* deliveries(database: OpenedSchema, query: InboxQuery): AsyncGenerator<StoredDelivery> {
   const contents = new ContentReader(database);
   const last = await horizon(database);
-  const outstanding = query.verdicts?.includes('pending') === true ? await outstandingSeqs(database) : [];
-  const isOnlyOutstanding = query.verdicts?.join() === 'pending';
+  const outstanding = await outstandingSeqs(database, query);
+  const isOnlyOutstanding = query.verdicts?.every(isOfTargets) === true;
   const start = Math.min(last + 1, query.before ?? Number.MAX_SAFE_INTEGER);
   for (let below = start, skipped = 0; ;) {
     const seqs = isOnlyOutstanding ? outstanding.slice(skipped, skipped + pageRows) : outstanding;
@@ -58,14 +58,21 @@ const firstBelow = (descending: readonly number[], below: number): number => {
   return found === -1 ? descending.length : found;
 };
 
-/** Of each lead with an outstanding target, its newest delivery that was answered so. Descending. */
-async function outstandingSeqs(database: OpenedSchema): Promise<readonly number[]> {
+const isOfTargets = (verdict: string): boolean => verdict === 'pending' || verdict === 'dead';
+
+/** Of each lead with an outstanding or dead target, as it is asked for, its newest delivery that was answered so. Descending. */
+async function outstandingSeqs(
+  database: OpenedSchema,
+  { verdicts = [] }: InboxQuery,
+): Promise<readonly number[]> {
   const { schema } = database;
+  if (!verdicts.some(isOfTargets)) return [];
+  const wanted = verdicts.includes('pending') ? sql`true` : sql`dead`;
   const [row] = await askOne(
     database,
     sql`SELECT string_agg(seq::text, ',' ORDER BY seq DESC) AS seqs FROM (SELECT coalesce(
       (SELECT max(seq) FROM ${schema}.deliveries WHERE lead = undone.lead AND attempt > 1 AND verdict = 'pending'),
-      undone.seq) AS seq FROM (SELECT DISTINCT lead, seq FROM ${schema}.outstanding) AS undone) AS newest`,
+      undone.seq) AS seq FROM (SELECT DISTINCT lead, seq FROM ${schema}.outstanding WHERE ${wanted}) AS undone) AS newest`,
   );
   const joined = textOf(row?.['seqs']);
   return joined === '' ? [] : joined.split(',').map(Number);
@@ -107,8 +114,8 @@ function conditions(schema: Sql, query: InboxQuery, outstanding: readonly number
   return all;
 }
 
-function verdictIs(verdicts: readonly VerdictKind[], outstanding: readonly number[]): Sql {
-  const others = verdicts.filter((verdict) => verdict !== 'pending');
+function verdictIs(verdicts: readonly string[], outstanding: readonly number[]): Sql {
+  const others = verdicts.filter((verdict) => !isOfTargets(verdict));
   if (others.length === 0) return sql`seq = ANY(${outstanding}::int8[])`;
   // Only a condition in these very words finds the index of the rejected ones.
   const listed =
@@ -168,7 +175,7 @@ export async function* searchDatabase(
 ): AsyncGenerator<SearchStep> {
   const { schema } = database;
   const last = await horizon(database);
-  const outstanding = query.verdicts?.includes('pending') === true ? await outstandingSeqs(database) : [];
+  const outstanding = await outstandingSeqs(database, query);
   const wanted = conditions(schema, query, outstanding);
   let most = firstRows;
   for (let top = Math.min(last + 1, query.before ?? Number.MAX_SAFE_INTEGER); ;) {

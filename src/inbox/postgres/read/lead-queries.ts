@@ -38,7 +38,7 @@ export function leadLookup(
       const { rows, erased } = await find(
         leadIds,
         sql`seq, first_at, encode(digest, 'hex') AS digest,
-          EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = i.id) AS is_pending`,
+          (NOT accepted OR EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = i.id)) AS is_pending`,
       );
       return leadIds.map((leadId) => {
         const row = rows.get(keyOf(leadId));

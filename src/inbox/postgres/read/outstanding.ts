@@ -1,5 +1,6 @@
-import { type Backlog, sumBacklog, type Outstanding, type StoredRef } from '../../inbox.ts';
-import { numberOf, sql, textOf } from '../sql.ts';
+import { type Backlog, type DueLead, sumBacklog, type Outstanding, type StoredRef } from '../../inbox.ts';
+import { isNull, numberOf, sql, textOf } from '../sql.ts';
+import type { StoreContext } from '../store-context.ts';
 import { askOne, type OpenedSchema, storedText } from './read-database.ts';
 
 /** Rows of the table `outstanding` read at once. */
@@ -20,12 +21,15 @@ export async function outstandingTargets(
   const rows = await askOne(
     database,
     sql`SELECT encode(target, 'hex') AS target, (SELECT encode(label, 'hex') FROM ${schema}.targets WHERE name = target) AS label,
-      leads, EXISTS (SELECT FROM ${schema}.receivers AS r WHERE r.target = counted.target AND r.owner <> ${owner}) AS elsewhere
-    FROM (SELECT target, count(*) AS leads FROM ${schema}.outstanding GROUP BY target) AS counted`,
+      leads, unscheduled, dead, EXISTS (SELECT FROM ${schema}.receivers AS r WHERE r.target = counted.target AND r.owner <> ${owner}) AS elsewhere
+    FROM (SELECT target, count(*) FILTER (WHERE NOT dead) AS leads, count(*) FILTER (WHERE dead) AS dead,
+      count(*) FILTER (WHERE NOT dead AND due_at IS NULL) AS unscheduled FROM ${schema}.outstanding GROUP BY target) AS counted`,
   );
   const found = rows.map((row) => ({
     target: storedText(row['label']),
     leads: numberOf(row['leads']),
+    unscheduled: numberOf(row['unscheduled']),
+    dead: numberOf(row['dead']),
     wanted: wanted.includes(textOf(row['target'])),
     wantedElsewhere: row['elsewhere'] === true,
   }));
@@ -42,19 +46,21 @@ export async function backlogOf(
   for (let after = sql`true`; ;) {
     const rows = await askOne(
       database,
-      sql`WITH page AS MATERIALIZED (SELECT target, lead, first_at FROM ${schema}.outstanding WHERE ${after}
+      sql`WITH page AS MATERIALIZED (SELECT target, lead, first_at, dead FROM ${schema}.outstanding WHERE ${after}
         ORDER BY target, lead LIMIT ${pageRows}), last AS (SELECT target, lead FROM page ORDER BY target DESC, lead DESC LIMIT 1)
-      SELECT encode(page.target, 'hex') AS target, count(*) AS leads, min(first_at) AS oldest,
+      SELECT encode(page.target, 'hex') AS target, count(*) AS read, count(*) FILTER (WHERE dead) AS dead,
+        min(first_at) FILTER (WHERE NOT dead) AS oldest,
         (SELECT encode(label, 'hex') FROM ${schema}.targets WHERE name = page.target) AS label,
         (SELECT encode(target, 'hex') FROM last) AS last_target, (SELECT encode(lead, 'hex') FROM last) AS last_lead
       FROM page GROUP BY page.target`,
     );
     let read = 0;
     for (const row of rows) {
-      const leads = numberOf(row['leads']);
-      read += leads;
+      const [count, dead] = [numberOf(row['read']), numberOf(row['dead'])];
+      read += count;
       const target = wanted.includes(textOf(row['target'])) ? storedText(row['label']) : undefined;
-      parts.push({ target, leads, oldestAt: numberOf(row['oldest']) });
+      const oldestAt = isNull(row['oldest']) ? Number.POSITIVE_INFINITY : numberOf(row['oldest']);
+      parts.push({ target, leads: count - dead, dead, oldestAt });
     }
     const [last] = rows;
     if (last === undefined || read < pageRows) return sumBacklog(parts);
@@ -80,4 +86,29 @@ export async function* outstandingLeads(
     if (last === undefined || rows.length < pageRows) return;
     after = sql`lead > ${Buffer.from(textOf(last['lead']), 'hex')}`;
   }
+}
+
+/** Leads that the target is to be tried for, earliest first. Left out: `by` whatever time. */
+export async function dueLeads(
+  context: StoreContext,
+  target: string,
+  { by, limit }: { readonly by?: number; readonly limit: number },
+): Promise<DueLead[]> {
+  const { schema, storedName, leaseTime, options } = context;
+  // In the very words of the index, which is by the database's clock, as leases are.
+  const freeAt = sql`greatest(due_at, lease)`;
+  const ahead = leaseTime() - options.clock.now();
+  const isDue = by === undefined ? sql`true` : sql`${freeAt} <= ${Math.floor(by + ahead)}`;
+  const rows = await askOne(
+    context,
+    sql`SELECT encode(lead, 'hex') AS lead, seq, tries, since, ${freeAt} AS free_at FROM ${schema}.outstanding
+      WHERE target = ${storedName(target)} AND due_at IS NOT NULL AND NOT dead AND ${isDue} ORDER BY ${freeAt} LIMIT ${limit}`,
+  );
+  return rows.map((row) => ({
+    leadId: storedText(row['lead']),
+    seq: numberOf(row['seq']),
+    tries: numberOf(row['tries']),
+    since: numberOf(row['since']),
+    dueAt: numberOf(row['free_at']) - ahead,
+  }));
 }

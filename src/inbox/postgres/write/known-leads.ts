@@ -17,6 +17,8 @@ export interface StoredLeadState {
   /** Wanted targets that have had it, and those that another receiver holds a lease on. */
   readonly done: readonly string[];
   readonly leasedElsewhere: readonly string[];
+  /** How often each wanted target was tried that has not had it. */
+  readonly tries: ReadonlyMap<string, number>;
   /** Its first payload; undefined when it was not looked up, or was pruned. */
   readonly payload: Uint8Array | undefined;
 }
@@ -62,6 +64,7 @@ export class LeadInBatch {
       firstBody: isSame ? 'same' : this.#comparison.spend(first.payload, payload),
       done: this.#before?.done ?? [],
       leasedElsewhere: this.#before?.leasedElsewhere ?? [],
+      tries: this.#before?.tries ?? new Map(),
     };
   }
 
@@ -83,6 +86,9 @@ export function storedLeads(
   const now = leaseTime();
   const taken = new Map(inBatch.map(({ lead, attempts }) => [lead.key, attempts]));
   const leased = new Map<string, Set<string>>();
+  const tries = new Map(
+    outstanding.map((row) => [`${textOf(row['lead'])} ${textOf(row['target'])}`, numberOf(row['tries'])]),
+  );
   for (const row of outstanding) {
     if (Buffer.compare(bytesOf(row['owner']), owner) === 0 || numberOf(row['lease']) <= now) continue;
     const targets = leased.get(textOf(row['lead'])) ?? new Set<string>();
@@ -101,6 +107,7 @@ export function storedLeads(
       accepted: accepted === 't' || accepted === 'true',
       done: wanted.filter(([, name]) => had.has(name)).map(([target]) => target),
       leasedElsewhere: wanted.filter(([, name]) => leased.get(key)?.has(name)).map(([target]) => target),
+      tries: new Map(wanted.map(([target, name]) => [target, tries.get(`${key} ${name}`) ?? 0])),
       payload: undefined,
     });
   }

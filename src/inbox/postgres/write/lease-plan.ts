@@ -1,12 +1,13 @@
 import { verdictOnceDone, type TakenKind } from '../../decide-verdict.ts';
-import type { TargetLease } from '../../inbox.ts';
+import type { LeaseAnswer, TargetLease } from '../../inbox.ts';
 import type { StoredName } from '../../target-name.ts';
 import { erasedLeads, erasedQuestion } from '../erased-rows.ts';
-import { UnknownLeadError } from '../postgres-errors.ts';
+import { isAnswered, UnknownLeadError } from '../postgres-errors.ts';
 import {
   bytesOf,
   bytesOfText,
   hexOf,
+  isNull,
   numberOf,
   type Rows,
   type Sql,
@@ -19,7 +20,7 @@ import type { StoreContext } from '../store-context.ts';
 import { confirmationOf, type Confirmations } from './unconfirmed-commits.ts';
 import { namesIn } from './known-leads.ts';
 import { type OutstandingTarget, LeasedDeliveries, LeasedLead } from './leased-leads.ts';
-import type { Decision, Plan } from './transaction.ts';
+import { begin, type Decision, type Plan } from './transaction.ts';
 
 type Results = readonly LeaseResult[];
 
@@ -40,7 +41,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       leads: sql`SELECT encode(id, 'hex') AS id, seq, first_at, accepted, encode(settled, 'hex') AS settled
         FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY ids.id FOR UPDATE;`,
       outstanding: sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, encode(owner, 'hex') AS owner,
-        lease, encode(label, 'hex') AS label FROM ${schema}.outstanding LEFT JOIN ${schema}.targets ON name = target
+        lease, tries, due_at, dead, encode(label, 'hex') AS label FROM ${schema}.outstanding LEFT JOIN ${schema}.targets ON name = target
         WHERE lead = ANY(${ids});`,
       deliveries: LeasedDeliveries.question(schema, [...new Set(leases.map(({ lease }) => lease.seq))]),
       receivers: works.some(({ kind }) => kind === 'done at new address')
@@ -91,7 +92,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       const { lease, key, targetKey } = stored;
       const lead = leads.get(key);
       if (lead === undefined) {
-        if (kind === 'lease') return 'not outstanding';
+        if (kind === 'lease') return { state: 'not outstanding', tries: 0 };
         // Erased while a target was handed the lead.
         if (erased.has(lease.leadId)) return kind === 'done' ? 'duplicate' : undefined;
         throw new UnknownLeadError('there is no lead of this id');
@@ -100,7 +101,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       if (kind === 'done') return settle(lead, lease.seq, targetKey);
       if (kind === 'lease') return lead.lease(targetKey);
       if (kind === 'release') {
-        lead.release(targetKey);
+        lead.release(targetKey, lease);
         return undefined;
       }
       const moved = lead.markDoneAtNewAddress(targetKey, (target) => wanted.has(target));
@@ -122,6 +123,7 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       owner: hexOf(owner),
       leaseEnd: Math.round(now + options.leaseMs),
       now,
+      ahead: now - options.clock.now(),
       wanted: [...wanted.values()],
     };
     const outstanding = new Map<string, [string, OutstandingTarget][]>();
@@ -129,6 +131,9 @@ export class LeasePlan implements Plan<LeaseWork, Results> {
       const target = {
         owner: textOf(row['owner']),
         lease: numberOf(row['lease']),
+        tries: numberOf(row['tries']),
+        dueAt: isNull(row['due_at']) ? undefined : numberOf(row['due_at']),
+        dead: row['dead'] === true,
         label: textOfBytes(bytesOf(row['label'])),
       };
       const key = textOf(row['lead']);
@@ -167,8 +172,8 @@ export interface LeaseWork {
   readonly leases: readonly StoredLease[];
 }
 
-/** What one lease became: a `TakenKind`, the label of a target that has moved, nothing, or a `LeaseState`, by the kind of the work. */
-export type LeaseResult = string | undefined;
+/** What one lease became: a `TakenKind`, the label of a target that has moved, nothing, or its answer, by the kind of the work. */
+export type LeaseResult = string | LeaseAnswer | undefined;
 
 export const leaseWork = (
   kind: LeaseWork['kind'],
@@ -211,12 +216,32 @@ function leaseWrites(
           WHERE o.lead = old.lead AND o.target = old.target;`,
     leased.length === 0
       ? undefined
-      : sql`UPDATE ${schema}.outstanding AS o SET owner = new.owner, lease = new.lease
+      : sql`UPDATE ${schema}.outstanding AS o SET owner = new.owner, lease = new.lease, tries = new.tries,
+            due_at = nullif(new.due_at, -1), dead = new.dead
           FROM unnest(${leased.map(({ key }) => bytes(key))}, ${leased.map(({ target }) => bytes(target))},
-            ${leased.map(({ owner }) => bytes(owner))}, ${leased.map(({ lease }) => lease)}) AS new (lead, target, owner, lease)
+            ${leased.map(({ owner }) => bytes(owner))}, ${leased.map(({ lease }) => lease)}, ${leased.map(({ tries }) => tries)},
+            ${leased.map(({ dueAt = -1 }) => dueAt)}, ${leased.map(({ dead }) => dead)}
+          ) AS new (lead, target, owner, lease, tries, due_at, dead)
           WHERE o.lead = new.lead AND o.target = new.target;`,
     deliveries.statements,
   );
 }
 
 const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');
+
+/** What is outstanding of these leads is due now. Locks their ids, sorted, as every receiver does. */
+export async function beginAnew(context: StoreContext, leadIds: readonly string[]): Promise<void> {
+  const { connections, schema, leaseTime, options } = context;
+  const ids = sql`${leadIds.map(bytesOfText)}::bytea[]`;
+  await connections.use(async (connection) => {
+    try {
+      await connection.run(sql`${begin}
+SELECT count(*) FROM (SELECT FROM ${schema}.ids WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE) AS locked;
+UPDATE ${schema}.outstanding SET since = ${options.clock.now()}, due_at = ${leaseTime()}, dead = false WHERE lead = ANY(${ids});
+COMMIT;`);
+    } catch (error) {
+      if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
+      throw error;
+    }
+  });
+}

@@ -1,5 +1,5 @@
 import type { TakenKind } from '../../decide-verdict.ts';
-import type { LeaseState, TargetLease } from '../../inbox.ts';
+import type { LeaseAnswer, TargetLease } from '../../inbox.ts';
 import { maxResultsKept } from '../../store-options.ts';
 import { targetLabel } from '../../target-name.ts';
 import { resultsIn, type StoredResultFields } from '../read/read-database.ts';
@@ -20,6 +20,10 @@ export interface OutstandingTarget {
   /** In hex, as is the target's key. */
   readonly owner: string;
   readonly lease: number;
+  readonly tries: number;
+  /** As the lease is: by the database's clock. */
+  readonly dueAt: number | undefined;
+  readonly dead: boolean;
   /** Of the target. */
   readonly label: string;
 }
@@ -30,6 +34,8 @@ interface Receiver {
   /** When its lease ends that it takes now, in milliseconds since the epoch. */
   readonly leaseEnd: number;
   readonly now: number;
+  /** Of the database's clock before this machine's. */
+  readonly ahead: number;
   /** Keys of the targets that it hands each lead to. */
   readonly wanted: readonly string[];
 }
@@ -74,7 +80,7 @@ export class LeasedLead {
     }
     if (this.outstanding.delete(target)) this.removed.add(target);
     this.leased.delete(target);
-    return this.#receiver.wanted.filter((wanted) => !this.done.has(wanted));
+    return this.#receiver.wanted.filter((wanted) => this.outstanding.has(wanted));
   }
 
   /**
@@ -92,22 +98,29 @@ export class LeasedLead {
     return this.#isLeasedElsewhere(found) || isWanted(other) ? undefined : [other, found.label];
   }
 
-  release(target: string): void {
+  release(target: string, { result, retryAt, dead }: TargetLease): void {
     const found = this.outstanding.get(target);
     if (found?.owner !== this.#receiver.owner) return;
-    this.outstanding.set(target, { ...found, lease: 0 });
+    this.outstanding.set(target, {
+      ...found,
+      lease: 0,
+      tries: found.tries + (result === undefined ? 0 : 1),
+      dueAt: retryAt === undefined ? found.dueAt : Math.round(retryAt + this.#receiver.ahead),
+      dead: found.dead || dead === true,
+    });
     this.leased.add(target);
   }
 
-  lease(target: string): LeaseState {
-    if (this.done.has(target)) return 'settled';
+  lease(target: string): LeaseAnswer {
+    if (this.done.has(target)) return { state: 'settled', tries: 0 };
     const found = this.outstanding.get(target);
-    if (found === undefined) return 'not outstanding';
-    if (this.#isLeasedElsewhere(found)) return 'busy';
+    if (found === undefined) return { state: 'not outstanding', tries: 0 };
+    const { tries } = found;
+    if (this.#isLeasedElsewhere(found)) return { state: 'busy', tries };
     const { owner, leaseEnd } = this.#receiver;
     this.outstanding.set(target, { ...found, owner, lease: leaseEnd });
     this.leased.add(target);
-    return 'leased';
+    return { state: 'leased', tries };
   }
 
   #isLeasedElsewhere({ owner, lease }: OutstandingTarget): boolean {

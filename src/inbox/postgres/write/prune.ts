@@ -19,8 +19,8 @@ interface DroppedBatch {
 }
 
 /**
- * Drops deliveries received before that time (ms since the epoch), but keeps the ids, and every lead that a target has not had: whole months
- * as partitions, the rest in batches, and so a month that cannot be locked or whose partitions the role may not drop.
+ * Drops deliveries received before that time (ms since the epoch), but keeps the ids, and every lead that a target has not had, unless it is
+ * dead: whole months as partitions, the rest in batches, and so a month that cannot be locked or whose partitions the role may not drop.
  * Resolves to the number of dropped deliveries.
  */
 export async function pruneDeliveries(opened: OpenedSchema, before: number): Promise<number> {
@@ -39,6 +39,9 @@ export async function pruneDeliveries(opened: OpenedSchema, before: number): Pro
     after = batch.last;
   }
   await connections.use((connection) => connection.run(dropContents(opened, before), 60_000));
+  while (await connections.use((connection) => forgetDead(connection, opened))) {
+    // Others may lock these leads between two batches.
+  }
   return dropped;
 }
 
@@ -79,12 +82,38 @@ WITH batch AS MATERIALIZED (
       sql`SELECT pg_advisory_xact_lock(${lockKey}, ${rejectsLock});
 WITH gone AS (
   DELETE FROM ${schema}.deliveries AS d WHERE d.seq = ANY(${seqs}::int8[]) AND d.received_at < ${Math.ceil(before)}
-    AND NOT EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = d.lead) RETURNING 1
+    AND NOT EXISTS (SELECT FROM ${schema}.outstanding AS o WHERE o.lead = d.lead AND NOT o.dead) RETURNING 1
 ) SELECT count(*) AS dropped FROM gone;
 COMMIT;`,
     );
     const last = seqs.length === 0 ? undefined : Math.max(...seqs);
     return { last, dropped: numberOf(dropped.at(-1)?.[0]?.['dropped']) };
+  } catch (error) {
+    if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
+    throw error;
+  }
+}
+
+/**
+ * Forgets what is dead and has no delivery any more: of what a newer one is kept, that one can still be handed on. Returns
+ * whether there may be more.
+ */
+async function forgetDead(connection: Connection, { schema }: OpenedSchema): Promise<boolean> {
+  const isGone = sql`dead AND NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.seq = o.seq AND d.received_at = o.first_at)
+    AND NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.lead = o.lead AND attempt > 1)`;
+  try {
+    const locked = await connection.run(
+      sql`${begin}
+SELECT string_agg(encode(id, 'hex'), ',') AS ids FROM (SELECT id FROM ${schema}.ids WHERE id IN (
+  SELECT lead FROM ${schema}.outstanding AS o WHERE ${isGone} LIMIT ${batchRows}) ORDER BY id FOR UPDATE) AS locked;`,
+    );
+    const joined = textOf(locked.at(-1)?.[0]?.['ids']);
+    const ids = joined === '' ? [] : joined.split(',').map((id) => Buffer.from(id, 'hex'));
+    await connection.run(
+      sql`DELETE FROM ${schema}.outstanding AS o WHERE lead = ANY(${ids}::bytea[]) AND ${isGone};
+COMMIT;`,
+    );
+    return ids.length > 0;
   } catch (error) {
     if (isAnswered(error)) await connection.run(sql`ROLLBACK`);
     throw error;
@@ -109,7 +138,7 @@ const slowMs = 600_000;
 async function dropMonth(connection: Connection, schema: Sql, month: Month): Promise<number> {
   const deliveries = sql`${schema}.${partitionName('deliveries', month)}`;
   const contents = sql`${schema}.${partitionName('contents', month)}`;
-  const isKept = sql`lead IN (SELECT lead FROM ${schema}.outstanding)`;
+  const isKept = sql`lead IN (SELECT lead FROM ${schema}.outstanding WHERE NOT dead)`;
   try {
     const [, , counted = []] = await connection.run(
       sql`BEGIN ISOLATION LEVEL READ COMMITTED;

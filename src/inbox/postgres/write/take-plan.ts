@@ -48,7 +48,7 @@ export class TakePlan implements Plan<TakeWork, TakeResults> {
     this.#context = context;
     this.#confirmations = confirmations;
     this.#excluded = excluded;
-    this.#leads = distinctLeads(works, excluded, context.options.targets.length === 0);
+    this.#leads = distinctLeads(works, excluded, context.options.targets);
     const ids = new Set([
       ...this.#leads.map(({ lead }) => lead.arrival.leadId),
       ...works.flatMap((work) => (work.kind === 'reject' ? work.rejections.flatMap(({ ids }) => ids) : [])),

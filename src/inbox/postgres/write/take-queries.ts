@@ -20,6 +20,7 @@ export interface DistinctLead {
   readonly lead: TakenLead;
   /** Which of the batch's numbers its first delivery gets, from 1. */
   readonly place: number;
+  /** Where it is new. */
   readonly accepted: boolean;
   attempts: number;
   pushed: boolean;
@@ -33,11 +34,11 @@ export interface Excluded {
   readonly erased: ErasedLeads;
 }
 
-/** The ids of all deliveries but the excluded ones, sorted by their bytes. `accepted`: of a new one. */
+/** The ids of all deliveries but the excluded ones, sorted by their bytes. `wanted`: targets that leads go to. */
 export function distinctLeads(
   works: readonly TakeWork[],
   { replays, erased }: Excluded,
-  accepted: boolean,
+  wanted: readonly string[],
 ): readonly DistinctLead[] {
   const found = new Map<string, DistinctLead>();
   let place = 0;
@@ -51,6 +52,7 @@ export function distinctLeads(
         place += 1;
         if (replays.has(delivery) || erased.has(lead.arrival.leadId)) continue;
         const pushed = lead.arrival.source !== 'backfill';
+        const accepted = (lead.arrival.targets ?? wanted).length === 0;
         const first = found.get(lead.key);
         if (first === undefined) found.set(lead.key, { lead, place, accepted, attempts: 1, pushed });
         else {
@@ -150,7 +152,7 @@ SELECT ${joinedNumbers} AS numbers, (SELECT string_agg(concat_ws(':', encode(id,
 const joinedNumbers = sql`(SELECT string_agg(seq::text, ',' ORDER BY place) FROM drawn)`;
 
 const outstandingOf = ({ schema }: StoreContext, leads: readonly DistinctLead[]): Sql =>
-  sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, encode(owner, 'hex') AS owner, lease
+  sql`SELECT encode(lead, 'hex') AS lead, encode(target, 'hex') AS target, encode(owner, 'hex') AS owner, lease, tries
     FROM ${schema}.outstanding WHERE lead = ANY(${leads.map(({ lead }) => lead.id)}::bytea[]);`;
 
 /** A lead on its way in. */

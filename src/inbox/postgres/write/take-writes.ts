@@ -60,9 +60,9 @@ export class TakeWrites {
       if (!lead.isNew) this.#nowAccepted.set(key, id);
     }
     if (kind === 'pending') {
-      for (const target of verdict.targets) {
-        const name = this.#context.storedName(target);
-        this.#granted.set(`${key} ${target}`, { lead: id, target: name, seq, firstAt });
+      for (const { name } of verdict.targets) {
+        const target = this.#context.storedName(name);
+        this.#granted.set(`${key} ${name}`, { lead: id, target, seq, firstAt });
       }
     }
     if (attempt > maxRepeatsKept + 1) {
@@ -103,12 +103,15 @@ const unaccept = (schema: Sql, leads: readonly LostLead[]): Sql =>
   sql`UPDATE ${schema}.deliveries SET verdict = 'pending', status = 503 WHERE verdict = 'accepted' AND
     (seq = ANY(${leads.map(({ seq }) => seq)}) OR (lead = ANY(${leads.map(({ id }) => id)}) AND attempt > 1));`;
 
+/** A lead that came is due as well: where this receiver is killed, it is to be tried again. */
 function grant({ schema, owner, leaseTime, options }: StoreContext, granted: readonly Granted[]): Sql {
-  return sql`INSERT INTO ${schema}.outstanding (lead, target, seq, first_at, owner, lease)
-SELECT lead, target, seq, first_at, ${owner}, ${Math.round(leaseTime() + options.leaseMs)}
+  const now = leaseTime();
+  return sql`INSERT INTO ${schema}.outstanding AS known (lead, target, seq, first_at, owner, lease, since, due_at)
+SELECT lead, target, seq, first_at, ${owner}, ${Math.round(now + options.leaseMs)}, ${options.clock.now()}, ${now}
 FROM unnest(${granted.map(({ lead }) => lead)}, ${granted.map(({ target }) => target)}, ${granted.map(({ seq }) => seq)},
   ${granted.map(({ firstAt }) => firstAt)}) AS new (lead, target, seq, first_at)
-ON CONFLICT (lead, target) DO UPDATE SET owner = excluded.owner, lease = excluded.lease;`;
+ON CONFLICT (lead, target) DO UPDATE SET owner = excluded.owner, lease = excluded.lease,
+  since = coalesce(known.since, excluded.since), due_at = coalesce(known.due_at, excluded.due_at);`;
 }
 
 /** Keeps the newest repeats of one lead, and counts the others. */
