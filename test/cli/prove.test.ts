@@ -78,5 +78,11 @@ describe('one side is proven by the other, over HTTPS', () => {
     };
     expect([found.exitCode, ok, wouldMatch?.fix]).toEqual([7, false, '--body-form no-bom']);
     expect(genuine.stdout + found.stdout + found.stderr).not.toContain(secret);
+    const other = await leads('verify', capture, '--scheme', 'slack', '--secret', `'${secret}'`);
+    const [, fix = ''] = /^fix: (.*)$/m.exec(other.stdout) ?? [];
+    const command = `'${process.execPath}' '${binary}' verify '${capture}' ${fix}`;
+    const env = { ...environment(listener.home), LEADS_WEBHOOK_SECRET: `'${secret}'` };
+    const typed = await execa('sh', ['-c', command], { env, reject: false });
+    expect([typed.exitCode, typed.stdout], fix).toEqual([0, expect.stringMatching(/^genuine$/m)]);
   });
 });

@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly terminal?: number;
   /** Config and data directories; a fresh one by default. */
   readonly home?: string;
+  /** Default linux. */
+  readonly platform?: string;
 }
 
 export interface Run {
@@ -72,7 +74,7 @@ export function startLeads(argv: readonly string[], options: RunOptions = {}): L
       hangups.add(listener);
       return () => void hangups.delete(listener);
     },
-    platform: 'linux',
+    platform: options.platform ?? 'linux',
     nodeVersion: process.version,
     pid: process.pid,
     killGroup,

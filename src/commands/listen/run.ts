@@ -250,7 +250,7 @@ function receiverFor(
       ? undefined
       : (delivery, { status, reason }) =>
           status === 401 && reason !== 'replayed_nonce'
-            ? explanationLines(explain(delivery, verifier, clock.now()).finding)
+            ? explanationLines(explain(delivery, verifier, clock.now()).finding, context.platform)
             : [],
     observer: metrics,
   });

@@ -22,6 +22,7 @@ export function examine(
   delivery: Delivery,
   { scheme, keys, unreadable }: ReadSecrets,
   times: CheckTimes,
+  platform: string,
 ): Verdict {
   const at = times.asked ?? times.captured ?? times.now;
   const verification = scheme.authenticate(delivery, keys);
@@ -32,24 +33,34 @@ export function examine(
     const explanation = explain(delivery, { scheme, keys }, at, others);
     if (first !== undefined && keys.length === 0 && !explanation.isMatch) throw first.error;
     const checks = [...unreadable.map(secretCheck), ...credential];
-    return { ok: false, reason: verification.reason, checks, ...explained(explanation) };
+    return { ok: false, reason: verification.reason, checks, ...explained(explanation, times, platform) };
   }
   const { checks, late } = timeChecks(verification, scheme, times);
   const all = [...credential, ...checks];
-  if (late === undefined) return { ok: true, reason: null, checks: all, ...explained(undefined) };
+  if (late === undefined) return { ok: true, reason: null, checks: all, ...nothingToExplain };
   const explanation = explain(delivery, { scheme, keys }, at);
-  return { ok: false, reason: late, checks: all, ...explained(explanation) };
+  return { ok: false, reason: late, checks: all, ...explained(explanation, times, platform) };
 }
 
+const nothingToExplain = { wouldMatch: null, explanation: null, tried: 0 };
+
 function explained(
-  explanation: Explanation | undefined,
+  { finding, isMatch, tried, proof }: Explanation,
+  times: CheckTimes,
+  platform: string,
 ): Pick<Report, 'wouldMatch' | 'explanation' | 'tried'> {
-  const { finding, isMatch = false, tried = 0 } = explanation ?? {};
-  if (finding === undefined) return { wouldMatch: null, explanation: null, tried };
-  const { what, flags, captureFlags } = explanationText(finding);
+  if (finding === undefined) return { ...nothingToExplain, tried };
+  // What would match may be out of time besides.
+  const { timestamp } = proof?.authentic ?? {};
+  const isLate = proof !== undefined && timeChecks(proof.authentic, proof, times).late !== undefined;
+  const signedAt = isLate && isPlausible(timestamp) ? timestamp : finding.captureFix?.signedAt;
+  const fix = isLate && signedAt === undefined ? undefined : finding.fix;
+  const captureFix = { ...finding.captureFix, signedAt };
+  const text = explanationText({ what: finding.what, fix, captureFix }, platform);
+  const { what, flags, captureFlags, schemeFile, environment } = text;
   if (!isMatch) return { wouldMatch: null, explanation: what, tried };
-  const fix = [flags, captureFlags].filter((text) => text !== undefined && text !== '').join(' ') || null;
-  return { wouldMatch: { what, fix }, explanation: null, tried };
+  const words = [flags, captureFlags].filter((part) => part !== undefined && part !== '').join(' ');
+  return { wouldMatch: { what, fix: words || null, schemeFile, environment }, explanation: null, tried };
 }
 
 const secretCheck = ({ error }: ReadSecrets['unreadable'][number]): Check => ({
@@ -99,7 +110,7 @@ export function withoutCredential(delivery: Delivery, scheme: Scheme, names: rea
       detail: `its value ${why}: nothing here shows who sent it`,
     },
   ];
-  return { ok: null, reason: 'withheld_credential', checks, ...explained(undefined) };
+  return { ok: null, reason: 'withheld_credential', checks, ...nothingToExplain };
 }
 
 /** Why `listen` would reject a delivery although it is genuine; undefined for one that it accepts. */

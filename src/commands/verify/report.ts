@@ -23,7 +23,14 @@ export interface Report {
   readonly reason: string | null;
   readonly checks: readonly Check[];
   /** What would match, and the flags with which `verify` takes it, where there are any. */
-  readonly wouldMatch: { readonly what: string; readonly fix: string | null } | null;
+  readonly wouldMatch: {
+    readonly what: string;
+    readonly fix: string | null;
+    /** Where the fix names a `scheme.json`: its text. */
+    readonly schemeFile?: string | undefined;
+    /** Which variable must hold which secret then. */
+    readonly environment?: string | undefined;
+  } | null;
   /** One sentence where nothing would match. */
   readonly explanation: string | null;
   /** How many combinations were tried. */
@@ -55,9 +62,12 @@ export function redactReport(report: Report, secrets: readonly Secret[]): Report
   return {
     ...report,
     checks: checks.map((check) => ({ ...check, detail: clean(check.detail) })),
+    // A fix would not verify with a part of it hidden.
     wouldMatch: wouldMatch && {
+      ...([wouldMatch.fix, wouldMatch.schemeFile].every((text) => clean(text ?? '') === (text ?? ''))
+        ? wouldMatch
+        : { fix: null }),
       what: clean(wouldMatch.what),
-      fix: wouldMatch.fix === null ? null : clean(wouldMatch.fix),
     },
     explanation: explanation === null ? null : clean(explanation),
     form: clean(form),
@@ -97,9 +107,10 @@ export async function printText(report: Report, head: string, context: Context):
   const sentence = wouldMatch?.what ?? explanation;
   const count = tried > 0 ? ` (${tried} combinations tried)` : '';
   if (sentence !== null) out.push(lines(`${sentence}${count}`).join('\n'));
-  const fix = wouldMatch?.fix ?? null;
+  const { fix = null, schemeFile, environment } = wouldMatch ?? {};
   if (fix !== null) out.push(`fix: ${bold(drawn(fix))}`);
-  const [variable] = /LEADS_WEBHOOK_\w+/.exec(fix ?? '') ?? [];
-  if (variable !== undefined) out.push(...lines(`(with ${variable} set to the secret that was given)`));
+  if (schemeFile !== undefined) out.push(`scheme.json: ${bold(drawn(schemeFile))}`);
+  if (environment !== undefined)
+    out.push(...lines(fix === null ? `fix: ${environment}` : `(${environment})`));
   await write(stdout, `${out.join('\n')}\n`);
 }

@@ -30,7 +30,9 @@ export async function run(options: VerifyOptions, context: Context): Promise<Out
   const delivery = deliveryOf(capture, body, at);
   const withheld = withheldHeaders(capture, scheme);
   const verdict =
-    withheld.length > 0 ? withoutCredential(delivery, scheme, withheld) : examine(delivery, secrets, times);
+    withheld.length > 0
+      ? withoutCredential(delivery, scheme, withheld)
+      : examine(delivery, secrets, times, context.platform);
   const { base, checks } = await signedBase(options, scheme.name, delivery, resolved.secrets, context);
   const place = leadPlaceOf(await context.settings());
   const isWhole = verdict.ok === true && capture.body !== undefined;

@@ -1,14 +1,18 @@
+import { ConfigError } from '../../errors.ts';
+import { Secret } from '../../secret.ts';
 import type { TimestampFormat } from '../scheme-options.ts';
 import type { Delivery } from '../delivery.ts';
 import { schemeNames } from '../presets.ts';
 import { schemeNamed } from '../scheme-registry.ts';
+import { withPublicUrl } from '../schemes/preset-scheme.ts';
 import type { Authentic, Key, Scheme, Verification, Verifier } from '../scheme.ts';
 import { checkTimestamp, isPlausible } from '../timestamp.ts';
+import { bodyForms } from './body-forms.ts';
 import { explainToken } from './explain-token.ts';
-import { explainChangedDelivery, explainOtherScheme, explainSecretForm } from './explain-variants.ts';
-import { type Finding, Search } from './finding.ts';
+import { explainChangedDelivery, explainOtherScheme, explainSecretForm, keyFor } from './explain-variants.ts';
+import { type Finding, Search, type SecretChange } from './finding.ts';
 import { customFix, searchSignature } from './search-signature.ts';
-import { keyForms } from './secret-forms.ts';
+import { keyForms, secretForms } from './secret-forms.ts';
 
 /** What a rejected delivery would have matched, and how many combinations were tried. */
 export interface Explanation {
@@ -17,6 +21,13 @@ export interface Explanation {
   /** False: nothing matches, and the finding says what can be said then. */
   readonly isMatch: boolean;
   readonly tried: number;
+  /** How the delivery verifies with the fix of the finding; undefined where it has none. */
+  readonly proof: Proof | undefined;
+}
+
+export interface Proof {
+  readonly authentic: Authentic;
+  readonly toleranceMs: number | undefined;
 }
 
 /**
@@ -35,11 +46,60 @@ export function explain(
   const verification = scheme.authenticate(delivery, keys);
   if (verification.ok) {
     const finding = explainTime(verification, delivery, verifier, now, search);
-    return { finding, isMatch: finding !== undefined, tried: search.tried };
+    return { isMatch: finding !== undefined, tried: search.tried, ...proven(finding, delivery, verifier) };
   }
-  const match = findMatch(delivery, verifier, [...keys, ...unreadable], search);
+  const allKeys = [...keys, ...unreadable];
+  const match = findMatch(delivery, verifier, allKeys, search);
   const finding = match ?? explainNoMatch(delivery, scheme, verification);
-  return { finding, isMatch: match !== undefined, tried: search.tried };
+  const isMatch = match !== undefined;
+  return { isMatch, tried: search.tried, ...proven(finding, delivery, { scheme, keys: allKeys }) };
+}
+
+/** The finding with its fix only where that is tried here and verifies: a header may be there twice, or hold more than is read. */
+function proven(
+  finding: Finding | undefined,
+  delivery: Delivery,
+  { scheme: own, keys: given }: Verifier,
+): Pick<Explanation, 'finding' | 'proof'> {
+  if (finding?.fix === undefined && finding?.captureFix?.body === undefined) {
+    return { finding, proof: undefined };
+  }
+  const { fix = { here: own.name }, captureFix } = finding;
+  const { publicUrl, ...options } = fix.options ?? {};
+  const url = publicUrl === undefined ? undefined : new URL(publicUrl);
+  try {
+    const isOwn = fix.scheme === undefined && Object.keys(options).length === 0;
+    const scheme = withPublicUrl(isOwn ? own : schemeNamed(fix.scheme ?? fix.here, options), url);
+    const keys = given
+      .flatMap(({ secret }) => asGiven(secret, fix.secret))
+      .flatMap((secret) => keyFor(scheme, secret));
+    const form = captureFix?.body;
+    const body = bodyForms(delivery.body).find(({ name }) => name === form)?.bytes ?? delivery.body;
+    const authentic = scheme.authenticate({ ...delivery, body }, keys);
+    if (authentic.ok) return { finding, proof: { authentic, toleranceMs: scheme.toleranceMs } };
+  } catch (error) {
+    // No receiver can be told of such a scheme.
+    if (!(error instanceof ConfigError)) throw error;
+  }
+  return { finding: { what: finding.what }, proof: undefined };
+}
+
+/** The secret as it is given when it is changed so; nothing where it cannot be. */
+function asGiven(secret: Secret, change: SecretChange | undefined): readonly Secret[] {
+  const given = secret.reveal();
+  if (change === undefined || change.to === 'key-pair') return [secret];
+  switch (change.to) {
+    case 'behind-word':
+      return [new Secret(`${change.text ?? ''}${given}`)];
+    case 'in-single-quotes':
+      return [new Secret(`'${given}'`)];
+    case 'in-double-quotes':
+      return [new Secret(`"${given}"`)];
+    case 'without-blanks':
+      return [new Secret(given.replace(/[ \t\r\n]/g, ''))];
+    default:
+      return secretForms(secret).flatMap((form) => (form.secret.to === change.to ? [form.key.secret] : []));
+  }
 }
 
 function findMatch(
@@ -113,6 +173,10 @@ function explainTime(
   if (!isPlausible(timestamp) && isPlausible(timestamp * 1000)) return inUnit('unix', 'milliseconds');
   return {
     what: { kind: timestamp > now ? 'time-ahead' : 'time-past' },
-    captureFix: expires !== undefined && now >= expires ? undefined : { signedAt: timestamp },
+    // Behind all years that can be written down no `--at` names it.
+    captureFix:
+      (expires !== undefined && now >= expires) || timestamp > lastTime ? undefined : { signedAt: timestamp },
   };
 }
+
+const lastTime = Date.UTC(9999, 11, 31);

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../errors.ts';
+import type { Secret } from '../../secret.ts';
 import type { Delivery } from '../delivery.ts';
 import { schemeNames } from '../presets.ts';
 import type { MessageKey } from '../rfc9421/authenticate-message.ts';
@@ -107,7 +108,7 @@ export function explainOtherScheme(
   search: Search,
 ): Finding | undefined {
   const matches = (other: Scheme): boolean => {
-    const otherKeys = keys.flatMap((key) => keyFor(other, key));
+    const otherKeys = keys.flatMap(({ secret }) => keyFor(other, secret));
     return otherKeys.length > 0 && search.matches(other, delivery, otherKeys);
   };
   const name = schemeNames
@@ -150,9 +151,9 @@ function explainCoverage(scheme: Scheme, matches: (scheme: Scheme) => boolean): 
   return require && { what: { kind: 'covers-less' }, fix: { here: scheme.name, options: { require } } };
 }
 
-function keyFor(scheme: Scheme, key: Key): readonly Key[] {
+export function keyFor(scheme: Scheme, secret: Secret): readonly Key[] {
   try {
-    return [scheme.key(key.secret)];
+    return [scheme.key(secret)];
   } catch (error) {
     // The secret does not have the form that this scheme uses, so this scheme explains nothing.
     if (error instanceof ConfigError) return [];

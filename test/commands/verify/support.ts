@@ -29,8 +29,7 @@ export async function verify(
 
 /** The words that a shell makes of flags, with the variables that hold the secret. */
 export function shellWords(flags: string, secret: string): readonly string[] {
-  // Without `--norc` bash takes the socket that is its stdin for a remote login, and reads ~/.bashrc.
-  const { stdout } = spawnSync('bash', ['--norc', '-c', `printf '%s\\0' ${flags}`], {
+  const { stdout } = spawnSync('sh', ['-c', `printf '%s\\0' ${flags}`], {
     env: { PATH: process.env['PATH'], LEADS_WEBHOOK_SECRET: secret, LEADS_WEBHOOK_TOKEN: secret },
   });
   return stdout.toString().split('\0').slice(0, -1);
@@ -43,18 +42,13 @@ export function withFix(
   fix: readonly string[],
 ): readonly string[] {
   const isSecret = (word: string): boolean => /^--(secret|token)$/.test(word);
-  const kept = who.filter((word, i) => {
-    const flag = word.startsWith('--') ? word : (who[i - 1] ?? '');
-    return !(isSecret(flag) && fix.some(isSecret)) && !(flag === '--scheme' && fix.includes('--scheme'));
-  });
-  // A token belongs to another flag once a scheme is named.
-  const renamed =
-    fix.includes('--scheme') &&
-    !fix.some((word) => /^token$|"scheme":"token"/.test(word)) &&
-    !fix.some(isSecret)
-      ? kept.map((word) => (word === '--token' ? '--secret' : word))
-      : kept;
-  return [...capture, ...renamed, ...fix];
+  const isReplaced = (flag: string): boolean =>
+    isSecret(flag)
+      ? fix.some(isSecret)
+      : /^--(scheme|at|public-url|body-form)$/.test(flag) && fix.includes(flag);
+  const given = [...capture, ...who];
+  const kept = given.filter((word, i) => !isReplaced(word) && !isReplaced(given[i - 1] ?? ''));
+  return [...kept, ...fix];
 }
 
 export const hmac = (content: string | Buffer, key: string | Buffer, algorithm = 'sha256') =>

@@ -1,0 +1,440 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Secret } from '../../../src/secret.ts';
+import { presets } from '../../../src/webhook/presets.ts';
+import { bodyFormNames } from '../../../src/webhook/explain/body-form-names.ts';
+import { bodyForms } from '../../../src/webhook/explain/body-forms.ts';
+import {
+  algorithms,
+  encodings,
+  type SchemeOptions,
+  timestampFormats,
+} from '../../../src/webhook/scheme-options.ts';
+import { schemeNamed } from '../../../src/webhook/scheme-registry.ts';
+import { sized } from '../../support/faults.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { leads } from '../../support/run.ts';
+import { fileOf, shellWords, withFix } from './support.ts';
+
+const now = Date.UTC(2026, 0, 15, 12);
+const secretEncodings = ['utf8', 'hex', 'base64', 'whsec'] as const;
+const pem = ({ privateKey }: { readonly privateKey: KeyObject }): string =>
+  privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+interface Side {
+  readonly name: string;
+  readonly options: SchemeOptions;
+}
+
+const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(value, { nil: undefined, freq: 2 });
+
+const header = fc.constantFrom(
+  'x-acme-signature',
+  'x-signature',
+  'signature',
+  'x-hub-signature-256',
+  'x-sig',
+);
+const timeHeader = fc.constantFrom('x-time', 'x-acme-timestamp', 'webhook-timestamp', 'x-request-date');
+const nonceHeader = fc.constantFrom('x-request-id', 'webhook-id', 'x-nonce', 'x-acme-delivery');
+
+const contents = [
+  ...[
+    '{body}',
+    '{path}{body}',
+    '{url}{body}',
+    '{method}{path}{body}',
+    '{timestamp}.{body}',
+    '{timestamp}:{body}',
+  ],
+  ...['v0:{timestamp}:{body}', String.raw`{timestamp}\n{body}`, '{body}{timestamp}', '{method} {body}'],
+  ...['{id}.{body}', '{id}.{timestamp}.{body}', '{timestamp}.{id}.{body}', '{id}/{timestamp}/{body}'],
+];
+
+/** A recipe as a vendor may have made it up: some of them no search can find, and some no receiver can be told. */
+const custom: fc.Arbitrary<Side> = fc
+  .record({
+    signatureHeader: header,
+    signatureHeaders: maybe(fc.constantFrom('one', 'several')),
+    algorithm: maybe(fc.constantFrom(...algorithms)),
+    encoding: maybe(fc.constantFrom(...encodings)),
+    prefix: maybe(fc.constantFrom('sha256=', 'v1=', 'v1,', 's:', 'Signature ', "it's=", 'é=', '\u0085')),
+    separator: maybe(fc.constantFrom(',', ';', ' ', ', ')),
+    content: fc.nat(),
+    time: fc.constantFrom('none', 'header', 'inside'),
+    timestampHeader: timeHeader,
+    timestampPrefix: fc.constantFrom('t=', 'ts=', 'timestamp='),
+    timestampFormat: maybe(fc.constantFrom(...timestampFormats)),
+    nonceHeader: maybe(nonceHeader),
+    secretEncoding: maybe(fc.constantFrom(...secretEncodings)),
+    toleranceMs: maybe(fc.constant(3_600_000)),
+  })
+  .map(({ time, content, timestampHeader, timestampPrefix, ...parts }) => {
+    const fitting = contents.filter(
+      (text) =>
+        text.includes('{timestamp}') === (time !== 'none') &&
+        text.includes('{id}') === (parts.nonceHeader !== undefined),
+    );
+    const options = {
+      ...parts,
+      signedContent: fitting[content % fitting.length],
+      ...(time === 'header' && { timestampHeader }),
+      ...(time === 'inside' && { timestampPrefix }),
+    };
+    return { name: 'custom', options };
+  });
+
+const token: fc.Arbitrary<Side> = fc
+  .record({
+    tokenHeader: maybe(fc.constantFrom('x-api-token', 'authorization', 'x-webhook-token')),
+    timestampHeader: maybe(timeHeader),
+    nonceHeader: maybe(nonceHeader),
+  })
+  .map((options) => ({ name: 'token', options }));
+
+const named: fc.Arbitrary<Side> = fc.oneof(
+  fc.constantFrom(...presets.map(({ name }) => name)).map((name) => ({ name, options: {} })),
+  fc.constantFrom('acme', 'svix', 'x-acme').map((headerPrefix) => ({
+    name: 'standard-webhooks',
+    options: { headerPrefix },
+  })),
+);
+
+const message: fc.Arbitrary<Side> = fc
+  .record({
+    require: maybe(fc.constantFrom(['digest'], ['method', 'digest'], ['method', 'target', 'digest'])),
+    secretEncoding: maybe(fc.constantFrom(...secretEncodings)),
+    toleranceMs: maybe(fc.constant(60_000)),
+  })
+  .map((options) => ({ name: 'rfc9421', options }));
+
+const side = fc.oneof(custom, custom, named, named, token, message);
+
+const hexSecret = '00ff10aa00ff10aa41424344';
+const secrets = [
+  ...['correct horse', hexSecret, Buffer.from(hexSecret, 'hex').toString('base64'), '-_-_0123456789ab'],
+  ...[
+    'dGhpcyBpcyBhIHNlY3JldCE=',
+    'dGhpcyBpcyBhIHNlY3JldA',
+    `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
+  ],
+  ...['it\'s "$HOME" `id` \\n', 'x-signature', pem(generateKeyPairSync('ed25519'))],
+  pem(generateKeyPairSync('ec', { namedCurve: 'P-256' })),
+  pem(generateKeyPairSync('rsa', { modulusLength: 2048 })),
+];
+
+/** How the receiver has the secret that the sender signs with. */
+const secretChanges: readonly ((secret: string) => string)[] = [
+  (secret) => secret,
+  (secret) => secret,
+  (secret) => `"${secret}"`,
+  (secret) => `'${secret}'`,
+  (secret) => `${secret}\n`,
+  (secret) => ` ${secret}`,
+  (secret) => secret.replace(/^whsec_/, ''),
+  (secret) => `whsec_${secret}`,
+  (secret) => `v1,${secret}`,
+  (secret) => secret.replace(/\n$/, ''),
+  (secret) => Buffer.from(secret).toString('base64'),
+  (secret) => Buffer.from(secret).toString('base64url'),
+  (secret) => Buffer.from(secret).toString('hex'),
+  (secret) => Buffer.from(secret, 'hex').toString('base64'),
+  (secret) => Buffer.from(secret, 'base64').toString('hex'),
+];
+
+type Headers = readonly (readonly [string, string])[];
+
+/** What happened to the headers on their way, or in the sender's code. */
+const headerChanges: readonly ((headers: Headers) => Headers)[] = [
+  (headers) => headers,
+  (headers) => headers,
+  (headers) => headers.map(([name, value]) => [name, value.toUpperCase()]),
+  (headers) => headers.map(([name, value]) => [name, /time|date/.test(name) ? `${value}000` : value]),
+  (headers) => headers.map(([name, value]) => [name, `Bearer ${value}`]),
+  (headers) => headers.map(([name, value]) => [name, `"${value}"`]),
+  (headers) => headers.map(([name, value]) => [`x-other-${name}`, value]),
+  (headers) => headers.flatMap((one) => [one, one]),
+  (headers) => [...headers, ['x-signature', 'a'.repeat(64)], ['x-request-time', '1700000000']],
+  (headers) => headers.map(([name, value]) => [name, `${value},${value}`]),
+];
+
+const bodies = [
+  '{ "id": "lead_1", "name": "Zoë/é <b>", "score": 1.50, "big": 12345678901234567890 }',
+  '{"id":"lead_1"}',
+  '\ufeff{"id":"lead_1",\r\n"a":1}\r\n',
+  'plain text\n',
+  '"{\\"id\\":\\"lead_1\\"}"',
+];
+
+const urls = [
+  'https://hooks.example.com/leads?a=b',
+  'http://10.0.0.7:8443/leads?a=b',
+  'https://10.0.0.7:8443/leads',
+];
+
+const situations = fc.record({
+  sender: side,
+  receiver: maybe(side),
+  secret: fc.constantFrom(...secrets),
+  change: fc.constantFrom(...secretChanges),
+  headers: fc.constantFrom(...headerChanges),
+  body: fc.constantFrom(...bodies),
+  form: fc.option(fc.nat(), { nil: undefined, freq: 2 }),
+  url: fc.constantFrom('same', ...urls),
+  age: fc.constantFrom(0, 0, 0, 60_000, 7_200_000, -7_200_000),
+  asksAt: fc.boolean(),
+});
+
+type Situation = typeof situations extends fc.Arbitrary<infer T> ? T : never;
+
+/** The flags of a receiver. */
+function flagsOf({ name, options: { toleranceMs, ...options } }: Side, secret: string): readonly string[] {
+  const json = {
+    scheme: name,
+    ...options,
+    ...(toleranceMs !== undefined && { tolerance: `${toleranceMs}ms` }),
+  };
+  return ['--scheme', JSON.stringify(json), name === 'token' ? '--token' : '--secret', secret];
+}
+
+/** The request as it came, as flags of `verify`; undefined where no sender could have sent it. */
+function captured(one: Situation): readonly string[] | undefined {
+  const { sender, secret, headers, form, url, age, asksAt } = one;
+  const body = Buffer.from(one.body);
+  const forms = bodyForms(body);
+  const signed = form === undefined ? body : (forms[form % forms.length]?.bytes ?? body);
+  let sent: Headers;
+  try {
+    const scheme = schemeNamed(sender.name, sender.options);
+    const outgoing = { method: 'POST', url: urls[0] ?? '', body: signed, id: 'msg_1' };
+    sent = scheme.sign(outgoing, scheme.key(new Secret(secret)), now - age);
+  } catch {
+    return undefined;
+  }
+  const given: Headers = [
+    ...headers(sent),
+    ...(url === 'same' ? [] : ([['x-forwarded-host', 'hooks.example.com']] as const)),
+  ];
+  return [
+    ...['--body', fileOf(body, 'body'), '--url', url === 'same' ? (urls[0] ?? '') : url],
+    ...given.flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
+    ...(asksAt ? ['--at', new Date(now).toISOString()] : []),
+  ];
+}
+
+const clock = new FakeClock(now, { hasty: true });
+
+/** What `verify` prints behind `fix:`, after its words went through a shell and made the delivery genuine. */
+async function workingFix(
+  capture: readonly string[],
+  who: readonly string[],
+  given: string,
+): Promise<string | undefined> {
+  const { stdout } = await leads(['verify', ...capture, ...who], { clock });
+  const fix = /^fix: (.*)$/m.exec(stdout)?.[1];
+  if (fix === undefined) return undefined;
+  const fixed = await leads(['verify', ...withFix(capture, who, shellWords(fix, given))], { clock });
+  const text = `${JSON.stringify(who)}\n${stdout}\n${fixed.stdout}${fixed.stderr}`;
+  expect([fixed.exitCode, /^genuine$/m.test(fixed.stdout)], text).toEqual([0, true]);
+  return stdout;
+}
+
+it('every fix that is printed, of random schemes and what may happen to their deliveries, verifies in a shell', async () => {
+  let printed = 0;
+  const check = async (one: Situation): Promise<void> => {
+    const capture = captured(one);
+    if (capture === undefined) return;
+    const given = one.change(one.secret);
+    const fix = await workingFix(capture, flagsOf(one.receiver ?? one.sender, given), given);
+    if (fix !== undefined) printed += 1;
+  };
+  const numRuns = sized(2500);
+  await fc.assert(fc.asyncProperty(situations, check), { numRuns, seed: 27 });
+  expect(printed).toBeGreaterThan(numRuns / 20);
+}, 300_000);
+
+const plain = (name: string, options: SchemeOptions = {}): Side => ({ name, options });
+const genuine: Situation = {
+  sender: plain('github'),
+  receiver: undefined,
+  secret: 'correct horse',
+  change: (secret) => secret,
+  headers: (headers) => headers,
+  body: bodies[0] ?? '',
+  form: undefined,
+  url: 'same',
+  age: 0,
+  asksAt: true,
+};
+
+const forge = (change: (value: string) => string) => (headers: Headers) =>
+  headers.map(([name, value]) => [name, change(value)] as const);
+
+/** The sender signs with one, and the receiver was given the other. */
+const secretsOf = (secret: string, given: string): Partial<Situation> => ({ secret, change: () => given });
+
+const timed = (timestampFormat: 'unix' | 'milliseconds'): Side =>
+  plain('custom', { signatureHeader: 'x-sig', timestampHeader: 'x-time', timestampFormat });
+
+/** Each finding that has a fix, and each form of a secret. */
+const findings: readonly (readonly [says: string, situation: Partial<Situation>])[] = [
+  ['capital letters', { headers: forge((value) => value.toUpperCase()) }],
+  ['something in front changed it', { sender: plain('square'), url: 'http://10.0.0.7:8443/leads?a=b' }],
+  ["under the scheme 'github', and the scheme here is 'token'", { receiver: plain('token') }],
+  [
+    'with its headers named acme-…',
+    {
+      sender: plain('standard-webhooks', { headerPrefix: 'acme' }),
+      receiver: plain('svix'),
+      secret: secrets[6] ?? '',
+    },
+  ],
+  ['covers less', { sender: plain('rfc9421', { require: ['digest'] }), receiver: plain('rfc9421') }],
+  ['sent as a token', { sender: plain('token'), receiver: plain('github') }],
+  [
+    'came in the header x-key',
+    { sender: plain('token', { tokenHeader: 'x-key' }), receiver: plain('token') },
+  ],
+  [
+    "behind a word such as 'Bearer'",
+    { sender: plain('token'), headers: forge((value) => `Bearer ${value}`) },
+  ],
+  ['except for the quotes', { sender: plain('token'), change: (secret) => `"${secret}"` }],
+  ['except for the quotes', { sender: plain('token'), headers: forge((value) => `"${value}"`) }],
+  ['except for the quotes', { sender: plain('token'), headers: forge((value) => `'${value}'`) }],
+  [
+    'except for white space',
+    { sender: plain('token'), secret: 'correct', change: (secret) => ` cor rect${secret.slice(7)}` },
+  ],
+  ['holds a matching', { sender: plain('custom', { signatureHeader: 'x-a' }), receiver: plain('token') }],
+  ['time is in milliseconds', { sender: timed('milliseconds'), receiver: timed('unix') }],
+  ['time is in seconds', { sender: timed('unix'), receiver: timed('milliseconds') }],
+  ['its time is ahead', { sender: plain('stripe'), age: -7_200_000 }],
+  ['its time is too old', { sender: plain('stripe'), age: 7_200_000 }],
+  ['under the scheme', { sender: plain('stripe'), receiver: plain('github'), age: 7_200_000 }],
+  ['decoded from base64', secretsOf('text', 'dGV4dA==')],
+  ['decoded from hex', secretsOf('text', Buffer.from('text').toString('hex'))],
+  ["without its 'whsec_'", secretsOf('correct horse', 'whsec_correct horse')],
+  ["with 'whsec_' before it", secretsOf('whsec_correct horse', 'correct horse')],
+  ["without its 'v1,'", { ...secretsOf(secrets[6] ?? '', `v1,${secrets[6] ?? ''}`), sender: plain('svix') }],
+  ['without the blanks at its ends', secretsOf('correct', ' correct\n')],
+  [
+    'without the blanks at its ends, decoded',
+    secretsOf('correct', ` ${Buffer.from('correct').toString('base64')}`),
+  ],
+  ['without the quotes around it', secretsOf('correct horse', "'correct horse'")],
+  ['with a line break at its end', secretsOf('correct horse\n', 'correct horse')],
+  ['with CR LF at its end', secretsOf('correct horse\r\n', 'correct horse')],
+  ['in base64 instead of hex', secretsOf('AP8QqgD/EKpBQkNE', '00ff10aa00ff10aa41424344')],
+  ['in hex instead of base64', secretsOf('00ff10aa00ff10aa41424344', 'AP8QqgD/EKpBQkNE')],
+  ['in hex instead of base64', secretsOf('6162636162', 'YWJjYWI')],
+];
+
+it.each(findings)('the fix verifies in a shell: %s', async (says, situation) => {
+  const one = { ...genuine, ...situation };
+  const given = one.change(one.secret);
+  const printed = await workingFix(captured(one) ?? [], flagsOf(one.receiver ?? one.sender, given), given);
+  expect(printed).toContain(says);
+});
+
+it('the fix verifies in a shell: each scheme with a name, where a token is expected', async () => {
+  for (const { name } of presets) {
+    const isPair = ['discord', 'sendgrid'].includes(name);
+    const secret = isPair ? secrets[name === 'discord' ? 9 : 10] : secrets[6];
+    const one = { ...genuine, sender: plain(name), secret: secret ?? '' };
+    // What is multi-line is no token.
+    const receiver = isPair ? plain('github') : plain('token');
+    const printed = await workingFix(captured(one) ?? [], flagsOf(receiver, one.secret), one.secret);
+    expect(printed, name).toContain('fix: --scheme');
+  }
+});
+
+it('the fix verifies in a shell: each form of a body', async () => {
+  const said = new Set<string>();
+  const others = [
+    ...['{"b":"é/<b>","a":1.50,"c":1e20}', '{ "b": "é\\/<b>",\n"a": 12345678901234567890123, "c": "1" }\n'],
+    ...[
+      '"text"',
+      '\ufeff{"a":1}',
+      gzipSync('{"a":1}'),
+      Buffer.from([0x7b, 0xe9, 0x7d]),
+      '{"a":1}\r\n{"b":2}\n',
+    ],
+  ];
+  for (const body of others.map((text) => Buffer.from(text))) {
+    for (const { name, bytes } of bodyForms(body)) {
+      if (said.has(name)) continue;
+      const scheme = schemeNamed('github');
+      const message = { method: 'POST', url: urls[0] ?? '', body: Buffer.from(bytes), id: 'msg_1' };
+      const sent = scheme.sign(message, scheme.key(new Secret('correct horse')), now);
+      const capture = [
+        '--body',
+        fileOf(body, 'body'),
+        ...sent.flatMap(([key, value]) => ['--header', `${key}: ${value}`]),
+      ];
+      const printed = await workingFix(capture, flagsOf(plain('github'), 'correct horse'), 'correct horse');
+      expect(printed).toContain(`fix: --body-form ${name}`);
+      said.add(name);
+    }
+  }
+  expect(bodyFormNames.filter((name) => !said.has(name))).toEqual([]);
+});
+
+const onWindows: readonly (readonly [
+  Partial<Situation>,
+  fix: string,
+  schemeFile: string | null,
+  secret: string,
+])[] = [
+  [{ receiver: plain('token') }, '--scheme github', null, 'correct horse'],
+  [
+    { sender: plain('custom', { signatureHeader: 'x-acme', prefix: "it's=" }), receiver: plain('token') },
+    '--scheme scheme.json',
+    '{"signatureHeader":"x-acme","prefix":"it\'s="}',
+    'correct horse',
+  ],
+  [
+    { sender: plain('square'), url: 'http://10.0.0.7:8443/leads?a=b' },
+    '--public-url "https://hooks.example.com/leads"',
+    null,
+    '',
+  ],
+  [secretsOf('correct horse', '"correct horse"'), 'set LEADS_WEBHOOK_SECRET', null, 'correct horse'],
+  [
+    { sender: plain('token'), receiver: plain('github') },
+    '--scheme scheme.json',
+    '{"scheme":"token","tokenHeader":"x-webhook-token"}',
+    'correct horse',
+  ],
+];
+
+it.each(onWindows)(
+  'on Windows a fix names a file, and a variable for the secret: %#',
+  async (situation, says, schemeFile, secret) => {
+    const one = { ...genuine, ...situation };
+    const capture = captured(one) ?? [];
+    const given = one.change(one.secret);
+    const who = flagsOf(one.receiver ?? one.sender, given);
+    const { stdout } = await leads(['verify', ...capture, ...who], { clock, platform: 'win32' });
+    const fix = /^fix: (.*)$/m.exec(stdout)?.[1] ?? '';
+    expect(fix).toContain(says);
+    expect(/^scheme\.json: (.*)$/m.exec(stdout)?.[1] ?? null).toBe(schemeFile);
+    const variable = /set (LEADS_WEBHOOK_\w+) to the secret that was given/.exec(stdout)?.[1];
+    expect(variable !== undefined, stdout).toBe(secret !== '');
+    const file = fileOf(schemeFile ?? '', 'scheme.json');
+    const words = fix.startsWith('set ')
+      ? []
+      : fix.replace('scheme.json', file).replaceAll('"', '').split(' ');
+    const kept = withFix(capture, who, variable === undefined ? words : [...words, '--secret', '']);
+    const argv = variable === undefined ? kept : kept.slice(0, -2);
+    const env = variable === undefined ? {} : { [variable]: secret };
+    const fixed = await leads(['verify', ...argv], { clock, env });
+    expect([fixed.exitCode, fixed.stdout.includes('genuine')], fixed.stdout + fixed.stderr).toEqual([
+      0,
+      true,
+    ]);
+  },
+);
