@@ -16,7 +16,7 @@ import {
   longName,
   type OptionsOf,
 } from './commands/flags/flag.ts';
-import { formerSchemeFlag } from './commands/flags/scheme-flags.ts';
+import { formerFlag } from './commands/flags/former-flags.ts';
 import { commandHelp } from './commands/help/command-help.ts';
 import { type TopicName, topicNames } from './commands/help/root-help.ts';
 import { didYouMean } from './commands/help/suggest.ts';
@@ -230,9 +230,8 @@ function usageError(
     error.code === 'commander.excessArguments'
       ? `unexpected argument '${excess}'`
       : given.replace(/^option '(?:-\w, )?(.+)' argument missing$/, '$1: the value is missing');
-  const former = names.includes('--scheme') ? formerSchemeFlag(word) : undefined;
   return new UsageError(message, {
-    hint: former ?? didYouMean(word, names) ?? `see '${help}'`,
+    hint: formerFlag(word, names) ?? didYouMean(word, names) ?? `see '${help}'`,
     cause: error,
   });
 }

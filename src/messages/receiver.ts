@@ -37,6 +37,9 @@ export const receiverMessages: Messages<ReceiverProblem | ReceiverNote | Foreign
     const names = leadIds.map((id) => `'${id}'`).join(', ');
     return { message: `${why}; ${names} ${leadIds.length === 1 ? 'is' : 'are'} not handed on` };
   },
+  'lead-for-no-target': ({ leadId }) => ({
+    message: `the lead '${leadId}' meets the condition of no target: it is accepted and handed to none, and so are others like it`,
+  }),
   'output-cut': ({ path, size, left }) => ({
     message:
       `${path} was cut from ${size} to ${left} bytes by another program: leads written meanwhile may be gone from it; ` +

@@ -2,6 +2,7 @@ import { isErased } from '../inbox/decide-verdict.ts';
 import { remainingDelivery } from '../inbox/erase/remaining-delivery.ts';
 import { CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
 import type { RedactDelivery } from '../inbox/store-options.ts';
+import type { RawLead } from '../lead/raw-lead.ts';
 import { type Secret, withoutSecrets } from '../secret.ts';
 import type { Clock } from '../time/clock.ts';
 import {
@@ -22,7 +23,7 @@ import {
   rejection,
 } from '../webhook/rejection.ts';
 import type { Key, Verifier } from '../webhook/scheme.ts';
-import { TargetDeliverer, type PendingLead } from './deliver-to-targets.ts';
+import { type LabelledResult, TargetDeliverer, type PendingLead } from './deliver-to-targets.ts';
 import type { HostGuard } from './host-guard.ts';
 import type { ReceiverNote } from './problems.ts';
 import {
@@ -31,7 +32,7 @@ import {
   type ReceiverObserver,
   type Subscribable,
 } from './receiver-events.ts';
-import type { Target, TargetResult } from './targets/target.ts';
+import type { Target } from './targets/target.ts';
 
 export interface ReceiverOptions {
   /** Who may deliver, and at which path. */
@@ -101,7 +102,7 @@ interface StoredLead {
 /** A lead whose verdict is made. */
 interface DecidedLead extends StoredLead {
   readonly kind: 'accepted' | 'duplicate' | 'pending';
-  readonly targetResults?: readonly TargetResult[] | undefined;
+  readonly targetResults?: readonly LabelledResult[] | undefined;
 }
 
 /** What an event says of a delivery that was not taken. */
@@ -122,6 +123,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();
   const dispatcher = new TargetDeliverer(inbox, targets, clock);
+  const isSelective = targets.some(({ takes }) => takes !== undefined);
   const { path: redactPath } = deliveryRedactor(policy);
 
   /** From received to answered. */
@@ -172,7 +174,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   async function store(checked: CheckedDelivery, source: Source): Promise<readonly StoredLead[] | Rejection> {
     const { delivery, leads } = checked;
     const nonce = checked.nonce === undefined ? undefined : nonceKey(policy.scheme.name, checked.nonce);
-    const arrivals = leads.map(({ leadId, place }) => ({ delivery, leadId, place, source, nonce }));
+    const arrivals = leads.map(({ lead, leadId, place }) => {
+      return { delivery, leadId, place, source, nonce, targets: targetsOf(lead, leadId) };
+    });
     const taken = await (observer === undefined
       ? inbox.take(arrivals)
       : observed(() => inbox.take(arrivals), observer));
@@ -185,6 +189,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       stored.push({ lead, stored: result });
     }
     return stored;
+  }
+
+  /** Names of the targets that a lead is for; undefined: all. */
+  function targetsOf(lead: RawLead, leadId: string): readonly string[] | undefined {
+    if (!isSelective) return undefined;
+    const names = targets.filter(({ takes }) => takes?.(lead) !== false).map(({ name }) => name);
+    if (names.length === 0) note({ kind: 'lead-for-no-target', leadId });
+    return names;
   }
 
   /** From stored to dispatched. */

@@ -1,4 +1,5 @@
 import type { HandedResult, Inbox, StoredRef, TakeResult } from '../inbox/inbox.ts';
+import { targetLabel } from '../inbox/target-name.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import type { Target, TargetResult } from './targets/target.ts';
@@ -9,25 +10,29 @@ export interface PendingLead {
   readonly stored: Extract<TakeResult, { readonly kind: 'pending' }>;
 }
 
+/** `target`: a label that holds no credentials. */
+export type LabelledResult = TargetResult & { readonly target: string };
+
 /** A lead after the targets had their turn. */
 export interface DispatchedLead {
   /** `pending` while a target has not taken the lead. */
   readonly kind: 'accepted' | 'duplicate' | 'pending';
   /** One for each target that was tried, in their order. */
-  readonly targetResults: readonly TargetResult[];
+  readonly targetResults: readonly LabelledResult[];
 }
 
 /** What came of a lead at one target. */
 interface HandedLead {
   readonly leadId: string;
   readonly kind: DispatchedLead['kind'];
-  readonly result: TargetResult;
+  readonly result: LabelledResult;
 }
 
 /** Delivers leads to their targets: to each at least once, and never one lead twice at the same time. */
 export class TargetDeliverer {
   readonly #inbox: Pick<Inbox, 'settle' | 'release'>;
   readonly #targets: readonly Target[];
+  readonly #labels: ReadonlyMap<string, string>;
   readonly #clock: Pick<Clock, 'now'>;
   /** By id of a lead: the work on its delivery, which ends with what became of each lead of that. */
   readonly #inFlight = new Map<string, Promise<ReadonlyMap<string, DispatchedLead>>>();
@@ -40,6 +45,7 @@ export class TargetDeliverer {
   ) {
     this.#inbox = inbox;
     this.#targets = targets;
+    this.#labels = new Map(targets.map(({ name }) => [name, targetLabel(name)]));
     this.#clock = clock;
   }
 
@@ -116,6 +122,7 @@ export class TargetDeliverer {
     checked: CheckedDelivery,
     leads: readonly PendingLead[],
   ): Promise<readonly HandedLead[]> {
+    const label = this.#labels.get(target.name) ?? '';
     const wanting = leads.filter(({ stored }) => stored.targets.some(({ name }) => name === target.name));
     if (wanting.length === 0) return [];
     const results = target.deliver(
@@ -125,8 +132,9 @@ export class TargetDeliverer {
     // Each by itself: what took one lead is stored although another one of the delivery takes longer, or is never done.
     const kept = await Promise.allSettled(
       wanting.map(async ({ stored: { leadId, seq } }, i): Promise<HandedLead | undefined> => {
-        const result = await results[i];
-        if (result === undefined) return undefined;
+        const given = await results[i];
+        if (given === undefined) return undefined;
+        const result = { ...given, target: label };
         const lease = { leadId, seq, target: target.name, result: this.#kept(result) };
         if (result.ok || target.bestEffort === true) {
           // Those that end together share a transaction.

@@ -37,6 +37,8 @@ export type ReceiverNote =
     }
   | { readonly kind: 'rejected-not-kept'; readonly why: string }
   | { readonly kind: 'not-delivered-again'; readonly leadIds: readonly string[]; readonly why: string }
+  /** None of the targets is for such a lead. */
+  | { readonly kind: 'lead-for-no-target'; readonly leadId: string }
   /** Somebody else cut the output file to `left` bytes of `size`: lines of leads may be gone from it. */
   | { readonly kind: 'output-cut'; readonly path: string; readonly size: number; readonly left: number }
   /** No inbox can hold them, since it tells leads apart by their ids. */

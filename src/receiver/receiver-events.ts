@@ -2,7 +2,7 @@ import type { VerdictKind } from '../inbox/decide-verdict.ts';
 import type { Source } from '../inbox/inbox.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import type { RejectReason } from '../webhook/rejection.ts';
-import type { TargetResult } from './targets/target.ts';
+import type { LabelledResult } from './deliver-to-targets.ts';
 
 /** The event of a delivery that reached its last state, one for each lead in it. Times are milliseconds since the epoch. */
 export interface AnsweredDelivery {
@@ -36,7 +36,7 @@ export interface AnsweredDelivery {
   /** Deviations from the specification. */
   readonly warnings?: readonly string[] | undefined;
   /** One for each target that the lead was dispatched to, in order. */
-  readonly targetResults?: readonly TargetResult[] | undefined;
+  readonly targetResults?: readonly LabelledResult[] | undefined;
   /** Other schemes or encodings that the credential would have matched. */
   readonly explanation?: readonly string[] | undefined;
 }

@@ -47,8 +47,9 @@ export class ReceiverMetrics implements ReceiverObserver {
     for (const reason of rejectReasons) this.#addVerdict('rejected', reason, 'push');
     for (const { name } of targets) {
       const [to = ''] = name.split(' ');
+      const target = targetLabel(name);
       for (const result of to === 'forward' ? forwardResults : (['ok', 'failed'] as const)) {
-        this.#forwards.add(`${to} ${result}`, { target: targetLabel(name), result });
+        this.#forwards.add(`${target} ${result}`, { target, result });
       }
     }
     for (const kind of errorKinds) this.#errors.add(kind, { kind });
@@ -87,7 +88,7 @@ export class ReceiverMetrics implements ReceiverObserver {
       this.#verdicts.increment(key);
     }
     if (targetResults === undefined) return;
-    for (const result of targetResults) this.#forwards.increment(`${result.to} ${resultLabel(result)}`);
+    for (const result of targetResults) this.#forwards.increment(`${result.target} ${resultLabel(result)}`);
   }
 
   families(): MetricFamily[] {

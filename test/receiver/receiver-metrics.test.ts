@@ -36,11 +36,13 @@ describe('the metrics of a receiver', () => {
   it('name targets without their credentials, and their results by kind', () => {
     const metrics = new ReceiverMetrics(new FakeClock(), targets);
     const result = { answer: 'x', durationMs: 1 };
-    const forward = { ...result, to: 'forward' as const, ok: false };
+    const forward = { ...result, to: 'forward' as const, target: 'forward https://app.test', ok: false };
     for (const status of [301, 404, 410, 500]) {
       metrics.delivered(event({ targetResults: [{ ...forward, status }] }));
     }
-    metrics.delivered(event({ targetResults: [forward, { ...result, to: 'exec', ok: false }] }));
+    metrics.delivered(
+      event({ targetResults: [forward, { ...result, to: 'exec', target: 'exec', ok: false }] }),
+    );
     metrics.delivered(event({ targetResults: [{ ...forward, ok: true, status: 204 }] }));
     const text = openMetricsText(metrics.families());
     expect(text).not.toMatch(/password|key=1|mail/);

@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
-import { readDocument } from '../../json/scanner.ts';
 import type { Secret } from '../../secret.ts';
 import { rejectUnableToSign, type Signer } from '../../sender/sign-request.ts';
 import { schemeNames } from '../../webhook/presets.ts';
@@ -16,7 +14,7 @@ import {
 } from '../../webhook/scheme-options.ts';
 import { schemeNamed } from '../../webhook/scheme-registry.ts';
 import { type Scheme, unverified, type Verifier } from '../../webhook/scheme.ts';
-import { didYouMean } from '../help/suggest.ts';
+import { isJson, jsonOrFile } from './json-or-file.ts';
 import type { SchemeOptions } from './scheme-flags.ts';
 import { readSecrets } from './secret-files.ts';
 import { rejectFirst } from './shared-flags.ts';
@@ -104,7 +102,8 @@ export async function storableScheme(typed: string): Promise<string> {
   return own.isName || isJson(typed) ? typed : resolve(typed);
 }
 
-const asUsageError = (error: unknown): unknown =>
+/** What is wrong with the value of a flag, and would be a `ConfigError` in a profile. */
+export const asUsageError = (error: unknown): unknown =>
   error instanceof ConfigError
     ? new UsageError(error.problem ?? error.message, { hint: error.hint, cause: error })
     : error;
@@ -135,35 +134,8 @@ async function storedScheme({
 const belongedTo = (scheme: string, part: PartKey): boolean =>
   scheme === 'token' ? part === 'tokenHeader' : schemeParts[part].of.includes(scheme);
 
-const isJson = (typed: string): boolean => typed.trimStart().startsWith('{');
-
-async function schemeJson(typed: string, where: string): Promise<unknown> {
-  if (isJson(typed)) return parsed(typed, where);
-  return parsed(await schemeFile(typed, where), typed);
-}
-
-/** An error says the place of what is wrong and quotes no more than a character: the text may hold a secret. */
-function parsed(text: string, where: string): unknown {
-  const document = readDocument(Buffer.from(text));
-  if (document.ok) return JSON.parse(document.json.toString('utf8', document.start)) as unknown;
-  throw new ConfigError(`${where}: ${document.detail.replace(/^the body/, 'the scheme')}`);
-}
-
-async function schemeFile(typed: string, where: string): Promise<string> {
-  try {
-    return await readFile(typed, 'utf8');
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const near = didYouMean(typed, schemeNames);
-    if (code === 'ENOENT') {
-      throw new ConfigError(`${where}: '${typed}' is no scheme, and there is no such file`, {
-        hint: near ?? "see 'leads help schemes', or give it as JSON or in a file",
-        cause,
-      });
-    }
-    throw new ConfigError(`cannot read the scheme in ${typed}: ${code ?? String(cause)}`, { cause });
-  }
-}
+const schemeJson = (typed: string, where: string): Promise<unknown> =>
+  jsonOrFile(typed, { where, what: 'scheme', known: schemeNames });
 
 const hasToken = (options: SchemeOptions): boolean => options.token.length + options.tokenFile.length > 0;
 

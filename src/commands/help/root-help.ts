@@ -3,7 +3,7 @@ import { type Flag, type Flags, flagTerm, globalFlags, immediateFlags } from '..
 import { runningList, twoColumns, wrap } from './layout.ts';
 
 /** What `leads help TOPIC` knows beside the commands; here, since this help names them without loading them. */
-export const topicNames = ['environment', 'exit-codes', 'dialect', 'schemes'] as const;
+export const topicNames = ['environment', 'exit-codes', 'dialect', 'schemes', 'targets'] as const;
 export type TopicName = (typeof topicNames)[number];
 
 /** Of the group and the command's name. */
@@ -31,7 +31,11 @@ export function rootHelp(commands: readonly ListedCommand[], width: number): str
     'Usage: leads <command> [flags]',
     ...twoColumns(rows, termWidth, width, 12),
     ...globalFlagLines(width),
-    ...runningList('More:', ['leads <command> --help', `leads help ${topicNames.join('|')}`], width),
+    ...runningList(
+      'More:',
+      ['leads <command> --help', `leads help ${topicNames[0]}`, ...topicNames.slice(1)],
+      width,
+    ),
     '',
   ].join('\n');
 }

@@ -78,6 +78,37 @@ function describe(preset: Preset): string {
   return `${signatureHeader}${also}: ${value} over ${signed}${how}; secret: ${preset.secret}`;
 }
 
+/** `leads help targets`. */
+const targetsTopic = {
+  about:
+    'What listen hands each lead to: --forward-to URL, --exec COMMAND, --output FILE, each as often as needed, and --target ' +
+    'with JSON, or a file that holds such an object or an array of them, where more is meant. Targets are tried side by ' +
+    'side: one that fails holds no other, and a lead is accepted when all have it.',
+  rows: (): readonly Row[] => [
+    [
+      'forward',
+      'URL that gets the exact bytes and headers; user:password@ in it becomes Basic authorization',
+    ],
+    [
+      'exec',
+      'command that gets the lead on stdin, its id in LEAD_ID and the number of the try in LEAD_ATTEMPT',
+    ],
+    ['output', 'file that each lead is appended to, durably'],
+    [
+      'when',
+      'which leads: a condition as of --where, or a list of them that must all be met (default: every lead)',
+    ],
+    ['giveUp', 'how long a lead that the target does not take is tried again (default: 3d)'],
+    ['keepPath', 'true: the path and query of the delivery go behind the path of the URL'],
+    ['insecure', 'true: plain HTTP to another host is meant'],
+    ['bestEffort', 'true: tried once, and a failure counts as done'],
+  ],
+  examples: [
+    'leads listen --token s3cret --forward-to http://localhost:3000/hook --output leads.ndjson',
+    `leads listen --token s3cret --target '{"forward":"http://localhost:3000","when":"category=solar"}'`,
+  ],
+};
+
 type Row = readonly [term: string, text: string];
 
 /** A help topic as `help --json` describes it. */
@@ -122,6 +153,7 @@ const topics = {
     examples: ['leads config set api.params.since created_after'],
   },
   schemes: schemesTopic,
+  targets: targetsTopic,
 } satisfies Readonly<Record<TopicName, Topic>>;
 
 export function describeTopic(name: TopicName): TopicData {

@@ -1,87 +1,69 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
+import { proxyFor } from '../../http/client/proxy.ts';
+import { leadFilter } from '../../lead/filter.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';
 import { openAppendTarget } from '../../receiver/targets/append.ts';
 import { execTarget } from '../../receiver/targets/exec.ts';
 import { forwardTarget } from '../../receiver/targets/forward.ts';
 import type { Target } from '../../receiver/targets/target.ts';
-import { isLoopback } from '../../config/base-url.ts';
-import { UsageError } from '../../errors.ts';
-import { proxyFor } from '../../http/client/proxy.ts';
-import type { Verifier } from '../../webhook/scheme.ts';
 import { readAuthority } from '../../tls/local-authority.ts';
+import type { Verifier } from '../../webhook/scheme.ts';
 import { withoutInboxPassword } from '../flags/resolve-inbox.ts';
 import type { ListenOptions } from './options.ts';
+import type { TargetDefinition } from './target-definition.ts';
+
+interface OpenOptions {
+  readonly signal: AbortSignal;
+  readonly host: string | undefined;
+  readonly note: (found: ReceiverNote) => void;
+}
 
 /**
- * The targets that the flags name. `signal` aborts what they have in flight. Throws an `OutputError` when the file of `--output` cannot be opened, and a `UsageError` for a URL that may not be
- * forwarded to.
+ * Opens the targets one by one. `signal` aborts what they have in flight; `host`: of this machine, where others share the
+ * inbox. Throws an `OutputError` when the file of one cannot be opened.
  */
-export async function createTargets(
+export async function* openTargets(
+  definitions: readonly TargetDefinition[],
   flags: ListenOptions,
   { timeoutMs }: Settings,
   { scheme }: Verifier,
   context: Context,
-  signal: AbortSignal,
-  note: (found: ReceiverNote) => void,
-): Promise<Target[]> {
-  const { forwardBestEffort: bestEffort } = flags;
-  const targets: Target[] = [];
-  if (flags.forwardTo !== undefined) {
-    const loopbackCa = await readAuthority(context.paths.dataDir);
-    const keepBody = flags.showAnswer || context.globals.verbose;
-    targets.push(
-      forwardTarget({
-        url: forwardUrl(flags.forwardTo, flags),
-        keepPath: flags.forwardPath ? { urlSaidBy: '--forward-to' } : undefined,
-        scheme: scheme.name,
-        proxy: proxyFor(flags.forwardTo, context.env),
-        timeoutMs,
-        bestEffort,
-        keepBody,
-        loopbackCa,
-        sentenceOf: problemSentence,
-        signal,
-      }),
-    );
+  { signal, host, note }: OpenOptions,
+): AsyncGenerator<Target, void> {
+  const { clock, globals, killGroup, messages, paths, pid } = context;
+  const loopbackCa = await readAuthority(paths.dataDir);
+  const env = withoutInboxPassword(flags, context.env);
+  const open = ({ to, bestEffort, keepPath, where }: TargetDefinition): Target | Promise<Target> => {
+    const shared = { host, timeoutMs, bestEffort, sentenceOf: problemSentence, signal };
+    if ('exec' in to) return execTarget({ ...shared, command: to.exec, env, messages, killGroup });
+    if ('output' in to) {
+      return openAppendTarget(to.output, { host, pid, clock, signal: context.signal, sentenceOf, note });
+    }
+    return forwardTarget({
+      ...shared,
+      url: to.forward,
+      keepPath: keepPath ? { urlSaidBy: where } : undefined,
+      scheme: scheme.name,
+      proxy: proxyFor(to.forward, context.env),
+      keepBody: flags.showAnswer || globals.verbose,
+      loopbackCa,
+    });
+  };
+  for (const definition of definitions) {
+    const { when: where, giveUpMs } = definition;
+    const takes: Target['takes'] =
+      where.length === 0
+        ? undefined
+        : (lead) =>
+            leadFilter({
+              categories: [],
+              since: undefined,
+              until: undefined,
+              where,
+              now: clock.now(),
+            }).matches(lead);
+    yield { ...(await open(definition)), giveUpMs, takes };
   }
-  if (flags.exec !== undefined) {
-    const { messages, killGroup } = context;
-    const env = withoutInboxPassword(flags, context.env);
-    targets.push(
-      execTarget({
-        command: flags.exec,
-        env,
-        timeoutMs,
-        bestEffort,
-        messages,
-        killGroup,
-        sentenceOf: problemSentence,
-        signal,
-      }),
-    );
-  }
-  if (flags.output !== undefined) {
-    const { pid, clock } = context;
-    const options = { pid, clock, signal: context.signal, sentenceOf, note };
-    targets.push(await openAppendTarget(flags.output, options));
-  }
-  return targets;
-}
-
-/** A forward carries leads and the sender's credential. */
-function forwardUrl(url: URL, { forwardPath, forwardInsecure }: ListenOptions): URL {
-  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !forwardInsecure) {
-    throw new UsageError(
-      `--forward-to: ${url.origin} is plain HTTP: leads and credentials would travel unencrypted`,
-      {
-        hint: 'use https://, or --forward-insecure where the network is trusted',
-      },
-    );
-  }
-  if (forwardPath && url.search !== '') {
-    throw new UsageError('--forward-path keeps the query of each delivery: leave it out of --forward-to');
-  }
-  return url;
 }

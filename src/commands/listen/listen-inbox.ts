@@ -30,24 +30,35 @@ interface ListenInbox {
 }
 
 interface ListenInboxParts {
+  /** Undefined for one of this run alone. */
+  readonly named: InboxLocation | undefined;
   readonly verifier: Verifier;
   readonly targets: readonly Target[];
   /** Told how many writes shared each transaction. */
   readonly onCommit: ((writes: number) => void) | undefined;
 }
 
+/** The inbox that a run continues; undefined for one that gets an inbox of its own. */
+export const namedInbox = async (
+  flags: ListenOptions,
+  settings: Settings,
+  context: Context,
+): Promise<InboxLocation | undefined> =>
+  isForTests(flags) && !isInboxNamed(flags, context.env)
+    ? undefined
+    : await resolveInbox(flags, settings, context);
+
 /** Opens the inbox of one run. Throws a `ConfigError` when it cannot be opened. */
 export async function openListenInbox(
   flags: ListenOptions,
   settings: Settings,
-  context: Pick<Context, 'env' | 'platform' | 'stdin' | 'paths' | 'clock' | 'pid' | 'signal' | 'messages'>,
-  { verifier, targets, onCommit }: ListenInboxParts,
+  context: Pick<Context, 'paths' | 'clock' | 'pid' | 'signal' | 'messages'>,
+  { named, verifier, targets, onCommit }: ListenInboxParts,
 ): Promise<ListenInbox> {
-  const { env, clock, pid, messages } = context;
-  const temporary =
-    isForTests(flags) && !isInboxNamed(flags, env) ? await createTemporaryInbox(context) : undefined;
-  const location = temporary?.location ?? (await resolveInbox(flags, settings, context));
-  if (temporary === undefined && typeof location === 'string') await adoptTemporaryInbox(location, context);
+  const { clock, pid, messages } = context;
+  let temporary: TemporaryInbox | undefined;
+  const location = named ?? (temporary = await createTemporaryInbox(context)).location;
+  if (typeof named === 'string') await adoptTemporaryInbox(named, context);
   const requirements = inboxRequirements(verifier, targets);
   const inbox = await openInbox({
     location,

@@ -74,12 +74,21 @@ export const flags = {
     key: { value: 'file', type: text, help: 'its private key' },
   }),
   ...inGroup('What to do with each lead', {
-    forwardTo: { value: 'url', type: httpUrl, help: 'pass the exact bytes and headers on' },
-    forwardPath: { help: "behind that URL's path, keep the path and query of the delivery" },
-    forwardInsecure: { help: 'forward to another host over plain HTTP' },
-    forwardBestEffort: { help: 'answer 200 even when the app does not' },
-    exec: { value: 'command', type: text, help: 'run a command with the lead on stdin' },
-    output: { value: 'file', type: writtenFile, help: 'append each lead to a file, durably' },
+    forwardTo: { value: 'url', type: httpUrl, repeatable: true, help: 'pass the exact bytes and headers on' },
+    exec: { value: 'command', type: text, repeatable: true, help: 'run a command with the lead on stdin' },
+    output: {
+      value: 'file',
+      type: writtenFile,
+      repeatable: true,
+      help: 'append each lead to a file, durably',
+    },
+    target: {
+      value: 'json|file',
+      type: text,
+      repeatable: true,
+      known: 'files',
+      help: "one of these with more than its address, such as which leads: see 'leads help targets'",
+    },
     leadAt: {
       value: 'pointer',
       type: leadPointer,

@@ -9,7 +9,9 @@ import type { StdoutWriter } from '../../output/stdout.ts';
 import { type Palette, paletteFor } from '../../output/terminal/colour.ts';
 import type { BackfillRound, RoundEnd } from '../../receiver/backfill.ts';
 import { deliveryRedactor } from '../../receiver/create-receiver.ts';
+import type { LabelledResult } from '../../receiver/deliver-to-targets.ts';
 import type { AnsweredDelivery, Subscribable } from '../../receiver/receiver-events.ts';
+import type { Target } from '../../receiver/targets/target.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
 import type { RejectReason } from '../../webhook/rejection.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
@@ -31,10 +33,11 @@ export async function openDeliveryOutput(
   format: ListenOptions['format'],
   stdout: StdoutWriter,
   verifier: Verifier,
+  targets: readonly Pick<Target, 'name'>[],
   context: Pick<Context, 'stdout' | 'env' | 'globals' | 'clock' | 'messages'>,
 ): Promise<DeliveryOutput> {
   const { clock, globals, messages } = context;
-  const printer = await choosePrinter(format, context);
+  const printer = await choosePrinter(format, targets, context);
   const tally: Tally = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, reasons: {} };
   const sayRound = roundSayer(messages);
   const started = clock.now();
@@ -173,6 +176,7 @@ interface Printer {
 /** The printer for `--format`. */
 async function choosePrinter(
   format: ListenOptions['format'],
+  targets: readonly Pick<Target, 'name'>[],
   context: Pick<Context, 'stdout' | 'env' | 'globals'>,
 ): Promise<Printer> {
   const isTerminal = context.stdout.isTTY === true;
@@ -182,7 +186,7 @@ async function choosePrinter(
     case 'leads':
       return leadsPrinter(isTerminal);
     case 'pretty':
-      return prettyPrinter(await paletteFor(context.stdout, context));
+      return prettyPrinter(await paletteFor(context.stdout, context), targets);
   }
 }
 
@@ -255,8 +259,11 @@ function leadsPrinter(isTerminal: boolean): Printer {
 }
 
 /** A line for each delivery: time, verdict, lead, reason, duration; what else is to say follows on lines of its own. */
-function prettyPrinter(colours: Palette): Printer {
+function prettyPrinter(colours: Palette, targets: readonly Pick<Target, 'name'>[]): Printer {
   const shownWarnings = new Set<string>();
+  const kinds = targets.map(({ name }) => name.split(' ', 1)[0]);
+  const nameOf = ({ to, target }: LabelledResult): string =>
+    kinds.indexOf(to) === kinds.lastIndexOf(to) ? to : target;
   const colourOf = {
     accepted: colours.green,
     duplicate: colours.cyan,
@@ -270,7 +277,7 @@ function prettyPrinter(colours: Palette): Printer {
       const when = colours.dim(`${new Date(event.receivedAt).toISOString().slice(11, 19)}Z`);
       const took = colours.dim(formatDuration(durationMs));
       const first = `${when}  ${colourOf[verdict](verdict.padEnd(9))}  ${subject(event)}  ${took}`;
-      const rest = remarks(event, shownWarnings).map((text) => `           ${sanitize(text)}`);
+      const rest = remarks(event, shownWarnings, nameOf).map((text) => `           ${sanitize(text)}`);
       return `${[first, ...rest].join('\n')}\n`;
     },
     backfill: () => '',
@@ -300,7 +307,11 @@ function nameAndCategory(bytes: Uint8Array): string[] {
 }
 
 /** Each deviation from the specification is shown once, since a service repeats it in every lead. */
-function remarks(event: AnsweredDelivery, shownWarnings: Set<string>): string[] {
+function remarks(
+  event: AnsweredDelivery,
+  shownWarnings: Set<string>,
+  nameOf: (result: LabelledResult) => string,
+): string[] {
   const {
     verdict,
     detail,
@@ -330,8 +341,9 @@ function remarks(event: AnsweredDelivery, shownWarnings: Set<string>): string[] 
   const fresh = warnings.filter((warning) => !shownWarnings.has(warning));
   for (const warning of fresh) shownWarnings.add(warning);
   if (fresh.length > 0) lines.push(`not as specified: ${fresh.join(', ')}`);
-  for (const { to, answer, durationMs, body } of targetResults) {
-    lines.push(`${to}: ${answer} (${formatDuration(durationMs)})${body === undefined ? '' : ` ${body}`}`);
+  for (const result of targetResults) {
+    const { answer, durationMs, body = '' } = result;
+    lines.push(`${nameOf(result)}: ${answer} (${formatDuration(durationMs)}) ${body}`.trimEnd());
   }
   lines.push(...explanation);
   return lines;

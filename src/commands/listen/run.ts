@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Context } from '../../context.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
@@ -9,6 +10,7 @@ import { limitYoungGeneration } from '../../receiver/limit-young-generation.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { repairOutputFile } from '../../receiver/targets/append.ts';
+import type { Target } from '../../receiver/targets/target.ts';
 import { openService } from '../../service/client/service.ts';
 import { formatDuration } from '../../time/time-text.ts';
 import { explanationLines } from '../../messages/explanations.ts';
@@ -17,9 +19,9 @@ import type { Outcome } from '../flags/command-spec.ts';
 import { type LeadPlace, leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
-import { createTargets } from './create-targets.ts';
+import { openTargets } from './create-targets.ts';
 import { openDeliveryOutput } from './print.ts';
-import { dropOldDeliveries, openListenInbox } from './listen-inbox.ts';
+import { dropOldDeliveries, namedInbox, openListenInbox } from './listen-inbox.ts';
 import { openServer } from './open-server.ts';
 import { type ListenOptions, shareAddress } from './options.ts';
 import { renewFiles, secretFiles } from './renewed-files.ts';
@@ -27,6 +29,7 @@ import type { ListenSession } from './session.ts';
 import { SimulatedFailures } from './simulated-failures.ts';
 import { startAdmin } from './start-admin.ts';
 import { outcomeOf, StopCondition } from './stop-condition.ts';
+import { targetDefinitions } from './target-definition.ts';
 
 /** What is to be closed when the run ends, whatever ends it; the last one first. */
 type Closers = (() => Promise<void> | void)[];
@@ -54,16 +57,8 @@ async function closeAll(closers: Closers): Promise<void> {
 
 /** Throws a `UsageError` for flags that need others or exclude them. */
 function rejectContradictions(flags: ListenOptions): void {
-  const { port, admin, forwardTo, exec } = flags;
+  const { port, admin } = flags;
   rejectFirst(
-    [
-      flags.forwardBestEffort && forwardTo === undefined && exec === undefined,
-      '--forward-best-effort needs --forward-to or --exec',
-    ],
-    [
-      (flags.forwardPath || flags.forwardInsecure) && forwardTo === undefined,
-      '--forward-path and --forward-insecure need --forward-to',
-    ],
     [
       flags.backfillEvery !== undefined && flags.backfill === undefined,
       '--backfill-every needs --backfill, which says how far back each round looks',
@@ -89,15 +84,24 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const { clock, messages } = context;
   const settings = await context.settings();
   const verifier = new CurrentKeys(await resolveScheme(flags, settings, context), clock);
+  const definitions = await targetDefinitions(flags);
   /** Aborts what the targets have in flight. */
   const abort = new AbortController();
-  const targets = await createTargets(flags, settings, verifier, context, abort.signal, noteWith(messages));
+  const named = await namedInbox(flags, settings, context);
+  const host = typeof named === 'object' ? hostname() : undefined;
+  const targets: Target[] = [];
   closers.push(context.onHangup(() => targets.forEach((target) => target.reopen?.())));
   closers.push(async () => {
     for (const target of targets) await target.close?.();
   });
+  const note = noteWith(messages);
+  const parts = { signal: abort.signal, host, note };
+  for await (const target of openTargets(definitions, flags, settings, verifier, context, parts)) {
+    targets.push(target);
+  }
   const metrics = flags.admin === undefined ? undefined : new ReceiverMetrics(clock, targets);
   const opened = await openListenInbox(flags, settings, context, {
+    named,
     verifier,
     targets,
     onCommit: metrics?.committed.bind(metrics),
@@ -105,8 +109,8 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const { inbox } = opened;
   let isOver = false;
   closers.push(() => opened.close(isOver));
-  if (flags.output !== undefined) {
-    await repairOutputFile(flags.output, inbox, leadPlaceOf(settings).idField);
+  for (const { to } of definitions) {
+    if ('output' in to) await repairOutputFile(to.output, inbox, leadPlaceOf(settings).idField, host);
   }
   const retention =
     flags.retain === undefined ? undefined : dropOldDeliveries(inbox, flags.retain, context, abort.signal);
@@ -131,7 +135,8 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   if (stop.stopping.aborted) sayStops();
   else stop.stopping.addEventListener('abort', sayStops, { once: true });
   const { location, isRemoved: isInboxRemoved } = opened;
-  const session = { flags, context, verifier, targets, inbox, location, isInboxRemoved, metrics, stop };
+  const place = { inbox, location, isInboxRemoved };
+  const session = { flags, context, verifier, definitions, targets, ...place, metrics, stop };
 
   const admin = await startAdmin(session);
   if (admin !== undefined) closeStopped(() => admin.close());
@@ -145,7 +150,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     (error) => stop.fail(error),
     () => messages.note('stdout', 'the reader of stdout is behind: deliveries wait for it'),
   );
-  const output = await openDeliveryOutput(flags.format, stdout, verifier, context);
+  const output = await openDeliveryOutput(flags.format, stdout, verifier, targets, context);
   if (metrics !== undefined) receiver.events.subscribe((event) => metrics.delivered(event));
   output.subscribeTo(receiver.events);
   receiver.events.subscribe(({ verdict }) => {
@@ -175,7 +180,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
           targets,
           clock,
           signal,
-          note: noteWith(messages),
+          note,
           sentenceOf,
           onRound: output.backfill,
         });

@@ -6,12 +6,15 @@ import type { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import type { ListenOptions } from './options.ts';
 import type { StopCondition } from './stop-condition.ts';
+import type { TargetDefinition } from './target-definition.ts';
 
 /** What the parts of one run share. */
 export interface ListenSession {
   readonly flags: ListenOptions;
   readonly context: Context;
   readonly verifier: CurrentKeys;
+  /** Of the targets, in their order. */
+  readonly definitions: readonly TargetDefinition[];
   readonly targets: readonly Target[];
   readonly inbox: Inbox;
   readonly location: InboxLocation;

@@ -10,8 +10,8 @@ import { readAuthority } from '../../tls/local-authority.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import { replayTargets } from '../inspect/replay-targets.ts';
 import { openQueries, servePage } from '../inspect/serve-page.ts';
-import type { ListenOptions } from './options.ts';
 import type { ListenSession } from './session.ts';
+import type { TargetDefinition } from './target-definition.ts';
 
 interface Inspect {
   close(): Promise<void>;
@@ -19,14 +19,14 @@ interface Inspect {
 
 /** `--inspect`: serves the page over the receiver's inbox until it is closed. */
 export async function startInspect(
-  { flags, context, verifier, inbox, location, stop: { signal } }: ListenSession,
+  { flags, context, verifier, definitions, inbox, location, stop: { signal } }: ListenSession,
   receiver: Pick<Receiver, 'events' | 'isDispatching'>,
   port: number,
 ): Promise<Inspect> {
   const signer = signerOf(verifier);
   const trustFlags = { ca: undefined, insecure: false };
   const targets = [
-    ...(await forwards(flags, signer, context, signal)),
+    ...(await forwards(definitions, signer, context, signal)),
     ...(await replayTargets(flags.replayTo, { signer, trustFlags, signal }, context)),
   ];
   // What is in memory has no other reader.
@@ -49,21 +49,25 @@ export async function startInspect(
   };
 }
 
-/** The app of `--forward-to`, at the address under which the inbox knows it. */
+/** The apps that leads are forwarded to, at the addresses under which the inbox knows them. */
 async function forwards(
-  { forwardTo: url, forwardPath }: ListenOptions,
+  definitions: readonly TargetDefinition[],
   signer: Signer | undefined,
   context: Context,
   signal: AbortSignal,
 ): Promise<readonly ReplayTarget[]> {
-  if (url === undefined) return [];
   const { clock, env, paths } = context;
   const { timeoutMs } = await context.settings();
   const loopbackCa = await readAuthority(paths.dataDir);
-  const proxy = proxyFor(url, env);
-  const now = (): number => clock.now();
-  const keepPath = forwardPath ? { urlSaidBy: '--forward-to' } : undefined;
-  return [replayTarget({ url, keepPath, signer, proxy, timeoutMs, loopbackCa, now, signal })];
+  return definitions.flatMap(({ to, keepPath, where }) => {
+    if (!('forward' in to)) return [];
+    return replayTarget({
+      ...{ url: to.forward, keepPath: keepPath ? { urlSaidBy: where } : undefined },
+      ...{ signer, timeoutMs, loopbackCa, signal },
+      proxy: proxyFor(to.forward, env),
+      now: () => clock.now(),
+    });
+  });
 }
 
 /** The receiver's own secret signs where it can: what an app gets is then signed as what it gets from the service. */

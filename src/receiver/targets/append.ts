@@ -20,13 +20,16 @@ import type { Target, TargetResult } from './target.ts';
 /** A disk has no time-out: this is long for a slow one to sync. */
 const longestMs = 30_000;
 
-/** The name of such a target in the inbox. */
-const appendTargetName = (path: string): string => `output ${resolve(path)}`;
+/** The name of such a target in the inbox; in one that is shared, two hosts have two files. */
+const appendTargetName = (path: string, host: string | undefined): string =>
+  ['output', host, resolve(path)].filter((part) => part !== undefined).join(' ');
 
 export interface AppendTargetOptions extends Pick<Context, 'pid' | 'clock' | 'signal'> {
   /** The neutral sentence of an error, for results. */
   readonly sentenceOf: (error: unknown) => string;
   readonly note: (found: ReceiverNote) => void;
+  /** Of this machine, where others share the inbox. */
+  readonly host?: string | undefined;
 }
 
 /**
@@ -43,7 +46,7 @@ export async function openAppendTarget(path: string, options: AppendTargetOption
     return lines.map(() => undefined);
   });
   return {
-    name: appendTargetName(path),
+    name: appendTargetName(path, options.host),
     longestMs,
     deliver: (_, leads) =>
       leads.map(async ({ lead }): Promise<TargetResult> => {
@@ -196,7 +199,8 @@ async function endsInsideLine(handle: FileHandle, size: number): Promise<boolean
 /**
  * Makes good what an earlier process left in the output file `path` when it was killed. Leads that it wrote but could not mark
  * are marked as delivered: their next deliveries must not be written a second time. A part of a line is cut off where it is
- * the beginning of a lead that the target has not had; any other last line stays. `idField`: the field that is a lead's id.
+ * the beginning of a lead that the target has not had; any other last line stays. `idField`: the field that is a lead's id;
+ * `host`: as for `openAppendTarget`.
  * Throws an `OutputError` when the file cannot be read or written.
  */
 export const repairOutputFile = (...of: Parameters<typeof repair>): Promise<void> =>
@@ -206,8 +210,9 @@ async function repair(
   path: string,
   inbox: Pick<Inbox, 'unsettled' | 'settle' | 'list'>,
   idField: IdField,
+  host?: string,
 ): Promise<void> {
-  const target = appendTargetName(path);
+  const target = appendTargetName(path, host);
   const outstanding = new Map<string, StoredRef>();
   for await (const stored of inbox.unsettled(target)) outstanding.set(stored.leadId, stored);
   if (outstanding.size === 0) return;

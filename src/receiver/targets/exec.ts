@@ -9,6 +9,8 @@ import { limitedTarget, type Target } from './target.ts';
 
 interface ExecOptions {
   readonly command: string;
+  /** Of this machine, where others share the inbox. */
+  readonly host?: string | undefined;
   /** Of this process; the command gets it without our own settings. */
   readonly env: Context['env'];
   readonly timeoutMs: number;
@@ -29,12 +31,12 @@ const concurrency = 4;
  * `timeoutMs` at most until a command may start, and the command runs as long at most.
  */
 export function execTarget({ messages, ...options }: ExecOptions): Target {
-  const { command, timeoutMs, killGroup, signal } = options;
+  const { command, host, timeoutMs, killGroup, signal } = options;
   const env = withoutSettings(options.env);
   return limitedTarget({
     ...options,
     to: 'exec',
-    name: command,
+    name: host === undefined ? command : `${host} ${command}`,
     concurrency,
     now: () => performance.now(),
     async run({ leadId, place, attempt }, body) {

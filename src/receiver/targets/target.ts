@@ -1,3 +1,4 @@
+import type { RawLead } from '../../lead/raw-lead.ts';
 import type { CheckedDelivery, CheckedLead } from '../../webhook/check-delivery.ts';
 import type { TargetProblem } from '../problems.ts';
 
@@ -27,6 +28,10 @@ export interface Target {
   readonly name: string;
   /** Longest time that all leads of one delivery take, in milliseconds; no other receiver delivers them meanwhile. */
   readonly longestMs: number;
+  /** How long a lead that it does not take is tried again, in milliseconds. */
+  readonly giveUpMs?: number | undefined;
+  /** Whether a lead is for this target; undefined: each one is. */
+  readonly takes?: ((lead: RawLead) => boolean) | undefined;
   /** A failure counts as done, since the delivery is acknowledged all the same. Default false. */
   readonly bestEffort?: boolean | undefined;
   /** Leads that it takes at the same time; undefined: as many as come. */

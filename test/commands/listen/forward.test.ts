@@ -98,9 +98,10 @@ describe('--forward-to', () => {
     expect(other.received).toHaveLength(0);
   });
 
-  it('answers 200 regardless with --forward-best-effort', async () => {
+  it('answers 200 regardless where it is meant as best effort', async () => {
     const behind = await app(answering(500, 'out of order\u001b[2J'));
-    const listener = await start(['--forward-to', behind.url, '--forward-best-effort', '--show-answer']);
+    const target = JSON.stringify({ forward: behind.url, bestEffort: true });
+    const listener = await start(['--target', target, '--show-answer']);
     expect((await listener.post({ id: 'a' })).body).toEqual({ status: 'accepted', id: 'a' });
     expect((await listener.post({ id: 'a' })).body).toEqual({ status: 'duplicate', id: 'a' });
     await until(() => listener.stdout.text().includes('out of order'));
@@ -156,9 +157,12 @@ describe('what the app is told about a forwarded lead', () => {
     expect(headersOf(behind.received[0], 'leads-verified')).toEqual(['none']);
   });
 
-  it('is the original path and query with --forward-path', async () => {
+  it('is the original path and query where it keeps the path', async () => {
     const behind = await app(answering(200));
-    const listener = await start(['--forward-to', `${behind.url}/base/`, '--forward-path']);
+    const listener = await start([
+      '--target',
+      JSON.stringify({ forward: `${behind.url}/base/`, keepPath: true }),
+    ]);
     const paths = ['/hook?a=1&b=%20', '/', '/x//y'];
     for (const path of paths) expect((await listener.post({ id: path }, undefined, path)).status).toBe(200);
     expect(behind.received.map(({ url }) => url)).toEqual(['/base/hook?a=1&b=%20', '/base/', '/base/x//y']);
@@ -199,23 +203,18 @@ describe('what the app is told about a forwarded lead', () => {
 describe('a forward to another host', () => {
   const refusal = async (...flags: string[]) => leads(['listen', '--port', '0', '--token', 't', ...flags]);
 
-  it('over plain HTTP is a usage error without --forward-insecure', async () => {
+  it('over plain HTTP is a usage error unless it is meant', async () => {
     const run = await refusal('--forward-to', 'http://app.example/hook');
     expect(run.exitCode).toBe(2);
-    expect(run.stderr).toContain('--forward-insecure');
-    await start(['--forward-to', 'http://app.example/hook', '--forward-insecure']);
+    expect(run.stderr).toContain(`--target '{"forward":"URL","insecure":true}'`);
+    await start(['--target', '{"forward":"http://app.example/hook","insecure":true}']);
     await start(['--forward-to', 'https://app.example/hook']);
-  });
-
-  it('needs flags that fit together', async () => {
-    expect((await refusal('--forward-path')).exitCode).toBe(2);
-    expect((await refusal('--forward-path', '--forward-to', 'http://localhost/?a=1')).exitCode).toBe(2);
   });
 
   it('goes through the proxy of the environment, one to this machine does not', async () => {
     const proxy = await app(answering(200));
     const env = { http_proxy: proxy.url.replace('//', '//me:secret@') };
-    const remote = ['--forward-to', 'http://app.example:81/hook?a=1', '--forward-insecure'];
+    const remote = ['--target', '{"forward":"http://app.example:81/hook?a=1","insecure":true}'];
     const listener = await start(remote, { env });
     expect((await listener.post({ id: 'a' })).status).toBe(200);
     expect(proxy.received[0]?.url).toBe('http://app.example:81/hook?a=1');

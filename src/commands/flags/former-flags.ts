@@ -1,0 +1,20 @@
+import { formerSchemeFlag } from './scheme-flags.ts';
+
+const keyOfTarget = (key: string): readonly [string, string] => [
+  '--target',
+  `it is a key of a target: --target '{"forward":"URL","${key}":true}' in place of --forward-to URL`,
+];
+
+/** By flag of earlier releases: a flag of the commands that had it, and what stands in its place. */
+const former: Readonly<Record<string, readonly [flag: string, now: string]>> = {
+  '--forward-path': keyOfTarget('keepPath'),
+  '--forward-insecure': keyOfTarget('insecure'),
+  '--forward-best-effort': keyOfTarget('bestEffort'),
+};
+
+/** What stands in the place of a flag of earlier releases, for a command with these; undefined for any other word. */
+export function formerFlag(word: string, names: readonly string[]): string | undefined {
+  const [flag, now] = former[word] ?? [];
+  if (flag !== undefined && names.includes(flag)) return now;
+  return names.includes('--scheme') ? formerSchemeFlag(word) : undefined;
+}

@@ -1,0 +1,177 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import * as z from 'zod/mini';
+import { isLoopback } from '../../config/base-url.ts';
+import { interval, text, type ValueType } from '../../config/value-types.ts';
+import { UsageError } from '../../errors.ts';
+import type { Condition } from '../../lead/filter-condition.ts';
+import { splitCredentials } from '../../receiver/targets/forward-request.ts';
+import { checkValue } from '../flags/command-spec.ts';
+import { condition, httpUrl, writtenFile } from '../flags/flag-values.ts';
+import { jsonOrFile } from '../flags/json-or-file.ts';
+import { asUsageError } from '../flags/resolve-scheme.ts';
+import { rejectFirst } from '../flags/shared-flags.ts';
+import { didYouMean } from '../help/suggest.ts';
+import type { ListenOptions } from './options.ts';
+
+/** A target as it is asked for. */
+export interface TargetDefinition {
+  readonly to:
+    | { readonly forward: URL }
+    | { readonly exec: string }
+    /** The path of a file. */
+    | { readonly output: string };
+  /** The flag, for errors. */
+  readonly where: string;
+  /** A lead goes there that meets all of these. */
+  readonly when: readonly Condition[];
+  readonly giveUpMs: number;
+  readonly keepPath: boolean;
+  /** Plain HTTP to another host is meant. */
+  readonly insecure: boolean;
+  readonly bestEffort: boolean;
+}
+
+const usual = {
+  when: [],
+  giveUpMs: 3 * 86_400_000,
+  keepPath: false,
+  insecure: false,
+  bestEffort: false,
+};
+
+const shape = {
+  forward: z.optional(z.string()),
+  exec: z.optional(z.string()),
+  output: z.optional(z.string()),
+  when: z.optional(z.union([z.string(), z.array(z.string())])),
+  giveUp: z.optional(z.string()),
+  keepPath: z.optional(z.boolean()),
+  insecure: z.optional(z.boolean()),
+  bestEffort: z.optional(z.boolean()),
+};
+const schema = z.strictObject(shape);
+type Members = z.infer<typeof schema>;
+export const targetKeys = Object.keys(shape);
+
+/** The targets that the flags name. Throws a `UsageError` for one that cannot be, and for two that are the same. */
+export async function targetDefinitions(flags: ListenOptions): Promise<readonly TargetDefinition[]> {
+  const written = await Promise.all(flags.target.map(readTargets));
+  const targets: readonly TargetDefinition[] = [
+    ...flags.forwardTo.map((forward) => ({ ...usual, to: { forward }, where: '--forward-to' })),
+    ...flags.exec.map((exec) => ({ ...usual, to: { exec }, where: '--exec' })),
+    ...flags.output.map((output) => ({ ...usual, to: { output }, where: '--output' })),
+    ...written.flat(),
+  ];
+  const seen = new Set<string>();
+  for (const target of targets) {
+    rejectPlainHttp(target);
+    const address = await addressOf(target);
+    if (seen.has(address)) {
+      throw new UsageError(`${target.where}: ${nameOf(target)} is a target already`, {
+        hint: 'each target gets a lead once',
+      });
+    }
+    seen.add(address);
+  }
+  return targets;
+}
+
+async function readTargets(typed: string): Promise<TargetDefinition[]> {
+  const json = await jsonOrFile(typed, { where: '--target', what: 'target' }).catch((error: unknown) => {
+    throw asUsageError(error);
+  });
+  return (Array.isArray(json) ? (json as readonly unknown[]) : [json]).map(readTarget);
+}
+
+function readTarget(json: unknown): TargetDefinition {
+  const { forward, exec, output, when = [], giveUp, ...members } = membersOf(json);
+  const { keepPath = false, insecure = false, bestEffort = false } = members;
+  if ([forward, exec, output].filter((one) => one !== undefined).length !== 1) {
+    throw new UsageError("--target: it has one of 'forward', 'exec' and 'output'", { hint });
+  }
+  const value = <T>(type: ValueType<T>, typed: string, key: string): T =>
+    checkValue(type, typed, `--target: ${key}`) as T;
+  const to =
+    forward !== undefined
+      ? { forward: value(httpUrl, forward, 'forward') }
+      : exec !== undefined
+        ? { exec: value(text, exec, 'exec') }
+        : { output: value(writtenFile, output ?? '', 'output') };
+  rejectFirst(
+    [forward === undefined && (keepPath || insecure), "--target: 'keepPath' and 'insecure' need 'forward'"],
+    [
+      output !== undefined && bestEffort,
+      "--target: 'bestEffort' is not for 'output': a line that cannot be written never counts as done",
+    ],
+    [
+      keepPath && 'forward' in to && to.forward.search !== '',
+      "--target: 'keepPath' keeps the query of each delivery: leave it out of the URL",
+    ],
+  );
+  return {
+    ...{ to, where: '--target', keepPath, insecure, bestEffort },
+    when: [when].flat().map((one) => value(condition, one, 'when').condition),
+    giveUpMs: giveUp === undefined ? usual.giveUpMs : value(interval, giveUp, 'giveUp'),
+  };
+}
+
+const hint = "see 'leads help targets'";
+
+/** No value is quoted: a URL may hold a password. */
+function membersOf(json: unknown): Members {
+  const read = schema.safeParse(json);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys;
+    const known = `the keys are ${targetKeys.join(', ')}`;
+    throw new UsageError(`--target: '${key}' is no key of a target`, {
+      hint: didYouMean(key, targetKeys) ?? known,
+    });
+  }
+  const [key] = issue?.path ?? [];
+  throw new UsageError(
+    key === undefined
+      ? '--target: that is no JSON object'
+      : `--target: the value of '${String(key)}' must be ${expected(String(key))}`,
+    { hint },
+  );
+}
+
+function expected(key: string): string {
+  if (key === 'when') return 'a condition, or a list of them';
+  return /^(keepPath|insecure|bestEffort)$/.test(key) ? 'true or false' : 'a text';
+}
+
+/** A forward carries leads and the sender's credential. */
+function rejectPlainHttp({ to, where, insecure }: TargetDefinition): void {
+  if (!('forward' in to) || insecure || to.forward.protocol !== 'http:' || isLoopback(to.forward.hostname)) {
+    return;
+  }
+  throw new UsageError(
+    `${where}: ${to.forward.origin} is plain HTTP: leads and credentials would travel unencrypted`,
+    {
+      hint: `use https://, or --target '{"forward":"URL","insecure":true}' where the network is trusted`,
+    },
+  );
+}
+
+/** The same text for the same target. */
+async function addressOf({ to }: TargetDefinition): Promise<string> {
+  if ('exec' in to) return `exec ${to.exec}`;
+  if ('forward' in to) {
+    const { bare } = splitCredentials(to.forward);
+    bare.hash = '';
+    return `forward ${bare.href}`;
+  }
+  const path = resolve(to.output);
+  const real = await realpath(path).catch(async () => {
+    const directory = await realpath(dirname(path)).catch(() => dirname(path));
+    return join(directory, basename(path));
+  });
+  return `output ${real}`;
+}
+
+const nameOf = ({ to }: TargetDefinition): string =>
+  'forward' in to ? to.forward.origin : 'exec' in to ? 'that command' : to.output;

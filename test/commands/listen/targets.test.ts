@@ -1,0 +1,173 @@
+import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { targetLabel } from '../../../src/inbox/target-name.ts';
+import { openAppendTarget } from '../../../src/receiver/targets/append.ts';
+import { execTarget } from '../../../src/receiver/targets/exec.ts';
+import { FakeClock } from '../../support/clock.ts';
+import { leads } from '../../support/run.ts';
+import { until } from '../../support/until.ts';
+import { answering, appInEachTest, startApp } from './app.ts';
+import { listenInEachTest } from './support.ts';
+
+const start = listenInEachTest();
+const app = appInEachTest();
+const scratch = (): string => mkdtempSync(join(tmpdir(), 'leads-test-'));
+const refused = async (...flags: string[]): Promise<string> => {
+  const { exitCode, stderr } = await leads(['listen', '--port', '0', '--token', 't', ...flags]);
+  expect(exitCode).toBe(2);
+  return stderr;
+};
+
+describe('several targets', () => {
+  it('get each lead once each, whichever of them fails meanwhile', async () => {
+    const down = await startApp(answering(200));
+    await down.close();
+    const [up, file, seen] = [await app(answering(200)), join(scratch(), 'a'), join(scratch(), 'seen')];
+    const targets = [
+      '--forward-to',
+      down.url,
+      '--forward-to',
+      up.url,
+      '--output',
+      file,
+      '--output',
+      `${file}2`,
+    ];
+    const commands = ['--exec', `cat >> '${seen}'`, '--exec', `cat >> '${seen}2'`];
+    const listener = await start([...targets, ...commands, '--format', 'events']);
+    for (const status of [502, 502]) expect((await listener.post({ id: 'a' })).status).toBe(status);
+    const again = await app(answering(200), Number(new URL(down.url).port));
+    expect((await listener.post({ id: 'a' })).body).toMatchObject({ status: 'accepted' });
+    expect([up.received.length, again.received.length]).toEqual([1, 1]);
+    expect([file, `${file}2`].map((path) => readFileSync(path, 'utf8'))).toEqual([
+      '{"id":"a"}\n',
+      '{"id":"a"}\n',
+    ]);
+    expect([seen, `${seen}2`].map((path) => readFileSync(path, 'utf8'))).toEqual([
+      '{"id":"a"}',
+      '{"id":"a"}',
+    ]);
+    await until(() => listener.events().length === 4);
+    const [, first, second] = listener.events();
+    expect(first?.['handed']).toMatchObject([
+      { to: 'forward', target: `forward ${down.url}`, ok: false },
+      { to: 'forward', target: `forward ${up.url}`, ok: true },
+      { to: 'exec', target: 'exec', ok: true },
+      { to: 'exec', target: 'exec', ok: true },
+      { to: 'output', target: `output ${file}`, ok: true },
+      { to: 'output', target: `output ${file}2`, ok: true },
+    ]);
+    expect(second?.['handed']).toMatchObject([{ target: `forward ${down.url}`, ok: false }]);
+  });
+
+  it('are told apart where a person reads what came of each', async () => {
+    const [one, other] = [await app(answering(200)), await app(answering(418))];
+    const listener = await start(['--forward-to', one.url, '--forward-to', other.url]);
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    await until(() => listener.stdout.text().includes('418'));
+    expect(listener.stdout.text()).toContain(`forward ${one.url}: 200 (`);
+    expect(listener.stdout.text()).toContain(`forward ${other.url}: 418 (`);
+  });
+
+  it('are an error where two are the same', async () => {
+    const file = join(scratch(), 'leads.ndjson');
+    const link = join(scratch(), 'link');
+    writeFileSync(file, '');
+    symlinkSync(file, link);
+    const same = [
+      ['--forward-to', 'https://app.test:443/a', '--forward-to', 'https://me:secret@APP.test/a#x'],
+      ['--forward-to', 'https://app.test/a', '--target', '{"forward":"https://app.test/a","when":"x=1"}'],
+      ['--exec', 'cat', '--exec', 'cat'],
+      ['--output', file, '--target', JSON.stringify({ output: link })],
+      ['--output', join(file, '..', 'new'), '--output', join(file, '..', '.', 'new')],
+    ];
+    for (const flags of same) {
+      const stderr = await refused(...flags);
+      expect(stderr).toContain('is a target already');
+      expect(stderr).not.toContain('secret');
+    }
+  });
+
+  it('of two hosts have two names in a shared inbox, and a label that shows no command', async () => {
+    const shared = {
+      host: 'web-1',
+      timeoutMs: 1,
+      sentenceOf: () => '',
+      signal: new AbortController().signal,
+    };
+    const exec = execTarget({
+      ...{ ...shared, command: 'mail secret', env: {}, bestEffort: false },
+      messages: { say: () => undefined },
+      killGroup: () => undefined,
+    });
+    expect([exec.name, targetLabel(exec.name)]).toEqual(['exec web-1 mail secret', 'exec']);
+    const file = join(scratch(), 'leads.ndjson');
+    const options = { ...shared, pid: process.pid, clock: new FakeClock(), note: () => undefined };
+    const output = await openAppendTarget(file, options);
+    await output.close?.();
+    expect(output.name).toBe(`output web-1 ${file}`);
+  });
+});
+
+describe('--target', () => {
+  it('is JSON, or a file that holds one or several', async () => {
+    const behind = await app(answering(200));
+    const directory = scratch();
+    const [file, one, two] = ['targets.json', 'one', 'two'].map((name) => join(directory, name));
+    writeFileSync(
+      file ?? '',
+      JSON.stringify([{ output: one }, { exec: `cat > '${two ?? ''}'`, giveUp: '1d' }]),
+    );
+    const listener = await start([
+      '--target',
+      file ?? '',
+      '--target',
+      JSON.stringify({ forward: behind.url }),
+    ]);
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
+    expect(behind.received).toHaveLength(1);
+    expect(readFileSync(one ?? '', 'utf8') + readFileSync(two ?? '', 'utf8')).toBe('{"id":"a"}\n{"id":"a"}');
+  });
+
+  it.each([
+    [
+      '{"forward":"https://a.test","giveup":"1d"}',
+      "'giveup' is no key of a target",
+      "did you mean 'giveUp'?",
+    ],
+    ['{"forward":"https://a.test","retries":1}', "'retries' is no key of a target", 'the keys are forward, '],
+    [
+      '{"forward":"https://a.test","exec":"cat"}',
+      "one of 'forward', 'exec' and 'output'",
+      'leads help targets',
+    ],
+    ['{"when":"a=1"}', "one of 'forward', 'exec' and 'output'", 'leads help targets'],
+    ['{"forward":"ftp://me:s3cret@a.test"}', 'forward: ', 'https://'],
+    ['{"forward":7}', "'forward' must be a text", 'leads help targets'],
+    ['{"forward":"http://a.test/hook"}', 'http://a.test is plain HTTP', '"insecure":true'],
+    ['{"forward":"https://a.test/?a=1","keepPath":true}', "'keepPath' keeps the query", ''],
+    ['{"forward":"https://a.test","keepPath":"yes"}', "'keepPath' must be true or false", ''],
+    ['{"forward":"https://a.test","when":"solar"}', "when: 'solar' is not a condition", ''],
+    ['{"forward":"https://a.test","when":[1]}', "'when' must be a condition, or a list of them", ''],
+    ['{"forward":"https://a.test","giveUp":"soon"}', "giveUp: 'soon' is not a duration", ''],
+    ['{"exec":"cat","insecure":true}', "'keepPath' and 'insecure' need 'forward'", ''],
+    ['{"output":"-"}', 'stdout carries the results', ''],
+    ['{"output":"a","bestEffort":true}', "'bestEffort' is not for 'output'", ''],
+    ['{"forward":"https://me:s3cret@a.test"', 'ends too early', ''],
+    ['forward=https://me:s3cret@a.test', 'there is no such file', 'leads help targets'],
+    ['["https://me:s3cret@a.test"]', 'no JSON object', 'leads help targets'],
+  ])('%s is an error', async (typed, message, hint) => {
+    const stderr = await refused('--target', typed);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(hint);
+    expect(stderr).not.toContain('s3cret');
+  });
+
+  it.each(['keepPath', 'insecure', 'bestEffort'])('has the key %s in place of a former flag', async (key) => {
+    const flag = { keepPath: 'path', insecure: 'insecure', bestEffort: 'best-effort' }[key] ?? '';
+    const stderr = await refused('--forward-to', 'https://a.test', `--forward-${flag}`);
+    expect(stderr).toContain(`--target '{"forward":"URL","${key}":true}'`);
+  });
+});
