@@ -182,7 +182,7 @@ const longestSilenceMs = 5 * 60_000;
 const attemptsInSilence = 5;
 
 /** Delivers each lead until it is acknowledged, by the sender's schedule. Leads must keep their bytes. */
-export async function deliverLeads(
+async function deliverLeads(
   leads: AsyncIterable<readonly TemporaryLead[]>,
   { createSender, deliveriesOf, clock }: LeadDelivery,
   { store, signal, onProgress }: DeliverOptions,

@@ -1,5 +1,18 @@
-import { closeBrace, closeBracket, comma, openBrace, openBracket, skipSpace } from './bytes.ts';
-import { decodeString, scanner } from './scanner.ts';
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  comma,
+  isDigit,
+  minus,
+  openBrace,
+  openBracket,
+  quote,
+  skipSpace,
+} from './bytes.ts';
+import { decodeString, idKinds, row, ScannedRecord, scanner } from './scanner.ts';
+import { formatPointer } from './exact.ts';
+import { jsonError } from './problems.ts';
 
 /** The position of a value in a text. */
 export interface Span {
@@ -38,7 +51,7 @@ export function elementsAt(json: Buffer, start: number, most = Number.POSITIVE_I
 }
 
 /** The member of that name; undefined where there is none or more than one. */
-export function onlyMember(members: readonly Member[], name: string): Member | undefined {
+function onlyMember(members: readonly Member[], name: string): Member | undefined {
   const named = members.filter((member) => member.name === name);
   return named.length === 1 ? named[0] : undefined;
 }
@@ -95,3 +108,152 @@ const childrenAt = (json: Buffer, at: number): readonly (Span & { readonly name:
   json[at] === openBrace
     ? membersAt(json, at)
     : elementsAt(json, at).map((span, i) => ({ ...span, name: String(i) }));
+
+/** Where the lead is inside each element of the array: reference tokens of a JSON Pointer, or `auto`. */
+export type ItemPlace = readonly string[] | 'auto';
+
+/**
+ * Finds the lead in each element of a page, and its id. `auto` looks at the first element of a walk: either all are
+ * wrappers of its kind, or all are leads themselves. The leads are the bytes inside the elements, never built again.
+ */
+export class LeadReader {
+  readonly #item: ItemPlace;
+  readonly #idName: string | undefined;
+  /** What `auto` found; null: the elements are leads. */
+  #wrapper: Wrapper | null | undefined;
+
+  /** `idName` is another name of the id. */
+  constructor(item: ItemPlace, idName: string | undefined) {
+    this.#item = item;
+    this.#idName = idName;
+  }
+
+  /**
+   * Replaces the elements of a page by their leads, from the index `from` on; `before` is how many elements of the page
+   * are not in `elements`. Throws a `DataError` for an element that holds no lead where the others do.
+   */
+  read(elements: ScannedRecord[], from: number, before: number): void {
+    const first = elements[from];
+    if (first === undefined || this.#takesAll(first)) return;
+    for (let i = from; i < elements.length; i += 1) {
+      elements[i] = this.#lead((elements[i] as ScannedRecord).bytes, before + i + 1);
+    }
+  }
+
+  /** Whether the elements are the leads, with the ids that the scanner found. */
+  #takesAll({ bytes }: ScannedRecord): boolean {
+    if (this.#item === 'auto' && this.#wrapper === undefined) {
+      scanner.load(bytes);
+      this.#wrapper = wrapperOf(bytes, membersAt(bytes, 0)) ?? null;
+    }
+    const isBare = this.#item === 'auto' ? this.#wrapper === null : this.#item.length === 0;
+    return isBare && this.#idName === undefined;
+  }
+
+  #lead(element: Buffer, nth: number): ScannedRecord {
+    scanner.load(element);
+    if (this.#item === 'auto') return this.#unwrapped(element, nth);
+    const lead = spanAt(element, this.#item);
+    if (lead === undefined || element[lead.start] !== openBrace) {
+      throw jsonError({
+        ...{ kind: 'no-lead-in-element', nth, isLearnt: false },
+        place: formatPointer(this.#item),
+      });
+    }
+    return identifiedRecord(element, lead.start, this.#idName);
+  }
+
+  #unwrapped(element: Buffer, nth: number): ScannedRecord {
+    const wrapper = this.#wrapper ?? undefined;
+    if (wrapper === undefined) return identifiedRecord(element, 0, this.#idName);
+    const members = membersAt(element, 0);
+    const lead = onlyMember(members, wrapper.member);
+    const place = formatPointer([wrapper.member]);
+    if (lead === undefined || element[lead.start] !== openBrace) {
+      throw jsonError({ kind: 'no-lead-in-element', nth, isLearnt: true, place });
+    }
+    const stranger = strangerIn(members, wrapper);
+    if (stranger !== undefined) throw jsonError({ kind: 'member-beside-lead', place, name: stranger, nth });
+    // A lead without the id that the dialect names has none.
+    const hasOuterId = wrapper.id !== undefined && this.#idName === undefined;
+    const outerId = hasOuterId ? onlyMember(members, wrapper.id ?? '') : undefined;
+    return identifiedRecord(element, lead.start, this.#idName, outerId);
+  }
+}
+
+/** A shape of elements that hold the lead in a member, as some kinds of services send them. */
+interface Wrapper {
+  /** The member that holds the lead. */
+  readonly member: string;
+  /** Members that it has to have as well. */
+  readonly needs: readonly string[];
+  /** Names that may stand beside the lead; an element with others is no wrapper, since what they hold would be lost. */
+  readonly beside: RegExp;
+  /** The member that identifies a lead which has no id itself. */
+  readonly id?: string;
+}
+
+const wrappers: readonly Wrapper[] = [
+  // GraphQL Cursor Connections: edges[].node.
+  { member: 'node', needs: [], beside: /^(cursor|__typename)$/ },
+  // CouchDB with include_docs=true: rows[].doc.
+  { member: 'doc', needs: ['id', 'key', 'value'], beside: /^(id|key|value)$/, id: 'id' },
+  // Elasticsearch: hits[]._source.
+  {
+    member: '_source',
+    needs: [],
+    beside: /^(_.*|sort|fields|highlight|matched_queries|inner_hits)$/,
+    id: '_id',
+  },
+  { member: 'lead', needs: [], beside: /^$/ },
+];
+
+/** The wrapper that an element with these members is. What is null where the lead would be may be one that was deleted. */
+function wrapperOf(json: Buffer, members: readonly Member[]): Wrapper | undefined {
+  return wrappers.find((wrapper) => {
+    const lead = onlyMember(members, wrapper.member);
+    if (lead === undefined) return false;
+    const isObjectOrNull =
+      json[lead.start] === openBrace || json.toString('latin1', lead.start, lead.end) === 'null';
+    const hasAll = wrapper.needs.every((name) => onlyMember(members, name) !== undefined);
+    return isObjectOrNull && hasAll && strangerIn(members, wrapper) === undefined;
+  });
+}
+
+/** The name of a member that does not belong to the wrapper. */
+const strangerIn = (members: readonly Member[], { member, beside }: Wrapper): string | undefined =>
+  members.map(({ name }) => name).find((name) => name !== member && !beside.test(name));
+
+/**
+ * The object at `start` of a valid and compact text as a record whose id is the member `idName`. `outerId` is the place
+ * of an id outside the object, in the same text, for a record that has none. Loads the text into the scanner.
+ */
+export function identifiedRecord(json: Buffer, start = 0, idName?: string, outerId?: Span): ScannedRecord {
+  scanner.load(json);
+  scanner.valueEnd(start);
+  const rows = scanner.lastRow();
+  if (idName !== undefined && idName !== 'id') {
+    const [id, ...others] = membersAt(json, start).filter(({ name }) => name === idName);
+    if (id === undefined) rows[row.idKind] = idKinds.missing;
+    else setId(rows, json, id, others.length > 0);
+  }
+  if (outerId !== undefined && rows[row.idKind] === idKinds.missing) setId(rows, json, outerId, false);
+  return new ScannedRecord(json, rows, 0);
+}
+
+/** The same as the scanner does for a member `id`. */
+function setId(rows: Int32Array, json: Buffer, { start, end }: Span, isRepeated: boolean): void {
+  const inner = json[start] === quote ? 1 : 0;
+  rows[row.idStart] = start + inner;
+  rows[row.idEnd] = end - inner;
+  rows[row.idKind] = isRepeated ? idKinds.repeated : kindOf(json.subarray(start, end));
+}
+
+function kindOf(value: Buffer): number {
+  if (value[0] === quote) {
+    if (value.includes(backslash)) return idKinds.escaped;
+    return value.length > 2 ? idKinds.asItStands : idKinds.unusable;
+  }
+  const digits = value[0] === minus ? value.subarray(1) : value;
+  return digits.every(isDigit) ? idKinds.asItStands : idKinds.unusable;
+}

@@ -1,10 +1,9 @@
 import { compact, openBrace, openBracket } from '../json/bytes.ts';
 import { formatPointer, isObject, type Json } from '../json/exact.ts';
-import { elementsAt, membersAt, type Span, spanAt } from '../json/members.ts';
+import { elementsAt, identifiedRecord, membersAt, type Span, spanAt } from '../json/members.ts';
 import { idKinds, readDocument, recordAt, type ScannedRecord, scanner } from '../json/scanner.ts';
 import { parseIsoTime } from '../time/time-text.ts';
 import type { RawLead } from './raw-lead.ts';
-import { identifiedRecord } from '../json/lead-reader.ts';
 
 /** Where the lead is in a body: the reference tokens of a JSON Pointer (RFC 6901), or `auto`. */
 export type LeadAt = readonly string[] | 'auto';

@@ -1,5 +1,5 @@
 import { IdSet } from '../lead/id-set.ts';
-import { LatencyHistogram } from '../sender/latency-histogram.ts';
+import { LatencyHistogram } from '../sender/delivery-run.ts';
 
 /** What is counted of one stored delivery of one lead. */
 export interface Receipt {

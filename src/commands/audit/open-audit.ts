@@ -12,7 +12,7 @@ import { formatSeconds } from '../../time/time-text.ts';
 import { unprovenHandler } from '../flags/polling.ts';
 import { resolveFilter } from '../flags/resolve-filter.ts';
 import type { AuditCommandOptions } from './options.ts';
-import { type OpenedReceived, openReceivedFile } from './received-file.ts';
+import type { OpenedReceived } from './received-file.ts';
 import { describeWarning } from '../../messages/command-line.ts';
 import { rejectionsIn } from '../../audit/compare-leads.ts';
 import { ConfigError } from '../../errors.ts';
@@ -147,9 +147,11 @@ export function noteCounts(
 }
 
 /** Throws a `ConfigError` where nothing was ever received: everything would be missing. */
-export async function openReceived(options: AuditCommandOptions, context: Context): Promise<OpenedReceived> {
-  if (options.received !== undefined)
+async function openReceived(options: AuditCommandOptions, context: Context): Promise<OpenedReceived> {
+  if (options.received !== undefined) {
+    const { openReceivedFile } = await import('./received-file.ts');
     return openReceivedFile(options.received, options.leadAt ?? 'auto', context);
+  }
   const settings = await context.settings();
   const location = await resolveInbox(options, settings, context);
   if (!isInboxThere(location)) {

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { DataError } from '../../errors.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { bufferOf, compact } from '../../json/bytes.ts';
-import { identifiedRecord } from '../../json/lead-reader.ts';
+import { identifiedRecord } from '../../json/members.ts';
 import { idFieldNamed, type LeadAt } from '../../lead/read-leads.ts';
 import { relativeTime } from '../../output/table.ts';
 import { counted, showProgress } from '../../output/terminal/progress.ts';
@@ -167,12 +167,12 @@ async function lastWrite(file: string, { clock, messages }: Context): Promise<nu
 }
 
 /** What a file holds: objects, or ids alone, one a line or in an array. */
-export type FileForm = 'objects' | 'lines' | 'array';
+type FileForm = 'objects' | 'lines' | 'array';
 
 type Chunks = AsyncIterable<Buffer>;
 
 /** What a file holds goes by its first bytes; `chunks` is all of it. */
-export async function looksInto(file: Chunks): Promise<{ readonly form: FileForm; readonly chunks: Chunks }> {
+async function looksInto(file: Chunks): Promise<{ readonly form: FileForm; readonly chunks: Chunks }> {
   const rest = file[Symbol.asyncIterator]();
   let head: Buffer = Buffer.alloc(0);
   let form: FileForm | undefined;
@@ -203,7 +203,7 @@ const tokens = { array: /"(?:[^"\\]|\\.)*"|[^\s,[\]"]+|"/g, lines: /[^\r\n]+/g }
 const columnHead = /^"?id"?$/i;
 
 /** Ids as they stand or as JSON, one a line or in one array. Throws a `DataError` for what is none. */
-export async function* idsIn(
+async function* idsIn(
   chunks: Chunks,
   form: 'lines' | 'array',
   name: string,

@@ -6,9 +6,6 @@ import { DataError, ServiceError } from '../../errors.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import type { Outcome } from '../flags/command-spec.ts';
 import { noteFilters, noteMissingFields } from '../flags/resolve-filter.ts';
-import { withJunitOfFailure, writeJunit } from './junit.ts';
-import { noteCounts, openAudit, type OpenedAudit } from './open-audit.ts';
-import { type AuditCommandOptions, rejectContradictions } from './options.ts';
 import {
   type AuditSummary,
   horizonDoubt,
@@ -18,7 +15,11 @@ import {
   printTable,
   problemsIn,
   summarize,
+  withJunitOfFailure,
+  writeJunit,
 } from './print.ts';
+import { noteCounts, openAudit, type OpenedAudit } from './open-audit.ts';
+import { type AuditCommandOptions, rejectContradictions } from './options.ts';
 import { openRepair, type RepairedFindings, repairFindings, type RepairPlan } from './repair.ts';
 
 export async function run(options: AuditCommandOptions, context: Context): Promise<Outcome> {

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { DataError, UsageError } from '../../errors.ts';
 import { linesIn, unpacked } from '../../files/read.ts';
 import { bufferOf } from '../../json/bytes.ts';
-import { identifiedRecord } from '../../json/lead-reader.ts';
+import { identifiedRecord } from '../../json/members.ts';
 import type { ScannedRecord } from '../../json/scanner.ts';
 import type { Messages } from '../../output/messages.ts';
 import { type Checkpoint, type FilePaths, partialIsOutput, readCheckpoint } from './checkpoint.ts';

@@ -168,7 +168,7 @@ const graceMs = 500;
  * Opens a named pipe for writing as soon as something reads it. The usual way to open one blocks a thread until then,
  * and with it the end of the process.
  */
-export async function openFifo(path: string, { clock, signal, messages }: Interruptible): Promise<number> {
+async function openFifo(path: string, { clock, signal, messages }: Interruptible): Promise<number> {
   const startedAt = clock.now();
   for (;;) {
     signal.throwIfAborted();
@@ -184,7 +184,7 @@ export async function openFifo(path: string, { clock, signal, messages }: Interr
 }
 
 /** A pipe or socket as a sink. A reader that has stopped reading does not hold up the end of an interrupted run. */
-export function pipeSink(fd: number, what: string, { clock, signal }: Interruptible): ByteSink {
+function pipeSink(fd: number, what: string, { clock, signal }: Interruptible): ByteSink {
   const socket = new Socket({ fd, readable: false, writable: true });
   // Each write reports its own failure; without a listener the event would also crash us.
   socket.on('error', () => undefined);

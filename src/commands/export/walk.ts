@@ -93,7 +93,7 @@ export async function planExport(
   };
 }
 
-export const latest = (a: number | undefined, b: number | undefined): number | undefined =>
+const latest = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
 export type ExportContext = Pick<Context, 'clock' | 'signal' | 'messages' | 'status' | 'stdout' | 'pid'>;

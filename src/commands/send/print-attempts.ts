@@ -4,8 +4,7 @@ import { type Palette, paletteFor } from '../../output/terminal/colour.ts';
 import { counted, grouped } from '../../output/terminal/progress.ts';
 import { terminalWidth } from '../../output/terminal/terminal-width.ts';
 import { truncate } from '../../output/terminal/text-width.ts';
-import type { DeliveryRunResult, RunTally, TimedAttempt } from '../../sender/delivery-run.ts';
-import type { Percentiles } from '../../sender/latency-histogram.ts';
+import type { DeliveryRunResult, Percentiles, RunTally, TimedAttempt } from '../../sender/delivery-run.ts';
 import type { Attempt } from '../../sender/sender.ts';
 import { formatDuration } from '../../time/time-text.ts';
 

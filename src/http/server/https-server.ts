@@ -8,16 +8,24 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { closedAfterHandshake, type Connection, Connections, isStalled } from './connections.ts';
-import { type Handle, handleRequest, startInTurn } from './handle-request.ts';
 import { type HandshakeProblem, listenError } from '../problems.ts';
 import {
+  closeAfterAnswer,
   type ParserError,
+  prefersHtml,
   rejectConnection,
   rejectionFor,
   rejectRequest,
+  reportRejected,
   tooSlow,
 } from './reject-request.ts';
-import { BodyBudget, rejectionOf } from './incoming-request.ts';
+import {
+  BodyBudget,
+  IncomingBody,
+  rejectionOf,
+  type RequestHead,
+  validateHeaders,
+} from './incoming-request.ts';
 import {
   checkIntervalMs,
   connectionLimit,
@@ -28,6 +36,16 @@ import {
   requestDeadlineMs,
   type ServerState,
 } from './server-options.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
+import { answerForOutcome, rejection } from '../../webhook/rejection.ts';
+import {
+  type Answer,
+  sendAnswer,
+  sendPage,
+  streamAnswer,
+  type StreamedAnswer,
+  withHeaders,
+} from './send-answer.ts';
 
 /**
  * Listens for deliveries over HTTP/1.1, with TLS 1.2 or 1.3 unless plain HTTP is configured, and limits what any client
@@ -123,8 +141,7 @@ function watchRequests(server: Server, state: ServerState, connections: Connecti
     if (connection === undefined) throw new Error('a request on an unknown connection');
     return connection;
   };
-  const start: Handle = (connection, request, response) =>
-    handleRequest(state, connection, request, response);
+  const start: Handle = (...request) => handleRequest(state, ...request);
   const rejectExpectation: Handle = (connection, request, response) => {
     const unknown = rejectionOf('failed_expectation', { kind: 'expectation-unknown' });
     rejectRequest(state, connection, request, response, unknown);
@@ -156,10 +173,8 @@ async function drain(server: Server, connections: Connections, drainMs: number):
 
 function listen(server: Server, { host, port, addressOption }: HttpServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void =>
-      reject(listenError(error, host, port, addressOption));
-    server.once('error', failed);
-    server.listen(port, host, () => resolve());
+    server.once('error', (error) => reject(listenError(error, host, port, addressOption)));
+    server.listen(port, host, resolve);
   });
 }
 
@@ -243,4 +258,146 @@ function handshakeProblem(code: string): HandshakeProblem['kind'] | undefined {
   if (/NO_APPLICATION_PROTOCOL/.test(code)) return 'client-speaks-no-http1';
   if (/^(ECONNRESET|EPIPE|ERR_TLS_HANDSHAKE_TIMEOUT|ERR_STREAM_DESTROYED)$/.test(code)) return undefined;
   return 'handshake-failed';
+}
+
+/** Takes one request from its head to its answer. */
+function handleRequest(
+  state: ServerState,
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const head = validateHeaders(request, state.limits);
+  if ('status' in head) {
+    rejectRequest(state, connection, request, response, head);
+    return;
+  }
+  const { page } = state.options;
+  if (page !== undefined && request.method === 'GET' && prefersHtml(request.headers.accept)) {
+    request.resume();
+    sendPage(response, page, state.isDraining);
+    return;
+  }
+  const deliveryWith = (pieces: readonly Buffer[]): Delivery => deliveryOf(state, request, head, pieces);
+  const body = new IncomingBody(state, connection, {
+    checkHead(pieces) {
+      const rejected = state.options.checkHead?.(deliveryWith(pieces));
+      if (rejected === undefined && request.headers.expect !== undefined) response.writeContinue();
+      return rejected;
+    },
+    complete(pieces) {
+      connection.hasCompletedRequest = true;
+      void answerDelivery(state, connection, response, deliveryWith(pieces), body);
+    },
+    rejected: (rejected, start) =>
+      rejectRequest(state, connection, request, response, rejected, deliveryWith([start])),
+    ended(size) {
+      if (connection.closing || state.isDraining) return;
+      const cut = { kind: 'body-cut-off', received: size, length: head.length } as const;
+      reportRejected(state, request, rejectionOf('incomplete_body', cut));
+    },
+  });
+  body.receive(request, head);
+}
+
+function deliveryOf(
+  state: ServerState,
+  request: IncomingMessage,
+  head: RequestHead,
+  pieces: readonly Buffer[],
+): Delivery {
+  const path = request.url ?? '/';
+  return {
+    method: request.method ?? '',
+    path,
+    // An absolute target names its own host (RFC 9112, section 3.2.2).
+    url: path.startsWith('/') ? `${state.protocol}://${head.host}${path}` : path,
+    rawHeaders: head.rawHeaders,
+    body: pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces),
+    remote: request.socket.remoteAddress ?? '',
+    receivedAt: state.options.clock.now(),
+  };
+}
+
+async function answerDelivery(
+  state: ServerState,
+  connection: Connection,
+  response: ServerResponse,
+  delivery: Delivery,
+  body: IncomingBody,
+): Promise<void> {
+  let answer: Answer | StreamedAnswer;
+  try {
+    answer = await state.options.handle(delivery);
+  } catch (error) {
+    state.options.onError(error, delivery);
+    answer = answerForOutcome(rejection('cannot_store', undefined));
+  }
+  body.release();
+  try {
+    if (state.isDraining) connection.closing = true;
+    if (connection.closing && connection.waiting.length > 0) closeAfterAnswer(connection);
+    const whole = withHeaders(answer, state.options.headers);
+    if ('stream' in whole) await streamAnswer(response, whole, connection.closing);
+    else sendAnswer(response, whole, connection.closing);
+  } catch (error) {
+    state.options.onError(error, delivery);
+    response.destroy();
+  }
+}
+
+/** Starts to handle a request. */
+type Handle = (connection: Connection, request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Starts each request of a connection when the one ahead of it is answered, and the client reads: it need not wait for
+ * answers, but POST requests are not to be handled in parallel (RFC 9112, section 9.3.2). Behind an answer that closes
+ * the connection nothing is started (section 9.6).
+ */
+function startInTurn(
+  handle: Handle,
+  connection: Connection,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { latest, waiting, socket } = connection;
+  // That the answer has left is seen only after the client's next request, as a rule.
+  const isAnswered = latest === undefined || (latest.writableEnded && !socket.writableNeedDrain);
+  const start = (): void => {
+    connection.latest = response;
+    handle(connection, request, response);
+  };
+  if (connection.closing) request.resume();
+  else if (waiting.length === 0 && isAnswered) start();
+  else {
+    if (waiting.length === 0) latest?.once('close', () => startNext(connection));
+    waiting.push({ request, response, start });
+    stopReading(connection);
+  }
+}
+
+function startNext(connection: Connection): void {
+  const { waiting, socket } = connection;
+  if (connection.closing || socket.destroyed) {
+    // Unread requests would stop the connection from being read to its end.
+    for (const { request } of waiting.splice(0)) request.resume();
+    return;
+  }
+  const next = waiting.shift();
+  if (next === undefined) return;
+  if (waiting.length > 0) next.response.once('close', () => startNext(connection));
+  else socket.resume();
+  next.start();
+}
+
+/** Node resumes a socket whenever a body is read; with requests waiting it is to stay paused. */
+function stopReading(connection: Connection): void {
+  const { socket, waiting } = connection;
+  if (!connection.canPause) {
+    connection.canPause = true;
+    socket.on('resume', () => {
+      if (waiting.length > 0) socket.pause();
+    });
+  }
+  socket.pause();
 }

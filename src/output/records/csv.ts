@@ -1,6 +1,6 @@
 import { DataError } from '../../errors.ts';
 import { cellText, eachMember, FieldPaths } from './json-members.ts';
-import { WriteBuffer } from './write-buffer.ts';
+import { WriteBuffer } from './json-records.ts';
 import type { ByteSink, RecordWriter, WriterOptions } from './record-types.ts';
 import type { OutputProblem } from '../problems.ts';
 import { sanitize } from '../sanitize.ts';

@@ -246,7 +246,7 @@ const idHeaders = [
 ];
 
 /** The service's name for a request, unless it repeats the key in it. */
-export function requestIdIn({ headers, redact }: Pick<Response, 'headers' | 'redact'>): string | undefined {
+function requestIdIn({ headers, redact }: Pick<Response, 'headers' | 'redact'>): string | undefined {
   const id = idHeaders.map((name) => headers[name]).find((value) => value !== undefined);
   return id === undefined ? undefined : redact(id);
 }

@@ -22,7 +22,7 @@ export const rejectsPosition = (status: number | undefined): boolean =>
   [400, 404, 410, 416, 422].includes(status ?? 0);
 
 /** The pages of a listing: each lead once, and every border between two pages checked. */
-export class LeadPages implements PageReader<Batch> {
+class LeadPages implements PageReader<Batch> {
   /** What is known before the first answer. */
   readonly before: WalkState;
   readonly probes: Probes;

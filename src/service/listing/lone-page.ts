@@ -1,6 +1,6 @@
 import type { RequestParams } from '../pagination/request-params.ts';
 import type { EndNote, UnprovenReason } from '../problems.ts';
-import type { Completion, Evidence } from './incomplete-error.ts';
+import { type Completion, type Evidence, lonePageEnd } from './incomplete-error.ts';
 import type { Narrowed, Narrowing, PageCensus } from './page-census.ts';
 import { isUsualCap } from './walk-state.ts';
 import type { LeadQuery, RunBefore } from './listing-types.ts';
@@ -150,20 +150,6 @@ const isAtCap = (page: LonePage): boolean =>
 
 /** Not usual, but as likely a limit as an accident. */
 const isRound = (count: number): boolean => count % 10 === 0 || count % 16 === 0;
-
-/**
- * What a walk has shown of a list that does not page, for `api.provenUpTo` and the bookmark. `proven`: its one page is all
- * of the leads, up to so many. `said`: it was taken for everything without a proof. Undefined where the list pages, or
- * where the walk ended in another way.
- */
-export type LonePageEnd =
-  { readonly kind: 'proven'; readonly upTo: number } | { readonly kind: 'said' } | undefined;
-
-export function lonePageEnd(end: Completion | undefined): LonePageEnd {
-  if (end?.kind !== 'complete') return undefined;
-  if (end.provenUpTo !== undefined) return { kind: 'proven', upTo: end.provenUpTo };
-  return end.evidence === 'lone-page' ? { kind: 'said' } : undefined;
-}
 
 type Created = readonly [id: string, created: number];
 

@@ -2,7 +2,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import { ConfigError } from '../../errors.ts';
 import { parsePointer } from '../../json/exact.ts';
 import type { ServiceProblem } from '../problems.ts';
-import { LeadReader } from '../../json/lead-reader.ts';
+import { LeadReader } from '../../json/members.ts';
 import type { ArrayPlace } from '../../json/find-array.ts';
 import { numberParams, untilNames } from './service-names.ts';
 
