@@ -17,7 +17,8 @@ const schema = `
   PRAGMA received.synchronous = OFF;
   PRAGMA received.cache_size = -16384;
   CREATE TABLE received.leads (
-    id TEXT PRIMARY KEY, seq INTEGER NOT NULL, first_at INTEGER NOT NULL, digest BLOB NOT NULL
+    id TEXT PRIMARY KEY, seq INTEGER NOT NULL, first_at INTEGER NOT NULL, digest BLOB NOT NULL,
+    state TEXT NOT NULL DEFAULT 'accepted'
   ) WITHOUT ROWID;
   CREATE TABLE received.deliveries (
     seq INTEGER PRIMARY KEY, lead TEXT NOT NULL, received_at INTEGER NOT NULL, source TEXT NOT NULL,
@@ -50,7 +51,9 @@ export class LeadDatabase implements ReceivedLeads {
   private constructor(database: Database) {
     this.#database = database;
     database.exec(schema);
-    this.#addId = database.prepare('INSERT INTO leads VALUES (?, ?, 0, ?) ON CONFLICT DO NOTHING');
+    this.#addId = database.prepare(
+      'INSERT INTO leads (id, seq, first_at, digest) VALUES (?, ?, 0, ?) ON CONFLICT DO NOTHING',
+    );
     this.#addBody = database.prepare("INSERT INTO deliveries VALUES (?, ?, 0, 'push', 1, ?)");
     this.#lookup = leadLookup({ database, version: 1, shared: undefined, erased: undefined });
   }
