@@ -19,8 +19,8 @@ import {
   type UnreceivedClass,
 } from './classify-lead.ts';
 import type { Comparison } from './compare-payloads.ts';
-import { batchSize, type BitSet, LeadComparer, type ReceivedSide } from './compare-leads.ts';
-import type { FindingSpool, TemporaryLead } from './temporary-leads.ts';
+import { batchSize, LeadComparer, type ReceivedSide } from './compare-leads.ts';
+import type { TemporaryLead } from './temporary-leads.ts';
 import type { StoredLead } from '../inbox/query-types.ts';
 import { compact } from '../json/bytes.ts';
 import { recordAt, scanner } from '../json/scanner.ts';
@@ -84,7 +84,11 @@ export class Audit {
   #isNewestFirst = true;
   #listed = 0;
   #withoutId = 0;
-  #unlisted: Awaited<ReturnType<typeof findUnlistedLeads>> = { count: 0, notJudged: 0 };
+  /**
+   * Leads that the service does not list, or lists outside of the window or the filters; and those that it does not list
+   * either, and of which the filter would have to see what was pruned.
+   */
+  readonly #unlisted = { count: 0, notJudged: 0 };
   #isWhole = false;
   #isProven = true;
 
@@ -262,114 +266,67 @@ export class Audit {
     if (batch.length > 0) yield batch;
   }
 
+  /** Finds the received leads that the service does not list, after a complete walk. */
   async #findUnlistedLeads(listed: IdSet): Promise<void> {
     const { received, filter, service } = this.#options;
-    const { pulledSeqs, findings } = this.#comparer;
-    this.#unlisted = await findUnlistedLeads({
-      received,
-      times: this.#times,
-      filter,
-      matches: leadFilter(filter).matches,
-      pulledSeqs,
-      listed,
-      horizon: this.#horizon,
-      findings,
-      signal: service.signal,
-    });
-  }
-}
-
-interface UnlistedOptions {
-  readonly received: ReceivedSide;
-  readonly times: AuditTimes;
-  readonly filter: LeadFilter;
-  /** The filter and the window. */
-  readonly matches: LeadMatcher['matches'];
-  /** The numbers of those that were pulled. */
-  readonly pulledSeqs: BitSet;
-  /** Ids of all leads that the service listed, those outside of the filter as well. */
-  readonly listed: Pick<IdSet, 'has'>;
-  /** When the oldest lead was created that the service lists, ms; undefined where it lists none. */
-  readonly horizon: number | undefined;
-  readonly findings: FindingSpool;
-  readonly signal: AbortSignal;
-}
-
-interface Unlisted {
-  /** Leads that the service does not list, or lists outside of the window or the filters. */
-  readonly count: number;
-  /** Leads that it does not list either, and of which the filter would have to see what was pruned. */
-  readonly notJudged: number;
-}
-
-/** Finds the received leads that the service does not list, after a complete walk. */
-export async function findUnlistedLeads(options: UnlistedOptions): Promise<Unlisted> {
-  const { received, pulledSeqs, filter, times, signal } = options;
-  const { since } = filter;
-  let count = 0;
-  let arePruned = false;
-  const receivedSince =
-    received.hasTimes && since !== undefined ? since - clockMarginMs - times.clockAheadMs : 0;
-  for await (const seqs of received.leads.seqsSince(receivedSince)) {
-    const others = seqs.filter((seq) => !pulledSeqs.has(seq));
-    for (let start = 0; start < others.length; start += batchSize) {
-      const batch = others.slice(start, start + batchSize);
-      const leads = await received.leads.leadsBySeq(batch);
-      arePruned ||= leads.length < batch.length;
-      for (const lead of leads) if (await judge(lead, options)) count += 1;
+    const { since } = filter;
+    // Another one than that of the walk, whose notes are about the service's leads.
+    const { matches } = leadFilter(filter);
+    let arePruned = false;
+    const isDated = received.hasTimes && since !== undefined;
+    const receivedSince = isDated ? since - clockMarginMs - this.#times.clockAheadMs : 0;
+    for await (const seqs of received.leads.seqsSince(receivedSince)) {
+      const others = seqs.filter((seq) => !this.#comparer.pulledSeqs.has(seq));
+      for (let start = 0; start < others.length; start += batchSize) {
+        const batch = others.slice(start, start + batchSize);
+        const leads = await received.leads.leadsBySeq(batch);
+        arePruned ||= leads.length < batch.length;
+        for (const lead of leads) await this.#judge(lead, matches, listed);
+      }
+      await setImmediate();
+      service.signal.throwIfAborted();
     }
-    await setImmediate();
-    signal.throwIfAborted();
+    if (arePruned) await this.#judgePruned(listed);
   }
-  if (!arePruned) return { count, notJudged: 0 };
-  const pruned = await judgePruned(options);
-  return { count: count + pruned.count, notJudged: pruned.notJudged };
-}
 
-/** False for a lead that is not asked for. */
-async function judge(stored: StoredLead, options: UnlistedOptions): Promise<boolean> {
-  const { received, matches, filter, listed } = options;
-  const record = recordOf(stored.body);
-  const { createdAt } = record;
-  const created = readCreatedAt(createdAt);
-  const receivedAt = received.hasTimes ? stored.receivedAt : undefined;
-  if (created === undefined && !isWithin(receivedAt, filter)) return false;
-  if (!matches(record)) return false;
-  const lead = { id: stored.leadId, createdAt, receivedAt };
-  if (!listed.has(stored.leadId)) return add({ ...lead, found: { on: 'inbox', isPruned: false } }, options);
-  return add({ ...lead, found: { on: 'both-unequally' } }, options);
-}
+  async #judge(stored: StoredLead, matches: LeadMatcher['matches'], listed: IdSet): Promise<void> {
+    const { received, filter } = this.#options;
+    const record = recordOf(stored.body);
+    const { createdAt } = record;
+    const receivedAt = received.hasTimes ? stored.receivedAt : undefined;
+    // It is not asked for.
+    if (readCreatedAt(createdAt) === undefined && !isWithin(receivedAt, filter)) return;
+    if (!matches(record)) return;
+    const found = listed.has(stored.leadId) ? bothUnequally : ({ on: 'inbox', isPruned: false } as const);
+    if (await this.#addUnlisted({ id: stored.leadId, createdAt, receivedAt, found }))
+      this.#unlisted.count += 1;
+  }
 
-/** Whether there is a finding. */
-async function add(lead: LeadFacts, { times, horizon, findings }: UnlistedOptions): Promise<boolean> {
-  const finding = classifyLead(lead, times, horizon);
-  if (finding !== undefined) await findings.add(finding);
-  return finding !== undefined;
-}
+  /** Whether there is a finding. */
+  async #addUnlisted(lead: LeadFacts): Promise<boolean> {
+    const finding = classifyLead(lead, this.#times, this.#horizon);
+    if (finding !== undefined) await this.#comparer.findings.add(finding);
+    return finding !== undefined;
+  }
 
-/** Of these nothing is left but when they came. */
-async function judgePruned(options: UnlistedOptions): Promise<Unlisted> {
-  const { received, pulledSeqs, filter, listed, signal } = options;
-  const isJudged = filter.categories.length === 0 && filter.where.length === 0;
-  let found = 0;
-  for await (const leads of received.leads.prunedSince(filter.since ?? 0)) {
-    for (const { leadId, seq, receivedAt } of leads) {
-      if (pulledSeqs.has(seq) || listed.has(leadId) || !isWithin(receivedAt, filter)) continue;
-      found += 1;
-      if (!isJudged) continue;
-      const lead = {
-        id: leadId,
-        createdAt: undefined,
-        receivedAt,
-        found: { on: 'inbox', isPruned: true },
-      } as const;
-      await add(lead, options);
+  /** Of these nothing is left but when they came. */
+  async #judgePruned(listed: IdSet): Promise<void> {
+    const { received, filter, service } = this.#options;
+    const isJudged = filter.categories.length === 0 && filter.where.length === 0;
+    for await (const leads of received.leads.prunedSince(filter.since ?? 0)) {
+      for (const { leadId: id, seq, receivedAt } of leads) {
+        if (this.#comparer.pulledSeqs.has(seq) || listed.has(id) || !isWithin(receivedAt, filter)) continue;
+        this.#unlisted[isJudged ? 'count' : 'notJudged'] += 1;
+        const found = { on: 'inbox', isPruned: true } as const;
+        if (isJudged) await this.#addUnlisted({ id, createdAt: undefined, receivedAt, found });
+      }
+      await setImmediate();
+      service.signal.throwIfAborted();
     }
-    await setImmediate();
-    signal.throwIfAborted();
   }
-  return isJudged ? { count: found, notJudged: 0 } : { count: 0, notJudged: found };
 }
+
+const bothUnequally: LeadFacts['found'] = { on: 'both-unequally' };
 
 /** A lead that does not say when it was created counts by when it came. */
 const isWithin = (receivedAt: number | undefined, { since, until }: LeadFilter): boolean =>

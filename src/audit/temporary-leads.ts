@@ -1,3 +1,4 @@
+import { utf8 } from '../json/bytes.ts';
 import { TemporaryRecords } from '../output/records/temporary-records.ts';
 import type { Finding, FindingClass } from './classify-lead.ts';
 
@@ -13,66 +14,58 @@ export interface TemporaryLead {
 /** Between what is known of a lead and its bytes; neither can contain it. */
 const tab = 0x09;
 
-/** Pulled leads, any number of them: what does not fit into a little memory waits in a temporary file. */
-export class LeadSpool {
-  readonly #records = new TemporaryRecords();
+/** Any number of records: what does not fit into a little memory waits in a temporary file. */
+abstract class Spool {
+  protected readonly records = new TemporaryRecords();
   #count = 0;
 
   get count(): number {
     return this.#count;
   }
 
+  close(): Promise<void> {
+    return this.records.close();
+  }
+
   /** Copies its bytes. */
+  protected async write(bytes: Uint8Array): Promise<void> {
+    this.#count += 1;
+    await this.records.write([{ bytes }]);
+  }
+}
+
+/** Pulled leads. */
+export class LeadSpool extends Spool {
   async add({ id, createdAt, bytes }: TemporaryLead): Promise<void> {
     const head = Buffer.from(JSON.stringify([id, createdAt ?? null]));
-    this.#count += 1;
-    await this.#records.write([{ bytes: Buffer.concat([head, Buffer.of(tab), bytes]) }]);
+    await this.write(Buffer.concat([head, Buffer.of(tab), bytes]));
   }
 
   /** In the order in which they were added. A batch is valid until the next one is requested. May be read again. */
   async *leads(): AsyncGenerator<readonly TemporaryLead[]> {
-    for await (const batch of this.#records.records()) {
+    for await (const batch of this.records.records()) {
       yield batch.map(({ bytes }) => {
         const end = bytes.indexOf(tab);
-        const [id, createdAt] = JSON.parse(Buffer.from(bytes.subarray(0, end)).toString('utf8')) as [
-          string,
-          string | null,
-        ];
+        const [id, createdAt] = parsed(bytes.subarray(0, end)) as [string, string | null];
         return { id, createdAt: createdAt ?? undefined, bytes: bytes.subarray(end + 1) };
       });
     }
   }
-
-  close(): Promise<void> {
-    return this.#records.close();
-  }
 }
 
-/** Values that JSON can hold, any number of them: what does not fit into a little memory waits in a temporary file. */
-export class ValueSpool<T> {
-  readonly #records = new TemporaryRecords();
-  #count = 0;
-
-  get count(): number {
-    return this.#count;
-  }
-
+/** Values that JSON can hold. */
+export class ValueSpool<T> extends Spool {
   async add(value: T): Promise<void> {
-    this.#count += 1;
-    await this.#records.write([{ bytes: Buffer.from(JSON.stringify(value)) }]);
+    await this.write(Buffer.from(JSON.stringify(value)));
   }
 
   /** In the order in which they were added. May be read again. */
   async *values(): AsyncGenerator<T> {
-    for await (const batch of this.#records.records()) {
-      for (const { bytes } of batch) yield JSON.parse(Buffer.from(bytes).toString('utf8')) as T;
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#records.close();
+    for await (const batch of this.records.records()) for (const { bytes } of batch) yield parsed(bytes) as T;
   }
 }
+
+const parsed = (json: Uint8Array): unknown => JSON.parse(utf8(json));
 
 /** Findings by class. */
 export class FindingSpool {

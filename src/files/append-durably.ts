@@ -1,8 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { withOutputErrors } from './output-error.ts';
-
-const chunkSize = 256 * 1024;
+import { chunksOf, longestChunk, writeAt } from './read.ts';
 
 /** What an append left: the file's length and its SHA-256. */
 export interface Appended {
@@ -28,7 +27,7 @@ export function appendDurably(
       let at = base.bytes;
       for await (const chunk of chunksOf(source, 0)) {
         hash.update(chunk);
-        await writeWhole(file, chunk, at);
+        await writeAt(file, chunk, at);
         at += chunk.length;
       }
       await file.sync();
@@ -42,7 +41,7 @@ export function appendDurably(
 /** A crash of the whole machine may leave zeros in place of bytes that were written last. */
 async function endsWithBeginningOf(source: FileHandle, file: FileHandle, from: number): Promise<boolean> {
   let at = 0;
-  const expected = Buffer.allocUnsafe(chunkSize);
+  const expected = Buffer.allocUnsafe(longestChunk);
   for await (const chunk of chunksOf(file, from)) {
     let length = 0;
     while (length < chunk.length) {
@@ -59,22 +58,6 @@ async function endsWithBeginningOf(source: FileHandle, file: FileHandle, from: n
   return true;
 }
 
-async function* chunksOf(file: FileHandle, from: number): AsyncGenerator<Buffer, void, undefined> {
-  const buffer = Buffer.allocUnsafe(chunkSize);
-  for (let at = from; ;) {
-    const { bytesRead } = await file.read(buffer, 0, chunkSize, at);
-    if (bytesRead === 0) return;
-    at += bytesRead;
-    yield buffer.subarray(0, bytesRead);
-  }
-}
-
-async function writeWhole(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length;) {
-    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
-  }
-}
-
 /** The first bytes of a file, taken into a SHA-256 that can go on with what is appended. */
 export interface FileDigest {
   readonly bytes: number;
@@ -84,8 +67,6 @@ export interface FileDigest {
   readonly stamp: string;
 }
 
-const digestChunkSize = 1024 * 1024;
-
 /** Reads the first `bytes` of a file, all of it by default; fewer where it is shorter. It must be writable. */
 export function digestFile(path: string, bytes = Number.MAX_SAFE_INTEGER): Promise<FileDigest> {
   return withOutputErrors(path, async () => {
@@ -93,13 +74,10 @@ export function digestFile(path: string, bytes = Number.MAX_SAFE_INTEGER): Promi
     try {
       const stamp = await stampOf(file);
       const hash = createHash('sha256');
-      const buffer = Buffer.allocUnsafe(digestChunkSize);
       let at = 0;
-      while (at < bytes) {
-        const { bytesRead } = await file.read(buffer, 0, Math.min(digestChunkSize, bytes - at), at);
-        if (bytesRead === 0) break;
-        hash.update(buffer.subarray(0, bytesRead));
-        at += bytesRead;
+      for await (const chunk of chunksOf(file, 0, bytes)) {
+        hash.update(chunk);
+        at += chunk.length;
       }
       return { bytes: at, hash, stamp };
     } finally {

@@ -3,15 +3,15 @@ import { type FileHandle, readFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-const chunkSize = 256 * 1024;
+/** In bytes. */
+export const longestChunk = 256 * 1024;
 const newline = 0x0a;
 
 /** The lines of a file without their line ends, in batches; a batch is valid until the next one is requested. */
 export async function* linesOf(
   file: FileHandle,
-  end = Number.MAX_SAFE_INTEGER,
 ): AsyncGenerator<readonly { readonly bytes: Uint8Array }[], void, undefined> {
-  yield* linesIn(chunksOf(file, end));
+  yield* linesIn(chunksOf(file, 0));
 }
 
 /** The same for bytes in chunks of any size. */
@@ -34,10 +34,15 @@ export async function* linesIn(
   if (rest.length > 0) yield [{ bytes: Buffer.concat(rest) }];
 }
 
-async function* chunksOf(file: FileHandle, end: number): AsyncGenerator<Uint8Array, void, undefined> {
-  const buffer = Buffer.allocUnsafe(chunkSize);
-  for (let position = 0; position < end;) {
-    const { bytesRead } = await file.read(buffer, 0, Math.min(chunkSize, end - position), position);
+/** The bytes between two positions, or up to the end of the file; a chunk is valid until the next one is requested. */
+export async function* chunksOf(
+  file: FileHandle,
+  start: number,
+  end = Number.MAX_SAFE_INTEGER,
+): AsyncGenerator<Buffer, void, undefined> {
+  const buffer = Buffer.allocUnsafe(longestChunk);
+  for (let position = start; position < end;) {
+    const { bytesRead } = await file.read(buffer, 0, Math.min(longestChunk, end - position), position);
     if (bytesRead === 0) return;
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
@@ -50,7 +55,7 @@ export async function* unpacked(
   isCompressed: boolean,
   bytes = Number.MAX_SAFE_INTEGER,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const raw = createReadStream(path, { end: bytes - 1, highWaterMark: chunkSize });
+  const raw = createReadStream(path, { end: bytes - 1, highWaterMark: longestChunk });
   // A failure to read ends the unpacking with it.
   yield* (isCompressed ? pipeline(raw, createGunzip(), () => undefined) : raw) as AsyncIterable<Buffer>;
 }
@@ -62,5 +67,12 @@ export async function readIfExists(path: string): Promise<string | undefined> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+/** Writes all of the bytes, however many the system takes at once. */
+export async function writeAt(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
   }
 }

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { describeSelf, isAlive, parseHolder } from '../files/lock-owner.ts';
+import { describeSelf, isAlive, parseHolder } from '../files/lock.ts';
 
 /** A receiver on another host that wrote nothing for so long counts as dead, in milliseconds: it cannot be looked at. */
 const silentMs = 7 * 86_400_000;

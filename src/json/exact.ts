@@ -60,7 +60,7 @@ export function replaceNumbers(json: string, replace: (number: string) => string
 }
 
 /** The position after a string; `offset` is the one after its opening quote. */
-function endOfString(json: string, offset: number): number {
+export function endOfString(json: string, offset: number): number {
   for (let quote = json.indexOf('"', offset); quote >= 0; quote = json.indexOf('"', quote + 1)) {
     let escapes = quote;
     while (json[escapes - 1] === '\\') escapes -= 1;

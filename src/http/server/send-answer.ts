@@ -79,16 +79,14 @@ const jsonText = (body: object | undefined): NonNullable<Answer['text']> => ({
 });
 
 /** Answers a person who opened the address in a browser: it takes POST requests only. `page` is HTML. */
-export function sendPage(response: ServerResponse, page: string, isLast: boolean): void {
+export function sendPage(response: AnswerWriter, page: string, isLast: boolean): void {
   const headers = {
-    'content-type': 'text/html; charset=utf-8',
-    'content-length': Buffer.byteLength(page),
     'content-security-policy': "default-src 'none'; img-src data:; frame-ancestors 'none'",
     'cache-control': 'no-store',
     allow: 'POST',
-    ...(isLast ? { connection: 'close' } : {}),
   };
-  response.writeHead(405, headers).end(page);
+  const text = { type: 'text/html; charset=utf-8', content: page };
+  sendAnswer(response, { status: 405, text, headers }, isLast);
 }
 
 /** The same with more headers, in which its own ones go first. */

@@ -31,10 +31,10 @@ export class Columns {
  * RFC 4180 with a header line. Without `fields` the columns are the union over all records, so these wait in a
  * temporary file until the last one is known; memory stays bounded.
  */
-export async function csvWriter(sink: ByteSink, options: WriterOptions = {}): Promise<RecordWriter> {
+export function csvWriter(sink: ByteSink, options: WriterOptions = {}): RecordWriter {
   if (options.fields !== undefined) return csvRows(sink, options.fields, options);
   const columns = new Columns();
-  const spool = await TemporaryRecords.open();
+  const spool = new TemporaryRecords();
   return {
     async write(leads) {
       for (const { bytes } of leads) columns.learn(bytes);

@@ -1,5 +1,5 @@
 import { attributesOf, mayHoldResources } from '../../json/resource.ts';
-import type { Json } from '../../json/exact.ts';
+import { endOfString, type Json } from '../../json/exact.ts';
 
 /** Deeper objects stay JSON in one cell: nesting cannot exhaust the stack or add columns without limit. */
 const maxDepth = 6;
@@ -30,7 +30,7 @@ function walk(
   const isArray = json[start] === '[';
   let at = start + 1;
   for (let index = 0; json[at] !== '}' && json[at] !== ']'; index += 1) {
-    const value = isArray ? at : endOfString(json, at) + 1;
+    const value = isArray ? at : endOfString(json, at + 1) + 1;
     const path = prefix + (isArray ? String(index) : readString(json.slice(at, value - 1)));
     if (path === opened) {
       // They may be asked for by their whole paths as well.
@@ -65,17 +65,8 @@ function readString(raw: string): string {
   return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
 }
 
-function endOfString(json: string, quote: number): number {
-  for (let at = quote; ;) {
-    at = json.indexOf('"', at + 1);
-    let backslashes = 0;
-    while (json[at - 1 - backslashes] === '\\') backslashes += 1;
-    if (backslashes % 2 === 0) return at + 1;
-  }
-}
-
 function endOfValue(json: string, start: number): number {
-  if (json[start] === '"') return endOfString(json, start);
+  if (json[start] === '"') return endOfString(json, start + 1);
   const structural = /["{}[\],]/g;
   let depth = 0;
   for (let at = start; ;) {
@@ -85,7 +76,7 @@ function endOfValue(json: string, start: number): number {
     const { index } = found;
     const [sign] = found;
     if (sign === '"') {
-      at = endOfString(json, index);
+      at = endOfString(json, index + 1);
       continue;
     }
     if (sign === '{' || sign === '[') depth += 1;

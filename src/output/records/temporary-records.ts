@@ -16,10 +16,6 @@ export class TemporaryRecords {
   #waitingBytes = 0;
   #file: FileHandle | undefined;
 
-  static open(): Promise<TemporaryRecords> {
-    return Promise.resolve(new TemporaryRecords());
-  }
-
   async write(records: readonly RecordBytes[]): Promise<void> {
     for (const { bytes } of records) {
       // Copied: a record's memory may be a part of a page's, or be used again for the next ones.

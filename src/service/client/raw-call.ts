@@ -30,8 +30,8 @@ export async function rawCall(
     try {
       const response = await exchange(service, { ...call, wantsRawHeaders: true }, signal);
       if (response.status < 300) return await succeeded(response, isHeld, signal);
-      const body = new KeptBody(response.body);
-      const reason = await failureOf(service, response, body);
+      const body = keptBody(response.body);
+      const reason = await failureOf(service, response, body.beginning());
       const failure =
         reason instanceof TransientError
           ? mayRepeat
@@ -91,14 +91,14 @@ function networkError(error: unknown, origin: string, signal: AbortSignal): Erro
 async function failureOf(
   service: Service,
   response: Response,
-  body: KeptBody,
+  beginning: AsyncIterable<Uint8Array>,
 ): Promise<LeadsError | TransientError> {
   const { status, headers, redact } = response;
   const location = headers['location'];
   if (status < 400 && location !== undefined) {
     return answerError({ kind: 'redirect-not-followed', location: redact(location), status }, { status });
   }
-  const failure = await errorAnswer(service, response, body.beginning());
+  const failure = await errorAnswer(service, response, beginning);
   const problem = failure instanceof DataError ? (failure.problem as ServiceProblem | undefined) : undefined;
   if (failure instanceof TransientError || problem?.kind !== 'service-answered') return failure;
   // The hint of that is about the list operation.
@@ -122,36 +122,22 @@ async function lastFailure(
 }
 
 /**
- * A body of which the beginning is read before anybody knows who needs the whole: `beginning` gives what was read so far
- * and reads on, `all` gives everything from the first byte on.
+ * A body of which the beginning is read before anybody knows who needs the whole: `beginning` reads on as far as it is
+ * asked, `all` gives everything from the first byte on.
  */
-class KeptBody {
-  readonly #rest: AsyncIterator<Uint8Array>;
-  readonly #kept: Uint8Array[] = [];
-  #isWhole = false;
-
-  constructor(body: AsyncIterable<Uint8Array>) {
-    this.#rest = body[Symbol.asyncIterator]();
-  }
-
-  /** Stopping early leaves the rest of the body where it is. */
-  async *beginning(): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* this.#kept;
-    for (let chunk = await this.#next(); chunk !== undefined; chunk = await this.#next()) {
-      this.#kept.push(chunk);
-      yield chunk;
-    }
-  }
-
-  async *all(): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* this.#kept.splice(0);
-    for (let chunk = await this.#next(); chunk !== undefined; chunk = await this.#next()) yield chunk;
-  }
-
-  async #next(): Promise<Uint8Array | undefined> {
-    if (this.#isWhole) return undefined;
-    const result = await this.#rest.next();
-    if (result.done === true) this.#isWhole = true;
-    return result.done === true ? undefined : result.value;
-  }
+function keptBody(body: AsyncIterable<Uint8Array>) {
+  const chunks = body[Symbol.asyncIterator]();
+  const kept: Uint8Array[] = [];
+  return {
+    async *beginning(): AsyncGenerator<Uint8Array, void, undefined> {
+      for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+        kept.push(next.value);
+        yield next.value;
+      }
+    },
+    async *all(): AsyncGenerator<Uint8Array, void, undefined> {
+      yield* kept.splice(0);
+      for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+    },
+  };
 }

@@ -22,9 +22,6 @@ export class TransientError extends Error {
 const base = 500;
 const cap = 30_000;
 
-/** How long a page may take with all its retries: ten time-outs, five minutes by default. */
-const deadlineMs = (service: Pick<Service, 'timeoutMs'>): number => service.timeoutMs * 10;
-
 /** The delay before retry number `retry` (from 0), never less than the service asked for. */
 export function retryDelay(retry: number, random: () => number, waitMs = 0): number {
   return Math.max(waitMs, random() * Math.min(cap, base * 2 ** retry));
@@ -43,9 +40,9 @@ export class Attempts {
     this.#startedAt = service.clock.now();
   }
 
-  /** Milliseconds until the deadline; negative behind it. */
+  /** Milliseconds until the deadline: all attempts have ten time-outs, five minutes by default; negative behind it. */
   get left(): number {
-    return this.#startedAt + deadlineMs(this.#service) - this.#service.clock.now();
+    return this.#startedAt + this.#service.timeoutMs * 10 - this.#service.clock.now();
   }
 
   /**

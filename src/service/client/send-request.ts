@@ -196,16 +196,9 @@ async function* redactBody(
 const asBytes = (text: string): Uint8Array =>
   Buffer.from(text.replaceAll('…', Buffer.from('…').toString('latin1')), 'latin1');
 
-/** An answer whose body is still to come. */
-export interface Answer {
-  readonly url: URL;
-  /** 200, 206 for a range of the list, or 204 for an empty page. */
-  readonly status: number;
-  readonly headers: Response['headers'];
+/** A success whose body is still to come: 200, 206 for a range of the list, or 204 for an empty page. */
+export interface Answer extends Pick<Response, 'url' | 'status' | 'headers' | 'body' | 'redact'> {
   readonly requestId: string | undefined;
-  readonly body: AsyncIterable<Uint8Array>;
-  /** Takes the API key out of a text of the answer. */
-  readonly redact: (text: string) => string;
 }
 
 const mostRedirects = 5;

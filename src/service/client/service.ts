@@ -40,20 +40,17 @@ interface ServiceContext extends Pick<Host, 'clock' | 'random'>, KeyContext {
   texts(): Promise<Texts>;
 }
 
-async function keyedAccount(settings: Settings, context: ServiceContext): Promise<Account> {
-  const account = settings.account();
-  if ('apiKey' in account) return account;
-  const { commandAccount } = await import('../../config/key-command.ts');
-  return commandAccount(account, context, settings);
-}
-
 /** The stored account, or another one to try. Throws a `ConfigError` when no key or base URL is set; sends nothing yet. */
 export async function openService(context: ServiceContext, other?: Account): Promise<Service> {
   const settings = await context.settings();
   const { dialect, timeoutMs, retries } = settings;
   const { messages, clock, random, signal } = context;
   // The account first: without a key there is no need to load an HTTP client.
-  const account = other ?? (await keyedAccount(settings, context));
+  const stored = other ?? settings.account();
+  const account =
+    'apiKey' in stored
+      ? stored
+      : await (await import('../../config/key-command.ts')).commandAccount(stored, context, settings);
   rejectForeignHeaders(settings, account.baseUrl);
   return {
     account,

@@ -54,7 +54,7 @@ export class PageCensus {
     for (const lead of leads) {
       this.#count += 1;
       if (!lead.hasId) this.#withoutId += 1;
-      const status = this.#count > mostParsed ? undefined : statusIn(lead, this.#statusFields);
+      const status = this.#count > mostParsed ? undefined : statusIn(lead, this.#statusFields)?.status;
       this.#last = { category: lead.category, status };
       count(this.#counts.category, lead.category);
       count(this.#counts.status, status);
@@ -115,12 +115,13 @@ function count(counts: Map<string, number>, value: string | undefined): void {
   if (value !== undefined && value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
 }
 
-function statusIn(lead: RawLead, fields: readonly string[]): string | undefined {
+/** The first of these fields that holds a text, which is not `except`. */
+function statusIn(lead: RawLead, fields: readonly string[], except?: string) {
   const record = parseLead(lead);
   if (!isObject(record)) return undefined;
   for (const field of fields) {
     const status = fieldAt(record, field.split('.'));
-    if (typeof status === 'string') return status;
+    if (typeof status === 'string' && status !== except) return { field, status };
   }
   return undefined;
 }
@@ -166,7 +167,7 @@ export class NarrowedAnswer {
     const { by, value } = this.#of;
     if (typeof value === 'string') {
       const { statusFields } = this.#page.census;
-      return value === (by === 'category' ? lead.category : statusIn(lead, statusFields));
+      return value === (by === 'category' ? lead.category : statusIn(lead, statusFields)?.status);
     }
     // A filter by date reaches a day further.
     return created !== undefined && (by === 'until' ? created - value : value - created) < day;
@@ -219,14 +220,10 @@ export async function noteOtherStatus(
 ): Promise<void> {
   const fields = statusFieldsOf(service.dialect);
   for (const lead of leads.slice(0, sample)) {
-    const record = parseLead(lead);
-    if (!isObject(record)) continue;
-    for (const field of fields) {
-      const status = fieldAt(record, field.split('.'));
-      if (typeof status !== 'string' || status === wanted) continue;
-      const note: ServiceProblem = { kind: 'other-status', field, status, wanted };
-      service.messages.note('status', (await service.texts()).noteOf(note));
-      return;
-    }
+    const other = statusIn(lead, fields, wanted);
+    if (other === undefined) continue;
+    const note: ServiceProblem = { kind: 'other-status', ...other, wanted };
+    service.messages.note('status', (await service.texts()).noteOf(note));
+    return;
   }
 }
