@@ -3,7 +3,8 @@ import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import { leadFilter, type LeadFilter, type LeadMatcher } from '../lead/filter.ts';
 import { IdSet } from '../lead/id-set.ts';
 import type { Service } from '../service/client/service.ts';
-import { IncompleteError, lonePageEnd, type Unproven } from '../service/listing/incomplete-error.ts';
+import { IncompleteError, type Unproven } from '../service/listing/incomplete-error.ts';
+import { lonePageEnd } from '../service/listing/walk-state.ts';
 import type { LeadQuery } from '../service/listing/listing-types.ts';
 import { listLeads } from '../service/listing/lead-pages.ts';
 import {

@@ -155,7 +155,7 @@ const schema = z.object({
 export type LockHolder = z.output<typeof schema>;
 
 /** Tokens of this process: in a container every run may have the same pid, so the pid does not show whose lock it is. */
-export const ownTokens = new Set<string>();
+const ownTokens = new Set<string>();
 
 export async function describeSelf(pid: number): Promise<LockHolder> {
   const self = { pid, host: hostname(), started: await startOf(pid), token: randomUUID() };

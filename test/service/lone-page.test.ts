@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/config/dialect.ts';
-import { lonePageEnd } from '../../src/service/listing/incomplete-error.ts';
+import { lonePageEnd } from '../../src/service/listing/walk-state.ts';
 import type { ListingOptions } from '../../src/service/listing/listing-types.ts';
 import { scripted, sendJson, serviceAt } from '../support/service.ts';
 import { walk, type Walked } from '../support/walk.ts';

@@ -1,3 +1,4 @@
+import type { Audit } from '../../audit/audit.ts';
 import {
   type LeadDelivery,
   repair,
@@ -20,7 +21,6 @@ import {
   whyNotAcknowledged,
 } from '../flags/resolve-target.ts';
 import { outgoingDeliveries } from '../send/outgoing-deliveries.ts';
-import type { OpenedAudit } from './open-audit.ts';
 import type { OpenedReceived } from './received-file.ts';
 import type { RepairFlagOptions } from './options.ts';
 
@@ -33,6 +33,14 @@ export interface RepairedFindings {
   readonly failure: { readonly error: unknown } | undefined;
 }
 
+/** An audit and what it compares. */
+export interface ComparedSides {
+  readonly audit: Audit;
+  readonly received: OpenedReceived;
+  /** Of the service. */
+  readonly baseUrl: URL;
+}
+
 const nothing: RepairedFindings = { repaired: new Set(), arrived: new Set(), failure: undefined };
 
 /**
@@ -41,11 +49,10 @@ const nothing: RepairedFindings = { repaired: new Set(), arrived: new Set(), fai
  * said what was done until then.
  */
 export async function repairFindings(
-  opened: OpenedAudit,
+  { audit, received, baseUrl }: ComparedSides,
   plan: RepairPlan | undefined,
   context: Context,
 ): Promise<RepairedFindings> {
-  const { audit, received, baseUrl } = opened;
   const { clock, signal, messages, status } = context;
   const { byClass } = audit.counts;
   const found = repairedClasses.reduce((sum, kind) => sum + (byClass[kind] ?? 0), 0);

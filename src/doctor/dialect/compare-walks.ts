@@ -1,4 +1,4 @@
-import { lonePageEnd } from '../../service/listing/incomplete-error.ts';
+import { lonePageEnd } from '../../service/listing/walk-state.ts';
 import type { DialectFindings } from './dialect-findings.ts';
 import type { PositionFinding } from './find-position.ts';
 import type { DialectAsker, Walked } from './limited-requests.ts';

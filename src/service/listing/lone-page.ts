@@ -1,8 +1,8 @@
 import type { RequestParams } from '../pagination/request-params.ts';
 import type { EndNote, UnprovenReason } from '../problems.ts';
-import { type Completion, type Evidence, lonePageEnd } from './incomplete-error.ts';
+import type { Completion, Evidence } from './incomplete-error.ts';
 import type { Narrowed, Narrowing, PageCensus } from './page-census.ts';
-import { isUsualCap } from './walk-state.ts';
+import { isUsualCap, lonePageEnd } from './walk-state.ts';
 import type { LeadQuery, RunBefore } from './listing-types.ts';
 
 /** The one page of a service that honours no position, and all that is known of it. */

@@ -14,6 +14,7 @@ import {
 import { partialAnswer } from '../pagination/unread-evidence.ts';
 import type { UnprovenReason } from '../problems.ts';
 import type { RequestParams } from '../pagination/request-params.ts';
+import type { Completion } from './incomplete-error.ts';
 import type { Narrowed, Narrowing, PageCensus } from './page-census.ts';
 import { countPage, type PageTally, type Totals } from './passes.ts';
 
@@ -354,6 +355,20 @@ export const inNextPass = (before: WalkState, totals: Totals): WalkState => ({
   emptyPages: 0,
   idlePages: 0,
 });
+
+/**
+ * What a walk has shown of a list that does not page, for `api.provenUpTo` and the bookmark. `proven`: its one page is all
+ * of the leads, up to so many. `said`: it was taken for everything without a proof. Undefined where the list pages, or
+ * where the walk ended in another way.
+ */
+export type LonePageEnd =
+  { readonly kind: 'proven'; readonly upTo: number } | { readonly kind: 'said' } | undefined;
+
+export function lonePageEnd(end: Completion | undefined): LonePageEnd {
+  if (end?.kind !== 'complete') return undefined;
+  if (end.provenUpTo !== undefined) return { kind: 'proven', upTo: end.provenUpTo };
+  return end.evidence === 'lone-page' ? { kind: 'said' } : undefined;
+}
 
 /** Defaults and greatest page sizes of public interfaces. */
 const usualCaps = [
