@@ -39,6 +39,7 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     webhookScheme: profile.webhook?.scheme,
     webhookLead: profile.webhook?.lead,
     webhookId: profile.webhook?.id ?? profile.api?.id ?? 'id',
+    takesOtherEvents: profile.webhook?.otherEvents === 'accept',
     webhookOptions: formerSchemeOptions(profile.webhook),
     timeoutMs: timeout(globals.timeout, profile.timeout),
     retries: retries(globals.retries, profile.retries),

@@ -1,5 +1,6 @@
 import { parsePointer } from '../json/exact.ts';
 import { parseDuration } from '../time/time-text.ts';
+import { Secret } from '../secret.ts';
 import { formerSettingPath, schemePartKeys } from '../webhook/scheme-options.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { type ExtraHeaders, headersType, shownHeaders } from './extra-headers.ts';
@@ -80,6 +81,19 @@ const secretText = (what: string): ValueType<string> => ({
   parse: (typed) => parseSecret(typed, what).reveal(),
 });
 
+/** Its verify token is a secret. */
+function shownScheme(stored: unknown): unknown {
+  try {
+    const scheme = JSON.parse(String(stored)) as { readonly verifyToken?: unknown };
+    const { verifyToken } = scheme;
+    if (verifyToken === undefined) return stored;
+    return { ...scheme, verifyToken: typeof verifyToken === 'string' ? new Secret(verifyToken) : '…' };
+  } catch {
+    // A name, or a file.
+    return stored;
+  }
+}
+
 const general: readonly SettingKey[] = [
   {
     name: 'base-url',
@@ -129,6 +143,7 @@ const general: readonly SettingKey[] = [
     path: ['webhook', 'scheme'],
     type: text,
     checkedOnUse: true,
+    shown: shownScheme,
     help: "how deliveries are authenticated: a name of 'leads help schemes', JSON, or a file that holds it",
   },
   {
@@ -160,6 +175,12 @@ const general: readonly SettingKey[] = [
     path: ['webhook', 'id'],
     type: text,
     help: 'field of a delivered lead that identifies it (default: as api.id)',
+  },
+  {
+    name: 'webhook.other-events',
+    path: ['webhook', 'otherEvents'],
+    type: oneOf(['accept', 'reject']),
+    help: 'genuine deliveries without any field of a lead: accept keeps the last 1,000 as other and answers 200 (default: reject)',
   },
 ];
 
@@ -278,7 +299,7 @@ export const settingKeys: readonly SettingKey[] = [...general, ...dialect];
 /** Settings of earlier releases, which are keys of `webhook.scheme` now: read as long as a profile holds them. */
 export const formerSettings: readonly SettingKey[] = [
   ['webhook', 'tolerance'],
-  ...schemePartKeys.map(formerSettingPath),
+  ...schemePartKeys.filter((part) => part !== 'verifyToken').map(formerSettingPath),
 ].map((path) => ({
   ...{ name: path.join('.'), path, type: anyText, checkedOnUse: true },
   help: `${path.at(-1) ?? ''} of webhook.scheme`,

@@ -58,6 +58,8 @@ export interface Settings {
   readonly webhookLead: string | undefined;
   /** The field that is the id of a lead that is delivered. Default: as in a lead that is listed. */
   readonly webhookId: string;
+  /** Whether genuine deliveries without any field of a lead are taken. */
+  readonly takesOtherEvents: boolean;
   /** The options of that scheme that earlier releases keep beside it, as texts, unchecked. */
   readonly webhookOptions: StoredSchemeOptions;
   /** For one request, headers and each wait for more of the body. Default 30 s. */
@@ -90,6 +92,7 @@ export interface Profile {
         readonly secret?: string | undefined;
         readonly lead?: string | undefined;
         readonly id?: string | undefined;
+        readonly otherEvents?: 'accept' | 'reject' | undefined;
         readonly custom?: StoredSchemeOptions | undefined;
       } & StoredSchemeOptions)
     | undefined;

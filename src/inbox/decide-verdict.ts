@@ -1,5 +1,5 @@
 import type { Span } from '../json/members.ts';
-import { type Rejection, rejection } from '../webhook/rejection.ts';
+import { type OtherDelivery, type Rejection, rejection } from '../webhook/rejection.ts';
 import { leadBytes } from './lead-bytes.ts';
 import { payloadDiff } from './payload-diff.ts';
 import { maxComparedBytes } from './store-options.ts';
@@ -23,7 +23,7 @@ export type TakenVerdict =
 /** What becomes of an arrival. */
 export type Verdict = TakenVerdict | Rejection;
 
-export type VerdictKind = Verdict['kind'];
+export type VerdictKind = Verdict['kind'] | OtherDelivery['kind'];
 
 /** The verdicts on a delivery that was taken in. */
 export type TakenKind = TakenVerdict['kind'];

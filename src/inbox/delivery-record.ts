@@ -1,6 +1,6 @@
 import type { Delivery } from '../webhook/delivery.ts';
-import { answerForOutcome } from '../webhook/rejection.ts';
-import type { Verdict } from './decide-verdict.ts';
+import { answerForOutcome, type OtherDelivery } from '../webhook/rejection.ts';
+import type { Verdict, VerdictKind } from './decide-verdict.ts';
 import type { Arrival, StoredDelivery } from './inbox.ts';
 import { maxRejectedBody, type RedactDelivery } from './store-options.ts';
 
@@ -26,30 +26,42 @@ export function rejectedContentOf(delivery: Delivery, redact: RedactDelivery): D
   return { ...content, body: content.body.subarray(0, maxRejectedBody) };
 }
 
+/**
+ * A store keeps what is `other` as rejected, told apart by its reason: so it has the index and the limits of those, and the
+ * release before can read it.
+ */
+export const keptVerdict = (verdict: VerdictKind): string => (verdict === 'other' ? 'rejected' : verdict);
+
+export const verdictRead = (kept: unknown, reason: string | undefined): VerdictKind =>
+  reason === otherEvent ? 'other' : (kept as VerdictKind);
+
+export const otherEvent: OtherDelivery['reason'] = 'other_event';
+
 /** What every store keeps of a lead and its delivery. `firstSeq`: see `StoredDelivery`. */
 export function summaryOf(
   { delivery, leadId, place, source }: Omit<Arrival, 'leadId'> & { readonly leadId: string | undefined },
-  verdict: Verdict,
+  verdict: Verdict | OtherDelivery,
   path: string,
   firstSeq?: number,
 ): DeliverySummary {
   const { receivedAt, remote, method } = delivery;
-  const rejected = verdict.kind === 'rejected' ? verdict : undefined;
+  const untaken = 'reason' in verdict ? verdict : undefined;
+  const taken = 'reason' in verdict ? undefined : verdict;
   return {
     receivedAt,
     leadId,
     verdict: verdict.kind,
-    reason: rejected?.reason,
-    detail: rejected?.detail,
-    status: verdict.kind === 'rejected' ? verdict.status : answerForOutcome(verdict).status,
-    attempt: verdict.kind === 'rejected' ? 1 : verdict.attempt,
+    reason: untaken?.reason,
+    detail: untaken?.detail,
+    status: 'reason' in verdict ? verdict.status : answerForOutcome(verdict).status,
+    attempt: taken?.attempt ?? 1,
     source: source ?? 'push',
     remote,
     method,
     path,
-    place: rejected === undefined ? place : undefined,
+    place: taken === undefined ? undefined : place,
     firstSeq,
-    differs: verdict.kind === 'rejected' ? undefined : verdict.differs,
+    differs: taken?.differs,
   };
 }
 

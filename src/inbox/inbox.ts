@@ -1,7 +1,7 @@
 import { OutputError } from '../errors.ts';
 import type { Span } from '../json/members.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import type { Rejection } from '../webhook/rejection.ts';
+import type { OtherDelivery, Rejection } from '../webhook/rejection.ts';
 import type { TakenKind, Verdict, VerdictKind } from './decide-verdict.ts';
 import type { InboxProblem, StoreFault } from './problems.ts';
 import type {
@@ -31,10 +31,10 @@ export interface Arrival {
   readonly targets?: readonly string[] | undefined;
 }
 
-/** A delivery that is not taken in, and why. */
+/** A delivery that is not taken in, and why: it was rejected, or is genuine and no lead. */
 export interface RejectedDelivery {
   readonly delivery: Delivery;
-  readonly rejection: Rejection;
+  readonly rejection: Rejection | OtherDelivery;
   /** Where the body could be read that far. */
   readonly leadId?: string | undefined;
 }
@@ -163,7 +163,7 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   readonly location: string;
   /** One verdict for each arrival, in order; all are stored in one transaction. */
   take(arrivals: readonly Arrival[]): Promise<readonly TakeResult[]>;
-  /** Keeps rejected deliveries; only the last 1,000 stay, 16 KiB of body each. */
+  /** Keeps rejected deliveries and those that are no lead; only the last 1,000 of each stay, 16 KiB of body each. */
   reject(rejected: readonly RejectedDelivery[]): Promise<void>;
   /**
    * The targets have had the leads. One result for each, in order: `pending` while a wanted target has not had the lead,

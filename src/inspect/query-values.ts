@@ -1,7 +1,7 @@
 import type { VerdictKind } from '../inbox/decide-verdict.ts';
 import { badRequest } from './request-problem.ts';
 
-const verdicts: readonly VerdictKind[] = ['accepted', 'duplicate', 'pending', 'rejected'];
+const verdicts: readonly VerdictKind[] = ['accepted', 'duplicate', 'pending', 'rejected', 'other'];
 
 /** The values of a URL's query, each checked. */
 export class QueryValues {

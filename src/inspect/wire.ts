@@ -12,7 +12,7 @@ export const keyParameter = 'key';
 /** Every request to `/api/` but `POST /api/session` carries the token in this header. */
 export const tokenHeader = 'x-inspect-token';
 
-export type WireVerdict = 'accepted' | 'duplicate' | 'pending' | 'rejected';
+export type WireVerdict = 'accepted' | 'duplicate' | 'pending' | 'rejected' | 'other';
 
 /** The body of every answer of 400 and above. `code` is stable. */
 export interface WireProblem {
@@ -190,6 +190,7 @@ export interface WireBucket {
   readonly duplicate: number;
   readonly pending: number;
   readonly rejected: number;
+  readonly other: number;
   /** Milliseconds from the lead's creation to its first delivery: median and greatest; null where there is none. */
   readonly delayP50: number | null;
   readonly delayMax: number | null;

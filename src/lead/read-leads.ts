@@ -204,6 +204,19 @@ interface Unread {
 /** Fields of section 2 of the specification that tell a lead from an envelope, which may have an id as well. */
 const leadFields = ['category', 'contact', 'createdAt'] as const;
 
+/** Whether one of them is anywhere in a JSON value, however deep it is. */
+export function holdsLeadField(json: unknown): boolean {
+  const open = [json];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    if (!Array.isArray(value) && leadFields.some((name) => Object.hasOwn(value, name))) return true;
+    // One by one: what is spread into arguments may be too much for the stack.
+    for (const member of Object.values(value) as unknown[]) open.push(member);
+  }
+  return false;
+}
+
 /**
  * Reads one lead, such as a webhook body: strict JSON in UTF-8, one object, with a usable id (a string or an integer,
  * not repeated as a key), by the field that identifies it. Any other deviation from section 2 of the

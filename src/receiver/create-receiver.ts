@@ -12,13 +12,16 @@ import {
   checkHead,
   nonceKey,
   type Policy,
+  type OtherDeliveries,
 } from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
+import { answerHandshake, answerOtherEvent, type OtherEvents } from '../webhook/other-delivery.ts';
 import { redactHeaders } from '../webhook/headers.ts';
 import {
   answerForLeads,
   answerForOutcome,
   type DeliveryAnswer,
+  type OtherDelivery,
   type Rejection,
   rejection,
 } from '../webhook/rejection.ts';
@@ -37,6 +40,8 @@ import type { Target } from './targets/target.ts';
 export interface ReceiverOptions {
   /** Who may deliver, and at which path. */
   readonly policy: Policy;
+  /** Default: what is no lead is rejected. */
+  readonly otherEvents?: OtherEvents | undefined;
   /** Asked first of each delivery; default: any host is taken. */
   readonly hostGuard?: HostGuard | undefined;
   /** Opened with the options that `inboxRequirements` gives for the same policy and targets. */
@@ -107,7 +112,7 @@ interface DecidedLead extends StoredLead {
 
 /** What an event says of a delivery that was not taken. */
 interface RejectedDelivery {
-  readonly verdict: Rejection;
+  readonly verdict: Rejection | OtherDelivery;
   readonly leadId?: string | undefined;
   readonly explanation?: readonly string[] | undefined;
 }
@@ -118,8 +123,12 @@ interface RejectedDelivery {
  * each lead in it. A rejection leads from any of them to answered. Inbox and targets stay the caller's to close.
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
-  const { policy, hostGuard, inbox, targets = [], clock, note, sentenceOf } = options;
+  const { policy, hostGuard, otherEvents, inbox, targets = [], clock, note, sentenceOf } = options;
   const { onKey, failures, explain, observer } = options;
+  const others: OtherDeliveries = {
+    handshake: answerHandshake,
+    withoutLead: (json, detail) => otherEvents && answerOtherEvent(json, detail, otherEvents),
+  };
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();
   const dispatcher = new TargetDeliverer(inbox, targets, clock);
@@ -130,8 +139,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   async function handle(delivery: Delivery): Promise<DeliveryAnswer> {
     const foreign = hostGuard?.(delivery);
     if (foreign !== undefined) return handleRejected(delivery, foreign);
-    const checked = checkDelivery(delivery, policy, clock.now());
+    const { verify } = policy.scheme;
+    const verified = verify === undefined ? undefined : await verify(delivery);
+    const checked = checkDelivery(delivery, policy, clock.now(), verified ? { ...others, verified } : others);
     if (checked.kind === 'rejected') return handleRejected(delivery, checked);
+    if (checked.kind === 'other') return handleOther(delivery, checked);
     const failure = failures?.failureFor(checked.leads.map(({ leadId }) => leadId));
     if (failure === undefined) return handleChecked(checked, 'push');
     await failures?.wait();
@@ -240,12 +252,24 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     return answerRejected(delivery, 'push', { verdict, leadId, explanation });
   }
 
+  /** From checked to answered. Another event is kept first; a handshake brings nothing. */
+  async function handleOther(delivery: Delivery, verdict: OtherDelivery): Promise<DeliveryAnswer> {
+    try {
+      if (verdict.reason === 'other_event') await inbox.reject([{ delivery, rejection: verdict }]);
+    } catch (error) {
+      if (!(error instanceof CannotStoreError)) throw error;
+      return answerRejected(delivery, 'push', { verdict: rejection('cannot_store', sentenceOf(error)) });
+    }
+    return answerRejected(delivery, 'push', { verdict });
+  }
+
   async function answerRejected(
     delivery: Delivery,
     source: Source,
     rejected: RejectedDelivery,
   ): Promise<DeliveryAnswer> {
-    const given = answerForOutcome(rejected.verdict);
+    const { verdict } = rejected;
+    const given = verdict.kind === 'other' ? verdict.answer : answerForOutcome(verdict);
     const room = events.emit(eventOf({ delivery, source, status: given.status, ...rejected }));
     if (room !== undefined) await room;
     return given;
@@ -261,7 +285,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     return {
       delivery,
       receivedAt: delivery.receivedAt,
-      verdict: decided?.kind ?? 'rejected',
+      verdict: decided?.kind ?? verdict?.kind ?? 'rejected',
       status,
       durationMs: Math.max(0, clock.now() - delivery.receivedAt),
       remote: delivery.remote,
@@ -380,14 +404,15 @@ export function deliveryRedactor(verifier: Verifier): RedactDelivery {
   const redact = (text: string): string => {
     if (known !== verifier.keys) {
       known = verifier.keys;
-      secrets = [...known, ...(verifier.former ?? [])]
-        .map((key) => key.secret)
+      secrets = [...known, ...(verifier.former ?? []), { secret: scheme.verifyToken }]
+        .flatMap(({ secret }) => secret ?? [])
         .filter((secret) => secret.reveal().length >= shortestSecret);
     }
     return withoutSecrets(text, secrets, '[redacted]');
   };
   return {
-    path: (delivery) => redact(delivery.path),
+    // A wrong one may be that of another app.
+    path: (delivery) => redact(delivery.path).replace(/([?&]hub\.verify_token=)[^&]*/g, '$1[redacted]'),
     headers: (delivery) =>
       redactHeaders(delivery.rawHeaders, scheme).map(([name, value]) => [name, redact(value)]),
   };

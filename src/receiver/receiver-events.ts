@@ -1,7 +1,7 @@
 import type { VerdictKind } from '../inbox/decide-verdict.ts';
 import type { Source } from '../inbox/inbox.ts';
 import type { Delivery } from '../webhook/delivery.ts';
-import type { RejectReason } from '../webhook/rejection.ts';
+import type { OtherReason, RejectReason } from '../webhook/rejection.ts';
 import type { LabelledResult } from './deliver-to-targets.ts';
 
 /** The event of a delivery that reached its last state, one for each lead in it. Times are milliseconds since the epoch. */
@@ -19,7 +19,7 @@ export interface AnsweredDelivery {
   /** Without secrets. */
   readonly path: string;
   readonly source: Source;
-  readonly reason?: RejectReason | undefined;
+  readonly reason?: RejectReason | OtherReason | undefined;
   /** One sentence beside the reason. */
   readonly detail?: string | undefined;
   readonly leadId?: string | undefined;
@@ -29,7 +29,7 @@ export interface AnsweredDelivery {
   readonly attempt?: number | undefined;
   /** When the id was first received. */
   readonly firstAt?: number | undefined;
-  /** The lead's own bytes, compact; absent for a rejected delivery. */
+  /** The lead's own bytes, compact; absent for a delivery that was not taken. */
   readonly lead?: Uint8Array | undefined;
   /** Fields whose values differ from the first payload of this id. */
   readonly differs?: readonly string[] | undefined;

@@ -3,7 +3,7 @@ import type { Source } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { Counter, Histogram, type MetricFamily } from '../output/openmetrics.ts';
 import type { Clock } from '../time/clock.ts';
-import { type RejectReason, rejectReasons } from '../webhook/rejection.ts';
+import { otherReasons, rejectReasons } from '../webhook/rejection.ts';
 import type { AnsweredDelivery, ReceiverObserver } from './receiver-events.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
@@ -45,6 +45,7 @@ export class ReceiverMetrics implements ReceiverObserver {
       }
     }
     for (const reason of rejectReasons) this.#addVerdict('rejected', reason, 'push');
+    for (const reason of otherReasons) this.#addVerdict('other', reason, 'push');
     for (const { name } of targets) {
       const [to = ''] = name.split(' ');
       const target = targetLabel(name);
@@ -113,12 +114,12 @@ export class ReceiverMetrics implements ReceiverObserver {
     ];
   }
 
-  #addVerdict(verdict: VerdictKind, reason: RejectReason | undefined, source: Source): void {
+  #addVerdict(verdict: VerdictKind, reason: AnsweredDelivery['reason'], source: Source): void {
     this.#verdicts.add(verdictKey(verdict, reason, source), { verdict, reason: reason ?? '', source });
   }
 }
 
-const verdictKey = (verdict: VerdictKind, reason: RejectReason | undefined, source: Source): string =>
+const verdictKey = (verdict: VerdictKind, reason: AnsweredDelivery['reason'], source: Source): string =>
   `${verdict} ${reason ?? ''} ${source}`;
 
 function resultLabel({ to, ok, status }: TargetResult): (typeof forwardResults)[number] {

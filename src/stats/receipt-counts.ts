@@ -6,7 +6,7 @@ export interface Receipt {
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly leadId: string | undefined;
-  readonly verdict: 'accepted' | 'duplicate' | 'pending' | 'rejected';
+  readonly verdict: 'accepted' | 'duplicate' | 'pending' | 'rejected' | 'other';
   readonly reason: string | undefined;
   readonly attempt: number;
   readonly source: 'push' | 'backfill';
@@ -28,6 +28,8 @@ export interface ReceiptFigures {
   readonly pending: number;
   readonly rejected: number;
   readonly byReason: ReadonlyMap<string, number>;
+  /** Genuine deliveries that hold no lead, as far as they are kept: they are in none of the other figures. */
+  readonly other: number;
   /** Leads that the service did not push, or not in time: they were pulled, and are none of the deliveries. */
   readonly backfilled: number;
   /** From a lead's creation to its first receipt, in milliseconds. */
@@ -47,7 +49,7 @@ export interface ReceiptFigures {
 
 /** Counts deliveries that come newest first; memory holds the ids of leads that came more than once, and no others. */
 export class ReceiptCounts {
-  readonly #verdicts = { accepted: 0, duplicate: 0, pending: 0, rejected: 0 };
+  readonly #verdicts = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0 };
   readonly #byReason = new Map<string, number>();
   readonly #delays = new DelayPercentiles();
   readonly #gaps: ReceiptGaps;
@@ -79,6 +81,7 @@ export class ReceiptCounts {
       return false;
     }
     this.#verdicts[verdict] += 1;
+    if (verdict === 'other') return false;
     if (verdict === 'rejected') {
       this.#byReason.set(reason ?? 'unknown', (this.#byReason.get(reason ?? 'unknown') ?? 0) + 1);
       return false;
@@ -100,7 +103,7 @@ export class ReceiptCounts {
    * then may be shorter than what is expected on each side of the border, and longer as a whole.
    */
   figures(start: number | undefined, before: number | undefined, notKept: NotKept): ReceiptFigures {
-    const { accepted, duplicate, pending, rejected } = this.#verdicts;
+    const { accepted, duplicate, pending, rejected, other } = this.#verdicts;
     const taken = accepted + duplicate + pending;
     const { newest } = this.#gaps;
     return {
@@ -110,6 +113,7 @@ export class ReceiptCounts {
       pending,
       rejected,
       byReason: this.#byReason,
+      other,
       backfilled: this.#backfilled,
       delayMs: this.#delays.figures(),
       attemptsPerLead: this.#leads === 0 ? null : taken / this.#leads,

@@ -3,8 +3,15 @@ import type { Span } from '../json/members.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
 import { type IdField, type LeadAt, type LeadAtNames, plainId, readLeads } from '../lead/read-leads.ts';
 import { type Delivery, headerValues, pathOf } from './delivery.ts';
-import { type Rejection, rejection } from './rejection.ts';
-import { type Rejected, rejected, type Verifier } from './scheme.ts';
+import { type OtherDelivery, type Rejection, rejection } from './rejection.ts';
+import {
+  type Authentic,
+  type Rejected,
+  rejected,
+  type Scheme,
+  type Verification,
+  type Verifier,
+} from './scheme.ts';
 import { checkTimestamp } from './timestamp.ts';
 
 /** Who may deliver, and where. */
@@ -17,6 +24,15 @@ export interface Policy extends Verifier {
   readonly leadAtNames?: LeadAtNames | undefined;
   /** Which field of a lead is its id. Default `id`. */
   readonly idField?: IdField | undefined;
+}
+
+/** What a receiver makes of deliveries that hold no lead, and what an application's own verifier said of this one. */
+export interface OtherDeliveries {
+  /** What is made of a genuine body in which no lead can be read, and why not; undefined: it is rejected for that. */
+  readonly withoutLead: (json: unknown, detail: string) => OtherDelivery | Rejection | undefined;
+  /** What a delivery is answered that is part of a registration at the vendor; undefined for any other. */
+  readonly handshake: (delivery: Delivery, scheme: Scheme) => OtherDelivery | Rejection | undefined;
+  readonly verified?: Verification | undefined;
 }
 
 /** A lead of a delivery that was checked. */
@@ -51,20 +67,39 @@ const longestId = 512;
  * content type, signed time, then JSON. Nothing is parsed before the sender is authenticated. `now` in milliseconds since
  * the epoch. Never throws, whatever was sent.
  */
-export function checkDelivery(delivery: Delivery, policy: Policy, now: number): CheckedDelivery | Rejection {
+export function checkDelivery(delivery: Delivery, policy: Policy, now: number): CheckedDelivery | Rejection;
+export function checkDelivery(
+  delivery: Delivery,
+  policy: Policy,
+  now: number,
+  others: OtherDeliveries,
+): CheckedDelivery | OtherDelivery | Rejection;
+export function checkDelivery(
+  delivery: Delivery,
+  policy: Policy,
+  now: number,
+  others?: OtherDeliveries,
+): CheckedDelivery | OtherDelivery | Rejection {
   const wrongTarget = checkTarget(delivery, policy);
-  if (wrongTarget !== undefined) return wrongTarget;
-  const authentic = policy.scheme.authenticate(delivery, policy.keys);
+  if (wrongTarget !== undefined) {
+    const isMethod = wrongTarget.reason === 'wrong_method';
+    return (isMethod ? others?.handshake(delivery, policy.scheme) : undefined) ?? wrongTarget;
+  }
+  const authentic = others?.verified ?? policy.scheme.authenticate(delivery, policy.keys);
   if (!authentic.ok) return rejection(authentic.reason, authentic.detail);
   const content = jsonContent(delivery);
   if (!content.ok) return rejection(content.reason, content.detail);
   const time = checkTimestamp(authentic, policy.scheme.toleranceMs, now);
   if (!time.ok) return rejection(time.reason, time.detail);
+  const handshake = others?.handshake(delivery, policy.scheme);
+  if (handshake !== undefined) return handshake;
   const { leadAt = 'auto', leadAtNames, idField = plainId } = policy;
   const read = readLeads(delivery.body, leadAt, leadAtNames, idField);
   if (!read.ok) {
-    const reason = isJson(delivery.body) ? 'not_a_lead' : 'not_json';
-    return rejection(read.isTooMany === true ? 'too_large' : reason, read.detail);
+    if (read.isTooMany === true) return rejection('too_large', read.detail);
+    const json = jsonIn(delivery.body);
+    if (json === undefined) return rejection('not_json', read.detail);
+    return others?.withoutLead(json.value, read.detail) ?? rejection('not_a_lead', read.detail);
   }
   const leads: CheckedLead[] = [];
   for (const found of read.leads) {
@@ -85,13 +120,25 @@ function problemOfId(leadId: string | undefined, { name }: IdField): string | un
   return Buffer.byteLength(leadId) > longestId ? `'${name}' is longer than ${longestId} bytes` : undefined;
 }
 
-function isJson(body: Uint8Array): boolean {
+/** The body as JSON; undefined for what is none. */
+function jsonIn(body: Uint8Array): { readonly value: unknown } | undefined {
   try {
-    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-    return true;
+    return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) };
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+/** The credential and the signed time alone, whatever was sent. */
+export function checkCredential(
+  delivery: Delivery,
+  { scheme, keys }: Verifier,
+  now: number,
+  verified: Verification = scheme.authenticate(delivery, keys),
+): Authentic | Rejection {
+  if (!verified.ok) return rejection(verified.reason, verified.detail);
+  const time = checkTimestamp(verified, scheme.toleranceMs, now);
+  return time.ok ? verified : rejection(time.reason, time.detail);
 }
 
 /** Path and method: the first step in the order of work for a delivery. */
@@ -120,6 +167,7 @@ export function checkHead(
   const wrongTarget = checkTarget(head, policy);
   if (wrongTarget !== undefined) return wrongTarget;
   const { scheme, keys } = policy;
+  if (scheme.verify !== undefined) return undefined;
   const { credentialHeaders: names } = scheme;
   const isAbsent = !head.rawHeaders.some(([name]) => names.includes(name.toLowerCase()));
   if (!isAbsent && scheme.ignoresBody !== true) return undefined;

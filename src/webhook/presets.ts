@@ -1,3 +1,4 @@
+import type { Handshake } from './scheme.ts';
 import type { TemplateSchemeOptions } from './schemes/template-scheme.ts';
 
 /** The names of the headers that a vendor uses. */
@@ -5,8 +6,6 @@ type HeaderNames = Pick<TemplateSchemeOptions, 'signatureHeader' | 'timestampHea
 
 /** How one vendor signs, as data. */
 export interface Preset extends Omit<TemplateSchemeOptions, 'toleranceMs'> {
-  /** What the vendor calls the secret, for help. */
-  readonly secret: string;
   /** How far the signed time may lie from now, in milliseconds, where the vendor names another limit than five minutes. */
   readonly toleranceMs?: number;
   /** Other names under which the same headers are taken. */
@@ -33,7 +32,6 @@ const standardWebhooks: Omit<Preset, 'name'> = {
   secretEncoding: 'whsec',
   // With a full stop in the id, id and time could be divided in another way under the same signature.
   noncePattern: /^[!-\-/-~]+$/,
-  secret: 'whsec_ and base64, or an Ed25519 key after whpk_',
 };
 
 /** The scheme of a vendor that uses Standard Webhooks under its own brand: its headers, and the unbranded ones. */
@@ -56,13 +54,12 @@ const vendors = table({
   'standard-webhooks': standardWebhooks,
 
   // https://docs.svix.com/receiving/verifying-payloads/how-manual
-  svix: { ...branded(standardWebhooks, 'svix'), secret: 'whsec_ and base64' },
+  svix: branded(standardWebhooks, 'svix'),
 
   // https://docs.stripe.com/webhooks/signature; the key is the text of the secret, signatures of other versions are ignored.
   stripe: {
     signatureHeader: 'stripe-signature',
     ...timeInHeader,
-    secret: "the endpoint's whole secret, whsec_ included",
   },
 
   // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries; the older SHA-1 header is ignored.
@@ -70,16 +67,14 @@ const vendors = table({
     signatureHeader: 'x-hub-signature-256',
     prefix: 'sha256=',
     content: '{body}',
-    secret: "the webhook's secret",
   },
 
-  // https://docs.slack.dev/authentication/verifying-requests-from-slack
+  // https://docs.slack.dev/authentication/verifying-requests-from-slack, and https://api.slack.com/events/url_verification
   slack: {
     signatureHeader: 'x-slack-signature',
     prefix: 'v0=',
     content: 'v0:{timestamp}:{body}',
     timestampHeader: 'x-slack-request-timestamp',
-    secret: "the app's signing secret",
   },
 
   // https://shopify.dev/docs/apps/build/webhooks/subscribe/https
@@ -87,7 +82,6 @@ const vendors = table({
     signatureHeader: 'x-shopify-hmac-sha256',
     encoding: 'base64',
     content: '{body}',
-    secret: "the app's client secret",
   },
 
   // https://developer.calendly.com/api-docs/ZG9jOjM2MzE2MDM4-webhook-signatures; its example tolerates three minutes.
@@ -95,16 +89,16 @@ const vendors = table({
     signatureHeader: 'calendly-webhook-signature',
     ...timeInHeader,
     toleranceMs: 180_000,
-    secret: "the subscription's signing key",
   },
 
-  // https://docs.discord.com/developers/interactions/overview#validating-security-request-headers
+  // https://docs.discord.com/developers/interactions/overview#validating-security-request-headers; it pings the address of
+  // interactions with type 1, and that of webhook events (https://docs.discord.com/developers/events/webhook-events) with
+  // type 0, whose events have type 1.
   discord: {
     signatureHeader: 'x-signature-ed25519',
     algorithm: 'ed25519',
     content: '{timestamp}{body}',
     timestampHeader: 'x-signature-timestamp',
-    secret: "the application's public key, in hex",
   },
 
   // https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation (version 3)
@@ -114,38 +108,33 @@ const vendors = table({
     content: '{method}{decodedUrl}{body}{timestamp}',
     timestampHeader: 'x-hubspot-request-timestamp',
     timestampFormat: 'milliseconds',
-    secret: "the app's client secret",
   },
 
-  // https://developers.intercom.com/docs/webhooks/setting-up-webhooks#signed-notifications
+  // https://developers.intercom.com/docs/webhooks/setting-up-webhooks#signed-notifications; a HEAD tries the address.
   intercom: {
     signatureHeader: 'x-hub-signature',
     algorithm: 'hmac-sha1',
     prefix: 'sha1=',
     content: '{body}',
-    secret: "the app's client secret",
   },
 
   // https://linear.app/developers/webhooks#securing-webhooks; its time stands in the body and is not checked.
   linear: {
     signatureHeader: 'linear-signature',
     content: '{body}',
-    secret: "the webhook's signing secret",
   },
 
-  // https://developers.facebook.com/docs/graph-api/webhooks/getting-started#validate-payloads
+  // https://developers.facebook.com/docs/graph-api/webhooks/getting-started, "Validate payloads" and "Verification requests"
   meta: {
     signatureHeader: 'x-hub-signature-256',
     prefix: 'sha256=',
     content: '{body}',
-    secret: 'the app secret',
   },
 
   // https://www.mux.com/docs/core/verify-webhook-signatures
   mux: {
     signatureHeader: 'mux-signature',
     ...timeInHeader,
-    secret: "the webhook's signing secret",
   },
 
   // https://developer.paddle.com/webhooks/signature-verification
@@ -155,7 +144,6 @@ const vendors = table({
     prefix: 'h1=',
     separator: ';',
     content: '{timestamp}:{body}',
-    secret: "the notification destination's secret key",
   },
 
   // https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features
@@ -165,7 +153,6 @@ const vendors = table({
     encoding: 'base64',
     content: '{timestamp}{body}',
     timestampHeader: 'x-twilio-email-event-webhook-timestamp',
-    secret: 'the public key, in base64',
   },
 
   // https://developer.squareup.com/docs/webhooks/step3validate; the URL is the notification URL as Square knows it.
@@ -173,10 +160,9 @@ const vendors = table({
     signatureHeader: 'x-square-hmacsha256-signature',
     encoding: 'base64',
     content: '{url}{body}',
-    secret: "the subscription's signature key",
   },
 
-  // https://dev.twitch.tv/docs/eventsub/handling-webhook-events/#verifying-the-event-message
+  // https://dev.twitch.tv/docs/eventsub/handling-webhook-events/, "Verifying the event message" and "Responding to a challenge request"
   twitch: {
     signatureHeader: 'twitch-eventsub-message-signature',
     prefix: 'sha256=',
@@ -185,7 +171,6 @@ const vendors = table({
     timestampFormat: 'iso',
     nonceHeader: 'twitch-eventsub-message-id',
     toleranceMs: 600_000,
-    secret: "the subscription's secret",
   },
 
   // https://www.typeform.com/developers/webhooks/secure-your-webhooks/
@@ -194,7 +179,6 @@ const vendors = table({
     encoding: 'base64',
     prefix: 'sha256=',
     content: '{body}',
-    secret: "the webhook's secret",
   },
 
   // https://workos.com/docs/events/data-syncing/webhooks; its libraries tolerate three minutes.
@@ -204,7 +188,6 @@ const vendors = table({
     separator: ', ',
     timestampFormat: 'milliseconds',
     toleranceMs: 180_000,
-    secret: "the endpoint's secret",
   },
 
   // https://developer.zendesk.com/documentation/webhooks/verifying/
@@ -214,7 +197,6 @@ const vendors = table({
     content: '{timestamp}{body}',
     timestampHeader: 'x-zendesk-webhook-signature-timestamp',
     timestampFormat: 'iso',
-    secret: "the webhook's signing secret",
   },
 });
 
@@ -223,13 +205,58 @@ function table<N extends string>(rows: Readonly<Record<N, Omit<Preset, 'name'>>>
   return rows;
 }
 
+/** Of a vendor that makes sure, at the registration of an address, that it wants its deliveries. */
+export const handshakes: Readonly<Partial<Record<string, readonly Handshake[]>>> = {
+  slack: [{ fields: { type: 'url_verification' }, echo: 'challenge' }],
+  discord: [
+    { fields: { type: 1, event: undefined }, answer: { status: 200, body: { type: 1 } } },
+    { fields: { type: 0 }, answer: { status: 204, body: {} } },
+  ],
+  intercom: [{ method: 'HEAD' }],
+  meta: [
+    {
+      method: 'GET',
+      fields: { 'hub.mode': 'subscribe' },
+      verifyToken: 'hub.verify_token',
+      echo: 'hub.challenge',
+    },
+  ],
+  twitch: [{ header: ['twitch-eventsub-message-type', 'webhook_callback_verification'], echo: 'challenge' }],
+} satisfies Partial<Record<PresetName, readonly Handshake[]>>;
+
 /** A vendor whose scheme is known by its name. */
 export type PresetName = keyof typeof vendors;
 
-export const presets: readonly Preset[] = Object.entries(vendors).map(([name, preset]) => ({
-  name,
-  ...preset,
-}));
+/** What each vendor calls the secret; apart from the rows, since help alone needs it. */
+export const vendorSecrets: Readonly<Record<PresetName, string>> = {
+  'standard-webhooks': 'whsec_ and base64, or an Ed25519 key after whpk_',
+  svix: 'whsec_ and base64',
+  stripe: "the endpoint's whole secret, whsec_ included",
+  github: "the webhook's secret",
+  slack: "the app's signing secret",
+  shopify: "the app's client secret",
+  calendly: "the subscription's signing key",
+  discord: "the application's public key, in hex",
+  hubspot: "the app's client secret",
+  intercom: "the app's client secret",
+  linear: "the webhook's signing secret",
+  meta: 'the app secret',
+  mux: "the webhook's signing secret",
+  paddle: "the notification destination's secret key",
+  sendgrid: 'the public key, in base64',
+  square: "the subscription's signature key",
+  twitch: "the subscription's secret",
+  typeform: "the webhook's secret",
+  workos: "the endpoint's secret",
+  zendesk: "the webhook's signing secret",
+};
+
+export const presets: readonly (Preset & { readonly name: PresetName })[] = Object.entries(vendors).map(
+  ([name, preset]) => ({
+    name: name as PresetName,
+    ...preset,
+  }),
+);
 
 /** Every scheme, apart from the code that signs and verifies: help names them and loads nothing else. */
 export const schemeNames: readonly string[] = [

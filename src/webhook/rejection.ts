@@ -1,6 +1,7 @@
 /** The HTTP status for each reason (contract, "Answers"). */
 const statuses = {
   foreign_host: 403,
+  wrong_verify_token: 403,
   wrong_path: 404,
   wrong_method: 405,
   missing_credential: 401,
@@ -25,6 +26,7 @@ const statuses = {
   incomplete_body: 400,
   overloaded: 503,
   cannot_store: 503,
+  cannot_verify: 503,
   told_to_fail: 503,
 } as const;
 
@@ -49,6 +51,25 @@ export const rejection = <Detail>(reason: RejectReason, detail: Detail): Rejecti
   detail,
 });
 
+/** A genuine delivery that holds no lead: another event of the vendor, which is kept, or the handshake of a registration. */
+export interface OtherDelivery {
+  readonly kind: 'other';
+  readonly status: number;
+  readonly reason: OtherReason;
+  readonly detail: string;
+  readonly answer: DeliveryAnswer;
+}
+
+export const otherReasons = ['other_event', 'handshake'] as const;
+
+export type OtherReason = (typeof otherReasons)[number];
+
+export const otherDelivery = (
+  reason: OtherReason,
+  detail: string,
+  answer: DeliveryAnswer = { status: 200, body: { status: 'other' } },
+): OtherDelivery => ({ kind: 'other', status: answer.status, reason, detail, answer });
+
 /** The final state of a lead: after the inbox and every forward target have answered. */
 export interface LeadOutcome {
   readonly kind: 'accepted' | 'duplicate' | 'pending';
@@ -58,10 +79,11 @@ export interface LeadOutcome {
 /** The final state of a delivery of one lead, or of one that was rejected. */
 export type DeliveryOutcome = LeadOutcome | Rejection<unknown>;
 
-/** The HTTP answer to a delivery: `body` is sent as JSON. */
+/** The HTTP answer to a delivery: `body` is sent as JSON, unless there is a `text`. */
 export interface DeliveryAnswer {
   readonly status: number;
-  readonly body: Readonly<Record<string, string | readonly Readonly<Record<string, string>>[]>>;
+  readonly body: Readonly<Record<string, string | number | readonly Readonly<Record<string, string>>[]>>;
+  readonly text?: { readonly type: string; readonly content: string } | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -97,13 +119,15 @@ export function answerForLeads(outcomes: readonly LeadOutcome[]): DeliveryAnswer
   };
 }
 
-const isTemporary = (reason: RejectReason): boolean => reason === 'overloaded' || reason === 'cannot_store';
+const isTemporary = (reason: RejectReason): boolean =>
+  reason === 'overloaded' || reason === 'cannot_store' || reason === 'cannot_verify';
 
 /** So long a database needs to be back after a restart, and memory to be free again. */
 const retryAfterSeconds = '5';
 
 const messages: Readonly<Record<RejectReason, string>> = {
   foreign_host: 'nothing is received for this Host or Origin',
+  wrong_verify_token: 'the verify token is wrong',
   wrong_path: 'nothing is received at this path',
   wrong_method: 'a delivery must be a POST',
   missing_credential: 'the token or signature is missing',
@@ -128,5 +152,6 @@ const messages: Readonly<Record<RejectReason, string>> = {
   incomplete_body: 'the body is not complete',
   overloaded: 'too much at once; send it again later',
   cannot_store: 'the lead could not be stored; send it again later',
+  cannot_verify: 'the credential could not be checked; send it again later',
   told_to_fail: 'failed on purpose, to see what the sender does',
 };

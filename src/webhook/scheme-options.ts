@@ -59,6 +59,8 @@ export interface SchemeOptions extends CustomOptions {
   readonly tokenHeader?: string | undefined;
   /** Of `standard-webhooks`: the vendor's own prefix of its headers, which are taken beside the unbranded ones. */
   readonly headerPrefix?: string | undefined;
+  /** Of `meta`: the verify token that its registration brings; a secret. */
+  readonly verifyToken?: string | undefined;
   /** Of `rfc9421`: what a signature must cover. Default method, target and digest. */
   readonly require?: readonly string[] | undefined;
   /** The receiver's URL as its senders know it, for schemes that sign it. */
@@ -87,6 +89,10 @@ export const schemeParts: Readonly<Record<PartKey, Part>> = {
   headerPrefix: {
     of: ['standard-webhooks'],
     help: "the vendor's own name of its headers in place of webhook, which is taken as well",
+  },
+  verifyToken: {
+    of: ['meta'],
+    help: 'the verify token that is typed in at the registration, whose GET is answered then',
   },
   require: {
     of: ['rfc9421'],

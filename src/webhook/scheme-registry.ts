@@ -1,10 +1,12 @@
+import { Secret } from '../secret.ts';
 import { asymmetricKey } from './crypto/asymmetric-key.ts';
 import { configError } from './problems.ts';
 import { presets, schemeNames } from './presets.ts';
 import { rfc9421 } from './rfc9421/rfc9421-scheme.ts';
 import type { Scheme } from './scheme.ts';
 import { custom } from './schemes/custom.ts';
-import { presetScheme, withPublicUrl } from './schemes/preset-scheme.ts';
+import { presetScheme } from './schemes/preset-scheme.ts';
+import { withPublicUrl } from './schemes/public-url.ts';
 import type { SchemeOptions } from './scheme-options.ts';
 import { timedToken } from './schemes/timed-token.ts';
 import { token } from './schemes/token.ts';
@@ -32,6 +34,10 @@ function make(name: string, options: SchemeOptions): Scheme {
   if (name === 'rfc9421') return rfc9421(tolerance, options.secretEncoding ?? 'utf8', options.require);
   if (name === 'custom') return custom(options, tolerance);
   const preset = presets.find((known) => known.name === name);
-  if (preset !== undefined) return presetScheme(preset, options, asymmetricKey);
+  if (preset !== undefined) {
+    const { verifyToken } = options;
+    const scheme = presetScheme(preset, options, asymmetricKey);
+    return verifyToken === undefined ? scheme : { ...scheme, verifyToken: new Secret(verifyToken) };
+  }
   throw configError({ kind: 'unknown-scheme', name, known: schemeNames });
 }

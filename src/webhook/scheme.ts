@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Secret } from '../secret.ts';
 import type { Delivery } from './delivery.ts';
-import type { RejectReason } from './rejection.ts';
+import type { DeliveryAnswer, RejectReason } from './rejection.ts';
 
 /** A secret in the form that its scheme works with; made once, used for every delivery. */
 export interface Key {
@@ -46,6 +46,22 @@ export type Verification = Authentic | Rejected;
 
 export const rejected = (reason: RejectReason, detail: string): Rejected => ({ ok: false, reason, detail });
 
+/** One request by which a vendor makes sure, at its registration, that an address wants its deliveries. */
+export interface Handshake {
+  /** Default POST, which is signed; another method is not. */
+  readonly method?: 'POST' | 'GET' | 'HEAD';
+  /** A header that says what it is. */
+  readonly header?: readonly [name: string, value: string];
+  /** Members of the body, or parameters of a GET, that say so; undefined: there must be none of that name. */
+  readonly fields?: Readonly<Record<string, string | number | undefined>>;
+  /** The field whose text goes back, as plain text. */
+  readonly echo?: string;
+  /** The field that must hold the scheme's `verifyToken`. */
+  readonly verifyToken?: string;
+  /** Default: 200 with what is echoed, or with nothing. */
+  readonly answer?: Pick<DeliveryAnswer, 'status' | 'body'>;
+}
+
 /**
  * How a delivery is authenticated. Signing and verifying are side by side, so that the sandbox signs with the same code
  * that the receiver verifies with. Pure: raw bytes in, a verification out; time is an argument.
@@ -62,6 +78,10 @@ export interface Scheme {
   readonly signsUrl: boolean;
   /** Decodes a secret in the form that the scheme uses. Throws a `ConfigError` for one that is empty or malformed. */
   key(secret: Secret): Key;
+  /** The application's own check, asked in place of `authenticate`. Never rejects. */
+  readonly verify?: ((delivery: Delivery) => Promise<Verification>) | undefined;
+  /** What the vendor's GET must bring at the registration, where it sends one. */
+  readonly verifyToken?: Secret | undefined;
   /** Checks the credential over the raw bytes. Its time is checked later, by `checkTimestamp`, after the content type. */
   authenticate(delivery: Delivery, keys: readonly Key[]): Verification;
   /** The headers to send with `message`, in addition to `content-type`. `now` in milliseconds since the epoch. */

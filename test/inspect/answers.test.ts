@@ -281,8 +281,8 @@ describe('the charts', () => {
     await page.inbox.reject([rejected('x')]);
     const charts = await asked<WireCharts>(page, 'charts?since=1000&until=3000&buckets=2');
     expect(charts.buckets).toEqual([
-      { at: 1000, accepted: 2, duplicate: 0, pending: 0, rejected: 1, delayP50: 50, delayMax: 50 },
-      { at: 2000, accepted: 1, duplicate: 1, pending: 0, rejected: 0, delayP50: 50, delayMax: 50 },
+      { at: 1000, accepted: 2, duplicate: 0, pending: 0, rejected: 1, other: 0, delayP50: 50, delayMax: 50 },
+      { at: 2000, accepted: 1, duplicate: 1, pending: 0, rejected: 0, other: 0, delayP50: 50, delayMax: 50 },
     ]);
     expect(charts).toMatchObject({ bucketMs: 1000, attempts: [2, 1], cutAt: null });
   });

@@ -8,6 +8,7 @@ const receipts: ReceiptFigures = {
   accepted: 180,
   duplicate: 10,
   pending: 0,
+  other: 0,
   rejected: 10,
   byReason: new Map(),
   backfilled: 0,

@@ -87,6 +87,7 @@ describe('deliveries', () => {
   it('are counted by verdict and reason, without those that were pulled', () => {
     const counts = new ReceiptCounts(100);
     counts.add(receipt({ receivedAt: 95, verdict: 'rejected', reason: 'stale', leadId: undefined }));
+    counts.add(receipt({ receivedAt: 98, verdict: 'other', reason: 'other_event', leadId: undefined }));
     counts.add(receipt({ receivedAt: 94, source: 'backfill', leadId: 'pulled', createdAt: 1 }));
     counts.add(receipt({ receivedAt: 93, source: 'backfill', verdict: 'duplicate', attempt: 4 }));
     counts.add(receipt({ receivedAt: 90, verdict: 'duplicate', attempt: 3 }));
@@ -100,6 +101,7 @@ describe('deliveries', () => {
       pending: 1,
       rejected: 1,
       byReason: new Map([['stale', 1]]),
+      other: 1,
       backfilled: 1,
       delayMs: { p50: 10, p90: 30, p95: 30, p99: 30 },
       attemptsPerLead: 2,

@@ -1,6 +1,6 @@
 import { settingKeys } from '../../config/setting-keys.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { type Preset, presets } from '../../webhook/presets.ts';
+import { handshakes, presets, vendorSecrets } from '../../webhook/presets.ts';
 import { schemePartKeys, schemeParts } from '../../webhook/scheme-options.ts';
 import { shellLines, twoColumns, wrap } from './layout.ts';
 import type { TopicName } from './root-help.ts';
@@ -36,7 +36,7 @@ const schemesTopic = {
   about:
     'How deliveries are authenticated: --scheme NAME with --secret, or --token alone. Of asymmetric keys, what receives ' +
     'takes the public half (or derives it from the private one), and what sends takes the private one: PEM, JWK, or the ' +
-    'key as the vendor shows it.',
+    `key as the vendor shows it. The registration at ${Object.keys(handshakes).join(', ')} is answered.`,
   rows: (): readonly Row[] => [
     ['token', 'x-webhook-token: the shared token itself; nothing is signed'],
     ...presets.map((preset): Row => [preset.name, describe(preset)]),
@@ -61,7 +61,7 @@ const schemesTopic = {
 };
 
 /** `header: sha256=… over {body}; secret: …` */
-function describe(preset: Preset): string {
+function describe(preset: (typeof presets)[number]): string {
   const {
     signatureHeader,
     prefix = '',
@@ -75,7 +75,7 @@ function describe(preset: Preset): string {
   const also = (otherNames ?? []).map((names) => ` or ${names.signatureHeader}`).join('');
   const signed = content.replace('{decodedUrl}', '{url}');
   const how = algorithm === undefined || algorithm === 'hmac-sha256' ? '' : ` (${algorithm})`;
-  return `${signatureHeader}${also}: ${value} over ${signed}${how}; secret: ${preset.secret}`;
+  return `${signatureHeader}${also}: ${value} over ${signed}${how}; secret: ${vendorSecrets[preset.name]}`;
 }
 
 /** `leads help targets`. */

@@ -12,7 +12,7 @@ const received = {
 export const listFlags = {
   verdict: {
     value: 'verdict',
-    type: oneOf(['accepted', 'duplicate', 'pending', 'rejected']),
+    type: oneOf(['accepted', 'duplicate', 'pending', 'rejected', 'other']),
     repeatable: true,
     help: 'any of these; pending: what is outstanding now',
   },

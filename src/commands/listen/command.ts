@@ -30,7 +30,7 @@ export default command({
     {
       what: 'the last line',
       type: 'summary',
-      fields: members('accepted duplicate pending rejected reasons durationMs'),
+      fields: members('accepted duplicate pending rejected other reasons durationMs'),
     },
   ],
   examples: [

@@ -13,7 +13,6 @@ import type { LabelledResult } from '../../receiver/deliver-to-targets.ts';
 import type { AnsweredDelivery, Subscribable } from '../../receiver/receiver-events.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
-import type { RejectReason } from '../../webhook/rejection.ts';
 import type { Verifier } from '../../webhook/scheme.ts';
 import type { ListenOptions } from './options.ts';
 
@@ -38,14 +37,15 @@ export async function openDeliveryOutput(
 ): Promise<DeliveryOutput> {
   const { clock, globals, messages } = context;
   const printer = await choosePrinter(format, targets, context);
-  const tally: Tally = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, reasons: {} };
+  const tally: Tally = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0, reasons: {} };
   const sayRound = roundSayer(messages);
   const started = clock.now();
   return {
     subscribeTo(events) {
       events.subscribe(({ verdict, reason }) => {
         tally[verdict] += 1;
-        if (reason !== undefined) tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
+        if (verdict === 'rejected' && reason !== undefined)
+          tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
       });
       if (globals.verbose) events.subscribe(requestPrinter(messages, verifier));
       events.subscribe((event) => stdout.write(printer.delivery(event)));
@@ -84,10 +84,11 @@ function requestPrinter(
 
 /** `3 accepted, 1 duplicate, 2 rejected (2 wrong_credential) in 12.0s` */
 function summaryLine(tally: Tally, durationMs: number): string {
-  const { accepted, duplicate, pending, rejected, reasons } = tally;
+  const { accepted, duplicate, pending, rejected, other, reasons } = tally;
   const parts = [`${accepted} accepted`];
   if (duplicate > 0) parts.push(`${duplicate} duplicate`);
   if (pending > 0) parts.push(`${pending} pending`);
+  if (other > 0) parts.push(`${other} other`);
   if (rejected > 0) {
     const counts = Object.entries(reasons).map(([reason, times]) => `${times} ${reason}`);
     parts.push(`${rejected} rejected (${counts.join(', ')})`);
@@ -269,6 +270,7 @@ function prettyPrinter(colours: Palette, targets: readonly Pick<Target, 'name'>[
     duplicate: colours.cyan,
     pending: colours.yellow,
     rejected: colours.red,
+    other: colours.dim,
   };
   return {
     listening: () => '',
@@ -291,7 +293,7 @@ function subject(event: AnsweredDelivery): string {
   if (lead !== undefined) parts.push(...nameAndCategory(lead));
   if (position !== undefined) parts.push(`${position.number} of ${position.of}`);
   if (verdict === 'pending') parts.push(`answered ${status}`);
-  if (verdict === 'rejected') parts.push(`${status} ${reason ?? ''}`);
+  if (reason !== undefined) parts.push(verdict === 'rejected' ? `${status} ${reason}` : reason);
   if (event.source === 'backfill') parts.push('fetched from the service');
   return parts.join('  ');
 }
@@ -312,23 +314,14 @@ function remarks(
   shownWarnings: Set<string>,
   nameOf: (result: LabelledResult) => string,
 ): string[] {
-  const {
-    verdict,
-    detail,
-    attempt,
-    firstAt,
-    differs,
-    warnings = [],
-    targetResults = [],
-    explanation = [],
-  } = event;
+  const { detail, attempt, firstAt, differs, warnings = [], targetResults = [], explanation = [] } = event;
   const lines: string[] = [];
-  if (verdict === 'rejected') {
+  if (detail !== undefined) {
     // What was no HTTP has neither.
     const request = event.method === '' ? '' : `${event.method} ${shortened(event.path)} `;
-    lines.push(`${detail ?? ''} (${request}from ${event.remote})`);
+    lines.push(`${detail} (${request}from ${event.remote})`);
   }
-  if (verdict !== 'rejected' && (attempt ?? 1) > 1 && firstAt !== undefined) {
+  if ((attempt ?? 1) > 1 && firstAt !== undefined) {
     lines.push(`delivery ${attempt ?? 1} of this id, first received ${new Date(firstAt).toISOString()}`);
   }
   if (differs !== undefined) {
@@ -354,7 +347,7 @@ const longest = 80;
 const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}…` : text);
 
 /** Deliveries by verdict, and rejected ones by reason. */
-type Tally = Record<VerdictKind, number> & { readonly reasons: Partial<Record<RejectReason, number>> };
+type Tally = Record<VerdictKind, number> & { readonly reasons: Partial<Record<string, number>> };
 
 /** Why a round did not read everything, in a few words. */
 function endText(end: Exclude<RoundEnd, { kind: 'complete' }>): string {

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import { StdoutWriter } from '../../output/stdout.ts';
@@ -16,7 +17,7 @@ import { formatDuration } from '../../time/time-text.ts';
 import { explanationLines } from '../../messages/explanations.ts';
 import { explain } from '../../webhook/explain/explain-delivery.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { type LeadPlace, leadPlaceOf } from '../flags/lead-at.ts';
+import { leadPlaceOf } from '../flags/lead-at.ts';
 import { resolveScheme } from '../flags/resolve-scheme.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
 import { openTargets } from './create-targets.ts';
@@ -144,7 +145,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     flags.backfill === undefined
       ? undefined
       : { windowMs: flags.backfill, everyMs: flags.backfillEvery, service: await openService(context) };
-  const receiver = receiverFor(session, leadPlaceOf(settings, flags.leadAt));
+  const receiver = receiverFor(session, settings);
   const stdout = new StdoutWriter(
     context.stdout,
     (error) => stop.fail(error),
@@ -223,14 +224,14 @@ function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context
 
 function receiverFor(
   { flags, context, verifier, inbox, targets, metrics, stop: { signal } }: ListenSession,
-  place: LeadPlace,
+  settings: Settings,
 ): Receiver {
   const { clock, messages } = context;
   const { path, respond, failFirst, delay: delayMs } = flags;
   return createReceiver({
     policy: {
       path,
-      ...place,
+      ...leadPlaceOf(settings, flags.leadAt),
       scheme: verifier.scheme,
       get keys() {
         return verifier.keys;
@@ -240,6 +241,7 @@ function receiverFor(
       },
     },
     onKey: (index) => verifier.used(index),
+    otherEvents: { areTaken: settings.takesOtherEvents, option: 'the setting webhook.other-events accept' },
     hostGuard: hostGuardFor(flags, messages),
     inbox,
     targets,

@@ -43,7 +43,7 @@ export async function countReceived(
 
   const count = async (delivery: StoredDelivery, inbox: InboxReader): Promise<void> => {
     const { receivedAt, leadId = '', attempt } = delivery;
-    const isFirst = attempt === 1 && delivery.verdict !== 'rejected';
+    const isFirst = attempt === 1 && delivery.reason === undefined;
     const lead = isFirst || plan.isNarrowed ? receivedLead(delivery) : undefined;
     if (!passes(lead)) return;
     const { leads, receipts } = isPrevious(plan, receivedAt) ? before : current;
@@ -150,7 +150,7 @@ async function lastReceiptBefore(
   passes: (lead: ReceivedLead | undefined) => boolean,
 ): Promise<number | undefined> {
   for await (const delivery of inbox.list({ until: time })) {
-    if (delivery.source === 'backfill' || delivery.verdict === 'rejected') continue;
+    if (delivery.source === 'backfill' || delivery.reason !== undefined) continue;
     if (passes(receivedLead(delivery))) return delivery.receivedAt;
   }
   return undefined;

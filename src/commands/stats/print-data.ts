@@ -53,7 +53,7 @@ function matrixOf(one: CountedWindow, top: number): Document {
 }
 
 function receiptsOf(receipts: ReceiptFigures): Document {
-  const { received, accepted, duplicate, pending, rejected, backfilled } = receipts;
+  const { received, accepted, duplicate, pending, rejected, other, backfilled } = receipts;
   return {
     received,
     accepted,
@@ -61,6 +61,7 @@ function receiptsOf(receipts: ReceiptFigures): Document {
     pending,
     rejected,
     byReason: Object.fromEntries(receipts.byReason),
+    other,
     backfilled,
     delayMs: receipts.delayMs,
     attemptsPerLead: receipts.attemptsPerLead,
@@ -126,7 +127,15 @@ function receiptRows(
   const reasons = new Set([...now.byReason.keys(), ...(before?.byReason.keys() ?? [])]);
   const plain = (key: string, of: (figures: ReceiptFigures) => Cell): FigureRow =>
     row(key, null, of(now), before === undefined ? null : of(before));
-  const verdicts = ['received', 'accepted', 'duplicate', 'pending', 'rejected', 'backfilled'] as const;
+  const verdicts = [
+    'received',
+    'accepted',
+    'duplicate',
+    'pending',
+    'rejected',
+    'other',
+    'backfilled',
+  ] as const;
   const shares = ['p50', 'p90', 'p95', 'p99'] as const;
   return [
     ...verdicts.map((name) => plain(name, (figures) => figures[name])),

@@ -188,9 +188,11 @@ function receiptsSection(
     count: of(now),
     before: before === undefined ? undefined : of(before),
   });
-  const verdicts = (['accepted', 'duplicate', 'pending', 'rejected'] as const)
+  const verdicts = (['accepted', 'duplicate', 'pending', 'rejected', 'other'] as const)
     .map((verdict) => row(verdict, (figures) => figures[verdict]))
-    .filter(({ label, count, before: earlier = 0 }) => label !== 'pending' || count + earlier > 0);
+    .filter(
+      ({ label, count, before: earlier = 0 }) => !['pending', 'other'].includes(label) || count + earlier > 0,
+    );
   const reasons = new Set([...now.byReason.keys(), ...(before?.byReason.keys() ?? [])]);
   const rejections = [...reasons]
     .map((reason) => row(reason, (figures) => figures.byReason.get(reason) ?? 0))

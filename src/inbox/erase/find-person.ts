@@ -83,7 +83,7 @@ export async function findTestLeads(
 const hasId = ({ leadId, body }: StoredDelivery, is: (id: string) => boolean): boolean =>
   (leadId === undefined ? memberIds(body) : [leadId]).some(is);
 
-/** The leads of those ids, and the rejected deliveries that are wanted. */
+/** The leads of those ids, and the deliveries that were not taken and are wanted. */
 async function leadsOf(
   inbox: Pick<InboxReader, 'list' | 'lookUp'>,
   ids: ReadonlySet<string>,
@@ -91,7 +91,7 @@ async function leadsOf(
 ): Promise<Omit<FoundPerson, 'mentionedIn'>> {
   const counts = new Map<string, { deliveries: number; receivedAt: number }>();
   const rejected: FoundPerson['rejected'][number][] = [];
-  for await (const delivery of inbox.list({ verdicts: ['rejected'] })) {
+  for await (const delivery of inbox.list({ verdicts: ['rejected', 'other'] })) {
     const { seq, receivedAt, reason } = delivery;
     if (isWanted(delivery)) rejected.push({ seq, receivedAt, reason });
   }

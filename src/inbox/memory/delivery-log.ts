@@ -15,8 +15,8 @@ interface Row extends StoredBytes {
 export class DeliveryLog {
   readonly #rows = new Map<number, Row>();
   readonly #arena = new BodyArena();
-  /** Numbers of the rejected deliveries that are kept, oldest first. */
-  readonly #rejected = new Set<number>();
+  /** Numbers of the deliveries that were not taken and are kept, oldest first. */
+  readonly #untaken = { rejected: new Set<number>(), other: new Set<number>() };
   /** By number; most deliveries have none. */
   readonly #results = new Map<number, readonly StoredResult[]>();
   #seq = 0;
@@ -42,9 +42,11 @@ export class DeliveryLog {
     this.#changes += 1;
     // Where the bytes are is part of the row: with a million rows, an object less in each counts.
     this.#rows.set(seq, { seq, summary, buffer, start, bodyEnd, end });
-    if (summary.verdict === 'rejected') this.#rejected.add(seq);
-    const [oldest] = this.#rejected;
-    if (oldest !== undefined && this.#rejected.size > maxRejectedKept) this.remove(oldest);
+    if (summary.verdict === 'rejected' || summary.verdict === 'other') {
+      const kept = this.#untaken[summary.verdict].add(seq);
+      const [oldest] = kept;
+      if (oldest !== undefined && kept.size > maxRejectedKept) this.remove(oldest);
+    }
     return seq;
   }
 
@@ -185,7 +187,8 @@ export class DeliveryLog {
   remove(seq: number): void {
     this.#changes += 1;
     this.#rows.delete(seq);
-    this.#rejected.delete(seq);
+    this.#untaken.rejected.delete(seq);
+    this.#untaken.other.delete(seq);
     this.#results.delete(seq);
   }
 

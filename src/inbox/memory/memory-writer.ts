@@ -1,5 +1,4 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Rejection } from '../../webhook/rejection.ts';
 import {
   ComparisonBudget,
   decideVerdict,
@@ -142,8 +141,8 @@ export class MemoryWriter {
   erase({ leadIds, rejected }: Erasure): ErasedCounts {
     const ids = new Set(leadIds);
     const found = this.deliveries.summaries(
-      ({ seq, leadId, verdict }) =>
-        (leadId !== undefined && ids.has(leadId)) || (verdict === 'rejected' && rejected.includes(seq)),
+      ({ seq, leadId, reason }) =>
+        (leadId !== undefined && ids.has(leadId)) || (reason !== undefined && rejected.includes(seq)),
     );
     const known = new Set<string>();
     let leads = 0;
@@ -163,7 +162,7 @@ export class MemoryWriter {
       known.add(leadId);
     }
     this.deliveries.erase(new Set(found.map(({ seq }) => seq)), known);
-    const refused = found.filter(({ verdict }) => verdict === 'rejected').length;
+    const refused = found.filter(({ reason }) => reason !== undefined).length;
     return { leads, deliveries: found.length - refused, rejected: refused, pending };
   }
 
@@ -248,7 +247,7 @@ export class MemoryWriter {
     return erased && { seq: erased.seq, receivedAt: erased.firstAt, digest: undefined, isPending: false };
   }
 
-  #addRejected(rejected: Parameters<typeof summaryOf>[0], verdict: Rejection): void {
+  #addRejected(rejected: Parameters<typeof summaryOf>[0], verdict: RejectedDelivery['rejection']): void {
     const content = rejectedContentOf(rejected.delivery, this.#options.redact);
     this.deliveries.add(summaryOf(rejected, verdict, content.path), this.deliveries.storeRejected(content));
   }

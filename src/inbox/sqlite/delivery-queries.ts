@@ -1,4 +1,4 @@
-import type { VerdictKind } from '../decide-verdict.ts';
+import { otherEvent, verdictRead } from '../delivery-record.ts';
 import type { Candidate, SearchStep } from '../query-types.ts';
 import type {
   InboxQuery,
@@ -124,6 +124,14 @@ async function* rowsOf(
   }
 }
 
+const verdictConditions = {
+  accepted: "verdict = 'accepted'",
+  duplicate: "verdict = 'duplicate'",
+  pending: `seq IN (${outstanding('done = 0')})`,
+  rejected: `(verdict = 'rejected' AND reason IS NOT '${otherEvent}')`,
+  other: `(verdict = 'rejected' AND reason = '${otherEvent}')`,
+};
+
 function conditions(query: InboxQuery, version: number): { sql: string; values: Value[] } {
   const parts: string[] = [];
   const values: Value[] = [];
@@ -136,15 +144,12 @@ function conditions(query: InboxQuery, version: number): { sql: string; values: 
   if (query.since !== undefined) add('received_at >= ?', query.since);
   if (query.until !== undefined) add('received_at < ?', query.until);
   if (query.verdicts !== undefined) {
-    const others = query.verdicts.filter((verdict) => verdict !== 'pending' && verdict !== 'dead');
+    const { verdicts } = query;
+    const dead = version > 4 ? `seq IN (${outstanding('dead = 1')})` : 'FALSE';
+    const listed = verdicts.map((verdict) => ({ ...verdictConditions, dead })[verdict]).join(' OR ');
     // Only a condition in these very words finds the index of the rejected ones.
-    const isRejected = query.verdicts.join() === 'rejected';
-    const listed = isRejected ? "verdict = 'rejected'" : `verdict IN (${others.map(() => '?').join(', ')})`;
-    const values = isRejected ? [] : others;
-    const ofWork = query.verdicts.includes('pending')
-      ? 'done = 0'
-      : query.verdicts.includes('dead') && version > 4 && 'dead = 1';
-    add(ofWork === false ? listed : `(${listed} OR seq IN (${outstanding(ofWork)}))`, ...values);
+    const isUntaken = verdicts.every((verdict) => verdict === 'rejected' || verdict === 'other');
+    add(`${isUntaken ? "verdict = 'rejected' AND " : ''}(${listed})`);
   }
   if (query.leadId !== undefined) {
     // Three small searches instead of an index over every delivery: the first one, its repeats, and the rejected ones.
@@ -167,7 +172,7 @@ function deliveryOf(row: Row, shared: SharedContentTable | undefined): StoredDel
     seq: Number(row['seq']),
     receivedAt: Number(row['received_at']),
     leadId: row['lead'] === null ? undefined : fromColumn(textOf(row['lead'])),
-    verdict: row['verdict'] as VerdictKind,
+    verdict: verdictRead(row['verdict'], optional(row['reason'])),
     reason: optional(row['reason']),
     detail: optional(row['detail']),
     status: Number(row['status']),

@@ -1,5 +1,5 @@
 import type { TakenKind } from '../decide-verdict.ts';
-import type { DeliveryContent, DeliverySummary } from '../delivery-record.ts';
+import { type DeliveryContent, type DeliverySummary, keptVerdict, otherEvent } from '../delivery-record.ts';
 import type { HandedResult } from '../inbox.ts';
 import { leadBytes } from '../lead-bytes.ts';
 import { maxRejectedKept, maxRepeatsKept, maxResultsKept, noncesRemovedPerAdded } from '../store-options.ts';
@@ -23,7 +23,7 @@ export function insertDelivery(
     seq,
     summary.receivedAt,
     summary.leadId === undefined ? null : toColumn(summary.leadId),
-    summary.verdict,
+    keptVerdict(summary.verdict),
     summary.reason ?? null,
     summary.detail ?? null,
     summary.status,
@@ -66,11 +66,12 @@ export const concludeDelivery = (
     seq,
   );
 
-/** Drops the oldest rejected deliveries beyond those that are kept. */
-export const trimRejected = (sql: Statements): unknown => sql.run(dropRejected);
+/** Drops the oldest rejected deliveries beyond those that are kept, or the oldest other events: neither makes room for the other. */
+export const trimRejected = (sql: Statements, kind: 'rejected' | 'other'): unknown =>
+  sql.run(dropRejected, kind === 'other' ? 1 : 0);
 
-const dropRejected = `DELETE FROM deliveries WHERE seq IN
-  (SELECT seq FROM deliveries WHERE verdict = 'rejected' ORDER BY seq DESC LIMIT -1 OFFSET ${maxRejectedKept})`;
+const dropRejected = `DELETE FROM deliveries WHERE seq IN (SELECT seq FROM deliveries
+  WHERE verdict = 'rejected' AND (reason IS '${otherEvent}') = ? ORDER BY seq DESC LIMIT -1 OFFSET ${maxRejectedKept})`;
 
 type Content = Pick<DeliveryContent, 'headers' | 'body'>;
 

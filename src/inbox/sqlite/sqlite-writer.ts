@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { GroupCommit } from '../../files/group-commit.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
-import type { Rejection } from '../../webhook/rejection.ts';
 import {
   ComparisonBudget,
   decideVerdict,
@@ -73,7 +72,7 @@ export class SqliteWriter {
   #now = 0;
   #seq = 0;
   #noncesSeen = 0;
-  #rejectedAdded = 0;
+  readonly #untaken = new Set<RejectedDelivery['rejection']['kind']>();
 
   constructor(database: Database, options: StoreOptions, opened: OpenedStore) {
     const { targets: wanted, leaseMs, nonceLifetimeMs } = options;
@@ -99,7 +98,7 @@ export class SqliteWriter {
     this.#now = now;
     this.#seq = Number(this.#sql.get('SELECT seq FROM counter')?.['seq'] ?? 0);
     this.#noncesSeen = 0;
-    this.#rejectedAdded = 0;
+    this.#untaken.clear();
     this.#comparison.reset();
     this.#shared.forget();
     this.erased.refresh();
@@ -108,7 +107,7 @@ export class SqliteWriter {
 
   end(): void {
     if (this.#noncesSeen > 0) this.#nonces.removeExpired(this.#options.clock.steady(), this.#noncesSeen);
-    if (this.#rejectedAdded > 0) trimRejected(this.#sql);
+    for (const kind of this.#untaken) trimRejected(this.#sql, kind);
     this.#sql.run('UPDATE counter SET seq = ?', this.#seq);
   }
 
@@ -242,9 +241,9 @@ export class SqliteWriter {
     };
   }
 
-  #addRejected(rejected: Parameters<typeof summaryOf>[0], rejection: Rejection): void {
+  #addRejected(rejected: Parameters<typeof summaryOf>[0], rejection: RejectedDelivery['rejection']): void {
     const content = rejectedContentOf(rejected.delivery, this.#options.redact);
-    this.#rejectedAdded += 1;
+    this.#untaken.add(rejection.kind);
     this.#seq += 1;
     insertDelivery(this.#sql, this.#seq, summaryOf(rejected, rejection, content.path), content);
   }

@@ -68,7 +68,7 @@ export async function countCharts(
   };
 }
 
-const none = { accepted: 0, duplicate: 0, pending: 0, rejected: 0 };
+const none = { accepted: 0, duplicate: 0, pending: 0, rejected: 0, other: 0 };
 
 /** From the lead's creation to its receipt; clocks that differ may make it negative, which counts as none. */
 function delayOf(delivery: StoredDelivery): number | undefined {

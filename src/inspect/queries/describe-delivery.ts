@@ -58,8 +58,9 @@ async function attemptsOf(inbox: Pick<InboxReader, 'list'>, leadId: string): Pro
 }
 
 function whatIsMissing({ verdict, body }: StoredDelivery): string | null {
-  if (verdict !== 'rejected' || body.length < maxRejectedBody) return null;
-  return `Only the first ${maxRejectedBody / 1024} KiB of a rejected body are kept.`;
+  const isUntaken = verdict === 'rejected' || verdict === 'other';
+  if (!isUntaken || body.length < maxRejectedBody) return null;
+  return `Only the first ${maxRejectedBody / 1024} KiB of a body without a lead that was taken are kept.`;
 }
 
 const credential =
@@ -70,6 +71,7 @@ const sender = 'This is for the sender to change.';
 /** What the operator can do about it. */
 const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   foreign_host: 'A page in a browser may have sent it; name the host with --public-url if it is yours.',
+  wrong_verify_token: "Compare what was typed in at the vendor with verifyToken of the receiver's scheme.",
   wrong_path: 'The receiver takes deliveries at the path of --path only.',
   wrong_method: sender,
   missing_credential:
@@ -87,11 +89,12 @@ const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   encoded_body: sender,
   not_json: 'The stored body shows what came.',
   not_a_lead:
-    'If its id has another name, the setting webhook.id says which; in an envelope, --lead-at says where the lead is.',
+    'If its id has another name, the setting webhook.id says which; in an envelope, --lead-at says where the lead is; other events are kept with webhook.other-events accept.',
   too_large: sender,
   too_slow: 'The network or the sender was slow: nothing is wrong with what it sends.',
   overloaded: 'The sender was asked to send it again later.',
   cannot_store: 'The sender was asked to send it again later.',
+  cannot_verify: 'The sender was asked to send it again later.',
   told_to_fail: 'The receiver was started with --respond or --fail-first.',
 };
 

@@ -2,6 +2,7 @@ import { ConfigError, LeadsError, messageOf } from '../../errors.ts';
 import { backgroundClock, type Clock, systemClock } from '../../time/clock.ts';
 import { longestTimerMs } from '../../time/time-text.ts';
 import type { Policy } from '../../webhook/check-delivery.ts';
+import type { OtherEvents } from '../../webhook/other-delivery.ts';
 import { definedScheme } from '../webhook/defined-scheme.ts';
 import { idFieldOption } from '../webhook/id-field-option.ts';
 import { leadPlace, schemeOptions, withKeys } from '../webhook/make-verifier.ts';
@@ -17,6 +18,7 @@ export interface CheckedOptions extends Pick<ReceiverOptions, 'inbox' | 'onLead'
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;
   readonly policy: Policy;
+  readonly otherEvents: OtherEvents;
   readonly name: string;
   readonly clock: Clock;
   /** For what waits while nothing is to be done: it keeps no process alive. */
@@ -46,6 +48,7 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
     onLead,
     onDelivery,
     policy: { path, ...verifier, ...leadPlace(options.leadAt), idField: idFieldOption(options.idField) },
+    otherEvents: { areTaken: options.otherEvents === 'accept', option: "otherEvents: 'accept'" },
     name,
     clock: options.clock ?? systemClock,
     background: options.clock ?? backgroundClock,

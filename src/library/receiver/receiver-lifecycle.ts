@@ -136,12 +136,13 @@ interface OpenReceiver {
 
 /** Opens the inbox, and puts the CLI's receiver in front of it. Rejects when the inbox cannot be opened. */
 async function openReceiver(options: CheckedOptions, target: Target): Promise<OpenReceiver> {
-  const { policy, clock, onDelivery, onError, onWarning } = options;
+  const { policy, otherEvents, clock, onDelivery, onError, onWarning } = options;
   const requirements = { ...inboxRequirements(policy, [target]), clock, warn: onWarning };
   const isOwn = 'open' in options.inbox;
   const inbox = 'open' in options.inbox ? await options.inbox.open(requirements) : options.inbox;
   const receiver = createCore({
     policy,
+    otherEvents,
     inbox: reportStorageErrors(inbox, onError),
     targets: [target],
     clock,

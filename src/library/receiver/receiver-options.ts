@@ -2,7 +2,7 @@ import type { VerdictKind } from '../../inbox/decide-verdict.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import type { RedactDelivery } from '../../inbox/store-options.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { RejectReason } from '../../webhook/rejection.ts';
+import type { OtherReason, RejectReason } from '../../webhook/rejection.ts';
 import type { Lead } from '../webhook/lead.ts';
 import type { RequestLimits, SchemeChoice } from '../webhook/options.ts';
 
@@ -16,12 +16,12 @@ export interface LeadContext {
 
 /** What became of one lead of a delivery, of one that was handed over again, or of a delivery that was rejected. */
 export interface ReceivedDelivery {
-  /** `pending`: it is stored, and `onLead` has not taken it. */
+  /** `pending`: it is stored, and `onLead` has not taken it. `other`: genuine, and no lead. */
   readonly verdict: VerdictKind;
   /** HTTP status of the answer. */
   readonly status: number;
-  /** Of a rejected delivery, such as `wrong_credential`. */
-  readonly reason?: RejectReason | undefined;
+  /** Of a rejected delivery, such as `wrong_credential`; of another one without a lead, `other_event` or `handshake`. */
+  readonly reason?: RejectReason | OtherReason | undefined;
   /** One sentence beside the reason, for the operator. */
   readonly hint?: string | undefined;
   readonly leadId?: string | undefined;
@@ -57,6 +57,8 @@ export interface ReceiverOptions extends SchemeChoice, RequestLimits {
   readonly leadAt?: string | undefined;
   /** The field that is a lead's id, where that is not `id`. */
   readonly idField?: string | undefined;
+  /** Genuine deliveries without any field of a lead: `accept` keeps the last 1,000 and answers 200. Default `reject`: 400. */
+  readonly otherEvents?: 'accept' | 'reject' | undefined;
   /** Told of every delivery when its answer is known, which does not wait for it. */
   readonly onDelivery?: ((delivery: ReceivedDelivery) => unknown) | undefined;
   /** Told what failed: `onLead`, the inbox, a body that was parsed before. Default: `console.error`. */

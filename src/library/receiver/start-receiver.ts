@@ -30,8 +30,15 @@ export function startReceiver(checked: CheckedOptions): WebhookReceiver {
   return {
     async fetch(request) {
       const { answer } = await receive(request);
-      const headers = { 'content-type': 'application/json', ...answer.headers };
-      return new Response(JSON.stringify(answer.body), { status: answer.status, headers });
+      const { type, content } = answer.text ?? {
+        type: 'application/json',
+        content: JSON.stringify(answer.body),
+      };
+      const body = answer.status === 204 ? null : content;
+      return new Response(body, {
+        status: answer.status,
+        headers: { 'content-type': type, ...answer.headers },
+      });
     },
     async node(request, response) {
       answerNode(request, response, await receive(request, invalidHead(request)));
@@ -68,7 +75,7 @@ export interface WebhookReceiver {
 
 /** An answer, and whether the request was read to its end: otherwise its connection is of no more use. */
 interface RequestAnswer {
-  readonly answer: Pick<DeliveryAnswer, 'status' | 'headers'> & { readonly body: object };
+  readonly answer: Pick<DeliveryAnswer, 'status' | 'headers' | 'text'> & { readonly body: object };
   readonly isRead: boolean;
 }
 

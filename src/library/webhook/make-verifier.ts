@@ -5,7 +5,7 @@ import type { Policy } from '../../webhook/check-delivery.ts';
 import { presets } from '../../webhook/presets.ts';
 import type { SchemeOptions } from '../../webhook/scheme-options.ts';
 import type { Key, Scheme, Verifier } from '../../webhook/scheme.ts';
-import { presetScheme, withPublicUrl } from '../../webhook/schemes/preset-scheme.ts';
+import { presetScheme } from '../../webhook/schemes/preset-scheme.ts';
 import { pairAlgorithm } from '../../webhook/schemes/template-scheme.ts';
 import { token } from '../../webhook/schemes/token.ts';
 import { asBytes } from './lead.ts';
@@ -48,11 +48,11 @@ function sharedSecretScheme(
   secrets: readonly Secret[],
 ): Scheme | undefined {
   if (name === 'token') return token();
-  const preset = presets.find((known) => known.name === name);
+  const preset = options.publicUrl === undefined ? presets.find((known) => known.name === name) : undefined;
   if (preset === undefined || secrets.some((secret) => pairAlgorithm(preset, secret) !== undefined)) {
     return undefined;
   }
-  return withPublicUrl(presetScheme(preset, options, noPair), options.publicUrl);
+  return presetScheme(preset, options, noPair);
 }
 
 const noPair = (): never => {

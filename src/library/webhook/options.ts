@@ -15,6 +15,7 @@ export type SchemeDefinition =
   | ({ readonly name: 'standard-webhooks' } & Pick<SchemeOptions, 'headerPrefix'>)
   | ({ readonly name: 'rfc9421' } & Pick<SchemeOptions, 'require' | 'secretEncoding'>)
   | ({ readonly name: 'custom'; readonly signatureHeader: string } & Omit<CustomOptions, 'signatureHeader'>)
+  | ({ readonly name: 'meta' } & Pick<SchemeOptions, 'verifyToken'>)
   | { readonly name: SchemeName };
 
 /** A text is compared or decoded as the scheme says; bytes are the key itself, decoded already, or a PEM file. */
@@ -53,6 +54,8 @@ export interface VerifyOptions extends SchemeChoice, RequestLimits {
   readonly leadAt?: string | undefined;
   /** The field that is a lead's id, where that is not `id`. */
   readonly idField?: string | undefined;
+  /** False: the signature and its time alone are checked, whatever the method and the body are. Default true. */
+  readonly lead?: boolean | undefined;
   /** The time against which a signed time is checked, in milliseconds since the epoch. Default: now. */
   readonly now?: number | undefined;
 }
@@ -60,7 +63,7 @@ export interface VerifyOptions extends SchemeChoice, RequestLimits {
 /** A genuine delivery. Whether its leads came before is not known here: the receiver's inbox knows. */
 export interface Verified {
   readonly ok: true;
-  /** At least one. */
+  /** At least one; none with `lead: false`. */
   readonly leads: readonly Lead[];
   /** Index of the secret that matched: while it is not 0, an old secret is still in use. */
   readonly secret: number;

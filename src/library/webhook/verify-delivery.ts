@@ -1,4 +1,4 @@
-import { checkDelivery } from '../../webhook/check-delivery.ts';
+import { checkCredential, checkDelivery } from '../../webhook/check-delivery.ts';
 import type { Rejection } from '../../webhook/rejection.ts';
 import { LazyLead } from './lead.ts';
 import { leadPlace, makeVerifier } from './make-verifier.ts';
@@ -19,10 +19,15 @@ export async function verifyDelivery(
   const policy = { path: undefined, ...verifier, ...leadPlace(options.leadAt), idField };
   const delivery = await readDelivery(request, options, now);
   if ('kind' in delivery) return refused(delivery);
-  const checked = checkDelivery(delivery, policy, now);
-  if (checked.kind === 'rejected') return refused(checked);
-  const leads = checked.leads.map(({ leadId, lead }) => new LazyLead(leadId, lead.bytes));
-  return { ok: true, leads, secret: checked.key };
+  const checked =
+    options.lead === false ? checkCredential(delivery, verifier, now) : checkDelivery(delivery, policy, now);
+  if ('reason' in checked) return refused(checked);
+  const leads = 'leads' in checked ? checked.leads : [];
+  return {
+    ok: true,
+    leads: leads.map(({ leadId, lead }) => new LazyLead(leadId, lead.bytes)),
+    secret: checked.key,
+  };
 }
 
 const refused = ({ status, reason, detail }: Rejection): Refused => ({

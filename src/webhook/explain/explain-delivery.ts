@@ -4,7 +4,7 @@ import type { TimestampFormat } from '../scheme-options.ts';
 import type { Delivery } from '../delivery.ts';
 import { schemeNames } from '../presets.ts';
 import { schemeNamed } from '../scheme-registry.ts';
-import { withPublicUrl } from '../schemes/preset-scheme.ts';
+import { withPublicUrl } from '../schemes/public-url.ts';
 import type { Authentic, Key, Scheme, Verification, Verifier } from '../scheme.ts';
 import { checkTimestamp, isPlausible } from '../timestamp.ts';
 import { bodyForms } from './body-forms.ts';

@@ -1,4 +1,4 @@
-import { type Delivery, headerValues } from '../delivery.ts';
+import { headerValues } from '../delivery.ts';
 import { fieldName } from '../headers.ts';
 import { branded, type Preset } from '../presets.ts';
 import type { SchemeOptions } from '../scheme-options.ts';
@@ -39,28 +39,4 @@ function firstSent(first: Scheme, others: readonly Scheme[]): Scheme {
       return (sent ?? first).authenticate(delivery, keys);
     },
   };
-}
-
-/**
- * For schemes that sign the URL, behind a proxy that rewrites it: a delivery that does not match with its own URL is also
- * checked with the public one. A public URL with a path stands for the request's path, one with a query also for its query.
- */
-export function withPublicUrl(scheme: Scheme, publicUrl: URL | undefined): Scheme {
-  if (publicUrl === undefined || !scheme.signsUrl) return scheme;
-  return {
-    ...scheme,
-    authenticate(delivery, keys) {
-      const asReceived = scheme.authenticate(delivery, keys);
-      if (asReceived.ok) return asReceived;
-      const asSent = scheme.authenticate(atPublicUrl(delivery, publicUrl), keys);
-      return asSent.ok ? asSent : asReceived;
-    },
-  };
-}
-
-function atPublicUrl(delivery: Delivery, { origin, pathname, search }: URL): Delivery {
-  const [ownPath = '/', ...rest] = delivery.path.split('?');
-  const ownQuery = rest.length === 0 ? '' : `?${rest.join('?')}`;
-  const path = (pathname === '/' ? ownPath : pathname) + (search === '' ? ownQuery : search);
-  return { ...delivery, path, url: origin + path };
 }

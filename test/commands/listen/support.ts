@@ -10,6 +10,8 @@ import { until } from '../../support/until.ts';
 
 interface Answered {
   readonly status: number;
+  readonly text: string;
+  /** The same, where it is JSON. */
   readonly body: Record<string, unknown>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
@@ -98,9 +100,11 @@ function deliver(
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {
         const text = Buffer.concat(chunks).toString('utf8');
+        const isJson = response.headers['content-type'] === 'application/json';
         resolve({
           status: response.statusCode ?? 0,
-          body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+          text,
+          body: isJson && text !== '' ? (JSON.parse(text) as Record<string, unknown>) : {},
           headers: response.headers,
         });
       });

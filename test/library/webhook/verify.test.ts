@@ -69,6 +69,23 @@ test.each(vendors)(
   },
 );
 
+test('without a lead, the signature and its time are all that is checked', async () => {
+  const slack = { scheme: 'slack', secrets: 's3cret', now: 1_700_000_000_000 } as const;
+  const form = await sign('token=t&command=%2Flead', slack);
+  const request = {
+    ...plain(form),
+    headers: { ...form.headers, 'content-type': 'application/x-www-form-urlencoded' },
+  };
+  expect(await verify(request, slack)).toMatchObject({ ok: false, status: 415 });
+  expect(await verify(request, { ...slack, lead: false })).toEqual({ ok: true, leads: [], secret: 0 });
+  const late = { ...slack, now: slack.now + 600_000, lead: false };
+  expect(await verify(request, late)).toMatchObject({ ok: false, status: 401, reason: 'stale_timestamp' });
+  expect(await verify({ ...request, body: 'token=t' }, { ...slack, lead: false })).toMatchObject({
+    ok: false,
+    reason: 'wrong_credential',
+  });
+});
+
 const pem = (
   key: { export(options: { type: 'spki' | 'pkcs8'; format: 'pem' }): string | Buffer },
   type: 'spki' | 'pkcs8',

@@ -1,18 +1,9 @@
 import type { VerdictKind } from '../../decide-verdict.ts';
+import { verdictRead } from '../../delivery-record.ts';
 import type { SearchStep } from '../../query-types.ts';
 import type { InboxQuery, Source, StoredDelivery } from '../../inbox.ts';
 import { searchTerms } from '../../search-terms.ts';
-import {
-  bytesOf,
-  bytesOfText,
-  isNull,
-  numberOf,
-  type Row,
-  type Sql,
-  sql,
-  textOf,
-  keywordArray,
-} from '../sql.ts';
+import { bytesOf, bytesOfText, isNull, numberOf, type Row, type Sql, sql, textOf } from '../sql.ts';
 import {
   ask,
   askOne,
@@ -114,13 +105,17 @@ function conditions(schema: Sql, query: InboxQuery, outstanding: readonly number
   return all;
 }
 
-function verdictIs(verdicts: readonly string[], outstanding: readonly number[]): Sql {
-  const others = verdicts.filter((verdict) => !isOfTargets(verdict));
-  if (others.length === 0) return sql`seq = ANY(${outstanding}::int8[])`;
-  // Only a condition in these very words finds the index of the rejected ones.
-  const listed =
-    others.join() === 'rejected' ? sql`reason IS NOT NULL` : sql`verdict = ANY(${keywordArray(others)})`;
-  return outstanding.length === 0 ? listed : sql`(${listed} OR seq = ANY(${outstanding}::int8[]))`;
+function verdictIs(verdicts: readonly (VerdictKind | 'dead')[], outstanding: readonly number[]): Sql {
+  // Only conditions on the reason find the index of the rejected ones.
+  const conditions: Readonly<Record<VerdictKind, Sql>> = {
+    accepted: sql`verdict = 'accepted'`,
+    duplicate: sql`verdict = 'duplicate'`,
+    rejected: sql`reason <> 'other_event'`,
+    other: sql`reason = 'other_event'`,
+    pending: sql`seq = ANY(${outstanding}::int8[])`,
+  };
+  const all = verdicts.map((verdict) => conditions[verdict === 'dead' ? 'pending' : verdict]);
+  return sql`(${all.reduce((some, one) => sql`${some} OR ${one}`)})`;
 }
 
 async function deliveryOf(row: Row, contents: ContentReader): Promise<StoredDelivery> {
@@ -128,12 +123,13 @@ async function deliveryOf(row: Row, contents: ContentReader): Promise<StoredDeli
   const receivedAt = numberOf(row['received_at']);
   const content = firstSeq === undefined ? undefined : await contents.find(firstSeq, receivedAt);
   const differs = optionalText(row['differs']);
+  const reason = isNull(row['reason']) ? undefined : textOf(row['reason']);
   return {
     seq: numberOf(row['seq']),
     receivedAt,
     leadId: optionalText(row['lead']),
-    verdict: row['verdict'] as VerdictKind,
-    reason: isNull(row['reason']) ? undefined : textOf(row['reason']),
+    verdict: verdictRead(row['verdict'], reason),
+    reason,
     detail: optionalText(row['detail']),
     status: numberOf(row['status']),
     attempt: numberOf(row['attempt']),

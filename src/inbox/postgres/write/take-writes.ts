@@ -1,6 +1,6 @@
-import type { Rejection } from '../../../webhook/rejection.ts';
 import type { TakenVerdict } from '../../decide-verdict.ts';
-import { type DeliveryContent, type DeliverySummary, summaryOf } from '../../delivery-record.ts';
+import { type DeliveryContent, type DeliverySummary, keptVerdict, summaryOf } from '../../delivery-record.ts';
+import type { RejectedDelivery } from '../../inbox.ts';
 import { maxRejectedKept, maxRepeatsKept, noncesRemovedPerAdded } from '../../store-options.ts';
 import { bytesOfText, type Sql, sql, statements, keywordArray } from '../sql.ts';
 import { rejectsLock, type StoreContext } from '../store-context.ts';
@@ -8,7 +8,7 @@ import type { LeadInBatch } from './known-leads.ts';
 import type { TakenLead } from './take-queries.ts';
 
 type Rejected = Parameters<typeof summaryOf>[0] & {
-  readonly rejection: Rejection;
+  readonly rejection: RejectedDelivery['rejection'];
   readonly content: DeliveryContent;
 };
 
@@ -36,7 +36,7 @@ export class TakeWrites {
   readonly #trimmed = new Map<string, { readonly id: Uint8Array; readonly differs: boolean }>();
   #unanswered: readonly LostLead[] = [];
   #nonces = 0;
-  #rejected = 0;
+  readonly #untaken = new Set<RejectedDelivery['rejection']['kind']>();
 
   constructor(context: StoreContext) {
     this.#context = context;
@@ -45,7 +45,7 @@ export class TakeWrites {
 
   addRejected(seq: number, rejected: Rejected): void {
     const { rejection, content, leadId } = rejected;
-    this.#rejected += 1;
+    this.#untaken.add(rejection.kind);
     const id = leadId === undefined ? undefined : bytesOfText(leadId);
     this.deliveries.add(seq, id, summaryOf(rejected, rejection, content.path), content);
   }
@@ -90,7 +90,7 @@ export class TakeWrites {
         : sql`UPDATE ${schema}.ids SET accepted = true WHERE id = ANY(${[...this.#nowAccepted.values()]}::bytea[]);`,
       this.#granted.size === 0 ? undefined : grant(this.#context, [...this.#granted.values()]),
       ...[...this.#trimmed.values()].map(({ id, differs }) => trimRepeats(schema, id, differs)),
-      this.#rejected === 0 ? undefined : trimRejected(this.#context),
+      ...[...this.#untaken].map((kind) => trimRejected(this.#context, kind)),
       this.#nonces === 0 ? undefined : removeNonces(this.#context, this.#nonces),
       nonceClock.note(schema),
       receiver.renewed(options.clock.now()),
@@ -128,10 +128,11 @@ FROM dropped HAVING count(*) > 0
 ON CONFLICT (lead) DO UPDATE SET differing = kept.differing + excluded.differing, same = kept.same + excluded.same;`;
 
 /** One receiver at a time, and nobody waits for it: the next rejected delivery removes what stays. */
-const trimRejected = ({ schema, lockKey }: StoreContext): Sql =>
+const trimRejected = ({ schema, lockKey }: StoreContext, kind: RejectedDelivery['rejection']['kind']): Sql =>
   sql`WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${lockKey}, ${rejectsLock}) AS is_mine)
 DELETE FROM ${schema}.deliveries AS d USING (
   SELECT seq, received_at FROM ${schema}.deliveries, turn WHERE is_mine AND reason IS NOT NULL
+    AND (reason = 'other_event') = ${kind === 'other'}
   ORDER BY seq DESC OFFSET ${maxRejectedKept}
 ) AS old WHERE d.seq = old.seq AND d.received_at = old.received_at;`;
 
@@ -202,7 +203,7 @@ SELECT seq, received_at, CASE WHEN has_lead THEN lead END, verdict, reason, CASE
   nullif(lead_start, -1), nullif(lead_end, -1), nullif(first_seq, -1)
 FROM unnest(${rows.map(({ seq }) => seq)}, ${numbers(({ receivedAt }) => receivedAt)},
   ${rows.map(({ lead }) => lead !== undefined)}, ${rows.map(({ lead }) => lead ?? noBytes)},
-  ${keywordArray(rows.map(({ summary }) => summary.verdict))}, ${keywordArray(rows.map(({ summary }) => summary.reason))},
+  ${keywordArray(rows.map(({ summary }) => keptVerdict(summary.verdict)))}, ${keywordArray(rows.map(({ summary }) => summary.reason))},
   ${texts(({ detail = '' }) => detail)}, ${numbers(({ status }) => status)}, ${numbers(({ attempt }) => attempt)},
   ${keywordArray(rows.map(({ summary }) => summary.source))},
   ${texts(({ differs }) => (differs === undefined ? '' : JSON.stringify(differs)))},

@@ -100,6 +100,12 @@ function Notices({ delivery }: { delivery: WireDelivery }): VNode {
   return (
     <>
       {verdict === 'rejected' && <Rejection delivery={delivery} />}
+      {verdict === 'other' && (
+        <div class="notice is-other">
+          <h3>Genuine, and no lead</h3>
+          <p>Another event of the sender: it is kept here and handed to no target.</p>
+        </div>
+      )}
       {verdict === 'pending' && (
         <div class="notice is-pending">
           <h3>Stored, but not handed on yet</h3>

@@ -2,13 +2,14 @@ import type { VNode } from 'preact';
 import type { WireVerdict } from '../../wire.ts';
 import { Icon } from '../elements.tsx';
 
-export const verdicts: readonly WireVerdict[] = ['accepted', 'duplicate', 'pending', 'rejected'];
+export const verdicts: readonly WireVerdict[] = ['accepted', 'duplicate', 'pending', 'rejected', 'other'];
 
 export const verdictWords: Record<WireVerdict, string> = {
   accepted: 'Accepted',
   duplicate: 'Duplicate',
   pending: 'Pending',
   rejected: 'Rejected',
+  other: 'Other',
 };
 
 /** Told apart by their shapes, too. */
@@ -17,6 +18,7 @@ const shapes: Record<WireVerdict, string> = {
   duplicate: 'M5.5 5.5h8v8h-8zM10.5 5.3V2.5h-8v8h2.8',
   pending: 'M8 1.5a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13M8 4.5V8l2.3 1.6',
   rejected: 'M5.3 1.5h5.4l3.8 3.8v5.4l-3.8 3.8H5.3l-3.8-3.8V5.3zM5.8 5.8l4.4 4.4m0-4.4-4.4 4.4',
+  other: 'M8 1.5 14.5 8 8 14.5 1.5 8zM5.5 8h5',
 };
 
 export function VerdictIcon({ verdict }: { verdict: WireVerdict }): VNode {
