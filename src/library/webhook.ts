@@ -16,6 +16,9 @@ export { ConfigError, LeadsError } from '../errors.ts';
 export type { RejectReason } from '../webhook/rejection.ts';
 export type { Lead } from './webhook/lead.ts';
 export type {
+  OwnReason,
+  OwnRequest,
+  OwnVerifier,
   Refused,
   RequestLimits,
   SchemeChoice,

@@ -134,8 +134,8 @@ export function checkCredential(
   delivery: Delivery,
   { scheme, keys }: Verifier,
   now: number,
-  verified: Verification = scheme.authenticate(delivery, keys),
 ): Authentic | Rejection {
+  const verified = scheme.authenticate(delivery, keys);
   if (!verified.ok) return rejection(verified.reason, verified.detail);
   const time = checkTimestamp(verified, scheme.toleranceMs, now);
   return time.ok ? verified : rejection(time.reason, time.detail);

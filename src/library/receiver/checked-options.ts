@@ -6,6 +6,7 @@ import type { OtherEvents } from '../../webhook/other-delivery.ts';
 import { definedScheme } from '../webhook/defined-scheme.ts';
 import { idFieldOption } from '../webhook/id-field-option.ts';
 import { leadPlace, schemeOptions, withKeys } from '../webhook/make-verifier.ts';
+import { ownVerifier } from '../webhook/own-verifier.ts';
 import { withSchemeErrors } from '../webhook/scheme-errors.ts';
 import { defaultBodyLimits } from '../webhook/options.ts';
 import type { ReceiverOptions } from './receiver-options.ts';
@@ -40,9 +41,11 @@ export function checkOptions(options: ReceiverOptions): CheckedOptions {
   if (!/^[\w.-]{1,64}$/.test(name)) {
     throw new ConfigError(`name '${name}' is not of 1 to 64 letters, digits, '_', '.' and '-'`);
   }
-  const verifier = withSchemeErrors(() =>
-    withKeys(definedScheme(options.scheme, schemeOptions(options)), options),
-  );
+  const { scheme } = options;
+  const verifier =
+    typeof scheme === 'function'
+      ? ownVerifier(scheme, options, options.clock)
+      : withSchemeErrors(() => withKeys(definedScheme(scheme, schemeOptions(options)), options));
   return {
     inbox,
     onLead,

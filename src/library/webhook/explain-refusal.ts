@@ -10,6 +10,7 @@ export async function explainRefusal(
   options: VerifyOptions,
 ): Promise<readonly string[]> {
   const { now = Date.now() } = options;
+  if (typeof options.scheme === 'function') return [];
   const verifier = await makeVerifier(options);
   const delivery = await readDelivery(request, options, now);
   if ('kind' in delivery) return [];

@@ -16,6 +16,8 @@ import type { SchemeChoice } from './options.ts';
  * secret, or one that the scheme cannot read: never with a weaker check.
  */
 export async function makeVerifier(choice: SchemeChoice): Promise<Verifier> {
+  const { scheme: given } = choice;
+  if (typeof given === 'function') return (await import('./own-verifier.ts')).ownVerifier(given, choice);
   try {
     const options = schemeOptions(choice);
     const secrets = secretsOf(choice.secrets);

@@ -21,18 +21,49 @@ export type SchemeDefinition =
 /** A text is compared or decoded as the scheme says; bytes are the key itself, decoded already, or a PEM file. */
 export type SecretInput = string | Uint8Array;
 
+/** What a verifier of your own may say of a delivery that it refuses; false is `wrong_credential`. */
+export type OwnReason = Extract<
+  RejectReason,
+  | 'missing_credential'
+  | 'malformed_credential'
+  | 'wrong_credential'
+  | 'missing_timestamp'
+  | 'stale_timestamp'
+  | 'future_timestamp'
+>;
+
+/** A delivery as a verifier of your own sees it. */
+export interface OwnRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+  /** As it was sent. */
+  readonly body: Uint8Array;
+}
+
+/**
+ * A verifier of your own, such as of a JWT or a certificate. Nothing but `true` is taken: whatever else it says, and what it
+ * throws, is answered 401, and where it takes too long, which aborts `signal`, 503.
+ */
+export type OwnVerifier = (
+  request: OwnRequest,
+  context: { readonly signal: AbortSignal },
+) => boolean | OwnReason | Promise<boolean | OwnReason>;
+
 /** Who may deliver: the same for `verify`, `sign`, `explain` and `createReceiver`. */
 export interface SchemeChoice {
-  readonly scheme: SchemeName | SchemeDefinition;
+  readonly scheme: SchemeName | SchemeDefinition | OwnVerifier;
   /**
-   * At least one. Any of them may match, for rotation; the first one signs. An environment variable can be given as it is:
+   * At least one, and none beside a verifier of your own. Any of them may match, for rotation; the first one signs. An environment variable can be given as it is:
    * one that is not set is a `ConfigError`.
    */
-  readonly secrets: SecretInput | undefined | readonly (SecretInput | undefined)[];
+  readonly secrets?: SecretInput | undefined | readonly (SecretInput | undefined)[];
   /** How far a signed time may lie from now, either way, in milliseconds. Default 5 minutes, or what the vendor says. */
   readonly toleranceMs?: number | undefined;
   /** The URL that senders are given, where a proxy rewrites it; for schemes that sign it. */
   readonly publicUrl?: string | URL | undefined;
+  /** How long a verifier of your own may take, in milliseconds. Default 5 s. */
+  readonly verifierTimeoutMs?: number | undefined;
 }
 
 /** What the CLI's receiver takes: 1 MiB within 15 s. */
@@ -65,7 +96,7 @@ export interface Verified {
   readonly ok: true;
   /** At least one; none with `lead: false`. */
   readonly leads: readonly Lead[];
-  /** Index of the secret that matched: while it is not 0, an old secret is still in use. */
+  /** Index of the secret that matched, -1 where a verifier of your own took it: while it is not 0, an old secret is still in use. */
   readonly secret: number;
 }
 
@@ -80,7 +111,8 @@ export interface Refused {
   readonly hint: string;
 }
 
-export interface SignOptions extends Omit<SchemeChoice, 'toleranceMs' | 'publicUrl'> {
+export interface SignOptions extends Pick<SchemeChoice, 'secrets'> {
+  readonly scheme: SchemeName | SchemeDefinition;
   /** Where it will be sent; needed where the scheme signs the URL. */
   readonly url?: string | URL | undefined;
   /** Of the delivery, the same for each attempt, where the scheme sends one. Default: a new one. */

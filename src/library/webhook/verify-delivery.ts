@@ -11,16 +11,18 @@ export async function verifyDelivery(
   options: VerifyOptions,
 ): Promise<Verified | Refused> {
   const { now = Date.now() } = options;
-  const verifier = await makeVerifier(options);
+  const { scheme, keys } = await makeVerifier(options);
   const idField =
     options.idField === undefined
       ? { name: 'id', option: 'idField' }
       : (await import('./id-field-option.ts')).idFieldOption(options.idField);
-  const policy = { path: undefined, ...verifier, ...leadPlace(options.leadAt), idField };
+  const asked = { path: undefined, scheme, keys, ...leadPlace(options.leadAt), idField };
   const delivery = await readDelivery(request, options, now);
   if ('kind' in delivery) return refused(delivery);
+  const verified = await scheme.verify?.(delivery);
+  const policy = { ...asked, ...(verified && { scheme: { ...scheme, authenticate: () => verified } }) };
   const checked =
-    options.lead === false ? checkCredential(delivery, verifier, now) : checkDelivery(delivery, policy, now);
+    options.lead === false ? checkCredential(delivery, policy, now) : checkDelivery(delivery, policy, now);
   if ('reason' in checked) return refused(checked);
   const leads = 'leads' in checked ? checked.leads : [];
   return {

@@ -141,3 +141,29 @@ test('an inbox of the application needs the members that are documented, and no 
   expect(await deliver(receiver, { id: 'a' })).toBe(200);
   expect(errors).toEqual([]);
 });
+
+test('a verifier of your own decides, also over a large body, and never takes what it did not answer', async () => {
+  const taken: string[] = [];
+  const { receiver } = start({
+    secrets: undefined,
+    scheme: ({ headers }) => {
+      const token = headers.get('authorization');
+      if (token === 'slow') return new Promise(() => undefined);
+      if (token === 'bad') throw new Error('no such key');
+      return token === 'good';
+    },
+    verifierTimeoutMs: 20,
+    onLead: ({ id }) => taken.push(id),
+  });
+  const post = async (authorization: string, method = 'POST'): Promise<number> => {
+    const body = JSON.stringify({ id: authorization, note: 'x'.repeat(100_000) });
+    const headers = { 'content-type': 'application/json', authorization };
+    const request = new Request('https://app.test/leads', { method, headers, body });
+    return (await receiver.fetch(request)).status;
+  };
+  expect(await Promise.all(['good', 'bad', 'slow', 'other'].map((token) => post(token)))).toEqual([
+    200, 401, 503, 401,
+  ]);
+  expect(await post('good', 'PUT')).toBe(405);
+  expect(taken).toEqual(['good']);
+});

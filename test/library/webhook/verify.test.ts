@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   ConfigError,
   explain,
+  type OwnVerifier,
   ParsedBodyError,
   type SchemeDefinition,
   type SchemeName,
@@ -83,6 +84,61 @@ test('without a lead, the signature and its time are all that is checked', async
   expect(await verify({ ...request, body: 'token=t' }, { ...slack, lead: false })).toMatchObject({
     ok: false,
     reason: 'wrong_credential',
+  });
+});
+
+describe('a verifier of your own', () => {
+  const delivery = {
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/json', authorization: 'Bearer x' },
+    body,
+  };
+
+  test('takes a delivery by true alone', async () => {
+    const seen: unknown[] = [];
+    const scheme: OwnVerifier = (request) => {
+      seen.push(request.headers.get('authorization'), Buffer.from(request.body).toString());
+      return Promise.resolve(true);
+    };
+    expect(await verify(delivery, { scheme })).toMatchObject({
+      ok: true,
+      secret: -1,
+      leads: [{ id: 'lead_1' }],
+    });
+    expect(await verify(delivery, { scheme, lead: false })).toEqual({ ok: true, secret: -1, leads: [] });
+    expect(seen.slice(0, 2)).toEqual(['Bearer x', body]);
+    for (const said of [false, 'yes', 1, {}, undefined, null, 'cannot_store']) {
+      const refused = await verify(delivery, { scheme: () => said as boolean });
+      expect(refused).toMatchObject({ ok: false, status: 401, reason: 'wrong_credential' });
+    }
+    expect(await verify(delivery, { scheme: () => 'stale_timestamp' })).toMatchObject({
+      reason: 'stale_timestamp',
+    });
+  });
+
+  test('refuses by what it throws, and where it takes too long', async () => {
+    const threw = await verify(delivery, {
+      scheme: () => {
+        throw new RangeError('Bearer x');
+      },
+    });
+    expect(threw).toMatchObject({ status: 401, hint: 'the verifier threw RangeError' });
+    let aborted: AbortSignal | undefined;
+    const slow: OwnVerifier = (_, { signal }) => {
+      aborted = signal;
+      return new Promise(() => undefined);
+    };
+    const late = await verify(delivery, { scheme: slow, verifierTimeoutMs: 10, lead: false });
+    expect(late).toMatchObject({ ok: false, status: 503, reason: 'cannot_verify' });
+    expect(aborted?.aborted).toBe(true);
+  });
+
+  test('takes no secret and no wrong limit, and signs nothing', async () => {
+    const scheme = (): boolean => true;
+    await expect(verify(delivery, { scheme, secrets: 'a' })).rejects.toThrow(ConfigError);
+    await expect(verify(delivery, { scheme, verifierTimeoutMs: Number.NaN })).rejects.toThrow(ConfigError);
+    await expect(sign({ id: 'a' }, { scheme: scheme as never, secrets: 'a' })).rejects.toThrow(ConfigError);
   });
 });
 

@@ -1,0 +1,78 @@
+import { ConfigError } from '../../errors.ts';
+import { type Clock, systemClock } from '../../time/clock.ts';
+import type { Delivery } from '../../webhook/delivery.ts';
+import { rejected, type Scheme, type Verification, type Verifier } from '../../webhook/scheme.ts';
+import type { OwnReason, OwnVerifier, SchemeChoice } from './options.ts';
+
+/** A verifier of the application's own in place of a scheme. Throws a `ConfigError` for options that only a scheme has. */
+export function ownVerifier(check: OwnVerifier, choice: SchemeChoice, clock: Clock = systemClock): Verifier {
+  const { secrets, toleranceMs, publicUrl, verifierTimeoutMs: timeoutMs = 5000 } = choice;
+  if ([secrets, toleranceMs, publicUrl].some((given) => given !== undefined)) {
+    throw new ConfigError('a verifier of your own takes no secrets, toleranceMs and publicUrl');
+  }
+  if (!(timeoutMs > 0 && Number.isFinite(timeoutMs))) {
+    throw new ConfigError('verifierTimeoutMs must be a number of milliseconds');
+  }
+  const scheme: Scheme = {
+    name: 'own',
+    credentialHeaders: [],
+    toleranceMs: undefined,
+    signsUrl: false,
+    key: cannotSign,
+    sign: cannotSign,
+    authenticate: () => rejected('wrong_credential', 'the verifier was not asked'),
+    verify: (delivery) => verification(delivery, check, timeoutMs, clock),
+  };
+  return { scheme, keys: [] };
+}
+
+const cannotSign = (): never => {
+  throw new ConfigError('a verifier of your own cannot sign');
+};
+
+/** Nothing but `true`, in time, is taken. */
+async function verification(
+  { method, url, rawHeaders, body }: Delivery,
+  check: OwnVerifier,
+  timeoutMs: number,
+  clock: Clock,
+): Promise<Verification> {
+  const over = new AbortController();
+  const { signal } = over;
+  const late = Symbol('late');
+  const asked = async (): Promise<unknown> => {
+    const headers = new Headers(
+      rawHeaders.filter(([name]) => !name.startsWith(':')).map(([...pair]) => pair),
+    );
+    return check({ method, url, headers, body }, { signal });
+  };
+  const slept = clock.sleep(timeoutMs, signal).then(
+    () => late,
+    () => late,
+  );
+  try {
+    const said = await Promise.race([asked(), slept]);
+    if (said === true) return { ok: true, key: -1 };
+    if (said === late) return rejected('cannot_verify', `the verifier took longer than ${timeoutMs} ms`);
+    return rejected(isReason(said) ? said : 'wrong_credential', 'the verifier refused it');
+  } catch (error) {
+    // Its text may quote the credential.
+    return rejected(
+      'wrong_credential',
+      `the verifier threw ${error instanceof Error ? error.name : typeof error}`,
+    );
+  } finally {
+    over.abort();
+  }
+}
+
+const reasons: readonly unknown[] = [
+  'missing_credential',
+  'malformed_credential',
+  'wrong_credential',
+  'missing_timestamp',
+  'stale_timestamp',
+  'future_timestamp',
+] satisfies OwnReason[];
+
+const isReason = (said: unknown): said is OwnReason => reasons.includes(said);
