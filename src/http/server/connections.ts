@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { type Rejection, rejection, type RejectReason } from '../../webhook/rejection.ts';
+import type { RequestProblem, RequestRejection } from '../problems.ts';
 
 /** A request that came before the one ahead of it was answered. */
 interface WaitingRequest {
@@ -141,4 +143,241 @@ export function isStalled(connection: Connection, now: number, ms: number): bool
     return false;
   }
   return now - connection.stalledSince > ms;
+}
+
+/** The parts of a valid request head that are used later. */
+export interface RequestHead {
+  readonly rawHeaders: readonly (readonly [string, string])[];
+  readonly host: string;
+  /** Declared length of the body; undefined when it comes in chunks. */
+  readonly length: number | undefined;
+}
+
+/**
+ * Reads the request head that node parsed, and rejects what node's parser accepts: more headers than allowed, of which node
+ * would drop the rest silently; a second `Host` or `Content-Length`; a transfer coding other than `chunked`.
+ */
+export function validateHeaders(
+  request: { readonly rawHeaders: readonly string[]; readonly httpVersion: string },
+  limits: { readonly headers: number; readonly bodyBytes: number },
+): RequestHead | Rejection<RequestProblem> {
+  const raw = request.rawHeaders;
+  if (raw.length > limits.headers * 2) {
+    return rejectionOf('too_many_headers', { kind: 'headers-too-many', most: limits.headers });
+  }
+  const rawHeaders: (readonly [string, string])[] = [];
+  let host: string | undefined;
+  let length: string | undefined;
+  let coding: string | undefined;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] ?? '';
+    const value = raw[i + 1] ?? '';
+    rawHeaders.push([name, value]);
+    // Comparing lengths first spares most names the lower-casing.
+    if (name.length === 4 && name.toLowerCase() === 'host') {
+      if (host !== undefined) return rejectionOf('malformed_request', { kind: 'host-repeated' });
+      host = value;
+    } else if (name.length === 14 && name.toLowerCase() === 'content-length') {
+      if (length !== undefined) return rejectionOf('malformed_request', { kind: 'content-length-repeated' });
+      length = value;
+    } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
+      coding = coding === undefined ? value : `${coding}, ${value}`;
+    }
+  }
+  if (host === undefined && request.httpVersion !== '1.0')
+    return rejectionOf('malformed_request', { kind: 'host-missing' });
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    return rejectionOf('malformed_request', { kind: 'transfer-coding-unknown' });
+  }
+  if (coding !== undefined && length !== undefined) {
+    return rejectionOf('malformed_request', { kind: 'length-and-transfer-coding' });
+  }
+  const declared = length === undefined ? 0 : Number(length);
+  if (declared > limits.bodyBytes) return tooLarge(limits.bodyBytes);
+  return { rawHeaders, host: host ?? '', length: coding === undefined ? declared : undefined };
+}
+
+export const rejectionOf = (reason: RejectReason, problem: RequestProblem): Rejection<RequestProblem> =>
+  rejection(reason, problem);
+
+const tooLarge = (most: number): Rejection<RequestProblem> =>
+  rejectionOf('too_large', { kind: 'body-too-large', most });
+
+/** What becomes of a body: exactly one of `complete`, `rejected` and `ended` is called, once. */
+interface BodyConsumer {
+  /** Asked as soon as more than a few bytes would be kept: a sender without a credential must not make us keep a whole body. */
+  checkHead(pieces: readonly Buffer[]): RequestRejection | undefined;
+  /** The body counts in the budget until it is released. */
+  complete(pieces: readonly Buffer[]): void;
+  /** `start`: the first bytes of the body, no more than are taken of one that is not checked. */
+  rejected(rejected: RequestRejection, start: Buffer): void;
+  /** The connection ended after so many bytes. */
+  ended(size: number): void;
+}
+
+/** Of one body, in bytes. */
+interface BodyLimits {
+  readonly bodyBytes: number;
+  readonly uncheckedBytes: number;
+}
+
+/** A body that is received within the limits. */
+export class IncomingBody implements BufferedBody {
+  cost = 0;
+  readonly #limits: BodyLimits;
+  readonly #budget: BodyBudget;
+  readonly #connection: Connection;
+  readonly #consumer: BodyConsumer;
+  readonly #pieces: Buffer[] = [];
+  #size = 0;
+  #isOver = false;
+  #isHeadChecked = false;
+
+  constructor(
+    { limits, bodies }: { readonly limits: BodyLimits; readonly bodies: BodyBudget },
+    connection: Connection,
+    consumer: BodyConsumer,
+  ) {
+    this.#limits = limits;
+    this.#budget = bodies;
+    this.#connection = connection;
+    this.#consumer = consumer;
+  }
+
+  receive(request: IncomingMessage, { length = 0 }: RequestHead): void {
+    this.#connection.receiving += 1;
+    // A client that expects 100 Continue has not sent its body yet.
+    if (request.headers.expect !== undefined || length > this.#limits.uncheckedBytes) {
+      const rejected = this.#checkHead();
+      if (rejected !== undefined) {
+        this.#reject(rejected);
+        return;
+      }
+    }
+    request.on('data', (piece: Buffer) => this.#add(piece));
+    request.on('end', () => {
+      if (!this.#finish()) return;
+      this.#budget.complete(this);
+      this.#consumer.complete(this.#pieces);
+    });
+    request.on('close', () => {
+      if (!this.#finish()) return;
+      this.release();
+      this.#pieces.splice(0).forEach(freeMemory);
+      this.#consumer.ended(this.#size);
+    });
+  }
+
+  evict(): void {
+    this.#reject(rejectionOf('overloaded', { kind: 'bodies-too-large-together' }));
+  }
+
+  /** The body is not needed any more. */
+  release(): void {
+    this.#budget.release(this);
+  }
+
+  #add(piece: Buffer): void {
+    if (this.#isOver) {
+      freeMemory(piece);
+      return;
+    }
+    this.#size += piece.length;
+    this.#pieces.push(piece);
+    const rejected = this.#size > this.#limits.uncheckedBytes ? this.#checkSize() : undefined;
+    if (rejected === undefined) this.#budget.add(this, piece.length);
+    else this.#reject(rejected);
+  }
+
+  #checkSize(): RequestRejection | undefined {
+    const { bodyBytes } = this.#limits;
+    if (this.#size > bodyBytes) return tooLarge(bodyBytes);
+    return this.#isHeadChecked ? undefined : this.#checkHead();
+  }
+
+  #checkHead(): RequestRejection | undefined {
+    this.#isHeadChecked = true;
+    return this.#consumer.checkHead(this.#pieces);
+  }
+
+  #reject(rejected: RequestRejection): void {
+    this.#finish();
+    this.release();
+    const pieces = this.#pieces.splice(0);
+    const start = Buffer.concat(pieces, Math.min(this.#size, this.#limits.uncheckedBytes));
+    pieces.forEach(freeMemory);
+    this.#consumer.rejected(rejected, start);
+  }
+
+  /** False when it was over before. */
+  #finish(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#connection.receiving -= 1;
+    return true;
+  }
+}
+
+/**
+ * Frees the memory of a piece at once. Where many bodies are rejected, what waits for the garbage collector would take
+ * several times the memory of the bodies that are kept. Node 20 has no `transfer`.
+ */
+function freeMemory({ buffer, byteLength }: Buffer): void {
+  const memory: ArrayBufferLike & { readonly transfer?: (length: number) => ArrayBuffer } = buffer;
+  if (byteLength === memory.byteLength) memory.transfer?.(0);
+}
+
+/** A body in memory, from its first byte to the answer. */
+export interface BufferedBody {
+  /** What it takes of the budget, in bytes; kept by the budget. */
+  cost: number;
+  /** Rejects its request, to make room for others. Called only while the body is not complete. */
+  readonly evict: () => void;
+}
+
+/** What a piece of a body costs besides its bytes: without this, a body in pieces of one byte would be 200 times its size. */
+const pieceBytes = 256;
+
+/**
+ * One limit for the memory of all bodies together. Where it is exceeded, the largest incomplete body has to go: then
+ * clients that stall large bodies cannot keep out the small ones of others.
+ */
+export class BodyBudget {
+  readonly #limit: number;
+  readonly #incomplete = new Set<BufferedBody>();
+  #used = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** A piece of a body was received; it may be evicted itself, which sets its cost to 0. */
+  add(body: BufferedBody, bytes: number): void {
+    if (body.cost === 0) this.#incomplete.add(body);
+    body.cost += bytes + pieceBytes;
+    this.#used += bytes + pieceBytes;
+    if (this.#used > this.#limit) this.#makeRoom();
+  }
+
+  /** The body is complete: it cannot be evicted any more, and still counts. */
+  complete(body: BufferedBody): void {
+    this.#incomplete.delete(body);
+  }
+
+  /** The body is not needed any more. */
+  release(body: BufferedBody): void {
+    this.#incomplete.delete(body);
+    this.#used -= body.cost;
+    body.cost = 0;
+  }
+
+  #makeRoom(): void {
+    while (this.#used > this.#limit && this.#incomplete.size > 0) {
+      let largest: BufferedBody | undefined;
+      for (const body of this.#incomplete) if (body.cost > (largest?.cost ?? 0)) largest = body;
+      if (largest === undefined) return;
+      this.release(largest);
+      largest.evict();
+    }
+  }
 }

@@ -7,7 +7,17 @@ import {
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { closedAfterHandshake, type Connection, Connections, isStalled } from './connections.ts';
+import {
+  BodyBudget,
+  closedAfterHandshake,
+  type Connection,
+  Connections,
+  IncomingBody,
+  isStalled,
+  rejectionOf,
+  type RequestHead,
+  validateHeaders,
+} from './connections.ts';
 import { type HandshakeProblem, listenError } from '../problems.ts';
 import {
   closeAfterAnswer,
@@ -19,13 +29,6 @@ import {
   reportRejected,
   tooSlow,
 } from './reject-request.ts';
-import {
-  BodyBudget,
-  IncomingBody,
-  rejectionOf,
-  type RequestHead,
-  validateHeaders,
-} from './incoming-request.ts';
 import {
   checkIntervalMs,
   connectionLimit,

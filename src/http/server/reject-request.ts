@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { RequestProblem, RequestRejection } from '../problems.ts';
-import { rejectionOf } from './incoming-request.ts';
+import { awaitsAnswer, type Connection, hasSentRequestBytes, rejectionOf } from './connections.ts';
 import { answerForOutcome, type Rejection } from '../../webhook/rejection.ts';
-import { awaitsAnswer, type Connection, hasSentRequestBytes } from './connections.ts';
 import { type Answer, lingeringClose, rawAnswer, sendAnswer, withHeaders } from './send-answer.ts';
 import type { Limits, ServerState } from './server-options.ts';
 

@@ -2,7 +2,7 @@ import { descriptorLimit } from '../../files/descriptor-limit.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Delivery } from '../../webhook/delivery.ts';
 import type { HandshakeProblem, RequestRejection } from '../problems.ts';
-import type { BodyBudget } from './incoming-request.ts';
+import type { BodyBudget } from './connections.ts';
 import type { Answer, StreamedAnswer } from './send-answer.ts';
 
 /** A request that the server rejected before it was a complete delivery. */

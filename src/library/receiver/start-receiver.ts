@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { ConfigError } from '../../errors.ts';
 import { defaultLimits } from '../../http/server/server-options.ts';
-import { BodyBudget, type BufferedBody, validateHeaders } from '../../http/server/incoming-request.ts';
+import { BodyBudget, type BufferedBody, validateHeaders } from '../../http/server/connections.ts';
 import { type AnswerWriter, lingeringClose, sendAnswer } from '../../http/server/send-answer.ts';
 import { forApplication } from '../../messages/application.ts';
 import { messageFor } from '../../messages/find-message.ts';
