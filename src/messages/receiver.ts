@@ -33,6 +33,15 @@ export const receiverMessages: Messages<ReceiverProblem | ReceiverNote | Foreign
     message: `no delivery used secret ${number} of ${secrets} for ${hours}h: it can be removed`,
   }),
   'rejected-not-kept': ({ why }) => ({ message: `${why}; rejected deliveries are not kept` }),
+  'handed-on-unsigned': ({ scheme }) => ({
+    message: `what is handed on again goes without its signature: '${scheme}' has no key here that signs`,
+  }),
+  'given-up': ({ target, leads }) => ({
+    message:
+      `${counted(leads, 'lead is', 'leads are')} given up for ${target}, which did not take ` +
+      `${leads === 1 ? 'it' : 'them'}: kept, and tried again after 'leads inbox retry --pending'`,
+  }),
+  'outbox-failed': ({ why }) => ({ message: `what is outstanding is not tried now: ${why}` }),
   'not-delivered-again': ({ leadIds, why }) => {
     const names = leadIds.map((id) => `'${id}'`).join(', ');
     return { message: `${why}; ${names} ${leadIds.length === 1 ? 'is' : 'are'} not handed on` };

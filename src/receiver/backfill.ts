@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Inbox } from '../inbox/inbox.ts';
+import type { Inbox, LeaseState, TargetLease } from '../inbox/inbox.ts';
 import { leadFilter } from '../lead/filter.ts';
 import { type RawLead, readCreatedAt } from '../lead/raw-lead.ts';
 import { noteUnreadableTimes } from '../output/terminal/progress.ts';
@@ -11,11 +11,10 @@ import { RunMemory } from '../service/listing/lone-page.ts';
 import { type Clock, slept } from '../time/clock.ts';
 import type { CheckedDelivery } from '../webhook/check-delivery.ts';
 import type { Receiver } from './create-receiver.ts';
-import { deliverPending } from './deliver-pending.ts';
 import type { ReceiverNote } from './problems.ts';
 import type { Target } from './targets/target.ts';
 
-interface BackfillOptions extends Omit<RoundOptions, 'since' | 'memory' | 'outstanding' | 'triedBefore'> {
+interface BackfillOptions extends Omit<RoundOptions, 'since' | 'memory'> {
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
   /** How far back a round reaches, in milliseconds. */
   readonly windowMs: number;
@@ -35,15 +34,12 @@ export async function backfill(options: BackfillOptions): Promise<void> {
   const { clock, signal, everyMs, windowMs, onRound } = options;
   /** Leads that were created before that were seen by some round, as far as windows reach. */
   let seenUntil = Infinity;
-  const outstanding = new Set<string>();
   const memory = new RunMemory();
   for (let number = 1; !signal.aborted; number += 1) {
     const startedAt = clock.now();
-    // What was tried a moment ago is left to the service's own retries; a new process knows of none.
-    const triedBefore = number === 1 || everyMs === undefined ? startedAt : startedAt - everyMs / 2;
     // Earlier times than the first of the calendar cannot be asked for, and no lead is older.
     const since = Math.max(0, Math.min(startedAt - windowMs, seenUntil));
-    const ended = await runRound({ ...options, since, memory, outstanding, triedBefore });
+    const ended = await runRound({ ...options, since, memory });
     seenUntil = ended.end.kind === 'failed' || ended.notStored > 0 ? since : startedAt;
     await onRound({ ...ended, number, startedAt, everyMs, durationMs: clock.now() - startedAt });
     if (everyMs === undefined || !(await slept(clock, everyMs, signal))) return;
@@ -52,11 +48,9 @@ export async function backfill(options: BackfillOptions): Promise<void> {
 
 interface RoundOptions {
   readonly service: Service;
-  readonly inbox: Pick<Inbox, 'states' | 'list' | 'lease' | 'release'>;
-  readonly receiver: Pick<Receiver, 'handleChecked' | 'handleLeased' | 'isDispatching'>;
+  readonly inbox: Pick<Inbox, 'states' | 'outstanding' | 'lease' | 'release'>;
+  readonly receiver: Pick<Receiver, 'handleChecked' | 'isDispatching'>;
   readonly note: (found: ReceiverNote) => void;
-  /** The neutral sentence of an error. */
-  readonly sentenceOf: (error: unknown) => string;
   /** Of the receiver. */
   readonly targets: readonly Pick<Target, 'name' | 'concurrency'>[];
   readonly clock: Pick<Clock, 'now'>;
@@ -66,10 +60,6 @@ interface RoundOptions {
   readonly since: number;
   /** Of the round before: this one must meet it. */
   readonly memory: RunMemory;
-  /** Ids of leads that were left pending by rounds of this run; a round adds its own, and removes those that are done. */
-  readonly outstanding: Set<string>;
-  /** A pending lead that was tried later than that is left alone; milliseconds since the epoch. */
-  readonly triedBefore: number;
 }
 
 /** How a round ended. */
@@ -87,7 +77,7 @@ interface RoundCounts {
   fetched: number;
   /** The inbox had them before. */
   known: number;
-  /** Of the known ones: they were pending, and every target has had them now. */
+  /** Of the known ones: they were pending for the targets of another run alone, and those of this one have had them now. */
   handedOn: number;
   /** In the inbox, while a target has not had them. */
   pending: number;
@@ -111,17 +101,12 @@ type LeadWithId = RawLead & { readonly id: string };
 /** Leads that are looked up in one turn of the event loop. */
 const slice = 200;
 
-/** Ids of pending leads that are remembered beyond the window. */
-const mostOutstanding = 100_000;
-
 /** Leads that share a transaction where there is no target. */
 const batch = 50;
 
 /** One round. Never rejects. */
 async function runRound(options: RoundOptions): Promise<RoundCounts & { end: RoundEnd }> {
-  const { service, inbox, signal, since, memory, outstanding, note } = options;
-  // The window may have left them behind while a target did not answer.
-  const unlisted = new Set(outstanding);
+  const { service, signal, since, memory, note } = options;
   const counts: RoundCounts = { fetched: 0, known: 0, handedOn: 0, pending: 0, notStored: 0 };
   const window = leadFilter({ categories: [], since, until: undefined, where: [] });
   let withoutId = 0;
@@ -136,10 +121,7 @@ async function runRound(options: RoundOptions): Promise<RoundCounts & { end: Rou
     try {
       for await (const { leads } of pages) {
         for (const some of portions(leads.filter(isCandidate), slice, signal)) {
-          for (const { id, createdAt } of some) {
-            unlisted.delete(id);
-            listed.push([id, readCreatedAt(createdAt) ?? -Infinity]);
-          }
+          for (const { id, createdAt } of some) listed.push([id, readCreatedAt(createdAt) ?? -Infinity]);
           await takeListed(some, counts, options);
           // Deliveries get their turn between two parts of a page, which may all be known.
           await setImmediate();
@@ -151,22 +133,10 @@ async function runRound(options: RoundOptions): Promise<RoundCounts & { end: Rou
       if (pages.completion !== undefined) memory.keep(listed, pages.completion);
     }
   };
-  /** Among those left pending by earlier rounds, what the service did not list in this one. */
-  const deliverUnlisted = async (): Promise<void> => {
-    for (const some of portions([...unlisted], slice, signal)) {
-      const states = await inbox.states(some);
-      // They may have been pushed again, or erased.
-      for (const id of some) if (states.get(id) !== 'pending') outstanding.delete(id);
-      const pending = some.filter((id) => states.get(id) === 'pending');
-      counts.known += pending.length;
-      await deliverAgain(pending, [], counts, options);
-    }
-  };
-  const walked = await endOf(walk, signal);
-  const delivered = await endOf(deliverUnlisted, signal);
+  const end = await endOf(walk, signal);
   noteUnreadableTimes(window.unreadableTimes, service.messages);
   if (withoutId > 0) note({ kind: 'pulled-without-id', leads: withoutId });
-  return { ...counts, end: walked.kind === 'complete' ? delivered : walked };
+  return { ...counts, end };
 }
 
 async function endOf(work: () => Promise<void>, signal: AbortSignal): Promise<RoundEnd> {
@@ -194,7 +164,7 @@ async function takeListed(
   const { inbox, targets, signal } = options;
   const states = await inbox.states(leads.map(({ id }) => id));
   const missing = leads.filter(({ id }) => !states.has(id));
-  const pending = leads.filter(({ id }) => states.get(id) === 'pending').map(({ id }) => id);
+  const pending = leads.filter(({ id }) => states.get(id) === 'pending');
   counts.known += leads.length - missing.length;
   for (const some of portions(missing, shareOf(targets), signal)) {
     // While the ones before were forwarded, these may have been pushed.
@@ -202,40 +172,37 @@ async function takeListed(
     const lacking = some.filter(({ id }) => !before.has(id));
     counts.known += before.size;
     await handlePulled(lacking, options);
-    const left = await countPending(
-      lacking.map(({ id }) => id),
-      options,
-    );
+    const left = await countPending(lacking, options);
     counts.fetched += left.known;
     counts.pending += left.pending;
     counts.notStored += lacking.length - left.known;
   }
-  await deliverAgain(pending, leads, counts, options);
-}
-
-/** Delivers leads that are pending in the inbox to the targets that lack them. `listed`: what the service lists now. */
-async function deliverAgain(
-  pending: readonly string[],
-  listed: readonly LeadWithId[],
-  counts: RoundCounts,
-  options: RoundOptions,
-): Promise<void> {
-  const { targets, signal, note, sentenceOf } = options;
-  for (const ids of portions([...new Set(pending)], shareOf(targets), signal)) {
-    const unwanted = await deliverPending(ids, {
-      ...options,
-      onUnreadable: (leadIds, error) =>
-        note({ kind: 'not-delivered-again', leadIds, why: sentenceOf(error) }),
-    });
-    // What is outstanding for the targets of another run alone is taken in by this one, as a push of it would be.
-    await handlePulled(
-      listed.filter(({ id }) => unwanted.has(id)),
-      options,
-    );
-    const left = await countPending(ids, options);
-    counts.pending += left.pending;
+  const isOfOthers = pending.length > 0 && (await inbox.outstanding()).some(({ wanted }) => !wanted);
+  for (const some of portions(isOfOthers ? pending : [], shareOf(targets), signal)) {
+    const unwanted = await unwantedOf(some, options);
+    await handlePulled(unwanted, options);
+    const left = await countPending(unwanted, options);
     counts.handedOn += left.known - left.pending;
   }
+  counts.pending += (await countPending(pending, options)).pending;
+}
+
+/** Leads that are outstanding for the targets of another run alone: this one takes them in, as a push of them would be. */
+async function unwantedOf(
+  leads: readonly LeadWithId[],
+  { inbox, receiver, targets }: RoundOptions,
+): Promise<readonly LeadWithId[]> {
+  const idle = leads.filter(({ id }) => !receiver.isDispatching(id));
+  const leases = idle.flatMap(({ id }) =>
+    targets.map(({ name }): TargetLease => ({ leadId: id, seq: 0, target: name })),
+  );
+  const answers = await inbox.lease(leases);
+  const isIn = (state: LeaseState) => (_: unknown, i: number) => answers[i]?.state === state;
+  const wanted = new Set(
+    [...leases.filter(isIn('leased')), ...leases.filter(isIn('busy'))].map(({ leadId }) => leadId),
+  );
+  await inbox.release(leases.filter(isIn('leased')));
+  return idle.filter(({ id }) => !wanted.has(id));
 }
 
 async function handlePulled(
@@ -249,19 +216,11 @@ async function handlePulled(
 
 /** Of these leads, how many the inbox has, and how many of them are pending. */
 async function countPending(
-  ids: readonly string[],
-  { inbox, outstanding }: RoundOptions,
+  leads: readonly LeadWithId[],
+  { inbox }: RoundOptions,
 ): Promise<{ known: number; pending: number }> {
-  const states = await inbox.states(ids);
-  let pending = 0;
-  for (const [id, state] of states) {
-    if (state !== 'pending') outstanding.delete(id);
-    else {
-      pending += 1;
-      if (outstanding.size < mostOutstanding) outstanding.add(id);
-    }
-  }
-  return { known: states.size, pending };
+  const states = await inbox.states(leads.map(({ id }) => id));
+  return { known: states.size, pending: [...states.values()].filter((state) => state === 'pending').length };
 }
 
 /** Half of what the targets take at the same time, so that a delivery never waits behind a round alone. */

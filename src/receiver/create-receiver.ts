@@ -1,9 +1,7 @@
 import { isErased } from '../inbox/decide-verdict.ts';
 import { remainingDelivery } from '../inbox/erase/remaining-delivery.ts';
 import { CannotStoreError, type Inbox, type Source, type TakeResult } from '../inbox/inbox.ts';
-import type { RedactDelivery } from '../inbox/store-options.ts';
 import type { RawLead } from '../lead/raw-lead.ts';
-import { type Secret, withoutSecrets } from '../secret.ts';
 import type { Clock } from '../time/clock.ts';
 import {
   checkDelivery,
@@ -16,7 +14,6 @@ import {
 } from '../webhook/check-delivery.ts';
 import type { Delivery } from '../webhook/delivery.ts';
 import { answerHandshake, answerOtherEvent, type OtherEvents } from '../webhook/other-delivery.ts';
-import { redactHeaders } from '../webhook/headers.ts';
 import {
   answerForLeads,
   answerForOutcome,
@@ -25,9 +22,10 @@ import {
   type Rejection,
   rejection,
 } from '../webhook/rejection.ts';
-import type { Key, Verifier } from '../webhook/scheme.ts';
-import { type LabelledResult, TargetDeliverer, type PendingLead } from './deliver-to-targets.ts';
+import type { Verifier } from '../webhook/scheme.ts';
+import { type LabelledResult, type OnTry, TargetDeliverer, type PendingLead } from './deliver-to-targets.ts';
 import type { HostGuard } from './host-guard.ts';
+import { InFlightCount } from './in-flight-count.ts';
 import type { ReceiverNote } from './problems.ts';
 import {
   type AnsweredDelivery,
@@ -35,6 +33,7 @@ import {
   type ReceiverObserver,
   type Subscribable,
 } from './receiver-events.ts';
+import { deliveryRedactor } from './redact-delivery.ts';
 import type { Target } from './targets/target.ts';
 
 export interface ReceiverOptions {
@@ -46,8 +45,12 @@ export interface ReceiverOptions {
   readonly hostGuard?: HostGuard | undefined;
   /** Opened with the options that `inboxRequirements` gives for the same policy and targets. */
   readonly inbox: Pick<Inbox, 'take' | 'reject' | 'settle' | 'release'>;
-  /** What each new lead is delivered to before its delivery is acknowledged. Default: nothing. */
+  /** What each new lead is delivered to. Default: nothing. */
   readonly targets?: readonly Target[] | undefined;
+  /** What a delivery waits for before it is acknowledged: its targets (the default), or that it is stored. */
+  readonly acknowledge?: 'delivered' | 'stored' | undefined;
+  /** Tries the targets again for what they have not had. Default: nobody does. */
+  readonly outbox?: OutboxOfReceiver | undefined;
   readonly clock: Pick<Clock, 'now'>;
   readonly note: (found: ReceiverNote) => void;
   /** The neutral sentence of an error, for events and notes. */
@@ -59,6 +62,12 @@ export interface ReceiverOptions {
   /** What the credential of a rejected delivery would have matched, one sentence each. */
   readonly explain?: ((delivery: Delivery, rejection: Rejection) => readonly string[]) | undefined;
   readonly observer?: ReceiverObserver | undefined;
+}
+
+interface OutboxOfReceiver {
+  readonly tried: OnTry;
+  /** The target does not answer: new leads wait in the inbox until it does. */
+  isAway(target: string): boolean;
 }
 
 interface DeliberateFailures {
@@ -78,19 +87,18 @@ export interface Receiver {
   handle(delivery: Delivery): Promise<DeliveryAnswer>;
   /** The same for a delivery that needs no check, such as a lead that was pulled from the service. */
   handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer>;
-  /** The same for leads that the inbox holds already, with the leases on the targets that have not had them. */
-  handleLeased(
-    checked: CheckedDelivery,
-    leads: readonly PendingLead[],
-    source: Source,
-  ): Promise<DeliveryAnswer>;
+  /**
+   * Hands leads that the inbox holds to the targets on which it has leased them. Rejects with a `CannotStoreError` when the
+   * inbox cannot write what came of it.
+   */
+  handOn(checked: CheckedDelivery, leads: readonly PendingLead[]): Promise<void>;
   /** Whether a lead is on its way to a target now. */
   isDispatching(leadId: string): boolean;
   /** Keeps, and emits, a request that was rejected before it became a delivery. */
   handleRejected(delivery: Delivery, rejection: Rejection): Promise<DeliveryAnswer>;
   /**
-   * One event for each lead of a delivery, and for each rejected delivery, when its answer is known. A delivery is
-   * answered only when the listeners have room. A listener that throws fails the delivery, so that its sender sends it
+   * One event for each lead of a delivery, and for each rejected delivery, when its answer is known, and one whenever a lead
+   * was handed on from the inbox. A delivery is answered only when the listeners have room. A listener that throws fails the delivery, so that its sender sends it
    * again.
    */
   readonly events: Subscribable<AnsweredDelivery>;
@@ -107,6 +115,8 @@ interface StoredLead {
 /** A lead whose verdict is made. */
 interface DecidedLead extends StoredLead {
   readonly kind: 'accepted' | 'duplicate' | 'pending';
+  /** What its sender is told, where that is another verdict. */
+  readonly answered?: 'accepted' | 'duplicate' | undefined;
   readonly targetResults?: readonly LabelledResult[] | undefined;
 }
 
@@ -124,14 +134,19 @@ interface RejectedDelivery {
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
   const { policy, hostGuard, otherEvents, inbox, targets = [], clock, note, sentenceOf } = options;
-  const { onKey, failures, explain, observer } = options;
+  const { onKey, failures, explain, observer, outbox, acknowledge } = options;
   const others: OtherDeliveries = {
     handshake: answerHandshake,
     withoutLead: (json, detail) => otherEvents && answerOtherEvent(json, detail, otherEvents),
   };
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();
-  const dispatcher = new TargetDeliverer(inbox, targets, clock);
+  const dispatcher = new TargetDeliverer(
+    inbox,
+    targets,
+    clock,
+    outbox && ((...tried) => outbox.tried(...tried)),
+  );
   const isSelective = targets.some(({ takes }) => takes !== undefined);
   const { path: redactPath } = deliveryRedactor(policy);
 
@@ -151,25 +166,18 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   /** From checked to answered. */
-  function handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
+  async function handleChecked(checked: CheckedDelivery, source: Source): Promise<DeliveryAnswer> {
     // The first secret is the current one. Another can only be removed when no sender uses it any more.
     if (checked.key >= 0) onKey?.(checked.key);
     if (checked.key > 0) {
       note({ kind: 'former-secret-used', number: checked.key + 1, secrets: policy.keys.length });
     }
-    return handleStored(checked, source, () => store(checked, source));
-  }
-
-  /** From stored to answered. */
-  async function handleStored(
-    checked: CheckedDelivery,
-    source: Source,
-    stored: () => Promise<readonly StoredLead[] | Rejection>,
-  ): Promise<DeliveryAnswer> {
     let decided: Rejection | readonly DecidedLead[];
     try {
-      const taken = await stored();
-      decided = 'kind' in taken ? taken : await dispatch(checked, taken);
+      const taken = await store(checked, source);
+      if ('kind' in taken) decided = taken;
+      else if (acknowledge === 'stored' && source === 'push') decided = followLater(checked, taken);
+      else decided = await dispatch(checked, taken);
       const delay = failures?.wait();
       if (delay !== undefined) await delay;
     } catch (error) {
@@ -226,13 +234,46 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     });
   }
 
+  /** That they are stored is enough: their targets follow. */
+  function followLater(checked: CheckedDelivery, stored: readonly StoredLead[]): readonly DecidedLead[] {
+    const tried = stored.filter(isPending).flatMap((one): PendingLead[] => {
+      // Who sends a lead again asks for a try; a new one waits in the inbox for a target that is away.
+      const isTried = ({ name }: { readonly name: string }): boolean =>
+        one.stored.attempt > 1 || outbox?.isAway(name) !== true;
+      const targets = one.stored.targets.filter(isTried);
+      return targets.length === 0 ? [] : [{ ...one, stored: { ...one.stored, targets } }];
+    });
+    // What is too much to hold is read from the inbox again.
+    if (tried.length > 0 && dispatcher.size + tried.length <= mostFollowing) {
+      inFlight
+        .run(() => handOn(withoutErased(checked, stored), tried))
+        .catch((error: unknown) => note({ kind: 'outbox-failed', why: sentenceOf(error) }));
+    }
+    return stored.map(({ lead, stored: taken }) => {
+      if (taken.kind !== 'pending') return { lead, stored: taken, kind: taken.kind };
+      const answered = taken.attempt === 1 ? 'accepted' : 'duplicate';
+      return { lead, stored: taken, kind: taken.attempt === 1 ? 'pending' : 'duplicate', answered };
+    });
+  }
+
+  /** What came of it is an event, unless somebody else's try was shared. */
+  async function handOn(checked: CheckedDelivery, pending: readonly PendingLead[]): Promise<void> {
+    const dispatched = await dispatcher.dispatch(checked, pending);
+    const tried = pending
+      .map((one, i): DecidedLead => ({ ...one, kind: 'pending', ...dispatched[i] }))
+      .filter(({ targetResults = [] }) => targetResults.length > 0);
+    if (tried.length > 0) await answer(checked.delivery, 'outbox', tried);
+  }
+
   /** Resolves with the answer when every listener of its events, one for each lead, has room for more. */
   async function answer(
     delivery: Delivery,
-    source: Source,
+    source: AnsweredDelivery['source'],
     leads: readonly DecidedLead[],
   ): Promise<DeliveryAnswer> {
-    const ordinary = answerForLeads(leads.map(({ kind, lead }) => ({ kind, leadId: lead.leadId })));
+    const ordinary = answerForLeads(
+      leads.map(({ answered, kind, lead }) => ({ kind: answered ?? kind, leadId: lead.leadId })),
+    );
     const given =
       failures === undefined ? ordinary : { ...ordinary, status: failures.statusFor(ordinary.status) };
     for (let i = 0; i < leads.length; i += 1) {
@@ -319,14 +360,16 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     checkHead: (head) => hostGuard?.(head) ?? checkHead(head, policy),
     handle: (delivery) => timed(() => handle(delivery)),
     handleChecked: (checked, source) => inFlight.run(() => handleChecked(checked, source)),
-    handleLeased: (checked, leads, source) =>
-      inFlight.run(() => handleStored(checked, source, () => Promise.resolve(leads))),
+    handOn: (checked, leads) => inFlight.run(() => handOn(checked, leads)),
     handleRejected: (delivery, rejection) => timed(() => handleRejected(delivery, rejection)),
     isDispatching: (leadId) => dispatcher.isDispatching(leadId),
     events,
     idle: () => inFlight.idle(),
   };
 }
+
+/** Leads on their way to targets whose deliveries are answered already. */
+const mostFollowing = 256;
 
 async function observed<T>(take: () => Promise<T>, observer: ReceiverObserver): Promise<T> {
   const startedAt = observer.now();
@@ -355,27 +398,6 @@ function withoutErased(checked: CheckedDelivery, stored: readonly StoredLead[]):
 
 const isPending = (one: StoredLead): one is PendingLead => one.stored.kind === 'pending';
 
-/** How many pieces of work are in flight. */
-export class InFlightCount {
-  #count = 0;
-  #waiting: (() => void)[] = [];
-
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    this.#count += 1;
-    try {
-      return await work();
-    } finally {
-      this.#count -= 1;
-      if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
-    }
-  }
-
-  /** Resolves when nothing is in flight. */
-  idle(): Promise<void> {
-    return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
-  }
-}
-
 /** A nonce of a scheme that signs no time never expires by itself: a month is what the verifier remembers. */
 const timelessNonceMs = 30 * 86_400_000;
 
@@ -390,30 +412,5 @@ export function inboxRequirements(verifier: Verifier, targets: readonly Target[]
     leaseMs: Math.max(0, ...targets.map(({ longestMs }) => longestMs + marginMs)),
     nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
     redact: deliveryRedactor(verifier),
-  };
-}
-
-/** In characters. A shorter text would be found by chance, and is no secret. */
-const shortestSecret = 4;
-
-/** Replaces every header that holds a credential, and the secrets themselves wherever else they occur. */
-export function deliveryRedactor(verifier: Verifier): RedactDelivery {
-  const { scheme } = verifier;
-  let known: readonly Key[] | undefined;
-  let secrets: readonly Secret[] = [];
-  const redact = (text: string): string => {
-    if (known !== verifier.keys) {
-      known = verifier.keys;
-      secrets = [...known, ...(verifier.former ?? []), { secret: scheme.verifyToken }]
-        .flatMap(({ secret }) => secret ?? [])
-        .filter((secret) => secret.reveal().length >= shortestSecret);
-    }
-    return withoutSecrets(text, secrets, '[redacted]');
-  };
-  return {
-    // A wrong one may be that of another app.
-    path: (delivery) => redact(delivery.path).replace(/([?&]hub\.verify_token=)[^&]*/g, '$1[redacted]'),
-    headers: (delivery) =>
-      redactHeaders(delivery.rawHeaders, scheme).map(([name, value]) => [name, redact(value)]),
   };
 }

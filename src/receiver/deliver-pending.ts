@@ -1,5 +1,5 @@
 import { DataError, LeadNotFoundError } from '../errors.ts';
-import type { Inbox, TakeResult, TargetLease } from '../inbox/inbox.ts';
+import type { Inbox, TargetLease } from '../inbox/inbox.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Receiver } from './create-receiver.ts';
 import type { PendingLead } from './deliver-to-targets.ts';
@@ -14,14 +14,12 @@ import type { Target } from './targets/target.ts';
 
 export interface DeliverPendingOptions {
   readonly inbox: Pick<Inbox, 'list' | 'lease' | 'release'>;
-  readonly receiver: Pick<Receiver, 'handleLeased' | 'isDispatching'>;
+  readonly receiver: Pick<Receiver, 'handOn' | 'isDispatching'>;
   /** Of the receiver. */
   readonly targets: readonly Pick<Target, 'name'>[];
   readonly clock: Pick<Clock, 'now'>;
   /** A pending lead that was tried later than that is left alone; milliseconds since the epoch. */
   readonly triedBefore: number;
-  /** The attempt that targets are given. Default: the number of the lead's last delivery. */
-  readonly attemptOf?: ((lead: FirstDelivery) => number) | undefined;
   /** Leads that cannot be read, so that they are not delivered. */
   readonly onUnreadable: (leadIds: readonly string[], error: DataError | LeadNotFoundError) => void;
 }
@@ -29,18 +27,18 @@ export interface DeliverPendingOptions {
 /** A lead's first delivery, and the targets that it is handed to now. */
 interface LeasedLead {
   readonly first: FirstDelivery;
-  readonly targets: Extract<TakeResult, { readonly kind: 'pending' }>['targets'];
+  readonly targets: readonly string[];
 }
 
 /**
  * Delivers leads that the inbox holds, but some target has not had, to that target, as they came: stored is nothing but the
  * result. One that was tried a short time ago, or that a receiver is delivering now, is left alone; one that cannot be read is
- * no reason to leave the others. Resolves to the ids of leads that are outstanding for none of the targets.
+ * no reason to leave the others.
  */
 export async function deliverPending(
   leadIds: readonly string[],
   options: DeliverPendingOptions,
-): Promise<ReadonlySet<string>> {
+): Promise<void> {
   const { inbox, receiver, clock, triedBefore, onUnreadable } = options;
   const unreadable = (some: readonly string[]) => (error: unknown) => {
     if (!(error instanceof DataError || error instanceof LeadNotFoundError)) throw error;
@@ -57,49 +55,39 @@ export async function deliverPending(
       // Since the future some clock was set back: nobody knows how long ago that was.
       (at <= triedBefore || at > now) && !receiver.isDispatching(leadId),
   );
-  const unwanted = await Promise.all(
+  await Promise.all(
     groupByRequest(due).map(async (group) => {
-      const { leased, others } = await leaseAll(group, options);
+      const leased = await leaseAll(group, options);
       await redeliver(leased, options).catch(unreadable(leased.map(({ first }) => first.leadId)));
-      return others;
     }),
   );
-  return new Set(unwanted.flat());
 }
 
-/** `others`: ids of leads that are outstanding for none of the targets. */
+/** Those that are outstanding for some target, and that nobody else delivers now. */
 async function leaseAll(
   group: readonly FirstDelivery[],
   { inbox, targets }: Pick<DeliverPendingOptions, 'inbox' | 'targets'>,
-): Promise<{ leased: readonly LeasedLead[]; others: readonly string[] }> {
+): Promise<readonly LeasedLead[]> {
   const leases = group.flatMap(({ leadId, seq }) =>
     targets.map(({ name }): TargetLease => ({ leadId, seq, target: name })),
   );
-  const answers = await inbox.lease(leases);
+  const states = (await inbox.lease(leases)).map(({ state }) => state);
   const leased: LeasedLead[] = [];
-  const others: string[] = [];
   const given: TargetLease[] = [];
   for (const [i, first] of group.entries()) {
     const own = (_: unknown, n: number): boolean => Math.floor(n / targets.length) === i;
-    const mine = leases.filter((lease, n) => own(lease, n) && answers[n]?.state === 'leased');
-    if (answers.filter(own).some(({ state }) => state === 'busy')) given.push(...mine);
-    else if (mine.length === 0) others.push(first.leadId);
-    else {
-      const targets = mine.map((lease) => ({
-        name: lease.target,
-        tries: answers[leases.indexOf(lease)]?.tries ?? 0,
-      }));
-      leased.push({ first, targets });
-    }
+    const mine = leases.filter((lease, n) => own(lease, n) && states[n] === 'leased');
+    if (states.filter(own).includes('busy')) given.push(...mine);
+    else if (mine.length > 0) leased.push({ first, targets: mine.map(({ target }) => target) });
   }
   if (given.length > 0) await inbox.release(given);
-  return { leased, others };
+  return leased;
 }
 
 /** The leads came in one request, and go out in one. */
 async function redeliver(
   leased: readonly LeasedLead[],
-  { inbox, receiver, clock, attemptOf = ({ attempts }) => attempts }: DeliverPendingOptions,
+  { inbox, receiver, clock }: DeliverPendingOptions,
 ): Promise<void> {
   const [one] = leased;
   if (one === undefined) return;
@@ -111,9 +99,13 @@ async function redeliver(
   );
   const pending = checked.leads.flatMap((lead, i): PendingLead[] => {
     const { first, targets } = leased[i] ?? one;
-    const { leadId, seq, firstAt } = first;
-    const attempt = attemptOf(first);
-    return [{ lead, stored: { kind: 'pending', leadId, seq, attempt, firstAt, targets, busy: false } }];
+    const { leadId, seq, firstAt, attempts, handed } = first;
+    const tries = Math.max(attempts, handed);
+    const wanted = targets.map((name) => ({ name, tries }));
+    const attempt = tries + 1;
+    return [
+      { lead, stored: { kind: 'pending', leadId, seq, attempt, firstAt, targets: wanted, busy: false } },
+    ];
   });
-  await receiver.handleLeased(checked, pending, 'backfill');
+  await receiver.handOn(checked, pending);
 }

@@ -1,13 +1,24 @@
-import type { HandedResult, Inbox, StoredRef, TakeResult } from '../inbox/inbox.ts';
+import type { HandedResult, Inbox, StoredRef, TakeResult, TargetLease } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import type { Clock } from '../time/clock.ts';
 import type { CheckedDelivery, CheckedLead } from '../webhook/check-delivery.ts';
 import type { Target, TargetResult } from './targets/target.ts';
 
+/** A target that is to be tried for a lead. */
+export interface WantedTry {
+  readonly name: string;
+  /** How often it was tried for the lead. */
+  readonly tries: number;
+  /** When the lead became outstanding there, in milliseconds since the epoch; undefined: it came only now. */
+  readonly since?: number | undefined;
+}
+
 /** A stored lead that at least one target has not had yet. */
 export interface PendingLead {
   readonly lead: CheckedLead;
-  readonly stored: Extract<TakeResult, { readonly kind: 'pending' }>;
+  readonly stored: Extract<TakeResult, { readonly kind: 'pending' }> & {
+    readonly targets: readonly WantedTry[];
+  };
 }
 
 /** `target`: a label that holds no credentials. */
@@ -21,141 +32,170 @@ export interface DispatchedLead {
   readonly targetResults: readonly LabelledResult[];
 }
 
+/** Is told of every try, and says when a lead that was not taken is due again. */
+export type OnTry = (
+  target: Target,
+  wanted: WantedTry,
+  result: TargetResult,
+) => Pick<TargetLease, 'retryAt' | 'dead'>;
+
 /** What came of a lead at one target. */
-interface HandedLead {
-  readonly leadId: string;
-  readonly kind: DispatchedLead['kind'];
+interface HandedLead extends Pick<DispatchedLead, 'kind'> {
+  readonly isTaken: boolean;
   readonly result: LabelledResult;
 }
 
-/** Delivers leads to their targets: to each at least once, and never one lead twice at the same time. */
+/** What a lead waits for at one target. `isOwn` is false for a try that was in flight before. */
+interface AwaitedTry {
+  readonly target: string;
+  readonly isOwn: boolean;
+  readonly handed: Promise<HandedLead>;
+}
+
+/** Delivers leads to their targets: to each at least once, and never one lead twice at the same time to one target. */
 export class TargetDeliverer {
   readonly #inbox: Pick<Inbox, 'settle' | 'release'>;
   readonly #targets: readonly Target[];
   readonly #labels: ReadonlyMap<string, string>;
   readonly #clock: Pick<Clock, 'now'>;
-  /** By id of a lead: the work on its delivery, which ends with what became of each lead of that. */
-  readonly #inFlight = new Map<string, Promise<ReadonlyMap<string, DispatchedLead>>>();
+  readonly #onTry: OnTry | undefined;
+  /** By id of a lead, and name of a target. */
+  readonly #inFlight = new Map<string, Map<string, Promise<HandedLead>>>();
 
   /** `targets` in the order of their results. */
   constructor(
     inbox: Pick<Inbox, 'settle' | 'release'>,
     targets: readonly Target[],
     clock: Pick<Clock, 'now'>,
+    onTry?: OnTry,
   ) {
     this.#inbox = inbox;
     this.#targets = targets;
     this.#labels = new Map(targets.map(({ name }) => [name, targetLabel(name)]));
     this.#clock = clock;
+    this.#onTry = onTry;
   }
 
   /**
-   * Dispatches leads of one delivery; one result for each, in order. A lead that is being dispatched already waits for that
-   * and shares its result. Rejects with a `CannotStoreError` when the inbox cannot write that a target has had a lead.
+   * Dispatches leads of one delivery to all their targets at the same time; one result for each, in order. Where a lead is on
+   * its way to a target already, its result there is shared. Rejects with a `CannotStoreError` when the inbox cannot write
+   * that a target has had a lead.
    */
   async dispatch(
     checked: CheckedDelivery,
     leads: readonly PendingLead[],
   ): Promise<readonly DispatchedLead[]> {
-    const mine = new Map<string, PendingLead>();
-    for (const one of leads) {
-      const { busy, leadId } = one.stored;
-      if (!busy && !this.#inFlight.has(leadId) && !mine.has(leadId)) mine.set(leadId, one);
-    }
-    const work = this.#deliverToAll(checked, [...mine.values()]);
-    for (const leadId of mine.keys()) this.#inFlight.set(leadId, work);
+    const awaited = new Map(leads.map((one): [PendingLead, AwaitedTry[]] => [one, []]));
+    const begun = this.#targets.map((target) => this.#begin(target, checked, awaited));
     try {
-      return await Promise.all(
-        leads.map(async (one) => {
-          const { stored } = one;
-          const first = stored.busy
-            ? undefined
-            : (await this.#inFlight.get(stored.leadId))?.get(stored.leadId);
-          return mine.get(stored.leadId) === one ? (first ?? notYet) : this.#share(first ?? notYet, stored);
-        }),
-      );
+      return await Promise.all(leads.map((one) => this.#outcome(one.stored, awaited.get(one) ?? [])));
     } finally {
       // Deliveries that were stored in the same batch as the last one of the lead get here only later, and still need it.
       setImmediate(() => {
-        for (const leadId of mine.keys()) this.#inFlight.delete(leadId);
+        for (const end of begun) end();
       });
     }
   }
 
-  /** Whether the lead is on its way to a target now. */
+  /** Whether the lead is on its way now. */
   isDispatching(leadId: string): boolean {
     return this.#inFlight.has(leadId);
   }
 
-  async #share(first: DispatchedLead, { leadId, seq }: StoredRef): Promise<DispatchedLead> {
-    const [target] = this.#targets;
-    if (first.kind === 'pending' || target === undefined) return notYet;
-    const [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target: target.name }]);
-    return { kind, targetResults: [] };
+  /** Leads that are on their way now. */
+  get size(): number {
+    return this.#inFlight.size;
   }
 
-  /** All targets at the same time: one that fails, or takes long, holds no other. */
-  async #deliverToAll(
-    checked: CheckedDelivery,
-    leads: readonly PendingLead[],
-  ): Promise<ReadonlyMap<string, DispatchedLead>> {
-    const dispatched = new Map<string, DispatchedLead>(leads.map(({ stored }) => [stored.leadId, notYet]));
-    const handed = await Promise.allSettled(
-      this.#targets.map((target) => this.#deliverTo(target, checked, leads)),
-    );
-    for (const one of handed) {
-      if (one.status === 'rejected') throw one.reason;
-      for (const { leadId, kind, result } of one.value) {
-        const before = dispatched.get(leadId) ?? notYet;
-        dispatched.set(leadId, {
-          // Whichever target was the last to have the lead.
-          kind: before.kind === 'pending' ? kind : before.kind,
-          targetResults: [...before.targetResults, result],
-        });
-      }
-    }
-    return dispatched;
-  }
-
-  async #deliverTo(
+  /** Adds what each lead waits for at the target. Returns a function that forgets what it began. */
+  #begin(
     target: Target,
     checked: CheckedDelivery,
-    leads: readonly PendingLead[],
-  ): Promise<readonly HandedLead[]> {
-    const label = this.#labels.get(target.name) ?? '';
-    const wanting = leads.filter(({ stored }) => stored.targets.some(({ name }) => name === target.name));
-    if (wanting.length === 0) return [];
-    const results = target.deliver(
-      checked,
-      wanting.map(({ lead, stored }) => ({ ...lead, attempt: stored.attempt })),
-    );
-    // Each by itself: what took one lead is stored although another one of the delivery takes longer, or is never done.
-    const kept = await Promise.allSettled(
-      wanting.map(async ({ stored: { leadId, seq } }, i): Promise<HandedLead | undefined> => {
-        const given = await results[i];
-        if (given === undefined) return undefined;
-        const result = { ...given, target: label };
-        const lease = { leadId, seq, target: target.name, result: this.#kept(result) };
-        if (result.ok || target.bestEffort === true) {
-          // Those that end together share a transaction.
-          const [kind = 'pending'] = await this.#inbox.settle([lease]);
-          return { leadId, kind, result };
-        }
-        // Before the service is asked to send it again, since the next delivery may reach another receiver. Where that
-        // cannot be stored, the lease expires by itself.
-        await Promise.allSettled([this.#inbox.release([lease])]);
-        return { leadId, kind: 'pending', result };
-      }),
-    );
-    return kept.flatMap((one) => {
-      if (one.status === 'rejected') throw one.reason;
-      return one.value ?? [];
-    });
+    awaited: ReadonlyMap<PendingLead, AwaitedTry[]>,
+  ): () => void {
+    const { name } = target;
+    const own = new Map<string, { readonly one: PendingLead; readonly wanted: WantedTry }>();
+    const waiting: PendingLead[] = [];
+    for (const one of awaited.keys()) {
+      const { leadId, targets } = one.stored;
+      const wanted = targets.find((each) => each.name === name);
+      if (wanted === undefined) continue;
+      waiting.push(one);
+      const isKnown = own.has(leadId) || this.#inFlight.get(leadId)?.has(name) === true;
+      if (!isKnown) own.set(leadId, { one, wanted });
+    }
+    const tried = [...own.values()];
+    const attempted = tried.map(({ one, wanted }) => ({ ...one.lead, attempt: wanted.tries + 1 }));
+    const results = tried.length === 0 ? [] : target.deliver(checked, attempted);
+    for (const [i, { one, wanted }] of tried.entries()) {
+      const atTargets = this.#inFlight.get(one.stored.leadId) ?? new Map<string, Promise<HandedLead>>();
+      atTargets.set(name, this.#keep(target, one.stored, wanted, results[i]));
+      this.#inFlight.set(one.stored.leadId, atTargets);
+    }
+    for (const one of waiting) {
+      const { leadId } = one.stored;
+      const handed = this.#inFlight.get(leadId)?.get(name);
+      const isOwn = own.get(leadId)?.one === one;
+      if (handed !== undefined) awaited.get(one)?.push({ target: name, isOwn, handed });
+    }
+    return () => {
+      for (const leadId of own.keys()) {
+        const atTargets = this.#inFlight.get(leadId);
+        atTargets?.delete(name);
+        if (atTargets?.size === 0) this.#inFlight.delete(leadId);
+      }
+    };
+  }
+
+  /** Each lead by itself: what took one is stored although another one of the delivery takes longer, or is never done. */
+  async #keep(
+    target: Target,
+    { leadId, seq }: StoredRef,
+    wanted: WantedTry,
+    handed: Promise<TargetResult> | undefined,
+  ): Promise<HandedLead> {
+    const given = await handed;
+    if (given === undefined) throw new Error('a target gave no result');
+    const next = this.#onTry?.(target, wanted, given);
+    const result = { ...given, target: this.#labels.get(target.name) ?? '' };
+    const lease = { leadId, seq, target: target.name, result: this.#kept(result) };
+    if (result.ok || target.bestEffort === true) {
+      // Those that end together share a transaction.
+      const [kind = 'pending'] = await this.#inbox.settle([lease]);
+      return { isTaken: true, kind, result };
+    }
+    // Before the service is asked to send it again, since the next delivery may reach another receiver. Where that cannot
+    // be stored, the lease expires by itself.
+    await Promise.allSettled([this.#inbox.release([{ ...lease, ...next }])]);
+    return { isTaken: false, kind: 'pending', result };
+  }
+
+  /** Once all targets had their turn: one that fails, or takes long, holds no other. */
+  async #outcome({ leadId, seq }: StoredRef, awaited: readonly AwaitedTry[]): Promise<DispatchedLead> {
+    let kind: DispatchedLead['kind'] = 'pending';
+    const targetResults: LabelledResult[] = [];
+    const shared: string[] = [];
+    let isTaken = true;
+    for (const [i, ended] of (await Promise.allSettled(awaited.map(({ handed }) => handed))).entries()) {
+      if (ended.status === 'rejected') throw ended.reason;
+      isTaken &&= ended.value.isTaken;
+      const { isOwn = false, target = '' } = awaited[i] ?? {};
+      if (!isOwn) {
+        shared.push(target);
+        continue;
+      }
+      targetResults.push(ended.value.result);
+      // Whichever target was the last to have the lead.
+      if (ended.value.kind !== 'pending') kind = ended.value.kind;
+    }
+    const [target] = shared;
+    if (kind === 'pending' && isTaken && target !== undefined) {
+      [kind = 'pending'] = await this.#inbox.settle([{ leadId, seq, target }]);
+    }
+    return { kind, targetResults };
   }
 
   #kept({ ok, answer, durationMs }: TargetResult): HandedResult {
     return { ok, answer, durationMs, at: this.#clock.now() };
   }
 }
-
-const notYet: DispatchedLead = { kind: 'pending', targetResults: [] };

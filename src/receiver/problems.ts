@@ -36,6 +36,11 @@ export type ReceiverNote =
       readonly hours: number;
     }
   | { readonly kind: 'rejected-not-kept'; readonly why: string }
+  /** What was authentic when it came is handed on again without a credential: only its sender can sign. */
+  | { readonly kind: 'handed-on-unsigned'; readonly scheme: string }
+  /** The target did not take so many leads for too long: they are kept, and tried no more. `target`: its label. */
+  | { readonly kind: 'given-up'; readonly target: string; readonly leads: number }
+  | { readonly kind: 'outbox-failed'; readonly why: string }
   | { readonly kind: 'not-delivered-again'; readonly leadIds: readonly string[]; readonly why: string }
   /** None of the targets is for such a lead. */
   | { readonly kind: 'lead-for-no-target'; readonly leadId: string }

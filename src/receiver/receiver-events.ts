@@ -18,7 +18,8 @@ export interface AnsweredDelivery {
   readonly method: string;
   /** Without secrets. */
   readonly path: string;
-  readonly source: Source;
+  /** `outbox`: it was in the inbox, and was handed on to a target once more. */
+  readonly source: Source | 'outbox';
   readonly reason?: RejectReason | OtherReason | undefined;
   /** One sentence beside the reason. */
   readonly detail?: string | undefined;

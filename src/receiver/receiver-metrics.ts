@@ -1,5 +1,4 @@
 import type { VerdictKind } from '../inbox/decide-verdict.ts';
-import type { Source } from '../inbox/inbox.ts';
 import { targetLabel } from '../inbox/target-name.ts';
 import { Counter, Histogram, type MetricFamily } from '../output/openmetrics.ts';
 import type { Clock } from '../time/clock.ts';
@@ -83,10 +82,13 @@ export class ReceiverMetrics implements ReceiverObserver {
 
   /** For the receiver's events. */
   delivered({ verdict, reason, source, targetResults }: AnsweredDelivery): void {
-    const key = verdictKey(verdict, reason, source);
-    if (!this.#verdicts.increment(key)) {
-      this.#addVerdict(verdict, reason, source);
-      this.#verdicts.increment(key);
+    // A lead that stays pending was counted when it came.
+    if (source !== 'outbox' || verdict !== 'pending') {
+      const key = verdictKey(verdict, reason, source);
+      if (!this.#verdicts.increment(key)) {
+        this.#addVerdict(verdict, reason, source);
+        this.#verdicts.increment(key);
+      }
     }
     if (targetResults === undefined) return;
     for (const result of targetResults) this.#forwards.increment(`${result.target} ${resultLabel(result)}`);
@@ -114,13 +116,20 @@ export class ReceiverMetrics implements ReceiverObserver {
     ];
   }
 
-  #addVerdict(verdict: VerdictKind, reason: AnsweredDelivery['reason'], source: Source): void {
+  #addVerdict(
+    verdict: VerdictKind,
+    reason: AnsweredDelivery['reason'],
+    source: AnsweredDelivery['source'],
+  ): void {
     this.#verdicts.add(verdictKey(verdict, reason, source), { verdict, reason: reason ?? '', source });
   }
 }
 
-const verdictKey = (verdict: VerdictKind, reason: AnsweredDelivery['reason'], source: Source): string =>
-  `${verdict} ${reason ?? ''} ${source}`;
+const verdictKey = (
+  verdict: VerdictKind,
+  reason: AnsweredDelivery['reason'],
+  source: AnsweredDelivery['source'],
+): string => `${verdict} ${reason ?? ''} ${source}`;
 
 function resultLabel({ to, ok, status }: TargetResult): (typeof forwardResults)[number] {
   if (ok) return 'ok';

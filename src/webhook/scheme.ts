@@ -76,6 +76,8 @@ export interface Scheme {
   readonly toleranceMs: number | undefined;
   /** Whether a signature covers the URL or its path, so that a proxy which rewrites them spoils it. */
   readonly signsUrl: boolean;
+  /** Where senders deliver, if that is signed and is not the address at which deliveries are received. */
+  readonly publicUrl?: URL | undefined;
   /** Decodes a secret in the form that the scheme uses. Throws a `ConfigError` for one that is empty or malformed. */
   key(secret: Secret): Key;
   /** The application's own check, asked in place of `authenticate`. Never rejects. */

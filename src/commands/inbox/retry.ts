@@ -29,6 +29,7 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
     bestEffort: false,
     keepBody: false,
     loopbackCa: await readAuthority(context.paths.dataDir),
+    now: () => context.clock.now(),
     sentenceOf: problemSentence,
     signal: context.signal,
   });

@@ -17,7 +17,7 @@ export default command({
       sometimes: ['admin'],
     },
     {
-      what: 'one for each lead that was delivered',
+      what: 'one for each lead that was delivered, or handed on from the inbox',
       type: 'delivery',
       fields: members('receivedAt verdict reason status durationMs leadId remote attempt lead'),
       sometimes: members('detail leadNumber leadCount firstAt source differs warnings handed explanation'),

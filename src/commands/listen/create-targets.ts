@@ -49,6 +49,7 @@ export async function* openTargets(
       proxy: proxyFor(to.forward, context.env),
       keepBody: flags.showAnswer || globals.verbose,
       loopbackCa,
+      now: () => clock.now(),
     });
   };
   for (const definition of definitions) {

@@ -3,8 +3,10 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
+import { UsageError } from '../../errors.ts';
 import { sentenceOf } from '../../messages/find-message.ts';
 import { isAlive, lock, parseHolder } from '../../files/lock.ts';
+import { counted } from '../../output/terminal/progress.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { type InboxLocation, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
@@ -37,15 +39,24 @@ interface ListenInboxParts {
   readonly onCommit: ((writes: number) => void) | undefined;
 }
 
-/** The inbox that a run continues; undefined for one that gets an inbox of its own. */
+/**
+ * The inbox that a run continues; undefined for one that gets an inbox of its own. Throws a `UsageError` where that is not enough
+ * for `--acknowledge stored`.
+ */
 export const namedInbox = async (
   flags: ListenOptions,
   settings: Settings,
   context: Context,
-): Promise<InboxLocation | undefined> =>
-  isForTests(flags) && !isInboxNamed(flags, context.env)
-    ? undefined
-    : await resolveInbox(flags, settings, context);
+): Promise<InboxLocation | undefined> => {
+  const isNamed = !isForTests(flags) || isInboxNamed(flags, context.env);
+  const named = isNamed ? await resolveInbox(flags, settings, context) : undefined;
+  if (flags.acknowledge === 'stored' && (named === undefined || named === ':memory:')) {
+    throw new UsageError('--acknowledge stored needs an inbox that outlives the run', {
+      hint: 'name a file or a database with --inbox',
+    });
+  }
+  return named;
+};
 
 /** Opens the inbox of one run. Throws a `ConfigError` when it cannot be opened. */
 export async function openListenInbox(
@@ -121,9 +132,16 @@ async function noteOutstanding(
   where: string,
   messages: Pick<Context['messages'], 'note'>,
 ): Promise<void> {
-  for (const { target, leads, wanted, wantedElsewhere } of await inbox.outstanding()) {
+  for (const { target, leads, unscheduled, wanted, wantedElsewhere } of await inbox.outstanding()) {
+    if (wanted && unscheduled > 0) {
+      messages.note(
+        `unscheduled ${target}`,
+        `${counted(unscheduled, 'lead is', 'leads are')} outstanding for ${target} since an older release: ` +
+          `'leads inbox retry --pending${where}' has this receiver try again`,
+      );
+    }
     if (wanted || wantedElsewhere) continue;
-    const what = leads === 1 ? '1 lead is' : `${leads} leads are`;
+    const what = counted(leads, 'lead is', 'leads are');
     const next = target.startsWith('forward ')
       ? `'leads inbox retry --pending --to URL${where}' delivers it to the address that the app has now`
       : 'it gets it when the service delivers it again to a run that has that target';

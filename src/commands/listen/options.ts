@@ -1,5 +1,5 @@
 import { isLoopback } from '../../config/base-url.ts';
-import { duration, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
+import { duration, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
 import { parseDuration } from '../../time/time-text.ts';
 import { httpUrl, pollInterval, writtenFile } from '../flags/flag-values.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
@@ -88,6 +88,12 @@ export const flags = {
       repeatable: true,
       known: 'files',
       help: "one of these with more than its address, such as which leads: see 'leads help targets'",
+    },
+    acknowledge: {
+      value: 'when',
+      type: oneOf(['delivered', 'stored']),
+      default: 'delivered',
+      help: 'answer 200 when the targets have the lead, or when it is stored and they get it afterwards',
     },
     leadAt: {
       value: 'pointer',

@@ -8,8 +8,8 @@ import { escapeJson, sanitize } from '../../output/sanitize.ts';
 import type { StdoutWriter } from '../../output/stdout.ts';
 import { type Palette, paletteFor } from '../../output/terminal/colour.ts';
 import type { BackfillRound, RoundEnd } from '../../receiver/backfill.ts';
-import { deliveryRedactor } from '../../receiver/create-receiver.ts';
 import type { LabelledResult } from '../../receiver/deliver-to-targets.ts';
+import { deliveryRedactor } from '../../receiver/redact-delivery.ts';
 import type { AnsweredDelivery, Subscribable } from '../../receiver/receiver-events.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { formatDuration, formatSeconds } from '../../time/time-text.ts';
@@ -42,7 +42,9 @@ export async function openDeliveryOutput(
   const started = clock.now();
   return {
     subscribeTo(events) {
-      events.subscribe(({ verdict, reason }) => {
+      events.subscribe(({ verdict, reason, source }) => {
+        // It was counted when it came.
+        if (verdict === 'pending' && source === 'outbox') return;
         tally[verdict] += 1;
         if (verdict === 'rejected' && reason !== undefined)
           tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
@@ -292,9 +294,10 @@ function subject(event: AnsweredDelivery): string {
   const parts = leadId === undefined ? [] : [sanitize(shortened(leadId))];
   if (lead !== undefined) parts.push(...nameAndCategory(lead));
   if (position !== undefined) parts.push(`${position.number} of ${position.of}`);
-  if (verdict === 'pending') parts.push(`answered ${status}`);
+  if (verdict === 'pending' && event.source !== 'outbox') parts.push(`answered ${status}`);
   if (reason !== undefined) parts.push(verdict === 'rejected' ? `${status} ${reason}` : reason);
   if (event.source === 'backfill') parts.push('fetched from the service');
+  if (event.source === 'outbox') parts.push('handed on from the inbox');
   return parts.join('  ');
 }
 

@@ -9,6 +9,7 @@ import { CurrentKeys } from '../../receiver/current-keys.ts';
 import { type HostGuard, hostGuard } from '../../receiver/host-guard.ts';
 import { limitYoungGeneration } from '../../receiver/limit-young-generation.ts';
 import type { ReceiverNote } from '../../receiver/problems.ts';
+import { Outbox } from '../../receiver/outbox.ts';
 import { ReceiverMetrics } from '../../receiver/receiver-metrics.ts';
 import { repairOutputFile } from '../../receiver/targets/append.ts';
 import type { Target } from '../../receiver/targets/target.ts';
@@ -145,7 +146,18 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     flags.backfill === undefined
       ? undefined
       : { windowMs: flags.backfill, everyMs: flags.backfillEvery, service: await openService(context) };
-  const receiver = receiverFor(session, settings);
+  const { signal } = stop;
+  const outbox = new Outbox({
+    inbox,
+    targets,
+    verifier,
+    clock,
+    random: context.random,
+    note,
+    sentenceOf,
+    signal,
+  });
+  const receiver = receiverFor(session, settings, outbox);
   const stdout = new StdoutWriter(
     context.stdout,
     (error) => stop.fail(error),
@@ -165,12 +177,12 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const server = await openServer(session, receiver);
   admin?.serving(server);
   await output.listening({ ...server.listening, admin: admin?.url });
-  const { signal } = stop;
   const files = [...(await secretFiles(flags, verifier)), ...opened.files, ...server.files];
   if (files.length > 0 || verifier.keys.length > 1) {
     const renewed = renewFiles(files, context, signal, () => noteUnused(verifier, messages));
     closeStopped(() => renewed);
   }
+  const handedOn = outbox.run(receiver);
   const backfilled =
     pulled === undefined
       ? Promise.resolve()
@@ -182,16 +194,16 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
           clock,
           signal,
           note,
-          sentenceOf,
           onRound: output.backfill,
         });
 
   const cause = await stop.reached;
   const { drainTimeout: drainMs } = flags;
   stdout.giveUpAfter(drainMs + stdoutExtraMs);
-  await Promise.all([server.close(drainMs), endWithin(drainMs, backfilled, context)]);
+  const background = Promise.all([backfilled, handedOn]);
+  await Promise.all([server.close(drainMs), endWithin(drainMs, background, context)]);
   abort.abort();
-  await backfilled;
+  await background;
   await receiver.idle();
   await output.summary();
   const missed = stop.missed();
@@ -225,6 +237,7 @@ function sayStopping(drainDelayMs: number, { stderr, messages, signal }: Context
 function receiverFor(
   { flags, context, verifier, inbox, targets, metrics, stop: { signal } }: ListenSession,
   settings: Settings,
+  outbox: Outbox,
 ): Receiver {
   const { clock, messages } = context;
   const { path, respond, failFirst, delay: delayMs } = flags;
@@ -245,6 +258,8 @@ function receiverFor(
     hostGuard: hostGuardFor(flags, messages),
     inbox,
     targets,
+    acknowledge: flags.acknowledge,
+    outbox,
     clock,
     note: noteWith(messages),
     sentenceOf,
@@ -271,8 +286,13 @@ const noteWith =
       messages.warn(problemSentence(found));
       return;
     }
-    const cause = 'leadIds' in found ? `${found.kind} ${JSON.stringify(found.leadIds)}` : found.kind;
-    messages.note(cause, problemSentence(found));
+    const { kind } = found;
+    if (kind === 'given-up') messages.note(`${kind} ${found.target}`, problemSentence(found), true);
+    else
+      messages.note(
+        'leadIds' in found ? `${kind} ${JSON.stringify(found.leadIds)}` : kind,
+        problemSentence(found),
+      );
   };
 
 /** Needed where neither a credential nor a certificate keeps out a page in a browser on this machine. */
@@ -292,7 +312,11 @@ function hostGuardFor(
 }
 
 /** Resolves when the work has ended, and at the latest after `ms`. */
-async function endWithin(ms: number, work: Promise<void>, { clock }: Pick<Context, 'clock'>): Promise<void> {
+async function endWithin(
+  ms: number,
+  work: Promise<unknown>,
+  { clock }: Pick<Context, 'clock'>,
+): Promise<void> {
   const over = new AbortController();
   const wait = clock.sleep(ms, over.signal).catch(() => undefined);
   await Promise.race([work.finally(() => over.abort()), wait]);

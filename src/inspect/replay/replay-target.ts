@@ -47,6 +47,7 @@ export function replayTarget({ signer, now, ...options }: ReplayTargetOptions): 
     keepBody: false,
     loopbackCa,
     trust,
+    now,
     sentenceOf: problemSentence,
     signal,
     headersOf: (request) => [

@@ -3,9 +3,9 @@ import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
 import {
   createReceiver as createCore,
   inboxRequirements,
-  InFlightCount,
   type Receiver,
 } from '../../receiver/create-receiver.ts';
+import { InFlightCount } from '../../receiver/in-flight-count.ts';
 import { deliverPending } from '../../receiver/deliver-pending.ts';
 import type { AnsweredDelivery } from '../../receiver/receiver-events.ts';
 import { functionTarget } from '../../receiver/targets/function.ts';
@@ -111,7 +111,6 @@ export class ReceiverLife {
         inbox,
         receiver,
         targets: [this.#target],
-        attemptOf: ({ attempts, handed }) => Math.max(attempts, handed) + 1,
         onUnreadable: (ids, error) => ids.forEach((leadId) => onError(error, { leadId })),
       });
     let some: string[] = [];

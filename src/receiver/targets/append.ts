@@ -56,7 +56,8 @@ export async function openAppendTarget(path: string, options: AppendTargetOption
           (error: unknown) => sentenceOf(error),
         );
         const durationMs = Math.round(performance.now() - started);
-        return { to: 'output', ok: failure === undefined, answer: failure ?? 'written', durationMs };
+        if (failure === undefined) return { to: 'output', ok: true, answer: 'written', durationMs };
+        return { to: 'output', ok: false, answer: failure, durationMs, isDown: true };
       }),
     reopen: () => file.reopen(),
     close: () => file.close(),

@@ -2,6 +2,7 @@ import { createPoster } from '../../http/client/poster.ts';
 import type { TlsTrust } from '../../http/client/trust.ts';
 import { isPlainHttpAnswer, isClosedOnPlainHttp } from '../../http/problems.ts';
 import { withoutSecrets } from '../../secret.ts';
+import { retryAfterMs } from '../../service/client/retry.ts';
 import type { TargetProblem } from '../problems.ts';
 import { forwardRequest, type HeadersOf, splitCredentials } from './forward-request.ts';
 import type { Target, TargetResult } from './target.ts';
@@ -28,6 +29,8 @@ interface ForwardOptions {
   readonly trust?: TlsTrust | undefined;
   /** Headers in place of the delivery's own of the same names. */
   readonly headersOf?: HeadersOf | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** The sentence of a failure, for results. */
   readonly sentenceOf: (found: TargetProblem) => string;
   /** Aborts the requests in flight. */
@@ -43,7 +46,7 @@ const connections = 64;
 /** Passes the exact bytes and headers of a delivery on, once for all leads in it. Follows no redirect: a 3xx is not a 2xx. */
 export function forwardTarget(options: ForwardOptions): Target {
   const { keepPath, scheme, proxy, timeoutMs, bestEffort, keepBody, loopbackCa, signal } = options;
-  const { trust, headersOf, sentenceOf } = options;
+  const { trust, headersOf, sentenceOf, now } = options;
   const { bare: url, credentials } = splitCredentials(options.url);
   const poster = createPoster({ connections, loopbackCa, trust, proxy, now: () => performance.now() });
   const redacted = (text: string): string => withoutSecrets(text, credentials?.secrets ?? [], '[redacted]');
@@ -62,12 +65,17 @@ export function forwardTarget(options: ForwardOptions): Target {
         reason: posted.detail,
         proxy: proxy?.host,
       });
-      return { to: 'forward', ok: false, answer, durationMs };
+      return { to: 'forward', ok: false, answer, durationMs, isDown: true };
     }
     const { status } = posted;
     const ok = status >= 200 && status < 300;
     const body = keepBody ? redacted(posted.body.toString('utf8')).slice(0, keptBody) : undefined;
-    return { to: 'forward', ok, answer: String(status), durationMs, status, body };
+    const result = { to: 'forward', ok, answer: String(status), durationMs, status, body } as const;
+    if (ok) return result;
+    const isDown = status >= 500 || status === 429 ? true : undefined;
+    const header = (name: string): string | undefined =>
+      posted.headers.find(([known]) => known.toLowerCase() === name)?.[1];
+    return { ...result, isDown, retryAfterMs: retryAfterMs(header('retry-after'), now(), header('date')) };
   };
   return {
     name: `forward ${url.href}`,

@@ -12,13 +12,17 @@ export interface TargetResult {
   readonly durationMs: number;
   /** Of an HTTP answer; undefined where none came. */
   readonly status?: number | undefined;
+  /** What failed is the target, whichever lead it is handed. */
+  readonly isDown?: true | undefined;
+  /** So long an HTTP answer asks to wait. */
+  readonly retryAfterMs?: number | undefined;
   /** Text of the answer's body, on demand. */
   readonly body?: string | undefined;
 }
 
 /** A lead on its way to a target. */
 export interface AttemptedLead extends CheckedLead {
-  /** Which delivery of this id it is, from 1. */
+  /** Which try of this target it is, from 1. */
   readonly attempt: number;
 }
 

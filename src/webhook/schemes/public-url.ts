@@ -9,18 +9,23 @@ export function withPublicUrl(scheme: Scheme, publicUrl: URL | undefined): Schem
   if (publicUrl === undefined || !scheme.signsUrl) return scheme;
   return {
     ...scheme,
+    publicUrl,
     authenticate(delivery, keys) {
       const asReceived = scheme.authenticate(delivery, keys);
       if (asReceived.ok) return asReceived;
-      const asSent = scheme.authenticate(atPublicUrl(delivery, publicUrl), keys);
+      const asSent = scheme.authenticate({ ...delivery, ...atPublicUrl(delivery, publicUrl) }, keys);
       return asSent.ok ? asSent : asReceived;
     },
   };
 }
 
-function atPublicUrl(delivery: Delivery, { origin, pathname, search }: URL): Delivery {
-  const [ownPath = '/', ...rest] = delivery.path.split('?');
+/** What a sender asked for that was received at another address. */
+export function atPublicUrl(
+  received: Pick<Delivery, 'path'>,
+  { origin, pathname, search }: URL,
+): Pick<Delivery, 'path' | 'url'> {
+  const [ownPath = '/', ...rest] = received.path.split('?');
   const ownQuery = rest.length === 0 ? '' : `?${rest.join('?')}`;
   const path = (pathname === '/' ? ownPath : pathname) + (search === '' ? ownQuery : search);
-  return { ...delivery, path, url: origin + path };
+  return { path, url: origin + path };
 }

@@ -13,7 +13,7 @@ const app = (status: number): Promise<App> => startApp(answering(status));
 /** A home whose inbox has a lead that the app refused, twice, and one that it took; and the app's address. */
 async function refusedOnce() {
   const broken = await startApp((request, response) =>
-    response.writeHead(request.body.includes('taken') ? 200 : 500).end(),
+    response.writeHead(request.body.includes('taken') ? 200 : 400).end(),
   );
   const listener = await start(['--forward-to', `${broken.url}/hook`]);
   const headers = { 'x-webhook-token': token, 'x-sender': 'Zoë', 'content-type': 'application/json' };
@@ -157,13 +157,13 @@ describe('leads inbox retry', () => {
     const { stdout } = await leads(['inbox', 'show', 'a', '--json'], { home });
     const shown = JSON.parse(stdout) as { results: { answer: string; target: string }[] }[];
     expect(shown.map(({ results }) => results.map(({ answer }) => answer))).toEqual([
-      ['500', '200'],
-      ['500'],
+      ['400', '200'],
+      ['400'],
     ]);
     expect(shown[0]?.results[0]?.target).toBe(`forward http://127.0.0.1:${port}`);
     expect(stdout).not.toMatch(/password|\/hook/);
     expect((await leads(['inbox', 'show', 'a'], { home })).stdout).toMatch(
-      new RegExp(`forward http://127.0.0.1:${port} +500 \\(.*\\) at 20`),
+      new RegExp(`forward http://127.0.0.1:${port} +400 \\(.*\\) at 20`),
     );
   });
 

@@ -214,6 +214,7 @@ describe('listen --drain-timeout', () => {
     expect([502, 'no answer']).toContain(await lost);
     hold = false;
     const next = await listen(argv, { home: listener.home });
-    expect(await next.post({ id: 'a' })).toMatchObject({ status: 200, body: { status: 'accepted' } });
+    await expect.poll(() => next.stdout.text()).toContain('accepted');
+    expect(await next.post({ id: 'a' })).toMatchObject({ status: 200, body: { status: 'duplicate' } });
   });
 });

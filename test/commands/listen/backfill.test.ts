@@ -302,87 +302,7 @@ describe('--backfill-every after a time without rounds that read the list', () =
 });
 
 describe('--backfill-every and leads that a target has not had', () => {
-  it('hands them on although the target was down for longer than the window', async () => {
-    const service = await startService('a', 'b');
-    let status = 500;
-    const app = await appAt((_, response) => void response.writeHead(status).end());
-    const listener = await startRounds(['--forward-to', app.url], service);
-    await over(listener, 1);
-    listener.clock.advance(25 * 3_600_000);
-    await over(listener, 2);
-    expect(app.received).toHaveLength(4);
-    listener.clock.advance(25 * 3_600_000);
-    await over(listener, 3);
-    expect(app.received).toHaveLength(6);
-    status = 200;
-    await nextRound(listener);
-    await nextRound(listener);
-    expect(said(listener)).toEqual([
-      'backfill: 2 fetched, 0 already known, 2 pending',
-      'backfill: 0 fetched, 2 already known, 2 of them handed on at last',
-    ]);
-    expect(app.received).toHaveLength(8);
-    expect(await stored(listener)).toEqual(['a accepted backfill', 'b accepted backfill']);
-  });
-
-  it('hands them on although the service does not answer now', async () => {
-    const service = await startService('a');
-    let status = 500;
-    const app = await appAt((_, response) => void response.writeHead(status).end());
-    const listener = await startRounds(['--forward-to', app.url], service);
-    await over(listener, 1);
-    status = 200;
-    service.answer = fail(503);
-    await nextRound(listener);
-    await nextRound(listener);
-    expect(eventsOf(listener, 'backfill')).toMatchObject([
-      { fetched: 1, pending: 1, complete: true },
-      { known: 1, handedOn: 1, pending: 0, complete: false },
-      { known: 0, handedOn: 0, complete: false },
-    ]);
-    expect(app.received).toHaveLength(2);
-  });
-
-  it('hands them on although the clock was set back', async () => {
-    const service = await startService('a');
-    let status = 500;
-    const app = await appAt((_, response) => void response.writeHead(status).end());
-    const listener = await startRounds(['--forward-to', app.url], service);
-    await over(listener, 1);
-    listener.clock.set(-12 * 3_600_000);
-    status = 200;
-    await nextRound(listener);
-    expect(said(listener).at(-1)).toBe('backfill: 0 fetched, 1 already known, 1 of them handed on at last');
-  });
-
-  it('says which one it cannot hand on, and goes on with the others and with the list', async () => {
-    const service = await startService('bad', 'good');
-    let status = 500;
-    const app = await appAt((_, response) => void response.writeHead(status).end());
-    const listener = await startRounds(['--forward-to', app.url], service);
-    expect((await listener.post({ id: 'bad' })).status).toBe(502);
-    await over(listener, 1);
-    const database = new Libsql(`${listener.home}/data/inbox.db`);
-    database.prepare("UPDATE deliveries SET body = 'damaged', source = 'push' WHERE lead = 'bad'").run([]);
-    database.close();
-    status = 200;
-    service.ids.push(...Array.from({ length: 300 }, (_, i) => `l${i}`));
-    await nextRound(listener);
-    await nextRound(listener);
-    const notes = listener.stderr.text().match(/^note: .*$/gm);
-    expect(notes).toEqual([
-      expect.stringMatching(/^note: delivery number \d of the inbox holds no lead; 'bad' is not handed on$/),
-    ]);
-    expect(eventsOf(listener, 'backfill').at(-1)).toMatchObject({
-      fetched: 300,
-      known: 2,
-      handedOn: 1,
-      pending: 1,
-      complete: true,
-    });
-  });
-
-  it('hands those on whose id has another name', async () => {
+  it('leaves them to the outbox, which hands them on as they were stored', async () => {
     const service = await startService();
     const createdAt = new Date().toISOString();
     const data = [{ leadId: 'a', createdAt }];
@@ -393,57 +313,21 @@ describe('--backfill-every and leads that a target has not had', () => {
     const app = await appAt((_, response) => void response.writeHead(status).end());
     const listener = await startRounds(['--forward-to', app.url], service, home);
     await over(listener, 1);
+    expect(said(listener)).toEqual(['backfill: 1 fetched, 0 already known, 1 pending']);
     status = 200;
+    listener.clock.advance(60_000);
+    await expect
+      .poll(() => eventsOf(listener, 'delivery'))
+      .toMatchObject([
+        { verdict: 'pending', source: 'backfill' },
+        { verdict: 'accepted', source: 'outbox' },
+      ]);
     await nextRound(listener);
-    expect(said(listener)).toEqual([
-      'backfill: 1 fetched, 0 already known, 1 pending',
-      'backfill: 0 fetched, 1 already known, 1 of them handed on at last',
-    ]);
+    expect(said(listener)).toHaveLength(1);
     expect(app.received.map(({ body }) => body.toString())).toEqual(
       Array.from({ length: 2 }, () => JSON.stringify(data[0])),
     );
-  });
-
-  it('hands a fetched one on in the next round, as it was stored, and stores nothing again', async () => {
-    const service = await startService('a', 'b');
-    let status = 500;
-    const app = await appAt((_, response) => void response.writeHead(status).end());
-    const listener = await startRounds(['--forward-to', app.url], service);
-    await over(listener, 1);
-    expect(said(listener)).toEqual(['backfill: 2 fetched, 0 already known, 2 pending']);
-    await nextRound(listener);
-    expect(said(listener)).toHaveLength(1);
-    status = 200;
-    await nextRound(listener);
-    expect(said(listener).slice(1)).toEqual([
-      'backfill: 0 fetched, 2 already known, 2 of them handed on at last',
-    ]);
-    await nextRound(listener);
-    expect(idsOf(app).sort()).toEqual(['a', 'a', 'a', 'b', 'b', 'b']);
-    expect(await stored(listener)).toEqual(['a accepted backfill', 'b accepted backfill']);
-    expect((await listener.post({ id: 'a' })).body).toMatchObject({ status: 'duplicate' });
-  });
-
-  it('leaves a pushed one to the retries of the service, and hands it on when none came', async () => {
-    const service = await startService('a');
-    let status = 500;
-    const app = await appAt((_, response) => void response.writeHead(status).end());
-    service.answer = fail(503);
-    const listener = await startRounds(['--forward-to', app.url], service);
-    await over(listener, 1);
-    listener.clock.advance(every - 60_000);
-    expect((await listener.post('{ "id": "a", "pushed": true }')).status).toBe(502);
-    status = 200;
-    service.answer = undefined;
-    listener.clock.advance(60_000);
-    await over(listener, 2);
-    expect(app.received).toHaveLength(1);
-    await nextRound(listener);
-    expect(app.received.map(({ body }) => body.toString())).toEqual([
-      '{ "id": "a", "pushed": true }',
-      '{ "id": "a", "pushed": true }',
-    ]);
-    expect(await stored(listener)).toEqual(['a accepted push']);
+    expect(await stored(listener)).toEqual(['a accepted backfill']);
   });
 
   it('takes one in that an earlier run left outstanding for another address', async () => {

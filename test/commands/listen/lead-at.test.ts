@@ -162,7 +162,7 @@ describe('several leads in one delivery', () => {
 
 describe('what is done with several leads', () => {
   it('is one forward of the whole body, as long as one of them is outstanding', async () => {
-    let status = 500;
+    let status = 400;
     const behind = await app((request, response) => answering(status)(request, response));
     const argv = ['--forward-to', `${behind.url}/hook`, '--format', 'events'];
     const listener = await start(argv);

@@ -1,0 +1,248 @@
+import { DataError } from '../errors.ts';
+import type { DueLead, Inbox, StoredDelivery, TargetLease } from '../inbox/inbox.ts';
+import { targetLabel } from '../inbox/target-name.ts';
+import { type Clock, slept } from '../time/clock.ts';
+import type { Verifier } from '../webhook/scheme.ts';
+import type { Receiver } from './create-receiver.ts';
+import type { PendingLead, WantedTry } from './deliver-to-targets.ts';
+import {
+  answering,
+  defaultGiveUpMs,
+  isAwayForLong,
+  longestPauseMs,
+  nextTry,
+  stateAfter,
+  type TargetState,
+} from './outbox-schedule.ts';
+import type { ReceiverNote } from './problems.ts';
+import { restoreCredential } from './restore-credential.ts';
+import { asReceived, storedDelivery } from './stored-deliveries.ts';
+import type { Target, TargetResult } from './targets/target.ts';
+
+interface OutboxOptions {
+  readonly inbox: Pick<Inbox, 'due' | 'nextDueAt' | 'lease' | 'release' | 'list' | 'outstanding'>;
+  readonly targets: readonly Target[];
+  /** Its first key signs what was authentic when it came. */
+  readonly verifier: Verifier;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly note: (found: ReceiverNote) => void;
+  /** The neutral sentence of an error. */
+  readonly sentenceOf: (error: unknown) => string;
+  /** Nothing is begun any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Other processes may make leads due, too: so often the inbox is asked at least, in milliseconds. */
+const pollMs = 10_000;
+
+/** Between two rounds of which the first found nothing to do, at least, in milliseconds. */
+const shortestWaitMs = 1000;
+
+/** Leads that are tried at the same time, at most. */
+const mostAtOnce = 100;
+
+/** Leads that are given up in one step. */
+const step = 500;
+
+/** One target, and what is known of it in this run. Times are of the clock that goes on evenly. */
+interface Line {
+  readonly target: Target;
+  state: TargetState;
+  /** When its next round begins, and what begins it at once. */
+  waitsUntil: number;
+  wake: AbortController;
+  /** Leads that were given up and are not said yet. */
+  givenUp: number;
+}
+
+/** Tries the targets again for what is stored and they have not had, whether or not its sender comes again. */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #lines: ReadonlyMap<string, Line>;
+  /** Leads of one request have one result, and are due together. */
+  readonly #chances = new WeakMap<TargetResult, number>();
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    this.#lines = new Map(
+      options.targets.map((target) => [
+        target.name,
+        { target, state: answering, waitsUntil: 0, wake: new AbortController(), givenUp: 0 },
+      ]),
+    );
+  }
+
+  /** `OnTry` of whoever hands leads to the targets. */
+  tried(
+    target: Target,
+    { tries, since }: WantedTry,
+    result: TargetResult,
+  ): Pick<TargetLease, 'retryAt' | 'dead'> {
+    const { clock, random } = this.#options;
+    const line = this.#lines.get(target.name);
+    if (line === undefined) return {};
+    const chance = this.#chances.get(result) ?? random();
+    this.#chances.set(result, chance);
+    const wasAway = line.state.outages > 0;
+    const steady = clock.steady();
+    line.state = stateAfter(line.state, result, steady, chance);
+    if (result.ok) {
+      if (wasAway) line.wake.abort();
+      return {};
+    }
+    const now = clock.now();
+    const { giveUpMs = defaultGiveUpMs } = target;
+    const next = nextTry({ result, tries: tries + 1, since, giveUpMs, now }, chance);
+    if ('dead' in next) line.givenUp += 1;
+    else if (Math.max(line.state.pausedUntil, steady + next.retryAt - now) < line.waitsUntil)
+      line.wake.abort();
+    return next;
+  }
+
+  /** The target does not answer: only its next try shows whether it does again. */
+  isAway(target: string): boolean {
+    return (this.#lines.get(target)?.state.outages ?? 0) > 0;
+  }
+
+  /** Something is due that nobody tries now. */
+  wake(): void {
+    for (const line of this.#lines.values()) line.wake.abort();
+  }
+
+  /** Resolves when `signal` has aborted and the last try has ended. Never rejects. */
+  async run(receiver: Pick<Receiver, 'handOn' | 'isDispatching'>): Promise<void> {
+    this.#options.signal.addEventListener('abort', () => this.wake(), { once: true });
+    await Promise.all([...this.#lines.values()].map((line) => this.#serve(line, receiver)));
+  }
+
+  async #serve(line: Line, receiver: Pick<Receiver, 'handOn' | 'isDispatching'>): Promise<void> {
+    const { clock, signal, note, sentenceOf } = this.#options;
+    while (!signal.aborted) {
+      line.wake = new AbortController();
+      line.waitsUntil = 0;
+      let waitMs = pollMs;
+      try {
+        waitMs = await this.#round(line, receiver);
+        await this.#sayGivenUp(line);
+      } catch (error) {
+        note({ kind: 'outbox-failed', why: sentenceOf(error) });
+      }
+      if (waitMs === 0) continue;
+      line.waitsUntil = clock.steady() + waitMs;
+      await slept(clock, waitMs, line.wake.signal);
+    }
+  }
+
+  /** Resolves to how long there is nothing to do, in milliseconds. */
+  async #round(line: Line, receiver: Pick<Receiver, 'handOn' | 'isDispatching'>): Promise<number> {
+    const { inbox, clock } = this.#options;
+    const { name, concurrency = mostAtOnce } = line.target;
+    const pausedMs = line.state.pausedUntil - clock.steady();
+    if (pausedMs > 0) return pausedMs;
+    const now = clock.now();
+    const next = (await inbox.nextDueAt(name)) ?? Number.POSITIVE_INFINITY;
+    const waitMs = next - now;
+    // What is due later than any pause is long was put off before the clock was set back.
+    if (waitMs > 0 && waitMs <= 2 * longestPauseMs) return Math.min(pollMs, waitMs);
+    if (waitMs === Number.POSITIVE_INFINITY) return pollMs;
+    // Half of what the target takes, so that a delivery never waits behind what is stored alone.
+    const most = Math.max(1, Math.floor(Math.min(mostAtOnce, concurrency) / 2));
+    const due = await inbox.due(name, Math.max(now, next), this.isAway(name) ? 1 : most);
+    const free = due.filter(({ leadId }) => !receiver.isDispatching(leadId));
+    if (free.length === 0) return shortestWaitMs;
+    if (!(await this.#tryAll(line.target, free, receiver))) return shortestWaitMs;
+    if (isAwayForLong(line.state)) await this.#giveUpOverdue(line);
+    return 0;
+  }
+
+  /** Resolves to false where others try them all. */
+  async #tryAll(
+    target: Target,
+    due: readonly DueLead[],
+    receiver: Pick<Receiver, 'handOn'>,
+  ): Promise<boolean> {
+    const { inbox } = this.#options;
+    const answers = await inbox.lease(due.map(({ leadId, seq }) => ({ leadId, seq, target: target.name })));
+    const leased = due.filter((_, i) => answers[i]?.state === 'leased');
+    const requests = new Map<number, StoredRequest>();
+    for (const one of leased) {
+      // Inside the lease: what was erased meanwhile is not there any more.
+      const stored = await storedDelivery(inbox, one.seq);
+      if (stored === undefined) continue;
+      const { seq, firstSeq = seq, place } = stored;
+      const request = requests.get(firstSeq) ?? { stored, leads: [] };
+      request.leads.push({ ...one, place });
+      requests.set(firstSeq, request);
+    }
+    const tries = [...requests.values()].map((request) => this.#try(target, request, receiver));
+    for (const one of await Promise.allSettled(tries)) if (one.status === 'rejected') throw one.reason;
+    return leased.length > 0;
+  }
+
+  /** Leads that came in one request go out in one. */
+  async #try(
+    target: Target,
+    { stored, leads }: StoredRequest,
+    receiver: Pick<Receiver, 'handOn'>,
+  ): Promise<void> {
+    const { inbox, verifier, clock, note, sentenceOf } = this.#options;
+    const { name, giveUpMs = defaultGiveUpMs } = target;
+    const now = clock.now();
+    try {
+      const restored = restoreCredential(stored, verifier, now);
+      if (restored.isUnsigned) note({ kind: 'handed-on-unsigned', scheme: verifier.scheme.name });
+      const checked = asReceived({ ...restored.stored, receivedAt: now }, leads);
+      const { attempt, receivedAt: firstAt } = stored;
+      const pending = leads.flatMap(({ leadId, seq, tries, since }, i): PendingLead[] => {
+        const lead = checked.leads[i];
+        const targets = [{ name, tries, since }];
+        const taken = { kind: 'pending', leadId, seq, attempt, firstAt, targets, busy: false } as const;
+        return lead === undefined ? [] : [{ lead, stored: taken }];
+      });
+      await receiver.handOn({ ...checked, key: restored.isVerified ? 0 : -1 }, pending);
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error;
+      note({
+        kind: 'not-delivered-again',
+        leadIds: leads.map(({ leadId }) => leadId),
+        why: sentenceOf(error),
+      });
+      const isOver = leads.every(({ since }) => now - since >= giveUpMs);
+      const next = isOver ? { dead: true as const } : { retryAt: now + longestPauseMs };
+      await inbox.release(leads.map(({ leadId, seq }) => ({ leadId, seq, target: name, ...next })));
+    }
+  }
+
+  /** Of a target that is away there are more leads than tries: all that waited too long are given up. */
+  async #giveUpOverdue(line: Line): Promise<void> {
+    const { inbox, clock, signal } = this.#options;
+    const { name, giveUpMs = defaultGiveUpMs } = line.target;
+    while (!signal.aborted) {
+      const now = clock.now();
+      const overdue = (await inbox.due(name, now, step)).filter(({ since }) => now - since >= giveUpMs);
+      if (overdue.length === 0) return;
+      const leases = overdue.map(({ leadId, seq }) => ({ leadId, seq, target: name }));
+      const answers = await inbox.lease(leases);
+      const leased = leases.filter((_, i) => answers[i]?.state === 'leased');
+      if (leased.length === 0) return;
+      await inbox.release(leased.map((lease) => ({ ...lease, dead: true })));
+      line.givenUp += leased.length;
+    }
+  }
+
+  async #sayGivenUp(line: Line): Promise<void> {
+    if (line.givenUp === 0) return;
+    line.givenUp = 0;
+    const target = targetLabel(line.target.name);
+    const outstanding = await this.#options.inbox.outstanding();
+    const { dead = 0 } = outstanding.find((one) => one.target === target && one.wanted) ?? {};
+    this.#options.note({ kind: 'given-up', target, leads: dead });
+  }
+}
+
+/** Leads of one request that are leased, and the delivery of the first of them. */
+interface StoredRequest {
+  readonly stored: StoredDelivery;
+  readonly leads: (DueLead & Pick<StoredDelivery, 'place'>)[];
+}

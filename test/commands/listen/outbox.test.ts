@@ -1,0 +1,325 @@
+import type { ServerResponse } from 'node:http';
+import Libsql from 'libsql';
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../support/clock.ts';
+import { freshHome, leads } from '../../support/run.ts';
+import { answering, appInEachTest, type App, type Received, startApp } from './app.ts';
+import { type Listener, listenInEachTest, token } from './support.ts';
+
+const start = listenInEachTest();
+const appAt = appInEachTest();
+
+const headersOf = (received: Received | undefined, name: string): string[] =>
+  (received?.rawHeaders ?? []).filter((_, i, all) => i % 2 === 1 && all[i - 1]?.toLowerCase() === name);
+
+const hourMs = 3_600_000;
+
+/** An app that answers with whatever status is set. */
+async function appWith(status: number, headers = {}) {
+  const state = { status, headers };
+  const app = await appAt((_: Received, response: ServerResponse) => {
+    response.writeHead(state.status, state.headers).end();
+  });
+  return Object.assign(app, state, {
+    set(next: number, more = {}) {
+      Object.assign(state, { status: next, headers: more });
+    },
+  });
+}
+
+/** Lets time pass, in small steps, until it is so. Returns how long that took, in seconds. */
+async function secondsUntil(
+  { clock }: Pick<Listener, 'clock'>,
+  isSo: () => boolean,
+  stepMs = 1000,
+): Promise<number> {
+  const from = clock.now();
+  const step = (): boolean => {
+    if (!isSo()) clock.advance(stepMs);
+    return isSo();
+  };
+  await expect.poll(step, { interval: 4, timeout: 20_000 }).toBe(true);
+  return (clock.now() - from) / 1000;
+}
+
+/** Lets so much time pass, in seconds. */
+async function pass({ clock }: Pick<Listener, 'clock'>, seconds: number, stepMs = 1000): Promise<void> {
+  const end = clock.now() + seconds * 1000;
+  await secondsUntil({ clock }, () => clock.now() >= end, stepMs);
+}
+
+const idsOf = ({ received }: App): unknown[] =>
+  received.map(({ body }) => (JSON.parse(body.toString()) as { id: unknown }).id);
+
+const deliveries = (listener: Listener): Record<string, unknown>[] =>
+  listener.events().filter(({ type }) => type === 'delivery');
+
+describe('the outbox of a receiver', () => {
+  it('hands a lead on once its app is back, behind a restart too, with its credential, and though nobody sends it again', async () => {
+    const down = await startApp(answering(200));
+    const port = Number(new URL(down.url).port);
+    await down.close();
+    const flags = ['--forward-to', down.url, '--format', 'events'];
+    const clock = new FakeClock();
+    const first = await start(flags, { clock });
+    expect((await first.post({ id: 'a', note: 'as sent' })).status).toBe(502);
+    await pass(first, 20);
+    await first.stop();
+    clock.advance(60_000);
+    const app = await appAt(answering(200), port);
+    const second = await start(flags, { clock, home: first.home });
+    expect(await secondsUntil(second, () => deliveries(second).length > 0)).toBeLessThan(60);
+    expect(deliveries(second)).toMatchObject([
+      { verdict: 'accepted', source: 'outbox', leadId: 'a', handed: [{ to: 'forward', ok: true }] },
+    ]);
+    const [got] = app.received;
+    expect(got?.body.toString()).toBe('{"id":"a","note":"as sent"}');
+    expect(headersOf(got, 'x-webhook-token')).toEqual([token]);
+    expect(headersOf(got, 'leads-verified')).toEqual(['token']);
+    expect(Number(headersOf(got, 'leads-attempt')[0])).toBeGreaterThan(1);
+    expect((await second.post({ id: 'a', note: 'as sent' })).body).toMatchObject({ status: 'duplicate' });
+    expect(app.received).toHaveLength(1);
+  });
+
+  it('counts what it hands on for --count, and prints it with --format leads, once', async () => {
+    const app = await appWith(503);
+    const listener = await start(['--forward-to', app.url, '--format', 'leads', '--count', '1']);
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    app.set(200);
+    await secondsUntil(listener, () => listener.stdout.text() !== '');
+    expect(await listener.done).toMatchObject({ exitCode: 0, stdout: '{"id":"a"}\n' });
+  });
+
+  it('tries an app that is down once at a time, ever less often, and all that waits once it answers', async () => {
+    const app = await appWith(500);
+    const listener = await start(['--forward-to', app.url, '--format', 'events']);
+    const ids = Array.from({ length: 60 }, (_, i) => `l${i}`);
+    for (const id of ids) expect((await listener.post({ id })).status).toBe(502);
+    const before = app.received.length;
+    await pass(listener, 600, 2500);
+    const probes = app.received.slice(before);
+    expect(probes.length).toBeGreaterThan(4);
+    expect(probes.length).toBeLessThan(12);
+    // Each probe is for another lead: one that the app cannot take holds no other.
+    expect(new Set(probes.map(({ body }) => body.toString())).size).toBe(probes.length);
+    app.set(200);
+    const accepted = (): number =>
+      deliveries(listener).filter(({ verdict }) => verdict === 'accepted').length;
+    await secondsUntil(listener, () => accepted() === 60);
+    expect(app.atOnce()).toBeLessThanOrEqual(32);
+    expect(new Set(deliveries(listener).map(({ leadId }) => leadId)).size).toBe(60);
+    await listener.stop();
+    expect(listener.stderr.text()).toContain('60 accepted, 60 pending');
+  });
+
+  it('puts off a lead that the app refuses, and holds no other for it', async () => {
+    const refused = { id: 'refused' };
+    const app = await appAt(({ body }, response) => {
+      response.writeHead(body.includes('refused') ? 422 : 200).end();
+    });
+    const listener = await start(['--forward-to', app.url]);
+    expect((await listener.post(refused)).status).toBe(502);
+    await pass(listener, 3600, 10_000);
+    const tries = idsOf(app).length;
+    expect(tries).toBeGreaterThan(5);
+    expect(tries).toBeLessThan(15);
+    expect((await listener.post({ id: 'b' })).status).toBe(200);
+    expect(app.received.flatMap((one) => headersOf(one, 'leads-attempt')).slice(0, 3)).toEqual([
+      '1',
+      '2',
+      '3',
+    ]);
+  });
+
+  it.each([
+    ['429 with seconds', 429, () => '120'],
+    ['503 with a date', 503, (now: number) => new Date(now + 120_000).toUTCString()],
+    ['404 with seconds', 404, () => '120'],
+  ])('waits as long as the app asks: %s', async (_, status, retryAfter) => {
+    const clock = new FakeClock();
+    const app = await appWith(status, { 'retry-after': retryAfter(clock.now()), date: '' });
+    const listener = await start(['--forward-to', app.url], { clock });
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    app.set(200);
+    const took = await secondsUntil(listener, () => app.received.length === 2);
+    expect(took).toBeGreaterThanOrEqual(119);
+    expect(took).toBeLessThan(140);
+  });
+
+  it('hands on nothing that was erased', async () => {
+    const app = await appWith(404);
+    const listener = await start(['--forward-to', app.url]);
+    for (const id of ['a', 'b']) expect((await listener.post({ id })).status).toBe(502);
+    const { exitCode } = await leads(['inbox', 'erase', '--id', 'a', '--yes'], { home: listener.home });
+    expect(exitCode).toBe(0);
+    app.set(200);
+    await secondsUntil(listener, () => app.received.length === 3);
+    await pass(listener, 120, 2500);
+    expect(idsOf(app)).toEqual(['a', 'b', 'b']);
+  });
+
+  it('shares a try with a delivery that comes meanwhile', async () => {
+    let answer = (): void => undefined;
+    const app = await appAt((_, response, count) => {
+      if (count === 1) response.writeHead(404).end();
+      else answer = () => void response.writeHead(200).end();
+    });
+    const listener = await start(['--forward-to', app.url, '--format', 'events']);
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    await secondsUntil(listener, () => app.received.length === 2);
+    const pushed = listener.post({ id: 'a' });
+    await expect
+      .poll(() =>
+        leads(['inbox', 'list', '--json'], { home: listener.home }).then(
+          ({ stdout }) => (JSON.parse(stdout) as unknown[]).length,
+        ),
+      )
+      .toBe(2);
+    answer();
+    expect((await pushed).status).toBe(200);
+    expect(app.received).toHaveLength(2);
+    const accepted = () => deliveries(listener).filter(({ verdict }) => verdict === 'accepted');
+    await expect.poll(accepted).toHaveLength(1);
+  });
+
+  it('tries again although the clock was set back', async () => {
+    const app = await appWith(404);
+    const listener = await start(['--forward-to', app.url]);
+    expect((await listener.post({ id: 'a' })).status).toBe(502);
+    listener.clock.set(-12 * hourMs);
+    expect(await secondsUntil(listener, () => app.received.length === 2)).toBeLessThan(30);
+  });
+
+  it('says which lead it cannot read, and goes on with the others', async () => {
+    const app = await appWith(404);
+    const listener = await start(['--forward-to', app.url]);
+    for (const id of ['bad', 'good']) expect((await listener.post({ id })).status).toBe(502);
+    const database = new Libsql(`${listener.home}/data/inbox.db`);
+    database.prepare("UPDATE deliveries SET body = 'damaged' WHERE lead = 'bad'").run([]);
+    database.close();
+    app.set(200);
+    await secondsUntil(listener, () => app.received.length === 3);
+    expect(idsOf(app)).toEqual(['bad', 'good', 'good']);
+    await expect
+      .poll(() => listener.stderr.text().match(/^note: .*$/gm))
+      .toContain("note: delivery number 1 of the inbox holds no lead; 'bad' is not handed on");
+  });
+
+  it('gives a lead up after three days, with a last try, says so once, and keeps it', async () => {
+    const app = await appWith(500);
+    const flags = ['--forward-to', app.url, '-q'];
+    const listener = await start(flags.slice(0, 2));
+    for (const id of ['a', 'b', 'c']) expect((await listener.post({ id })).status).toBe(502);
+    await pass(listener, 71 * 3600, 30 * 60_000);
+    expect(listener.stderr.text()).not.toContain('given up');
+    await secondsUntil(listener, () => listener.stderr.text().includes('3 leads are given up'), 30 * 60_000);
+    const tries = app.received.length;
+    await pass(listener, 24 * 3600, 30 * 60_000);
+    expect(app.received).toHaveLength(tries);
+    expect(listener.stderr.text().match(/given up for forward http/g)?.length).toBeLessThanOrEqual(3);
+    const listed = await leads(['inbox', 'list', '--verdict', 'pending', '--json'], { home: listener.home });
+    expect(JSON.parse(listed.stdout)).toHaveLength(3);
+    app.set(200);
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
+  });
+
+  it('signs what it hands on with the secret that is current', async () => {
+    const secret = (letter: string): string => `whsec_${letter.repeat(32)}`;
+    const { sign } = await import('../../../src/library/webhook.ts');
+    const clock = new FakeClock(Date.now());
+    const down = await appWith(500);
+    const home = freshHome();
+    const flags = (current: string) => [
+      '--forward-to',
+      down.url,
+      '--scheme',
+      'standard-webhooks',
+      '--secret',
+      current,
+    ];
+    const first = await start(flags(secret('a')), { clock, home });
+    const signed = await sign({ id: 'a' }, { scheme: 'standard-webhooks', secrets: secret('a') });
+    const posted = await first.post(signed.body, Object.fromEntries(Object.entries(signed.headers)));
+    expect(posted.status).toBe(502);
+    await first.stop();
+    down.set(200);
+    clock.advance(24 * 3_600_000);
+    const behind = await start(['--http', '--scheme', 'standard-webhooks', '--secret', secret('b')], {
+      clock,
+    });
+    const second = await start(
+      ['--forward-to', behind.url, '--scheme', 'standard-webhooks', '--secret', secret('b')],
+      { clock, home },
+    );
+    expect((await second.stop()).exitCode).toBe(0);
+    await start(flags(secret('b')), { clock, home });
+    await expect.poll(() => down.received.length).toBe(2);
+    const again = down.received[1];
+    const { status } = await behind.post(
+      again?.body,
+      Object.fromEntries(
+        ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [
+          name,
+          headersOf(again, name),
+        ]),
+      ),
+    );
+    expect(status).toBe(200);
+  });
+});
+
+describe('--acknowledge stored', () => {
+  it('answers once the lead is on disk, and its targets get it afterwards', async () => {
+    let answer = (): void => undefined;
+    const app = await appAt((_, response) => (answer = () => void response.writeHead(200).end()));
+    const listener = await start(['--forward-to', app.url, '--acknowledge', 'stored', '--format', 'events']);
+    const first = await listener.post({ id: 'a' });
+    expect([first.status, first.body]).toEqual([200, { status: 'accepted', id: 'a' }]);
+    await expect.poll(() => app.received.length).toBe(1);
+    const again = await listener.post({ id: 'a' });
+    expect([again.status, again.body]).toEqual([200, { status: 'duplicate', id: 'a' }]);
+    answer();
+    await expect
+      .poll(() => deliveries(listener))
+      .toMatchObject([
+        { verdict: 'pending', source: 'push', status: 200 },
+        { verdict: 'duplicate', source: 'push', status: 200 },
+        { verdict: 'accepted', source: 'outbox', handed: [{ to: 'forward', ok: true }] },
+      ]);
+    expect((await listener.post({ id: 'a' })).body).toMatchObject({ status: 'duplicate' });
+    expect(app.received).toHaveLength(1);
+    expect(headersOf(app.received[0], 'leads-attempt')).toEqual(['1']);
+  });
+
+  it('takes what comes while the app is down without trying it for each, and hands it on once it is up', async () => {
+    const app = await appWith(500);
+    const flags = ['--forward-to', app.url, '--acknowledge', 'stored', '--format', 'events'];
+    const listener = await start(flags);
+    expect((await listener.post({ id: 'first' })).status).toBe(200);
+    await expect.poll(() => app.received.length).toBe(1);
+    await expect.poll(() => deliveries(listener).length).toBe(2);
+    for (let i = 0; i < 50; i += 1) expect((await listener.post({ id: `l${i}` })).status).toBe(200);
+    expect(app.received.length).toBe(1);
+    app.set(200);
+    const accepted = (): number =>
+      deliveries(listener).filter(({ verdict }) => verdict === 'accepted').length;
+    await secondsUntil(listener, () => accepted() === 51);
+    expect(new Set(idsOf(app)).size).toBe(51);
+  });
+
+  it.each([[['--inbox', ':memory:']], [['--count', '1']]])(
+    'needs an inbox that stays: not with %j',
+    async (more) => {
+      const { exitCode, stderr } = await leads([
+        'listen',
+        '--token',
+        't',
+        '--acknowledge',
+        'stored',
+        ...more,
+      ]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain('--acknowledge stored needs an inbox that outlives the run');
+    },
+  );
+});

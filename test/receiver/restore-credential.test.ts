@@ -1,0 +1,87 @@
+import { describe, expect, it, test } from 'vitest';
+import { openInbox } from '../../src/inbox/open-inbox.ts';
+import type { StoredDelivery } from '../../src/inbox/inbox.ts';
+import { inboxRequirements } from '../../src/receiver/create-receiver.ts';
+import { restoreCredential } from '../../src/receiver/restore-credential.ts';
+import { asReceived } from '../../src/receiver/stored-deliveries.ts';
+import { Secret } from '../../src/secret.ts';
+import { checkDelivery } from '../../src/webhook/check-delivery.ts';
+import { type Delivery, headerValues } from '../../src/webhook/delivery.ts';
+import { unverified, type Verifier } from '../../src/webhook/scheme.ts';
+import { schemeNamed } from '../../src/webhook/scheme-registry.ts';
+import { FakeClock } from '../support/clock.ts';
+import { delivered, outgoing } from '../webhook/delivery.ts';
+import { cases, keyOf } from '../webhook/schemes/every.ts';
+
+const dayMs = 86_400_000;
+const clock = new FakeClock();
+
+/** What the inbox of such a receiver holds of a delivery. */
+async function stored(delivery: Delivery, verifier: Verifier): Promise<StoredDelivery> {
+  const inbox = await openInbox({ location: ':memory:', clock, ...inboxRequirements(verifier, []) });
+  await inbox.take([{ delivery, leadId: 'lead_1' }]);
+  for await (const one of inbox.list({})) return one;
+  throw new Error('the inbox holds nothing');
+}
+
+/** The same as an app gets it a day later. */
+function handedOn(from: StoredDelivery, verifier: Verifier): Delivery {
+  const { stored: restored } = restoreCredential(from, verifier, clock.now() + dayMs);
+  const { delivery } = asReceived(restored, [from]);
+  return { ...delivery, url: outgoing().url };
+}
+
+test.each(cases)('$name: an app that verifies takes what is handed on a day later', async (one) => {
+  const verifier = { scheme: one.scheme, keys: [keyOf(one.scheme, one.secret)] };
+  const signed = one.scheme.sign(outgoing(), keyOf(one.scheme, one.secret), clock.now());
+  const again = handedOn(await stored(delivered(signed), verifier), verifier);
+  const policy = { ...verifier, path: undefined };
+  expect(checkDelivery(again, policy, clock.now() + dayMs)).toMatchObject({ kind: 'leads', key: 0 });
+  expect(again.rawHeaders).toHaveLength(delivered(signed).rawHeaders.length);
+});
+
+const scheme = schemeNamed('standard-webhooks');
+const secret = (letter: string): Secret => new Secret(`whsec_${letter.repeat(32)}`);
+const verifier = { scheme, keys: [scheme.key(secret('b')), scheme.key(secret('a'))] };
+
+describe('a credential that is put back', () => {
+  const signed = scheme.sign(outgoing(), scheme.key(secret('a')), clock.now());
+
+  it('is of the current secret, and keeps the id of the delivery', async () => {
+    const again = handedOn(await stored(delivered(signed), verifier), verifier);
+    expect(checkDelivery(again, { ...verifier, path: undefined }, clock.now() + dayMs)).toMatchObject({
+      key: 0,
+    });
+    expect(headerValues(again, 'webhook-id')).toEqual([outgoing().id]);
+  });
+
+  it('is none where nothing was verified when it came', async () => {
+    const from = await stored(delivered(signed), { scheme: unverified, keys: [] });
+    expect(restoreCredential(from, verifier, clock.now())).toMatchObject({ stored: from, isVerified: false });
+    expect(headerValues(handedOn(from, verifier), 'webhook-signature')).toEqual([]);
+  });
+
+  it('is none where only the sender can sign', async () => {
+    const discord = schemeNamed('discord');
+    const publicKey = { scheme: discord, keys: [discord.key(new Secret('ab'.repeat(32)))] };
+    const headers = [
+      ['x-signature-ed25519', 'ab'],
+      ['x-signature-timestamp', '1'],
+    ] as const;
+    const from = await stored(delivered(headers), publicKey);
+    expect(restoreCredential(from, publicKey, clock.now())).toMatchObject({
+      isVerified: true,
+      isUnsigned: true,
+    });
+  });
+
+  it('signs the address that the sender used', async () => {
+    const publicUrl = new URL('https://public.test/hooks');
+    const square = schemeNamed('square', { publicUrl });
+    const own = { scheme: square, keys: [square.key(new Secret('square-secret'))] };
+    const sent = { ...outgoing(), url: 'https://public.test/hooks?source=a%20b' };
+    const headers = square.sign(sent, square.key(new Secret('square-secret')), clock.now());
+    const again = handedOn(await stored(delivered(headers), own), own);
+    expect(checkDelivery(again, { ...own, path: undefined }, clock.now())).toMatchObject({ kind: 'leads' });
+  });
+});
