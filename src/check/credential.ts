@@ -25,10 +25,17 @@ export function alterCredential(
   headers: Headers,
   alter: (text: string) => string,
 ): Headers {
+  return withCredential(session, headers, (value) => alterValue(session, value, alter));
+}
+
+/** The headers with another value of the one that holds the credential. */
+export function withCredential(
+  session: CheckSession,
+  headers: Headers,
+  change: (value: string) => string,
+): Headers {
   const name = credentialHeader(session);
-  return headers.map(([own, value]) =>
-    own.toLowerCase() === name ? [own, alterValue(session, value, alter)] : [own, value],
-  );
+  return headers.map(([own, value]) => [own, own.toLowerCase() === name ? change(value) : value]);
 }
 
 function alterValue(session: CheckSession, value: string, alter: (text: string) => string): string {
@@ -54,7 +61,7 @@ export function signatureJoiner(
     text.replace(/[a-zA-Z0-9]/, (one) => (one === 'a' ? 'b' : 'a')),
   );
   const isTaken = (value: string): boolean => {
-    const headers = rawHeaders.map(([own, old]) => [own, own.toLowerCase() === name ? value : old] as const);
+    const headers = withCredential(session, rawHeaders, () => value);
     const { pathname, search, href } = endpoint.url;
     const request = { method: 'POST', path: pathname + search, url: href, body, rawHeaders: headers };
     return scheme.authenticate({ ...request, remote: '', receivedAt: clock.now() }, [key]).ok;

@@ -15,11 +15,10 @@ import {
   resolveTarget,
   whyNotAcknowledged,
 } from '../flags/resolve-target.ts';
-import { answerReader } from './answer-text.ts';
+import { answerReader, attemptPrinter, sendSummary } from './print-attempts.ts';
 import { printRequests } from './dry-run.ts';
 import type { SendOptions } from './options.ts';
 import { type LeadSource, outgoingDeliveries } from './outgoing-deliveries.ts';
-import { attemptPrinter, sendSummary } from './print-attempts.ts';
 
 export async function run(options: SendOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);

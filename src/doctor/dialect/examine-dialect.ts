@@ -1,14 +1,23 @@
 import { DataError, LeadsError } from '../../errors.ts';
 import { formatPointer } from '../../json/exact.ts';
 import type { Service } from '../../service/client/service.ts';
-import { compareWalks, mayBeCut, proveLonePage } from './compare-walks.ts';
 import type { DialectFindings, Examination } from './dialect-findings.ts';
-import { examineFilters } from './examine-filters.ts';
-import { findLimit, readLargestPage, tooFew } from './find-limit.ts';
+import { findLimit, type Reaction, readLargestPage, tooFew } from './find-limit.ts';
 import { findPosition, type PositionFinding } from './find-position.ts';
 import { DialectAsker, type Walked } from './limited-requests.ts';
 import { findPageCap } from './page-cap.ts';
 import { idFieldsOf, keysOf, orderOf, type SeenPage } from './seen-page.ts';
+import { lonePageEnd } from '../../service/listing/walk-state.ts';
+import { categoryParams, statusParams, timeParams } from '../../service/pagination/service-names.ts';
+import {
+  type FilterSearch,
+  findFieldFilter,
+  type KnownList,
+  type StatusField,
+  statusFieldsOf,
+  valuesOf,
+} from './find-filter.ts';
+import { findTimeFilter, type TimeFilterFinding } from './find-time-filter.ts';
 
 /** Leads on each of the pages that are walked over. */
 const walkedSize = 5;
@@ -106,3 +115,104 @@ function idOf(asker: DialectAsker, { leads }: SeenPage): DialectFindings['id'] {
   const isThere = leads.every(({ hasId }) => hasId);
   return { isThere, name: asker.dialect.id ?? 'id', candidates: isThere ? [] : idFieldsOf(leads) };
 }
+
+/** What was found of the pages, unless a walk in that dialect misses leads of the list as it was found. */
+export function compareWalks(
+  position: PositionFinding,
+  front: readonly string[],
+  { pages, completion, failure }: Walked,
+): PositionFinding {
+  if (position.kind !== 'found') return position;
+  const brought = new Set(keysOf({ leads: pages.flat() }));
+  // What lies behind the pages that were walked over was not asked for.
+  const asked = completion === undefined ? front.slice(0, brought.size) : front;
+  const missing = asked.filter((key) => !brought.has(key)).length;
+  if (failure === undefined && missing === 0) return position;
+  const why = failure ?? `${missing} of ${asked.length} leads did not come`;
+  return { kind: 'undecided', why: `${position.style}: walked as learnt, ${why}`, advice: 'repeat' };
+}
+
+/** Whether the one page of a list is all of it: the walk proves that as for an export, by the filters that were found. */
+async function proveLonePage(
+  asker: DialectAsker,
+  position: PositionFinding,
+  walked: Walked,
+  { status, category, since, until }: Filters,
+): Promise<PositionFinding> {
+  if (position.kind !== 'undecided' || walked.pages.length !== 1) return position;
+  const filters = { status, category, since, until };
+  for (const filter of Object.values(filters)) {
+    if (filter.kind === 'wrong' && filter.bringsOthers === true)
+      return { ...position, why: `the list is cut: ${filter.evidence}`, advice: 'name-parameter' };
+  }
+  const names = Object.entries(filters).flatMap(([name, filter]) =>
+    filter.kind === 'honoured' ? [[name, filter.name] as const] : [],
+  );
+  let end = lonePageEnd(walked.completion);
+  if (end?.kind !== 'proven' && names.length > 0) {
+    const again = await asker.walk(asker.with({ params: Object.fromEntries(names) }), undefined);
+    end = lonePageEnd(again.completion);
+  }
+  if (end?.kind === 'proven') {
+    return { kind: 'alone', upTo: end.upTo, evidence: `proven for up to ${end.upTo} leads` };
+  }
+  const count = walked.pages.flat().length;
+  return mayBeCut(walked) && count > fewest ? { ...position, uncutUpTo: count - 1 } : position;
+}
+
+/** Fewer leads than that need no proof. */
+const fewest = 5;
+
+/** Whether the walk took one page for the end of the list, without a proof. */
+const mayBeCut = ({ completion }: Walked): boolean =>
+  completion?.kind === 'complete'
+    ? completion.evidence === 'lone-page'
+    : completion?.reason.kind === 'page-may-be-cut' || completion?.reason.kind === 'page-is-cut';
+
+type Filters = Pick<DialectFindings, 'status' | 'category' | 'since' | 'until' | 'statusFields'>;
+
+/** Which filters are honoured, and by which names. */
+async function examineFilters(
+  asker: DialectAsker,
+  list: KnownList,
+  reaction: Reaction | undefined,
+  isLearning: boolean,
+): Promise<Filters> {
+  const { params, dialect } = asker;
+  // A filter must not take the place of a position.
+  const taken = [params.limit, params.page, params.offset, params.cursor];
+  const by = (inForce: string | undefined, usual: readonly (string | undefined)[]): FilterSearch => {
+    const all = isLearning ? [inForce, ...usual] : [inForce];
+    const names = new Set(all.filter((name) => name !== undefined && !taken.includes(name)));
+    return { asker, list, reaction, names: [...names] as string[] };
+  };
+  const statusFields = statusFieldsOf(
+    list.leads,
+    dialect.statusField === 'auto' ? undefined : dialect.statusField,
+  );
+  const field = fieldToFilter(statusFields)?.name;
+  const status = await findFieldFilter(by(params.status, [...statusParams, field]), field, 'status');
+  const category = await findFieldFilter(
+    by(params.category, categoryParams),
+    valuesOf(list.leads, 'category').length > 0 ? 'category' : undefined,
+    'category',
+  );
+  const inForce = dialect.dateFormat ?? 'iso';
+  const formats = isLearning ? [...new Set([inForce, 'iso', 'unix', 'unix-ms'] as const)] : [inForce];
+  const sinceNames = timeParams.map(([name]) => name);
+  const since = await findTimeFilter(by(params.since, sinceNames), 'since', formats);
+  const found = since.kind === 'honoured' ? since : undefined;
+  const findUntil = (search: FilterSearch): Promise<TimeFilterFinding> =>
+    findTimeFilter(search, 'until', [found?.format ?? inForce]);
+  const partner = timeParams.find(([name]) => name === found?.name)?.[1];
+  const likely = { ...by(params.until, [partner]), reaction: undefined };
+  const first = found === undefined ? undefined : await findUntil(likely);
+  const isDone = first?.kind === 'honoured' || (first !== undefined && !isLearning);
+  const untilNames = timeParams.map(([, name]) => name);
+  const until = isDone ? first : await findUntil(by(params.until, untilNames));
+  return { status, category, since, until, statusFields };
+}
+
+/** Of several fields, the first one by which leads differ. */
+const fieldToFilter = (fields: readonly StatusField[]): StatusField | undefined =>
+  fields.find(({ values }) => values.length > 1) ?? fields[0];

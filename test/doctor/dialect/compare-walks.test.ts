@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compareWalks } from '../../../src/doctor/dialect/compare-walks.ts';
+import { compareWalks } from '../../../src/doctor/dialect/examine-dialect.ts';
 import type { PositionFinding } from '../../../src/doctor/dialect/find-position.ts';
 import type { Walked } from '../../../src/doctor/dialect/limited-requests.ts';
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClient, IncompleteError, type PulledLead } from '../../../src/library/client.ts';
-import { noteMessages } from '../../../src/library/client/client-service.ts';
+import { noteMessages } from '../../../src/library/client/lead-walk.ts';
 import { startSandbox } from '../../../src/library/testing.ts';
 import { type Scripted, scripted, sendJson } from '../../support/service.ts';
 
