@@ -22,7 +22,6 @@ import {
   type Rejection,
   rejection,
 } from '../webhook/rejection.ts';
-import type { Verifier } from '../webhook/scheme.ts';
 import { type LabelledResult, type OnTry, TargetDeliverer, type PendingLead } from './deliver-to-targets.ts';
 import type { HostGuard } from './host-guard.ts';
 import { InFlightCount } from './in-flight-count.ts';
@@ -33,7 +32,7 @@ import {
   type ReceiverObserver,
   type Subscribable,
 } from './receiver-events.ts';
-import { deliveryRedactor } from './redact-delivery.ts';
+import { deliveryRedactor } from './inbox-requirements.ts';
 import type { Target } from './targets/target.ts';
 
 export interface ReceiverOptions {
@@ -68,6 +67,8 @@ interface OutboxOfReceiver {
   readonly tried: OnTry;
   /** The target does not answer: new leads wait in the inbox until it does. */
   isAway(target: string): boolean;
+  /** Something is due that nobody tries now. */
+  wake(): void;
 }
 
 interface DeliberateFailures {
@@ -244,9 +245,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       return targets.length === 0 ? [] : [{ ...one, stored: { ...one.stored, targets } }];
     });
     // What is too much to hold is read from the inbox again.
-    if (tried.length > 0 && dispatcher.size + tried.length <= mostFollowing) {
+    const isHeld = dispatcher.size + tried.length <= mostFollowing;
+    if (tried.length > 0) {
       inFlight
-        .run(() => handOn(withoutErased(checked, stored), tried))
+        .run(() => (isHeld ? handOn(withoutErased(checked, stored), tried) : leaveToOutbox(tried)))
         .catch((error: unknown) => note({ kind: 'outbox-failed', why: sentenceOf(error) }));
     }
     return stored.map(({ lead, stored: taken }) => {
@@ -254,6 +256,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       const answered = taken.attempt === 1 ? 'accepted' : 'duplicate';
       return { lead, stored: taken, kind: taken.attempt === 1 ? 'pending' : 'duplicate', answered };
     });
+  }
+
+  async function leaveToOutbox(pending: readonly PendingLead[]): Promise<void> {
+    const leases = pending.flatMap(({ stored: { leadId, seq, targets: names } }) =>
+      names.map(({ name }) => ({ leadId, seq, target: name })),
+    );
+    await inbox.release(leases);
+    outbox?.wake();
   }
 
   /** What came of it is an event, unless somebody else's try was shared. */
@@ -397,20 +407,3 @@ function withoutErased(checked: CheckedDelivery, stored: readonly StoredLead[]):
 }
 
 const isPending = (one: StoredLead): one is PendingLead => one.stored.kind === 'pending';
-
-/** A nonce of a scheme that signs no time never expires by itself: a month is what the verifier remembers. */
-const timelessNonceMs = 30 * 86_400_000;
-
-/** Added to each target's longest time for what surrounds the delivery, such as noting its end, in milliseconds. */
-const marginMs = 1000;
-
-/** What an inbox has to know of the receiver in front of it. Durations in milliseconds. */
-export function inboxRequirements(verifier: Verifier, targets: readonly Target[]) {
-  const { toleranceMs } = verifier.scheme;
-  return {
-    targets: targets.map((target) => target.name),
-    leaseMs: Math.max(0, ...targets.map(({ longestMs }) => longestMs + marginMs)),
-    nonceLifetimeMs: toleranceMs === undefined ? timelessNonceMs : 2 * toleranceMs + 1000,
-    redact: deliveryRedactor(verifier),
-  };
-}

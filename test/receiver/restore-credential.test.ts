@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { openInbox } from '../../src/inbox/open-inbox.ts';
 import type { StoredDelivery } from '../../src/inbox/inbox.ts';
-import { inboxRequirements } from '../../src/receiver/create-receiver.ts';
+import { inboxRequirements } from '../../src/receiver/inbox-requirements.ts';
 import { restoreCredential } from '../../src/receiver/restore-credential.ts';
 import { asReceived } from '../../src/receiver/stored-deliveries.ts';
 import { Secret } from '../../src/secret.ts';

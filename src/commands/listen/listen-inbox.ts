@@ -10,7 +10,7 @@ import { counted } from '../../output/terminal/progress.ts';
 import { makeDirectory } from '../../files/make-directory.ts';
 import type { Inbox } from '../../inbox/inbox.ts';
 import { type InboxLocation, openInbox, openInboxReader } from '../../inbox/open-inbox.ts';
-import { inboxRequirements } from '../../receiver/create-receiver.ts';
+import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import { leaseMarginMs } from '../../receiver/retry-delivery.ts';
 import type { Target } from '../../receiver/targets/target.ts';
 import { slept } from '../../time/clock.ts';

@@ -1,10 +1,7 @@
 import { CannotStoreError, type StoredRef } from '../../inbox/inbox.ts';
 import { problemSentence, sentenceOf } from '../../messages/find-message.ts';
-import {
-  createReceiver as createCore,
-  inboxRequirements,
-  type Receiver,
-} from '../../receiver/create-receiver.ts';
+import { createReceiver as createCore, type Receiver } from '../../receiver/create-receiver.ts';
+import { inboxRequirements } from '../../receiver/inbox-requirements.ts';
 import { InFlightCount } from '../../receiver/in-flight-count.ts';
 import { deliverPending } from '../../receiver/deliver-pending.ts';
 import type { AnsweredDelivery } from '../../receiver/receiver-events.ts';

@@ -307,6 +307,26 @@ describe('--acknowledge stored', () => {
     expect(new Set(idsOf(app)).size).toBe(51);
   });
 
+  it('holds some hundred leads at most, and reads the others from the inbox without a wait', async () => {
+    const held: (() => void)[] = [];
+    let isHeld = true;
+    const app = await appAt((_, response) => {
+      const answer = (): void => void response.writeHead(200).end();
+      if (isHeld) held.push(answer);
+      else answer();
+    });
+    const flags = ['--http', '--forward-to', app.url, '--acknowledge', 'stored', '--format', 'events'];
+    const listener = await start(flags);
+    const posts = Array.from({ length: 300 }, (_, i) => listener.post({ id: `l${i}` }));
+    for (const { status } of await Promise.all(posts)) expect(status).toBe(200);
+    isHeld = false;
+    for (const answer of held.splice(0)) answer();
+    const accepted = (): number =>
+      deliveries(listener).filter(({ verdict }) => verdict === 'accepted').length;
+    expect(await secondsUntil(listener, () => accepted() === 300)).toBeLessThan(20);
+    expect(new Set(idsOf(app)).size).toBe(300);
+  });
+
   it.each([[['--inbox', ':memory:']], [['--count', '1']]])(
     'needs an inbox that stays: not with %j',
     async (more) => {
