@@ -103,6 +103,10 @@ const targetsTopic = {
     ['insecure', 'true: plain HTTP to another host is meant'],
     ['bestEffort', 'true: tried once, and a failure counts as done'],
   ],
+  after:
+    'What a target has not had is tried again by listen itself, across restarts, after 5 s at first and an hour at most. ' +
+    'A delivery is answered 502 while a target fails, so that the service sends it again as well; with --acknowledge ' +
+    'stored it is answered 200 once its leads are on disk, and only this inbox holds them until the targets have them.',
   examples: [
     'leads listen --token s3cret --forward-to http://localhost:3000/hook --output leads.ndjson',
     `leads listen --token s3cret --target '{"forward":"http://localhost:3000","when":"category=solar"}'`,
