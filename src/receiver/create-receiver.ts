@@ -103,7 +103,9 @@ export interface Receiver {
    * again.
    */
   readonly events: Subscribable<AnsweredDelivery>;
-  /** Resolves when no delivery is in flight. */
+  /** Resolves when no lead is on its way whose delivery is answered already. */
+  followed(): Promise<void>;
+  /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
 }
 
@@ -142,6 +144,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   };
   const events = new EventStream<AnsweredDelivery>();
   const inFlight = new InFlightCount();
+  const following = new InFlightCount();
   const dispatcher = new TargetDeliverer(
     inbox,
     targets,
@@ -247,7 +250,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     // What is too much to hold is read from the inbox again.
     const isHeld = dispatcher.size + tried.length <= mostFollowing;
     if (tried.length > 0) {
-      inFlight
+      following
         .run(() => (isHeld ? handOn(withoutErased(checked, stored), tried) : leaveToOutbox(tried)))
         .catch((error: unknown) => note({ kind: 'outbox-failed', why: sentenceOf(error) }));
     }
@@ -374,7 +377,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     handleRejected: (delivery, rejection) => timed(() => handleRejected(delivery, rejection)),
     isDispatching: (leadId) => dispatcher.isDispatching(leadId),
     events,
-    idle: () => inFlight.idle(),
+    followed: () => following.idle(),
+    idle: async () => {
+      await inFlight.idle();
+      await following.idle();
+    },
   };
 }
 

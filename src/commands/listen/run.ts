@@ -200,7 +200,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   const cause = await stop.reached;
   const { drainTimeout: drainMs } = flags;
   stdout.giveUpAfter(drainMs + stdoutExtraMs);
-  const background = Promise.all([backfilled, handedOn]);
+  const background = Promise.all([backfilled, handedOn]).then(() => receiver.followed());
   await Promise.all([server.close(drainMs), endWithin(drainMs, background, context)]);
   abort.abort();
   await background;

@@ -306,6 +306,19 @@ describe('--acknowledge stored', () => {
     expect(new Set(idsOf(app)).size).toBe(51);
   });
 
+  it('lets a target that has a lead finish when the run ends', async () => {
+    let answer = (): void => undefined;
+    const app = await appAt((_, response) => (answer = () => void response.writeHead(200).end()));
+    const listener = await start(['--forward-to', app.url, '--acknowledge', 'stored', '--format', 'events']);
+    expect((await listener.post({ id: 'a' })).status).toBe(200);
+    await expect.poll(() => app.received.length).toBe(1);
+    const stopped = listener.stop();
+    await expect(listener.post({ id: 'b' })).rejects.toThrow();
+    answer();
+    expect((await stopped).exitCode).toBe(0);
+    expect(deliveries(listener).map(({ verdict }) => verdict)).toEqual(['pending', 'accepted']);
+  });
+
   it('gives up what waited too long for an app that is away, though each lead was not tried', async () => {
     const app = await appWith(500);
     const listener = await start(['--forward-to', app.url, '--acknowledge', 'stored']);
