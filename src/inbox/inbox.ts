@@ -87,6 +87,17 @@ export interface DueLead extends StoredRef {
   readonly dueAt: number;
 }
 
+/** A target that has not had a lead. Times are milliseconds since the epoch. */
+export interface LackingTarget {
+  /** A label that holds no credentials, such as `forward http://localhost:3000`. */
+  readonly target: string;
+  readonly tries: number;
+  /** When a receiver may try again by itself; undefined where none does. */
+  readonly dueAt: number | undefined;
+  /** It was given up. */
+  readonly dead: boolean;
+}
+
 /** Leads that one target has not had. */
 export interface Outstanding {
   /** A label that holds no credentials, such as `forward http://localhost:3000`. */
@@ -150,7 +161,10 @@ export interface StoredLeadQuery extends Pick<InboxQuery, 'since' | 'until'> {
 /** The part of an inbox that only reads. */
 export type InboxReader = ReceivedLeads &
   InboxChanges &
-  Pick<Inbox, 'location' | 'list' | 'leads' | 'has' | 'outstanding' | 'droppedRepeats' | 'close'>;
+  Pick<
+    Inbox,
+    'location' | 'list' | 'leads' | 'has' | 'outstanding' | 'lackingTargets' | 'droppedRepeats' | 'close'
+  >;
 
 /**
  * The durable record of deliveries. Everything may wait for a store on another machine, and what is asked for many
@@ -190,6 +204,8 @@ export interface Inbox extends ReceivedLeads, InboxMonitor, InboxChanges {
   beginAnew(leadIds: readonly string[]): Promise<void>;
   /** Targets that have not had some lead, those of earlier runs included. */
   outstanding(): Promise<readonly Outstanding[]>;
+  /** Targets that have not had the lead, those of earlier runs included, by their labels. */
+  lackingTargets(leadId: string): Promise<readonly LackingTarget[]>;
   /** Newest first. */
   list(query: InboxQuery): AsyncIterable<StoredDelivery>;
   /** Every lead once, in order of arrival; leads whose body was pruned are left out. */

@@ -14,6 +14,7 @@ type ReadMethod =
   | 'leadsBySeq'
   | 'prunedSince'
   | 'outstanding'
+  | 'lackingTargets'
   | 'droppedRepeats'
   | 'close';
 
@@ -72,6 +73,7 @@ export function storeReader(
     lookUp: answered(queries.lookUp),
     leadsBySeq: answered(queries.leadsBySeq),
     outstanding: answered(queries.outstanding),
+    lackingTargets: answered(queries.lackingTargets),
     droppedRepeats: answered(queries.droppedRepeats),
     close: answered(queries.close),
   };

@@ -128,6 +128,11 @@ describe.each(stores)('what was given up in $name', ({ newLocation }) => {
     ]);
     expect(await inbox.outstanding()).toMatchObject([{ leads: 1, dead: 1, unscheduled: 0 }]);
     expect(await inbox.backlog()).toMatchObject([{ leads: 1, dead: 1, oldestAt: clock.now() }]);
+    const label = 'forward http://app.test:3000';
+    expect(await inbox.lackingTargets('a')).toEqual([
+      { target: label, tries: 2, dueAt: undefined, dead: true },
+    ]);
+    expect(await inbox.lackingTargets('b')).toMatchObject([{ target: label, tries: 1, dead: false }]);
     expect((await inbox.lookUp(['a', 'b'])).map((lead) => lead?.isPending)).toEqual([true, true]);
     expect((await all(inbox.leads({ states: ['pending'] }))).map(({ leadId }) => leadId)).toEqual(['a', 'b']);
   });

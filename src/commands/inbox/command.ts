@@ -39,7 +39,7 @@ export default commandGroup({
       output: [
         {
           what: 'one for each delivery',
-          fields: [...summaryFields, 'results', 'headers'],
+          fields: [...summaryFields, 'outstanding', 'results', 'headers'],
           sometimes: ['lead', 'body', 'bodyBase64'],
         },
       ],
@@ -61,8 +61,10 @@ export default commandGroup({
       description:
         'Delivers stored leads again, byte for byte; credentials are left out of the headers, since none are stored. ' +
         'Nor are addresses stored: --to names one each time.\n' +
-        'With --pending that is the address which the app has now: what it takes is not outstanding any more for the ' +
-        'one that it had, unless a receiver that runs still forwards there. Leads that are named by their ids are delivered to another address as a copy.',
+        '--pending alone begins anew with what is outstanding, dead or not: a running listen tries it again. ' +
+        'With --to that is the address which the app has now: what it takes is not outstanding any more for the ' +
+        'one that it had, unless a receiver that runs still forwards there. What stays outstanding begins anew. ' +
+        'Leads that are named by their ids are delivered to another address as a copy.',
       arguments: retryArgs,
       flags: retryFlags,
       exits: { 6: '', 7: 'the address did not take a lead' },
@@ -73,6 +75,7 @@ export default commandGroup({
         },
       ],
       examples: [
+        'leads inbox retry --pending',
         'leads inbox retry --pending --to http://localhost:3000/webhook',
         'leads inbox retry lead_123 --to http://localhost:3000/webhook',
       ],

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { StoredDelivery } from '../../inbox/inbox.ts';
+import type { LackingTarget, StoredDelivery } from '../../inbox/inbox.ts';
 import { leadBytes } from '../../inbox/lead-bytes.ts';
 import { utf8 } from '../../json/bytes.ts';
 import { recordWriter, streamSink } from '../../output/records/record-writer.ts';
@@ -25,11 +25,23 @@ export const deliverySummary = (delivery: StoredDelivery): Record<string, unknow
   differs: delivery.differs ?? null,
 });
 
-/** The same with headers and body, and the lead where it is only a part of the body; a body that is no text is in `bodyBase64`. */
-export function deliveryDetails(delivery: StoredDelivery): Record<string, unknown> {
+/**
+ * The same with headers and body, and the lead where it is only a part of the body; a body that is no text is in
+ * `bodyBase64`. `lacking`: targets that have not had the lead.
+ */
+export function deliveryDetails(
+  delivery: StoredDelivery,
+  lacking: readonly LackingTarget[],
+): Record<string, unknown> {
   const body = Buffer.from(delivery.body);
   return {
     ...deliverySummary(delivery),
+    outstanding: lacking.map(({ target, tries, dueAt, dead }) => ({
+      target,
+      tries,
+      dueAt: dueAt === undefined ? null : iso(dueAt),
+      dead,
+    })),
     results: delivery.results.map(({ target, ok, answer, durationMs, at }) => ({
       target,
       ok,

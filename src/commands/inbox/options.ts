@@ -12,9 +12,9 @@ const received = {
 export const listFlags = {
   verdict: {
     value: 'verdict',
-    type: oneOf(['accepted', 'duplicate', 'pending', 'rejected', 'other']),
+    type: oneOf(['accepted', 'duplicate', 'pending', 'dead', 'rejected', 'other']),
     repeatable: true,
-    help: 'any of these; pending: what is outstanding now',
+    help: 'any of these; pending: what is outstanding now; dead: given up for some target',
   },
   ...received,
   limit: { short: 'n', value: 'n', type: limit, default: '20', help: "how many, or 'all'" },
@@ -57,7 +57,7 @@ export const retryArgs = {
 } satisfies Arguments;
 
 export const retryFlags = {
-  pending: { help: 'every lead that is outstanding for some target' },
+  pending: { help: 'every lead that is outstanding for some target, dead or not' },
   to: { value: 'url', type: httpUrl, help: 'where to deliver; what is outstanding there is done then' },
   ...formatFlags(['table', 'json', 'ndjson']),
   ...inboxFlags,

@@ -5,6 +5,7 @@ import { ServiceError, UsageError } from '../../errors.ts';
 import { proxyFor } from '../../http/client/proxy.ts';
 import type { Outstanding } from '../../inbox/inbox.ts';
 import { sanitize } from '../../output/sanitize.ts';
+import { counted } from '../../output/terminal/progress.ts';
 import { write } from '../../output/stdout.ts';
 import { leaseMarginMs, type Retried, retryDelivery } from '../../receiver/retry-delivery.ts';
 import { problemSentence } from '../../messages/find-message.ts';
@@ -19,6 +20,7 @@ import { withInbox } from './with-inbox.ts';
 
 export async function run(options: InboxRetryOptions, context: Context): Promise<Outcome> {
   const to = checked(options);
+  if (to === undefined) return beginAnew(options, context);
   const { timeoutMs } = await context.settings();
   const target = forwardTarget({
     url: to,
@@ -49,6 +51,7 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
             retried.push(one);
             await printer.write(one);
           }
+          if (options.pending) await inbox.beginAnew(leads.map(({ leadId }) => leadId));
         }
         signal.throwIfAborted();
         return options.pending ? await inbox.outstanding() : [];
@@ -63,9 +66,29 @@ export async function run(options: InboxRetryOptions, context: Context): Promise
   return retried.every(({ ok }) => ok) ? 'done' : 'problems';
 }
 
-/** Throws a `UsageError` for flags that do not say what and where to. */
-function checked({ id, pending, to }: InboxRetryOptions): URL {
+/** Leads that begin anew in one transaction. */
+const leadsAtOnce = 500;
+
+/** Whatever is outstanding is tried again by the receivers that run. */
+async function beginAnew(options: InboxRetryOptions, context: Context): Promise<Outcome> {
+  const leads = await withInbox(options, context, async (inbox) => {
+    const ids = await pendingIds(inbox);
+    for (let i = 0; i < ids.length; i += leadsAtOnce) await inbox.beginAnew(ids.slice(i, i + leadsAtOnce));
+    return ids.length;
+  });
+  await (await retryPrinter(options.format, context.stdout)).end();
+  if (leads === 0) context.messages.say('nothing is outstanding');
+  else if (leads !== undefined)
+    context.messages.say(
+      `${counted(leads, 'lead begins', 'leads begin')} anew: receivers that run try again`,
+    );
+  return 'done';
+}
+
+/** Undefined: no address is needed. Throws a `UsageError` for flags that do not say what and where to. */
+function checked({ id, pending, to }: InboxRetryOptions): URL | undefined {
   if (pending === id.length > 0) throw new UsageError('give the ids of leads, or --pending');
+  if (to === undefined && pending) return undefined;
   if (to === undefined) {
     throw new UsageError('--to says where: the inbox keeps no addresses', {
       hint: 'such as --to http://localhost:3000/webhook',
@@ -110,7 +133,7 @@ function say(
 
 function sayOutstanding(rest: readonly Outstanding[], messages: Pick<Context['messages'], 'note'>): void {
   for (const { target, leads: count, wanted, wantedElsewhere } of rest) {
-    if (wanted) continue;
+    if (wanted || count === 0) continue;
     const what = count === 1 ? '1 lead is' : `${count} leads are`;
     const why =
       wantedElsewhere && target.startsWith('forward ')

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { LeadNotFoundError, UsageError } from '../../errors.ts';
-import type { DroppedRepeats, StoredDelivery } from '../../inbox/inbox.ts';
+import type { DroppedRepeats, LackingTarget, StoredDelivery } from '../../inbox/inbox.ts';
 import { renderFields } from '../../output/fields.ts';
 import { write } from '../../output/stdout.ts';
 import { paletteFor } from '../../output/terminal/colour.ts';
@@ -17,9 +17,12 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
     throw new UsageError("give a lead's id, or --number N of the list");
   }
   const found: StoredDelivery[] = [];
+  let lacking: readonly LackingTarget[] = [];
   let dropped: DroppedRepeats | undefined;
   await withInboxReader(options, context, async (inbox) => {
     for await (const delivery of inbox.list({ leadId: id, seq: number })) found.push(delivery);
+    const leadId = found[0]?.leadId;
+    if (leadId !== undefined) lacking = await inbox.lackingTargets(leadId);
     if (id !== undefined) dropped = await inbox.droppedRepeats(id);
   });
   const [first] = found.reverse();
@@ -29,26 +32,37 @@ export async function run(options: InboxShowOptions, context: Context): Promise<
     );
   }
   if (options.raw) await write(context.stdout, first.body);
-  else if (options.format === 'table') await draw(found, context);
-  else await records(found, options.format, context);
+  else if (options.format === 'table') await draw(found, lacking, context);
+  else await records(found, lacking, options.format, context);
   if (dropped !== undefined) sayDropped(dropped, context);
   return 'done';
 }
 
-async function draw(found: readonly StoredDelivery[], context: Context): Promise<void> {
+async function draw(
+  found: readonly StoredDelivery[],
+  lacking: readonly LackingTarget[],
+  context: Context,
+): Promise<void> {
   const { stdout } = context;
   const { bold, dim } = await paletteFor(stdout, context);
   const width = terminalWidth(stdout);
   const parts = found.map((delivery) => {
-    const { body, bodyBase64, lead, differs, ...rest } = deliveryDetails(delivery);
+    const { body, bodyBase64, lead, differs, ...rest } = deliveryDetails(delivery, lacking);
     const { headers, results } = delivery;
     const fields: [string, string][] = Object.entries(rest)
-      .filter(([name]) => name !== 'headers' && name !== 'results')
+      .filter(([name]) => !['headers', 'outstanding', 'results'].includes(name))
       .filter(([, value]) => value !== null)
       .map(([name, value]) => [name, String(value)]);
     if (Array.isArray(differs)) fields.push(['differs', differs.join(', ')]);
     for (const { target, answer, durationMs, at } of results) {
       fields.push([target, `${answer} (${formatDuration(durationMs)}) at ${new Date(at).toISOString()}`]);
+    }
+    for (const { target, tries, dueAt, dead } of lacking) {
+      const next = dueAt === undefined ? '' : `, due at ${new Date(dueAt).toISOString()}`;
+      fields.push([
+        target,
+        `${dead ? 'dead' : 'outstanding'} after ${tries} ${tries === 1 ? 'try' : 'tries'}${next}`,
+      ]);
     }
     for (const [name, value] of headers) fields.push([name, value]);
     if (typeof lead === 'string') fields.push(['lead', lead]);
@@ -61,11 +75,12 @@ async function draw(found: readonly StoredDelivery[], context: Context): Promise
 
 async function records(
   found: readonly StoredDelivery[],
+  lacking: readonly LackingTarget[],
   format: 'json' | 'ndjson',
   { stdout }: Context,
 ): Promise<void> {
   const writer = await objectWriter(format, stdout);
-  for (const delivery of found) await writer.write(deliveryDetails(delivery));
+  for (const delivery of found) await writer.write(deliveryDetails(delivery, lacking));
   await writer.end();
 }
 

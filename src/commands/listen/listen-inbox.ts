@@ -120,28 +120,34 @@ const isForTests = ({ count, for: forMs, verify }: ListenOptions): boolean =>
 
 /** Leads that some target has not had; of several targets the most. */
 async function countOutstanding(inbox: Inbox): Promise<number> {
-  return Math.max(0, ...(await inbox.outstanding()).map(({ leads }) => leads));
+  return Math.max(0, ...(await inbox.outstanding()).map(({ leads, dead }) => leads + dead));
 }
 
 /**
- * Says what this run will not deliver: an app at another address, its port included, is another target. `where`: the flags
- * that name this inbox.
+ * Says what this run will not deliver: what was given up, and what an app at another address, its port included, has not
+ * had, since that is another target. `where`: the flags that name this inbox.
  */
 async function noteOutstanding(
   inbox: Inbox,
   where: string,
   messages: Pick<Context['messages'], 'note'>,
 ): Promise<void> {
-  for (const { target, leads, unscheduled, wanted, wantedElsewhere } of await inbox.outstanding()) {
+  for (const { target, leads, unscheduled, dead, wanted, wantedElsewhere } of await inbox.outstanding()) {
+    const begin = `'leads inbox retry --pending${where}' has this receiver try again`;
     if (wanted && unscheduled > 0) {
       messages.note(
         `unscheduled ${target}`,
-        `${counted(unscheduled, 'lead is', 'leads are')} outstanding for ${target} since an older release: ` +
-          `'leads inbox retry --pending${where}' has this receiver try again`,
+        `${counted(unscheduled, 'lead is', 'leads are')} outstanding for ${target} since an older release: ${begin}`,
       );
     }
-    if (wanted || wantedElsewhere) continue;
-    const what = counted(leads, 'lead is', 'leads are');
+    if (wanted && dead > 0) {
+      messages.note(
+        `dead ${target}`,
+        `${counted(dead, 'lead is', 'leads are')} dead for ${target}: ${begin}`,
+      );
+    }
+    if (wanted || wantedElsewhere || leads + dead === 0) continue;
+    const what = counted(leads + dead, 'lead is', 'leads are');
     const next = target.startsWith('forward ')
       ? `'leads inbox retry --pending --to URL${where}' delivers it to the address that the app has now`
       : 'it gets it when the service delivers it again to a run that has that target';

@@ -111,7 +111,7 @@ export const flags = {
       value: 'duration',
       type: duration,
       otherwise: 'forever',
-      help: 'how long deliveries are kept; ids, and what is outstanding, stay',
+      help: 'how long deliveries are kept; ids, and what is outstanding and not dead, stay',
     },
     backfill: {
       value: 'duration',

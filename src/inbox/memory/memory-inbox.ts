@@ -135,6 +135,16 @@ function memoryReader(
       });
       return found.filter(({ leads, dead }) => leads + dead > 0);
     },
+    lackingTargets: (leadId) =>
+      outstanding
+        .of(leadId)
+        .map(({ target, tries, dueAt, dead }) => ({
+          target: targetLabel(target),
+          tries,
+          dueAt: dead ? undefined : dueAt,
+          dead,
+        }))
+        .sort((a, b) => (a.target < b.target ? -1 : 1)),
     list: (query) => deliveries.newestFirst(query, outstanding),
     *leads({ states = ['accepted'], since, until }) {
       for (const [leadId, { seq, accepted }] of [...leads]) {

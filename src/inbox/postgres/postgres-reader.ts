@@ -3,7 +3,7 @@ import { storeReader, type StoreReader } from '../store-reader.ts';
 import { cannotRead } from './postgres-errors.ts';
 import { deliveries, searchDatabase } from './read/delivery-queries.ts';
 import { leadLookup, leads, leadsBySeq } from './read/lead-queries.ts';
-import { type Asking, outstandingTargets } from './read/outstanding.ts';
+import { type Asking, lackingTargets, outstandingTargets } from './read/outstanding.ts';
 import { askOne, horizon, type OpenedSchema } from './read/read-database.ts';
 import { bytesOfText, numberOf, sql, textOf } from './sql.ts';
 
@@ -29,6 +29,7 @@ export function postgresReader(
       extent: () => databaseExtent(database),
       outcomeMarks: (seqs) => outcomeMarks(database, seqs),
       outstanding: () => outstandingTargets(database, asking),
+      lackingTargets: (leadId) => lackingTargets(database, leadId),
       async droppedRepeats(leadId) {
         const [row] = await askOne(
           database,

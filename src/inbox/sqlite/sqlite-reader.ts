@@ -32,6 +32,7 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
     erased: version > 3 ? new ErasedTable(database) : undefined,
   };
   const { erased } = read;
+  const label = version > 1 ? '(SELECT label FROM targets WHERE name = target)' : 'target';
   const queries: StoreQueries = {
     ...leadLookup(read),
     ...changesOf(read, location),
@@ -49,7 +50,6 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
       return found;
     },
     outstanding() {
-      const label = version > 1 ? '(SELECT label FROM targets WHERE name = target)' : 'target';
       const running =
         'EXISTS (SELECT 1 FROM receivers WHERE receivers.target = work.target AND receivers.owner <> ?)';
       const counts = 'SUM(dead = 0 AND due_at IS NULL) AS unscheduled, SUM(dead) AS dead';
@@ -67,6 +67,19 @@ export function sqliteReader(database: Database, options: SqliteReaderOptions): 
         wantedElsewhere: row['elsewhere'] === 1,
       }));
       return found.sort((a, b) => (a.target < b.target ? -1 : 1));
+    },
+    lackingTargets(leadId) {
+      const tries = version > 4 ? 'tries, due_at, dead' : '0 AS tries, NULL AS due_at, 0 AS dead';
+      const rows = statements.all(
+        `SELECT ${label} AS label, ${tries} FROM work WHERE lead = ? AND done = 0 ORDER BY label`,
+        toColumn(leadId),
+      );
+      return rows.map((row) => ({
+        target: targetLabel(textOf(row['label'])),
+        tries: Number(row['tries']),
+        dueAt: typeof row['due_at'] === 'number' && row['dead'] === 0 ? row['due_at'] : undefined,
+        dead: row['dead'] === 1,
+      }));
     },
     droppedRepeats(leadId) {
       const [row] =

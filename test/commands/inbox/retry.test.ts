@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../../src/time/clock.ts';
+import { FakeClock } from '../../support/clock.ts';
 import { leads } from '../../support/run.ts';
 import { type App, answering, appInEachTest } from '../listen/app.ts';
 import { listenInEachTest, token } from '../listen/support.ts';
@@ -167,8 +168,58 @@ describe('leads inbox retry', () => {
     );
   });
 
+  it('of what is pending begins anew what stays outstanding, also what was dead', async () => {
+    const { home, port, url } = await refusedOnce();
+    const location = join(home, 'data', 'inbox.db');
+    const targets = [`forward ${url}`];
+    const inbox = await openInbox({ location, clock: systemClock, targets });
+    const lease = { leadId: 'a', seq: 1, target: `forward ${url}` };
+    await inbox.lease([lease]);
+    await inbox.release([{ ...lease, dead: true }]);
+    const label = `forward http://127.0.0.1:${port}`;
+    const dead = await leads(['inbox', 'list', '--verdict', 'dead', '--json'], { home });
+    expect(JSON.parse(dead.stdout)).toMatchObject([{ leadId: 'a', verdict: 'pending' }]);
+    const shown = await leads(['inbox', 'show', 'a'], { home });
+    expect(shown.stdout).toMatch(new RegExp(`${label} +dead after \\d+ tr`));
+    const json = await leads(['inbox', 'show', 'a', '--json'], { home });
+    expect(JSON.parse(json.stdout)).toMatchObject([
+      { outstanding: [{ target: label, dueAt: null, dead: true }] },
+      {},
+    ]);
+    const mended = await startApp(answering(200), port);
+    const listener = await start(['--forward-to', url], { home });
+    expect(listener.stderr.text()).toContain(
+      `note: 1 lead is dead for ${label}: 'leads inbox retry --pending' has this receiver try again\n`,
+    );
+    await listener.stop();
+    await mended.close();
+    expect(await inbox.nextDueAt(lease.target)).toBeUndefined();
+    await leads(['inbox', 'retry', '--pending', '--to', url], { home });
+    expect(await inbox.nextDueAt(lease.target)).toBeLessThanOrEqual(Date.now());
+    expect(await inbox.outstanding()).toMatchObject([{ leads: 1, dead: 0, unscheduled: 0 }]);
+    await inbox.lease([lease]);
+    await inbox.release([{ ...lease, dead: true }]);
+    await inbox.close();
+    const taking = await startApp(answering(200), port);
+    const clock = new FakeClock(Date.now());
+    const running = await start(['--forward-to', url], { home, clock });
+    const anew = await leads(['inbox', 'retry', '--pending'], { home });
+    expect(anew).toMatchObject({
+      exitCode: 0,
+      stderr: '1 lead begins anew: receivers that run try again\n',
+    });
+    await expect
+      .poll(() => {
+        clock.advance(10_000);
+        return taking.received.length;
+      })
+      .toBe(1);
+    await running.stop();
+    expect(await idsPending(home)).toEqual([]);
+  });
+
   it.each([
-    [['--pending'], /--to says where/],
+    [['a'], /--to says where/],
     [['--to', 'http://127.0.0.1:1'], /ids of leads, or --pending/],
     [['a', '--pending', '--to', 'http://127.0.0.1:1'], /ids of leads, or --pending/],
     [['a', '--to', 'http://app.example'], /plain HTTP to this machine only/],

@@ -1,5 +1,12 @@
-import { type Backlog, type DueLead, sumBacklog, type Outstanding, type StoredRef } from '../../inbox.ts';
-import { isNull, numberOf, sql, textOf } from '../sql.ts';
+import {
+  type Backlog,
+  type DueLead,
+  type LackingTarget,
+  sumBacklog,
+  type Outstanding,
+  type StoredRef,
+} from '../../inbox.ts';
+import { bytesOfText, isNull, numberOf, sql, textOf } from '../sql.ts';
 import type { StoreContext } from '../store-context.ts';
 import { askOne, type OpenedSchema, storedText } from './read-database.ts';
 
@@ -34,6 +41,22 @@ export async function outstandingTargets(
     wantedElsewhere: row['elsewhere'] === true,
   }));
   return found.sort((a, b) => (a.target < b.target ? -1 : 1));
+}
+
+/** `Inbox.lackingTargets`. */
+export async function lackingTargets(database: OpenedSchema, leadId: string): Promise<LackingTarget[]> {
+  const { schema } = database;
+  const rows = await askOne(
+    database,
+    sql`SELECT encode(label, 'hex') AS label, tries, due_at, dead FROM ${schema}.outstanding
+      LEFT JOIN ${schema}.targets ON name = target WHERE lead = ${bytesOfText(leadId)} ORDER BY targets.label`,
+  );
+  return rows.map((row) => ({
+    target: storedText(row['label']),
+    tries: numberOf(row['tries']),
+    dueAt: isNull(row['due_at']) || row['dead'] === true ? undefined : numberOf(row['due_at']),
+    dead: row['dead'] === true,
+  }));
 }
 
 /** `Inbox.backlog`, page by page, so that no statement takes long though there may be millions. */
