@@ -182,7 +182,7 @@ function parseWords(
     if (error.code === 'commander.version') return 'version';
     if (error.code === 'commander.helpDisplayed') return 'help';
     const [excess] = command.args.slice(Object.keys(spec.arguments).length);
-    throw usageError(error, path, flags, excess);
+    throw usageError(error, path, flags, excess, spec.insteadOfFormerFlags?.(words));
   }
   const values: Record<string, unknown> = command.opts();
   Object.entries(spec.arguments).forEach(([name, { repeatable }], i) => {
@@ -221,6 +221,7 @@ function usageError(
   path: string,
   flags: readonly (readonly [string, Flag])[],
   excess = '',
+  insteadOfFormer?: string,
 ): UsageError {
   const given = error.message.replace(/^error: /, '');
   const [, word = ''] = /^unknown option '(--[^'=]+)/.exec(given) ?? [];
@@ -231,7 +232,7 @@ function usageError(
       ? `unexpected argument '${excess}'`
       : given.replace(/^option '(?:-\w, )?(.+)' argument missing$/, '$1: the value is missing');
   return new UsageError(message, {
-    hint: formerFlag(word, names) ?? didYouMean(word, names) ?? `see '${help}'`,
+    hint: insteadOfFormer ?? formerFlag(word, names) ?? didYouMean(word, names) ?? `see '${help}'`,
     cause: error,
   });
 }

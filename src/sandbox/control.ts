@@ -7,7 +7,7 @@ import {
   type PlainRequest,
   type PlainResponse,
 } from '../http/server/plain-server.ts';
-import { apiFaults, deliveryFaults, readFaults, showFaults } from './faults.ts';
+import { apiFaults, deliveryFaults, injectedIn, readFaults, showFaults } from './faults.ts';
 import type { SandboxState } from './sandbox-state.ts';
 
 /** Adds the lead in the body; without a body, as many generated ones as `?count=` says. */
@@ -28,14 +28,11 @@ async function addLeads(state: SandboxState, url: URL, request: PlainRequest): P
   return jsonResponse(201, { ids: Array.from({ length: Number(count) }, () => state.generate().id) });
 }
 
-function showCurrentFaults({ apiInjector, deliveryInjector }: SandboxState): PlainResponse {
+function showCurrentFaults({ apiInjector, deliveries }: SandboxState): PlainResponse {
   return jsonResponse(200, {
     api: showFaults(apiInjector.faults),
-    deliveries: showFaults(deliveryInjector.faults),
-    injected: {
-      api: Object.fromEntries(apiInjector.injected),
-      deliveries: Object.fromEntries(deliveryInjector.injected),
-    },
+    deliveries: showFaults(deliveries.faults),
+    injected: { api: injectedIn([apiInjector]), deliveries: injectedIn(deliveries.injectors) },
   });
 }
 
@@ -49,7 +46,8 @@ async function changeFaults(state: SandboxState, _: URL, request: PlainRequest):
       return errorResponse(400, 'invalid_request', `there is no '${unknown}' to change`);
     }
     const apiNext = api === undefined ? undefined : readFaults(asObject(api), apiFaults);
-    if (deliveries !== undefined) state.setDeliveryFaults(readFaults(asObject(deliveries), deliveryFaults));
+    if (deliveries !== undefined)
+      state.deliveries.setFaults(readFaults(asObject(deliveries), deliveryFaults));
     if (apiNext !== undefined) state.apiInjector.faults = apiNext;
   } catch (error) {
     const message = error instanceof LeadsError ? state.sentenceOf(error) : 'the body must be a JSON object';
@@ -144,7 +142,7 @@ const endpoints: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = 
   '/openapi.json': {
     GET: async (state, url) => {
       const { openapi } = await import('./openapi.ts');
-      return jsonResponse(200, openapi(state.api, url.origin, state.credentialHeaders));
+      return jsonResponse(200, openapi(state.api, url.origin, state.deliveries.credentialHeaders));
     },
   },
   '/sandbox/leads': { GET: listAllLeads, POST: addLeads },
@@ -156,9 +154,9 @@ const endpoints: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = 
   '/sandbox/reset': { POST: action((state) => state.reset()) },
 };
 
-/** The response of a control endpoint; undefined when the path is none of them. */
+/** The response of a control endpoint for `?account=NAME`, or else the first; undefined when the path is none of them. */
 export async function answerControlRequest(
-  state: SandboxState,
+  accounts: readonly SandboxState[],
   url: URL,
   request: PlainRequest,
   ownOrigin: string,
@@ -173,5 +171,9 @@ export async function answerControlRequest(
     const allow = Object.keys(methods).join(', ');
     return errorResponse(405, 'method_not_allowed', `This takes ${allow}.`, { allow });
   }
-  return endpoint(state, url, request);
+  const name = url.searchParams.get('account') ?? accounts[0]?.name;
+  const state = accounts.find((account) => account.name === name);
+  if (state !== undefined) return endpoint(state, url, request);
+  const known = accounts.map((account) => account.name).join(', ');
+  return errorResponse(404, 'not_found', `There is no such account; there is ${known}.`);
 }

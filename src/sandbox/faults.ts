@@ -31,7 +31,7 @@ interface Fault {
   readonly amountMs?: number | undefined;
 }
 
-export type Faults<N extends string> = { readonly [name in N]?: Fault };
+export type Faults<N extends string> = { readonly [name in N]?: Fault | undefined };
 
 /** `status500=5%,slow=1%:200ms`. Throws a `UsageError` that names what is wrong. */
 export function parseFaults<N extends string>(text: string, names: readonly N[]): Faults<N> {
@@ -47,7 +47,15 @@ export function readFaults<N extends string>(shares: object, names: readonly N[]
     if (name === undefined) {
       throw new UsageError({ kind: 'unknown-fault', name: key, known: names } satisfies SandboxProblem);
     }
-    faults[name] = parseFault(key, String(value));
+    const fault = parseShare(String(value));
+    if (fault === undefined) {
+      throw new UsageError({
+        kind: 'fault-without-share',
+        name,
+        share: String(value),
+      } satisfies SandboxProblem);
+    }
+    faults[name] = fault;
   }
   return faults;
 }
@@ -71,14 +79,12 @@ function splitEntry(entry: string): [string, string] {
     : [entry.slice(0, equals).trim(), entry.slice(equals + 1).trim()];
 }
 
-function parseFault(name: string, text: string): Fault {
+/** `5%`, or `1%:200ms`; undefined for anything else. */
+export function parseShare(text: string): Fault | undefined {
   const [, share, percent, duration] = /^(\d+(?:\.\d+)?)(%?)(?::(.+))?$/.exec(text) ?? [];
   const chance = Number(share) / (percent === '%' ? 100 : 1);
   const amountMs = duration === undefined ? undefined : parseDuration(duration);
-  if (!(chance <= 1) || (duration !== undefined && amountMs === undefined)) {
-    throw new UsageError({ kind: 'fault-without-share', name, share: text } satisfies SandboxProblem);
-  }
-  return { chance, amountMs };
+  return chance <= 1 && (duration === undefined || amountMs !== undefined) ? { chance, amountMs } : undefined;
 }
 
 /** Decides, by seed and key alone, which faults happen, and counts them. */
@@ -91,6 +97,12 @@ export class FaultInjector<N extends string> {
   constructor(seed: number, faults: Faults<N>) {
     this.#seed = seed;
     this.faults = faults;
+  }
+
+  /** As at the start, with these faults. */
+  restart(faults: Faults<N>): void {
+    this.faults = faults;
+    this.injected.clear();
   }
 
   /** The fault, when it happens to what `key` names. */
@@ -112,4 +124,13 @@ export class FaultInjector<N extends string> {
     }
     return undefined;
   }
+}
+
+/** How often each fault happened in all of these. */
+export function injectedIn(injectors: readonly FaultInjector<string>[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { injected } of injectors) {
+    for (const [name, times] of injected) sums[name] = (sums[name] ?? 0) + times;
+  }
+  return sums;
 }

@@ -215,15 +215,23 @@ const operation = (
   operationId: string,
   summary: string,
   answer: string,
-  { responses, ...more }: Json & { responses?: Json } = {},
+  { responses, parameters = [], ...more }: Json & { responses?: Json; parameters?: readonly Json[] } = {},
 ): Json => ({
   operationId,
   summary,
   security: [],
   ...more,
-  responses: { 200: { description: summary, ...content(ref(answer)) }, 403: notLocal, ...responses },
+  parameters: [accountParameter, ...parameters],
+  responses: {
+    200: { description: summary, ...content(ref(answer)) },
+    403: notLocal,
+    404: noAccount,
+    ...responses,
+  },
 });
 
+const accountParameter = parameter('account', 'Of this account; default: the first.', text);
+const noAccount = failure('There is no such account.');
 const sliceParameters = [
   parameter('after', 'Entries to skip.', whole(0)),
   parameter('limit', 'Entries to return.', whole(1)),
@@ -241,12 +249,13 @@ const controlOperations: Json = {
       operationId: 'addLeads',
       summary: 'Add the lead in the body, or generated leads',
       security: [],
-      parameters: [parameter('count', 'How many to generate.', whole(1))],
+      parameters: [accountParameter, parameter('count', 'How many to generate.', whole(1))],
       requestBody: { required: false, ...content(ref('Lead')) },
       responses: {
         201: { description: 'Their ids.', ...content(ref('Added')) },
         400: failure('The body is not a lead.'),
         403: notLocal,
+        404: noAccount,
         409: failure('There is a lead with this id already.'),
         413: failure('The lead is too large.'),
       },

@@ -5,13 +5,24 @@ import type { ApiFault, DeliveryFault, Faults } from './faults.ts';
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** Settings of one sandbox; everything has a default. */
-export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
+export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>>, AccountOptions {
   /** 0 (the default): any free port. */
   readonly port?: number | undefined;
   /** Default 127.0.0.1. */
   readonly host?: string | undefined;
   /** Serves HTTPS with these PEM texts. */
   readonly tls?: { readonly certPem: string; readonly keyPem: string } | undefined;
+  readonly params?: Optional<ApiOptions['params']> | undefined;
+  /** Accounts beside the first one, which these options describe. */
+  readonly otherAccounts?: readonly AccountOptions[] | undefined;
+}
+
+/** What one account has: its keys open its leads alone, and these go to its webhooks alone. */
+export interface AccountOptions {
+  /** Default: its place among the accounts, from 1. */
+  readonly name?: string | undefined;
+  /** Secrets that are valid for the list operation. Default `sandbox-key`. */
+  readonly apiKeys?: readonly string[] | undefined;
   /** The same seed gives the same leads, faults and delivery ids. */
   readonly seed?: string | number | undefined;
   /** How many leads there are at the start. Default 250. */
@@ -22,25 +33,27 @@ export interface SandboxOptions extends Optional<Omit<ApiOptions, 'params'>> {
   readonly records?: readonly Uint8Array[] | undefined;
   /** Adds a new lead each time so many milliseconds have passed. */
   readonly everyMs?: number | undefined;
-  readonly params?: Partial<ApiOptions['params']> | undefined;
   readonly faults?: Faults<ApiFault> | undefined;
-  readonly deliveryFaults?: Faults<DeliveryFault> | undefined;
-  readonly webhook?: WebhookOptions | undefined;
+  readonly webhooks?: readonly WebhookOptions[] | undefined;
 }
 
 /** Where leads are delivered, and how. */
 export interface WebhookOptions {
-  readonly targets: readonly string[];
+  readonly url: string;
   readonly signer: Signer;
   /** Waits before each further attempt, in milliseconds. Default 1 s, 5 s, 30 s. */
   readonly retryMs?: readonly number[] | undefined;
   /** For one attempt, in milliseconds. Default 10 s. */
   readonly timeoutMs?: number | undefined;
-  /** Deliveries in flight at one time, per target. Default 8. */
+  /** Deliveries in flight at one time. Default 8. */
   readonly concurrency?: number | undefined;
   /** Start no delivery until they are resumed. */
-  readonly paused?: boolean;
+  readonly paused?: boolean | undefined;
+  readonly faults?: Faults<DeliveryFault> | undefined;
 }
+
+/** Deliveries in flight at one time, per webhook. */
+export const defaultConcurrency = 8;
 
 /** Names of the query parameters; null: the parameter does not exist, so that sending it changes nothing. */
 export interface ParameterNames {
@@ -61,8 +74,6 @@ export const nextForms = ['cursor', 'url', 'path', 'id', 'number', 'none'] as co
 export interface ApiOptions {
   /** Of the list operation. */
   readonly path: string;
-  /** Secrets that are valid for the list operation. */
-  readonly apiKeys: readonly string[];
   readonly params: ParameterNames;
   readonly pagination: (typeof paginations)[number];
   /**
@@ -82,15 +93,16 @@ export interface ApiOptions {
   readonly defaultLimit: number;
   /** A larger `limit` is cut to this without an error, as services do. */
   readonly maxLimit: number;
-  /** At most `requests` in each window of `windowMs` milliseconds. */
+  /** For each account at most `requests` in each window of `windowMs` milliseconds. */
   readonly rateLimit: { readonly requests: number; readonly windowMs: number } | undefined;
   /** Whether bodies are compressed for clients that ask for it. */
   readonly gzip: boolean;
 }
 
+export const defaultApiKey = 'sandbox-key';
+
 export const defaultApi: ApiOptions = {
   path: '/api/leads',
-  apiKeys: ['sandbox-key'],
   params: {
     limit: 'limit',
     status: 'status',
@@ -113,3 +125,9 @@ export const defaultApi: ApiOptions = {
   rateLimit: undefined,
   gzip: true,
 };
+
+/** So that what is said elsewhere, or the default, holds for what is not set. */
+export const withoutUndefined = <T extends object>(options: T) =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    readonly [K in keyof T]?: Exclude<T[K], undefined>;
+  };

@@ -7,11 +7,18 @@ import {
   type PlainResponse,
 } from '../http/server/plain-server.ts';
 import { type Clock, slept } from '../time/clock.ts';
-import { type ApiOptions, defaultApi, type SandboxOptions } from './sandbox-options.ts';
+import {
+  type AccountOptions,
+  type ApiOptions,
+  defaultApi,
+  defaultConcurrency,
+  type SandboxOptions,
+  withoutUndefined,
+} from './sandbox-options.ts';
 import { answerListRequest } from './api/list-operation.ts';
 import { answerControlRequest } from './control.ts';
 import type { SandboxLead } from './data/lead-set.ts';
-import { defaultConcurrency, type SandboxDependencies, SandboxState } from './sandbox-state.ts';
+import { type SandboxDependencies, SandboxState } from './sandbox-state.ts';
 
 export type { SandboxOptions } from './sandbox-options.ts';
 
@@ -25,9 +32,11 @@ export interface Sandbox {
   /** Base URL of the service, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** The first of the keys that are valid for the list operation. */
+  /** The first key of the first account. */
   readonly apiKey: string;
-  /** Leads, faults and records: what the control endpoints show. */
+  /** Leads, faults and records of each: what the control endpoints show. */
+  readonly accounts: readonly SandboxState[];
+  /** The first account. */
   readonly state: SandboxState;
   readonly leads: SandboxState['leads'];
   /** A new lead, as `POST /sandbox/leads` without a body makes it. */
@@ -46,15 +55,19 @@ export async function startSandbox(
   const api: ApiOptions = {
     ...defaultApi,
     ...withoutUndefined(options),
-    params: { ...defaultApi.params, ...options.params },
+    params: { ...defaultApi.params, ...withoutUndefined(options.params ?? {}) },
   };
+  const { otherAccounts = [] } = options;
+  const webhooks = [options, ...otherAccounts].flatMap((account) => account.webhooks ?? []);
   const poster = createPoster({
-    connections: options.webhook?.concurrency ?? defaultConcurrency,
+    connections: Math.max(...webhooks.map((one) => one.concurrency ?? defaultConcurrency), 1),
     loopbackCa,
     now: () => clock.steady(),
   });
-  const state = new SandboxState(options, api, { clock, poster, sentenceOf, observe });
-  state.addInitialLeads();
+  const open = (account: AccountOptions, i: number): SandboxState =>
+    new SandboxState(account.name ?? String(i + 1), account, api, { clock, poster, sentenceOf, observe });
+  const state = open(options, 0);
+  const accounts = [state, ...otherAccounts.map((account, i) => open(account, i + 1))] as const;
   let url = '';
   const server = await openPlainServer({
     host: options.host ?? '127.0.0.1',
@@ -65,24 +78,25 @@ export async function startSandbox(
     handle: async (request) => {
       // The server leaves out the body of what answers a HEAD.
       const method = request.method === 'HEAD' ? 'GET' : request.method;
-      const answer = await answerRequest({ ...request, method }, state, url, clock);
+      const answer = await answerRequest({ ...request, method }, accounts, api.path, url, clock);
       return { ...answer, headers: { date: new Date(clock.now()).toUTCString(), ...answer.headers } };
     },
     onError: (error) => errorResponse(500, 'sandbox_bug', String(error)),
   });
   url = server.url;
   const stop = new AbortController();
-  if (options.everyMs !== undefined) void addRegularly(state, options.everyMs, clock, stop.signal);
+  for (const account of accounts) void addRegularly(account, clock, stop.signal);
   return {
     url,
     port: server.port,
-    apiKey: api.apiKeys[0] ?? '',
+    apiKey: state.apiKeys[0] ?? '',
+    accounts,
     state,
     leads: state.leads,
     addLead: () => state.generate(),
     async close() {
       stop.abort();
-      state.deliveries.cancel();
+      for (const account of accounts) account.deliveries.cancel();
       poster.close();
       await server.close();
     },
@@ -91,22 +105,23 @@ export async function startSandbox(
 
 async function answerRequest(
   request: PlainRequest,
-  state: SandboxState,
+  accounts: readonly [SandboxState, ...SandboxState[]],
+  path: string,
   ownUrl: string,
   clock: Clock,
 ): Promise<PlainResponse> {
   const base = originOfClient(request.headers.host, ownUrl);
   const url = URL.canParse(request.target, base) ? new URL(request.target, base) : undefined;
-  if (url?.pathname === state.api.path) return answerListRequest(request, url, state, clock);
-  const controlled = url && (await answerControlRequest(state, url, request, ownUrl));
+  if (url?.pathname === path) return answerListRequest(request, url, accounts, clock);
+  const controlled = url && (await answerControlRequest(accounts, url, request, ownUrl));
   if (controlled !== undefined) return controlled;
   if (url?.pathname === '/') {
     // A receiver stands elsewhere: a delivery that is answered 200 here would be lost.
     return request.method === 'GET'
-      ? jsonResponse(200, { service: 'leads sandbox', leads: state.api.path })
+      ? jsonResponse(200, { service: 'leads sandbox', leads: path })
       : errorResponse(405, 'method_not_allowed', 'Nothing is received here.', { allow: 'GET, HEAD' });
   }
-  return errorResponse(404, 'not_found', `Leads are listed at ${state.api.path}.`);
+  return errorResponse(404, 'not_found', `Leads are listed at ${path}.`);
 }
 
 /** Links to the next page use the host name that the client used: it sends its key to no other origin. */
@@ -115,15 +130,7 @@ function originOfClient(host: string | undefined, ownUrl: string): string {
   return URL.canParse(origin) ? origin : ownUrl;
 }
 
-async function addRegularly(
-  state: SandboxState,
-  everyMs: number,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<void> {
-  while (await slept(clock, everyMs, signal)) state.generate();
+async function addRegularly(account: SandboxState, clock: Clock, signal: AbortSignal): Promise<void> {
+  const { everyMs } = account;
+  while (everyMs !== undefined && (await slept(clock, everyMs, signal))) account.generate();
 }
-
-/** So that the defaults hold for what is not set. */
-const withoutUndefined = (options: SandboxOptions): Partial<ApiOptions> =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

@@ -45,13 +45,13 @@ async function deliver({ targets, scheme = 'token', faults = '', webhook, option
   const sandbox = await startSandbox(
     {
       leads: 0,
-      deliveryFaults: parseFaults(faults, deliveryFaults),
       ...options,
-      webhook: {
-        targets,
+      webhooks: targets.map((url) => ({
+        url,
         signer: { scheme: named, key: named.key(new Secret(secrets[scheme] ?? 'secret')) },
+        faults: parseFaults(faults, deliveryFaults),
         ...webhook,
-      },
+      })),
     },
     { clock },
   );

@@ -73,7 +73,7 @@ class Contract {
 test('an independent validator accepts the document, whatever the options', async () => {
   const token = schemeNamed('token');
   const webhook = {
-    targets: ['http://127.0.0.1:1/'],
+    url: 'http://127.0.0.1:1/',
     signer: { scheme: token, key: token.key(new Secret('t')) },
     paused: true,
   };
@@ -81,7 +81,7 @@ test('an independent validator accepts the document, whatever the options', asyn
     {},
     { envelope: 'none', pagination: 'link' },
     { envelope: 'result.leads', pagination: 'none', params: { since: null, until: null, category: 'kind' } },
-    { rateLimit: { requests: 5, windowMs: 1000 }, webhook },
+    { rateLimit: { requests: 5, windowMs: 1000 }, webhooks: [webhook] },
   ];
   for (const [i, options] of variants.entries()) {
     const { document } = await start(options);
@@ -123,8 +123,14 @@ test('every control endpoint answers as documented', async () => {
   const ok = await new ScriptedReceiver((_, count) => (count % 3 === 0 ? 500 : 200)).open();
   const token = schemeNamed('token');
   const contract = await start({
-    webhook: { targets: [ok.url], signer: { scheme: token, key: token.key(new Secret('t')) }, retryMs: [] },
-    deliveryFaults: { drop: { chance: 0.2 } },
+    webhooks: [
+      {
+        url: ok.url,
+        signer: { scheme: token, key: token.key(new Secret('t')) },
+        retryMs: [],
+        faults: { drop: { chance: 0.2 } },
+      },
+    ],
   });
   await expect.poll(() => sandbox.state.deliveries.pending).toBe(0);
   await contract.call('GET', '/api/leads?limit=2');

@@ -64,6 +64,8 @@ export interface CommandSpec {
   /** Command lines that run as printed. */
   readonly examples: readonly string[];
   readonly subcommands: readonly CommandSpec[];
+  /** A hint: what stands in the place of those of the words that are flags of earlier releases; undefined where none is. */
+  readonly insteadOfFormerFlags?: (words: readonly string[]) => string | undefined;
   /** Runs with a profile that is not stored: it makes one, or lists those that are. Any other command rejects it. */
   readonly allowsNewProfile?: true;
   /** Checks what was typed; the result loads the command's code and runs it. Undefined for a group of subcommands. */
@@ -80,7 +82,15 @@ export interface ListedCommand {
 
 type CommandTexts = Pick<
   CommandSpec,
-  'name' | 'summary' | 'description' | 'examples' | 'listing' | 'allowsNewProfile' | 'exits' | 'output'
+  | 'name'
+  | 'summary'
+  | 'description'
+  | 'examples'
+  | 'listing'
+  | 'allowsNewProfile'
+  | 'exits'
+  | 'output'
+  | 'insteadOfFormerFlags'
 >;
 
 /** `unknown` adds nothing: a command may have no arguments, or no flags. */

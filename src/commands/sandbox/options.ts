@@ -7,29 +7,14 @@ import {
   type Faults,
   parseFaults,
 } from '../../sandbox/faults.ts';
-import { defaultApi, nextForms, paginations } from '../../sandbox/sandbox-options.ts';
-import { httpUrl, pointInTime, requestRate, retrySchedule } from '../flags/flag-values.ts';
+import { paginations } from '../../sandbox/sandbox-options.ts';
+import { httpUrl, pointInTime, retrySchedule } from '../flags/flag-values.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { schemeFlags } from '../flags/scheme-flags.ts';
 import { formatFlags } from '../flags/shared-flags.ts';
 
-/** `since=createdAfter`; with nothing behind it, the parameter does not exist. */
-const parameterName: ValueType<readonly [string, string | null]> = {
-  parse: (typed) => {
-    const [, name = '', shown = ''] = /^([a-z]+)=(.*)$/.exec(typed) ?? [];
-    return name in defaultApi.params ? [name, shown === '' ? null : shown] : undefined;
-  },
-  expected: `NAME=OTHER, with NAME one of ${Object.keys(defaultApi.params).join(', ')}`,
-};
-
 /** As an absolute URL in its normal form. */
-const webhookUrl: ValueType<string> = { ...httpUrl, parse: (typed) => httpUrl.parse(typed)?.href };
-
-const apiPath: ValueType<string> = {
-  ...text,
-  parse: (typed) => (/^\/[^?#\s]*$/.test(typed) ? typed : undefined),
-  expected: 'a path that starts with /',
-};
+export const webhookUrl: ValueType<string> = { ...httpUrl, parse: (typed) => httpUrl.parse(typed)?.href };
 
 const apiFaultList: ValueType<Faults<ApiFault>> = {
   parse: (typed) => parseFaults(typed, apiFaults),
@@ -40,6 +25,15 @@ const deliveryFaultList: ValueType<Faults<DeliveryFault>> = {
   parse: (typed) => parseFaults(typed, deliveryFaults),
   expected: 'a list of faults such as duplicate=5%',
 };
+
+const configFlag = {
+  config: {
+    value: 'file|json',
+    type: text,
+    known: 'files',
+    help: 'accounts, webhooks, pages and all that has no flag, as JSON (- for stdin)',
+  },
+} satisfies Flags;
 
 const leadFlags = {
   leads: {
@@ -72,13 +66,6 @@ const deliveryFlags = {
     help: "waits before retries, or 'none'",
   },
   paused: { help: 'hold deliveries until POST /sandbox/deliveries/resume' },
-  deliveryTimeout: { value: 'duration', type: interval, otherwise: '10s', help: 'for one attempt' },
-  deliveryConcurrency: {
-    value: 'n',
-    type: wholeNumber(1, 1000),
-    otherwise: '8',
-    help: 'in flight per target',
-  },
 } satisfies Flags;
 
 const faultFlags = {
@@ -96,7 +83,7 @@ const faultFlags = {
 
 const apiFlags = {
   host: { value: 'address', type: text, otherwise: '127.0.0.1', help: 'address to listen on' },
-  port: { value: 'n', type: wholeNumber(0, 65_535), default: '8080', help: 'port to listen on, 0 for any' },
+  port: { value: 'n', type: wholeNumber(0, 65_535), otherwise: '8080', help: 'port to listen on, 0 for any' },
   tls: { help: 'HTTPS, with a certificate of the local authority' },
   apiKey: {
     value: 'key',
@@ -107,47 +94,17 @@ const apiFlags = {
     help: 'that opens the API',
   },
   apiKeyFile: { value: 'file', type: text, repeatable: true, help: 'the same, from a file (- for stdin)' },
-  path: { value: 'path', type: apiPath, otherwise: '/api/leads', help: 'of the list operation' },
   pagination: { value: 'style', type: oneOf(paginations), otherwise: 'cursor' },
-  next: { value: 'form', type: oneOf(nextForms), help: 'how the body names the next page' },
-  nextField: {
-    value: 'name',
-    type: text,
-    otherwise: 'as is usual',
-    help: 'the name of that field, such as meta.next_cursor',
-  },
   envelope: {
     value: 'name',
     type: text,
     otherwise: 'data',
     help: 'array in the body, such as result.leads, or none',
   },
-  param: {
-    value: 'name=name',
-    type: parameterName,
-    repeatable: true,
-    help: 'rename a parameter: since=createdAfter; since= removes it',
-  },
-  order: {
-    value: 'order',
-    type: oneOf(['newest', 'oldest']),
-    otherwise: 'newest',
-    help: 'which comes first',
-  },
-  defaultLimit: { value: 'n', type: wholeNumber(1), otherwise: '50', help: 'page size without a limit' },
-  maxLimit: { value: 'n', type: wholeNumber(1), otherwise: '1000', help: 'largest page' },
-  rateLimit: { value: 'n/duration', type: requestRate, help: 'requests in a window, such as 100/1m' },
-  statusField: {
-    value: 'name',
-    type: text,
-    otherwise: 'status',
-    help: 'of the delivery status in each lead',
-  },
-  totals: { negated: true, help: 'no total in page and offset bodies' },
-  gzip: { negated: true, help: 'never compress' },
 } satisfies Flags;
 
 export const flags = {
+  ...configFlag,
   ...inGroup('Leads', leadFlags),
   ...inGroup('Webhook delivery', deliveryFlags),
   ...schemeFlags('How deliveries are signed'),
@@ -157,3 +114,28 @@ export const flags = {
 } satisfies Flags;
 
 export type Options = OptionsOf<typeof flags>;
+
+const formerPageFlags = ['path', 'next', 'next-field', 'order', 'default-limit', 'max-limit', 'status-field'];
+const formerFlags = ['delivery-timeout', 'delivery-concurrency', 'rate-limit'];
+
+/** What stands in the place of flags of earlier releases; undefined where there is none among these words. */
+export function insteadOfFormerFlags(words: readonly string[]): string | undefined {
+  const top: Record<string, unknown> = {};
+  const pages: Record<string, unknown> = {};
+  const params: Record<string, string | null> = {};
+  for (const [i, word] of words.entries()) {
+    const [, flag = '', joined] = /^--([a-z-]+)(?:=(.*))?$/.exec(word) ?? [];
+    const value = joined ?? words[i + 1] ?? '';
+    const key = flag.replace(/^no-/, '').replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const typed = /(Limit|Concurrency)$/.test(key) && /^\d+$/.test(value) ? Number(value) : value;
+    const [name = '', shown = ''] = value.split('=');
+    if (flag === 'no-totals' || flag === 'no-gzip') pages[key] = false;
+    else if (flag === 'param') params[name] = shown === '' ? null : shown;
+    else if (formerPageFlags.includes(flag)) pages[key] = typed;
+    else if (formerFlags.includes(flag)) top[key] = typed;
+  }
+  if (Object.keys(params).length > 0) pages['params'] = params;
+  if (Object.keys(pages).length > 0) top['pages'] = pages;
+  const json = JSON.stringify(top).replaceAll("'", "'\\''");
+  return json === '{}' ? undefined : `it is said in JSON now: --config '${json}'`;
+}

@@ -1,73 +1,86 @@
 import { shellWord } from '../../output/curl-command.ts';
 import type { Palette } from '../../output/terminal/colour.ts';
+import { injectedIn } from '../../sandbox/faults.ts';
 import type { LoggedRequest } from '../../sandbox/requests.ts';
 import type { SandboxState } from '../../sandbox/sandbox-state.ts';
 import type { Sandbox } from '../../sandbox/start-sandbox.ts';
 import type { RecordedAttempt } from '../../sandbox/target-queue.ts';
 import { explainFailure } from '../../messages/sender.ts';
-import type { Options } from './options.ts';
+import type { Account } from './sandbox-options.ts';
 
 /** Where the sandbox is, and commands to use it that run as printed. */
-export function readyBanner(sandbox: Sandbox, options: Options, showKey: boolean, colour: Palette): string[] {
-  const { url, apiKey, leads } = sandbox;
-  const [keyFile] = options.apiKeyFile;
-  const origin = options.from === undefined ? `seed ${options.seed ?? '1'}` : `from ${options.from}`;
-  const key = showKey ? `, API key ${apiKey}` : '';
+export function readyBanner(
+  { url, accounts: states }: Sandbox,
+  accounts: readonly [Account, ...Account[]],
+  colour: Palette,
+): string[] {
+  const [{ apiKeys, apiKeyFile, showsKey }] = accounts;
+  const leadsOf = ({ from, seed, showsKey, apiKeys }: Account, i: number): string => {
+    const origin = from === undefined ? `seed ${seed}` : `from ${from}`;
+    const key = showsKey ? `, API key ${apiKeys[0] ?? ''}` : '';
+    return `${counted(states[i]?.leads.size ?? 0, 'lead')} (${origin}${key})`;
+  };
   const command = (text: string): string => `  ${colour.dim('$')} ${colour.bold(text)}`;
-  const login = showKey
-    ? `echo ${shellWord(apiKey)} | leads login --base-url ${url}`
-    : keyFile === undefined
+  const login = showsKey
+    ? `echo ${shellWord(apiKeys[0] ?? '')} | leads login --base-url ${url}`
+    : apiKeyFile === undefined
       ? `export LEADS_BASE_URL=${url}`
-      : `leads login --base-url ${url} --api-key-file ${shellWord(keyFile)}`;
+      : `leads login --base-url ${url} --api-key-file ${shellWord(apiKeyFile)}`;
+  const isOne = accounts.length === 1;
+  const served = isOne ? leadsOf(accounts[0], 0) : `${accounts.length} accounts`;
+  const push = accounts.flatMap(({ name, webhooks }) =>
+    webhooks.map((webhook) => {
+      const paused = webhook.paused === true ? ', paused until POST /sandbox/deliveries/resume' : '';
+      return `push:  each lead${isOne ? '' : ` of ${name}`} goes to ${webhook.url}${paused}`;
+    }),
+  );
+  const noPush = [
+    'push:  add --webhook https://localhost:8443/ --token secret,',
+    "       and start 'leads listen --token secret'",
+  ];
   return [
-    `${colour.green('ready')}: ${colour.bold(url)} serves ${counted(leads.size, 'lead')} (${origin}${key})`,
+    `${colour.green('ready')}: ${colour.bold(url)} serves ${served}`,
+    ...(isOne ? [] : accounts.map((account, i) => `  ${account.name}: ${leadsOf(account, i)}`)),
     '',
     command(login),
     command('leads list --status new'),
     command('leads export > leads.ndjson'),
     '',
-    ...webhookLines(options),
+    ...(push.length > 0 ? push : noPush),
     `see:   ${url}/sandbox/deliveries for every attempt, /openapi.json for all endpoints`,
   ];
 }
 
 /** One JSON object for scripts: the same, in fields. */
-export function readyRecord(sandbox: Sandbox, options: Options, showKey: boolean): object {
+export function readyRecord({ url, port, accounts: states }: Sandbox, accounts: readonly Account[]): object {
+  const shown = accounts.map(({ name, showsKey, apiKeys, seed, webhooks }, i) => ({
+    name,
+    apiKey: showsKey ? apiKeys[0] : undefined,
+    leads: states[i]?.leads.size ?? 0,
+    seed,
+    webhooks: webhooks.map((webhook) => webhook.url),
+  }));
+  const { name: _, ...first } = shown[0] ?? {};
   return {
-    type: 'ready',
-    url: sandbox.url,
-    port: sandbox.port,
-    apiKey: showKey ? sandbox.apiKey : undefined,
-    leads: sandbox.leads.size,
-    seed: options.seed ?? '1',
-    webhooks: options.webhook,
-    openapi: `${sandbox.url}/openapi.json`,
+    ...{ type: 'ready', url, port, ...first, openapi: `${url}/openapi.json` },
+    accounts: shown.length > 1 ? shown : undefined,
   };
 }
 
-function webhookLines(options: Options): string[] {
-  if (options.webhook.length === 0) {
-    return [
-      'push:  add --webhook https://localhost:8443/ --token secret,',
-      "       and start 'leads listen --token secret'",
-    ];
-  }
-  const paused = options.paused ? ', paused until POST /sandbox/deliveries/resume' : '';
-  return options.webhook.map((target) => `push:  each lead goes to ${target}${paused}`);
-}
-
 /** What the sandbox did, as a record. */
-export function summaryRecord({ leads, requests, deliveries, apiInjector, deliveryInjector }: SandboxState) {
+export function summaryRecord({ accounts }: Sandbox) {
+  const sum = (of: (account: SandboxState) => number): number =>
+    accounts.reduce((total, account) => total + of(account), 0);
   return {
     type: 'summary',
-    leads: leads.size,
-    requests: requests.total,
-    attempts: deliveries.attempts.length,
-    acknowledged: deliveries.acknowledged,
-    pending: deliveries.pending,
+    leads: sum(({ leads }) => leads.size),
+    requests: sum(({ requests }) => requests.total),
+    attempts: sum(({ deliveries }) => deliveries.attempts.length),
+    acknowledged: sum(({ deliveries }) => deliveries.acknowledged),
+    pending: sum(({ deliveries }) => deliveries.pending),
     faults: {
-      api: Object.fromEntries(apiInjector.injected),
-      deliveries: Object.fromEntries(deliveryInjector.injected),
+      api: injectedIn(accounts.map(({ apiInjector }) => apiInjector)),
+      deliveries: injectedIn(accounts.flatMap(({ deliveries }) => deliveries.injectors)),
     },
   };
 }

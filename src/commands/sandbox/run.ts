@@ -7,37 +7,37 @@ import { paletteFor } from '../../output/terminal/colour.ts';
 import { write } from '../../output/stdout.ts';
 import { startSandbox } from '../../sandbox/start-sandbox.ts';
 import type { Outcome } from '../flags/command-spec.ts';
-import { mayShowKey, sandboxOptionsFromFlags } from './sandbox-options.ts';
+import { type Account, resolveSandbox } from './sandbox-options.ts';
 import { eventLine, failureNotes, readyBanner, readyRecord, summaryLine, summaryRecord } from './print.ts';
 import type { Options } from './options.ts';
 
 export async function run(flags: Options, context: Context): Promise<Outcome> {
   const { clock, messages, signal, stdout, stderr } = context;
   const failures = failureNotes((cause, text) => messages.note(cause, text));
-  const sandbox = await startSandbox(await sandboxOptionsFromFlags(flags, context), {
+  const { options, accounts } = await resolveSandbox(flags, context);
+  const sandbox = await startSandbox(options, {
     clock,
     sentenceOf,
-    loopbackCa: await loopbackAuthority(flags.webhook, context),
+    loopbackCa: await loopbackAuthority(accounts, context),
     observe: (event) => {
       messages.verbose(eventLine(event));
       if ('outcome' in event) failures.add(event);
     },
   });
-  if (flags.host !== undefined && !isLoopbackAddress(flags.host)) {
-    messages.warn(`bound to ${flags.host}: other machines can list these leads with the key`);
+  if (options.host !== undefined && !isLoopbackAddress(options.host)) {
+    messages.warn(`bound to ${options.host}: other machines can list these leads with the key`);
   }
-  const showKey = mayShowKey(flags, context.env);
   try {
     if (flags.format === 'json') {
-      await write(stdout, `${JSON.stringify(readyRecord(sandbox, flags, showKey))}\n`);
+      await write(stdout, `${JSON.stringify(readyRecord(sandbox, accounts))}\n`);
     } else if (!context.globals.quiet) {
-      const lines = readyBanner(sandbox, flags, showKey, await paletteFor(stderr, context));
+      const lines = readyBanner(sandbox, accounts, await paletteFor(stderr, context));
       await write(stderr, `${lines.join('\n')}\n`);
     }
     failures.start();
     await aborted(signal);
   } finally {
-    const summary = summaryRecord(sandbox.state);
+    const summary = summaryRecord(sandbox);
     await sandbox.close();
     if (flags.format === 'json') await write(stdout, `${JSON.stringify(summary)}\n`);
     else messages.say(summaryLine(summary));
@@ -49,11 +49,11 @@ export async function run(flags: Options, context: Context): Promise<Outcome> {
 
 /** Made here when `listen` has not made it yet, so that either of the two may start first. */
 async function loopbackAuthority(
-  targets: readonly string[],
+  accounts: readonly Account[],
   { paths, clock }: Context,
 ): Promise<string | undefined> {
-  const needed = targets
-    .map((target) => new URL(target))
+  const needed = accounts
+    .flatMap(({ webhooks }) => webhooks.map(({ url }) => new URL(url)))
     .some((url) => url.protocol === 'https:' && isLoopback(url.hostname));
   return needed ? (await ensureAuthority(paths.dataDir, clock)).caPem : undefined;
 }

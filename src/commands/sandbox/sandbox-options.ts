@@ -3,49 +3,133 @@ import { buffer } from 'node:stream/consumers';
 import { isLoopback } from '../../config/base-url.ts';
 import type { Context } from '../../context.ts';
 import { DataError, UsageError } from '../../errors.ts';
-import { defaultApi, type SandboxOptions, type WebhookOptions } from '../../sandbox/sandbox-options.ts';
+import {
+  type AccountOptions,
+  defaultApiKey,
+  type SandboxOptions,
+  withoutUndefined,
+} from '../../sandbox/sandbox-options.ts';
+import { Secret } from '../../secret.ts';
+import type { Signer } from '../../sender/sign-request.ts';
 import { ensureAuthority } from '../../tls/local-authority.ts';
 import { rejectFirst } from '../flags/shared-flags.ts';
 import { resolveSigner } from '../flags/resolve-scheme.ts';
 import { readSecrets } from '../flags/secret-files.ts';
 import type { Options } from './options.ts';
+import { type AccountConfig, readSandboxConfig, type SandboxConfig } from './read-config.ts';
 
-/** The flags as settings of a sandbox. Throws a `UsageError` for flags that do not go together. */
-export async function sandboxOptionsFromFlags(options: Options, context: Context): Promise<SandboxOptions> {
-  rejectContradictions(options);
-  const { pagination, next, nextField, envelope, order, statusField, totals, gzip, path, host, port } =
-    options;
-  const { defaultLimit, maxLimit, rateLimit, seed, leads, faults, deliveryFaults } = options;
+/** One account, with what is shown of it. */
+export interface Account extends AccountOptions {
+  readonly name: string;
+  readonly seed: string;
+  readonly apiKeys: readonly string[];
+  /** The file that its leads, or its API key, come from. */
+  readonly from: string | undefined;
+  readonly apiKeyFile: string | undefined;
+  /** False for an API key from a file or from the environment, which is kept secret. */
+  readonly showsKey: boolean;
+  readonly webhooks: NonNullable<AccountOptions['webhooks']>;
+}
+
+/**
+ * What the flags say, and then the file; what an account or a webhook does not say, the one around it says. Throws a
+ * `UsageError` for what does not go together.
+ */
+export async function resolveSandbox(
+  flags: Options,
+  context: Context,
+): Promise<{ readonly options: SandboxOptions; readonly accounts: readonly [Account, ...Account[]] }> {
+  const config = flags.config === undefined ? {} : await readSandboxConfig(flags.config, context.stdin);
+  const { accounts: [own = {}, ...others] = [], pages, rateLimit, ...ofFile } = config;
+  const { host = config.host, port = config.port ?? 8080, pagination, envelope } = flags;
+  const api = { ...pages, ...withoutUndefined({ pagination, envelope }) };
+  const top: AccountConfig = { ...ofFile, ...ofFlags(flags) };
+  rejectContradictions(api, [top, own, ...others], flags);
+  const resolve = (account: AccountConfig, i: number): Promise<Account> =>
+    resolveAccount({ ...account, name: account.name ?? String(i + 1) }, top, i, flags, context);
+  const first = await resolve(own, 0);
+  const otherAccounts = await Promise.all(others.map((account, i) => resolve(account, i + 1)));
+  const accounts = [first, ...otherAccounts] as const;
+  rejectRepeated('name', accounts.map(({ name }) => name)); // prettier-ignore
+  rejectRepeated('API key', accounts.flatMap(({ apiKeys }) => apiKeys)); // prettier-ignore
+  const tls = flags.tls || config.tls === true;
   return {
-    ...{ pagination, next, nextField, envelope, order, statusField, totals, gzip, path, host, port },
-    ...{ defaultLimit, maxLimit, rateLimit, seed, leads, faults, deliveryFaults },
-    everyMs: options.every,
-    newest: options.newest?.(context.clock.now()),
-    records: options.from === undefined ? undefined : await readRecords(options.from, context),
-    apiKeys: await readApiKeys(options, context),
-    params: Object.fromEntries(options.param),
-    tls: options.tls ? await ensureAuthority(context.paths.dataDir, context.clock) : undefined,
-    webhook: options.webhook.length > 0 ? await webhookOptions(options, context) : undefined,
+    options: {
+      ...{ ...api, ...first, rateLimit, host, port, otherAccounts },
+      tls: tls ? await ensureAuthority(context.paths.dataDir, context.clock) : undefined,
+    },
+    accounts,
   };
 }
 
-async function webhookOptions(options: Options, context: Context): Promise<WebhookOptions> {
-  for (const target of options.webhook) {
-    const { protocol, hostname } = new URL(target);
+/** The flags as the keys of the file that say the same. */
+function ofFlags(flags: Options): AccountConfig {
+  const { leads, seed, newest, from, every, retry, faults, deliveryFaults, webhook, apiKey } = flags;
+  const hasScheme = [flags.scheme, ...flags.token, ...flags.tokenFile, ...flags.secret, ...flags.secretFile];
+  return {
+    ...withoutUndefined({ leads, seed, newest, from, every, retry, faults, deliveryFaults }),
+    ...(flags.paused && { paused: true }),
+    ...(webhook.length > 0 && { webhooks: webhook.map((url) => ({ url })) }),
+    ...(apiKey.length + flags.apiKeyFile.length > 0 && { apiKeys: undefined, apiKeyFile: undefined }),
+    ...((!flags.verify || hasScheme.some((one) => one !== undefined)) && {
+      ...{ scheme: undefined, secrets: undefined, secretFile: undefined },
+    }),
+  };
+}
+
+async function resolveAccount(
+  own: AccountConfig & { readonly name: string },
+  top: AccountConfig,
+  index: number,
+  flags: Options,
+  context: Context,
+): Promise<Account> {
+  const account = { ...top, ...(own.leads !== undefined && { from: undefined }), ...withoutUndefined(own) };
+  const { name } = own;
+  const { leads, newest, from, every, faults } = account;
+  const seed = own.seed ?? (index === 0 ? (top.seed ?? '1') : `${top.seed ?? '1'} ${name}`);
+  const webhooks = (account.webhooks ?? []).map(async (webhook) => {
+    const { url, ...all } = { ...account, ...withoutUndefined(webhook), url: webhook.url };
+    const { protocol, hostname } = new URL(url);
     if (protocol === 'http:' && !isLoopback(hostname)) {
-      throw new UsageError(`--webhook: ${target} is plain HTTP, and a webhook must be HTTPS`, {
+      throw new UsageError(`the webhook ${url} is plain HTTP, and a webhook must be HTTPS`, {
         hint: 'plain http:// is for loopback addresses only',
       });
     }
-  }
+    return {
+      ...{ url, retryMs: all.retry, paused: all.paused, faults: all.deliveryFaults },
+      ...{ timeoutMs: all.deliveryTimeout, concurrency: all.deliveryConcurrency },
+      signer: await signerOf(all, flags, context),
+    };
+  });
   return {
-    targets: options.webhook,
-    signer: await resolveSigner(options, context),
-    retryMs: options.retry,
-    timeoutMs: options.deliveryTimeout,
-    concurrency: options.deliveryConcurrency,
-    paused: options.paused,
+    ...{ name, seed, leads, from, faults, everyMs: every, newest: newest?.(context.clock.now()) },
+    records: from === undefined ? undefined : await readRecords(from, context),
+    ...(await readApiKeys(account, flags, context)),
+    webhooks: await Promise.all(webhooks),
   };
+}
+
+/** As the webhook says, and otherwise as the flags, the environment or the profile do. */
+function signerOf(
+  { scheme, secrets = [], secretFile }: AccountConfig,
+  flags: Options,
+  context: Context,
+): Promise<Signer> {
+  if (scheme === undefined && secrets.length === 0 && secretFile === undefined) {
+    return resolveSigner(flags, context);
+  }
+  const name = typeof scheme === 'object' ? scheme['scheme'] : (scheme ?? 'token');
+  const what = name === 'token' ? 'token' : 'secret';
+  return resolveSigner(
+    {
+      ...{ token: [], tokenFile: [], secret: [], secretFile: [], verify: name !== 'none' },
+      scheme: name === 'none' ? undefined : typeof scheme === 'object' ? JSON.stringify(scheme) : scheme,
+      [what]: secrets.map((secret) => new Secret(secret)),
+      [`${what}File`]: secretFile === undefined ? [] : [secretFile],
+    },
+    context,
+  );
 }
 
 const paginationsOfNext: Readonly<Partial<Record<string, readonly string[]>>> = {
@@ -54,54 +138,66 @@ const paginationsOfNext: Readonly<Partial<Record<string, readonly string[]>>> = 
   number: ['page', 'offset'],
 };
 
-/** Throws a `UsageError` for flags that contradict each other, or that would make a list no client can follow. */
-function rejectContradictions(options: Options): void {
-  const { envelope, pagination = 'cursor', next = pagination === 'cursor' ? 'cursor' : 'none' } = options;
-  const { webhook, deliveryFaults, retry, paused, from, leads, newest } = options;
-  const fitting = options.next === undefined ? undefined : paginationsOfNext[options.next];
-  const needWebhook =
-    deliveryFaults !== undefined
-      ? '--delivery-faults'
-      : retry !== undefined
-        ? '--retry'
-        : paused
-          ? '--paused'
-          : undefined;
-  const seeded = leads !== undefined ? '--leads' : newest !== undefined ? '--newest' : undefined;
+/** Throws a `UsageError` for what contradicts itself, or would make a list no client can follow. */
+function rejectContradictions(
+  pages: NonNullable<SandboxConfig['pages']>,
+  accounts: readonly AccountConfig[],
+  { config, deliveryFaults, retry, paused, apiKeyFile, tokenFile, secretFile }: Options,
+): void {
+  const { envelope, pagination = 'cursor', next = pagination === 'cursor' ? 'cursor' : 'none' } = pages;
+  const fitting = pages.next === undefined ? undefined : paginationsOfNext[pages.next];
+  const ofWebhooks = {
+    '--delivery-faults': deliveryFaults,
+    '--retry': retry,
+    '--paused': paused || undefined,
+  };
+  const [needWebhook] = Object.keys(withoutUndefined(ofWebhooks));
+  const webhooks = accounts.flatMap((account) => account.webhooks ?? []);
+  const ofFile = [...accounts, ...webhooks].flatMap((one) => Object.values(one));
+  const files = [config, ...apiKeyFile, ...tokenFile, ...secretFile, ...ofFile];
   rejectFirst(
     [
       envelope === 'none' && next !== 'none',
-      'with --envelope none the body is an array, without a field for the next page',
-      'use --pagination link, page, offset or none with it',
+      'with the envelope none the body is an array, without a field for the next page',
+      'use the pagination link, page, offset or none with it',
     ],
     [
       fitting !== undefined && !fitting.includes(pagination),
-      `--next ${next} goes with --pagination ${fitting?.join(' or ') ?? ''}`,
+      `next ${next} goes with the pagination ${fitting?.join(' or ') ?? ''}`,
     ],
-    [webhook.length === 0 && needWebhook !== undefined, `${needWebhook ?? ''} needs --webhook URL`],
+    [webhooks.length === 0 && needWebhook !== undefined, `${needWebhook ?? ''} needs --webhook URL`],
     [
-      from !== undefined && seeded !== undefined,
-      `--from and ${seeded ?? ''} do not go together`,
-      `${seeded ?? ''} is for seeded leads; those of a file are served as they are`,
+      accounts.some(({ from, leads, newest }) => from !== undefined && (leads ?? newest) !== undefined),
+      'leads of a file do not go with a number of leads, or with the time of the newest',
+      'those of a file are served as they are',
     ],
+    [files.filter((file) => file === '-').length > 1, 'stdin (-) can give one thing only'],
   );
 }
 
-/** Flag > environment > the default, which is no secret. */
-async function readApiKeys(options: Options, context: Context): Promise<readonly string[]> {
-  const fromFiles = await readSecrets(options.apiKeyFile, context);
-  const keys = [...options.apiKey, ...fromFiles.map((key) => key.reveal())];
+function rejectRepeated(what: string, values: readonly string[]): void {
+  const isRepeated = new Set(values).size < values.length;
+  if (isRepeated) throw new UsageError(`two accounts have the same ${what}: each needs its own`);
+}
+
+/** Flag > file > environment > the default, which is no secret. */
+async function readApiKeys(
+  { apiKeys = [], apiKeyFile }: AccountConfig,
+  flags: Options,
+  context: Context,
+): Promise<Pick<Account, 'apiKeys' | 'apiKeyFile' | 'showsKey'>> {
+  const files = apiKeyFile === undefined ? flags.apiKeyFile : [apiKeyFile];
+  const fromFiles = await readSecrets(files, context);
+  const own = apiKeys.length > 0 || apiKeyFile !== undefined ? apiKeys : flags.apiKey;
+  const keys = [...own, ...fromFiles.map((key) => key.reveal())];
   if (keys.some((key) => !/^[\x21-\x7e]+$/.test(key))) {
     throw new UsageError('an API key is one word of visible characters');
   }
-  if (keys.length > 0) return keys;
   const fromEnv = context.env['LEADS_API_KEY'] ?? '';
-  return fromEnv === '' ? defaultApi.apiKeys : [fromEnv];
+  if (keys.length === 0) keys.push(fromEnv === '' ? defaultApiKey : fromEnv);
+  const showsKey = own.length > 0 || (files.length === 0 && fromEnv === '');
+  return { apiKeys: keys, apiKeyFile: files[0], showsKey };
 }
-
-/** Whether the key may be shown: one from a file or from the environment is kept secret. */
-export const mayShowKey = (options: Options, env: Context['env']): boolean =>
-  options.apiKey.length > 0 || (options.apiKeyFile.length === 0 && (env['LEADS_API_KEY'] ?? '') === '');
 
 /**
  * The lines of an NDJSON file (`-`: of stdin) that are not blank, each in its own bytes; whether they are leads is

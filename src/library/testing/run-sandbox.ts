@@ -74,6 +74,7 @@ async function sandboxOptions(options: TestSandboxOptions): Promise<SandboxOptio
     port,
     ...api
   } = options;
+  const forgeries = readFaults(forged ?? {}, deliveryFaults);
   return {
     ...api,
     ...(typeof leads === 'number' && { leads }),
@@ -84,8 +85,7 @@ async function sandboxOptions(options: TestSandboxOptions): Promise<SandboxOptio
     ...(port !== undefined && { port }),
     newest: newest?.getTime(),
     faults: readFaults(faults ?? {}, apiFaults),
-    deliveryFaults: readFaults(forged ?? {}, deliveryFaults),
-    webhook: webhook === undefined ? undefined : await webhookOptions(webhook),
+    webhooks: webhook === undefined ? [] : [{ ...(await webhookOptions(webhook)), faults: forgeries }],
   };
 }
 
@@ -96,7 +96,7 @@ async function webhookOptions(webhook: TestWebhook): Promise<WebhookOptions> {
   if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
     throw new UsageError(`webhook.url is ${href}: it must be https, or http to a loopback address`);
   }
-  return { targets: [href], signer: await signerOf(webhook), retryMs, timeoutMs, concurrency };
+  return { url: href, signer: await signerOf(webhook), retryMs, timeoutMs, concurrency };
 }
 
 /** Rejects with a `ConfigError` for a scheme that is unknown or incomplete, or a secret that cannot sign. */

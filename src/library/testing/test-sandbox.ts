@@ -8,7 +8,7 @@ import type { SchemeChoice } from '../webhook/options.ts';
 export type LeadSource = object | string | Uint8Array;
 
 /** What the sandbox serves and delivers; everything has a default. */
-export interface TestSandboxOptions extends Partial<Omit<ApiOptions, 'apiKeys' | 'params'>> {
+export interface TestSandboxOptions extends Partial<Omit<ApiOptions, 'params'>> {
   /** How many leads the seed makes, or leads of your own. Default 250. */
   readonly leads?: number | readonly LeadSource[] | undefined;
   /** The same seed gives the same leads, faults and delivery ids. Default 1. */

@@ -1,20 +1,21 @@
 import { errorResponse, type PlainRequest, type PlainResponse } from '../../http/server/plain-server.ts';
 import type { Clock } from '../../time/clock.ts';
 import { equalInConstantTime } from '../../webhook/crypto/signature.ts';
-import type { ApiOptions } from '../sandbox-options.ts';
 import type { SandboxState } from '../sandbox-state.ts';
 import { readListQuery, withoutFilters } from './list-query.ts';
 import { repeatLast, takePage, wrapPage } from './page.ts';
 import { drawFaults, type DrawnFaults } from './response-faults.ts';
 
-/** Answers one request of the list operation, with the faults that are drawn for it, and logs it. */
+/** Answers one request of the list operation from the account of its key, with the faults that are drawn for it, and logs it. */
 export function answerListRequest(
   request: PlainRequest,
   url: URL,
-  state: SandboxState,
+  accounts: readonly [SandboxState, ...SandboxState[]],
   clock: Clock,
 ): PlainResponse {
-  const { method, target } = request;
+  const { method, target, headers } = request;
+  const isOwn = ({ apiKeys }: SandboxState): boolean => isValidKey(headers.authorization ?? '', apiKeys);
+  const state = accounts.find(isOwn) ?? accounts[0];
   const id = state.requests.nextId();
   const { response, leads = 0, faults } = listLeads(request, url, state, clock);
   state.logRequest({
@@ -49,7 +50,7 @@ function listLeads(
   clock: Clock,
 ): Listed {
   const { api, leads, limit } = state;
-  const rejection = rejectUnauthorized(method, headers.authorization, api);
+  const rejection = rejectUnauthorized(method, headers.authorization, state);
   if (rejection !== undefined) return { response: rejection };
   const allowance = limit.take();
   const withLimitHeaders = (response: PlainResponse): PlainResponse => ({
@@ -83,7 +84,7 @@ function listLeads(
 function rejectUnauthorized(
   method: string,
   authorization: string | undefined,
-  { apiKeys }: ApiOptions,
+  { apiKeys }: SandboxState,
 ): PlainResponse | undefined {
   if (method !== 'GET') {
     return errorResponse(405, 'method_not_allowed', 'Use GET to list leads.', { allow: 'GET, HEAD' });
