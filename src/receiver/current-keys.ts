@@ -9,6 +9,8 @@ export class CurrentKeys implements Verifier {
   readonly scheme: Scheme;
   keys: readonly Key[];
   former: readonly Key[] = [];
+  /** How often they were replaced. */
+  replaced = 0;
   readonly #clock: Pick<Clock, 'now'>;
   /** Of each key: when a delivery last used it, or since when it is in force. */
   #usedAt: number[] = [];
@@ -26,6 +28,7 @@ export class CurrentKeys implements Verifier {
     const removed = this.keys.filter((key) => !keys.includes(key));
     this.former = [...removed, ...this.former].slice(0, mostFormer);
     this.keys = keys;
+    this.replaced += 1;
     this.#begin();
   }
 

@@ -101,7 +101,9 @@ export async function secretFiles(
         const next = [...keys];
         for (const [i, { index }] of files.entries()) {
           const text = secretText(String(contents[i]));
-          next[index] = keys.find((key) => key.secret.reveal() === text) ?? scheme.key(new Secret(text));
+          // Its own first: one secret may stand in two files.
+          const known = [keys[index], ...keys].find((key) => key?.secret.reveal() === text);
+          next[index] = known ?? scheme.key(new Secret(text));
         }
         if (next.every((key, i) => key === keys[i])) return undefined;
         current.replace(next);

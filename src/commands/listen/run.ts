@@ -96,7 +96,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   closers.push(async () => {
     for (const target of targets) await target.close?.();
   });
-  const note = noteWith(messages);
+  const note = noteWith(messages, verifier);
   const parts = { signal: abort.signal, host, note };
   for await (const target of openTargets(definitions, flags, settings, verifier, context, parts)) {
     targets.push(target);
@@ -221,7 +221,7 @@ function noteUnused(current: CurrentKeys, messages: Context['messages']): void {
   for (const index of current.unused(unusedHours * 3_600_000)) {
     const number = index + 1;
     const secrets = current.keys.length;
-    noteWith(messages)({ kind: 'former-secret-unused', number, secrets, hours: unusedHours });
+    noteWith(messages, current)({ kind: 'former-secret-unused', number, secrets, hours: unusedHours });
   }
 }
 
@@ -261,7 +261,7 @@ function receiverFor(
     acknowledge: flags.acknowledge,
     outbox,
     clock,
-    note: noteWith(messages),
+    note: noteWith(messages, verifier),
     sentenceOf,
     failures:
       respond === undefined && failFirst === undefined && delayMs === undefined
@@ -278,21 +278,19 @@ function receiverFor(
   });
 }
 
-/** Once for each kind, or for each set of leads; that lines may be gone is said each time, and also under `--quiet`. */
+/** Once for each kind, set of leads, or secret of a rotation; that lines may be gone is said each time, and also under `--quiet`. */
 const noteWith =
-  (messages: Context['messages']) =>
+  (messages: Context['messages'], current: CurrentKeys) =>
   (found: ReceiverNote): void => {
     if (found.kind === 'output-cut') {
       messages.warn(problemSentence(found));
       return;
     }
-    const { kind } = found;
-    if (kind === 'given-up') messages.note(`${kind} ${found.target}`, problemSentence(found), true);
-    else
-      messages.note(
-        'leadIds' in found ? `${kind} ${JSON.stringify(found.leadIds)}` : kind,
-        problemSentence(found),
-      );
+    const each =
+      'leadIds' in found ? found.leadIds : 'secrets' in found ? [current.replaced, found.number] : [];
+    if (found.kind === 'given-up')
+      messages.note(`${found.kind} ${found.target}`, problemSentence(found), true);
+    else messages.note(`${found.kind} ${JSON.stringify(each)}`, problemSentence(found));
   };
 
 /** Needed where neither a credential nor a certificate keeps out a page in a browser on this machine. */

@@ -15,7 +15,6 @@ import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../../src/time/clock.ts';
-import { FakeClock } from '../../support/clock.ts';
 import { newDatabase, newSchema, superuser, urlOf } from '../../support/postgres/address.ts';
 import { sharedPostgres } from '../../support/postgres/shared.ts';
 import { until } from '../../support/until.ts';
@@ -160,21 +159,34 @@ it('stores neither the former secret nor the new one, wherever a delivery holds 
   }
 });
 
-it('says once that a former secret can be removed, when only the current one was used for a day', async () => {
-  const tokens = ['token-two', 'token-one', 'token-two'].flatMap((token) => ['--token', token]);
-  const listener = await listen(tokens, { clock: new FakeClock() });
-  const note = 'note: no delivery used secret 2 of 3 for 24h: it can be removed';
-  const notes = (): number => listener.stderr.text().split(note).length - 1;
+it('says once for each rotation that a former secret is used, and that it can be removed after a day without', async () => {
+  const home = folder();
+  const files = ['current', 'former', 'same'].map((name) => join(home, name));
+  const write = (current: string, former: string): void => {
+    for (const [i, secret] of [current, former, current].entries()) writeFileSync(files[i] ?? '', secret);
+  };
+  write('token-two', 'token-one');
+  const listener = await listen(files.flatMap((file) => ['--token-file', file]));
+  const notes = (text: string): number => listener.stderr.text().split(`note: ${text}`).length - 1;
+  const unused = (): number => notes('no delivery used secret 2 of 3 for 24h: it can be removed');
   // Nobody delivered at all: nothing is known.
   await look(listener, 25 * hour);
-  expect(notes()).toBe(0);
-  expect(await statusWith(listener, 'token-two')).toBe(200);
-  expect(await statusWith(listener, 'token-one')).toBe(200);
-  await look(listener, 23 * hour);
-  expect(notes()).toBe(0);
-  await look(listener, 2 * hour);
-  await look(listener, 48 * hour);
-  expect(notes()).toBe(1);
+  expect(unused()).toBe(0);
+  for (const [rotation, [current, former]] of [
+    ['token-two', 'token-one'],
+    ['token-three', 'token-two'],
+  ].entries()) {
+    write(current ?? '', former ?? '');
+    listener.hangUp();
+    await until(async () => (await statusWith(listener, current ?? '')) === 200);
+    expect(await statusWith(listener, former ?? '')).toBe(200);
+    await look(listener, 23 * hour);
+    expect(notes('the secrets were renewed')).toBe(rotation);
+    expect([notes('deliveries still use secret 2 of 3'), unused()]).toEqual([rotation + 1, rotation]);
+    await look(listener, 2 * hour);
+    await look(listener, 48 * hour);
+    expect(unused()).toBe(rotation + 1);
+  }
   expect(listener.stderr.text()).not.toContain('secret 3 of 3');
 });
 
