@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { holdsLeadField } from '../lead/read-leads.ts';
+import { equalInConstantTime } from './crypto/signature.ts';
 import { type Delivery, headerValues } from './delivery.ts';
 import { handshakes } from './presets.ts';
 import { otherDelivery, type OtherDelivery, type Rejection, rejection } from './rejection.ts';
@@ -75,9 +75,7 @@ function wrongToken(given: unknown, { name, verifyToken }: Scheme): Rejection | 
       `a registration at ${name} is answered once the scheme has a verifyToken`,
     );
   }
-  const [own, sent] = [verifyToken.reveal(), String(given)].map((text) =>
-    createHash('sha256').update(text).digest(),
-  );
-  const isEqual = own !== undefined && sent !== undefined && timingSafeEqual(own, sent);
-  return isEqual ? undefined : rejection('wrong_verify_token', 'the verify token is not that of the scheme');
+  return equalInConstantTime(Buffer.from(verifyToken.reveal()), Buffer.from(String(given)))
+    ? undefined
+    : rejection('wrong_verify_token', 'the verify token is not that of the scheme');
 }

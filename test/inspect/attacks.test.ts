@@ -164,7 +164,7 @@ describe('the page over the inbox, attacked', () => {
       'limit=-1',
       'before=x',
       'before=1&before=2',
-      'verdict=other',
+      'verdict=unknown',
       'since=1e3',
     ];
     for (const query of wrong) {

@@ -31,11 +31,7 @@ export function rootHelp(commands: readonly ListedCommand[], width: number): str
     'Usage: leads <command> [flags]',
     ...twoColumns(rows, termWidth, width, 12),
     ...globalFlagLines(width),
-    ...runningList(
-      'More:',
-      ['leads <command> --help', `leads help ${topicNames[0]}`, ...topicNames.slice(1)],
-      width,
-    ),
+    ...runningList('More:', [`leads help <command>  ${topicNames[0]}`, ...topicNames.slice(1)], width),
     '',
   ].join('\n');
 }

@@ -84,6 +84,8 @@ beforeAll(async () => {
   const files = {
     'key.txt': sandboxKey,
     'token.txt': 'secret',
+    'current.txt': 'secret',
+    'former.txt': 'old-secret',
     'secret.txt': 's3cret',
     'stripe.txt': 'whsec_s3cret',
     'paddle.txt': 's3cret',
