@@ -39,7 +39,7 @@ export const receiverMessages: Messages<ReceiverProblem | ReceiverNote | Foreign
   'given-up': ({ target, leads }) => ({
     message:
       `${counted(leads, 'lead is', 'leads are')} given up for ${target}, which did not take ` +
-      `${leads === 1 ? 'it' : 'them'}: kept, and tried again after 'leads inbox retry --pending --to URL'`,
+      `${leads === 1 ? 'it' : 'them'}: kept, and tried again after 'leads inbox retry --pending'`,
   }),
   'outbox-failed': ({ why }) => ({ message: `what is outstanding is not tried now: ${why}` }),
   'not-delivered-again': ({ leadIds, why }) => {

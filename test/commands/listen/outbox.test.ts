@@ -216,6 +216,7 @@ describe('the outbox of a receiver', () => {
     await pass(listener, 24 * 3600, 30 * 60_000);
     expect(app.received).toHaveLength(tries);
     expect(listener.stderr.text().match(/given up for forward http/g)).toHaveLength(1);
+    expect(listener.stderr.text()).toContain("tried again after 'leads inbox retry --pending'\n");
     const listed = await leads(['inbox', 'list', '--verdict', 'pending', '--json'], { home: listener.home });
     expect(JSON.parse(listed.stdout)).toHaveLength(3);
     app.set(200);
