@@ -114,8 +114,8 @@ const databaseMessages: Messages<DatabaseProblem> = {
   },
   'database-without-tls': ({ host }) => ({
     message: `the database on ${host} does not offer TLS`,
-    hint: (words) =>
-      `turn it on there (ssl = on), or say sslmode=disable and ${words.option('inbox-insecure')}, and leads and the password travel unencrypted`,
+    hint: () =>
+      'turn it on there (ssl = on), or add sslmode=disable&insecure=true to the URL, and leads and the password travel unencrypted',
   }),
   'database-password-wrong': ({ host, user }) => ({
     message: `the database on ${host} does not take the password of user '${user}'`,
@@ -181,8 +181,8 @@ const databaseMessages: Messages<DatabaseProblem> = {
   }),
   'database-unencrypted': ({ host }) => ({
     message: `the connection to the database on ${host} would be unencrypted (sslmode=disable)`,
-    hint: (words) =>
-      `leave sslmode out of the URL, or add ${words.option('inbox-insecure')} on a network that nobody else is in`,
+    hint: () =>
+      'leave sslmode out of the URL, or add insecure=true to it on a network that nobody else is in',
   }),
   'database-url-of-other-kind': () => urlOf('does not start with postgres://'),
   'database-url-at-sign': () => urlOf('has an @ behind its hosts', encoding),

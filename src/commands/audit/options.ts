@@ -97,7 +97,7 @@ export type AuditCommandOptions = OptionsOf<typeof flags>;
 
 /** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
 export function rejectContradictions(options: AuditCommandOptions): void {
-  const { inbox, inboxUrlFile, missing, received, secretFile, sendTo, takeIn, tokenFile } = options;
+  const { inbox, missing, received, secretFile, sendTo, takeIn, tokenFile } = options;
   const isWatching = options.watch !== undefined;
   const stray = Object.entries(deliveryFlags).find(([key]) =>
     isGiven(key, options[key as keyof RepairFlagOptions]),
@@ -125,16 +125,13 @@ export function rejectContradictions(options: AuditCommandOptions): void {
       isWatching && missing,
       '--watch and --missing do not go together: each round would print the same leads',
     ],
-    [
-      isWatching && inboxUrlFile === '-',
-      '--watch opens the inbox in each round: stdin (-) can be read once only',
-    ],
+    [isWatching && inbox === '@-', '--watch opens the inbox in each round: stdin (-) can be read once only'],
     [
       isWatching && received === '-',
       '--watch reads the received leads in each round: stdin (-) can be read once only',
     ],
     [
-      received !== undefined && (inbox ?? inboxUrlFile) !== undefined,
+      received !== undefined && inbox !== undefined,
       '--received and --inbox do not go together: each is the received side',
     ],
     [

@@ -195,9 +195,7 @@ function localValues({ env, platform }: Pick<Host, 'env' | 'platform'>): LocalVa
 /** The file of `--inbox`, or the profile's own; undefined for one that is no file. */
 function inboxOf({ given }: TypedLine, env: Host['env'], paths: Paths): string | undefined {
   const named = given.get('--inbox') || env['LEADS_INBOX'] || undefined;
-  if (named === ':memory:' || /^[a-z][a-z0-9+.-]+:\/\//i.test(named ?? '')) return undefined;
-  // One that a colleague of `--inbox` names is no file either.
-  if (given.has('--inbox-url-file')) return undefined;
+  if (named === ':memory:' || /^(@|[a-z][a-z0-9+.-]+:\/\/)/i.test(named ?? '')) return undefined;
   const chosen = given.get('--profile') || env['LEADS_PROFILE'];
   if (named !== undefined) return resolve(named.replace(/^~(?=\/)/, env['HOME'] ?? homedir()));
   return ownInbox(chosen || storedConfig(paths).profile || 'default', paths);

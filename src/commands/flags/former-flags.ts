@@ -10,6 +10,11 @@ const former: Readonly<Record<string, readonly [flag: string, now: string]>> = {
   '--forward-path': keyOfTarget('keepPath'),
   '--forward-insecure': keyOfTarget('insecure'),
   '--forward-best-effort': keyOfTarget('bestEffort'),
+  '--inbox-url-file': ['--inbox', 'it is --inbox @FILE now, and --inbox @- for stdin'],
+  '--inbox-insecure': [
+    '--inbox',
+    "it is insecure=true in the inbox's URL now: postgres://HOST/DATABASE?sslmode=disable&insecure=true",
+  ],
 };
 
 /** What stands in the place of a flag of earlier releases, for a command with these; undefined for any other word. */

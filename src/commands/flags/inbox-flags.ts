@@ -11,10 +11,8 @@ export const inboxFlags = {
     otherwise: "the profile's own",
     known: 'files',
     variable: 'LEADS_INBOX',
-    help: 'the inbox: a file, or postgres://HOST/DATABASE',
+    help: 'the inbox: a file, postgres://HOST/DATABASE, or @FILE that holds such a URL (@- for stdin)',
   },
-  inboxUrlFile: { value: 'file', type: text, help: 'read that URL from a file (- for stdin)' },
-  inboxInsecure: { help: 'let sslmode=disable in that URL reach another machine' },
 } satisfies Flags;
 
 export type InboxFlags = OptionsOf<typeof inboxFlags>;

@@ -12,29 +12,23 @@ import { readSecrets } from './secret-files.ts';
 type InboxContext = Pick<Context, 'env' | 'platform' | 'paths' | 'stdin' | 'messages'>;
 
 /** Whether a flag or `LEADS_INBOX` names an inbox, which is the profile's own otherwise. */
-export const isInboxNamed = (
-  flags: Pick<InboxFlags, 'inbox' | 'inboxUrlFile'>,
-  env: Context['env'],
-): boolean =>
-  flags.inbox !== undefined || flags.inboxUrlFile !== undefined || inEnvironment(env) !== undefined;
+export const isInboxNamed = ({ inbox }: InboxFlags, env: Context['env']): boolean =>
+  (inbox ?? inEnvironment(env)) !== undefined;
 
 /**
- * The inbox that `--inbox`, `--inbox-url-file` or `LEADS_INBOX` names, or the profile's own in the data directory. Throws a
- * `UsageError` for flags that contradict each other, and a `ConfigError` for a URL that is not right.
+ * The inbox that `--inbox` or `LEADS_INBOX` names, or the profile's own in the data directory. Throws a `ConfigError` for a
+ * URL that is not right.
  */
 export async function resolveInbox(
   flags: InboxFlags,
   { profile }: Pick<Settings, 'profile'>,
   context: InboxContext,
 ): Promise<InboxLocation> {
-  if (flags.inbox !== undefined && flags.inboxUrlFile !== undefined) {
-    throw new UsageError('--inbox and --inbox-url-file do not go together: each names an inbox');
-  }
   const { env, paths, messages } = context;
-  const fromFile =
-    flags.inboxUrlFile === undefined ? undefined : await urlOfFile(flags.inboxUrlFile, context);
-  const named = flags.inbox ?? fromFile ?? inEnvironment(env);
-  if (named === undefined) return ownInbox(profile, paths);
+  const typed = flags.inbox ?? inEnvironment(env);
+  if (typed === undefined) return ownInbox(profile, paths);
+  const file = typed.startsWith('@') ? typed.slice(1) : undefined;
+  const named = file === undefined ? typed : await urlOfFile(file, context);
   if (named === ':memory:') return named;
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(named) ?? [];
   if (scheme === undefined) return resolve(named);
@@ -48,14 +42,13 @@ export async function resolveInbox(
   const options = {
     env,
     platform: context.platform,
-    allowsPlain: flags.inboxInsecure,
     warn: (found: InboxWarning) => messages.warn(describeWarning(found)),
   };
-  const location = { ...databaseLocation(named, options), file: flags.inboxUrlFile };
-  if (flags.inbox !== undefined && location.url.password !== undefined) {
+  const location = { ...databaseLocation(named, options), file };
+  if (file === undefined && flags.inbox !== undefined && location.url.password !== undefined) {
     messages.note(
       'inbox-password',
-      'the password in --inbox can be seen by other users of this machine: --inbox-url-file, LEADS_INBOX and ~/.pgpass hide it',
+      'the password in --inbox can be seen by other users of this machine: --inbox @FILE, LEADS_INBOX and ~/.pgpass hide it',
     );
   }
   return location;
@@ -65,19 +58,14 @@ export async function resolveInbox(
  * The environment without the variables that the password of this inbox is taken from, for programs that are started: they
  * have no need for it. What the URL of a file says is not known here.
  */
-export function withoutInboxPassword(
-  flags: Pick<InboxFlags, 'inbox' | 'inboxUrlFile'>,
-  env: Context['env'],
-): Context['env'] {
-  const named = flags.inbox ?? inEnvironment(env) ?? '';
-  const isTaken = flags.inboxUrlFile !== undefined || /^postgres(ql)?:\/\/(?![^/@]*:[^/@]+@)/i.test(named);
-  if (!isTaken) return env;
+export function withoutInboxPassword({ inbox }: InboxFlags, env: Context['env']): Context['env'] {
+  const named = inbox ?? inEnvironment(env) ?? '';
+  if (!/^(@|postgres(ql)?:\/\/(?![^/@]*:[^/@]+@))/i.test(named)) return env;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^PGPASS(WORD|FILE)$/.test(name)));
 }
 
 /** The flags that name the same inbox once more, for a command line that is shown; starts with a space. */
-export function inboxWords({ inbox, inboxUrlFile }: InboxFlags, location: string): string {
-  if (inboxUrlFile !== undefined) return ` --inbox-url-file ${shellWord(inboxUrlFile)}`;
+export function inboxWords({ inbox }: InboxFlags, location: string): string {
   if (inbox === undefined) return '';
   // Without the password that may stand in the flag itself.
   return ` --inbox ${shellWord(/^postgres(ql)?:/i.test(inbox) ? location : inbox)}`;
@@ -90,6 +78,6 @@ async function urlOfFile(file: string, context: Pick<Context, 'stdin'>): Promise
   const url = secret?.reveal().trim() ?? '';
   if (/^postgres(ql)?:\/\//i.test(url)) return url;
   throw new ConfigError(
-    `--inbox-url-file: ${file === '-' ? 'stdin' : file} does not hold a URL such as postgres://HOST/DATABASE`,
+    `--inbox: ${file === '-' ? 'stdin' : file} does not hold a URL such as postgres://HOST/DATABASE`,
   );
 }

@@ -105,7 +105,7 @@ export const flags = {
     ...inboxFlags,
     inbox: {
       ...inboxFlags.inbox,
-      help: 'where deliveries are stored: a file, postgres://HOST/DATABASE, or :memory: for nowhere',
+      help: 'where deliveries are stored: a file, postgres://HOST/DATABASE, @FILE that holds such a URL, or :memory: for nowhere',
     },
     retain: {
       value: 'duration',

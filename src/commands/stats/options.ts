@@ -4,7 +4,7 @@ import { bucketUnits } from '../../stats/time-buckets.ts';
 import { acceptIncompleteFlag, filterFlags, formatFlags, rejectFirst } from '../flags/shared-flags.ts';
 import type { Flags, OptionsOf } from '../flags/flag.ts';
 import { limit } from '../flags/flag-values.ts';
-import { type InboxFlags, inboxFlags } from '../flags/inbox-flags.ts';
+import type { InboxFlags } from '../flags/inbox-flags.ts';
 
 /** One path or two: there is no matrix of more. */
 const paths: ValueType<readonly string[]> = {
@@ -59,8 +59,6 @@ export const flags = {
     bare: ownInbox,
     help: 'count what was received, by the time of receipt: delays, attempts, duplicates, gaps',
   },
-  inboxUrlFile: inboxFlags.inboxUrlFile,
-  inboxInsecure: inboxFlags.inboxInsecure,
   expect: {
     value: 'list',
     type: expectations,
@@ -74,14 +72,10 @@ export const flags = {
 export type StatsOptions = OptionsOf<typeof flags>;
 
 /** Whether what was received is counted, and not what the service lists. */
-export const countsReceived = ({ inbox, inboxUrlFile }: StatsOptions): boolean =>
-  inbox !== undefined || inboxUrlFile !== undefined;
+export const countsReceived = ({ inbox }: StatsOptions): boolean => inbox !== undefined;
 
 /** As other commands have them, whose `--inbox` needs a value. */
-export const inboxFlagsOf = ({ inbox, ...others }: StatsOptions): InboxFlags => ({
-  ...others,
-  inbox: inbox?.place,
-});
+export const inboxFlagsOf = ({ inbox }: StatsOptions): InboxFlags => ({ inbox: inbox?.place });
 
 /** Throws a `UsageError` for flags that contradict each other, or that would be ignored. */
 export function rejectContradictions(options: StatsOptions): void {

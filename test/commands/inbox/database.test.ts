@@ -98,7 +98,7 @@ describe.skipIf(address === undefined)('an inbox in a database', () => {
     expect(await json(['inbox', 'list', '--verdict', 'pending'], env)).toEqual([]);
     const file = join(mkdtempSync(join(tmpdir(), 'leads-url-')), 'url');
     writeFileSync(file, `${url}\n`, { mode: 0o600 });
-    const pruned = await leads(['inbox', 'prune', '--before', '2030-01-01', '--inbox-url-file', file]);
+    const pruned = await leads(['inbox', 'prune', '--before', '2030-01-01', '--inbox', `@${file}`]);
     expect(pruned).toMatchObject({
       exitCode: 0,
       stderr: expect.stringContaining('deliveries dropped') as string,
@@ -117,12 +117,10 @@ describe.skipIf(address === undefined)('an inbox in a database', () => {
     const run = await leads(['inbox', 'list', '--inbox', url]);
     expect(run.stderr).toContain('can be seen by other users of this machine');
     expect(run.stderr).not.toContain(address.password);
-    const both = await leads(['inbox', 'list', '--inbox', url, '--inbox-url-file', '/dev/null']);
-    expect(both).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('do not go together') as string,
-    });
-    const none = await leads(['inbox', 'list', '--inbox-url-file', '-'], { stdin: 'no URL' });
+    const read = await leads(['inbox', 'list', '--inbox', '@-'], { stdin: `${url}\n` });
+    expect(read.stderr).toMatch(/no delivery matches\nthe inbox is postgres:/);
+    expect(read.stderr).not.toContain('can be seen by');
+    const none = await leads(['inbox', 'list', '--inbox', '@-'], { stdin: 'no URL' });
     expect(none).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining('stdin does not hold a URL') as string,

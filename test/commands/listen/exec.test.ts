@@ -49,11 +49,10 @@ describe('--exec', () => {
     ['a URL with a password', { inbox: 'postgres://leads:word@db/leads' }, true],
     ['a URL without one', { inbox: 'postgresql://leads@db/leads' }, false],
     ['a URL without a user', { inbox: 'postgres:///leads?user=leads' }, false],
-    ['a URL in a file', { inboxUrlFile: 'url.txt' }, false],
+    ['a URL in a file', { inbox: '@url.txt' }, false],
   ])('keeps PGPASSWORD for the command where the inbox does not use it: %s', (_, flags, isKept) => {
     const env = { PGPASSWORD: 'word' };
-    const none = { inbox: undefined, inboxUrlFile: undefined };
-    expect(withoutInboxPassword({ ...none, ...flags }, env)).toEqual(isKept ? env : {});
+    expect(withoutInboxPassword(flags, env)).toEqual(isKept ? env : {});
   });
 
   it('tells the command the id and the attempt of the lead', async () => {

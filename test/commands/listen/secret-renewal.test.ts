@@ -204,7 +204,7 @@ it.skipIf(address === undefined)(
     try {
       await admin.unsafe(`CREATE ROLE ${user} LOGIN PASSWORD 'first-one' IN ROLE leads`);
       write('first-one');
-      const listener = await listen(['--inbox-url-file', file, '--token', 'token-one']);
+      const listener = await listen(['--inbox', `@${file}`, '--token', 'token-one']);
       const renewedTo = async (password: string, said: string): Promise<void> => {
         write(password);
         listener.hangUp();

@@ -105,6 +105,6 @@ test('an unencrypted connection to another machine is refused, and the option is
   const { receiver } = start(postgresInbox('postgres://leads@db.example/leads?sslmode=disable'));
   await expect(receiver.ready()).rejects.toMatchObject({
     name: 'ConfigError',
-    hint: expect.stringContaining('add inboxInsecure') as string,
+    hint: expect.stringContaining('add insecure=true') as string,
   });
 });

@@ -31,8 +31,8 @@ export interface DatabaseLocation {
 interface LocationOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
-  /** Of `--inbox-insecure`: `sslmode=disable` is good for any host. */
-  readonly allowsPlain: boolean;
+  /** As `insecure=true` in the URL. */
+  readonly allowsPlain?: boolean;
   readonly warn: StoreOptions['warn'];
 }
 
@@ -44,7 +44,7 @@ export function databaseLocation(text: string, options: LocationOptions): Databa
   for (const host of url.hosts.filter((one) => !isLocal(one))) {
     const mode = sslModeFor(url, host);
     const unencrypted = { kind: 'database-unencrypted', host: host.name } satisfies DatabaseProblem;
-    if (mode === 'disable' && !allowsPlain) throw new ConfigError(unencrypted);
+    if (mode === 'disable' && !url.isInsecure && allowsPlain !== true) throw new ConfigError(unencrypted);
     if (mode !== 'verify-full') warn({ kind: 'database-weakly-secured', host: host.name, mode });
   }
   const password = env['PGPASSWORD'];

@@ -35,6 +35,8 @@ export interface DatabaseUrl {
   /** Milliseconds, for each host. */
   readonly connectTimeoutMs: number;
   readonly applicationName: string;
+  /** `sslmode=disable` is meant for other machines, too. */
+  readonly isInsecure: boolean;
 }
 
 const wrong = (found: DatabaseProblem): ConfigError => new ConfigError(found);
@@ -53,6 +55,7 @@ const parameterNames = [
   'target_session_attrs',
   'connect_timeout',
   'application_name',
+  'insecure',
 ];
 
 /** Reads a URL in libpq's forms. `ownName`: the user where the URL names none. Throws a `ConfigError`. */
@@ -85,6 +88,7 @@ export function parseDatabaseUrl(text: string, ownName: () => string): DatabaseU
     sessionAttributes: sessionAttributesOf(given('target_session_attrs')),
     connectTimeoutMs: connectTimeoutOf(given('connect_timeout')),
     applicationName: given('application_name') ?? 'leads',
+    isInsecure: choice('insecure', given('insecure'), ['true', 'false']) === 'true',
   };
 }
 

@@ -91,16 +91,16 @@ describe('a URL of a database', () => {
 
 describe('without TLS', () => {
   test.each(['postgres://h/db?sslmode=disable', 'postgres://127.0.0.1,h/db?sslmode=disable'])(
-    '%s needs --inbox-insecure',
+    '%s needs insecure=true',
     (url) => {
       expect(throwingInWords(() => locationOf(url))).toThrow(
         expect.objectContaining({
           code: 'config',
-          hint: expect.stringContaining('--inbox-insecure') as string,
+          hint: expect.stringContaining('insecure=true') as string,
         }),
       );
       const warnings: string[] = [];
-      locationOf(url, { allowsPlain: true, warnings });
+      locationOf(`${url}&insecure=true`, { warnings });
       expect(warnings).toEqual([expect.stringContaining('UNENCRYPTED')]);
     },
   );
