@@ -271,7 +271,7 @@ describe('leads listen --inspect', () => {
   });
 
   it('replays to its forward, which is settled then', async () => {
-    const first = await listen(['--token', 'secret', '--http', '--port', '0', '--fail-first', '1']);
+    const first = await listen(['--token', 'secret', '--http', '--port', '0', '--simulate', 'fail-first=1']);
     const target = `${first.url}/hook`;
     const other = `${first.url}/other`;
     const argv = ['--token', 'secret', '--http', '--port', '0', '--inspect', '0', '--forward-to', target];

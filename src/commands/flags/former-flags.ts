@@ -10,6 +10,10 @@ const former: Readonly<Record<string, readonly [flag: string, now: string]>> = {
   '--forward-path': keyOfTarget('keepPath'),
   '--forward-insecure': keyOfTarget('insecure'),
   '--forward-best-effort': keyOfTarget('bestEffort'),
+  '--respond': ['--simulate', 'it is --simulate status=STATUS now'],
+  '--fail-first': ['--simulate', 'it is --simulate fail-first=N now'],
+  '--delay': ['--simulate', 'it is --simulate delay=DURATION now'],
+  '--show-answer': ['--simulate', '-v shows the answers of forwards'],
   '--inbox-url-file': ['--inbox', 'it is --inbox @FILE now, and --inbox @- for stdin'],
   '--inbox-insecure': [
     '--inbox',

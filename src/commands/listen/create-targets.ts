@@ -47,7 +47,7 @@ export async function* openTargets(
       keepPath: keepPath ? { urlSaidBy: where } : undefined,
       scheme: scheme.name,
       proxy: proxyFor(to.forward, context.env),
-      keepBody: flags.showAnswer || globals.verbose,
+      keepBody: globals.verbose,
       loopbackCa,
       now: () => clock.now(),
     });

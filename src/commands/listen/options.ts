@@ -48,6 +48,30 @@ const drainTime: ValueType<number> = {
   expected: 'a duration of an hour or less, such as 500ms, 30s or 5m',
 };
 
+/** What a run does to its senders on purpose. */
+export interface Simulation {
+  /** Of every answer. */
+  readonly status?: number | undefined;
+  /** How many deliveries of each lead fail before one is taken. */
+  readonly failFirst?: number | undefined;
+  /** Before each answer, in milliseconds. */
+  readonly delayMs?: number | undefined;
+}
+
+const simulation: ValueType<Simulation> = {
+  parse(typed) {
+    const given = new Map(typed.split(',').map((part) => part.split('=', 2) as [string, string]));
+    const { status, failFirst, delayMs }: Simulation = {
+      status: wholeNumber(200, 599).parse(given.get('status') ?? ''),
+      failFirst: wholeNumber(1).parse(given.get('fail-first') ?? ''),
+      delayMs: duration.parse(given.get('delay') ?? ''),
+    };
+    const known = [status, failFirst, delayMs].filter((value) => value !== undefined);
+    return known.length === typed.split(',').length ? { status, failFirst, delayMs } : undefined;
+  },
+  expected: 'a list such as status=503,fail-first=2,delay=1s',
+};
+
 const urlPath: ValueType<string> = {
   parse: (typed) => (typed.startsWith('/') ? typed : undefined),
   expected: 'a path that starts with /',
@@ -127,7 +151,6 @@ export const flags = {
   ...inGroup('What is printed', {
     ...formatFlags(['pretty', 'events', 'leads']),
     explain: { help: 'say which other scheme or encoding a rejected delivery would match' },
-    showAnswer: { help: "show the body of the forward's answer" },
   }),
   ...inGroup('The page over the inbox', {
     inspect: {
@@ -167,13 +190,11 @@ export const flags = {
       help: 'end at the latest then; exit 7 if --count was not reached',
     },
     keep: { help: 'keep the inbox that a run with --count, --for or --no-verify made for itself' },
-    respond: { value: 'status', type: wholeNumber(200, 599), help: 'answer every delivery with this status' },
-    failFirst: {
-      value: 'n',
-      type: wholeNumber(1),
-      help: 'fail the first deliveries of each lead, so that it is retried',
+    simulate: {
+      value: 'list',
+      type: simulation,
+      help: 'of status=503 (of every answer), fail-first=2 (deliveries of each lead), delay=1s (of every answer)',
     },
-    delay: { value: 'duration', type: duration, help: 'wait before each answer' },
   }),
 } satisfies Flags;
 

@@ -240,7 +240,7 @@ function receiverFor(
   outbox: Outbox,
 ): Receiver {
   const { clock, messages } = context;
-  const { path, respond, failFirst, delay: delayMs } = flags;
+  const { path, simulate } = flags;
   return createReceiver({
     policy: {
       path,
@@ -263,10 +263,7 @@ function receiverFor(
     clock,
     note: noteWith(messages, verifier),
     sentenceOf,
-    failures:
-      respond === undefined && failFirst === undefined && delayMs === undefined
-        ? undefined
-        : new SimulatedFailures({ respond, failFirst, delayMs, clock, signal }),
+    failures: simulate === undefined ? undefined : new SimulatedFailures({ ...simulate, clock, signal }),
     // Nothing is ever accepted because of what is explained.
     explain: !flags.explain
       ? undefined

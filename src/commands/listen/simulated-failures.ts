@@ -1,13 +1,8 @@
 import type { Clock } from '../../time/clock.ts';
+import type { Simulation } from './options.ts';
 import { type Rejection, rejection } from '../../webhook/rejection.ts';
 
-interface SimulatedFailuresOptions {
-  /** Status of every answer. */
-  readonly respond: number | undefined;
-  /** How many deliveries of each lead fail before one is taken. */
-  readonly failFirst: number | undefined;
-  /** Time before each answer, in milliseconds. */
-  readonly delayMs: number | undefined;
+interface SimulatedFailuresOptions extends Simulation {
   readonly clock: Pick<Clock, 'sleep'>;
   /** Ends every delay. */
   readonly signal: AbortSignal;
@@ -16,7 +11,7 @@ interface SimulatedFailuresOptions {
 /** Leads whose failures are counted at the same time; beyond that the oldest counts are dropped. */
 const countedLeads = 100_000;
 
-/** Failures on purpose, so that the retries of a service can be tested (`--respond`, `--fail-first`, `--delay`). */
+/** Failures on purpose, so that the retries of a service can be tested (`--simulate`). */
 export class SimulatedFailures {
   readonly #options: SimulatedFailuresOptions;
   readonly #failuresOf = new Map<string, number>();
@@ -27,9 +22,9 @@ export class SimulatedFailures {
 
   /** The answer that replaces taking the leads of a delivery; undefined to take them. */
   failureFor(leadIds: readonly string[]): Rejection | undefined {
-    const { respond, failFirst } = this.#options;
-    if (respond !== undefined && respond >= 300) {
-      return { ...rejection('told_to_fail', `answered ${respond}, as --respond says`), status: respond };
+    const { status, failFirst } = this.#options;
+    if (status !== undefined && status >= 300) {
+      return { ...rejection('told_to_fail', `answered ${status}, as --simulate says`), status };
     }
     if (failFirst === undefined) return undefined;
     const failures = [...new Set(leadIds)].map((leadId) => this.#nextFailureOf(leadId, failFirst));
@@ -44,13 +39,12 @@ export class SimulatedFailures {
     this.#failuresOf.set(leadId, times);
     const oldest = this.#failuresOf.size > countedLeads ? this.#failuresOf.keys().next().value : undefined;
     if (oldest !== undefined) this.#failuresOf.delete(oldest);
-    return rejection('told_to_fail', `failed on purpose, ${times} of ${failFirst} (--fail-first)`);
+    return rejection('told_to_fail', `failed on purpose, ${times} of ${failFirst} (--simulate)`);
   }
 
   /** The status of a success may be any 2xx. */
   statusFor(status: number): number {
-    const { respond } = this.#options;
-    return status === 200 && respond !== undefined ? respond : status;
+    return status === 200 ? (this.#options.status ?? status) : status;
   }
 
   /** Undefined when there is nothing to wait for. */

@@ -30,7 +30,7 @@ export class StopCondition {
     { count, forMs, drainDelayMs = 0 }: StopOptions,
     { clock, signal }: Pick<Context, 'clock' | 'signal'>,
   ) {
-    // Every delivery that --delay holds back listens for it; node would warn of the eleventh.
+    // Every delivery that --simulate holds back listens for it; node would warn of the eleventh.
     setMaxListeners(0, this.#controller.signal);
     this.#count = count;
     this.reached = new Promise((resolve) => {

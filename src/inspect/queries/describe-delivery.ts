@@ -95,7 +95,7 @@ const advice: Readonly<Partial<Record<RejectReason, string>>> = {
   overloaded: 'The sender was asked to send it again later.',
   cannot_store: 'The sender was asked to send it again later.',
   cannot_verify: 'The sender was asked to send it again later.',
-  told_to_fail: 'The receiver was started with --respond or --fail-first.',
+  told_to_fail: 'The receiver was started with --simulate.',
 };
 
 /** Why a stored delivery was rejected, a sentence each; undefined where it was not. */

@@ -130,8 +130,8 @@ describe('listen in an integration test', () => {
     expect(run.stderr).toContain('2 new leads were wanted, none came');
   });
 
-  it('fails on purpose with --fail-first and --respond, before the lead is stored', async () => {
-    const failing = await start(['--fail-first', '2', '--format', 'events']);
+  it('fails on purpose with --simulate, before the lead is stored', async () => {
+    const failing = await start(['--simulate', 'fail-first=2', '--format', 'events']);
     const answers = [];
     for (let i = 0; i < 4; i += 1) answers.push(await failing.post(lead('a')));
     expect(answers.map(({ status, body }) => [status, body['error'] ?? body['status']])).toEqual([
@@ -140,19 +140,19 @@ describe('listen in an integration test', () => {
       [200, 'accepted'],
       [200, 'duplicate'],
     ]);
-    const refusing = await start(['--respond', '418']);
+    const refusing = await start(['--simulate', 'status=418']);
     expect((await refusing.post(lead('a'))).status).toBe(418);
-    const other = await start(['--respond', '202']);
+    const other = await start(['--simulate', 'status=202']);
     expect(await other.post(lead('a'))).toMatchObject({ status: 202, body: { status: 'accepted' } });
-    const bare = await start(['--respond', '204']);
+    const bare = await start(['--simulate', 'status=204']);
     const { status, headers } = await bare.post(lead('a'));
     expect(status).toBe(204);
     expect(headers).not.toHaveProperty('content-length');
     expect(headers).not.toHaveProperty('transfer-encoding');
   });
 
-  it('waits --delay before each answer, but no longer after Ctrl-C', async () => {
-    const listener = await start(['--delay', '10s']);
+  it('waits before each answer with --simulate, but no longer after Ctrl-C', async () => {
+    const listener = await start(['--simulate', 'delay=10s']);
     let answered = false;
     const answer = listener.post(lead('a')).then((given) => {
       answered = true;
@@ -169,8 +169,8 @@ describe('listen in an integration test', () => {
     expect((await run).exitCode).toBe(0);
   });
 
-  it('does not let --delay outlast --for', async () => {
-    const listener = await start(['--for', '30s', '--delay', '10m']);
+  it('does not let --simulate outlast --for', async () => {
+    const listener = await start(['--for', '30s', '--simulate', 'delay=10m']);
     const answer = listener.post(lead('a'));
     await expect.poll(() => listener.clock.sleeps).toContain(600_000);
     listener.clock.advance(30_000);
@@ -202,3 +202,24 @@ it('shares one inbox with another receiver and a reader, each lead accepted once
   const listed = await leads(['inbox', 'export', '--inbox', place]);
   expect(listed.stdout.trim().split('\n')).toHaveLength(20);
 });
+
+it.each([
+  ['--respond', '500', '--simulate status=STATUS'],
+  ['--fail-first', '2', '--simulate fail-first=N'],
+  ['--delay', '1s', '--simulate delay=DURATION'],
+  ['--show-answer', undefined, '-v shows'],
+  ['--inbox-url-file', 'x', '--inbox @FILE'],
+  ['--inbox-insecure', undefined, 'insecure=true'],
+])('%s is a usage error that says its new form', async (flag, value, form) => {
+  const run = await leads(['listen', '--token', 't', flag, ...(value === undefined ? [] : [value])]);
+  expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(form) as string });
+});
+
+it.each(['', 'status', 'status=99', 'status=500,status=501', 'fail=2', 'delay=soon', 'status=500,'])(
+  "--simulate '%s' is a usage error",
+  async (list) => {
+    const run = await leads(['listen', '--token', 't', '--simulate', list]);
+    expect(run.exitCode).toBe(2);
+    expect(run.stderr).toContain('a list such as status=503,fail-first=2,delay=1s');
+  },
+);

@@ -101,7 +101,7 @@ describe('--forward-to', () => {
   it('answers 200 regardless where it is meant as best effort', async () => {
     const behind = await app(answering(500, 'out of order\u001b[2J'));
     const target = JSON.stringify({ forward: behind.url, bestEffort: true });
-    const listener = await start(['--target', target, '--show-answer']);
+    const listener = await start(['--target', target, '--verbose']);
     expect((await listener.post({ id: 'a' })).body).toEqual({ status: 'accepted', id: 'a' });
     expect((await listener.post({ id: 'a' })).body).toEqual({ status: 'duplicate', id: 'a' });
     await until(() => listener.stdout.text().includes('out of order'));
@@ -178,7 +178,7 @@ describe('what the app is told about a forwarded lead', () => {
     let home: string | undefined;
     for (const format of ['pretty', 'events']) {
       const listener = await start(
-        ['--forward-to', url, '--show-answer', '--verbose', '--format', format],
+        ['--forward-to', url, '--verbose', '--format', format],
         home === undefined ? {} : { home },
       );
       home = listener.home;

@@ -151,8 +151,8 @@ describe('several leads in one delivery', () => {
     expect((await pretty.stop()).stdout).toMatch(/accepted {3}a {2}solar {2}1 of 2[^]*b {2}solar {2}2 of 2/);
   });
 
-  it('fail as often as --fail-first says, and together', async () => {
-    const listener = await start(['--fail-first', '1']);
+  it('fail as often as --simulate says, and together', async () => {
+    const listener = await start(['--simulate', 'fail-first=1']);
     expect((await listener.post(leadText('a'))).status).toBe(503);
     const both = `[${leadText('a')},${leadText('b')}]`;
     expect((await listener.post(both)).status).toBe(503);
