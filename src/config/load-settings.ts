@@ -41,6 +41,8 @@ export function loadSettings({ globals, env, paths, allowsNewProfile }: Sources)
     webhookId: profile.webhook?.id ?? profile.api?.id ?? 'id',
     takesOtherEvents: profile.webhook?.otherEvents === 'accept',
     webhookOptions: formerSchemeOptions(profile.webhook),
+    drainDelayMs: parseDuration(profile.listen?.drainDelay ?? '0s') ?? 0,
+    drainTimeoutMs: parseDuration(profile.listen?.drainTimeout ?? '5s') ?? 5000,
     timeoutMs: timeout(globals.timeout, profile.timeout),
     retries: retries(globals.retries, profile.retries),
   };

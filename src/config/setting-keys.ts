@@ -66,6 +66,12 @@ const durationText: ValueType<string> = {
   expected: 'a duration such as 500ms, 30s or 5m',
 };
 
+/** An hour at most: service managers kill a process that takes longer to stop. */
+const drainTime: ValueType<string> = {
+  parse: (typed) => ((parseDuration(typed) ?? Infinity) <= 3_600_000 ? typed : undefined),
+  expected: 'a duration of an hour or less, such as 500ms, 30s or 5m',
+};
+
 const baseUrlText: ValueType<string> = {
   parse: (typed) => parseBaseUrl(typed).href.replace(/\/$/, ''),
   expected: 'a URL that starts with https://',
@@ -175,6 +181,20 @@ const general: readonly SettingKey[] = [
     path: ['webhook', 'id'],
     type: text,
     help: 'field of a delivered lead that identifies it (default: as api.id)',
+  },
+  {
+    name: 'listen.drain-delay',
+    path: ['listen', 'drainDelay'],
+    type: drainTime,
+    default: '0s',
+    help: 'after Ctrl-C or SIGTERM, listen goes on so long while /readyz says 503',
+  },
+  {
+    name: 'listen.drain-timeout',
+    path: ['listen', 'drainTimeout'],
+    type: drainTime,
+    default: '5s',
+    help: 'how long deliveries in flight get when listen ends',
   },
   {
     name: 'webhook.other-events',

@@ -62,6 +62,10 @@ export interface Settings {
   readonly takesOtherEvents: boolean;
   /** The options of that scheme that earlier releases keep beside it, as texts, unchecked. */
   readonly webhookOptions: StoredSchemeOptions;
+  /** After a signal, `listen` goes on so long. Default: not at all. */
+  readonly drainDelayMs: number;
+  /** At its end, deliveries in flight get so long. Default 5 s. */
+  readonly drainTimeoutMs: number;
   /** For one request, headers and each wait for more of the body. Default 30 s. */
   readonly timeoutMs: number;
   /** How often a failed request is tried again. Default 5. */
@@ -96,6 +100,8 @@ export interface Profile {
         readonly custom?: StoredSchemeOptions | undefined;
       } & StoredSchemeOptions)
     | undefined;
+  readonly listen?:
+    { readonly drainDelay?: string | undefined; readonly drainTimeout?: string | undefined } | undefined;
   readonly api?: Dialect | undefined;
 }
 

@@ -4,7 +4,7 @@ import { openInbox } from '../../src/inbox/open-inbox.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { full } from '../support/faults.ts';
 import { parseOpenMetrics, valueOf } from '../support/open-metrics.ts';
-import { freshHome } from '../support/run.ts';
+import { freshHome, homeWith } from '../support/run.ts';
 import { until } from '../support/until.ts';
 import { type AdminProcess, adminProcess } from './admin-process.ts';
 import { Balancer } from './balancer.ts';
@@ -20,8 +20,8 @@ afterEach(async () => {
   running.clear();
 });
 
-async function start(argv: readonly string[]): Promise<AdminProcess> {
-  const listener = await adminProcess(argv);
+async function start(argv: readonly string[], home = freshHome()): Promise<AdminProcess> {
+  const listener = await adminProcess(argv, { home });
   running.add(listener);
   return listener;
 }
@@ -29,9 +29,10 @@ async function start(argv: readonly string[]): Promise<AdminProcess> {
 describe('SIGTERM under load', () => {
   it('fails no request of those who watch /readyz, while one receiver after another is replaced', async () => {
     const inbox = join(freshHome(), 'inbox.db');
-    const argv = ['--inbox', inbox, '--drain-delay', '1s'];
+    const started = (): Promise<AdminProcess> =>
+      start(['--inbox', inbox], homeWith({ listen: { drainDelay: '1s' } }));
     const balancer = new Balancer();
-    let receivers = await Promise.all([start(argv), start(argv)]);
+    let receivers = await Promise.all([started(), started()]);
     for (const one of receivers) await balancer.add(one);
     const over = { all: false };
     const isOver = (): boolean => over.all;
@@ -51,7 +52,7 @@ describe('SIGTERM under load', () => {
     });
     for (let restart = 0; restart < restarts; restart += 1) {
       const [oldest, ...others] = receivers;
-      const next = await start(argv);
+      const next = await started();
       await balancer.add(next);
       const ended = oldest.end('SIGTERM');
       await until(() => !balancer.isReady(oldest), 'the balancer to see it');
@@ -81,7 +82,7 @@ describe('SIGTERM under load', () => {
   });
 
   it('ends at once at the second signal, in the middle of the delay', async () => {
-    const listener = await start(['--drain-delay', '1h']);
+    const listener = await start([], homeWith({ listen: { drainDelay: '1h' } }));
     listener.child.kill('SIGTERM');
     await until(async () => (await listener.admin('/readyz')).status === 503, 'not ready');
     expect(await listener.deliver({ id: 'a' })).toMatchObject({ status: 200 });

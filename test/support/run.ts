@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,6 +41,16 @@ export interface LiveRun {
 }
 
 export const freshHome = (): string => mkdtempSync(join(tmpdir(), 'leads-test-'));
+
+/** With these settings in the default profile, as they are stored. */
+export function homeWith(profile: object): string {
+  const home = freshHome();
+  mkdirSync(join(home, 'config'), { mode: 0o700 });
+  writeFileSync(join(home, 'config', 'config.json'), JSON.stringify({ profiles: { default: profile } }), {
+    mode: 0o600,
+  });
+  return home;
+}
 
 /** Runs the program in this process to its end, with memory streams and, unless given, a clock that hurries. */
 export function leads(argv: readonly string[], options: RunOptions = {}): Promise<Run> {

@@ -14,6 +14,14 @@ const former: Readonly<Record<string, readonly [flag: string, now: string]>> = {
   '--fail-first': ['--simulate', 'it is --simulate fail-first=N now'],
   '--delay': ['--simulate', 'it is --simulate delay=DURATION now'],
   '--show-answer': ['--simulate', '-v shows the answers of forwards'],
+  '--drain-delay': [
+    '--simulate',
+    'it is a setting of the profile now: leads config set listen.drain-delay 5s',
+  ],
+  '--drain-timeout': [
+    '--simulate',
+    'it is a setting of the profile now: leads config set listen.drain-timeout 5s',
+  ],
   '--inbox-url-file': ['--inbox', 'it is --inbox @FILE now, and --inbox @- for stdin'],
   '--inbox-insecure': [
     '--inbox',

@@ -1,6 +1,5 @@
 import { isLoopback } from '../../config/base-url.ts';
 import { duration, oneOf, text, type ValueType, wholeNumber } from '../../config/value-types.ts';
-import { parseDuration } from '../../time/time-text.ts';
 import { httpUrl, pollInterval, writtenFile } from '../flags/flag-values.ts';
 import { type Flags, inGroup, type OptionsOf } from '../flags/flag.ts';
 import { inboxFlags } from '../flags/inbox-flags.ts';
@@ -36,17 +35,6 @@ function includesAddress(host: string, other: string): boolean {
   if (host === '0.0.0.0') return !other.includes(':');
   return host === '::' || (host === 'localhost' && (other === '::1' || isLoopback(other)));
 }
-
-const longestDrainMs = 3_600_000;
-
-/** Milliseconds. An hour at most: service managers kill a process that takes longer to stop. */
-const drainTime: ValueType<number> = {
-  parse(typed) {
-    const ms = parseDuration(typed);
-    return ms === undefined || ms > longestDrainMs ? undefined : ms;
-  },
-  expected: 'a duration of an hour or less, such as 500ms, 30s or 5m',
-};
 
 /** What a run does to its senders on purpose. */
 export interface Simulation {
@@ -168,18 +156,6 @@ export const flags = {
       type: adminAddress,
       otherwise: 'off',
       help: 'serve /livez, /readyz and /metrics there, on 127.0.0.1 unless a host is named',
-    },
-    drainDelay: {
-      value: 'duration',
-      type: drainTime,
-      default: '0s',
-      help: 'after Ctrl-C or SIGTERM, go on so long while /readyz says 503',
-    },
-    drainTimeout: {
-      value: 'duration',
-      type: drainTime,
-      default: '5s',
-      help: 'how long deliveries in flight get at the end',
     },
   }),
   ...inGroup('For integration tests', {

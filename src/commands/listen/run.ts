@@ -122,7 +122,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
   });
   limitYoungGeneration(abort.signal);
   const stop = new StopCondition(
-    { count: flags.count, forMs: flags.for, drainDelayMs: flags.drainDelay },
+    { count: flags.count, forMs: flags.for, drainDelayMs: settings.drainDelayMs },
     context,
   );
   // A run that could not start must not wait for the time of `--for`, nor the page for a replay.
@@ -133,7 +133,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
     });
   };
   closeStopped(() => undefined);
-  const sayStops = (): void => sayStopping(flags.drainDelay, context);
+  const sayStops = (): void => sayStopping(settings.drainDelayMs, context);
   if (stop.stopping.aborted) sayStops();
   else stop.stopping.addEventListener('abort', sayStops, { once: true });
   const { location, isRemoved: isInboxRemoved } = opened;
@@ -198,7 +198,7 @@ async function listen(flags: ListenOptions, context: Context, closers: Closers):
         });
 
   const cause = await stop.reached;
-  const { drainTimeout: drainMs } = flags;
+  const { drainTimeoutMs: drainMs } = settings;
   stdout.giveUpAfter(drainMs + stdoutExtraMs);
   const background = Promise.all([backfilled, handedOn]).then(() => receiver.followed());
   await Promise.all([server.close(drainMs), endWithin(drainMs, background, context)]);

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeClock } from '../../support/clock.ts';
 import { freePort } from '../../support/free-port.ts';
 import { parseOpenMetrics, valueOf } from '../../support/open-metrics.ts';
-import { leads } from '../../support/run.ts';
+import { freshHome, homeWith, leads } from '../../support/run.ts';
 import { InterruptedError } from '../../../src/errors.ts';
 import { answering, appInEachTest } from './app.ts';
 import { type Listener, listenInEachTest, token } from './support.ts';
@@ -29,8 +29,8 @@ function admin(listener: Listener, path: string): Promise<{ status: number; text
 const ready = (listener: Listener): Promise<void> =>
   expect.poll(() => listener.stderr.text()).toMatch(/^admin on http:\/\/localhost:\d+: /m);
 
-async function start(argv: readonly string[]): Promise<Listener> {
-  const listener = await listen(['--admin', '0', ...argv]);
+async function start(argv: readonly string[], home = freshHome()): Promise<Listener> {
+  const listener = await listen(['--admin', '0', ...argv], { home });
   await ready(listener);
   return listener;
 }
@@ -147,9 +147,11 @@ describe('listen --admin', () => {
   });
 });
 
-describe('listen --drain-delay', () => {
+const drained = (drainDelay: string): string => homeWith({ listen: { drainDelay } });
+
+describe('listen.drain-delay', () => {
   it('takes deliveries after a signal, says 503 at /readyz, and closes each connection behind its answer', async () => {
-    const listener = await start(['--drain-delay', '30s']);
+    const listener = await start([], drained('30s'));
     const keepAlive = { 'x-webhook-token': token, connection: 'keep-alive' };
     expect(await listener.post({ id: 'a' }, keepAlive)).toMatchObject({
       headers: { connection: 'keep-alive' },
@@ -169,40 +171,48 @@ describe('listen --drain-delay', () => {
   });
 
   it('ends when the count is reached meanwhile', async () => {
-    const listener = await start(['--drain-delay', '30s', '--count', '1']);
+    const listener = await start(['--count', '1'], drained('30s'));
     listener.abort(new InterruptedError('SIGTERM'));
     await listener.post({ id: 'a' });
     expect(await listener.done).toMatchObject({ exitCode: 0 });
   });
 
   it('is for signals: the end of --for does not wait', async () => {
-    const listener = await start(['--drain-delay', '30s', '--for', '1s']);
+    const listener = await start(['--for', '1s'], drained('30s'));
     listener.clock.advance(1000);
     expect(await listener.done).toMatchObject({ exitCode: 0 });
   });
 
   it('ends as the signal asks where the time of --for is over meanwhile', async () => {
-    const listener = await start(['--drain-delay', '30s', '--for', '1s']);
+    const listener = await start(['--for', '1s'], drained('30s'));
     listener.abort(new InterruptedError('SIGTERM'));
     listener.clock.advance(1000);
     expect(await listener.done).toMatchObject({ exitCode: 143 });
   });
 
-  it.each(['--drain-delay', '--drain-timeout'])('%s takes an hour at most', async (flag) => {
-    const run = await leads(['listen', '--token', 't', flag, '61m']);
+  it.each(['drain-delay', 'drain-timeout'])('is %s: an hour at most, and no flag any more', async (name) => {
+    const home = freshHome();
+    const set = (value: string) => leads(['config', 'set', `listen.${name}`, value], { home });
+    expect(await set('61m')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('is not a duration of an hour or less') as string,
+    });
+    expect((await set('0s')).exitCode).toBe(0);
+    expect((await leads(['config', 'get', `listen.${name}`], { home })).stdout).toBe('0s\n');
+    const run = await leads(['listen', '--token', 't', `--${name}`, '5s'], { home });
     expect(run.exitCode).toBe(2);
-    expect(run.stderr).toContain('is not a duration of an hour or less');
+    expect(run.stderr).toContain(`leads config set listen.${name} 5s`);
   });
 });
 
-describe('listen --drain-timeout', () => {
+describe('listen.drain-timeout', () => {
   it('gives up what is still in flight, and another receiver can hand it on at once', async () => {
     let hold = true;
     const behind = await app((received, response) => {
       if (!hold) answering(200)(received, response);
     });
-    const argv = ['--http', '--drain-timeout', '300ms', '--forward-to', behind.url];
-    const listener = await start(argv);
+    const argv = ['--http', '--forward-to', behind.url];
+    const listener = await start(argv, homeWith({ listen: { drainTimeout: '300ms' } }));
     const lost = listener.post({ id: 'a' }).then(
       ({ status }) => status,
       () => 'no answer',

@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openInbox } from '../../../src/inbox/open-inbox.ts';
 import { locationOf } from '../../inbox/postgres/location.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { full } from '../../support/faults.ts';
 import { inParallel } from '../../support/in-parallel.ts';
+import { homeWith } from '../../support/run.ts';
 import { withCluster } from '../../support/postgres/with-cluster.ts';
 import { until } from '../../support/until.ts';
 import { Balancer } from '../balancer.ts';
@@ -51,7 +53,9 @@ await withCluster({}, (cluster) => {
     let fleet: Fleet;
     beforeAll(async () => {
       app = await startApp();
-      fleet = await Fleet.start(4, inbox, ['--forward-to', app.url, '--drain-delay', '1s']);
+      const LEADS_CONFIG_DIR = join(homeWith({ listen: { drainDelay: '1s' } }), 'config');
+      const draining = { ...inbox, env: { ...inbox.env, LEADS_CONFIG_DIR } };
+      fleet = await Fleet.start(4, draining, ['--forward-to', app.url]);
     });
     afterAll(async () => {
       await fleet.end();
