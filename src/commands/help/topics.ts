@@ -103,6 +103,19 @@ const targetsTopic = {
     ['insecure', 'true: plain HTTP to another host is meant'],
     ['bestEffort', 'true: tried once, and a failure counts as done'],
   ],
+  tables: () => [
+    {
+      title: 'To a queue or a database, as in the examples (exit 0 means that it has the lead)',
+      rows: [
+        ['kcat -D', 'a lead may hold line breaks, but never this character: it stays one message'],
+        ['nats -J', 'waits until a stream has it; without --force-stdin the message would be empty'],
+        ['cat |', 'without it aws could not open file:///dev/stdin, which is a socket here'],
+        ['insert.sql', '\\set lead `cat`'],
+        ['', "insert into leads (lead) values (:'lead') on conflict do nothing;"],
+        ['its table', "create table leads (lead json); create unique index on leads ((lead->>'id'));"],
+      ] satisfies readonly Row[],
+    },
+  ],
   after:
     'What a target has not had is tried again by listen itself, across restarts, after 5 s at first and an hour at most. ' +
     'A delivery is answered 502 while a target fails, so that the service sends it again as well; with --acknowledge ' +
@@ -110,6 +123,10 @@ const targetsTopic = {
   examples: [
     'leads listen --token s3cret --forward-to http://localhost:3000/hook --output leads.ndjson',
     `leads listen --token s3cret --target '{"forward":"http://localhost:3000","when":"category=solar"}'`,
+    `leads listen --token s3cret --exec 'kcat -P -b kafka:9092 -t leads -k "$LEAD_ID" -D "\\x1e"'`,
+    "leads listen --token s3cret --exec 'nats pub leads -J -q --force-stdin --no-templates'",
+    "leads listen --token s3cret --exec 'cat | aws sqs send-message --queue-url https://sqs.eu-west-1.amazonaws.com/1/leads --message-body file:///dev/stdin'",
+    "leads listen --token s3cret --exec 'psql -X -v ON_ERROR_STOP=1 -d leads -f insert.sql'",
   ],
 };
 

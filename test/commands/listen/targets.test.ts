@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { targetKeys } from '../../../src/commands/listen/target-definition.ts';
 import { targetLabel } from '../../../src/inbox/target-name.ts';
 import { openAppendTarget } from '../../../src/receiver/targets/append.ts';
 import { execTarget } from '../../../src/receiver/targets/exec.ts';
@@ -169,5 +171,97 @@ describe('--target', () => {
     const flag = { keepPath: 'path', insecure: 'insecure', bestEffort: 'best-effort' }[key] ?? '';
     const stderr = await refused('--forward-to', 'https://a.test', `--forward-${flag}`);
     expect(stderr).toContain(`--target '{"forward":"URL","${key}":true}'`);
+  });
+});
+
+describe('a target with a condition', () => {
+  it('gets the leads that meet all of it, and no other is waited for', async () => {
+    const down = await startApp(answering(200));
+    await down.close();
+    const [solar, rich] = [await app(answering(200)), await app(answering(200))];
+    const targets = [
+      { forward: solar.url, when: 'category=solar' },
+      { forward: rich.url, when: ['category=solar', 'score>=10'] },
+      { forward: down.url, when: 'category=never' },
+    ];
+    const file = join(scratch(), 'targets.json');
+    writeFileSync(file, JSON.stringify(targets));
+    const listener = await start(['--target', file]);
+    const leadsSent = [
+      { id: 'a', category: 'solar', score: 9 },
+      { id: 'b', category: 'solar', score: 10 },
+      { id: 'c', category: 'moving', score: 10 },
+      { id: 'd', category: 'moving' },
+    ];
+    for (const lead of leadsSent)
+      expect((await listener.post(lead)).body).toMatchObject({ status: 'accepted' });
+    expect([solar, rich].map(({ received }) => received.length)).toEqual([2, 1]);
+    expect((await listener.post({ id: 'c', category: 'moving', score: 10 })).body).toMatchObject({
+      status: 'duplicate',
+    });
+    const [note, ...more] =
+      listener.stderr.text().match(/the lead '.' meets the condition of no target/g) ?? [];
+    expect([note, more]).toEqual(["the lead 'c' meets the condition of no target", []]);
+  });
+
+  it('holds a lead for one target, whatever the others have', async () => {
+    const failing = await app((_, response, count) => answering(count === 1 ? 500 : 200)(_, response));
+    const other = await app(answering(200));
+    const listener = await start([
+      ...['--target', JSON.stringify({ forward: failing.url, when: 'category=solar' })],
+      ...['--forward-to', other.url],
+    ]);
+    expect((await listener.post({ id: 'a', category: 'solar' })).status).toBe(502);
+    expect((await listener.post({ id: 'b', category: 'moving' })).status).toBe(200);
+    expect((await listener.post({ id: 'a', category: 'solar' })).body).toMatchObject({ status: 'accepted' });
+    expect([failing, other].map(({ received }) => received.length)).toEqual([2, 2]);
+  });
+});
+
+describe('leads help targets', () => {
+  /** The words of each example for another program, as a shell reads what is printed. */
+  async function exampleOf(program: string): Promise<string[]> {
+    const { stdout } = await leads(['help', 'targets']);
+    const examples = stdout.slice(stdout.indexOf('Examples:')).split(/^ {2}\$ /m);
+    const line = examples.find((one) => one.includes(` ${program} `) || one.includes(`'${program} `)) ?? '';
+    const words = execFileSync('sh', ['-c', `leads() { printf '%s\\0' "$@"; }\n${line}`], {
+      encoding: 'utf8',
+    });
+    return words.split('\0').slice(1, -1);
+  }
+
+  it.each([
+    ['kcat', ['-P', '-b', 'kafka:9092', '-t', 'leads', '-k', 'a "b" $c', '-D', '\\x1e']],
+    ['nats', ['pub', 'leads', '-J', '-q', '--force-stdin', '--no-templates']],
+    [
+      'aws',
+      [
+        ...['sqs', 'send-message', '--queue-url', 'https://sqs.eu-west-1.amazonaws.com/1/leads'],
+        ...['--message-body', 'file:///dev/stdin'],
+      ],
+    ],
+    ['psql', ['-X', '-v', 'ON_ERROR_STOP=1', '-d', 'leads', '-f', 'insert.sql']],
+  ])('prints a line that gives %s the lead, and it is done when that ends with 0', async (program, args) => {
+    const directory = scratch();
+    // What aws reads it opens anew, by its path.
+    const input = program === 'aws' ? 'cat /dev/stdin' : 'cat';
+    const stub = `#!/bin/sh\n${input} > '${directory}/stdin'; printf '%s\\n' "$@" > '${directory}/args'; [ -e '${directory}/up' ]\n`;
+    writeFileSync(join(directory, program), stub, { mode: 0o755 });
+    const env = { PATH: `${directory}:${process.env['PATH'] ?? ''}` };
+    const listener = await start([...(await exampleOf(program)).filter((word) => word !== ''), '--http'], {
+      env,
+    });
+    const body = '{ "id": "a \\"b\\" $c",\n "text": "{{ \\\\ \'x\' }}\\n" }';
+    const headers = { 'x-webhook-token': 's3cret' };
+    expect((await listener.post(body, headers)).status).toBe(502);
+    writeFileSync(join(directory, 'up'), '');
+    expect((await listener.post(body, headers)).status).toBe(200);
+    expect(readFileSync(join(directory, 'args'), 'utf8')).toBe(`${args.join('\n')}\n`);
+    expect(readFileSync(join(directory, 'stdin'), 'utf8')).toBe(body);
+  });
+
+  it('has every key of a target', async () => {
+    const { stdout } = await leads(['help', 'targets']);
+    for (const key of targetKeys) expect(stdout).toMatch(new RegExp(`^ +${key} `, 'm'));
   });
 });
