@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DueLead, Inbox, TargetLease } from '../../src/inbox/inbox.ts';
+import { DueQueue } from '../../src/inbox/memory/due-queue.ts';
 import { clock, open, sharedStores, stores, takeOne, takeStored } from './stores.ts';
 import { all, arrivalOf, deliveryOf } from './support.ts';
 
@@ -101,6 +102,28 @@ describe.each(stores)('what is to be tried again in $name', ({ newLocation }) =>
     clock.advance(3000);
     const due = await inbox.due(app, now + 1499, 2000);
     expect(due.map(({ dueAt }) => dueAt - now)).toEqual(Array.from({ length: 1500 }, (_, i) => i));
+  });
+
+  it('is in order after some were had, given up, tried and begun anew', async () => {
+    const inbox = await open(newLocation(), { targets: [app], leaseMs: minute });
+    const leases: TargetLease[] = [];
+    for (let i = 0; i < 40; i += 1) leases.push(await failed(inbox, `l${i}`, 1 + ((i * 17) % 40)));
+    const every = (rest: number) => leases.filter((_, i) => i % 5 === rest);
+    await inbox.settle(every(0));
+    await inbox.release(every(1).map((lease) => ({ ...lease, dead: true })));
+    await inbox.release(every(2).map((lease, i) => ({ ...lease, retryAt: clock.now() + (50 - i) * minute })));
+    await inbox.beginAnew(every(3).map(({ leadId }) => leadId));
+    const now = clock.now();
+    clock.advance(60 * minute);
+    const due = await inbox.due(app, clock.now(), 100);
+    const minutes = due.map(({ dueAt }) => (dueAt - now) / minute);
+    expect(minutes).toEqual([...minutes].sort((a, b) => a - b));
+    const expected = leases.flatMap((lease, i) => (i % 5 < 2 ? [] : [lease.leadId]));
+    expect([...idsOf(due)].sort()).toEqual(expected.sort());
+    expect(await inbox.nextDueAt(app)).toBe(now);
+    expect(await inbox.due(app, clock.now(), 100)).toHaveLength(due.length);
+    await inbox.lease(due.map((one) => ({ ...one, target: app })));
+    expect(await inbox.nextDueAt(app)).toBe(clock.now() + minute);
   });
 
   it('is nothing of a lead that was erased', async () => {
@@ -237,5 +260,34 @@ describe.each(sharedStores)('what is to be tried again in $name, between runs', 
     expect(await here.lease([lease])).toEqual([{ state: 'busy', tries: 1 }]);
     await there.release([{ ...lease, result, retryAt: clock.now() }]);
     expect(await here.due(app, clock.now() + skew, 9)).toMatchObject([{ leadId: 'a', tries: 2 }]);
+  });
+});
+
+describe('the queue of a store in memory', () => {
+  it('looks at few of many', () => {
+    let compared = 0;
+    const queue = new DueQueue<{ at: number; place: number }>((a, b) => {
+      compared += 1;
+      return a.at < b.at;
+    });
+    const count = 100_000;
+    const items = Array.from({ length: count }, (_, i) => ({ at: (i * 7919) % count, place: -1 }));
+    for (const item of items) queue.put(item);
+    const costOf = (act: () => unknown): number => {
+      compared = 0;
+      act();
+      return compared;
+    };
+    const levels = Math.ceil(Math.log2(count));
+    const once = 3 * levels;
+    expect(costOf(() => queue.first)).toBe(0);
+    expect(costOf(() => queue.earliest(50, () => true))).toBeLessThan(2 * 50 * once);
+    expect(queue.earliest(3, ({ at }) => at < 2).map(({ at }) => at)).toEqual([0, 1]);
+    for (const item of items.slice(0, 100)) {
+      item.at = count - item.at;
+      expect(costOf(() => queue.put(item))).toBeLessThan(once);
+      expect(costOf(() => queue.remove(item))).toBeLessThan(once);
+      expect(queue.earliest(1, () => true)).not.toContain(item);
+    }
   });
 });

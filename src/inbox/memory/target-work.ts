@@ -1,7 +1,8 @@
 import type { DueLead, StoredRef, TargetLease } from '../inbox.ts';
+import { DueQueue, type Queued } from './due-queue.ts';
 
 /** A lead and one of its targets. Times are milliseconds since the epoch. */
-interface TargetWork {
+interface TargetWork extends Queued {
   readonly target: string;
   readonly lead: StoredRef;
   readonly firstAt: number;
@@ -16,6 +17,8 @@ interface TargetWork {
 /** What is outstanding in a store in memory, by target and by lead. */
 export class OutstandingWork {
   readonly #byTarget = new Map<string, Map<string, TargetWork>>();
+  /** Without what is dead. */
+  readonly #queues = new Map<string, DueQueue<TargetWork>>();
   readonly #leaseMs: number;
 
   constructor(leaseMs: number) {
@@ -46,13 +49,15 @@ export class OutstandingWork {
   grant(lead: StoredRef, firstAt: number, target: string, now: number): void {
     const leads = this.#byTarget.get(target) ?? new Map<string, TargetWork>();
     this.#byTarget.set(target, leads);
-    const found = leads.get(lead.leadId);
+    let work = leads.get(lead.leadId);
     const leasedUntil = now + this.#leaseMs;
-    if (found !== undefined) found.leasedUntil = leasedUntil;
+    if (work !== undefined) work.leasedUntil = leasedUntil;
     else {
-      const begun = { tries: 0, since: now, dueAt: now, leasedUntil, dead: false };
-      leads.set(lead.leadId, { target, lead, firstAt, ...begun });
+      const begun = { tries: 0, since: now, dueAt: now, leasedUntil, dead: false, place: -1 };
+      work = { target, lead, firstAt, ...begun };
+      leads.set(lead.leadId, work);
     }
+    this.#queue(work);
   }
 
   release({ leadId, target, result, retryAt, dead }: TargetLease): void {
@@ -62,27 +67,32 @@ export class OutstandingWork {
     work.dueAt = retryAt ?? work.dueAt;
     work.dead ||= dead === true;
     work.leasedUntil = 0;
+    this.#queue(work);
   }
 
   /** Once the target has had it; left out: whatever is outstanding of the lead. */
   remove(leadId: string, target?: string): void {
     for (const [name, leads] of this.#byTarget) {
-      if (target === undefined || name === target) leads.delete(leadId);
+      const work = target === undefined || name === target ? leads.get(leadId) : undefined;
+      if (work === undefined) continue;
+      leads.delete(leadId);
+      this.#queues.get(name)?.remove(work);
     }
   }
 
   due(target: string, by: number, limit: number): readonly DueLead[] {
-    return [...this.on(target)]
-      .filter((work) => !work.dead && freeAt(work) <= by)
-      .sort((a, b) => freeAt(a) - freeAt(b))
-      .slice(0, limit)
-      .map((work) => ({ ...work.lead, tries: work.tries, since: work.since, dueAt: freeAt(work) }));
+    const due = this.#queues.get(target)?.earliest(limit, (work) => freeAt(work) <= by) ?? [];
+    return due.map((work) => ({
+      ...work.lead,
+      tries: work.tries,
+      since: work.since,
+      dueAt: freeAt(work),
+    }));
   }
 
   nextDueAt(target: string): number | undefined {
-    let next = Number.POSITIVE_INFINITY;
-    for (const work of this.on(target)) if (!work.dead) next = Math.min(next, freeAt(work));
-    return Number.isFinite(next) ? next : undefined;
+    const first = this.#queues.get(target)?.first;
+    return first && freeAt(first);
   }
 
   beginAnew(leadId: string, now: number): void {
@@ -90,8 +100,18 @@ export class OutstandingWork {
       work.since = now;
       work.dueAt = now;
       work.dead = false;
+      this.#queue(work);
     }
+  }
+
+  #queue(work: TargetWork): void {
+    const queue = this.#queues.get(work.target) ?? new DueQueue<TargetWork>(isBefore);
+    this.#queues.set(work.target, queue);
+    if (work.dead) queue.remove(work);
+    else queue.put(work);
   }
 }
 
 const freeAt = ({ dueAt, leasedUntil }: TargetWork): number => Math.max(dueAt, leasedUntil);
+
+const isBefore = (a: TargetWork, b: TargetWork): boolean => freeAt(a) < freeAt(b);
