@@ -39,7 +39,13 @@ export const otherEvent: OtherDelivery['reason'] = 'other_event';
 
 /** What every store keeps of a lead and its delivery. `firstSeq`: see `StoredDelivery`. */
 export function summaryOf(
-  { delivery, leadId, place, source }: Omit<Arrival, 'leadId'> & { readonly leadId: string | undefined },
+  {
+    delivery,
+    leadId,
+    place,
+    source,
+    isAcknowledged,
+  }: Omit<Arrival, 'leadId'> & { readonly leadId: string | undefined },
   verdict: Verdict | OtherDelivery,
   path: string,
   firstSeq?: number,
@@ -53,7 +59,8 @@ export function summaryOf(
     verdict: verdict.kind,
     reason: untaken?.reason,
     detail: untaken?.detail,
-    status: 'reason' in verdict ? verdict.status : answerForOutcome(verdict).status,
+    status:
+      'reason' in verdict ? verdict.status : isAcknowledged === true ? 200 : answerForOutcome(verdict).status,
     attempt: taken?.attempt ?? 1,
     source: source ?? 'push',
     remote,

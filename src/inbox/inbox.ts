@@ -29,6 +29,8 @@ export interface Arrival {
   readonly source?: Source | undefined;
   /** Those of the receiver's targets that the lead goes to. Default: all of them. */
   readonly targets?: readonly string[] | undefined;
+  /** The sender is answered 200 whatever the targets do. Default false. */
+  readonly isAcknowledged?: boolean | undefined;
 }
 
 /** A delivery that is not taken in, and why: it was rejected, or is genuine and no lead. */

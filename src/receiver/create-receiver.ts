@@ -180,7 +180,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     try {
       const taken = await store(checked, source);
       if ('kind' in taken) decided = taken;
-      else if (acknowledge === 'stored' && source === 'push') decided = followLater(checked, taken);
+      else if (isFollowedLater(source)) decided = followLater(checked, taken);
       else decided = await dispatch(checked, taken);
       const delay = failures?.wait();
       if (delay !== undefined) await delay;
@@ -194,12 +194,15 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     return answer(checked.delivery, source, decided);
   }
 
+  const isFollowedLater = (source: Source): boolean => acknowledge === 'stored' && source === 'push';
+
   /** Durable, all leads or none, when it resolves. Rejects with a `CannotStoreError` when the inbox cannot write. */
   async function store(checked: CheckedDelivery, source: Source): Promise<readonly StoredLead[] | Rejection> {
     const { delivery, leads } = checked;
     const nonce = checked.nonce === undefined ? undefined : nonceKey(policy.scheme.name, checked.nonce);
     const arrivals = leads.map(({ lead, leadId, place }) => {
-      return { delivery, leadId, place, source, nonce, targets: targetsOf(lead, leadId) };
+      const targets = targetsOf(lead, leadId);
+      return { delivery, leadId, place, source, nonce, targets, isAcknowledged: isFollowedLater(source) };
     });
     const taken = await (observer === undefined
       ? inbox.take(arrivals)

@@ -81,6 +81,9 @@ async function readTargets(typed: string): Promise<TargetDefinition[]> {
   const json = await jsonOrFile(typed, { where: '--target', what: 'target' }).catch((error: unknown) => {
     throw asUsageError(error);
   });
+  if (Array.isArray(json) && json.length === 0) {
+    throw new UsageError('--target: there is no target in it', { hint: 'see: leads help targets' });
+  }
   return (Array.isArray(json) ? (json as readonly unknown[]) : [json]).map(readTarget);
 }
 

@@ -25,7 +25,7 @@ export interface Explanation {
   readonly proof: Proof | undefined;
 }
 
-export interface Proof {
+interface Proof {
   readonly authentic: Authentic;
   readonly toleranceMs: number | undefined;
 }

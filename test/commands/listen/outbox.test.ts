@@ -278,6 +278,8 @@ describe('--acknowledge stored', () => {
     await expect.poll(() => app.received.length).toBe(1);
     const again = await listener.post({ id: 'a' });
     expect([again.status, again.body]).toEqual([200, { status: 'duplicate', id: 'a' }]);
+    const { stdout } = await leads(['inbox', 'list', '--json'], { home: listener.home });
+    expect(JSON.parse(stdout)).toMatchObject([{ status: 200 }, { verdict: 'pending', status: 200 }]);
     answer();
     await expect
       .poll(() => deliveries(listener))

@@ -159,6 +159,7 @@ describe('--target', () => {
     ['{"output":"a","bestEffort":true}', "'bestEffort' is not for 'output'", ''],
     ['{"forward":"https://me:s3cret@a.test"', 'ends too early', ''],
     ['forward=https://me:s3cret@a.test', 'there is no such file', 'leads help targets'],
+    ['[]', 'there is no target in it', 'leads help targets'],
     ['["https://me:s3cret@a.test"]', 'no JSON object', 'leads help targets'],
   ])('%s is an error', async (typed, message, hint) => {
     const stderr = await refused('--target', typed);
