@@ -150,7 +150,7 @@ async function noteOutstanding(
     const what = counted(leads + dead, 'lead is', 'leads are');
     const next = target.startsWith('forward ')
       ? `'leads inbox retry --pending --to URL${where}' delivers it to the address that the app has now`
-      : 'it gets it when the service delivers it again to a run that has that target';
+      : `a run that has that target tries again${dead + unscheduled > 0 ? `, once 'leads inbox retry --pending${where}' has begun anew` : ''}`;
     messages.note(`outstanding ${target}`, `${what} outstanding for another target, ${target}: ${next}`);
   }
 }

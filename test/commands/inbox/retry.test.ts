@@ -249,8 +249,7 @@ describe('what is outstanding', () => {
     await failing.stop();
     const next = await start([], { home: failing.home });
     expect(next.stderr.text()).toContain(
-      'note: 1 lead is outstanding for another target, exec: it gets it when the service delivers it again ' +
-        'to a run that has that target\n',
+      'note: 1 lead is outstanding for another target, exec: a run that has that target tries again\n',
     );
   });
 
