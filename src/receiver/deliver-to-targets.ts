@@ -86,13 +86,13 @@ export class TargetDeliverer {
     leads: readonly PendingLead[],
   ): Promise<readonly DispatchedLead[]> {
     const awaited = new Map(leads.map((one): [PendingLead, AwaitedTry[]] => [one, []]));
-    const begun = this.#targets.map((target) => this.#begin(target, checked, awaited));
+    const started = this.#targets.map((target) => this.#begin(target, checked, awaited));
     try {
       return await Promise.all(leads.map((one) => this.#outcome(one.stored, awaited.get(one) ?? [])));
     } finally {
       // Deliveries that were stored in the same batch as the last one of the lead get here only later, and still need it.
       setImmediate(() => {
-        for (const end of begun) end();
+        for (const end of started) end();
       });
     }
   }

@@ -29,7 +29,7 @@ interface OutboxOptions {
   readonly note: (found: ReceiverNote) => void;
   /** The neutral sentence of an error. */
   readonly sentenceOf: (error: unknown) => string;
-  /** Nothing is begun any more. */
+  /** No further try starts after it. */
   readonly signal: AbortSignal;
 }
 

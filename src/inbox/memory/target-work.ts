@@ -53,8 +53,8 @@ export class OutstandingWork {
     const leasedUntil = now + this.#leaseMs;
     if (work !== undefined) work.leasedUntil = leasedUntil;
     else {
-      const begun = { tries: 0, since: now, dueAt: now, leasedUntil, dead: false, place: -1 };
-      work = { target, lead, firstAt, ...begun };
+      const fresh = { tries: 0, since: now, dueAt: now, leasedUntil, dead: false, place: -1 };
+      work = { target, lead, firstAt, ...fresh };
       leads.set(lead.leadId, work);
     }
     this.#queue(work);

@@ -115,12 +115,15 @@ export class TransactionQueue<Work, Result> {
         await this.#commitOrSplit(steps.slice(middle));
         return;
       }
-      if (this.#options.clock.steady() - startedAt >= longFailureMs) {
-        this.#failures += 1;
-        this.#lastFailure = error;
-      }
+      this.#noteFailure(error, startedAt);
       for (const { reject } of steps) reject(error);
     }
+  }
+
+  #noteFailure(error: unknown, startedAt: number): void {
+    if (this.#options.clock.steady() - startedAt < longFailureMs) return;
+    this.#failures += 1;
+    this.#lastFailure = error;
   }
 
   /** A conflict is tried again after a pause of random length, a connection that turns out to be dead at once. */
@@ -197,14 +200,16 @@ export class TransactionQueue<Work, Result> {
 
   /** That leads were accepted, when no transaction follows that could say it. */
   async #confirm(): Promise<void> {
-    const { confirmations, connections } = this.#options;
+    const { confirmations, connections, clock } = this.#options;
     const { due } = confirmations;
     if (due === undefined) return;
+    const startedAt = clock.steady();
     try {
       await connections.use((connection) => connection.run(due));
       confirmations.said();
-    } catch {
-      // It stays due, and the next transaction says it.
+    } catch (error) {
+      // It stays due, and the next transaction says it; what waited for it meanwhile has waited long enough.
+      this.#noteFailure(error, startedAt);
     }
   }
 
