@@ -9,11 +9,21 @@ import { FakeClock } from '../../support/clock.ts';
 const commitMs = 10;
 
 /** A queue whose transactions take `commitMs`, and the row of another receiver's. */
-function queueBeside(other: { readonly isActive: boolean } | undefined) {
+function queueBeside(
+  other: { readonly isActive: boolean } | undefined,
+  {
+    accepted = [],
+    confirm,
+  }: { readonly accepted?: readonly number[]; readonly confirm?: () => Promise<never> } = {},
+) {
   const clock = new FakeClock();
   const batches: number[] = [];
+  let calls = 0;
   const connection: Connection = {
     run({ text }) {
+      calls += 1;
+      // Behind what the only transaction asks and writes.
+      if (calls === 3 && confirm !== undefined) return confirm();
       if (!text.includes('BEGIN ISOLATION LEVEL')) return Promise.resolve([]);
       clock.advance(commitMs);
       const row = { lane: randomUUID(), seqs: '{[1,2)}', is_lost: true, is_active: other?.isActive };
@@ -31,7 +41,7 @@ function queueBeside(other: { readonly isActive: boolean } | undefined) {
     planOf: (works) => ({
       questions: { unconfirmed: confirmations.question },
       decide: () =>
-        Promise.resolve({ kind: 'write', statements: sql``, results: works, accepted: [], takenOver: [] }),
+        Promise.resolve({ kind: 'write', statements: sql``, results: works, accepted, takenOver: [] }),
     }),
     sizeOf: () => 1,
     clock,
@@ -76,4 +86,21 @@ it.each([
   await add(1);
   expect(batches).toEqual([count, 1]);
   expect(clock.sleeps).toEqual([]);
+});
+
+it('what waited for a confirmation until the database was given up has waited long enough', async () => {
+  const gone = new Error('no answer');
+  const waited: Promise<unknown>[] = [];
+  const { clock, batches, add } = queueBeside(undefined, {
+    accepted: [1],
+    confirm: () => {
+      waited.push(add(1).catch((error: unknown) => error));
+      clock.advance(5000);
+      return Promise.reject(gone);
+    },
+  });
+  await add(1);
+  await expect.poll(() => waited.length).toBeGreaterThan(0);
+  expect(await waited[0]).toBe(gone);
+  expect(batches).toEqual([1]);
 });
