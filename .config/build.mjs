@@ -39,6 +39,7 @@ const loadedTogether = {
     'config/load-settings',
     'service/listing/lead-pages',
     'service/client/service',
+    'http/client/quick-client',
     'commands/flags/resolve-filter',
     'commands/flags/polling',
     'output/records/record-writer',

@@ -3,7 +3,7 @@
 import { isBuiltin } from 'node:module';
 
 /** Builtins that take one to three milliseconds to load and that most runs do not use. */
-const slowBuiltins = /^(?:node:)?(child_process|crypto|fs\/promises|zlib)$/;
+const slowBuiltins = /^(?:node:)?(child_process|crypto|fs\/promises|https|zlib)$/;
 const late = '\0late:';
 
 /** Loads a slow builtin when the first of its exports is used. */

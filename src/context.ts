@@ -1,7 +1,7 @@
-import type { Dispatcher } from 'undici';
 import { findPaths, type Paths } from './config/directories.ts';
 import type { Globals, Settings } from './config/settings.ts';
 import type { Host } from './host.ts';
+import type { HttpClient } from './http/client/http-client.ts';
 import { createMessages, type Messages } from './output/messages.ts';
 import type { Texts } from './service/client/service.ts';
 import type { StatusLine } from './output/terminal/status-line.ts';
@@ -18,8 +18,11 @@ export interface Context extends Host {
   settings(): Promise<Settings>;
   /** What makes sentences of errors and problems. */
   texts(): Promise<Texts>;
-  /** For requests to the service: proxy, extra authorities and time-outs are set. Closed with the context. */
-  http(): Promise<Dispatcher>;
+  /**
+   * For requests to the service: proxy, extra authorities and time-outs are set. Closed with the context. `asksOnce`: as a
+   * rule it sends one request.
+   */
+  http(asksOnce?: boolean): Promise<HttpClient>;
 }
 
 interface ContextOptions extends Pick<Context, 'globals' | 'texts'> {
@@ -43,11 +46,13 @@ export async function withContext<T>(
     const { loadSettings } = await import('./config/load-settings.ts');
     return loadSettings({ globals, env, paths, allowsNewProfile });
   });
-  let agent: Dispatcher | undefined;
-  const http = once(async () => {
-    const { createProcessAgent } = await import('./http/client/agent.ts');
+  let client: HttpClient | undefined;
+  const http = once(async (asksOnce = false) => {
     const { timeoutMs } = await settings();
-    return (agent = await createProcessAgent({ env, dataDir: paths.dataDir, timeoutMs }));
+    const options = { env, dataDir: paths.dataDir, timeoutMs };
+    return (client = asksOnce
+      ? (await import('./http/client/quick-client.ts')).createQuickClient(options)
+      : await (await import('./http/client/agent.ts')).createProcessAgent(options));
   });
   // Getters stay getters: a command that never reads stdin must not open it.
   const context = Object.defineProperties(
@@ -62,7 +67,7 @@ export async function withContext<T>(
     return await run(context);
   } finally {
     status?.close();
-    await agent?.destroy();
+    await client?.destroy();
   }
 }
 
@@ -79,7 +84,7 @@ async function openStatusLine(
 const sharedStdout = ({ stdout }: Host, status: StatusLine | undefined): Host['stdout'] =>
   status !== undefined && stdout.isTTY === true ? status.sharedWith(stdout) : stdout;
 
-function once<T extends object>(make: () => T): () => T {
+function once<A extends unknown[], T extends object>(make: (...values: A) => T): (...values: A) => T {
   let made: T | undefined;
-  return () => (made ??= make());
+  return (...values) => (made ??= make(...values));
 }

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Dispatcher } from 'undici';
 import type { Dialect } from '../../src/config/dialect.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { createAgent } from '../../src/http/client/agent.ts';
@@ -71,12 +70,12 @@ export async function serviceAt(
 ): Promise<TestService> {
   const stderr = memory(undefined);
   const timeoutMs = options.timeoutMs ?? 5000;
-  const dispatcher: Dispatcher = await createAgent({ env: {}, dataDir: freshHome(), timeoutMs });
+  const http = await createAgent({ env: {}, dataDir: freshHome(), timeoutMs });
   const clock: Clock & FakeClock = options.clock ?? new FakeClock(undefined, { hasty: true });
   return {
     account: { baseUrl: new URL(url), apiKey: new Secret(options.key ?? 'sandbox-key') },
     dialect: options.dialect ?? {},
-    dispatcher,
+    http,
     messages: createMessages(stderr, { verbose: true, quiet: false }),
     texts: () => Promise.resolve(commandLineTexts),
     rateGate: new RateGate(clock),
@@ -86,6 +85,6 @@ export async function serviceAt(
     timeoutMs,
     retries: options.retries ?? 5,
     said: () => stderr.text(),
-    close: () => dispatcher.destroy(),
+    close: () => http.destroy(),
   };
 }

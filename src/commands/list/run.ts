@@ -14,7 +14,7 @@ import { leadPrinter } from './print.ts';
 export async function run(options: ListOptions, context: Context): Promise<Outcome> {
   rejectContradictions(options);
   const { limit, watch, format } = options;
-  const service = await openService(context);
+  const service = await openService(context, { asksOnce: true });
   const { query, filter } = resolveFilter(options, context.clock.now(), context.messages);
   const printer = await leadPrinter(options, context);
   const matcher = leadFilter(filter);

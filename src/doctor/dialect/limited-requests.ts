@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici';
 import type { Dialect } from '../../config/dialect.ts';
 import { DataError, KeyRejectedError, ServiceError } from '../../errors.ts';
+import type { HttpClient } from '../../http/client/http-client.ts';
 import { driftOf, type Service } from '../../service/client/service.ts';
 import { fetchPage } from '../../service/listing/fetch-page.ts';
 import type { Completion } from '../../service/listing/incomplete-error.ts';
@@ -51,7 +51,7 @@ export class DialectAsker {
   #isReached = false;
 
   constructor(service: Service, dialect: Dialect) {
-    this.#service = { ...service, dispatcher: this.#counting(service.dispatcher) };
+    this.#service = { ...service, http: this.#counting(service.http) };
     this.#dialect = dialect;
     this.#params = requestParamsOf(service.account.baseUrl, dialect);
   }
@@ -186,18 +186,20 @@ export class DialectAsker {
   }
 
   /** The same connections, which refuse what goes beyond the number of requests. */
-  #counting(dispatcher: Dispatcher): Dispatcher {
-    const request: Dispatcher['request'] = async (options: Dispatcher.RequestOptions) => {
-      if (this.left < 1) throw new RequestsSpentError('no request was left');
-      this.#requests += 1;
-      const answer = await dispatcher.request(options);
-      this.#isReached = true;
-      // A body may take long, and a retry longer still.
-      this.#drift ??= driftOf(answer.headers, this.#service.clock.now());
-      this.#noteRate(answer.headers);
-      return answer;
+  #counting(http: HttpClient): HttpClient {
+    return {
+      request: async (options) => {
+        if (this.left < 1) throw new RequestsSpentError('no request was left');
+        this.#requests += 1;
+        const answer = await http.request(options);
+        this.#isReached = true;
+        // A body may take long, and a retry longer still.
+        this.#drift ??= driftOf(answer.headers, this.#service.clock.now());
+        this.#noteRate(answer.headers);
+        return answer;
+      },
+      destroy: () => http.destroy(),
     };
-    return Object.create(dispatcher, { request: { value: request } }) as Dispatcher;
   }
 
   #noteRate(headers: Parameters<typeof readRateHeaders>[0]): void {

@@ -1,29 +1,22 @@
-import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
-import type { buildConnector as Connect, Dispatcher } from 'undici';
+import type { buildConnector as Connect } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isLoopback } from '../../config/base-url.ts';
+import { answerHeaders, type HttpAnswer, type HttpClient, type HttpClientOptions } from './http-client.ts';
+import { loopbackAuthorities } from './loopback-authorities.ts';
 import { proxyFor } from './proxy.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
-
-interface AgentOptions {
-  readonly env: Env;
-  /** Where our own local authority is, if there is one; undefined: it is not looked for. */
-  readonly dataDir: string | undefined;
-  readonly timeoutMs: number;
-}
 
 /**
  * The connections of one run: HTTP/1.1 with keep-alive, `timeoutMs` to connect, to the first header and between two
  * pieces of a body, through the proxy that the environment names. The certificate of an https loopback address may also
  * be issued by our own local authority; `NODE_EXTRA_CA_CERTS` counts for loopback here, and for other hosts in node.
  */
-export async function createAgent({ env, dataDir, timeoutMs }: AgentOptions): Promise<Dispatcher> {
+export async function createAgent(options: HttpClientOptions): Promise<HttpClient> {
+  const { env, timeoutMs } = options;
   const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   const proxied = ['https_proxy', 'http_proxy', 'HTTPS_PROXY', 'HTTP_PROXY'].some((name) => env[name]);
   const throughProxy = proxied ? (await import('./proxy-agent.ts')).throughProxy : undefined;
@@ -31,7 +24,6 @@ export async function createAgent({ env, dataDir, timeoutMs }: AgentOptions): Pr
   const connector = (options: Connect.BuildOptions): Connect.connector =>
     sockets.of(buildConnector({ timeout: timeoutMs, ...options }));
   const direct = connector({});
-  const connectLoopback = dataDir === undefined ? direct : loopbackConnector(env, dataDir, connector);
   const agent = new Agent({
     ...timeouts,
     factory: (origin) => {
@@ -44,26 +36,38 @@ export async function createAgent({ env, dataDir, timeoutMs }: AgentOptions): Pr
           tracked: (connect) => sockets.of(connect),
         });
       }
-      const local = url.protocol === 'https:' && isLoopback(url.hostname);
-      return new Pool(origin, { ...timeouts, connect: local ? connectLoopback : direct });
+      const isLocal = url.protocol === 'https:' && isLoopback(url.hostname);
+      const connect = isLocal ? loopbackConnector(url, options, connector) : direct;
+      return new Pool(origin, { ...timeouts, connect });
     },
   });
-  const destroy = agent.destroy.bind<(...values: readonly unknown[]) => Promise<void>>(agent);
-  return Object.assign(agent, {
-    // undici calls it again by itself, with a callback.
-    destroy: (...values: readonly unknown[]) => {
+  return {
+    request: ({ body = null, signal, ...rest }) =>
+      unlessAborted(send(agent, { ...rest, body, signal, responseHeaders: 'raw' }), signal),
+    async destroy() {
       sockets.destroy();
-      return destroy(...values);
+      await agent.destroy();
     },
-    // undici adds this method to its dispatchers in its index, which is not loaded.
-    request: (options: Dispatcher.RequestOptions) =>
-      unlessAborted(request.call(agent, options), options.signal),
-  });
+  };
+}
+
+/** undici adds `request` to its dispatchers in its index, which is not loaded. */
+async function send(agent: Agent, options: Parameters<typeof request>[0]): Promise<HttpAnswer> {
+  const { statusCode: status, statusText, headers, body } = await request.call(agent, options);
+  // What undici calls raw is one list, which its types do not say.
+  const named = answerHeaders(headers as unknown as readonly string[]);
+  return {
+    status,
+    statusText,
+    ...named,
+    body: body as AsyncIterable<Uint8Array>,
+    discard: () => body.dump(),
+  };
 }
 
 /** undici looks at a request's signal only once there is a connection, for which a proxy may let it wait. */
-async function unlessAborted<T>(answer: Promise<T>, signal: unknown): Promise<T> {
-  if (!(signal instanceof AbortSignal)) return answer;
+async function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return answer;
   let onAbort = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason as Error);
@@ -77,35 +81,24 @@ async function unlessAborted<T>(answer: Promise<T>, signal: unknown): Promise<T>
   }
 }
 
-/** Connects to https loopback addresses; our authority is read for the first connection. */
+/** Connects to one https loopback address; our authority is read for the first connection. */
 function loopbackConnector(
-  env: Env,
-  dataDir: string,
+  url: URL,
+  options: HttpClientOptions,
   connector: (options: Connect.BuildOptions) => Connect.connector,
 ): Connect.connector {
   let ready: Promise<Connect.connector> | undefined;
-  return (options, callback) => {
-    ready ??= loopbackAuthorities(env, dataDir).then((ca) => connector(ca.length === 0 ? {} : { ca }));
+  return (target, callback) => {
+    ready ??= loopbackAuthorities(url, options).then((ca) => connector(ca.length === 0 ? {} : { ca }));
     ready.then(
-      (connect) => connect(options, callback),
+      (connect) => connect(target, callback),
       (error: unknown) => callback(error as Error, null),
     );
   };
 }
 
-/** Empty as long as we have no local authority: then loopback addresses are trusted like any other host. */
-async function loopbackAuthorities(env: Env, dataDir: string): Promise<string[]> {
-  const { readAuthority } = await import('../../tls/local-authority.ts');
-  const own = await readAuthority(dataDir);
-  if (own === undefined) return [];
-  const file = env['NODE_EXTRA_CA_CERTS'];
-  // node itself warns of a file that it cannot read.
-  const extra = file ? await readFile(file, 'utf8').catch(() => '') : '';
-  return [own, ...(extra === '' ? [] : [extra])];
-}
-
 /** The connections of a process that is ours alone: V8's flags count for all of it. */
-export function createProcessAgent(options: AgentOptions): Promise<Dispatcher> {
+export function createProcessAgent(options: HttpClientOptions): Promise<HttpClient> {
   // Otherwise V8 compiles the HTTP parser's wasm a second time, optimised, and the process cannot exit for 75 ms until
   // that is done; without it the parser is not noticeably slower.
   setFlagsFromString('--wasm-tiering-budget=100000000');

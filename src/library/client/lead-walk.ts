@@ -197,11 +197,11 @@ async function openClientService(
   signal?.throwIfAborted();
   const { baseUrl, dialect = {}, timeoutMs = defaultTimeoutMs, retries = defaultRetries, env = {} } = account;
   const key = await keyFrom(account.apiKey);
-  const dispatcher = await createAgent({ env, dataDir: undefined, timeoutMs });
+  const http = await createAgent({ env, dataDir: undefined, timeoutMs });
   const service: Service = {
     account: { baseUrl, apiKey: new Secret(key) },
     dialect,
-    dispatcher,
+    http,
     messages: noteMessages(onNote),
     texts: () => Promise.resolve(texts),
     rateGate: account.rateGate,
@@ -211,7 +211,7 @@ async function openClientService(
     timeoutMs,
     retries,
   };
-  return { service, close: () => dispatcher.destroy() };
+  return { service, close: () => http.destroy() };
 }
 
 async function keyFrom(apiKey: ClientOptions['apiKey']): Promise<string> {

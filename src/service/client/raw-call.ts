@@ -28,7 +28,7 @@ export async function rawCall(
   const mayRepeat = call.method === 'GET' || call.method === 'HEAD';
   for (;;) {
     try {
-      const response = await exchange(service, { ...call, wantsRawHeaders: true }, signal);
+      const response = await exchange(service, call, signal);
       if (response.status < 300) return await succeeded(response, isHeld, signal);
       const body = keptBody(response.body);
       const reason = await failureOf(service, response, body.beginning());

@@ -1,8 +1,9 @@
+import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
-import type { Dispatcher } from 'undici';
 import { extraHeadersOf, secretsIn } from '../../config/extra-headers.ts';
 import { type Secret, withoutSecrets } from '../../secret.ts';
 import { formatDuration } from '../../time/time-text.ts';
+import type { HttpAnswer, HttpRequest } from '../../http/client/http-client.ts';
 import { answerError, type ErrorWords, serviceError, type ServiceProblem } from '../problems.ts';
 import { networkFailure, passes, rateLimited, retryAfterMs, TransientError } from './retry.ts';
 import type { Service } from './service.ts';
@@ -11,29 +12,16 @@ import { isObject, type Json } from '../../json/exact.ts';
 
 /** One request to the account's origin. */
 export interface Call {
-  readonly method: Dispatcher.HttpMethod;
+  readonly method: HttpRequest['method'];
   readonly url: URL;
   /** Beside the key and those of the dialect, which they go before; names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | undefined;
-  /** Whether `rawHeaders` are needed as they were sent, in their order and with capital letters. */
-  readonly wantsRawHeaders?: boolean;
 }
 
-/** An answer of any status, whose body is still to come. */
-export interface Response {
+/** An answer of any status, whose body is still to come: as it was sent, a `Content-Encoding` undone. */
+export interface Response extends HttpAnswer {
   readonly url: URL;
-  readonly status: number;
-  /** The text behind the status, which a server may leave empty. */
-  readonly statusText: string;
-  /** As they were sent, one behind the other. */
-  readonly rawHeaders: readonly (readonly [name: string, value: string])[];
-  /** Names in lower case; the first value of a header that is sent more than once, `Link` aside. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  /** As it was sent, a `Content-Encoding` undone. */
-  readonly body: AsyncIterable<Uint8Array>;
-  /** Gives the rest of the body up, so that its connection can be used again. */
-  readonly discard: () => Promise<void>;
   /** Takes the API key that was sent, and other secrets, out of a text of the answer. */
   readonly redact: (text: string) => string;
   /** The same for a body of the answer. */
@@ -60,20 +48,15 @@ async function sendOnce(service: Service, call: Call, key: Secret, signal: Abort
   const { messages, clock } = service;
   const startedAt = clock.now();
   const { method, url } = call;
-  const { statusCode: status, statusText, headers: flat, body } = await send(service, call, key, signal);
+  const answer = await send(service, call, key, signal);
+  const { status, headers, body } = answer;
   const took = formatDuration(clock.now() - startedAt);
   const secrets = [key, ...secretsIn(extraHeadersOf(service.dialect))];
   messages.verbose(redact(`${method} ${url.pathname}${url.search} → ${status} in ${took}`, secrets));
-  const rawHeaders = inPairs(flat);
-  const headers = singly(rawHeaders);
   return {
+    ...answer,
     url,
-    status,
-    statusText,
-    rawHeaders,
-    headers,
     body: { [Symbol.asyncIterator]: () => awaited(decoded(body, headers['content-encoding']), messages) },
-    discard: () => body.dump(),
     redact: (text) => redact(text, secrets),
     redactBody: (bytes) => redactBody(bytes, secrets),
   };
@@ -86,13 +69,13 @@ async function passGate({ rateGate, messages }: Service, signal: AbortSignal): P
 
 async function send(
   service: Service,
-  { method, url, headers, body, wantsRawHeaders = false }: Call,
+  { method, url, headers, body }: Call,
   key: Secret,
   signal: AbortSignal,
-): Promise<Dispatcher.ResponseData> {
+): Promise<HttpAnswer> {
   const heard = service.messages.asking();
   try {
-    return await service.dispatcher.request({
+    return await service.http.request({
       origin: url.origin,
       path: url.pathname + url.search,
       method,
@@ -103,8 +86,7 @@ async function send(
         authorization: `Bearer ${key.reveal()}`,
         'user-agent': `leads/${LEADS_VERSION}`,
       },
-      body: body ?? null,
-      responseHeaders: wantsRawHeaders ? 'raw' : null,
+      body,
       signal,
     });
   } catch (error) {
@@ -132,44 +114,16 @@ async function* awaited(
   }
 }
 
-/** Raw headers come in one list, name and value in turn. */
-function inPairs(
-  headers: Dispatcher.ResponseData['headers'] | readonly string[],
-): (readonly [string, string])[] {
-  if (Array.isArray(headers)) {
-    const flat = headers as readonly string[];
-    return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? '', flat[2 * i + 1] ?? '']);
-  }
-  return Object.entries(headers as Dispatcher.ResponseData['headers']).flatMap(([name, value = []]) =>
-    [value].flat().map((one) => [name, one] as const),
-  );
-}
-
-/** `Link` values are one list (RFC 9110, 5.3). */
-function singly(pairs: Response['rawHeaders']): Record<string, string | undefined> {
-  const headers: Record<string, string | undefined> = {};
-  for (const [rawName, value] of pairs) {
-    const name = rawName.toLowerCase();
-    const before = Object.hasOwn(headers, name) ? headers[name] : undefined;
-    if (before === undefined) headers[name] = value;
-    else if (name === 'link') headers[name] = `${before}, ${value}`;
-  }
-  return headers;
-}
-
 /** No request asks for a compressed body, but a server may send one anyway. */
-function decoded(
-  body: Dispatcher.ResponseData['body'],
-  coding: string | undefined,
-): AsyncIterable<Uint8Array> {
+function decoded(body: HttpAnswer['body'], coding: string | undefined): HttpAnswer['body'] {
   const name = coding?.trim().toLowerCase() ?? 'identity';
-  if (name === '' || name === 'identity') return body as AsyncIterable<Uint8Array>;
+  if (name === '' || name === 'identity') return body;
   if (!['gzip', 'x-gzip', 'deflate', 'br'].includes(name)) {
     throw answerError({ kind: 'unknown-encoding', name });
   }
   const decoder = name === 'br' ? createBrotliDecompress() : createUnzip();
-  body.on('error', (error: Error) => decoder.destroy(error));
-  return body.pipe(decoder) as AsyncIterable<Uint8Array>;
+  // Whoever reads gets the error.
+  return pipeline(body, decoder, () => undefined);
 }
 
 /** Text from the service without the key and what else is secret: a service may quote the key that it rejects. */

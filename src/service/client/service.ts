@@ -1,9 +1,9 @@
-import type { Dispatcher } from 'undici';
 import type { Dialect } from '../../config/dialect.ts';
 import { rejectForeignHeaders } from '../../config/extra-headers.ts';
 import type { KeyContext } from '../../config/key-command.ts';
 import type { Account, Settings } from '../../config/settings.ts';
 import type { Host } from '../../host.ts';
+import type { HttpClient } from '../../http/client/http-client.ts';
 import type { Problem } from '../../errors.ts';
 import type { Messages } from '../../output/messages.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -21,7 +21,7 @@ export interface Service {
   readonly texts: () => Promise<Texts>;
   readonly account: Account;
   readonly dialect: Dialect;
-  readonly dispatcher: Dispatcher;
+  readonly http: HttpClient;
   readonly messages: Messages;
   /** Shared by all requests to the account's origin. */
   readonly rateGate: RateGate;
@@ -36,12 +36,18 @@ export interface Service {
 interface ServiceContext extends Pick<Host, 'clock' | 'random'>, KeyContext {
   readonly messages: Messages;
   settings(): Promise<Settings>;
-  http(): Promise<Dispatcher>;
+  http(asksOnce?: boolean): Promise<HttpClient>;
   texts(): Promise<Texts>;
 }
 
-/** The stored account, or another one to try. Throws a `ConfigError` when no key or base URL is set; sends nothing yet. */
-export async function openService(context: ServiceContext, other?: Account): Promise<Service> {
+/**
+ * The stored account, or another one to try. `asksOnce`: as a rule one request is all. Throws a `ConfigError` when no key or
+ * base URL is set; sends nothing yet.
+ */
+export async function openService(
+  context: ServiceContext,
+  { asksOnce, other }: { readonly asksOnce?: boolean; readonly other?: Account } = {},
+): Promise<Service> {
   const settings = await context.settings();
   const { dialect, timeoutMs, retries } = settings;
   const { messages, clock, random, signal } = context;
@@ -55,7 +61,7 @@ export async function openService(context: ServiceContext, other?: Account): Pro
   return {
     account,
     dialect,
-    dispatcher: await context.http(),
+    http: await context.http(asksOnce),
     messages,
     texts: () => context.texts(),
     rateGate: new RateGate(clock),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAgent } from '../../../src/http/client/agent.ts';
 import { ensureAuthority } from '../../../src/tls/local-authority.ts';
@@ -27,7 +28,7 @@ async function get(dataDir: string, origin: string): Promise<string> {
   const agent = await createAgent({ env: {}, dataDir, timeoutMs: 5000 });
   open.push(() => agent.destroy());
   const answer = await agent.request({ origin, path: '/', method: 'GET' });
-  return answer.body.text();
+  return text(answer.body);
 }
 
 describe('connections to https on this machine', () => {

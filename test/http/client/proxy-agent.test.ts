@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import type { Dispatcher } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAgent } from '../../../src/http/client/agent.ts';
+import type { HttpClient } from '../../../src/http/client/http-client.ts';
 import { TunnelError } from '../../../src/http/problems.ts';
 import { sentenceOf } from '../../../src/messages/find-message.ts';
 import { networkFailure, TransientError } from '../../../src/service/client/retry.ts';
@@ -30,7 +30,7 @@ async function proxyThat(answer: (socket: Socket) => unknown) {
   return { port: (server.address() as AddressInfo).port, sockets };
 }
 
-async function agentThrough(port: number, timeoutMs = 300): Promise<Dispatcher> {
+async function agentThrough(port: number, timeoutMs = 300): Promise<HttpClient> {
   const proxy = `http://127.0.0.1:${port}`;
   const env = { HTTPS_PROXY: proxy, HTTP_PROXY: proxy };
   const agent = await createAgent({ env, dataDir: undefined, timeoutMs });

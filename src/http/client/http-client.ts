@@ -1,0 +1,58 @@
+import type { Dispatcher } from 'undici';
+
+/** One request; paths and headers are those that HTTP can carry. */
+export interface HttpRequest {
+  readonly origin: string;
+  /** With its query. */
+  readonly path: string;
+  readonly method: Dispatcher.HttpMethod;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer of any status, whose body is still to come. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** The text behind the status, which a server may leave empty. */
+  readonly statusText: string;
+  /** As they were sent, one behind the other. */
+  readonly rawHeaders: readonly (readonly [name: string, value: string])[];
+  /** Names in lower case; the first value of a header that is sent more than once, `Link` aside. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** To be read or discarded; it throws where it breaks off. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Gives the rest of the body up, so that its connection can be used again. */
+  readonly discard: () => Promise<void>;
+}
+
+/** Sends requests and follows no redirect. */
+export interface HttpClient {
+  /** Rejects with the system's error, or with one that has a code of node or undici. */
+  request(request: HttpRequest): Promise<HttpAnswer>;
+  /** Ends every connection. */
+  destroy(): Promise<void>;
+}
+
+export interface HttpClientOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where our own local authority is, if there is one; undefined: it is not looked for. */
+  readonly dataDir: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/** The headers of an answer, from the list of names and values in turn that node and undici give. */
+export function answerHeaders(flat: readonly string[]): Pick<HttpAnswer, 'rawHeaders' | 'headers'> {
+  const rawHeaders: (readonly [string, string])[] = [];
+  const headers: Record<string, string | undefined> = {};
+  for (let i = 0; i < flat.length; i += 2) {
+    const [rawName = '', value = ''] = flat.slice(i, i + 2);
+    rawHeaders.push([rawName, value]);
+    const name = rawName.toLowerCase();
+    const before = Object.hasOwn(headers, name) ? headers[name] : undefined;
+    if (before === undefined) headers[name] = value;
+    // `Link` values are one list (RFC 9110, section 5.3).
+    else if (name === 'link') headers[name] = `${before}, ${value}`;
+  }
+  return { rawHeaders, headers };
+}
