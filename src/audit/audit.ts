@@ -254,7 +254,7 @@ export class Audit {
         this.#horizon = Math.min(time, this.#horizon ?? time);
         this.#checkClock(time);
       }
-      if (!this.matcher.matches(lead)) continue;
+      if (!this.matcher.matchesCreated(lead, time)) continue;
       const { id } = lead;
       if (id === undefined) this.#withoutId += 1;
       else batch.push({ id, createdAt, bytes: lead.bytes });

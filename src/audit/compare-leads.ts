@@ -2,21 +2,18 @@ import { setImmediate } from 'node:timers/promises';
 import { mostDiffNames } from '../inbox/payload-diff.ts';
 import type { ReceivedLead, ReceivedLeads } from '../inbox/query-types.ts';
 import { compact, openBracket } from '../json/bytes.ts';
-import {
-  CarriedFields,
-  type Comparison,
-  differingFields,
-  type DifferingFields,
-  noDifference,
-} from './compare-payloads.ts';
+import { CarriedFields } from './carried-fields.ts';
+import { type Comparison, differingFields, type DifferingFields, noDifference } from './compare-payloads.ts';
 import type { FieldPresence } from '../lead/filter.ts';
 import {
   type AuditTimes,
   classifyLead,
+  type Finding,
   type FindingClass,
   type LeadFacts,
   type UnreceivedClass,
 } from './classify-lead.ts';
+import { PushedForms } from './pushed-forms.ts';
 import { FindingSpool, LeadSpool, type TemporaryLead, ValueSpool } from './temporary-leads.ts';
 import type { InboxReader } from '../inbox/inbox.ts';
 import { elementsAt, spanAt } from '../json/members.ts';
@@ -38,6 +35,12 @@ interface FoundLead {
 /** A lead on both sides. */
 interface MatchedLead extends Pick<LeadFacts, 'id' | 'createdAt' | 'receivedAt'>, DifferingFields {
   readonly isPending: boolean;
+}
+
+/** What is to be kept of the leads of one batch. */
+interface JudgedLeads {
+  readonly findings: Finding[];
+  readonly undecided: MatchedLead[];
 }
 
 /** Leads looked up at once: what a batch leaves behind is collected before it is moved to where long-lived objects are. */
@@ -74,11 +77,13 @@ export class LeadComparer {
   readonly #carried = new CarriedFields();
   /** Of both sides of the leads that were compared; looked at where some are ignored. */
   readonly #compared = new CarriedFields({ withNull: true });
+  readonly #forms: PushedForms;
   /** The least number of a lead on both sides. */
   #firstSeq = Infinity;
 
   constructor(options: ComparisonOptions) {
     this.#options = options;
+    this.#forms = new PushedForms(options.comparison, (pulled, pushed) => this.#noteFields(pulled, pushed));
   }
 
   /** Fields that are ignored, and that no lead has that was compared; and the names of those that there are. */
@@ -145,7 +150,8 @@ export class LeadComparer {
   async #judgeUndecided(signal: AbortSignal): Promise<void> {
     for await (const { differing, absent, ...lead } of this.#undecided.values()) {
       const lost = absent.filter((path) => this.#carried.has(path));
-      await this.#addMatched(lead, [...differing, ...lost]);
+      const finding = this.#classOf(lead, [...differing, ...lost]);
+      if (finding !== undefined) await this.findings.add(finding);
       if (lost.length === absent.length) continue;
       this.counts.richer += 1;
       for (const path of absent) {
@@ -167,7 +173,7 @@ export class LeadComparer {
   }
 
   async #compare(pairs: readonly FoundLead[]): Promise<void> {
-    const { comparison, received } = this.#options;
+    const judged: JudgedLeads = { findings: [], undecided: [] };
     const unequal: FoundLead[] = [];
     for (const pair of pairs) {
       const { lead, found } = pair;
@@ -175,25 +181,39 @@ export class LeadComparer {
       this.pulledSeqs.add(found.seq);
       this.#firstSeq = Math.min(this.#firstSeq, found.seq);
       // Of an erased lead, and of a bare id, only that it came is known.
-      if (found.digest === undefined) await this.#addCompared(pair, noDifference);
-      else if (comparison.statusField.hasDigest(lead.bytes, found.digest)) {
-        this.#noteFields(lead.bytes, lead.bytes);
-        await this.#addCompared(pair, noDifference);
-      } else unequal.push(pair);
+      const fields =
+        found.digest === undefined ? noDifference : this.#forms.fieldsBy(lead.bytes, found.digest);
+      if (fields === undefined) unequal.push(pair);
+      else this.#judge(pair, fields, judged);
     }
-    if (unequal.length === 0) return;
-    const stored = await received.leads.leadsBySeq(unequal.map(({ found }) => found.seq));
+    if (unequal.length > 0) await this.#compareBytes(unequal, judged);
+    for (const finding of judged.findings) await this.findings.add(finding);
+    if (judged.undecided.length > 0) await this.#undecided.add(...judged.undecided);
+  }
+
+  async #compareBytes(pairs: readonly FoundLead[], judged: JudgedLeads): Promise<void> {
+    const { comparison, received } = this.#options;
+    const stored = await received.leads.leadsBySeq(pairs.map(({ found }) => found.seq));
     const bodies = new Map(stored.map(({ seq, body }) => [seq, body]));
-    for (const pair of unequal) {
-      const body = bodies.get(pair.found.seq);
+    let isTaught = false;
+    for (const pair of pairs) {
+      const { lead, found } = pair;
+      const { digest = '' } = found;
+      const body = bodies.get(found.seq);
       if (body === undefined) {
         this.counts.notCompared += 1;
-        await this.#addCompared(pair, noDifference);
+        this.#judge(pair, noDifference, judged);
         continue;
       }
-      const pushed = compact(body);
-      this.#noteFields(pair.lead.bytes, pushed);
-      await this.#addCompared(pair, differingFields(pair.lead.bytes, pushed, comparison));
+      // A lead before it may have taught its form.
+      let fields = isTaught ? this.#forms.fieldsBy(lead.bytes, digest) : undefined;
+      if (fields === undefined) {
+        const pushed = compact(body);
+        this.#noteFields(lead.bytes, pushed);
+        isTaught = this.#forms.learn(lead.bytes, pushed, digest) || isTaught;
+        fields = differingFields(lead.bytes, pushed, comparison);
+      }
+      this.#judge(pair, fields, judged);
     }
   }
 
@@ -205,24 +225,29 @@ export class LeadComparer {
     this.#compared.add(pushed);
   }
 
-  async #addCompared({ lead: { id, createdAt }, found }: FoundLead, fields: DifferingFields): Promise<void> {
+  /** One by one this would take a promise for each lead. */
+  #judge(
+    { lead: { id, createdAt }, found }: FoundLead,
+    fields: DifferingFields,
+    { findings, undecided }: JudgedLeads,
+  ): void {
     const receivedAt = this.#options.received.hasTimes ? found.receivedAt : undefined;
-    const lead = { id, createdAt, receivedAt, isPending: found.isPending };
-    const isUndecided = fields.absent.length > 0 || this.#options.times().clockAheadMs < 0;
-    if (isUndecided) await this.#undecided.add({ ...lead, ...fields });
-    else await this.#addMatched(lead, fields.differing);
+    const { isPending } = found;
+    if (fields.absent.length > 0 || this.#options.times().clockAheadMs < 0) {
+      undecided.push({ id, createdAt, receivedAt, isPending, ...fields });
+      return;
+    }
+    const finding = this.#classOf({ id, createdAt, receivedAt, isPending }, fields.differing);
+    if (finding !== undefined) findings.push(finding);
   }
 
-  async #addMatched(
-    { isPending, ...lead }: Omit<MatchedLead, keyof DifferingFields>,
+  #classOf(
+    { id, createdAt, receivedAt, isPending }: Omit<MatchedLead, keyof DifferingFields>,
     fields: readonly string[],
-  ): Promise<void> {
+  ): Finding | undefined {
     const differing = fields.slice(0, mostDiffNames);
-    const finding = classifyLead(
-      { ...lead, found: { on: 'both', differing, isPending } },
-      this.#options.times(),
-    );
-    if (finding !== undefined) await this.findings.add(finding);
+    const found = { on: 'both', differing, isPending } as const;
+    return classifyLead({ id, createdAt, receivedAt, found }, this.#options.times());
   }
 
   async #addUnreceived(lead: TemporaryLead, rejection: string | undefined): Promise<void> {

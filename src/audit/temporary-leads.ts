@@ -55,8 +55,8 @@ export class LeadSpool extends Spool {
 
 /** Values that JSON can hold. */
 export class ValueSpool<T> extends Spool {
-  async add(value: T): Promise<void> {
-    await this.write(Buffer.from(JSON.stringify(value)));
+  async add(...values: readonly T[]): Promise<void> {
+    for (const value of values) await this.write(Buffer.from(JSON.stringify(value)));
   }
 
   /** In the order in which they were added. May be read again. */

@@ -18,6 +18,8 @@ export interface LeadFilter {
 export interface LeadMatcher {
   /** May be passed on by itself. */
   readonly matches: (lead: RawLead) => boolean;
+  /** The same of a lead whose `createdAt` the caller has read. */
+  readonly matchesCreated: (lead: RawLead, created: number | undefined) => boolean;
   /** Leads that matched although they should have been filtered by a time that cannot be read. */
   readonly unreadableTimes: number;
   /** Categories that were asked for and that no lead had. */
@@ -39,14 +41,17 @@ export function leadFilter({ categories, since, until, where, now = 0 }: LeadFil
   const unmatched = new Set(categories);
   const fields = new FieldPresence(where.map(({ path }) => path.join('.')));
   const checks = where.map((condition) => conditionCheck(condition, now));
-  const matches = (lead: RawLead): boolean => {
+  const matchesCreated = (lead: RawLead, created: number | undefined): boolean => {
     if (categories.length > 0) {
       const category = lead.category ?? '';
       if (!categories.includes(category)) return false;
       unmatched.delete(category);
     }
-    const created = isTimed ? readCreatedAt(lead.createdAt) : undefined;
-    if (created !== undefined && !(created >= (since ?? -Infinity) && created < (until ?? Infinity))) {
+    if (
+      isTimed &&
+      created !== undefined &&
+      !(created >= (since ?? -Infinity) && created < (until ?? Infinity))
+    ) {
       return false;
     }
     if (checks.length > 0) {
@@ -58,7 +63,8 @@ export function leadFilter({ categories, since, until, where, now = 0 }: LeadFil
     return true;
   };
   return {
-    matches,
+    matches: (lead) => matchesCreated(lead, isTimed ? readCreatedAt(lead.createdAt) : undefined),
+    matchesCreated,
     fields,
     get unreadableTimes() {
       return unreadableTimes;

@@ -118,8 +118,8 @@ async function countPulled(
   try {
     for await (const batch of walk) {
       for (const lead of batch.leads) {
-        if (!matcher.matches(lead)) continue;
         const time = readCreatedAt(lead.createdAt);
+        if (!matcher.matchesCreated(lead, time)) continue;
         if (fields.searching) fields.look(parseLead(lead));
         (isPrevious(plan, time) ? before : leads).add(values.ofBytes(lead), time);
       }

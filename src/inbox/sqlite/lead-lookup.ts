@@ -1,4 +1,4 @@
-import type { PrunedLead, ReceivedLeads } from '../query-types.ts';
+import type { PrunedLead, ReceivedLead, ReceivedLeads } from '../query-types.ts';
 import type { StoreQueries } from '../store-reader.ts';
 import { leadOf, type ReadDatabase } from './delivery-queries.ts';
 import { fromColumn, textOf, toColumn, type Row } from './libsql.ts';
@@ -7,14 +7,15 @@ import { fromColumn, textOf, toColumn, type Row } from './libsql.ts';
 const pageRows = 10_000;
 
 /**
- * Looks leads up in batches. A batch comes back as one text: the driver takes longer to make a row's object than the
- * database to find the row.
+ * Looks leads up in batches. Each column of a batch comes back as one text: the driver takes longer to make a row's object
+ * than the database to find the row.
  */
 export function leadLookup(read: ReadDatabase): Pick<StoreQueries, keyof ReceivedLeads> {
   const { database, version, shared, erased } = read;
   const find = database.prepare(
-    `SELECT group_concat(asked.key || ' ' || seq || ' ' || first_at || ' ' || lower(hex(digest)) || ' ' ||
-       (state = 'pending' OR EXISTS (SELECT 1 FROM work WHERE lead = leads.id AND done = 0))) AS found
+    `SELECT group_concat(asked.key) AS places, group_concat(seq) AS seqs, group_concat(first_at) AS times,
+       lower(group_concat(hex(digest))) AS digests, group_concat(
+       state = 'pending' OR EXISTS (SELECT 1 FROM work WHERE lead = leads.id AND done = 0)) AS pending
      FROM json_each(?) AS asked JOIN leads ON leads.id = asked.value`,
   );
   const bySeq = database.prepare(
@@ -43,19 +44,20 @@ export function leadLookup(read: ReadDatabase): Pick<StoreQueries, keyof Receive
   }
   return {
     lookUp(leadIds) {
-      const found = new Map<number, Awaited<ReturnType<ReceivedLeads['lookUp']>>[number]>();
+      const found: (ReceivedLead | undefined)[] = leadIds.map(() => undefined);
       const [row] = find.all([JSON.stringify(leadIds.map(toColumn))]);
-      for (const text of textsIn(textOf(row?.['found']))) {
-        const [at, seq, receivedAt, digest = '', isPending] = text.split(' ');
-        found.set(Number(at), {
-          seq: Number(seq),
-          receivedAt: Number(receivedAt),
-          digest,
-          isPending: isPending === '1',
-        });
+      const column = (name: string): string[] => textOf(row?.[name]).split(',');
+      const [seqs, times, digests, pending] = ['seqs', 'times', 'digests', 'pending'].map(column);
+      for (const [i, place] of textsIn(textOf(row?.['places'])).entries()) {
+        found[Number(place)] = {
+          seq: Number(seqs?.[i]),
+          receivedAt: Number(times?.[i]),
+          digest: digests?.[i],
+          isPending: pending?.[i] === '1',
+        };
       }
       erased?.refresh();
-      return leadIds.map((leadId, i) => found.get(i) ?? erased?.lookUp(leadId));
+      return leadIds.map((leadId, i) => found[i] ?? erased?.lookUp(leadId));
     },
     async *seqsSince(since) {
       for await (const row of pages('group_concat(CASE WHEN first_at >= ? THEN seq END)', since)) {
